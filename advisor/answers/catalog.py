@@ -53,24 +53,32 @@ def catalog() -> dict[str, tuple[Entry, ...]]:
     """Return all members of the tables of protocols, methods and metrics, those of other packages too."""
     return {
         "protocols": tuple(
-            _entry(key, one, _protocol_words(one), sums_to_one=one.sums_to_one, ordered_only=one.ordered_only)
-            for key, one in PROTOCOLS.items()
+            _entry(
+                key, member, _protocol_words(member), sums_to_one=member.sums_to_one, ordered_only=member.ordered_only
+            )
+            for key, member in PROTOCOLS.items()
         ),
         "methods": tuple(
             _entry(
                 key,
-                one,
-                _method_words(one),
-                nonnegative=one.nonnegative,
-                sums_to_one=one.sums_to_one,
-                ordered_only=one.uses_order,
-                queries_only=one.queries_only,
+                member,
+                _method_words(member),
+                nonnegative=member.nonnegative,
+                sums_to_one=member.sums_to_one,
+                ordered_only=member.uses_order,
+                queries_only=member.queries_only,
             )
-            for key, one in POSTPROCESSORS.items()
+            for key, member in POSTPROCESSORS.items()
         ),
         "metrics": tuple(
-            _entry(key, one, (_order_words(ordered=one.ordered_only),), unit=one.unit, ordered_only=one.ordered_only)
-            for key, one in METRICS.items()
+            _entry(
+                key,
+                member,
+                (_order_words(ordered=member.ordered_only),),
+                unit=member.unit,
+                ordered_only=member.ordered_only,
+            )
+            for key, member in METRICS.items()
         ),
     }
 
@@ -86,23 +94,23 @@ def explanation(name: str, epsilon: float | None = None, k: int | None = None) -
 
     Raises InputError if no protocol, method or metric is called so, or a budget is given for what has none.
     """
-    found = member_named(name, TABLES)
-    if found is None:
+    named_member = member_named(name, TABLES)
+    if named_member is None:
         raise _unknown(name)
-    kind, key = found
+    kind, key = named_member
     if kind != "protocol":
-        given = [flag for flag, value in (("--eps", epsilon), ("--k", k)) if value is not None]
-        refuse(given, f"does not go with {key}, a {kind}: only the code of protocols is written for a setting")
+        flags = [flag for flag, value in (("--eps", epsilon), ("--k", k)) if value is not None]
+        refuse(flags, f"does not go with {key}, a {kind}: only the code of protocols is written for a setting")
     budget, size = EPSILON if epsilon is None else epsilon, K if k is None else k
     written = kind == "protocol" and key in BUILDERS
     member = TABLES[kind][key]
-    known = cards().get(key)  # members of other packages come without one
-    card = Card(formula="", good_for="", pitfalls="", cost="") if known is None else known
+    written_card = cards().get(key)  # members of other packages come without one
+    card = Card(formula="", good_for="", pitfalls="", cost="") if written_card is None else written_card
     return Explanation(
         name=key,
         kind=kind,
         title=_title(key, member),
-        description="" if known is not None else _docstring(member),
+        description="" if written_card is not None else _docstring(member),
         formula=card.formula,
         good_for=card.good_for,
         pitfalls=card.pitfalls,
@@ -145,12 +153,12 @@ def member_named(name: str, kinds: Iterable[str]) -> tuple[str, str] | None:
 
 
 def _unknown(name: str) -> InputError:
-    every = [key for table in TABLES.values() for key in table]
-    keys = {squash(key): key for key in every}
+    all_keys = [key for table in TABLES.values() for key in table]
+    keys = {squash(key): key for key in all_keys}
     close = closest(squash(name), keys)
     miss = f"; did you mean {keys[close]!r}?" if close else ""
     return InputError(
-        f"no protocol, method or metric is called {name!r}: there are {listed(every, most=40)}{miss} "
+        f"no protocol, method or metric is called {name!r}: there are {listed(all_keys, most=40)}{miss} "
         "(ldp-advise list describes them)"
     )
 
@@ -225,9 +233,9 @@ def _promises(member: Member) -> tuple[str, ...]:
 def _docstring(member: Member) -> str:
     """Return what the author of a member wrote of it: of the class, or of the function that it wraps."""
     if isinstance(member, type):
-        own = member.__dict__.get("__doc__") or ""
+        docstring = member.__dict__.get("__doc__") or ""
         # A dataclass without a docstring is given its signature as one.
-        return "" if own.startswith(f"{member.__name__}(") else inspect.cleandoc(own)
+        return "" if docstring.startswith(f"{member.__name__}(") else inspect.cleandoc(docstring)
     return inspect.getdoc(_function(member)) or ""
 
 

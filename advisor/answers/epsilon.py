@@ -73,7 +73,7 @@ def convert(
     14.0
     """
     p, q = statement.p, statement.q
-    stated = sum(one is not None for one in (epsilon, statement.flip_prob, statement.random_prob, statement.odds))
+    stated = sum(value is not None for value in (epsilon, statement.flip_prob, statement.random_prob, statement.odds))
     stated += p is not None or q is not None
     if not stated:
         least, most = DEPLOYMENTS[0], DEPLOYMENTS[-1]
@@ -127,8 +127,10 @@ def _from_supports(p: float, q: float, name: str | None, k: int | None) -> Conve
         raise InputError(f"p must be above q, got p={p:g} and q={q:g}")
     guess = None if name is None or k is None else independent_support_attack(k, p, q)
     if name is None or name in BITS:
-        own = {"rappor": 1 - q, "oue": 0.5}.get(name or "", p)
-        _fits(p, own, f"p is {'1 − q' if name == 'rappor' else '1/2'} in {name}; leave --protocol out for other bits")
+        expected = {"rappor": 1 - q, "oue": 0.5}.get(name or "", p)
+        _fits(
+            p, expected, f"p is {'1 − q' if name == 'rappor' else '1/2'} in {name}; leave --protocol out for other bits"
+        )
         return _from_bits(_logit(p), _logit(q), "ε = ln(p (1 − q) / (q (1 − p)))", guess)
     if name in HASHES:
         symbols = 2 if name == "blh" else round(1 / q)
@@ -149,8 +151,8 @@ def _from_supports(p: float, q: float, name: str | None, k: int | None) -> Conve
     return _from_sets(_logit(p), size, values, how, p / values, "values" if name == "grr" else "sets of ω values")
 
 
-def _fits(stated: float, own: float, why: str) -> None:
-    if abs(stated - own) > ROUNDING * own:
+def _fits(stated: float, expected: float, why: str) -> None:
+    if abs(stated - expected) > ROUNDING * expected:
         raise InputError(f"{why}; got {stated:.4g}")
 
 
@@ -185,9 +187,9 @@ def _log_share(logit: float) -> float:
 
 def _from_bits(own: float, other: float, how: str, guess: float | None = None) -> Conversion:
     """Return the ε of independent bits: logits of a 1 in the own bit, and in another one."""
-    one = _log_share(own) - _log_share(other)
-    zero = _log_share(-other) - _log_share(-own)
-    return _checked(own - other, max(one, zero), how, "the report of a vector without any 1", guess)
+    ones = _log_share(own) - _log_share(other)
+    zeros = _log_share(-other) - _log_share(-own)
+    return _checked(own - other, max(ones, zeros), how, "the report of a vector without any 1", guess)
 
 
 def _from_sets(own: float, k: int, size: int, how: str, guess: float | None = None, what: str = "values") -> Conversion:

@@ -70,9 +70,11 @@ def evaluate(
     """
     sets = (("Shapes left out of training", holdout()), ("Files", tuple(histograms)))
     judgements = []
-    for title, chosen in sets:
-        if chosen:
-            settings = questions.settings(chosen, questions.Judging(repetitions=repetitions, jobs=jobs), progress)
+    for title, histograms_of_set in sets:
+        if histograms_of_set:
+            settings = questions.settings(
+                histograms_of_set, questions.Judging(repetitions=repetitions, jobs=jobs), progress
+            )
             judged = scores.evaluate(settings, closer=closer, jobs=jobs, progress=progress)
             judgements.append(Judgement(title, len(settings), judged))
     return tuple(judgements)
@@ -85,15 +87,15 @@ def nearest_cells(request: Request, count: int) -> NearestCells:
     """
     protocols = tuple(name for name in request.protocols if name in frequency_oracles())
     methods = tuple(name for name in request.methods if name in (*METHODS, *ALIASES))
-    known = model.load().provenance.predicted
-    for what, names, left, every in (
+    predicted_metrics = model.load().provenance.predicted
+    for what, names, usable, allowed in (
         ("protocol", request.protocols, protocols, frequency_oracles()),
         ("method", request.methods, methods, METHODS),
-        ("metric", request.metrics, [name for name in request.metrics if name in known], known),
+        ("metric", request.metrics, [name for name in request.metrics if name in predicted_metrics], predicted_metrics),
     ):
-        if names and not left:
+        if names and not usable:
             raise InputError(
-                f"knowledge cells has no cells of {listed(names)}: give --{what} one of {listed(every, most=20)}"
+                f"knowledge cells has no cells of {listed(names)}: give --{what} one of {listed(allowed, most=20)}"
             )
     advice = look_up(replace(request, protocols=protocols, methods=methods))[0]
     profiles = predict.profiles_of(frequencies_of(advice.request), request.n)
@@ -102,8 +104,10 @@ def nearest_cells(request: Request, count: int) -> NearestCells:
     menu = dict.fromkeys(row.method for row in advice.recommendations)
     rows = []
     for near in cells.nearest(profiles, noise, count):
-        own = near.best(metric, [best.method], 1)
-        rows.append(CellRow(near, near.best(metric, menu, METHODS_SHOWN), own[0][1] if own else None))
+        best_of_method = near.best(metric, [best.method], 1)
+        rows.append(
+            CellRow(near, near.best(metric, menu, METHODS_SHOWN), best_of_method[0][1] if best_of_method else None)
+        )
     return NearestCells(advice, tuple(rows))
 
 
@@ -114,7 +118,7 @@ def check_folder(option: str, folder: str, *, force: bool) -> None:
     """
     path = Path(folder)
     try:
-        inside = sorted(one.name for one in path.iterdir()) if path.exists() else []
+        inside = sorted(entry.name for entry in path.iterdir()) if path.exists() else []
     except NotADirectoryError:
         raise InputError(f"{option} {folder}: this is a file, the name of a folder is needed") from None
     except OSError as error:

@@ -53,9 +53,9 @@ def _of_protocol(key: str, k: int = 16, epsilon: float = 1.0, method: str | None
     """Return a script from the values of users to what a method makes of their reports."""
     protocol, domain = _small(key), ORDERED if PROTOCOLS[key].ordered_only else UNORDERED
     fitting = (name for name in USUAL if possible(POSTPROCESSORS[name], protocol, domain, 1_000))
-    chosen = method or next(fitting, USUAL[-1])
+    key_of_method = method or next(fitting, USUAL[-1])
     estimates = protocol.offers("estimate")
-    return _filled("collect.py", protocol=key, method=chosen, k=k, epsilon=epsilon, estimates=estimates)
+    return _filled("collect.py", protocol=key, method=key_of_method, k=k, epsilon=epsilon, estimates=estimates)
 
 
 def _of_method(key: str) -> str:
@@ -72,8 +72,8 @@ def _of_method(key: str) -> str:
 def _of_metric(key: str) -> str:
     """Return a script from an estimate and the truth to an error."""
     metric = METRICS[key]
-    known = inspect.signature(metric.function).parameters
-    option = next((made for name, made in OPTIONS.items() if name in known), None)
+    arguments = inspect.signature(metric.function).parameters
+    option = next((setting for name, setting in OPTIONS.items() if name in arguments), None)
     return _filled("metric.py", key=key, metric=metric, option=option)
 
 

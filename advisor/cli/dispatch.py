@@ -49,8 +49,8 @@ def prepare(args: list[str]) -> Callable[[], int]:
     options.verbose_help.set(asks and not flags.isdisjoint(("-v", "--verbose")))
     words = args
     if asks:  # whatever else is given, and whatever is wrong with it
-        named = args[: {MAIN: 0, "knowledge": 2}.get(command_of(args), 1)]
-        words = [*takewhile(lambda word: not word.startswith("-"), named), "--help"]
+        command_words = args[: {MAIN: 0, "knowledge": 2}.get(command_of(args), 1)]
+        words = [*takewhile(lambda word: not word.startswith("-"), command_words), "--help"]
     options.words.set(tuple(words))
     # Typer's completion hands over the words in the environment, not as arguments.
     app = app_for(os.environ.get("COMP_WORDS", "").split()[1:] if COMPLETION in os.environ else words)

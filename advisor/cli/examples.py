@@ -40,10 +40,10 @@ def missing_budget(
     if sample is not None and not _is_small(sample):
         return MissingBudgetError([], [CHOOSE])
     try:
-        asked = requests(EPSILONS)
-        budgets = Budgets(EPSILONS, tuple(Answer(look_up(request)) for request in asked))
+        examples = requests(EPSILONS)
+        budgets = Budgets(EPSILONS, tuple(Answer(look_up(request)) for request in examples))
         rows = budgets.priced(budgets.metrics[0])
-        request, metric = asked[0], budgets.metrics[0]
+        request, metric = examples[0], budgets.metrics[0]
         lines = [f"Predicted for {request.sample} (k = {request.k:,}, n = {request.n:,}), with the best pair:"]
         for row in rows:
             best, verdict = row.ranking.best, against_nothing(row.ranking.reasons)

@@ -58,16 +58,18 @@ def spread(function: Callable[..., None]) -> Callable[..., None]:
             if not issubclass(group, Settings):
                 parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
                 continue
-            chosen = [(item, spec) for item, spec in options_of(group) if not names or item.name in names]
-            groups.append((name, member, group, chosen))
-            parameters += [_parameter(item, spec, group.panel) for item, spec in chosen]
+            fields_of_group = [(item, spec) for item, spec in options_of(group) if not names or item.name in names]
+            groups.append((name, member, group, fields_of_group))
+            parameters += [_parameter(item, spec, group.panel) for item, spec in fields_of_group]
 
     def command(**given: object) -> None:
-        made: dict[str, dict[str, object]] = defaultdict(dict)
-        for name, member, group, chosen in groups:
-            values = {item.name: _value(given.pop(item.name), spec) for item, spec in chosen}
-            made[name][member] = group(**{key: value for key, value in values.items() if value is not None})
-        bundled = {name: bundles[name](**parts) if name in bundles else parts[name] for name, parts in made.items()}
+        fields_given: dict[str, dict[str, object]] = defaultdict(dict)
+        for name, member, group, fields_of_group in groups:
+            values = {item.name: _value(given.pop(item.name), spec) for item, spec in fields_of_group}
+            fields_given[name][member] = group(**{key: value for key, value in values.items() if value is not None})
+        bundled = {
+            name: bundles[name](**parts) if name in bundles else parts[name] for name, parts in fields_given.items()
+        }
         function(**given, **bundled)
 
     command.__name__, command.__doc__ = function.__name__, function.__doc__
@@ -85,11 +87,11 @@ def _kind(hint: Any) -> tuple[type, tuple[str, ...]]:
 
 def _members(bundle: type[Bundle], only: tuple[str, ...]) -> dict[str, tuple[type, tuple[str, ...]]]:
     """Return the groups of a bundle that a command takes, in its order, and the options that it takes of each."""
-    every = {name: _kind(hint) for name, hint in get_type_hints(bundle, include_extras=True).items()}
+    hints = {name: _kind(hint) for name, hint in get_type_hints(bundle, include_extras=True).items()}
     parts = {name.partition(":")[0]: tuple(filter(None, name.partition(":")[2].split(","))) for name in only}
     if not parts:
-        return {name: one for name, one in every.items() if issubclass(one[0], Settings)}
-    return {name: (every[name][0], names or every[name][1]) for name, names in parts.items()}
+        return {name: member for name, member in hints.items() if issubclass(member[0], Settings)}
+    return {name: (hints[name][0], names or hints[name][1]) for name, names in parts.items()}
 
 
 def _parameter(item: Field[Any], spec: Option, panel: str) -> inspect.Parameter:
@@ -131,7 +133,11 @@ def _value(given: object, spec: Option) -> object:
 
 def flags_of(command: Callable[..., None]) -> tuple[str, ...]:
     """Return the names of all options of a command that `spread` has made."""
-    notes = (note for one in inspect.signature(command).parameters.values() for note in get_args(one.annotation)[1:])
+    notes = (
+        note
+        for parameter in inspect.signature(command).parameters.values()
+        for note in get_args(parameter.annotation)[1:]
+    )
     # Typer takes the first name for a default, as long as it is not asked what it means.
     names = (name for note in notes for name in (note.default, *(note.param_decls or ())) if isinstance(name, str))
     return tuple(flag for name in names for flag in name.split("/") if flag.startswith("-"))
@@ -144,16 +150,16 @@ def command_line(*, without: Mapping[str, bool]) -> str:
     """
     names = sorted(name for name in os.environ if name.startswith(ENVIRONMENT))
     settings = [f"{name}={shlex.quote(os.environ[name])}" for name in names]
-    kept, given = [], iter(words.get())
+    line, given = [], iter(words.get())
     for word in given:
         flag, equals, _ = word.partition("=")
         if word == "--":
-            kept += [word, *given]
+            line += [word, *given]
         elif flag not in without:
-            kept.append(word)
+            line.append(word)
         elif without[flag] and not equals:
             next(given, None)
-    return " ".join([*settings, shlex.join(["ldp-advise", *kept])])
+    return " ".join([*settings, shlex.join(["ldp-advise", *line])])
 
 
 # The modules of the functions NAME_command, imported when they run; in the order of --help.

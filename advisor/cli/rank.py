@@ -13,8 +13,8 @@ from advisor.question.question import Question
 from simulator._version import __version__
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(flag: bool) -> None:
+    if flag:
         typer.echo(f"ldp-advise {__version__}")
         raise typer.Exit
 

@@ -91,16 +91,16 @@ def _write_runs(answer: Answer, path: Path) -> None:
 
 
 def _blocks(
-    every: tuple[Runs, ...], metrics: tuple[str, ...]
+    all_runs: tuple[Runs, ...], metrics: tuple[str, ...]
 ) -> Iterator[tuple[str, str, str, int, bool, np.ndarray[tuple[int, ...], np.dtype[np.float64]]]]:
     """Yield blocks of errors: which pair and metric, the first repetition, and whether an estimate is judged by them.
 
     Those are of draws of what may be behind it, the others of simulated collections.
     """
-    for runs in every:
+    for runs in all_runs:
         for metric in metrics:
             for (protocol, method), errors in runs.of(metric).items():
-                yield protocol, method, metric, runs.first, runs is not every[0], errors
+                yield protocol, method, metric, runs.first, runs is not all_runs[0], errors
 
 
 def _write_parquet(
@@ -267,17 +267,17 @@ def _rank_at_budgets(question: Question, shown: RankOutput) -> None:
     refuse(shown.given("files", "reasons", "layout"), "goes with one ε: give one --eps")
 
     def answers(requests: tuple[Request, ...], progress: DelayedProgress) -> Budgets:
-        every = tuple(ranking_answer(question, request, progress) for request in requests)
-        return Budgets(question.grid.epsilons, every)
+        answered = tuple(ranking_answer(question, request, progress) for request in requests)
+        return Budgets(question.grid.epsilons, answered)
 
     run(
         Job(
             read=lambda: ranking_requests(question),
-            warnings=lambda requests: tuple(dict.fromkeys(text for one in requests for text in one.warnings)),
+            warnings=lambda requests: tuple(dict.fromkeys(text for item in requests for text in item.warnings)),
             answer=answers,
             document=budgets_document,
             sections=_budget_sections,
-            fails=(lambda one: any(map(useless, one.answers))) if shown.usefulness.fail_if_useless else None,
+            fails=(lambda item: any(map(useless, item.answers))) if shown.usefulness.fail_if_useless else None,
             inputs=question.files,
             files=[SideFile("--plot", shown.picture.plot, PICTURES, _draw_budgets, require_matplotlib, _shows_prices)],
             progress=partial(DelayedProgress, "simulating"),

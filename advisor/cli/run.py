@@ -175,8 +175,8 @@ def run(job: Job[Q, A, P], output: Output, top: int | None = TOP) -> None:
         writers.append(partial(page_target.write, partial(_write_page, document)))
     _write_all(writers)
     if sys.stderr is not None and sys.stderr.isatty() and not output.quiet:
-        named = (output.output, *(file.path for file in job.files), output.report)
-        written = [name for name in named if name is not None and name != "-" and Path(name).is_file()]
+        paths = (output.output, *(file.path for file in job.files), output.report)
+        written = [name for name in paths if name is not None and name != "-" and Path(name).is_file()]
         if written:
             say(f"written: {', '.join(written)}")
     if job.fails is not None and job.fails(answer):

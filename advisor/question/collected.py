@@ -68,7 +68,7 @@ def collect(
     InputError
         If the estimate cannot come from there, or k or the domain do not fit.
     """
-    said, worries = list(assumptions), list(warnings)
+    notes, worries = list(assumptions), list(warnings)
     size = len(values)
     if k is not None and k != size:
         raise InputError(
@@ -76,9 +76,9 @@ def collect(
             "of the domain, those nobody holds included"
         )
     order = _arranged(labels, domain, ordered)
-    names, own = order.labels, {label: at for at, label in enumerate(labels)}
-    placed = values[[own[label] for label in names]]
-    said += [order.note] if order.note and order.note not in said else []
+    names, place_of = order.labels, {label: at for at, label in enumerate(labels)}
+    placed = values[[place_of[label] for label in names]]
+    notes += [order.note] if order.note and order.note not in notes else []
     worries += [text for text in order.warnings if text not in worries]
     oracle = protocol_with(protocol, size, epsilon, parameters or {})
     if not isinstance(oracle, FrequencyOracle):
@@ -88,7 +88,7 @@ def collect(
         )
     noise = oracle.noise(n)
     frequencies, unit = _as_frequencies(placed, noise)
-    said.append(unit)
+    notes.append(unit)
     rounded = None if raw else _rounded_note(frequencies, noise)
     given, cut = None, None
     if not raw and rounded is None and is_clipped(frequencies) and not _has_rounded_negatives(frequencies):
@@ -102,7 +102,7 @@ def collect(
     doubts += [None if cut else sum_doubt(values, noise, protocol)]
     worries += [doubt for doubt in doubts if doubt is not None]
     observed = Observed(frequencies, noise, domain=Domain(order.ordered))
-    return Collected(oracle, n, names, observed, tuple(said), tuple(worries), given)
+    return Collected(oracle, n, names, observed, tuple(notes), tuple(worries), given)
 
 
 def collect_tally(
@@ -200,8 +200,8 @@ def _as_frequencies(values: FloatArray, noise: Noise) -> tuple[FloatArray, str]:
     reach = 0.0 if noise.sums_to_one else SUM_SD * (k * noise.variance_at_zero + noise.variance_slope) ** 0.5
     sums = [1.0, positive_sum(values, noise)] if is_clipped(values) else [1.0]  # nothing below 0 makes up for the rest
     reach += SUM_SD * noise.sd * k**0.5 * (len(sums) - 1)
-    frequencies = any(abs(total - one) <= reach + ROUNDING for one in sums)
-    counts = any(abs(total / n - one) <= reach + ROUNDING + k / n for one in sums)
+    frequencies = any(abs(total - expected_sum) <= reach + ROUNDING for expected_sum in sums)
+    counts = any(abs(total / n - expected_sum) <= reach + ROUNDING + k / n for expected_sum in sums)
     if frequencies and counts and n > 1:
         spread = max(float(values.std()), 1e-300)
         expected = (noise.variance_at_zero + noise.variance_slope / k) ** 0.5
@@ -300,11 +300,11 @@ def _sd_at_zero(values: FloatArray, noise: Noise) -> FloatArray:
 
 def _check_spread(values: FloatArray, noise: Noise, *, lost: bool) -> None:
     """Raise InputError if the estimate spreads more or less than its noise allows, chance aside."""
-    k, own = len(values), _sd_at_zero(values, noise)
+    k, deviations = len(values), _sd_at_zero(values, noise)
     allowed = NormalDist().inv_cdf(1 - CHANCE / k)
-    in_sd = np.divide(np.minimum(values, 0.0), own, out=np.zeros(k), where=own > 0)
+    in_sd = np.divide(np.minimum(values, 0.0), deviations, out=np.zeros(k), where=deviations > 0)
     squares, farthest = float((in_sd**2).sum()), int(in_sd.argmin())
-    lowest, sd = float(values[farthest]), float(own[farthest])
+    lowest, sd = float(values[farthest]), float(deviations[farthest])
     # Were every true frequency 0, the negative half of the noise would have this mean and variance.
     most = k / 2 + SUM_SD * (1.25 * k) ** 0.5 + allowed**2
     if sd and (lowest < -allowed * sd - ROUNDING / k or squares > most):

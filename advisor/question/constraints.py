@@ -64,20 +64,20 @@ def _of_protocols(
 ) -> Removal | None:
     if bound is None:
         return None
-    costs = {key: cost(one) for key, one in protocols.items()}
+    costs = {key: cost(protocol) for key, protocol in protocols.items()}
     removed = tuple(key for key in costs if costs[key] > bound)
     least = math.ceil(1000 * min(costs.values())) / 1000 if costs and len(removed) == len(costs) else None
     return Removal(name, bound, removed, (), least)
 
 
-def _of_names(name: str, asked: bool, protocols: Iterable[str], kept: Container[str]) -> Removal | None:
-    return Removal(name, None, tuple(key for key in protocols if key not in kept), ()) if asked else None
+def _of_names(name: str, applies: bool, protocols: Iterable[str], kept: Container[str]) -> Removal | None:
+    return Removal(name, None, tuple(key for key in protocols if key not in kept), ()) if applies else None
 
 
 def _of_methods(
-    name: str, asked: bool, methods: Mapping[str, PostProcessor], keeps: Callable[[PostProcessor], bool]
+    name: str, applies: bool, methods: Mapping[str, PostProcessor], keeps: Callable[[PostProcessor], bool]
 ) -> Removal | None:
-    if not asked:
+    if not applies:
         return None
     return Removal(name, None, (), tuple(key for key, method in methods.items() if not keeps(method)))
 

@@ -44,15 +44,19 @@ def build_estimate_request(
     _check(question)
     _check_clipped(question, collected)
     k, n, seed = len(collected.labels), collected.n, question.simulation.seed
-    chosen = check_surrogate(surrogate, collected.protocol, ordered=collected.ordered)
+    kind = check_surrogate(surrogate, collected.protocol, ordered=collected.ordered)
     metrics, notes = fitting_metrics(question.terms, collected.ordered)
     values = question.metric_settings.resolved(k)
-    known = chosen == DEFAULT and question.threat.threat is None
-    draws = draws_of(k) if known else min(draws_of(k), SIMULATED)
-    wanted = question.simulation.repetitions or (draws if known else draws * COLLECTIONS)
-    frequencies = _frequencies_behind(collected, chosen, seed, draws if known else min(draws, wanted))
+    from_posterior = kind == DEFAULT and question.threat.threat is None
+    draws = draws_of(k) if from_posterior else min(draws_of(k), SIMULATED)
+    repetitions_wanted = question.simulation.repetitions or (draws if from_posterior else draws * COLLECTIONS)
+    frequencies = _frequencies_behind(
+        collected, kind, seed, draws if from_posterior else min(draws, repetitions_wanted)
+    )
     populations = np.stack([apportion(row, n) for row in frequencies])
-    repetitions = wanted if known else -(-wanted // len(populations)) * len(populations)
+    repetitions = (
+        repetitions_wanted if from_posterior else -(-repetitions_wanted // len(populations)) * len(populations)
+    )
     request = Request(
         epsilon=question.epsilon,
         k=k,
@@ -72,14 +76,14 @@ def build_estimate_request(
         assumptions=(*collected.assumptions, *notes, *values.assumptions(metrics)),
         warnings=collected.warnings,
         source="surrogate",
-        surrogate=chosen,
+        surrogate=kind,
         populations=populations,
         collected=collected,
         threat=checked_threat(question.threat, n, instant=False),
         targets=known_targets(question.threat, collected.labels),
         column=column,
-        judged=known and len(populations) > 1,
-        summaries=known and len(populations) > 1 and _whole_menu(question),
+        judged=from_posterior and len(populations) > 1,
+        summaries=from_posterior and len(populations) > 1 and _whole_menu(question),
     )
     return bounded(constrained(request, question.limits))
 
@@ -137,9 +141,9 @@ def check_surrogate(name: str | None, protocol: str, *, ordered: bool) -> str:
     """
     if protocol not in frequency_oracles():
         member = PROTOCOLS.get(protocol)
-        own = CURVES if member is not None and not member(2, 1.0).offers("estimate") else BOOTSTRAP
-        return own if name is None else choice((own,))(f"surrogate for {protocol}", name)
-    chosen = DEFAULT if name is None else choice(SURROGATES)("surrogate", name)
-    if SURROGATES[chosen].ordered_only and not ordered:
-        raise InputError(f"surrogate {chosen} needs an ordered domain: give --ordered if the order means something")
-    return chosen
+        only_kind = CURVES if member is not None and not member(2, 1.0).offers("estimate") else BOOTSTRAP
+        return only_kind if name is None else choice((only_kind,))(f"surrogate for {protocol}", name)
+    kind = DEFAULT if name is None else choice(SURROGATES)("surrogate", name)
+    if SURROGATES[kind].ordered_only and not ordered:
+        raise InputError(f"surrogate {kind} needs an ordered domain: give --ordered if the order means something")
+    return kind

@@ -77,22 +77,24 @@ def refuse_registered(question: Terms, menu: Menu, k: int | None, *, command: bo
 
     Raises InputError if one was named.
     """
-    named = [name for name in (*menu.protocol, *menu.method, *question.metrics) if name in REGISTERED]
-    if named:
-        own = listed(REGISTERED[name] for name in named)
+    registered = [name for name in (*menu.protocol, *menu.method, *question.metrics) if name in REGISTERED]
+    if registered:
+        texts = listed(REGISTERED[name] for name in registered)
         epsilon, n, size = question.epsilon or 1, question.n or 100_000, k or 64
         members = {"protocol": menu.protocol, "method": menu.method, "metric": question.metrics[:1]}
-        asked = {kind: names for kind, names in members.items() if names}
-        words = " ".join(f"--{kind} {','.join(map(as_named, names))}" for kind, names in asked.items())
+        members_named = {kind: names for kind, names in members.items() if names}
+        words = " ".join(f"--{kind} {','.join(map(as_named, names))}" for kind, names in members_named.items())
         other = (
             f"ldp-advise sweep --eps {epsilon:g} --n {n} --k {size} --shape zipf:1 {words}"
             if command
             else f"sweep(eps={epsilon:g}, n={n}, k={size}, shape='zipf:1', "
-            + ", ".join(f"{kind}={(names[0] if len(names) == 1 else list(names))!r}" for kind, names in asked.items())
+            + ", ".join(
+                f"{kind}={(names[0] if len(names) == 1 else list(names))!r}" for kind, names in members_named.items()
+            )
             + ")"
         )
         raise InputError(
-            f"{own} cannot be predicted, only simulated: give a sample, or simulate an assumed shape, for example "
+            f"{texts} cannot be predicted, only simulated: give a sample, or simulate an assumed shape, for example "
             f"{other}"
         )
 

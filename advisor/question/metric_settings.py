@@ -33,8 +33,8 @@ class MetricSettings(Settings):
         metrics = question.metrics or (default,)
         for setting, owners in (("top_values", ("topk",)), ("set_share", ("set",)), ("kl_mix", ("kl", "js"))):
             if not question.every_metric and not set(owners) & set(metrics):
-                wanted = " or ".join(f"--metric {owner}" for owner in owners)
-                refuse(self.given(setting), f"goes with {wanted}: the metric is {', '.join(metrics)}")
+                metrics_needed = " or ".join(f"--metric {owner}" for owner in owners)
+                refuse(self.given(setting), f"goes with {metrics_needed}: the metric is {', '.join(metrics)}")
 
     def resolved(self, k: int) -> MetricValues:
         """Return the values for a domain of k categories, defaults filled in.

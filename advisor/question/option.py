@@ -120,7 +120,7 @@ class Settings:
             if spec.read is None:
                 words.append(yes if value else no)
             elif isinstance(value, tuple):
-                words += [yes, ",".join(_word(one, spec) for one in value)]
+                words += [yes, ",".join(_word(word, spec) for word in value)]
             else:
                 words += [yes, _word(value, spec)]
         return tuple(words)
@@ -139,7 +139,7 @@ class Bundle:
     @property
     def groups(self) -> tuple[Settings, ...]:
         """All groups."""
-        return tuple(one for item in fields(self) if isinstance(one := getattr(self, item.name), Settings))
+        return tuple(group for item in fields(self) if isinstance(group := getattr(self, item.name), Settings))
 
     def given(self, *names: str) -> list[str]:
         """Return the flags of the options that were given, of these groups; ``"group:field,…"`` for a part of one."""
@@ -159,13 +159,13 @@ def _read_several(spec: Option, read: Read, value: object) -> tuple[object, ...]
     """Return values, each once; raises the refusal of one that is left out only where no other is there."""
     values = [value] if isinstance(value, str) or not isinstance(value, Iterable) else value
     divided = not spec.undivided
-    listed = (map(str.strip, one.split(",")) if divided and isinstance(one, str) else [one] for one in values)
-    every: Iterable[object] = chain.from_iterable(listed)
+    listed = (map(str.strip, item.split(",")) if divided and isinstance(item, str) else [item] for item in values)
+    items: Iterable[object] = chain.from_iterable(listed)
     result: dict[object, None] = {}
     refusal: LeftOutError | None = None
-    for one in every if spec.among is None else spec.among(every):
+    for item in items if spec.among is None else spec.among(items):
         try:
-            result[read(spec.name, one)] = None
+            result[read(spec.name, item)] = None
         except LeftOutError as error:
             refusal = error
     if refusal is not None and not result:

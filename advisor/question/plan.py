@@ -51,8 +51,8 @@ class PlanShuffling:
 
     def near(self, protocol: str, n: float) -> float:
         """Return about that, at once: straight lines between logarithms."""
-        known = [self.local(protocol, round(place)) for place in PLACES.tolist()]
-        return float(np.exp(np.interp(np.log(n), np.log(PLACES), np.log(known))))
+        budgets = [self.local(protocol, round(place)) for place in PLACES.tolist()]
+        return float(np.exp(np.interp(np.log(n), np.log(PLACES), np.log(budgets))))
 
 
 @lru_cache(maxsize=4096)

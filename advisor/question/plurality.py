@@ -86,18 +86,18 @@ def make_plan(
         + float((frequencies * (1 - frequencies)).mean()) * (d - 1) / n,
         "spl": raw_error(protocols, epsilon / d, n, frequencies),
     }
-    chosen = plurality.solution or min(SOLUTIONS, key=squares.__getitem__)
-    other = "spl" if chosen == "smp" else "smp"
+    solution = plurality.solution or min(SOLUTIONS, key=squares.__getitem__)
+    other = "spl" if solution == "smp" else "smp"
     return BudgetUse(
         attributes=d,
         rounds=rounds,
-        solution=chosen,
+        solution=solution,
         epsilon_round=epsilon,
-        epsilon_report=epsilon if chosen == "smp" else epsilon / d,
+        epsilon_report=epsilon if solution == "smp" else epsilon / d,
         epsilon_total=rounds * epsilon,
         users=n,
-        reports=n // d if chosen == "smp" else n,
-        advantage=(squares[other] / squares[chosen]) ** 0.5,
+        reports=n // d if solution == "smp" else n,
+        advantage=(squares[other] / squares[solution]) ** 0.5,
         solutions=ranked_solutions(d, epsilon, protocols, frequencies, n),
     )
 
@@ -119,7 +119,7 @@ def raw_error(protocols: Iterable[str], epsilon: float, n: int, frequencies: NDA
     k = len(frequencies)
     linear = [PROTOCOLS[name](k, epsilon).linear for name in protocols]
     # Where no protocol has an unbiased estimate, those that have one stand for it: the noise falls in the same way.
-    able = [one for one in linear if one is not None] or [
+    able = [law for law in linear if law is not None] or [
         kind(k, epsilon).linear for kind in frequency_oracles().values()
     ]
-    return min(float(one.covariance(n).entry(frequencies).mean()) for one in able)
+    return min(float(law.covariance(n).entry(frequencies).mean()) for law in able)

@@ -71,12 +71,12 @@ class Question(Bundle):
         """
         groups: dict[str, dict[str, Any]] = defaultdict(dict)
         sample = MemorySample(given.get("sample"), given.get("sample_counts"))
-        held = sample.values is not None or sample.counts is not None
+        in_memory = sample.values is not None or sample.counts is not None
         for name, value in given.items():
             if name in KEYWORDS and value is not None:
                 groups[KEYWORDS[name]][name] = value
         parts: dict[str, Any] = {name: GROUPS[name](**options) for name, options in groups.items()}
-        return cls(sample=sample if held else None, **parts)
+        return cls(sample=sample if in_memory else None, **parts)
 
     @property
     def epsilon(self) -> float:

@@ -31,7 +31,7 @@ def ranking_requests(question: Question) -> tuple[Request, ...]:
     Raises InputError if the sample, or what is asked of it, is wrong.
     """
     frequencies = looked_up_frequencies(question) if question.sample is None else sample_frequencies(question)
-    return tuple(ranking_request(one, frequencies) for one in question.each)
+    return tuple(ranking_request(single, frequencies) for single in question.each)
 
 
 def looked_up_frequencies(question: Question) -> Frequencies:

@@ -54,8 +54,8 @@ def removal_sentences(removals: Iterable[Removal]) -> list[str]:
 def nothing_left_sentence(removals: Iterable[Removal]) -> str:
     """Return that nothing is left, which constraints did that, and what each would have to be to keep a protocol."""
     effective = [removal for removal in removals if removal.protocols or removal.methods]
-    told = "; ".join(f"{_named(removal)} removed {_what(removal)}{_enough(removal)}" for removal in effective)
-    return f"Nothing is left to rank: {told}."
+    reasons = "; ".join(f"{_named(removal)} removed {_what(removal)}{_enough(removal)}" for removal in effective)
+    return f"Nothing is left to rank: {reasons}."
 
 
 def _named(removal: Removal) -> str:

@@ -35,8 +35,8 @@ def check_ranking(question: Question) -> None:
     check_data(question)
     if question.is_predicted:
         refuse(question.simulation.given("repetitions", "max_repetitions"), PREDICTED)
-    for one in question.each:
-        check_menu(one)
+    for single in question.each:
+        check_menu(single)
 
 
 def check_budget(question: Question) -> None:
@@ -132,11 +132,11 @@ def check_sweep(question: Question, *, resumes: bool) -> None:
             ("--k", grid.sizes, "domain sizes, for example --k 64,1024 (a sample brings its own)"),
         ]
     require(*needs)
-    own = [REGISTERED[name] for name in (*menu.protocol, *menu.method, metric) if name in REGISTERED]
-    if resumes and own:
+    registered = [REGISTERED[name] for name in (*menu.protocol, *menu.method, metric) if name in REGISTERED]
+    if resumes and registered:
         raise InputError(
-            f"--resume does not go with {listed(own)}: whether it is as it was, a file of cells cannot tell; leave "
-            "--resume out"
+            f"--resume does not go with {listed(registered)}: whether it is as it was, a file of cells cannot tell; "
+            "leave --resume out"
         )
     question.metric_settings.refuse_unused(question.terms, metric)
     cells = len(grid.epsilons) * max(1, len(grid.users)) * max(1, len(grid.sizes))

@@ -55,7 +55,7 @@ def frequencies_over(question: Question, domains: Iterable[Categories]) -> tuple
     refuse_beside_bins(question.domain, cleaning)
     if isinstance(question.sample, MemorySample):
         histogram, name, ordered = _memory_histogram(question.sample, cleaning)
-        domains = (replace(one, ordered=ordered) if one.ordered is None else one for one in domains)
+        domains = (replace(for_size, ordered=ordered) if for_size.ordered is None else for_size for for_size in domains)
     else:
         path = question.path
         histogram, name = _file_histogram(path, question.columns, cleaning), sample_name(path)

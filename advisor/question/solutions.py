@@ -40,7 +40,7 @@ def ranked_solutions(
     k, menu = len(frequencies), tuple(protocols)
     rows: list[Solution] = []
     for promise in PROMISES:
-        found = []
+        solutions = []
         for solution in SOLUTIONS:
             options = [
                 (math.sqrt(square), name, fake, budget)
@@ -52,10 +52,10 @@ def ranked_solutions(
             ]
             if options:
                 error, name, fake, budget = min(options, key=lambda option: option[0])
-                whole, one = losses(solution, k, budget, attributes, fake)
-                found.append(Solution(promise, solution, name, fake, budget, whole, one, error, 0.0))
-        lowest = min((row.error for row in found), default=0.0)
-        ranked = sorted(found, key=lambda row: row.error)
+                whole, one_attribute = losses(solution, k, budget, attributes, fake)
+                solutions.append(Solution(promise, solution, name, fake, budget, whole, one_attribute, error, 0.0))
+        lowest = min((row.error for row in solutions), default=0.0)
+        ranked = sorted(solutions, key=lambda row: row.error)
         rows += [row._replace(ratio=row.error / lowest if lowest else 1.0) for row in ranked]
     return tuple(rows)
 

@@ -66,12 +66,12 @@ class SweepQuestion:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What the reader should worry about."""
-        said = [text for one in self.frequencies for text in one.warnings]
-        said += [
+        texts = [text for of_size in self.frequencies for text in of_size.warnings]
+        texts += [
             f"{text}; ldp-advise with one --eps and --n simulates what a small sample leaves open"
             for text in self.first.too_few_for(max(self.users))
         ]
-        return tuple(dict.fromkeys(said))
+        return tuple(dict.fromkeys(texts))
 
     @property
     def plan(self) -> dict[str, object]:
@@ -126,12 +126,12 @@ def sweep_question(question: Question) -> SweepQuestion:
         frequencies = frequencies_over(question, domains)
     first = frequencies[0]
     (metric,), _ = fitting_metrics(question.terms, first.ordered)
-    for one in frequencies:
-        question.metric_settings.resolved(one.k)
+    for of_size in frequencies:
+        question.metric_settings.resolved(of_size.k)
     return SweepQuestion(
         epsilons=grid.epsilons,
         users=grid.users or (int(first.users or 0),),
-        sizes=tuple(one.k for one in frequencies),
+        sizes=tuple(of_size.k for of_size in frequencies),
         frequencies=frequencies,
         metric=metric,
         protocols=fitting_protocols(menu, first.ordered),

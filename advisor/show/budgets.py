@@ -56,24 +56,24 @@ def budgets_document(budgets: Budgets) -> Document:
     """Return for each metric what every ε buys: verdict, pair, error, and what a report gives away."""
     request = budgets.first.request
     parts: list[Part] = [*sentences(budgets.warnings, Role.WARNING)]
-    every = [row for metric in budgets.metrics for row in budgets.priced(metric)]
+    all_rows = [row for metric in budgets.metrics for row in budgets.priced(metric)]
     first, *others = verdicts = [_verdict(budgets.priced(metric), request) for metric in budgets.metrics]
     for verdict, metric in zip(verdicts, budgets.metrics, strict=True):
         rows = budgets.priced(metric)
         parts += [verdict.sentence] if verdict in others else []
         parts += [*sentences(_sentences(rows)), price_table(rows)] if rows else []
-    parts += sentences(_notes(budgets, every), Role.NOTE)
+    parts += sentences(_notes(budgets, all_rows), Role.NOTE)
     budget_list = ", ".join(f"{epsilon:g}" for epsilon in budgets.epsilons)
     several = len(budgets.metrics) > 1
     return Document(
         title=f"What ε = {budget_list} buys",
         verdict=first,
         parts=tuple(parts),
-        data=_data(budgets, every),
-        records=Records.of([priced_data(row) for row in every], COLUMNS),
+        data=_data(budgets, all_rows),
+        records=Records.of([priced_data(row) for row in all_rows], COLUMNS),
         value="\n".join(
             f"{row.epsilon:.12g} {f'{row.ranking.metric} ' if several else ''}{' '.join(row.ranking.best.pair)}"
-            for row in every
+            for row in all_rows
         ),
         setting=f"ε = {budget_list}, {_domain(request)}",
     )
@@ -180,7 +180,7 @@ def _pairs(rows: Sequence[Priced]) -> str:
         return next(iter(where))
     if len(where) > NAMED:
         return "the pair that the table names for your ε"
-    return "; ".join(f"{pair} at ε = {_listed(chosen)}" for pair, chosen in where.items())
+    return "; ".join(f"{pair} at ε = {_listed(budgets_of_pair)}" for pair, budgets_of_pair in where.items())
 
 
 def _listed(rows: Sequence[Priced]) -> str:

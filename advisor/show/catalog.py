@@ -33,8 +33,8 @@ FIELDS = (
 
 def list_document(catalog: Mapping[str, tuple[Entry, ...]]) -> Document:
     """Return a table of the protocols, one of the methods and one of the metrics."""
-    every = [(kind, entry) for kind, entries in catalog.items() for entry in entries]
-    rows = [{"kind": kind.removesuffix("s"), **_flat(entry)} for kind, entry in every]
+    all_entries = [(kind, entry) for kind, entries in catalog.items() for entry in entries]
+    rows = [{"kind": kind.removesuffix("s"), **_flat(entry)} for kind, entry in all_entries]
     return Document(
         title="Protocols, post-processing methods and metrics",
         verdict=None,
@@ -44,7 +44,7 @@ def list_document(catalog: Mapping[str, tuple[Entry, ...]]) -> Document:
         ),
         data=catalog,
         records=Records(FIELDS, tuple(tuple(row.get(name) for name in FIELDS) for row in rows)),
-        value="\n".join(str(entry["name"]) for _, entry in every),
+        value="\n".join(str(entry["name"]) for _, entry in all_entries),
     )
 
 

@@ -27,36 +27,36 @@ T = TypeVar("T")
 def info_document() -> Document:
     """Return what look-ups cover, and how the shipped model was made."""
     shipped = model.load()
-    made = shipped.provenance
+    source = shipped.provenance
     covers, simulated = (
         "; ".join(f"{name.replace('_', '-')} {_figure(low)} to {_figure(high)}" for name, (low, high) in of.items())
-        for of in (made.covers, made.simulated)
+        for of in (source.covers, source.simulated)
     )
     lines = (
         f"On cells left out of the fit, the error of a method near the best was off by "
         f"{100 * float(np.median(shipped.spread)):.0f} % (standard deviation, median of methods and metrics).",
         f"Covers: {covers}.",
-        f"Simulated: {made.cells:,} noise settings with 8 populations each, repetitions {made.repetitions}; "
+        f"Simulated: {source.cells:,} noise settings with 8 populations each, repetitions {source.repetitions}; "
         f"{simulated}.",
-        f"Made by version {made.tool_version} on {made.finished}, seed {made.seed}, in {made.seconds:,} seconds (of "
-        "its last run, if it was resumed).",
-        f"Shapes: {', '.join(made.shapes)}.",
-        f"Methods: {', '.join(made.methods)}.",
-        f"Metrics: {', '.join(made.metrics)}.",
+        f"Made by version {source.tool_version} on {source.finished}, seed {source.seed}, in {source.seconds:,} "
+        "seconds (of its last run, if it was resumed).",
+        f"Shapes: {', '.join(source.shapes)}.",
+        f"Methods: {', '.join(source.methods)}.",
+        f"Metrics: {', '.join(source.metrics)}.",
         *_of_ordered_domains(),
     )
     names = ("tool_version", "seed", "cells", "populations", "repetitions", "seconds", "finished")
-    facts: dict[str, Scalar] = {name: getattr(made, name) for name in names}
-    for name, (low, high) in made.covers.items():
+    facts: dict[str, Scalar] = {name: getattr(source, name) for name in names}
+    for name, (low, high) in source.covers.items():
         facts |= {f"{name}_from": low, f"{name}_to": high}
-    first = f"Look-ups are predicted by a model fitted to {made.populations:,} simulated populations."
+    first = f"Look-ups are predicted by a model fitted to {source.populations:,} simulated populations."
     return Document(
         title="What look-ups rest on",
         verdict=Verdict("provenance", first),
         parts=tuple(map(Sentence, lines)),
-        data={"knowledge": cast(Mapping[str, Json], made.to_json())},
+        data={"knowledge": cast(Mapping[str, Json], source.to_json())},
         records=Records(tuple(facts), (tuple(facts.values()),)),
-        value=str(made.populations),
+        value=str(source.populations),
     )
 
 
@@ -87,7 +87,7 @@ def rules_document(metric: str, *, ordered: bool) -> Document:
     except ValueError as error:
         raise InputError(str(error)) from None
     what = f"{key}, categories {'with' if ordered else 'without'} an order"
-    questions = [name for name in policy.QUESTIONS if any(one.question == name for path, _ in rules for one in path)]
+    questions = [name for name in policy.QUESTIONS if any(step.question == name for path, _ in rules for step in path)]
     columns = (
         *(Column(policy.QUESTIONS[name], text=True) for name in questions),
         Column("protocol", text=True),
@@ -97,7 +97,7 @@ def rules_document(metric: str, *, ordered: bool) -> Document:
     )
     rows = []
     for path, leaf in rules:
-        limits = {one.question: one.ends for one in path}
+        limits = {step.question: step.ends for step in path}
         cells = (
             *(limits.get(name, "any") for name in questions),
             *leaf.pair,
@@ -108,11 +108,11 @@ def rules_document(metric: str, *, ordered: bool) -> Document:
     mean = sum(leaf.regret * leaf.share for _, leaf in rules)
     several = f"{len(rules)} rules name" if len(rules) > 1 else "One rule names"
     text = f"{several} the pair to use for {what}: {percent(mean)} more error than the best pair on average."
-    leaves = [([str(one) for one in path], asdict(leaf)) for path, leaf in rules]
+    leaves = [([str(step) for step in path], asdict(leaf)) for path, leaf in rules]
     return Document(
         title=f"Which protocol and post-processing method? {what}",
         verdict=Verdict("rules", text),
-        parts=(Table(columns, tuple(rows), noun="rules", cut=False), *(Sentence(one, Role.NOTE) for one in _RULES)),
+        parts=(Table(columns, tuple(rows), noun="rules", cut=False), *(Sentence(step, Role.NOTE) for step in _RULES)),
         data={
             "metric": key,
             "ordered": ordered,
@@ -192,13 +192,15 @@ def evaluation_document(judgements: Sequence[Judgement], *, full: bool) -> Docum
     return Document(
         title="Regret of look-ups",
         verdict=None,
-        parts=tuple(part for one in judgements for part in (Sentence(_verdict(one), Role.ANSWER), table(one))),
-        data={"sets": [{"title": one.title, "settings": one.settings, "scores": scores} for one, scores in sets]},
+        parts=tuple(part for of_set in judgements for part in (Sentence(_verdict(of_set), Role.ANSWER), table(of_set))),
+        data={
+            "sets": [{"title": of_set.title, "settings": of_set.settings, "scores": scores} for of_set, scores in sets]
+        },
         records=Records(
             ("set", *(field.name for field in fields(Score))),
-            tuple((one.title, *score.values()) for one, scores in sets for score in scores),
+            tuple((of_set.title, *score.values()) for of_set, scores in sets for score in scores),
         ),
-        value="\n".join(f"{score.regret:.6g}" for one in judgements for score in _of_model(one)),
+        value="\n".join(f"{score.regret:.6g}" for of_set in judgements for score in _of_model(of_set)),
     )
 
 
@@ -315,10 +317,10 @@ def _cell(near: Neighbour) -> dict[str, Scalar]:
     return {"cell": near.index, **{name: getattr(near, name) for name in names}}
 
 
-def built_document(folder: str, made: model.Provenance) -> Document:
+def built_document(folder: str, provenance: model.Provenance) -> Document:
     """Return where a finished build is."""
-    facts: dict[str, Scalar] = {"folder": folder, "populations": made.populations, "seconds": made.seconds}
-    words = f"Built in {folder}: {made.populations:,} populations in {made.seconds:,} seconds."
+    facts: dict[str, Scalar] = {"folder": folder, "populations": provenance.populations, "seconds": provenance.seconds}
+    words = f"Built in {folder}: {provenance.populations:,} populations in {provenance.seconds:,} seconds."
     return Document(
         title="Knowledge built anew",
         verdict=Verdict("built", words),

@@ -77,10 +77,10 @@ def _goal(question: PlanQuestion) -> str:
 
 
 def _setting(question: PlanQuestion) -> str:
-    given = f"ε = {question.epsilon:g}" if question.epsilon is not None else f"n = {question.n or 0:,}"
+    term = f"ε = {question.epsilon:g}" if question.epsilon is not None else f"n = {question.n or 0:,}"
     if question.shuffled is not None:
-        given = question.shuffled.text
-    return f"{given} and k = {question.frequencies.k:,}"
+        term = question.shuffled.text
+    return f"{term} and k = {question.frequencies.k:,}"
 
 
 def _pair(row: PlanRow) -> str:

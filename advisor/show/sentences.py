@@ -21,8 +21,8 @@ def domain_text(k: int, *, ordered: bool) -> str:
 
 def assumed_sentences(assumptions: Iterable[str]) -> list[str]:
     """Return what was assumed, in a sentence if there is anything."""
-    every = "; ".join(assumptions)
-    return [f"Assumed: {every}."] if every else []
+    joined = "; ".join(assumptions)
+    return [f"Assumed: {joined}."] if joined else []
 
 
 def total_text(plan: BudgetUse | None, *, each: bool = False) -> str:
@@ -104,7 +104,9 @@ def meaning_sentences(meaning: Meaning) -> list[str]:
         guess = percent(meaning.protocol_guess)
         lines.append(f"With {protocol_in_full(meaning.protocol)} the best guess is right in {guess} of cases.")
     lines.append(f"It is as private as flipping a yes/no answer with probability {percent(meaning.flip_probability)}.")
-    near = "; ".join(f"{one.name} (ε = {one.epsilon:g} per {one.unit})" for one in meaning.deployments)
+    near = "; ".join(
+        f"{deployment.name} (ε = {deployment.epsilon:g} per {deployment.unit})" for deployment in meaning.deployments
+    )
     nearest = f"Nearest known deployments: {near}. " if near else ""
     lines.append(f"{nearest}Budgets of several reports of one user add up.")
     return lines

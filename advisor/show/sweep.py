@@ -91,11 +91,11 @@ def answer_sentence(sweep: SweepResult) -> str:
     sure = f"the method is certain in {certain:,}"
     if most == 1:
         return f"No pair is the one to use for {metric} in more than one of {cells:,} cells; {sure}."
-    named = [f"{pair_text(protocol, method)} is the pair to use for {metric} in {most:,} of {cells:,} cells"]
-    named += [f"{pair_text(*pair)} in {count:,}" for pair, count in wins[1:NAMED]]
+    shares = [f"{pair_text(protocol, method)} is the pair to use for {metric} in {most:,} of {cells:,} cells"]
+    shares += [f"{pair_text(*pair)} in {count:,}" for pair, count in wins[1:NAMED]]
     if rest := sum(count for _, count in wins[NAMED:]):
-        named.append(f"{'another pair' if len(wins) == NAMED + 1 else f'{len(wins) - NAMED} other pairs'} in {rest:,}")
-    return f"{', '.join(named)}; {sure}."
+        shares.append(f"{'another pair' if len(wins) == NAMED + 1 else f'{len(wins) - NAMED} other pairs'} in {rest:,}")
+    return f"{', '.join(shares)}; {sure}."
 
 
 def _cell_sentence(sweep: SweepResult) -> str:
@@ -157,9 +157,9 @@ def _records(sweep: SweepResult) -> Records:
     """
     rows: list[tuple[Scalar, ...]] = []
     for cell in sweep.cells:
-        for among, one in [("all", cell.winner), *(("protocol", winner) for winner in cell.by_protocol)]:
-            *figures, runner_up = astuple(one)
-            ratio = cell.pairs[one.protocol, one.method][3:]
+        for among, winner_here in [("all", cell.winner), *(("protocol", winner) for winner in cell.by_protocol)]:
+            *figures, runner_up = astuple(winner_here)
+            ratio = cell.pairs[winner_here.protocol, winner_here.method][3:]
             rows.append((cell.k, cell.epsilon, cell.n, among, *figures, *(runner_up or (None, None)), *ratio))
         for pair, (error, standard_error, *shares) in cell.pairs.items():
             errors = finite(error), finite(standard_error), shares[0]
@@ -203,7 +203,7 @@ def _cell_data(cell: Cell) -> dict[str, Json]:
         "winner": plain(cell.winner),
         "by_protocol": [plain(winner) for winner in cell.by_protocol],
         "errors": [
-            {"protocol": protocol, "method": method, **one._asdict(), "error": finite(one.error)}
-            for (protocol, method), one in cell.pairs.items()
+            {"protocol": protocol, "method": method, **figures._asdict(), "error": finite(figures.error)}
+            for (protocol, method), figures in cell.pairs.items()
         ],
     }

@@ -43,8 +43,8 @@ def console_for() -> Console:
 
 def _columns() -> int | None:
     """Return the width that COLUMNS names, if it names one."""
-    named = os.environ.get("COLUMNS", "")
-    return int(named) if named.isdecimal() and int(named) else None
+    width = os.environ.get("COLUMNS", "")
+    return int(width) if width.isdecimal() and int(width) else None
 
 
 def show(document: Document, view: View, console: Console | None = None) -> None:

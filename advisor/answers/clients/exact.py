@@ -31,7 +31,7 @@ def exp_below(x: Fraction) -> Fraction:
     return Fraction(int(total * 2**BITS), 2**BITS)
 
 
-def threshold(epsilon: float, own: int, other: int) -> int:
+def threshold(epsilon: float, true_odds: int, false_odds: int) -> int:
     """Return the largest T out of 2^64 with which symbols of the one kind are at most e^epsilon times as likely.
 
     own, other: symbols that share T / 2^64 evenly, and symbols that share the rest of 1.
@@ -39,7 +39,7 @@ def threshold(epsilon: float, own: int, other: int) -> int:
     T is rounded down, so that T / own is at most e^epsilon times (2^64 - T) / other.
     """
     e = exp_below(exact(epsilon))
-    return int(WORD * own * e / (own * e + other))
+    return int(WORD * true_odds * e / (true_odds * e + false_odds))
 
 
 def ratio(chance: int, own: int, other: int) -> Fraction:

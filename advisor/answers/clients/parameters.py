@@ -86,10 +86,10 @@ def parameters(key: str, k: int, epsilon: float, hashing: str | None = None) -> 
     Raises KeyError if it is not one of ours, and ValueError if `k` or `epsilon` is outside its range.
     """
     kind: Callable[..., StandardProtocol] = PROTOCOLS[key]
-    made = BUILDERS[key](kind(k, epsilon) if hashing is None else kind(k, epsilon, hash=hashing))
-    if not made.kept:
+    values = BUILDERS[key](kind(k, epsilon) if hashing is None else kind(k, epsilon, hash=hashing))
+    if not values.kept:
         raise RuntimeError(f"{key}: the probabilities of its client break the promise of epsilon = {epsilon}")
-    return made
+    return values
 
 
 def narrowed(protocol: StandardProtocol, kind: type[P]) -> P:

@@ -121,14 +121,14 @@ def first_answers(
     return PlanPrediction(xs, errors, tuple(rows), choice=_choice({row.pair: row for row in rows}, asked))
 
 
-def _choice(rows: Mapping[Pair, PlanRow], asked: Callable[[float], LookUp]) -> Pair | None:
+def _choice(rows: Mapping[Pair, PlanRow], look_up: Callable[[float], LookUp]) -> Pair | None:
     """Return the pair that a look-up names at what it needs itself; failing that, the one that needs least."""
     least = min(rows.values(), key=lambda row: row.need, default=None)
     if least is None or least.value is None:
         return None if least is None else least.pair
     choice, at = least.pair, least.value
     for _ in range(STEPS):
-        pair = first_pair(asked(at))
+        pair = first_pair(look_up(at))
         if pair == choice or pair not in rows or (value := rows[pair].value) is None or value > SLACK * at:
             break
         choice, at = pair, value

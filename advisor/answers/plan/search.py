@@ -40,12 +40,12 @@ class Search:
         """Return the settled rows and some that are only predicted, least need first."""
         question = self._question
         by_pair = {row.pair: row for row in predicted}
-        wanted = [pair for pair in question.named if self._fits(pair, self._start(by_pair.get(pair)))]
-        if not wanted:
+        pairs = [pair for pair in question.named if self._fits(pair, self._start(by_pair.get(pair)))]
+        if not pairs:
             start = self._start(min(by_pair.values(), key=lambda row: row.need, default=None))
             best = self._race(self._contenders(by_pair), start)
-            wanted = list(dict.fromkeys([best, *([] if question.restricted else [DEFAULT_PAIR])]))
-        settled = {pair: self.settle(pair, self._start(by_pair.get(pair))) for pair in wanted}
+            pairs = list(dict.fromkeys([best, *([] if question.restricted else [DEFAULT_PAIR])]))
+        settled = {pair: self.settle(pair, self._start(by_pair.get(pair))) for pair in pairs}
         if not question.named:
             self._race_again(settled, by_pair)
         others = [row for row in sorted(predicted, key=lambda row: row.need) if row.pair not in settled][:more]
@@ -145,7 +145,7 @@ class Search:
         """Return what a pair needs, by bisection on simulated errors."""
         question = self._question
         low, high = question.range
-        seen = self._measured.setdefault(pair, {})
+        measured = self._measured.setdefault(pair, {})
 
         def measure(x: float, first: int, repetitions: int) -> NDArray[np.float64]:
             self._progress(f"{pair[0]} with {pair[1]} at {question.unknown} = {x:,.5g}, {first + repetitions} runs")
@@ -154,7 +154,7 @@ class Search:
             experiment = self._experiment(x, [here])
             jobs = self._simulation.threads(1, repetitions, question.frequencies.k)
             errors = simulate(experiment, first, repetitions, pairs=[here], jobs=jobs).of(question.metric)[here]
-            seen[x] = np.concatenate([seen.get(x, np.empty(0)), errors])
+            measured[x] = np.concatenate([measured.get(x, np.empty(0)), errors])
             return errors
 
         place = crossing(
@@ -169,7 +169,7 @@ class Search:
         )
         before = high / LAST[question.unknown]
         if (
-            not place.reached and (have := len(seen.get(before, ()))) < place.repetitions
+            not place.reached and (have := len(measured.get(before, ()))) < place.repetitions
         ):  # `PlanResult.falls` asks for it
             measure(before, have, place.repetitions - have)
         return settled_row(*pair, place)
@@ -184,7 +184,7 @@ class Search:
             methods={name: POSTPROCESSORS[name] for name in ("none", *(m for _, m in pairs))},
             metrics={question.metric: METRICS[question.metric].with_options(**options)},
             pairs=tuple(
-                dict.fromkeys([*pairs, *((p, "none") for p, one in oracles.items() if one.offers("estimate"))])
+                dict.fromkeys([*pairs, *((p, "none") for p, oracle in oracles.items() if oracle.offers("estimate"))])
             ),
             seed=question.seed,
             domain=Domain(question.frequencies.ordered),

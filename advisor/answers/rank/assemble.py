@@ -103,8 +103,8 @@ class Contest:
     @cached_property
     def standings(self) -> tuple[Standing, ...]:
         """The menu, ranked."""
-        found = rank(self.ranked, self.costs, self.ratio)
-        return _proper_first(found) if self.judged else found
+        ranked = rank(self.ranked, self.costs, self.ratio)
+        return _proper_first(ranked) if self.judged else ranked
 
     @cached_property
     def leader(self) -> Pair:
@@ -164,18 +164,18 @@ def _proper_first(standings: tuple[Standing, ...]) -> tuple[Standing, ...]:
 
     Of several that make the same of the estimate, a method comes before a summary of draws, and the usual one first.
     """
-    lowest = min(one.ratio.value for one in standings)
-    tier = [one for one in standings if one.rank == 1 and POSTPROCESSORS[one.pair[1]].is_proper]
-    near = [one for one in tier if one.ratio.value <= AS_GOOD_AS_BEST * lowest]
+    lowest = min(standing.ratio.value for standing in standings)
+    tier = [standing for standing in standings if standing.rank == 1 and POSTPROCESSORS[standing.pair[1]].is_proper]
+    near = [standing for standing in tier if standing.ratio.value <= AS_GOOD_AS_BEST * lowest]
     if not near:
         return standings
-    least = SAME_RESULT * min(one.ratio.value for one in near)
+    least = SAME_RESULT * min(standing.ratio.value for standing in near)
 
-    def order(one: Standing) -> tuple[bool, bool, float]:
-        return one.pair[1] in SUMMARIES, one.pair[1] != DEFAULT_PAIR[1], one.ratio.value
+    def order(standing: Standing) -> tuple[bool, bool, float]:
+        return standing.pair[1] in SUMMARIES, standing.pair[1] != DEFAULT_PAIR[1], standing.ratio.value
 
-    first = min((one for one in near if one.ratio.value <= least), key=order)
-    return (first, *(one for one in standings if one is not first))
+    first = min((standing for standing in near if standing.ratio.value <= least), key=order)
+    return (first, *(standing for standing in standings if standing is not first))
 
 
 def _total(request: Request, method: str) -> float | None:

@@ -62,8 +62,8 @@ def look_up(request: Request) -> tuple[Ranking, ...]:
 def _predicted(
     request: Request, frequencies: predict.Frequencies, n: int, protocols: tuple[str, ...]
 ) -> predict.PredictedErrors:
-    own = None if request.central is None else request.central.local
-    return predict.predicted(frequencies, request.epsilon, n, protocols, ordered=request.ordered, budgets=own)
+    budgets = None if request.central is None else request.central.local
+    return predict.predicted(frequencies, request.epsilon, n, protocols, ordered=request.ordered, budgets=budgets)
 
 
 def check_settings_known(request: Request) -> None:
@@ -73,11 +73,11 @@ def check_settings_known(request: Request) -> None:
     """
     usual, values = MetricSettings().resolved(request.k).plain(), request.metric_values.plain()
     for name, metrics in METRICS_OF_SETTING.items():
-        given = values[name]
-        metric = next((one for one in request.metrics if one in metrics), None)
-        if metric is not None and given != usual[name]:
+        value = values[name]
+        metric = next((name_of_metric for name_of_metric in request.metrics if name_of_metric in metrics), None)
+        if metric is not None and value != usual[name]:
             raise InputError(
-                f"a prediction needs {metric} with {name.replace('_', '-')} {usual[name]:g}, got {given:g}: "
+                f"a prediction needs {metric} with {name.replace('_', '-')} {usual[name]:g}, got {value:g}: "
                 "give a sample to simulate"
             )
 
@@ -173,7 +173,7 @@ def _digest(case: _Case) -> str:
     """Return a name for the figures: of the models, protocols and noises, the frequencies, and the skew if any."""
     text = json.dumps(
         [
-            [one.provenance.to_json() for one in case.prediction.models],
+            [model.provenance.to_json() for model in case.prediction.models],
             repr((case.request.epsilon, case.request.n, case.request.protocols, case.prediction.noises)),
             case.request.skew,
         ],
@@ -188,11 +188,11 @@ def _other_users(metric: str, case: _Case, pair: tuple[str, str], without_data: 
     for n in COMMON_USERS:
         prediction = case.prediction if n == request.n else case.predicted(n, request.protocols)
         answer = _ranked(metric, request.methods, prediction)
-        chosen = choose(answer)
-        row = next(one for one in answer.rows if (one.protocol, one.method) == chosen)
+        best_pair = choose(answer)
+        row = next(candidate for candidate in answer.rows if (candidate.protocol, candidate.method) == best_pair)
         # What an answer without data errs by does not depend on the number of users.
         verdict = kind_of(reasons_of(row.error, without_data, below=row.high < without_data))
-        others.append(OtherUsers(n, *chosen, verdict))
+        others.append(OtherUsers(n, *best_pair, verdict))
     return tuple(others)
 
 

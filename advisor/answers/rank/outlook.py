@@ -82,7 +82,7 @@ def outlook(ranking: Ranking, stops: Stops | None = None) -> Outlook | None:
     if not ranking.recommendations or request.threat is not None:
         return None
     best = ranking.best
-    own = Expectation(
+    here = Expectation(
         request.epsilon,
         request.n,
         best.protocol,
@@ -97,12 +97,12 @@ def outlook(ranking: Ranking, stops: Stops | None = None) -> Outlook | None:
     budgets, users = stops or _stops(request)
     points = _predicted(ranking, budgets, users)
     if points is None:
-        return Outlook(ranking, ((own,),), (0, 0), 1.0, covered=False)
+        return Outlook(ranking, ((here,),), (0, 0), 1.0, covered=False)
     first, second = at = budgets.index(request.epsilon), users.index(request.n)
     predicted = points[first][second].error
-    factor = own.error / predicted if predicted > 0 else 1.0
+    factor = here.error / predicted if predicted > 0 else 1.0
     points = [[point.times(factor) for point in row] for row in points]
-    points[first][second] = own
+    points[first][second] = here
     return Outlook(ranking, tuple(map(tuple, points)), at, factor, covered=True)
 
 
@@ -118,11 +118,11 @@ def _predicted(advice: Ranking, budgets: tuple[float, ...], users: tuple[float, 
     def point(epsilon: float, n: int) -> Expectation:
         prediction = predict.predicted(frequencies, epsilon, n, request.protocols, ordered=request.ordered)
         answer = ranking.rank(prediction, advice.metric, request.methods)
-        own = (epsilon, n) == (request.epsilon, request.n)
-        pair = advice.best.pair if own else choose(answer)
-        one = next(one for one in answer.rows if (one.protocol, one.method) == pair)
+        is_question = (epsilon, n) == (request.epsilon, request.n)
+        pair = advice.best.pair if is_question else choose(answer)
+        row = next(row for row in answer.rows if (row.protocol, row.method) == pair)
         return Expectation(
-            epsilon, n, *pair, one.error, one.low, one.high, one.raw_error, one.per_category, ranges=True
+            epsilon, n, *pair, row.error, row.low, row.high, row.raw_error, row.per_category, ranges=True
         )
 
     try:
@@ -138,12 +138,15 @@ def _stops(request: Request) -> Stops:
     return _budgets(request.epsilon, stops), _users(request.n, factors)
 
 
-def _budgets(own: float, stops: int) -> tuple[float, ...]:
-    near = sorted({*EPSILONS} - {own}, key=lambda one: abs(one / own - 1) if one > own else abs(own / one - 1))
-    covered = [one for one in near if EPSILON[0] <= one <= EPSILON[1]]
-    return tuple(sorted([own, *covered[: stops - 1]]))
+def _budgets(budget: float, stops: int) -> tuple[float, ...]:
+    near = sorted(
+        {*EPSILONS} - {budget},
+        key=lambda epsilon: abs(epsilon / budget - 1) if epsilon > budget else abs(budget / epsilon - 1),
+    )
+    covered = [epsilon for epsilon in near if EPSILON[0] <= epsilon <= EPSILON[1]]
+    return tuple(sorted([budget, *covered[: stops - 1]]))
 
 
-def _users(own: int, factors: tuple[float, ...]) -> tuple[float, ...]:
-    others = (int(float(f"{own * factor:.2g}")) for factor in factors if factor != 1)
-    return tuple(sorted({own, *(n for n in others if USERS[0] <= n <= USERS[1])}))
+def _users(users: int, factors: tuple[float, ...]) -> tuple[float, ...]:
+    others = (int(float(f"{users * factor:.2g}")) for factor in factors if factor != 1)
+    return tuple(sorted({users, *(n for n in others if USERS[0] <= n <= USERS[1])}))

@@ -30,15 +30,15 @@ def simulated_answer(
     if nothing_left(request):
         return Answer(empty_rankings(request))
     experiment, runs = simulate_request(request, jobs=jobs, progress=progress)
-    known = judged_methods(request, experiment)
+    judged_runs = judged_methods(request, experiment)
     menu = [pair for pair in runs.errors if pair[1] in request.methods]
     request = replace(request, metrics=runs.metrics_of(request.metrics, menu))
-    tables = [contests(metric, request, experiment, runs, known) for metric in request.metrics]
+    tables = [contests(metric, request, experiment, runs, judged_runs) for metric in request.metrics]
     rankings = tuple(ranking_of(request, table) for table in tables)
     if request.threat is not None:
         threads = _threads(experiment, request, jobs)
         rankings = under_threat(rankings, tables, experiment, jobs=threads, progress=progress)
-    return Answer(rankings, (runs,) if known is None else (runs, known))
+    return Answer(rankings, (runs,) if judged_runs is None else (runs, judged_runs))
 
 
 def simulate_request(
@@ -124,13 +124,15 @@ def judged_methods(request: Request, experiment: Experiment) -> Runs | None:
     collected = request.collected
     if collected is None or not request.judged:
         return None
-    own = {
+    methods = {
         method: experiment.methods[method] for protocol, method in experiment.pairs if protocol == collected.protocol
     }
     summaries = {name: POSTPROCESSORS[name] for name in SUMMARIES if request.summaries}
     observed = replace(collected.observed, domain=request.domain)
-    runs = judged(experiment, collected.protocol, observed, own | summaries)
-    if collected.given is not None and RAW in own:  # what was given is raw to who gave it
-        as_given = judged(experiment, collected.protocol, replace(observed, estimate=collected.given), {RAW: own[RAW]})
+    runs = judged(experiment, collected.protocol, observed, methods | summaries)
+    if collected.given is not None and RAW in methods:  # what was given is raw to who gave it
+        as_given = judged(
+            experiment, collected.protocol, replace(observed, estimate=collected.given), {RAW: methods[RAW]}
+        )
         runs = replace(runs, errors={**runs.errors, **as_given.errors})
     return runs

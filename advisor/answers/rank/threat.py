@@ -32,9 +32,9 @@ def under_threat(
     pairs = dict.fromkeys(
         row.pair
         for ranking in rankings
-        for one in (ranking, ranking.next_round)
-        if one is not None
-        for row in one.recommendations
+        for of_round in (ranking, ranking.next_round)
+        if of_round is not None
+        for row in of_round.recommendations
     )
     measured = gains(
         request.counts,

@@ -54,11 +54,11 @@ def best_for_single_categories(
 def predicted_for_single_categories(metric: str, rows: Sequence[Recommendation]) -> SingleCategories | None:
     """Return the same by predicted errors."""
     errors = {row.pair: row.mean_absolute_error for row in rows if row.mean_absolute_error}
-    own = rows[0].mean_absolute_error
-    if not METRICS[metric].ordered_only or not errors or not own:
+    error_of_best = rows[0].mean_absolute_error
+    if not METRICS[metric].ordered_only or not errors or not error_of_best:
         return None
     best, lowest = min(errors.items(), key=lambda item: item[1])
-    return _given_up(best, Ratio(own / lowest, own / lowest, own / lowest))
+    return _given_up(best, Ratio(error_of_best / lowest, error_of_best / lowest, error_of_best / lowest))
 
 
 def _given_up(best: Pair, ratio: Ratio) -> SingleCategories | None:
@@ -112,9 +112,9 @@ def frontier_of(advice: Ranking) -> Frontier:
     ratios = {row: math.inf if row.ratio_to_best is None else row.ratio_to_best for row in advice.recommendations}
     keys = {row: preference(ratio, advice.request.cost(row.protocol)) for row, ratio in ratios.items()}
 
-    def dominates(one: Recommendation, other: Recommendation) -> bool:
-        costs, others = ((max(ratios[row], PRACTICAL_RATIO), *_costs(row)) for row in (one, other))
-        better = other is not ranked[0] and (costs != others or place[one] < place[other])
+    def dominates(first: Recommendation, other: Recommendation) -> bool:
+        costs, others = ((max(ratios[row], PRACTICAL_RATIO), *_costs(row)) for row in (first, other))
+        better = other is not ranked[0] and (costs != others or place[first] < place[other])
         return better and all(a <= b for a, b in zip(costs, others, strict=True))
 
     ranked = sorted(ratios, key=lambda row: (row is not advice.recommendations[0], keys[row]))

@@ -72,5 +72,5 @@ def _explain(
         method=reason.leaf.method,
         agrees=reason.agrees,
         ratio=reason.ratio,
-        changes=tuple(Change(WORDS[one.what], one.value, one.protocol, one.method) for one in changes),
+        changes=tuple(Change(WORDS[change.what], change.value, change.protocol, change.method) for change in changes),
     )

@@ -63,14 +63,14 @@ def run_sweep(
                         file.add(cell)
                     except OSError as error:
                         problem = (error.strerror or str(error)).lower()
-                        kept = f"{len(done)} of {len(places)} cells are kept"
-                        raise InputError(f"--resume {resume}: {problem}; {kept}") from None
+                        progress_kept = f"{len(done)} of {len(places)} cells are kept"
+                        raise InputError(f"--resume {resume}: {problem}; {progress_kept}") from None
                 done[cell.place] = cell
                 if progress is not None:
                     progress(before + number, len(places))
     except KeyboardInterrupt:
-        kept = f"{len(done)} of {len(places)} cells are kept in {resume}; the same command goes on"
-        raise KeyboardInterrupt(*([] if file is None else [kept])) from None
+        progress_kept = f"{len(done)} of {len(places)} cells are kept in {resume}; the same command goes on"
+        raise KeyboardInterrupt(*([] if file is None else [progress_kept])) from None
     return SweepResult(question, tuple(done[place] for place in places))
 
 
@@ -81,10 +81,14 @@ def _simulated(
     by_size = sorted(missing, key=lambda place: -place[2])
     pairs = len(question.protocols) * len(question.methods)
     jobs = simulation.workers(pairs * question.repetitions * sum(k for _, _, k in missing))
-    own = REGISTERED.keys() & {*question.protocols, *question.methods, question.metric}  # no other process has them
-    if own and cluster.is_dask:
-        raise InputError(f"{listed(sorted(own))}: known to this process alone, so --backend dask cannot be used")
-    if not cluster.is_dask and (jobs == 1 or len(missing) < 2 or own):
+    registered = REGISTERED.keys() & {
+        *question.protocols,
+        *question.methods,
+        question.metric,
+    }  # no other process has them
+    if registered and cluster.is_dask:
+        raise InputError(f"{listed(sorted(registered))}: known to this process alone, so --backend dask cannot be used")
+    if not cluster.is_dask and (jobs == 1 or len(missing) < 2 or registered):
         yield from (simulate_cell(question, place) for place in by_size)
         return
     # A worker is sent the frequencies of its cell alone.

@@ -123,7 +123,7 @@ def _differences(there: Mapping[str, object], here: Mapping[str, object]) -> Ite
         if then == now:
             continue
         if name == "frequencies":
-            shapes = all(str(one).startswith(("skew", "shape")) for one in (then, now))
+            shapes = all(str(population).startswith(("skew", "shape")) for population in (then, now))
             yield f"{then} there, {now} here" if shapes else "another sample"
         else:
             yield f"{FLAGS.get(name, name)} is {_setting(then)} there, {_setting(now)} here"
@@ -176,7 +176,7 @@ def cell_of(record: dict[str, object]) -> tuple[Cell, str]:
 
 def _pair_error_of(*figures: object) -> PairError:
     error, standard_error, win_share, *ratio = figures
-    value, low, high = (None if one is None else _of(float, one) for one in ratio)
+    value, low, high = (None if figure is None else _of(float, figure) for figure in ratio)
     return PairError(_of(float, error), _of(float, standard_error), _of(float, win_share), value, low, high)
 
 

@@ -62,7 +62,7 @@ class Cell:
     @property
     def errors(self) -> Mapping[Pair, float]:
         """The mean error of every pair."""
-        return {pair: one.error for pair, one in self.pairs.items()}
+        return {pair: figures.error for pair, figures in self.pairs.items()}
 
     @property
     def place(self) -> Place:
@@ -80,7 +80,11 @@ class Cell:
                 best[method] = min(error, best.get(method, math.inf))
         tied = {method for method, error in best.items() if error <= winner.error * PRACTICAL_RATIO}
         if winner == self.winner:  # with which all pairs are compared
-            tied |= {pair[1] for pair, one in self.pairs.items() if one.ratio_low is not None and one.ratio_low <= 1}
+            tied |= {
+                pair[1]
+                for pair, figures in self.pairs.items()
+                if figures.ratio_low is not None and figures.ratio_low <= 1
+            }
             tied &= best.keys()
         if winner.runner_up is not None and not winner.sure:
             tied |= {winner.runner_up[1]} & best.keys()

@@ -88,13 +88,13 @@ def result_of(inquiry: Inquiry, value: Any = None) -> Result:
 
     Raises InputError as the command line does.
     """
-    known = answer(inquiry) if value is None else value
-    if isinstance(known, Choice):
-        return Result(inquiry, known, choice_document(known))
-    if isinstance(known, PlacesAdvice):
-        return Result(inquiry, known, places_document(known))
-    document = rank_document(known.rankings)
-    return Result(inquiry, known, replace(document, sections=partial(sections_of, known)))
+    saved = answer(inquiry) if value is None else value
+    if isinstance(saved, Choice):
+        return Result(inquiry, saved, choice_document(saved))
+    if isinstance(saved, PlacesAdvice):
+        return Result(inquiry, saved, places_document(saved))
+    document = rank_document(saved.rankings)
+    return Result(inquiry, saved, replace(document, sections=partial(sections_of, saved)))
 
 
 def _answer(inquiry: Inquiry, progress: Progress | None) -> Answer | Choice | PlacesAdvice:
@@ -129,10 +129,10 @@ def _choice(wishes: Wishes, question: Question, progress: Progress | None) -> Ch
     return choose(wishes, frequencies, words, instant=question.instant.instant, progress=progress)
 
 
-def _keywords(one: Result) -> Mapping[str, Any] | None:
+def _keywords(answered: Result) -> Mapping[str, Any] | None:
     """Return the keywords of `advise` that ask the same; None where it cannot be asked, or has too many figures."""
-    question = one.inquiry.question
-    if one.inquiry.wishes is not None or isinstance(question, PlacesQuestion):
+    question = answered.inquiry.question
+    if answered.inquiry.wishes is not None or isinstance(question, PlacesQuestion):
         return None
     result: dict[str, Any] = {}
     for group in question.groups:
@@ -143,14 +143,14 @@ def _keywords(one: Result) -> Mapping[str, Any] | None:
                 if getattr(group, item.name) != item.default
             }
     if isinstance(question, CollectedQuestion):
-        collected = one.value.first.request.collected if isinstance(one.value, Answer) else None
+        collected = answered.value.first.request.collected if isinstance(answered.value, Answer) else None
         estimate = None if collected is None else collected.observed.estimate
         if collected is None or estimate is None or len(collected.labels) > LISTED:
             return None
         figures = dict(zip(collected.labels, estimate.tolist(), strict=True))
         return result | {"protocol": result.pop("used"), "n": collected.n, "estimate": figures}
     if question.sample is not None:
-        counts = _counts(one.inquiry.files.get(question.path))
+        counts = _counts(answered.inquiry.files.get(question.path))
         if counts is None:
             return None
         result["sample_counts"] = counts
@@ -161,13 +161,17 @@ def _plain(value: object) -> object:
     """Return the value of an option as Python callers write it: one of several alone, members by their names."""
     if not isinstance(value, tuple):
         return value
-    names = [as_named(one) if isinstance(one, str) else one for one in value]
+    names = [as_named(item) if isinstance(item, str) else item for item in value]
     return names[0] if len(names) == 1 else names
 
 
 def _counts(file: HeldFile | None) -> dict[str, int] | None:
     """Return the users per label of a file that was read in one way; None if it was not, or there are many."""
-    read = [one for one in (file.made.values() if file is not None else ()) if isinstance(one, RawHistogram)]
+    read = [
+        histogram
+        for histogram in (file.made.values() if file is not None else ())
+        if isinstance(histogram, RawHistogram)
+    ]
     if len(read) != 1 or len(read[0].labels) > LISTED:
         return None
     return dict(zip(read[0].labels, read[0].counts.tolist(), strict=True))

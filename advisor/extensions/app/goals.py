@@ -75,16 +75,16 @@ class Control:
 
     def value(self, text: str) -> object:
         """Return the value of the option; raises InputError if it is none of those to choose from."""
-        chosen = [one.strip() for one in text.split(",")] if self.several else [text]
+        words = [word.strip() for word in text.split(",")] if self.several else [text]
         allowed = [*filter(None, self.choices)]
-        for one in chosen:
+        for word in words:
             # An address can name anything, and a name such as mine.py:soft would be loaded.
-            if self.choices and one not in allowed:
-                raise InputError(f"{self.label}: must be one of {listed(allowed, most=20)}, got {shown(one)}")
+            if self.choices and word not in allowed:
+                raise InputError(f"{self.label}: must be one of {listed(allowed, most=20)}, got {shown(word)}")
         if text.startswith("-") and not text[1:2].isdigit():  # would be taken for an option
             raise InputError(f"{self.label}: must not begin with a hyphen, got {shown(text)}")
         is_flag = self.spec is not None and self.spec.read is None
-        return text == YES if is_flag else chosen if self.several else text
+        return text == YES if is_flag else words if self.several else text
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -108,7 +108,7 @@ class PageGoal:
 
     def starts(self, *, has_file: bool) -> dict[str, str]:
         """Return the values of the controls before anybody touches them, by name."""
-        return {one.name: "" if has_file and one.in_file else one.start for one in self.controls}
+        return {control.name: "" if has_file and control.in_file else control.start for control in self.controls}
 
 
 @cache
@@ -119,10 +119,10 @@ def goals() -> dict[str, PageGoal]:
         "methods": {key: f"{key}: {method.title}" for key, method in POSTPROCESSORS.items()},
         "metrics": {key: f"{metric.title} ({key})" for key, metric in METRICS.items()},
     }
-    known = tomllib.loads((files("advisor.extensions.app") / "static" / "goals.toml").read_text("utf-8"))
+    table = tomllib.loads((files("advisor.extensions.app") / "static" / "goals.toml").read_text("utf-8"))
 
-    def control(name: str, given: Mapping[str, Any]) -> Control:
-        words = dict(given)
+    def control(name: str, entry: Mapping[str, Any]) -> Control:
+        words = dict(entry)
         group, _, field = words.pop("option", "").partition(".")
         choices = words.pop("choices", {})
         choices = choices if isinstance(choices, dict) else members[choices]
@@ -130,13 +130,13 @@ def goals() -> dict[str, PageGoal]:
             choices = {"": words.pop("open"), **choices}
         return Control(name=name, group=GROUPS.get(group), field=field, choices=choices, **words)
 
-    def goal(given: Mapping[str, Any]) -> PageGoal:
-        words = dict(given)
-        controls = known["controls"] | words.pop("controls")
+    def goal(entry: Mapping[str, Any]) -> PageGoal:
+        words = dict(entry)
+        controls = table["controls"] | words.pop("controls")
         main, more = (tuple(control(name, controls[name]) for name in words.pop(part)) for part in ("main", "more"))
         return PageGoal(main=main, more=more, **words)
 
-    return {one["key"]: goal(one) for one in known["goals"]}
+    return {row["key"]: goal(row) for row in table["goals"]}
 
 
 def settings_of(controls: Iterable[Control], values: Mapping[str, str]) -> tuple[Settings, ...]:
@@ -150,7 +150,7 @@ def settings_of(controls: Iterable[Control], values: Mapping[str, str]) -> tuple
             value = control.value(text)
             if control.group is not None:
                 fields.setdefault(control.group, {})[control.field] = value
-    return tuple(group(**made) for group, made in fields.items())
+    return tuple(group(**keywords) for group, keywords in fields.items())
 
 
 def wrong_controls(controls: Sequence[Control], values: Mapping[str, str]) -> dict[str, str]:
@@ -165,7 +165,7 @@ def wrong_controls(controls: Sequence[Control], values: Mapping[str, str]) -> di
             settings_of([control], values)
         except InputError as error:
             # What one control says may need what another one says: then the whole group is right.
-            if not _is_right([one for one in controls if one.group is control.group], values):
+            if not _is_right([other for other in controls if other.group is control.group], values):
                 messages[control.name] = str(error)
     return messages
 

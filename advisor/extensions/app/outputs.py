@@ -127,9 +127,9 @@ def _complete_answers(page: Page) -> None:
 def _place(stops: Stops, answer: PageAnswer) -> tuple[int, ...] | None:
     """Return the places of ε and n on the dials of a curve; None where one of them is not on its dial."""
     point = () if answer.first is None else (answer.first.request.epsilon, answer.first.request.n)
-    if not point or len(stops) != len(point) or any(one not in dial for one, dial in zip(point, stops, strict=True)):
+    if not point or len(stops) != len(point) or any(stop not in dial for stop, dial in zip(point, stops, strict=True)):
         return None
-    return tuple(dial.index(one) for one, dial in zip(point, stops, strict=True))
+    return tuple(dial.index(stop) for stop, dial in zip(point, stops, strict=True))
 
 
 def _add_outputs(page: Page, output: Outputs) -> None:
@@ -169,10 +169,10 @@ def _add_downloads(page: Page) -> None:
 
     def answer() -> PageAnswer:
         with reactive.isolate():
-            known = page.current()
-        req(known is not None)
-        assert known is not None  # noqa: S101 - `req` has seen to it
-        return known
+            state = page.current()
+        req(state is not None)
+        assert state is not None  # noqa: S101 - `req` has seen to it
+        return state
 
     def add(
         name: str, file: str | Callable[[], str], media_type: str, make: Callable[[PageAnswer], str | bytes]

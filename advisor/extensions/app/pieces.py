@@ -59,8 +59,8 @@ TEMPLATES.globals |= {"goals": goals(), "shapes": SHAPES, "example": EXAMPLE, "m
 
 def first_paint(state: State) -> str:
     """Return the page of a state before it is answered, with Shiny's mark where its own script goes."""
-    chosen = {name for name, value in state.values.items() if value}
-    return TEMPLATES.get_template("page.html").render(state=state, goal=state.goal, set=chosen)
+    filled = {name for name, value in state.values.items() if value}
+    return TEMPLATES.get_template("page.html").render(state=state, goal=state.goal, set=filled)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,8 +121,8 @@ class PageAnswer:
         expected = None if self.first is None else outlook(self.first, stops)
         if expected is None:
             return "", ()
-        made = explorer_of(expected)
-        return explorer_html(made), tuple(dial.values for dial in made.dials)
+        figures = explorer_of(expected)
+        return explorer_html(figures), tuple(dial.values for dial in figures.dials)
 
     def further(self) -> str:
         """Return the reasons, folded, or the pictures of an answer that has no "again"."""
@@ -152,7 +152,7 @@ class PageAnswer:
     @property
     def python(self) -> str:
         """Python that gives the same, a call for each command line."""
-        return "\n\n".join(one.python for one in self.answers)
+        return "\n\n".join(answer.python for answer in self.answers)
 
     def page(self) -> str:
         """Return the page to take away."""
@@ -173,12 +173,12 @@ class PageAnswer:
         if self.first is None:
             return b""
         try:
-            made = files_of(CodedCollection(*_setting(self.first)))
+            texts = files_of(CodedCollection(*_setting(self.first)))
         except ValueError:
             return b""
         target = io.BytesIO()
         with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, text in made.items():
+            for name, text in texts.items():
                 archive.writestr(zipfile.ZipInfo(f"collection/{name}"), text)
         return target.getvalue()
 
@@ -194,7 +194,7 @@ class PageAnswer:
         """Return the files that the command lines name and nobody has dropped: the assumed one, or the example."""
         if self.state.data.digest in self.state.files:
             return {}
-        return {name: held.content for one in self.answers for name, held in one.inquiry.files.items()}
+        return {name: file.content for answer in self.answers for name, file in answer.inquiry.files.items()}
 
 
 def _setting(ranking: Ranking) -> tuple[str, str, int, float]:
@@ -209,13 +209,13 @@ def page_answer(state: State, value: Any = None, choice: Any = None) -> PageAnsw
     Raises InputError as the command line does.
     """
     inquiry = decision(state)
-    chosen = None if inquiry is None else result_of(inquiry, choice)
-    return PageAnswer(state, chosen, result_of(ranking(state, budget_of(choice_of(chosen))), value))
+    result = None if inquiry is None else result_of(inquiry, choice)
+    return PageAnswer(state, result, result_of(ranking(state, budget_of(choice_of(result))), value))
 
 
-def choice_of(chosen: Result | None) -> Choice | None:
+def choice_of(result: Result | None) -> Choice | None:
     """Return what was chosen, where a budget was asked for."""
-    return chosen.value if chosen is not None and isinstance(chosen.value, Choice) else None
+    return result.value if result is not None and isinstance(result.value, Choice) else None
 
 
 def budget_of(choice: Choice | None) -> float | None:

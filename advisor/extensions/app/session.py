@@ -78,8 +78,8 @@ class Page:
     def begin(self, state: State) -> None:
         """Begin to answer a state."""
         with reactive.isolate():
-            seen = self.current()
-        self.answering.invoke(state, seen is not None and seen.state.question == state.question)
+            before = self.current()
+        self.answering.invoke(state, before is not None and before.state.question == state.question)
 
     async def _answer(self, state: State, is_shown: bool) -> None:
         """Show the first sight of a state, and then its simulation, where it is asked for or follows by itself.

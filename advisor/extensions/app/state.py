@@ -121,23 +121,26 @@ class Inquiry:
 
 def state_of(query: str, files: Mapping[str, HeldFile]) -> State:
     """Return what an address stands for; what it names that no page knows is left out."""
-    given = {
+    entered = {
         name: texts[-1][:MOST_VALUE] for name, texts in parse_qs(query.lstrip("?"), keep_blank_values=True).items()
     }
-    goal = goals().get(given.get("goal", ""), goals()[PLAN])
-    digest = given.get("file", "")
-    shape = given.get("shape", START)
+    goal = goals().get(entered.get("goal", ""), goals()[PLAN])
+    digest = entered.get("file", "")
+    shape = entered.get("shape", START)
     shape = FILE if digest or not goal.shapes else shape if shape in SHAPES else START
-    name = goal.example if digest == EXAMPLE else safe_name(given.get("name", "")) if digest else ""
+    name = goal.example if digest == EXAMPLE else safe_name(entered.get("name", "")) if digest else ""
     starts = goal.starts(has_file=bool(digest))
-    values = {one.name: _in_order(one, given.get(one.name, starts[one.name]).strip()) for one in goal.controls}
-    return State(goal, values, Data(shape, digest, name), given.get("simulated") == "yes", files)
+    values = {
+        control.name: _in_order(control, entered.get(control.name, starts[control.name]).strip())
+        for control in goal.controls
+    }
+    return State(goal, values, Data(shape, digest, name), entered.get("simulated") == "yes", files)
 
 
 def _in_order(control: Control, text: str) -> str:
     """Return several values in the order in which they are offered, as the boxes that are checked will say them."""
     places = {value: place for place, value in enumerate(control.choices)}
-    return ",".join(sorted(text.split(","), key=lambda one: places.get(one, -1))) if control.several else text
+    return ",".join(sorted(text.split(","), key=lambda word: places.get(word, -1))) if control.several else text
 
 
 def decision(state: State) -> Inquiry | None:
@@ -183,15 +186,15 @@ def _on_sample(state: State, names: Sequence[str]) -> Inquiry:
     if not state.simulated and names:
         return Inquiry("", replace(question, shape=shape))
     n = Terms(n=state.values["n"] or None).n or 100_000  # type: ignore[arg-type]
-    held, ordered = assumed_file(shape, question.domain.k or 2, n, question.domain.ordered)
+    file, ordered = assumed_file(shape, question.domain.k or 2, n, question.domain.ordered)
     domain, columns = Categories(ordered=ordered), Columns(counts=PEOPLE)
     question = replace(question, sample=ASSUMED, domain=domain, columns=columns, instant=instant)
-    return Inquiry("", question, files={ASSUMED: held})
+    return Inquiry("", question, files={ASSUMED: file})
 
 
 def _on_file(state: State, question: Question, kind: str = "") -> Inquiry:
     """Return a question about the file; where nothing is predicted, at first sight from few repetitions."""
-    held, name = state.held, state.data.name
+    file, name = state.held, state.data.name
     if kind and not state.simulated:
         question = replace(question, simulation=FEW[state.goal.key])
-    return Inquiry(kind, replace(question, sample=name), files={} if held is None else {name: held})
+    return Inquiry(kind, replace(question, sample=name), files={} if file is None else {name: file})

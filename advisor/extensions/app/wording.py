@@ -55,8 +55,8 @@ def blamed(error: InputError, goal: PageGoal) -> str:
     """
     message = str(error)
     first = message.partition(":")[0].split()[:1]  # of "k: got 2", say
-    named = [match[1] for match in FLAG.finditer(message.partition(COMMAND)[0])]
-    for flag in (*error.fields, *(f"--{word}" for word in first), *named):
+    flags = [match[1] for match in FLAG.finditer(message.partition(COMMAND)[0])]
+    for flag in (*error.fields, *(f"--{word}" for word in first), *flags):
         _, control = _settings(goal).get(flag, ("", None))
         if control is not None:
             return control.name
@@ -78,18 +78,18 @@ def _part(part: Part, goal: PageGoal) -> Part:
 @cache
 def _settings(goal: PageGoal) -> Mapping[str, tuple[str, Control | None]]:
     """Return what a page calls each option, by its flags, with its control; None for the data, and what has none."""
-    found: dict[str, tuple[str, Control | None]] = {"--instant": (PREDICTED, None)}
+    settings: dict[str, tuple[str, Control | None]] = {"--instant": (PREDICTED, None)}
     if goal.shapes:
-        found |= dict.fromkeys(OF_THE_DATA, (f"“{goal.data}”", None))
+        settings |= dict.fromkeys(OF_THE_DATA, (f"“{goal.data}”", None))
     for control in goal.controls:
         label = f"“{control.label}”"
         for flag in () if control.spec is None else control.spec.flags:
             yes, _, no = flag.partition("/")
-            found[yes] = (label, control)
+            settings[yes] = (label, control)
             if no:
-                found[yes] = (f"{label} = {control.choices[YES].partition(',')[0]}", control)
-                found[no] = (f"{label} = {control.choices['no']}", control)
-    return found
+                settings[yes] = (f"{label} = {control.choices[YES].partition(',')[0]}", control)
+                settings[no] = (f"{label} = {control.choices['no']}", control)
+    return settings
 
 
 def _named(match: re.Match[str], goal: PageGoal) -> str:

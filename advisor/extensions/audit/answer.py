@@ -116,7 +116,7 @@ def _audits_of_client(question: AuditQuestion, progress: Progress) -> Iterator[a
             how |= {"trials": question.trials, "values": attack.values or None, "name": client.name}
             yield audit.audit_client(target, k, epsilon, client.reports, **how)
         elif client.reports is not None:
-            files = {name: reports_of(own, client.reports, k, epsilon) for name, own in lines.items()}
+            files = {name: reports_of(texts, client.reports, k, epsilon) for name, texts in lines.items()}
             yield audit.audit_reports(files, epsilon, client.reports, k=k, **how)
         else:
             yield audit.audit_reports(lines, epsilon, k=k if client.readable else None, **how)

@@ -137,5 +137,5 @@ def audit(
     return AuditAnswer.of(answer(question, lambda done, total: None))  # noqa: ARG005
 
 
-def _several(given: N | Sequence[N] | None) -> tuple[N, ...]:
-    return () if given is None else tuple(given) if isinstance(given, Sequence) else (given,)
+def _several(value: N | Sequence[N] | None) -> tuple[N, ...]:
+    return () if value is None else tuple(value) if isinstance(value, Sequence) else (value,)

@@ -102,7 +102,7 @@ def _table(rows: Sequence[Audit]) -> Table:
 
 
 def _row(row: Audit) -> Row:
-    promised, bound, one = row.epsilon_guaranteed, row.epsilon_lower_bound, row.epsilon_one_attribute
+    promised, bound, one_attribute = row.epsilon_guaranteed, row.epsilon_lower_bound, row.epsilon_one_attribute
     ratio = None if promised is None or not bound else promised / bound
     losses = (bound, row.epsilon_analytic, row.epsilon_slack)
     cells = (
@@ -112,11 +112,11 @@ def _row(row: Audit) -> Row:
         ", ".join(map(str, row.files or row.values)),
         *map(figure, losses),
         "–" if promised is None else f"{promised:g}",
-        figure(one),
+        figure(one_attribute),
         "–" if ratio is None else f"{ratio:.2f}",
         "LEAKS" if row.leaks else "–" if promised is None else "none shown",
     )
-    values = (None, row.epsilon, row.k, None, *losses, promised, one, ratio, None)
+    values = (None, row.epsilon, row.k, None, *losses, promised, one_attribute, ratio, None)
     return Row(cells, values, tone=Tone.DOUBTFUL if row.leaks else Tone.PLAIN)
 
 
@@ -127,15 +127,15 @@ def _matrix(rows: Sequence[Audit]) -> Table:
     for row in rows:
         lines.setdefault((label(row), row.k), []).append(row)
     columns = (COLUMNS[0], COLUMNS[2], *(Column(f"ε = {epsilon:g}", drop=at) for at, epsilon in enumerate(budgets)))
-    made = (
+    rows_of_matrix = (
         Row(
             (name, f"{k:,}", *map(_cell, audits)),
-            (None, k, *(one.epsilon_lower_bound for one in audits)),
-            tones=(Tone.PLAIN, Tone.PLAIN, *(Tone.DOUBTFUL if one.leaks else Tone.PLAIN for one in audits)),
+            (None, k, *(audit.epsilon_lower_bound for audit in audits)),
+            tones=(Tone.PLAIN, Tone.PLAIN, *(Tone.DOUBTFUL if audit.leaks else Tone.PLAIN for audit in audits)),
         )
         for (name, k), audits in lines.items()
     )
-    return Table(columns, tuple(made), noun="audits", cut=False)
+    return Table(columns, tuple(rows_of_matrix), noun="audits", cut=False)
 
 
 def _cell(row: Audit) -> str:
@@ -199,14 +199,18 @@ def _of_promised(rows: Sequence[Audit]) -> str:
     if len(rows) > 1:
         none = f"{len(rows)} audits; none finds more than is promised (confidence {sure} each)."
         return f"{_memoised_against_fresh(rows)}{none}"
-    one = rows[0].epsilon_one_attribute
-    more = "" if one is None else f" for all attributes, and {figure(one)} between users who differ in one"
+    one_attribute = rows[0].epsilon_one_attribute
+    more = (
+        ""
+        if one_attribute is None
+        else f" for all attributes, and {figure(one_attribute)} between users who differ in one"
+    )
     return f"{_loss(rows[0])}; the promise is at most {rows[0].epsilon_guaranteed:g}{more}."
 
 
 def _memoised_against_fresh(rows: Sequence[Audit]) -> str:
     """Return what most rounds of the first memoised protocol lose, and those of the same with fresh noise."""
-    pairs = [(one, other) for one, other in pairwise(rows) if one.epsilon_forever is not None]
+    pairs = [(row, other) for row, other in pairwise(rows) if row.epsilon_forever is not None]
     if not pairs:
         return ""
     memoised, fresh = max(pairs, key=lambda pair: pair[0].rounds)  # the first of them
@@ -300,8 +304,8 @@ def _attack(name: str, rows: Sequence[Audit]) -> str:
     says = f"says {f'v1 = {first:,}' if row.files is None else f'the value of {row.files[0]}'} where"
     if name == "guess":
         sign = None if row.looked_for is None or len(rows) > 1 else row.looked_for[0]
-        own = sign is None or (sign == first and row.files is None)
-        return f"names one value from each report{'' if own else f', and {says} that is {sign}'}"
+        same_sign = sign is None or (sign == first and row.files is None)
+        return f"names one value from each report{'' if same_sign else f', and {says} that is {sign}'}"
     if name == "line":
         return f"{says} a report is the line {short((row.looked_for or ('',))[0], repr, LONGEST_LINE)}"
     if name == "pair":

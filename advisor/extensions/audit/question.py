@@ -234,15 +234,15 @@ class AuditQuestion:
 
     def _require(self) -> None:
         subjects, memoisation = self.subjects, self.memoisation
-        named = self.menu.protocol or subjects.every or self.client.foreign or None
-        hashing = None if named else subjects.hashing_only or None  # its reports have no budget
+        subject = self.menu.protocol or subjects.every or self.client.foreign or None
+        hashing = None if subject else subjects.hashing_only or None  # its reports have no budget
         what = "what to audit: --protocol NAME, --all for every protocol, or --target MODULE:FUNCTION for a client"
         forever = "the budget of all reports of a value, for example --eps-forever 2"
         fresh = not memoisation.memoize or None
         require(
             ("--k", self.sizes, "the domain size, for example --k 100"),
             ("--eps", self.grid.epsilons or hashing, "the privacy budget of one report, for example --eps 1"),
-            ("--protocol", named or hashing, what),
+            ("--protocol", subject or hashing, what),
             ("--eps-forever", fresh or memoisation.epsilon_forever, forever),
             ("--rounds", fresh or subjects.rounds, "collections of the same value, for example --rounds 1,10,100"),
         )
@@ -253,8 +253,8 @@ class AuditQuestion:
         if most > SIZE_MAX:
             raise InputError(f"k must be at most {SIZE_MAX:,}, got {most:,}")
         if len(values) != 2 or max(values) >= least:
-            given = " and ".join(map(str, values))
-            raise InputError(f"values must be two different ones of 0..{least - 1}, such as 0,1, got {given}")
+            pair = " and ".join(map(str, values))
+            raise InputError(f"values must be two different ones of 0..{least - 1}, such as 0,1, got {pair}")
         if attributes > 1 and "spl" in self.solutions and budget / attributes < EPSILON_MIN:
             raise InputError(
                 f"eps / attributes must be at least {EPSILON_MIN:g} where the budget is split, got {budget:g} / "

@@ -132,8 +132,8 @@ class _Simulation:
         """Return the least budget that is enough; None where the limit is not."""
         case, needed = self.case, self.plan(n=self.case.people).value
         first = case.limit if needed is None else max(min(LEAST, case.limit), rounded(needed, up=True))
-        below = [one for one in (first, rounded(STEP * first, up=True)) if one < case.limit]
-        return next((one for one in (*below, case.limit) if self.reason(one) == Reason.REACHED), None)
+        below = [budget for budget in (first, rounded(STEP * first, up=True)) if budget < case.limit]
+        return next((budget for budget in (*below, case.limit) if self.reason(budget) == Reason.REACHED), None)
 
 
 def _simulated(case: Case, frequencies: Frequencies, progress: Progress | None) -> Choice:
@@ -145,8 +145,8 @@ def _simulated(case: Case, frequencies: Frequencies, progress: Progress | None) 
         epsilon = simulation.least_budget()
         if epsilon is not None:
             rankings = simulation.rankings
-            own = {one: rankings[one] for one in (epsilon, case.limit) if one in rankings}
-            return Choice(case, Reason.REACHED, epsilon, own)
+            simulated = {budget: rankings[budget] for budget in (epsilon, case.limit) if budget in rankings}
+            return Choice(case, Reason.REACHED, epsilon, simulated)
     at_limit, people = simulation.at(case.limit), None
     reason = simulation.reason(case.limit)
     if reason != Reason.JUST_ENOUGH:
@@ -161,7 +161,9 @@ def _prices(choice: Choice) -> tuple[Priced, ...]:
     case, simulations = choice.case, choice.simulations
     if choice.reason == Reason.NOTHING_ASKED or (case.gaps and not simulations):
         return ()
-    own = {case.limit, choice.epsilon or case.limit}
+    budgets = {case.limit, choice.epsilon or case.limit}
     # Beside figures that are simulated, predicted ones would seem to be of their kind.
-    others = () if case.gaps or simulations else (one for one in EXAMPLES if one < case.limit)
-    return tuple(Priced(one, simulations.get(one) or case.predicted(one)) for one in sorted(own.union(others)))
+    others = () if case.gaps or simulations else (budget for budget in EXAMPLES if budget < case.limit)
+    return tuple(
+        Priced(budget, simulations.get(budget) or case.predicted(budget)) for budget in sorted(budgets.union(others))
+    )

@@ -120,7 +120,7 @@ class Case:
     def gaps(self) -> tuple[str, ...]:
         """What predictions do not cover."""
         warnings = range_warnings(self.answers, self.limit, self.people)
-        return tuple(str(one).rpartition(":")[0].removeprefix("predictions cover ") for one in warnings)
+        return tuple(str(warning).rpartition(":")[0].removeprefix("predictions cover ") for warning in warnings)
 
     @property
     def nearest(self) -> Case:
@@ -191,7 +191,9 @@ def changes_of(case: Case, people: Need | None, at_limit: Ranking) -> Alternativ
     """
     total = LIMITS[case.sensitive]
     often = min(case.times - 1, int(total / EPSILON[0]))  # smaller budgets are not covered
-    less_often = next((one for one in _falling(often) if case.collects(limit=limit_of(case.sensitive, one))), None)
+    less_often = next(
+        (times for times in _falling(often) if case.collects(limit=limit_of(case.sensitive, times))), None
+    )
     once = None
     if case.times > 1 and less_often is None:
         alone = replace(case, limit=total)
@@ -237,8 +239,8 @@ def _fewer(case: Case) -> int | None:
     What it takes does not fall steadily with the number of answers: one that happens to be enough, above others that
     are not, is no advice.
     """
-    tried = [one for one in _falling(case.answers - 1) if one >= 2]
-    enough = list(takewhile(lambda one: case.collects(domain=replace(case.domain, k=one)), reversed(tried)))
+    tried = [k for k in _falling(case.answers - 1) if k >= 2]
+    enough = list(takewhile(lambda k: case.collects(domain=replace(case.domain, k=k)), reversed(tried)))
     return enough[-1] if enough else None
 
 

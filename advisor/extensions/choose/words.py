@@ -173,7 +173,7 @@ def meaning_lines(choice: Choice) -> list[str]:
         return []
     epsilon, case = choice.there.request.epsilon, choice.case
     promise = meaning(epsilon, case.answers, choice.best.protocol)
-    near = tuple(one for one in promise.deployments if 1 / NEAR <= one.epsilon / epsilon <= NEAR)
+    near = tuple(deployment for deployment in promise.deployments if 1 / NEAR <= deployment.epsilon / epsilon <= NEAR)
     lines = meaning_sentences(replace(promise, deployments=near))
     if case.times > 1:
         total = epsilon * case.times
@@ -187,7 +187,7 @@ def note_lines(choice: Choice) -> list[str]:
     sample, predicted = choice.there.request.sample, case.reason == Reason.REACHED
     lines = ["These shares describe only those who answer."]
     if choice.simulations:
-        budgets = " and ".join(f"ε = {one:g}" for one in sorted(choice.simulations))
+        budgets = " and ".join(f"ε = {epsilon:g}" for epsilon in sorted(choice.simulations))
         lines.append(
             f"Simulated for {budgets} from the frequencies of {sample}, with seed 0; what other budgets buy is "
             "predicted."

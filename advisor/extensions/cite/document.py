@@ -26,22 +26,23 @@ def used_in(names: Sequence[str]) -> Used:
     """
     if len(names) == 1 and (names[0].endswith(".json") or (":" not in names[0] and Path(names[0]).is_file())):
         return _used_in_answer(names[0])
-    every = dict.fromkeys(_member(name) for name in names)
-    if metrics := [key for kind, key in every if kind == "metric"]:
+    members = dict.fromkeys(_member(name) for name in names)
+    if metrics := [key for kind, key in members if kind == "metric"]:
         raise InputError(f"{listed(metrics)} is a metric: only protocols and methods have sources")
     protocols, methods = (
-        tuple(_cited(kind, key) for kind, key in every if kind == one) for one in ("protocol", "method")
+        tuple(_cited(kind, key) for kind, key in members if kind == wanted_kind)
+        for wanted_kind in ("protocol", "method")
     )
     return Used(protocols, methods)
 
 
 def _member(name: str) -> tuple[str, str]:
-    found = member_named(name, ("protocol", "method"))
-    if found is not None:
-        return found
-    every = listed([*TABLES["protocol"], *TABLES["method"]], most=40)
+    member = member_named(name, ("protocol", "method"))
+    if member is not None:
+        return member
+    names = listed([*TABLES["protocol"], *TABLES["method"]], most=40)
     raise InputError(
-        f"{shown(name)} is no protocol, no method, and no JSON file of an answer: there are {every}; an answer is "
+        f"{shown(name)} is no protocol, no method, and no JSON file of an answer: there are {names}; an answer is "
         "saved with --output answer.json"
     )
 
@@ -71,13 +72,13 @@ def _used_in_answer(path: str) -> Used:
         raise InputError(f"{path}: this answer recommends nothing, so there is nothing to cite")
     try:
         pairs = [(str(row["protocol"]), str(row["method"])) for row in rows]
-        own = {one["name"]: Cited(**one) for one in answer["request"].get("own_members", ())}
+        own_members = {entry["name"]: Cited(**entry) for entry in answer["request"].get("own_members", ())}
     except (AttributeError, TypeError, KeyError):
         raise InputError(f"{path}: its recommendations do not all name a protocol and a method") from None
 
     def used(kind: str, place: int) -> tuple[Cited, ...]:
-        every = dict.fromkeys(pair[place] for pair in pairs)
-        return tuple(own[name] if name in own else _cited(kind, resolve(kind, name)) for name in every)
+        keys = dict.fromkeys(pair[place] for pair in pairs)
+        return tuple(own_members[name] if name in own_members else _cited(kind, resolve(kind, name)) for name in keys)
 
     return Used(used("protocol", 0), used("method", 1), answer, len(set(pairs)))
 
@@ -100,8 +101,8 @@ def citation_document(used: Used, *, bibtex_alone: bool = False) -> Document:
         verdict=None,
         parts=(Code(entries),) if bibtex_alone else (Code(text + "\n", "Methods"), Code(entries, "BibTeX")),
         data={
-            "protocols": [one.name for one in used.protocols],
-            "methods": [one.name for one in used.methods],
+            "protocols": [cited.name for cited in used.protocols],
+            "methods": [cited.name for cited in used.methods],
             "paragraph": text,
             "bibtex": entries,
             "sources": sources,

@@ -56,8 +56,8 @@ class Used:
     @property
     def sources(self) -> tuple[Publication, ...]:
         """The publications of all of it, each once, and this project's own entry last."""
-        every = (source for one in (*self.protocols, *self.methods) for source in one.sources)
-        return tuple(dict.fromkeys([*(one for one in every if one != OWN_ENTRY), OWN_ENTRY]))
+        publications = (source for cited in (*self.protocols, *self.methods) for source in cited.sources)
+        return tuple(dict.fromkeys([*(cited for cited in publications if cited != OWN_ENTRY), OWN_ENTRY]))
 
 
 def methods_paragraph(used: Used) -> str:
@@ -82,10 +82,10 @@ def _of_answer(used: Used, answer: Mapping[str, Any], tool: str) -> list[str]:
         several = "compared" if pairs > 1 else "used"
         second = f"For the estimate, post-processing with {methods} was {several}."
         return [first, second, _how(answer, pairs, tool), _first_ranked(answer, pairs)]
-    one, many = len(used.protocols) == 1, len(used.methods) > 1
+    single, many = len(used.protocols) == 1, len(used.methods) > 1
     first = (
-        f"For frequency estimation under local differential privacy at {setting}, the protocol{'' if one else 's'} "
-        f"{protocols} {'was' if one else 'were each'} combined with the post-processing method{'s' if many else ''} "
+        f"For frequency estimation under local differential privacy at {setting}, the protocol{'' if single else 's'} "
+        f"{protocols} {'was' if single else 'were each'} combined with the post-processing method{'s' if many else ''} "
         f"{methods}{f': {pairs:,} pairs' if pairs > 1 else ''}"
         f"{f', each in the {cells:,} cells of these settings' if cells > 1 else ''}."
     )
@@ -135,9 +135,11 @@ def _setting(request: Mapping[str, Any]) -> str:
         figures = ((r"$\varepsilon$ of {}", "eps"), *figures[1:])
     texts = []
     for text, name in figures:
-        given = request.get(name)
+        entry = request.get(name)
         values = [
-            _figure(one) for one in (given if isinstance(given, list) else [given]) if isinstance(one, int | float)
+            _figure(value)
+            for value in (entry if isinstance(entry, list) else [entry])
+            if isinstance(value, int | float)
         ]
         texts += [text.format(_joined(values))] if values else []
     return ", with ".join(texts) if several else _joined(texts)
@@ -148,12 +150,12 @@ def _figure(value: float) -> str:
 
 
 def _version(used: Used) -> str:
-    own = dict(OWN_ENTRY.fields)["version"]
-    return _escaped(str((used.answer or {}).get("tool_version", own)))
+    version = dict(OWN_ENTRY.fields)["version"]
+    return _escaped(str((used.answer or {}).get("tool_version", version)))
 
 
-def _texts(every: Sequence[Cited]) -> str:
-    return _joined([one.text for one in every])
+def _texts(members: Sequence[Cited]) -> str:
+    return _joined([member.text for member in members])
 
 
 def _joined(texts: Sequence[str]) -> str:

@@ -62,7 +62,7 @@ class Deployed:
 
 def files_of(collection: CodedCollection) -> dict[str, str]:
     """Return the files of a deployment by name."""
-    made, labels = collection.parameters, collection.labels
+    parameters, labels = collection.parameters, collection.labels
     values = {
         "collection": collection,
         "method": POSTPROCESSORS[collection.method],
@@ -71,9 +71,9 @@ def files_of(collection: CodedCollection) -> dict[str, str]:
         "answer": json.dumps(collection.k - 1 if labels is None else labels[-1], ensure_ascii=False),
         "factor": _rounded_up(math.exp(collection.epsilon)),
         "guess": percent(1 / (1 + math.exp(-collection.epsilon))),
-        "spent": spent(made),
-        "spends_less": _spends_less(made),
-        "line": LINES[made.protocol.report_kind].format(k=f"{collection.k:,}"),
+        "spent": spent(parameters),
+        "spends_less": _spends_less(parameters),
+        "line": LINES[parameters.protocol.report_kind].format(k=f"{collection.k:,}"),
         "audit": audit_command(collection),
         "calls": f"{2 * CLIENT_TRIALS:,}",
     }
@@ -90,16 +90,16 @@ def audit_command(collection: CodedCollection) -> str:
     return f"ldp-advise audit --target client.py:audited --reports {setting}"
 
 
-def spent(made: Parameters) -> str:
+def spent(parameters: Parameters) -> str:
     """Return how much of its budget a report spends, as people read it; JSON has all digits."""
-    if not _spends_less(made):
-        return f"at most ε = {made.epsilon}"
-    figure = Context(prec=4, rounding=ROUND_CEILING).create_decimal(made.exact_epsilon)
-    return f"at most ε = {figure.normalize():f} of the {made.epsilon} that it may"
+    if not _spends_less(parameters):
+        return f"at most ε = {parameters.epsilon}"
+    figure = Context(prec=4, rounding=ROUND_CEILING).create_decimal(parameters.exact_epsilon)
+    return f"at most ε = {figure.normalize():f} of the {parameters.epsilon} that it may"
 
 
-def _spends_less(made: Parameters) -> bool:
-    return float(made.exact_epsilon) < NOTABLY * made.protocol.epsilon
+def _spends_less(parameters: Parameters) -> bool:
+    return float(parameters.exact_epsilon) < NOTABLY * parameters.protocol.epsilon
 
 
 def _rounded_up(number: float) -> str:

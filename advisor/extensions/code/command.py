@@ -32,7 +32,7 @@ def code_command(
     Examples: ldp-advise code --protocol olh --method eb_ns --eps 1 --k 256 --to collection
               ldp-advise code answer.json --labels browsers.txt --to collection
     """
-    wanted = Wanted(question, pair, domain, deployment, answer)
+    request = Wanted(question, pair, domain, deployment, answer)
     directory = deployment.to or ""
     check_directory(directory, force=output.force)
     inputs = (answer, deployment.labels)
@@ -41,4 +41,4 @@ def code_command(
         del progress
         return written(collection, directory, force=output.force, inputs=inputs)
 
-    run(Job(wanted.read, write, code_document, silence, inputs=inputs, reading="reading"), output)
+    run(Job(request.read, write, code_document, silence, inputs=inputs, reading="reading"), output)

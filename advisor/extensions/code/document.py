@@ -12,11 +12,11 @@ from simulator import POSTPROCESSORS
 def code_document(deployed: Deployed) -> Document:
     """Return what was written where."""
     collection, sizes = deployed.collection, deployed.sizes
-    made, shuffled, labels = collection.parameters, collection.shuffled, collection.labels
-    protocol, method = made.protocol, POSTPROCESSORS[collection.method]
+    parameters, shuffled, labels = collection.parameters, collection.shuffled, collection.labels
+    protocol, method = parameters.protocol, POSTPROCESSORS[collection.method]
     exactness = "probabilities are whole numbers out of 2^64, rounded towards more privacy"
-    exactness = "noise is drawn in whole numbers" if made.ratio is None else exactness
-    sentences = [Sentence(f"One report spends {spent(made)}: {exactness}.")]
+    exactness = "noise is drawn in whole numbers" if parameters.ratio is None else exactness
+    sentences = [Sentence(f"One report spends {spent(parameters)}: {exactness}.")]
     if shuffled is not None:
         sentences.append(Sentence(collection.rests_on, Role.ANSWER, Tone.DOUBTFUL))
     if collection.ordered:
@@ -48,7 +48,7 @@ def code_document(deployed: Deployed) -> Document:
             "protocol": collection.protocol,
             "method": collection.method,
             "eps": collection.epsilon,
-            "exact_eps": made.exact_epsilon,
+            "exact_eps": parameters.exact_epsilon,
             "k": collection.k,
             "central": None
             if shuffled is None

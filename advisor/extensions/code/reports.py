@@ -66,7 +66,7 @@ def _near(block: list[str], epsilon: float, options: Options) -> list[str]:
     limit = steps * (1 + 120 / epsilon)  # the noise has scale 2 / epsilon
     cells = [line.replace("-", "").split(",") for line in block]
     near = (all(cell.isdecimal() and len(cell) < 16 and int(cell) < limit for cell in line) for line in cells)
-    return [line for line, kept in zip(block, near, strict=True) if kept]
+    return [line for line, keep in zip(block, near, strict=True) if keep]
 
 
 def options_of(collection: CodedCollection) -> Options:
@@ -93,14 +93,14 @@ def vectors(collection: CodedCollection) -> str:
     """Return the test vectors of a collection as JSON: the reports of client.py, and our frequencies from them."""
     device, labels, k = module_of(client_file(collection)), collection.labels, collection.k
     check = module_of((TEMPLATES / "check.py").read_text(encoding="utf-8"))
-    made: list[dict[str, object]] = []
+    vector_rows: list[dict[str, object]] = []
     size = 0
-    while len(made) < LEAST or (len(made) < VECTORS and size < CHARACTERS):
-        seed = len(made)
+    while len(vector_rows) < LEAST or (len(vector_rows) < VECTORS and size < CHARACTERS):
+        seed = len(vector_rows)
         value = seed * (k - 1) // (VECTORS - 1) if k > VECTORS else seed % k
         answer = value if labels is None else labels[value]
         report = device.report(answer, check.known_bytes(seed))
-        made.append({"seed": seed, "answer": answer, "report": report})
+        vector_rows.append({"seed": seed, "answer": answer, "report": report})
         size += len(report)
     head = {
         "protocol": collection.protocol,
@@ -111,6 +111,6 @@ def vectors(collection: CodedCollection) -> str:
         "bytes": SOURCE,
     }
     text = json.dumps(head, indent=2)[:-2]
-    rows = ",\n".join(f"    {json.dumps(each, ensure_ascii=False)}" for each in made)
-    found = frequencies(collection, [str(each["report"]) for each in made])
-    return f'{text},\n  "vectors": [\n{rows}\n  ],\n  "frequencies": {json.dumps(found.tolist())}\n}}\n'
+    rows = ",\n".join(f"    {json.dumps(each, ensure_ascii=False)}" for each in vector_rows)
+    estimate = frequencies(collection, [str(each["report"]) for each in vector_rows])
+    return f'{text},\n  "vectors": [\n{rows}\n  ],\n  "frequencies": {json.dumps(estimate.tolist())}\n}}\n'

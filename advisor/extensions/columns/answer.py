@@ -52,8 +52,8 @@ class JointPlan:
 def joint_plan(question: ColumnsQuestion, progress: Progress | None = None) -> JointPlan:
     """Return the plan whose columns have the lowest mean squared error on average."""
     core, columns, n, d = question.core, question.columns, question.n, len(question.columns)
-    truths = [np.asarray(one.weights, dtype=np.float64) / one.weights.sum() for one in columns]
-    protocols = [fitting_protocols(core.menu, one.ordered, instant=core.is_predicted) for one in columns]
+    truths = [np.asarray(of_column.weights, dtype=np.float64) / of_column.weights.sum() for of_column in columns]
+    protocols = [fitting_protocols(core.menu, of_column.ordered, instant=core.is_predicted) for of_column in columns]
     # For each column the mean variance of the best estimate of a category from one report, by its budget
     errors = [partial(raw_error, names, n=1, frequencies=truth) for names, truth in zip(protocols, truths, strict=True)]
     single = np.array([error(core.epsilon) for error in errors])

@@ -15,12 +15,12 @@ FIGURES = ("error", "error_low", "error_high", "mean_absolute_error", "report_bi
 
 def joint_document(plan: JointPlan) -> Document:
     """Return who reports what, how exact it is, and what it rests on."""
-    question, rows = plan.question, [_record(one) for one in plan.columns]
+    question, rows = plan.question, [_record(column) for column in plan.columns]
     useless = _useless(plan)
     summary = " ".join([*useless, _answer(plan)])
-    every = all(one.ranking.verdict == USELESS for one in plan.columns)
+    all_useless = all(column.ranking.verdict == USELESS for column in plan.columns)
     verdict = Verdict(
-        USELESS if every else plan.solution,
+        USELESS if all_useless else plan.solution,
         summary,
         Tone.DOUBTFUL if useless else Tone.PLAIN,
         ("useless_columns",) if useless else (),
@@ -38,7 +38,7 @@ def joint_document(plan: JointPlan) -> Document:
             "n": question.n,
             "metric": plan.metric,
             "sample": question.sample,
-            "columns": [one.name for one in plan.columns],
+            "columns": [column.name for column in plan.columns],
         },
         "source": plan.columns[0].ranking.source,
         "seed": question.core.simulation.seed,
@@ -56,25 +56,27 @@ def joint_document(plan: JointPlan) -> Document:
 
 def _own_warnings(plan: JointPlan) -> list[str]:
     """Return what is warned of about one column alone."""
-    known = plan.question.warnings
-    return [f"{one.name}: {text}" for one in plan.columns for text in one.ranking.warnings if text not in known]
+    shared = plan.question.warnings
+    return [
+        f"{column.name}: {text}" for column in plan.columns for text in column.ranking.warnings if text not in shared
+    ]
 
 
-def _record(one: ColumnPlan) -> dict[str, Scalar]:
+def _record(column: ColumnPlan) -> dict[str, Scalar]:
     """Return the figures of a column by name; constraints may leave no pair for it."""
-    request, best = one.ranking.request, next(iter(one.ranking.recommendations), None)
+    request, best = column.ranking.request, next(iter(column.ranking.recommendations), None)
     return {
-        "column": one.name,
+        "column": column.name,
         "k": request.k,
-        "share": one.share,
+        "share": column.share,
         "reports": request.n,
         "epsilon": request.epsilon,
         "protocol": best and best.protocol,
         "method": best and best.method,
-        "metric": one.ranking.metric,
+        "metric": column.ranking.metric,
         **{name: best and getattr(best, name) for name in FIGURES},
-        "raw_error": one.error,
-        "verdict": one.ranking.verdict,
+        "raw_error": column.error,
+        "verdict": column.ranking.verdict,
     }
 
 
@@ -90,7 +92,7 @@ def _answer(plan: JointPlan) -> str:
 
 def _useless(plan: JointPlan) -> list[str]:
     """Return which columns are no better than no data at all, if there are any."""
-    names = [one.name for one in plan.columns if one.ranking.verdict == USELESS]
+    names = [column.name for column in plan.columns if column.ranking.verdict == USELESS]
     if not names:
         return []
     verb = "is" if len(names) == 1 else "are"
@@ -99,8 +101,10 @@ def _useless(plan: JointPlan) -> list[str]:
 
 def _worst(plan: JointPlan) -> str:
     """Return the column whose categories are off the most."""
-    able = [(one, one.ranking.best.mean_absolute_error) for one in plan.columns if one.ranking.recommendations]
-    off = [(one, error) for one, error in able if error is not None]
+    able = [
+        (column, column.ranking.best.mean_absolute_error) for column in plan.columns if column.ranking.recommendations
+    ]
+    off = [(column, error) for column, error in able if error is not None]
     if not off:
         return nothing_left_sentence(plan.columns[0].ranking.request.removals)
     worst, error = max(off, key=lambda pair: pair[1])
@@ -127,15 +131,15 @@ def _table(plan: JointPlan) -> Table:
     return Table(columns, tuple(map(_row, plan.columns)), noun="columns", cut=False)
 
 
-def _row(one: ColumnPlan) -> Row:
-    pair, error, value, words, request = ("–", "–"), "–", None, "–", one.ranking.request
-    if one.ranking.recommendations:
-        best = one.ranking.best
-        pair, value, words = best.pair, best.error, against_nothing(one.ranking.reasons)
-        error = error_text(best.error, best.error_low, best.error_high, ranges=one.ranking.over_populations)
-    cells = (one.name, f"{request.k:,}", percent(one.share), f"{request.n:,}", f"{request.epsilon:.3g}")
-    values = (None, request.k, one.share, request.n, request.epsilon, None, None, value, None, one.error)
-    return Row((*cells, *pair, error, words, number(one.error, 3)), values, Tone.PLAIN)
+def _row(column: ColumnPlan) -> Row:
+    pair, error, value, words, request = ("–", "–"), "–", None, "–", column.ranking.request
+    if column.ranking.recommendations:
+        best = column.ranking.best
+        pair, value, words = best.pair, best.error, against_nothing(column.ranking.reasons)
+        error = error_text(best.error, best.error_low, best.error_high, ranges=column.ranking.over_populations)
+    cells = (column.name, f"{request.k:,}", percent(column.share), f"{request.n:,}", f"{request.epsilon:.3g}")
+    values = (None, request.k, column.share, request.n, request.epsilon, None, None, value, None, column.error)
+    return Row((*cells, *pair, error, words, number(column.error, 3)), values, Tone.PLAIN)
 
 
 def _notes(plan: JointPlan) -> list[str]:

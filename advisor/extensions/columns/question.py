@@ -27,7 +27,7 @@ class ColumnsQuestion:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What the reader should worry about."""
-        return tuple(dict.fromkeys(warning for one in self.columns for warning in one.warnings))
+        return tuple(dict.fromkeys(warning for column in self.columns for warning in column.warnings))
 
 
 def check_columns(question: Question) -> None:
@@ -54,10 +54,10 @@ def columns_question(question: Question) -> ColumnsQuestion:
     sample, columns = question.path, question.columns
     read = read_columns(sample, columns.column, header=columns.header, drop_missing=question.cleaning.drop_missing)
     frequencies = tuple(
-        replace(over_domain(doubted(one, name), sample_name(sample), question.domain, Cleaning()), name=name)
-        for name, one in zip(columns.column, read, strict=True)
+        replace(over_domain(doubted(column, name), sample_name(sample), question.domain, Cleaning()), name=name)
+        for name, column in zip(columns.column, read, strict=True)
     )
-    n = question.terms.n or max(one.users or 0 for one in frequencies)
+    n = question.terms.n or max(column.users or 0 for column in frequencies)
     if n < len(frequencies):
         raise InputError(f"n must be at least the number of columns, {len(frequencies)}, got {n:,}")
     return ColumnsQuestion(question, sample_name(sample), frequencies, n)

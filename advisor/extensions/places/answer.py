@@ -66,10 +66,10 @@ def answer_places(
     metrics = {name: METRICS[name] for name in names} | ({EMD_SLACK.name: EMD_SLACK} if "emd" in names else {})
     experiment = Experiment(
         counts=request.counts,
-        oracles={key: one.protocol for key, one in menu.items()},
+        oracles={key: mechanism.protocol for key, mechanism in menu.items()},
         methods=POSTPROCESSORS,
-        metrics={name: one.with_options(**options, ground=request.places) for name, one in metrics.items()},
-        pairs=tuple((key, method) for key, one in menu.items() for method in one.methods),
+        metrics={name: mechanism.with_options(**options, ground=request.places) for name, mechanism in metrics.items()},
+        pairs=tuple((key, method) for key, mechanism in menu.items() for method in mechanism.methods),
         seed=question.simulation.seed,
         domain=request.domain,
     )
@@ -81,12 +81,12 @@ def answer_places(
         jobs=jobs,
         progress=progress,
     )
-    cost = {key: (float(one.protocol.report_bits),) for key, one in menu.items()}
+    cost = {key: (float(mechanism.protocol.report_bits),) for key, mechanism in menu.items()}
     uniform = np.full(request.places.k, 1 / request.places.k)
     slack = runs.of(EMD_SLACK.name).values() if "emd" in names else ()
     return PlacesAdvice(
         request=request,
-        mechanisms={key: _with_collections(key, one, request) for key, one in menu.items()},
+        mechanisms={key: _with_collections(key, mechanism, request) for key, mechanism in menu.items()},
         removals=removals,
         warnings=(*request.warnings, *warnings),
         rankings={metric: rank(runs.of(metric), cost) for metric in names},
@@ -96,26 +96,26 @@ def answer_places(
     )
 
 
-def _with_collections(key: str, one: Mechanism, request: PlacesRequest) -> Mechanism:
+def _with_collections(key: str, mechanism: Mechanism, request: PlacesRequest) -> Mechanism:
     """Return a mechanism with what comes out of its simulated collections, each of them drawn again."""
 
     def collection(repetition: int) -> Tally:
         rng = rng_for(request.question.simulation.seed, "collect", key, repetition)
-        return one.protocol.sample_tally(request.counts, rng)
+        return mechanism.protocol.sample_tally(request.counts, rng)
 
-    first, methods = collection(0), {name: POSTPROCESSORS[name] for name in one.methods}
+    first, methods = collection(0), {name: POSTPROCESSORS[name] for name in mechanism.methods}
     needs = frozenset[str]().union(*(method.needs for method in methods.values()))
-    observed = observe(one.protocol, first, request.domain, needs=needs)
+    observed = observe(mechanism.protocol, first, request.domain, needs=needs)
     moved, reported = None, None
-    if one.channel is not None:
-        moved = one.channel.expected_distance(request.truth, request.places.distances())
+    if mechanism.channel is not None:
+        moved = mechanism.channel.expected_distance(request.truth, request.places.distances())
         reported = first.counts / request.n
     fits: tuple[Update, ...] = ()
-    if isinstance(one.protocol, Channel) and "ibu" in methods:
-        every = [collection(repetition).counts for repetition in range(request.repetitions)]
-        fits = tuple(remembered_maxima(one.protocol.likelihood, np.stack(every)))
+    if isinstance(mechanism.protocol, Channel) and "ibu" in methods:
+        tallies = [collection(repetition).counts for repetition in range(request.repetitions)]
+        fits = tuple(remembered_maxima(mechanism.protocol.likelihood, np.stack(tallies)))
     return replace(
-        one,
+        mechanism,
         expected_distance=moved,
         ibu_fits=fits,
         reported=reported,

@@ -53,7 +53,7 @@ def places_document(advice: PlacesAdvice) -> Document:
         parts=tuple(parts),
         data=_data(advice),
         records=_records(advice),
-        value="\n".join(f"{f'{one} ' if several else ''}{' '.join(advice.best(one).pair)}" for one in metrics),
+        value="\n".join(f"{f'{name} ' if several else ''}{' '.join(advice.best(name).pair)}" for name in metrics),
         setting=f"{words.describe(request)}; n = {request.n:,}",
         sections=partial(_sections, advice),
     )
@@ -82,8 +82,12 @@ def _table(advice: PlacesAdvice, metric: str) -> Table:
 
 def _row(advice: PlacesAdvice, metric: str, row: Standing) -> Row:
     protocol, method = row.pair
-    one, raw = advice.mechanisms[protocol], advice.error_of(metric, protocol, "none")
-    moved, ratio, (within, per_unit, anywhere) = one.expected_distance, _finite(row.ratio.value), one.leakage
+    mechanism, raw = advice.mechanisms[protocol], advice.error_of(metric, protocol, "none")
+    moved, ratio, (within, per_unit, anywhere) = (
+        mechanism.expected_distance,
+        _finite(row.ratio.value),
+        mechanism.leakage,
+    )
     near = [(words.leak(within), within), (words.leak(per_unit), per_unit)]
     cells: list[tuple[str, float | None]] = [
         (f"{row.rank}=" if row.tied else str(row.rank), row.rank),
@@ -95,8 +99,8 @@ def _row(advice: PlacesAdvice, metric: str, row: Standing) -> Row:
         ("–" if moved is None else f"{number(moved, 3)} {advice.request.unit}", moved),
         *([] if advice.request.radius is None else near),
         (words.leak(anywhere), _finite(anywhere)),
-        (f"{one.protocol.report_bits:,}", one.protocol.report_bits),
-        (percent(one.attack_success), one.attack_success),
+        (f"{mechanism.protocol.report_bits:,}", mechanism.protocol.report_bits),
+        (percent(mechanism.attack_success), mechanism.attack_success),
     ]
     texts, values = zip(*cells, strict=True)
     return Row(texts, values, Tone.GOOD if row.rank == 1 else Tone.PLAIN)

@@ -65,24 +65,26 @@ def places_menu(request: PlacesRequest) -> tuple[dict[str, Mechanism], tuple[Rem
 
     Raises InputError if a channel leaks more than is promised, or nothing is left.
     """
-    every, warnings = _competitors(request)
-    named = request.question.methods
-    protocols = {key: one.protocol for key, one in every.items()}
-    limits, methods = request.question.limits, {name: POSTPROCESSORS[name] for name in named}
+    competitors, warnings = _competitors(request)
+    methods_asked = request.question.methods
+    protocols = {key: mechanism.protocol for key, mechanism in competitors.items()}
+    limits, methods = request.question.limits, {name: POSTPROCESSORS[name] for name in methods_asked}
     removals = removals_of(protocols, methods, request.n, limits)
     gone = {name for removal in removals for name in (*removal.protocols, *removal.methods)}
-    named = tuple(name for name in named if name not in gone)
-    left = {
-        key: replace(one, methods=tuple(name for name in named if _possible(one, name, request)))
-        for key, one in every.items()
+    methods_asked = tuple(name for name in methods_asked if name not in gone)
+    mechanisms = {
+        key: replace(mechanism, methods=tuple(name for name in methods_asked if _possible(mechanism, name, request)))
+        for key, mechanism in competitors.items()
         if key not in gone
     }
-    if not any(one.methods for one in left.values()):
+    if not any(mechanism.methods for mechanism in mechanisms.values()):
         why = " ".join(removal_sentences(removals)) or "no method here goes with these protocols."
         raise InputError(f"nothing is left to rank: {why}")
-    if {"none", "norm_mul", "norm_sub"} & {*named}:
-        warnings += [text for key, one in left.items() for text in _without_inversion(key, one.protocol)]
-    return left, removals, warnings
+    if {"none", "norm_mul", "norm_sub"} & {*methods_asked}:
+        warnings += [
+            text for key, mechanism in mechanisms.items() for text in _without_inversion(key, mechanism.protocol)
+        ]
+    return mechanisms, removals, warnings
 
 
 def _competitors(request: PlacesRequest) -> tuple[dict[str, Mechanism], list[str]]:
@@ -104,9 +106,11 @@ def _competitors(request: PlacesRequest) -> tuple[dict[str, Mechanism], list[str
                 warnings.append(f"{name} is left out: {error}")
             else:
                 mechanisms[name] = Mechanism(channel, leakage, channel)
-    if (own := request.channel) is not None:
-        square = own.report_kind == "value"
-        mechanisms[own.key] = Mechanism(own, _leakage(own, request, None), own if square else None)
+    if (own_channel := request.channel) is not None:
+        square = own_channel.report_kind == "value"
+        mechanisms[own_channel.key] = Mechanism(
+            own_channel, _leakage(own_channel, request, None), own_channel if square else None
+        )
     if not mechanisms:
         raise InputError("nothing is left to compare: " + "; ".join(warnings))
     return mechanisms, warnings
@@ -135,12 +139,12 @@ def _leakage(channel: Channel, request: PlacesRequest, rate: float | None) -> Le
     return Leakage(within, per_unit, channel.epsilon)
 
 
-def _possible(one: Mechanism, method: str, request: PlacesRequest) -> bool:
-    if isinstance(one.protocol, Channel):
+def _possible(mechanism: Mechanism, method: str, request: PlacesRequest) -> bool:
+    if isinstance(mechanism.protocol, Channel):
         line = 1 in (request.places.rows, request.places.columns)
         if method not in CHANNEL_METHODS or (line and method == "wavelet_eb"):
             return False
-    return possible(POSTPROCESSORS[method], one.protocol, request.domain, request.n)
+    return possible(POSTPROCESSORS[method], mechanism.protocol, request.domain, request.n)
 
 
 def _without_inversion(key: str, protocol: Protocol) -> list[str]:

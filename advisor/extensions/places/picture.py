@@ -39,8 +39,8 @@ def places_figure(advice: PlacesAdvice) -> Figure:
     with settings():
         figure = empty(4 * PANEL + 1.4, (PANEL * height + 0.6) * len(keys) + 0.5)
         axes = figure.subplots(len(keys), 4, squeeze=False, sharey="all" if line else "none")
-        for own, row in zip(maps, axes, strict=True):
-            for axis, (title, values) in zip(row, own, strict=True):
+        for panels, row in zip(maps, axes, strict=True):
+            for axis, (title, values) in zip(row, panels, strict=True):
                 axis.set_title(title, fontsize=8)
                 if values is None:
                     axis.set_axis_off()
@@ -63,26 +63,26 @@ def places_figure(advice: PlacesAdvice) -> Figure:
         )
         figure.set_label(
             "Maps of the true frequencies, the reported places, the raw estimate and the best post-processed one: "
-            + "; ".join(title.replace("\n", " ") for own in maps for title, _ in own[2:])
+            + "; ".join(title.replace("\n", " ") for panels in maps for title, _ in panels[2:])
         )
     return figure
 
 
 def _maps(advice: PlacesAdvice, key: str) -> list[tuple[str, NDArray[np.float64] | None]]:
     """Return what stands in the row of a protocol: titles, and frequencies where there are any."""
-    metric, one = advice.metric, advice.mechanisms[key]
-    own = [row.pair[1] for row in advice.rankings[metric] if row.pair[0] == key]
+    metric, mechanism = advice.metric, advice.mechanisms[key]
+    methods = [row.pair[1] for row in advice.rankings[metric] if row.pair[0] == key]
 
     def title(name: str, method: str) -> str:
         error = advice.error_of(metric, key, method)
         return f"{key}: {name}" + ("" if error is None else f"\n{metric} {number(error, 3)} {advice.unit_of(metric)}")
 
-    raw, best = one.estimates.get("none"), next((method for method in own if method != "none"), None)
+    raw, best = mechanism.estimates.get("none"), next((method for method in methods if method != "none"), None)
     return [
         ("true", advice.request.truth),
-        (f"{key}: reported" if one.reported is not None else f"{key}:\na report is no place", one.reported),
+        (f"{key}: reported" if mechanism.reported is not None else f"{key}:\na report is no place", mechanism.reported),
         (title("raw", "none") if raw is not None else f"{key}: no raw estimate", raw),
-        (f"{key}: not post-processed", None) if best is None else (title(best, best), one.estimates[best]),
+        (f"{key}: not post-processed", None) if best is None else (title(best, best), mechanism.estimates[best]),
     ]
 
 

@@ -156,11 +156,11 @@ class PlacesQuestion(Question):
 def _named(kind: str, names: Iterable[str], table: Iterable[str], aliases: dict[str, str]) -> tuple[str, ...]:
     """Return the members of a table that were named (any case, hyphens), all of them if none was."""
     members = list(table)
-    known = aliases | {squash(member): member for member in members}
-    chosen = set()
+    keys = aliases | {squash(member): member for member in members}
+    wanted_keys = set()
     for name in names:
-        member = known.get(squash(name), name.lower())
+        member = keys.get(squash(name), name.lower())
         if member not in members:
             raise InputError(f"unknown {kind} {name!r} here: allowed are {listed(members)}{near_miss(member, members)}")
-        chosen.add(member)
-    return tuple(one for one in members if one in chosen or not chosen)
+        wanted_keys.add(member)
+    return tuple(one for one in members if one in wanted_keys or not wanted_keys)

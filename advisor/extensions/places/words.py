@@ -128,7 +128,7 @@ def _in_full(member: Mechanism) -> str:
 
 def summary(advice: PlacesAdvice, metric: str) -> str:
     """Return the answer in one paragraph."""
-    return " ".join([verdict(advice, metric).text, *(one.text for one in answer_sentences(advice, metric))])
+    return " ".join([verdict(advice, metric).text, *(sentence.text for sentence in answer_sentences(advice, metric))])
 
 
 def _why_first(advice: PlacesAdvice, metric: str) -> str:
@@ -171,10 +171,10 @@ def footer_sentences(advice: PlacesAdvice) -> list[str]:
             f"{100 * advice.emd_error:.2g} % of the exact one."
         )
     fits = ", ".join(
-        f"{key} {np.mean([fit.log_likelihood for fit in one.ibu_fits]):.4f} (at most "
-        f"{max(fit.gap for fit in one.ibu_fits):.1g} below the highest)"
-        for key, one in advice.mechanisms.items()
-        if one.ibu_fits
+        f"{key} {np.mean([fit.log_likelihood for fit in mechanism.ibu_fits]):.4f} (at most "
+        f"{max(fit.gap for fit in mechanism.ibu_fits):.1g} below the highest)"
+        for key, mechanism in advice.mechanisms.items()
+        if mechanism.ibu_fits
     )
     if fits:
         lines.append(f"ibu: mean log-likelihood of a report in nats: {fits}.")

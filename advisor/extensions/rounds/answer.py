@@ -98,7 +98,7 @@ def compare(question: RoundsQuestion) -> Comparison:
     members: list[Repeated] = [MEMOISED[name](k, forever, epsilon) for name in question.menu or MEMOISED]
     if not question.menu:
         members.append(DBitFlipPM(k, epsilon, epsilon, bits=question.bits))
-    memoised = tuple(sorted((_memoised(question, one) for one in members), key=lambda row: row.error_round))
+    memoised = tuple(sorted((_memoised(question, member) for member in members), key=lambda row: row.error_round))
     fresh = [_fresh(question, epsilon, SAME_ROUND)]
     each = min(epsilon, thriftiest(memoised).spent_mean / question.rounds)
     if EPSILON_MIN <= each < epsilon:

@@ -44,8 +44,8 @@ def curve_of(explorer: Explorer) -> dict[str, object]:
     """
     values = explorer.dials[0].values
     x = _Scale(values, LEFT, WIDTH - RIGHT)
-    every = (value for curve in explorer.curves for row in curve.values for value in row if value is not None)
-    y = _Scale(every, HEIGHT - BOTTOM, TOP)
+    figures = (value for curve in explorer.curves for row in curve.values for value in row if value is not None)
+    y = _Scale(figures, HEIGHT - BOTTOM, TOP)
     along = tuple(map(x, values))
     dots = [
         [[(a, y(value)) if value else None for a, value in zip(along, row, strict=True)] for row in curve.values]

@@ -56,10 +56,10 @@ def one_glyph_warning(*, text_as_text: bool = False) -> Iterator[None]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
-    glyphs = [one for one in caught if "missing from font" in str(one.message)]
-    for one in caught:
-        if one not in glyphs:
-            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    glyphs = [warning for warning in caught if "missing from font" in str(warning.message)]
+    for warning in caught:
+        if warning not in glyphs:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
     if glyphs and not text_as_text:
         warnings.warn(
             "some labels have characters that are not in the fonts of pictures; they are drawn as boxes (.svg keeps "

@@ -34,14 +34,14 @@ def frequencies_figure(advice: Ranking, repetition: int = 0) -> Figure:
     repetition: which of the simulated collections, from 0.
     """
     request = advice.request
-    shown = one_collection(advice, repetition)
+    collection = one_collection(advice, repetition)
     what, behind = "One simulated collection", "true"
     if request.collected is not None:
         what, behind = "The estimate", "mean of plausible truths"
     by_name = request.k <= LABELLED or not request.ordered
-    places = np.arange(request.k) if request.ordered else np.argsort(-shown.truth, kind="stable")
+    places = np.arange(request.k) if request.ordered else np.argsort(-collection.truth, kind="stable")
     places = places[:LABELLED] if by_name else places
-    some = shown.at(places)
+    some = collection.at(places)
     names = [_short(request.labels[place]) if request.labels else str(place) for place in places.tolist()]
     with picture(7.2, 4.0, grid="y") as (figure, axes):
         (_draw_categories if by_name else _draw_order)(axes, some, behind, f"after {advice.best.method}")
@@ -67,30 +67,39 @@ def frequencies_figure(advice: Ranking, repetition: int = 0) -> Figure:
     return figure
 
 
-def _draw_categories(axes: Axes, shown: OneCollection, behind: str, after: str) -> None:
+def _draw_categories(axes: Axes, collection: OneCollection, behind: str, after: str) -> None:
     """Draw categories side by side: bars for the truth, and over them the answer as a stroke in its interval."""
-    xs = np.arange(len(shown.truth))
-    axes.bar(xs, shown.truth, width=0.86, color=BARS, label=behind, linewidth=0)
-    if shown.low is not None and shown.high is not None:
+    xs = np.arange(len(collection.truth))
+    axes.bar(xs, collection.truth, width=0.86, color=BARS, label=behind, linewidth=0)
+    if collection.low is not None and collection.high is not None:
         axes.bar(
-            xs, shown.high - shown.low, bottom=shown.low, width=0.5, color=BLUE, alpha=0.25, linewidth=0, label=INTERVAL
+            xs,
+            collection.high - collection.low,
+            bottom=collection.low,
+            width=0.5,
+            color=BLUE,
+            alpha=0.25,
+            linewidth=0,
+            label=INTERVAL,
         )
-    if shown.raw is not None:
-        axes.plot(xs, shown.raw, "x", color=ORANGE, markersize=4, label="raw estimate")
-    axes.hlines(shown.answer, xs - 0.43, xs + 0.43, color=BLUE, linewidth=2.8, label=after)
+    if collection.raw is not None:
+        axes.plot(xs, collection.raw, "x", color=ORANGE, markersize=4, label="raw estimate")
+    axes.hlines(collection.answer, xs - 0.43, xs + 0.43, color=BLUE, linewidth=2.8, label=after)
 
 
-def _draw_order(axes: Axes, shown: OneCollection, behind: str, after: str) -> None:
+def _draw_order(axes: Axes, collection: OneCollection, behind: str, after: str) -> None:
     """Draw an ordered domain: lines for the truth and, bolder, the answer; a band for its intervals."""
-    xs, pixels = np.arange(len(shown.truth)), len(shown.truth) > AS_PIXELS
-    if shown.low is not None and shown.high is not None:
+    xs, pixels = np.arange(len(collection.truth)), len(collection.truth) > AS_PIXELS
+    if collection.low is not None and collection.high is not None:
         axes.fill_between(
-            xs, shown.low, shown.high, color=BLUE, alpha=0.2, linewidth=0, rasterized=pixels, label=INTERVAL
+            xs, collection.low, collection.high, color=BLUE, alpha=0.2, linewidth=0, rasterized=pixels, label=INTERVAL
         )
-    if shown.raw is not None:
-        axes.plot(xs, shown.raw, ".", color=ORANGE, markersize=2.5, alpha=0.6, rasterized=pixels, label="raw estimate")
-    axes.plot(xs, shown.truth, color=INK, linewidth=1.0, rasterized=pixels, label=behind)
-    axes.plot(xs, shown.answer, color=BLUE, linewidth=2.4, rasterized=pixels, label=after)
+    if collection.raw is not None:
+        axes.plot(
+            xs, collection.raw, ".", color=ORANGE, markersize=2.5, alpha=0.6, rasterized=pixels, label="raw estimate"
+        )
+    axes.plot(xs, collection.truth, color=INK, linewidth=1.0, rasterized=pixels, label=behind)
+    axes.plot(xs, collection.answer, color=BLUE, linewidth=2.4, rasterized=pixels, label=after)
 
 
 def _short(label: str) -> str:

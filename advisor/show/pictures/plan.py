@@ -59,9 +59,9 @@ def plan_figure(plan: PlanResult) -> Figure:
             unit = unit_text(question.metric, question.frequencies.bins)
             axes.set_ylabel(f"{question.metric} error ({unit})")
         axes.legend(loc="lower right" if detects else "lower left")
-        given = f"ε = {question.epsilon:g}" if question.n is None else f"n = {question.n:,}"
+        setting = f"ε = {question.epsilon:g}" if question.n is None else f"n = {question.n:,}"
         pair = best.protocol if best.method is None else f"{best.protocol} with {best.method}"
-        axes.set_title(f"{pair} at {given}, k = {question.frequencies.k:,}")
+        axes.set_title(f"{pair} at {setting}, k = {question.frequencies.k:,}")
         figure.set_label(
             f"{axes.get_ylabel()} against {axes.get_xlabel()}, target {target:g}; "
             + (

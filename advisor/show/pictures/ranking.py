@@ -29,14 +29,14 @@ def ranking_figure(advice: Ranking) -> Figure:
     """
     kinds = {(row.protocol, row.method): NAMES[row.kind] for row in advice.baselines if row.kind in NAMES}
     top = {row.pair for row in advice.ties}
-    shown: list[Recommendation | Baseline] = list(advice.recommendations[:ROWS])
-    inside = {(row.protocol, row.method) for row in shown}
-    shown += [row for row in advice.baselines if row.kind in NAMES and (row.protocol, row.method) not in inside]
-    pairs = [(row.protocol or "", row.method or "") for row in shown]
+    rows: list[Recommendation | Baseline] = list(advice.recommendations[:ROWS])
+    inside = {(row.protocol, row.method) for row in rows}
+    rows += [row for row in advice.baselines if row.kind in NAMES and (row.protocol, row.method) not in inside]
+    pairs = [(row.protocol or "", row.method or "") for row in rows]
     labels = [f"{'  '.join(pair)}{f' ({kinds[pair]})' if pair in kinds else ''}" for pair in pairs]
     request, metric = advice.request, advice.metric
     with picture(6.6, 1.3 + 0.24 * len(labels), grid="x") as (figure, axes):
-        for place, (row, pair) in enumerate(zip(shown, pairs, strict=True)):
+        for place, (row, pair) in enumerate(zip(rows, pairs, strict=True)):
             if pair in top:
                 axes.axhspan(place - 0.5, place + 0.5, color=BAND, zorder=0, linewidth=0)
             colour = BLUE if pair in top else QUIET
@@ -46,7 +46,7 @@ def ranking_figure(advice: Ranking) -> Figure:
         axes.set_yticks(range(len(labels)), labels)
         axes.set_ylim(len(labels) - 0.5, -0.5)
         axes.tick_params(axis="y", length=0)
-        reach = max((row.error_high for row in shown), default=1.0)
+        reach = max((row.error_high for row in rows), default=1.0)
         axes.set_xlim(0.0, (1.05 * reach) or 1.0)
         if advice.error_without_data is not None:
             _mark_without_data(axes, advice.error_without_data, advice.guess_without_data)
@@ -54,7 +54,7 @@ def ranking_figure(advice: Ranking) -> Figure:
         axes.set_title(f"ε = {request.epsilon:g}, k = {request.k:,}, n = {request.n:,}", pad=14)
         figure.set_label(
             f"{metric} errors, the lowest first: "
-            + "; ".join(f"{label} {number(row.error, 3)}" for label, row in zip(labels, shown, strict=True))
+            + "; ".join(f"{label} {number(row.error, 3)}" for label, row in zip(labels, rows, strict=True))
         )
     return figure
 
@@ -84,22 +84,30 @@ def budgets_figure(budgets: Budgets) -> Figure:
     with picture(6.2, 3.8) as (figure, axes):
         axes.fill_between(
             xs,
-            [one.error_low for one in best],
-            [one.error_high for one in best],
+            [best_row.error_low for best_row in best],
+            [best_row.error_high for best_row in best],
             color=BAND,
             linewidth=0,
             label="95 % interval",
         )
-        axes.plot(xs, [one.error for one in best], "o-", color=BLUE, markersize=5, linewidth=1.6, label="pair to use")
+        axes.plot(
+            xs,
+            [best_row.error for best_row in best],
+            "o-",
+            color=BLUE,
+            markersize=5,
+            linewidth=1.6,
+            label="pair to use",
+        )
         without = rows[0].ranking.error_without_data
         if without is not None:
             guess = rows[0].ranking.guess_without_data
             axes.axhline(without, color=INK, linestyle=":", linewidth=1, label=f"without any data: {guess}")
-        for place, (x, one) in enumerate(zip(xs, best, strict=True)):
-            if place == 0 or one.pair != best[place - 1].pair:
+        for place, (x, best_row) in enumerate(zip(xs, best, strict=True)):
+            if place == 0 or best_row.pair != best[place - 1].pair:
                 axes.annotate(
-                    f"{one.protocol} {one.method}",
-                    (x, one.error),
+                    f"{best_row.protocol} {best_row.method}",
+                    (x, best_row.error),
                     xytext=(6, 8),
                     textcoords="offset points",
                     fontsize=8,

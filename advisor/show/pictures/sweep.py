@@ -40,8 +40,8 @@ def winners_figure(sweep: SweepResult) -> Figure:
     width = max(1.1, CHARACTER * longest + 0.15)
     with settings():
         figure = empty(max(1.4 + width * columns, 4.2), (0.75 + 0.62 * rows) * len(question.sizes) + 0.9)
-        every = figure.subplots(len(question.sizes), 1, squeeze=False)[:, 0]
-        for axes, k in zip(every, question.sizes, strict=True):
+        panels = figure.subplots(len(question.sizes), 1, squeeze=False)[:, 0]
+        for axes, k in zip(panels, question.sizes, strict=True):
             for (row, epsilon), (column, n) in product(enumerate(question.epsilons), enumerate(question.users)):
                 _draw_cell(axes, column, row, cells[epsilon, n, k], colours)
             axes.set_xlim(-0.5, columns - 0.5)
@@ -53,7 +53,7 @@ def winners_figure(sweep: SweepResult) -> Figure:
                 spine.set_visible(False)
             axes.set_ylabel("budget ε")
             axes.set_title(f"Lowest {question.metric} error, k = {k:,}")
-        every[-1].set_xlabel("users n")
+        panels[-1].set_xlabel("users n")
         handles = [Patch(facecolor=tint(colour, SHADE), label=method) for method, colour in colours.items()]
         figure.legend(
             handles=handles,
@@ -100,8 +100,10 @@ def _words(cell: Cell) -> str:
 def _colours(sweep: SweepResult) -> dict[str, str]:
     """Return a colour for each method that wins somewhere, the most frequent first; past the last they are grey."""
     winners = Counter(cell.winner.method for cell in sweep.cells)
-    named = sorted((method for method in sweep.question.methods if method in winners), key=lambda one: -winners[one])
-    return {method: SERIES[place] if place < len(SERIES) else QUIET for place, method in enumerate(named)}
+    methods = sorted(
+        (method for method in sweep.question.methods if method in winners), key=lambda name: -winners[name]
+    )
+    return {method: SERIES[place] if place < len(SERIES) else QUIET for place, method in enumerate(methods)}
 
 
 def curves_figure(sweep: SweepResult) -> Figure:
@@ -109,43 +111,43 @@ def curves_figure(sweep: SweepResult) -> Figure:
     question = sweep.question
     along_n = len(question.epsilons) == 1
     panels = list(product(question.sizes, question.epsilons if along_n else question.users))
-    shown = _methods(sweep)
-    absent = len(question.methods) - len(shown)
+    methods = _methods(sweep)
+    absent = len(question.methods) - len(methods)
     left_out = f"; {absent} of {len(question.methods)} are left out" if absent else ""
     across = min(3, len(panels))
     down = math.ceil(len(panels) / across)
     cells = {cell.place: cell for cell in sweep.cells}
     with settings():
         figure = empty(max(3.0 * across, 4.6) + 0.6, 2.7 * down + 0.9)
-        every = figure.subplots(down, across, squeeze=False, sharey=True).ravel()
-        for axes, (k, fixed) in zip(every, panels, strict=False):
+        all_panels = figure.subplots(down, across, squeeze=False, sharey=True).ravel()
+        for axes, (k, fixed) in zip(all_panels, panels, strict=False):
             places: list[Place] = (
                 [(fixed, n, k) for n in question.users]
                 if along_n
                 else [(epsilon, int(fixed), k) for epsilon in question.epsilons]
             )
             xs = [place[1] if along_n else place[0] for place in places]
-            series = {method: [_lowest(cells[place], method, math.nan) for place in places] for method in shown}
+            series = {method: [_lowest(cells[place], method, math.nan) for place in places] for method in methods}
             _draw_curves(axes, xs, series, powers=along_n)
             axes.set_title(f"ε = {fixed:g}, k = {k:,}" if along_n else f"n = {fixed:,.0f}, k = {k:,}")
-        for axes in every[len(panels) :]:
+        for axes in all_panels[len(panels) :]:
             axes.set_visible(False)
-        for axes in every[max(0, len(panels) - across) : len(panels)]:
+        for axes in all_panels[max(0, len(panels) - across) : len(panels)]:
             axes.set_xlabel("users n" if along_n else "privacy budget ε of one report")
         unit = unit_text(question.metric, question.first.bins)
-        for axes in every[: len(panels) : across]:
+        for axes in all_panels[: len(panels) : across]:
             axes.set_ylabel(f"{question.metric} error ({unit})")
         figure.legend(
-            *every[0].get_legend_handles_labels(),
+            *all_panels[0].get_legend_handles_labels(),
             loc="outside lower center",
-            ncols=4 if across < 3 else len(shown),
+            ncols=4 if across < 3 else len(methods),
             fontsize=8,
             handlelength=2.4,
             title=f"method, each with its best protocol{left_out}",
             title_fontsize=8,
         )
         figure.set_label(
-            f"{question.metric} error of {', '.join(shown)}, each with its best protocol, against "
+            f"{question.metric} error of {', '.join(methods)}, each with its best protocol, against "
             f"{'users, by budget' if along_n else 'budgets, by number of users'} and k{left_out}"
         )
     return figure

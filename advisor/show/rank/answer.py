@@ -78,17 +78,19 @@ def hidden_sentences(ranking: Ranking) -> list[str]:
     hidden, request = ranking.undetectable, ranking.request
     if not hidden:
         return []
-    named = f" ({', '.join(request.labels[place] for place in hidden)})" if len(hidden) <= FEW else ""
+    names = f" ({', '.join(request.labels[place] for place in hidden)})" if len(hidden) <= FEW else ""
     least = users((ranking.detectable_frequency or 0.0) * request.n)
-    one = len(hidden) == 1
+    single = len(hidden) == 1
     text = (
-        f"{len(hidden)} of {request.k:,} categories {'is' if one else 'are'} rarer than {least} users and cannot be "
-        f"told from none{named}."
+        f"{len(hidden)} of {request.k:,} categories {'is' if single else 'are'} rarer than {least} users and cannot be "
+        f"told from none{names}."
     )
-    left = request.k - len(hidden)
+    visible = request.k - len(hidden)
     if MOST_UNDETECTABLE not in ranking.reasons:
         return [text]
-    return [f"{text} {'No category is frequent enough' if not left else f'The answer is about the other {left:,}'}."]
+    return [
+        f"{text} {'No category is frequent enough' if not visible else f'The answer is about the other {visible:,}'}."
+    ]
 
 
 def _of_metric(ranking: Ranking, text: str) -> str:
@@ -150,16 +152,16 @@ def _size(ranking: Ranking) -> str:
     """Return how large the error is: in users for each category, and in the metric where that says more."""
     best, metric, request = ranking.best, ranking.metric, ranking.request
     unit = unit_text(metric, request.bins) + data_text(metric, best.error, request.bins)
-    own = _error(ranking) if unit.startswith(("frequency", "no unit")) else f"{_error(ranking)} {unit}"
+    figure = _error(ranking) if unit.startswith(("frequency", "no unit")) else f"{_error(ranking)} {unit}"
     if best.mean_absolute_error is None:
-        return f"Expect {metric} error {own}."
+        return f"Expect {metric} error {figure}."
     error, n = best.mean_absolute_error, request.n
     expect = "Expect" if request.threat is None else "Under the attack, expect"
     tight = best.error > 0 and best.error_high - best.error_low <= 2 * TIGHT * best.error
     off = f"off by about {users(rounded(error * n, 3 if tight else 2))} of {n:,} users ({points(error)})"
     if metric in PER_CATEGORY:
         return f"{expect} each category to be {off}."
-    return f"{expect} {metric} error {own}, and each category to be {off}."
+    return f"{expect} {metric} error {figure}, and each category to be {off}."
 
 
 def _beaten_sentences(ranking: Ranking) -> list[str]:
@@ -312,7 +314,7 @@ def _defence_sentences(ranking: Ranking) -> list[str]:
     defence, metric, best = ranking.defence, ranking.metric, ranking.best
     if defence is None:
         return []
-    usual, chosen = pair_text(defence.protocol, defence.method), pair_text(*best.pair)
+    usual, best_pair = pair_text(defence.protocol, defence.method), pair_text(*best.pair)
     if best.pair == (defence.protocol, defence.method):
         lines = [
             f"It is also the choice if nobody attacks: {metric} error {number(defence.unattacked)} then, and "
@@ -321,7 +323,7 @@ def _defence_sentences(ranking: Ranking) -> list[str]:
     else:
         lines = [
             f"The attack raises the {metric} error of {usual}, the best choice if nobody attacks, from "
-            f"{number(defence.unattacked)} to {number(defence.attacked)}; {chosen} keeps it at "
+            f"{number(defence.unattacked)} to {number(defence.attacked)}; {best_pair} keeps it at "
             f"{number(defence.best_attacked)}.",
             _cost(ranking.metric, defence),
             *_either_way(ranking),
@@ -383,19 +385,19 @@ def compromise_sentences(rankings: Sequence[Ranking]) -> list[Sentence]:
     best = compromise(rankings)
     if best is None:
         return []
-    every = "both" if len(rankings) == 2 else f"all {len(rankings)} metrics"
+    which = "both" if len(rankings) == 2 else f"all {len(rankings)} metrics"
     pair, (metric, worst) = pair_text(best.protocol, best.method), best.worst
     if best.first:
-        return [Sentence(f"{pair} is the first choice for {every}.", Role.ANSWER)]
+        return [Sentence(f"{pair} is the first choice for {which}.", Role.ANSWER)]
     if len(rankings) <= NAMED:
         *others, last = (f"{number(ratio, 3)} times the lowest {name} error" for name, ratio in best.ratios)
         figures = f"{', '.join(others)} and {last}"
     else:
         figures = f"at most {number(worst, 3)} times the lowest error of each (that much for {metric})"
     if best.in_first_tier:
-        verdict = f"In the first tier for {every}: {pair}"
+        verdict = f"In the first tier for {which}: {pair}"
     elif worst <= NEAR:
-        verdict = f"Good at {every}: {pair}"
+        verdict = f"Good at {which}: {pair}"
     else:
-        verdict = f"No pair is within {whole_percent(NEAR - 1)} of the lowest error for {every}. Nearest to it: {pair}"
+        verdict = f"No pair is within {whole_percent(NEAR - 1)} of the lowest error for {which}. Nearest to it: {pair}"
     return [Sentence(f"{verdict}, {figures}.", Role.ANSWER)]

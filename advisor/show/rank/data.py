@@ -71,8 +71,8 @@ def own_members(protocols: Sequence[str], methods: Sequence[str]) -> list[Json]:
             "title": getattr(table[name], "title", name),
             "reference": "" if name in REGISTERED and reference == SOURCES[name] else reference,
         }
-        for kind, table, every in kinds
-        for name in every
+        for kind, table, names in kinds
+        for name in names
         if name in SOURCES and isinstance(reference := getattr(table[name], "reference", ""), str)
     ]
 

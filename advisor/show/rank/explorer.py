@@ -57,12 +57,12 @@ def _note(outlook: Outlook) -> str:
     request = outlook.ranking.request
     if not outlook.covered:
         return "These figures are for this question alone: the model behind predictions does not cover it."
-    kept = " Constraints are those of the question." if request.removals else ""
+    limits = " Constraints are those of the question." if request.removals else ""
     if outlook.ranking.source == "grid":
-        return f"Predicted by a model, here and everywhere; ranges are 95 %.{kept}"
+        return f"Predicted by a model, here and everywhere; ranges are 95 %.{limits}"
     return (
         f"Simulated at ε = {request.epsilon:g}, n = {request.n:,}. Everywhere else predicted by a model and multiplied "
-        f"by {outlook.factor:.2f}, the ratio of simulated to predicted error at that point; ranges are 95 %.{kept}"
+        f"by {outlook.factor:.2f}, the ratio of simulated to predicted error at that point; ranges are 95 %.{limits}"
     )
 
 

@@ -71,10 +71,10 @@ def matrix_document(rankings: tuple[Ranking, ...]) -> Document:
 
 def _verdict(first: Ranking, best: list[str]) -> Verdict:
     """Return the lowest errors, behind the verdict where that is that no pair is worth it."""
-    own, lowest = verdict(first), f"Lowest errors: {'; '.join(best)}."
+    usual, lowest = verdict(first), f"Lowest errors: {'; '.join(best)}."
     if not best:
-        return own
-    return replace(own, text=f"{own.text} {lowest}" if own.kind == USELESS else lowest)
+        return usual
+    return replace(usual, text=f"{usual.text} {lowest}" if usual.kind == USELESS else lowest)
 
 
 def _lowest(ranking: Ranking) -> Recommendation:
@@ -110,9 +110,9 @@ def _table(pairs: tuple[Pair, ...], entries: Matrix, rankings: tuple[Ranking, ..
     )
     baselines = rankings[0].baselines
     notes = {_pair(row): f"◂ {BASELINE_NAMES[row.kind]}" for row in baselines}
-    own = best_of_own(pairs)
+    registered = best_of_own(pairs)
     only = pairs[0][0] if len({name for name, _ in pairs}) == 1 else None
-    rows = [_row(pair, entries, note=notes.get(pair, ""), kept=pair in own) for pair in pairs]
+    rows = [_row(pair, entries, note=notes.get(pair, ""), kept=pair in registered) for pair in pairs]
     rows += [_beside(row, rankings, only) for row in baselines if _pair(row) not in pairs]
     table = Table(columns, tuple(rows), noun="pairs")
     return table if only is None else table.without(protocol)
@@ -128,7 +128,9 @@ def _beside(row: Baseline, rankings: tuple[Ranking, ...], only: str | None) -> R
     only: the one protocol of all others, whose name is left out; None where there are several.
     """
     errors = [
-        {(one.kind, *_pair(one)): one.error for one in ranking.baselines}.get((row.kind, *_pair(row)))
+        {(baseline.kind, *_pair(baseline)): baseline.error for baseline in ranking.baselines}.get(
+            (row.kind, *_pair(row))
+        )
         for ranking in rankings
     ]
     method = row.method or "(no data)"
@@ -139,29 +141,31 @@ def _beside(row: Baseline, rankings: tuple[Ranking, ...], only: str | None) -> R
 
 
 def _row(pair: Pair, entries: Matrix, *, note: str, kept: bool) -> Row:
-    found = [column.get(pair) for column in entries.values()]
-    cells = ("–" if one is None else (f"{number(one.error)} {one.mark or ' '}", one.error) for one in found)
-    marks = [one.mark if one is not None else "" for one in found]
+    row_entries = [column.get(pair) for column in entries.values()]
+    cells = (
+        "–" if entry is None else (f"{number(entry.error)} {entry.mark or ' '}", entry.error) for entry in row_entries
+    )
+    marks = [entry.mark if entry is not None else "" for entry in row_entries]
     tones = (Tone.PLAIN, Tone.PLAIN, *(Tone.GOOD if mark else Tone.PLAIN for mark in marks), Tone.PLAIN)
     return Row.of((*pair, *cells, note), tones=tones, kept=kept or bool(note) or LOWEST in marks)
 
 
 def _row_data(pair: Pair, entries: Matrix) -> dict[str, Json]:
-    found = {metric: column[pair] for metric, column in entries.items() if pair in column}
+    row_entries = {metric: column[pair] for metric, column in entries.items() if pair in column}
     return {
         "protocol": pair[0],
         "method": pair[1],
-        "errors": {metric: entry.error for metric, entry in found.items()},
-        "lowest": [metric for metric, entry in found.items() if entry.mark == LOWEST],
-        "tied": [metric for metric, entry in found.items() if entry.mark == TIED],
+        "errors": {metric: entry.error for metric, entry in row_entries.items()},
+        "lowest": [metric for metric, entry in row_entries.items() if entry.mark == LOWEST],
+        "tied": [metric for metric, entry in row_entries.items() if entry.mark == TIED],
     }
 
 
 def _records(pairs: tuple[Pair, ...], entries: Matrix) -> Records:
     rows: list[dict[str, Scalar]] = []
     for protocol, method in pairs:
-        found = {metric: column.get((protocol, method)) for metric, column in entries.items()}
-        errors = {metric: entry and entry.error for metric, entry in found.items()}
-        tiers = {f"{metric}_tier": entry and entry.tier for metric, entry in found.items()}
+        row_entries = {metric: column.get((protocol, method)) for metric, column in entries.items()}
+        errors = {metric: entry and entry.error for metric, entry in row_entries.items()}
+        tiers = {f"{metric}_tier": entry and entry.tier for metric, entry in row_entries.items()}
         rows.append({"protocol": protocol, "method": method, **errors, **tiers})
     return Records.of(rows, ("protocol", "method", *entries, *(f"{metric}_tier" for metric in entries)))

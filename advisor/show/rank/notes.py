@@ -93,9 +93,9 @@ def _populations_sentence(request: Request) -> str:
         if count > 1
         else f"one population taken for the truth behind it (surrogate {request.surrogate}), {collections}"
     )
-    made = MADE.get(request.surrogate or "", "") if count > 1 else ""
+    origin = MADE.get(request.surrogate or "", "") if count > 1 else ""
     unsure = "the truth is mostly rougher, so errors may be higher; intervals hold 95 % of them, without probabilities"
-    sure = f"{made}; {unsure}" if made else "intervals are 95 %"
+    sure = f"{origin}; {unsure}" if origin else "intervals are 95 %"
     return (
         f"Simulated from the estimate in {request.sample}: {setting_text(request)}; {what}, seed {request.seed}; "
         f"{sure}."

@@ -43,10 +43,12 @@ WHAT = (
 def pareto_document(frontier: Frontier) -> Document:
     """Return the pairs worth considering, and what they rest on."""
     advice = frontier.advice
-    own = verdict(advice)
-    found = Verdict("worth_considering" if frontier.rows else NOTHING_LEFT, summary(frontier), own.tone, own.reasons)
-    if own.kind == USELESS:
-        found = replace(own, text=f"{own.text} {found.text}")
+    of_ranking = verdict(advice)
+    of_frontier = Verdict(
+        "worth_considering" if frontier.rows else NOTHING_LEFT, summary(frontier), of_ranking.tone, of_ranking.reasons
+    )
+    if of_ranking.kind == USELESS:
+        of_frontier = replace(of_ranking, text=f"{of_ranking.text} {of_frontier.text}")
     parts: list[Part] = [*sentences(advice.warnings, Role.WARNING)]
     if frontier.rows:
         # What depends on the first row of the ranking alone is no matter here.
@@ -54,7 +56,7 @@ def pareto_document(frontier: Frontier) -> Document:
         parts += [Sentence(WHAT), _table(frontier), *notes]
     return Document(
         title=f"Pairs worth considering: {advice.metric} error, attack success and bits per report",
-        verdict=found,
+        verdict=of_frontier,
         parts=tuple(parts),
         data=_data(frontier),
         records=Records.of([row_data(row, advice) for row in frontier.rows], ROW_FIELDS),
@@ -67,7 +69,7 @@ def summary(frontier: Frontier) -> str:
     """Return the answer in a sentence."""
     if not frontier.rows:
         return nothing_left_sentence(frontier.advice.request.removals)
-    every = len(frontier.advice.recommendations)
+    total = len(frontier.advice.recommendations)
     lowest = {
         f"the lowest {frontier.advice.metric} error (to 5 %)": frontier.rows[0],
         "the shortest report": min(frontier.rows, key=lambda row: row.report_bits),
@@ -77,7 +79,7 @@ def summary(frontier: Frontier) -> str:
     for what, row in lowest.items():
         best.setdefault(row.pair, []).append(what)
     extremes = "; ".join(f"{pair_text(*pair)} has {' and '.join(what)}" for pair, what in best.items())
-    pairs = f"{every} pair{'' if every == 1 else 's'} {'is' if len(frontier.rows) == 1 else 'are'}"
+    pairs = f"{total} pair{'' if total == 1 else 's'} {'is' if len(frontier.rows) == 1 else 'are'}"
     return f"{len(frontier.rows)} of {pairs} worth considering: {extremes}."
 
 

@@ -35,14 +35,14 @@ def ranked_table(ranking: Ranking) -> Table:
     fields = _fields(ranking)
     columns = (*(column for column, _ in fields), Column("", text=True, drop=2))
     notes = {(row.protocol, row.method): BASELINE_NAMES[row.kind] for row in ranking.baselines if row.protocol}
-    own = best_of_own(row.pair for row in ranking.recommendations)
+    registered = best_of_own(row.pair for row in ranking.recommendations)
     rows: list[tuple[int, bool, Row]] = []
-    for place, one in enumerate(ranking.recommendations):
-        note = notes.get(one.pair, "")
+    for place, recommendation in enumerate(ranking.recommendations):
+        note = notes.get(recommendation.pair, "")
         mark = ", ".join(filter(None, (PICK if place == 0 else "", note)))
-        cells = (*(cell(one) for _, cell in fields), f"◂ {mark}" if mark else "")
-        tone = Tone.GOOD if one.tier == 1 else Tone.MARKED if note else Tone.PLAIN
-        rows.append((place, False, Row.of(cells, tone, kept=bool(note) or one.pair in own)))
+        cells = (*(cell(recommendation) for _, cell in fields), f"◂ {mark}" if mark else "")
+        tone = Tone.GOOD if recommendation.tier == 1 else Tone.MARKED if note else Tone.PLAIN
+        rows.append((place, False, Row.of(cells, tone, kept=bool(note) or recommendation.pair in registered)))
     inside = {row.pair for row in ranking.recommendations}
     for baseline in map(partial(_better_guess, ranking), ranking.baselines):
         if baseline.protocol is None or (baseline.protocol, baseline.method) not in inside:
@@ -71,7 +71,7 @@ def _better_guess(ranking: Ranking, row: Baseline) -> Baseline:
 
 
 def _baseline_row(row: Baseline, columns: tuple[Column, ...], ranking: Ranking) -> Row:
-    shown: dict[str, Cell] = {
+    cells: dict[str, Cell] = {
         "rank": "–",
         "protocol": row.protocol or "–",
         "method": row.method or "(no data)",
@@ -81,7 +81,7 @@ def _baseline_row(row: Baseline, columns: tuple[Column, ...], ranking: Ranking) 
         "95 % interval": _interval(row),
         "": f"◂ {BASELINE_NAMES[row.kind]}",
     }
-    return Row.of((shown.get(column.header, "") for column in columns), Tone.MARKED, extra=True)
+    return Row.of((cells.get(column.header, "") for column in columns), Tone.MARKED, extra=True)
 
 
 def error_cell(row: Recommendation, ranking: Ranking) -> tuple[str, float]:
@@ -215,6 +215,6 @@ def _cost_fields(ranking: Ranking) -> list[Field]:
 
 def attacker_text(request: Request) -> str:
     """Return what the attacker knows besides a report, and how often a guess without one is right."""
-    known = "by who knows the frequencies of the sample"
+    informed = "by who knows the frequencies of the sample"
     equal = f"of {request.k:,} equally likely ones"
-    return f"{known if request.has_sample else equal}; without a report {percent(request.prior_guess)}"
+    return f"{informed if request.has_sample else equal}; without a report {percent(request.prior_guess)}"
