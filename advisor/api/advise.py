@@ -137,7 +137,8 @@ def advise(
     clamp
         Count numbers outside of the edges in the first and the last bin, instead of refusing them.
     unit
-        What errors in bins are said in besides, such as ``"years"``; default: the name of a pandas series.
+        Unit of the data, such as ``"years"``, in which errors in bins are stated too; default: the name of a pandas
+        series.
     central_epsilon, delta
         Instead of `epsilon`, with a shuffler: what all reports together promise once they are shuffled. Each protocol
         gets the budget that keeps it; ``.request.central`` tells which.

@@ -14,7 +14,7 @@ from typing import Any
 from advisor.errors import InputError, listed, near_miss
 from simulator.foreign import ForeignError, containment, guard
 
-FILE = "ldp_advise_file_"  # what stands before the name of a file: numpy.py must not become numpy
+FILE = "ldp_advise_file_"  # prefix of a file's module: numpy.py must not become numpy
 
 
 def load_function(option: str, name: str) -> Callable[..., Any]:

@@ -15,7 +15,7 @@ from simulator.foreign import REGISTERED
 def fitting_metrics(
     question: Terms, ordered: bool, *, predictable: Container[str] | None = None
 ) -> tuple[tuple[str, ...], list[str]]:
-    """Return the metrics asked for (l1 if none was), and what is to be said of those that were left out.
+    """Return the metrics asked for (l1 if none was), and a note on those that were left out.
 
     Parameters
     ----------

@@ -53,7 +53,7 @@ def make_plan(
 ) -> BudgetUse | None:
     """Return how the budget is used, or None where there is one attribute and one round.
 
-    Which solution is better is told from the mean squared error of the raw estimates: variance, and for sampling what
+    The better solution has the lower mean squared error of the raw estimates: variance, and for sampling what
     it costs to see the attribute of n/d users alone, ``f (1 - f) (d - 1) / n``.
 
     Parameters

@@ -13,7 +13,7 @@ from advisor.show.model import Document, Json, Scalar
 from simulator._version import __version__
 
 SCHEMA_VERSION = 1
-LIBRARIES = ("numpy", "scipy")  # whose versions stand beside the figures that they worked out
+LIBRARIES = ("numpy", "scipy")  # whose versions are recorded, because figures depend on them
 HEAD: Mapping[str, Json] = {"schema_version": SCHEMA_VERSION, "tool_version": __version__}  # of every JSON object
 
 

@@ -97,7 +97,7 @@ class Column(_Printable):
     text: bool = False  # whether it holds words (to the left), not figures (to the right)
     drop: int = 0  # where space is short, columns with a higher figure go first, and those with 0 never
     verbose: bool = False  # whether it is shown on request alone
-    # what is said instead of the column where it is the same in all rows, with ``{}`` for the cell; "" to keep it
+    # sentence that replaces the column where all its cells are the same, with ``{}`` for the cell; "" to keep it
     shared: str = ""
     path: bool = False  # whether its cells may lose their beginning where space is short: the end of a path says most
 
@@ -311,7 +311,7 @@ class Document(_Printable):
     """An answer in all its forms."""
 
     title: str  # what the answer is about, in a few words
-    verdict: Verdict | None  # what it comes to, which is read first; None where nothing is decided, as in a list
+    verdict: Verdict | None  # read first; None where nothing is decided, as in a list
     parts: tuple[Part, ...]  # what is read then, in its order
     data: Mapping[str, Json] = field(repr=False)  # the fields of the JSON object behind those that every answer has
     records: Records = field(repr=False)  # the rows as flat data
@@ -341,7 +341,7 @@ class View:
     options: bool = True  # whether the note at the end names options of the command line, which notebooks have not
 
     def parts(self, document: Document) -> tuple[Part, ...]:
-        """Return what is to be shown in text: no figures, which are for pages, and no warnings, which are said apart.
+        """Return the parts for text: no figures, which are for pages, and no warnings, which go to standard error.
 
         A note at the end says what was left out, and how to see it.
         """
@@ -364,7 +364,7 @@ class View:
         return tuple(shown)
 
     def table(self, table: Table) -> tuple[Table, tuple[Sentence, ...]]:
-        """Return a table as it is to be shown, and what is said instead of columns that are the same throughout."""
+        """Return a table as this view shows it, and sentences that replace its constant columns."""
         cut, sentences = table.head(self.top).folded()
         if self.verbose:
             return cut, sentences

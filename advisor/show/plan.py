@@ -34,7 +34,7 @@ SOURCES = {"simulation": "simulated", "grid": "predicted", "formula": "by formul
 
 
 def plan_document(plan: PlanResult) -> Document:
-    """Return the answer, what each pair needs, and what it rests on."""
+    """Return the answer, the need of each pair, and the assumptions."""
     question = plan.question
     rows = [plain(row) for row in plan.rows]
     name = "users" if question.unknown == "n" else "privacy budget"

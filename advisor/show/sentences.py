@@ -28,7 +28,7 @@ def assumed_sentences(assumptions: Iterable[str]) -> list[str]:
 def total_text(plan: BudgetUse | None, *, each: bool = False) -> str:
     """Return what a user spends in all rounds, as a sentence behind others; nothing for one round.
 
-    each: whether it is said of several budgets.
+    each: whether there are several budgets.
     """
     if plan is None or plan.rounds == 1:
         return ""
@@ -73,7 +73,7 @@ def plan_sentences(plan: BudgetUse) -> list[str]:
 
 
 def central_sentences(central: Central, best: str, protocols: Iterable[str]) -> list[str]:
-    """Return what is promised, by whom, and what it rests on."""
+    """Return the promise of a shuffler, and its conditions."""
     others = [name for name in central.generic if name in protocols]
     lines = [
         f"Promise: what leaves the shuffler keeps ε = {central.epsilon:g} and δ = {central.delta:g} between any two "

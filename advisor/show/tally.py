@@ -1,4 +1,4 @@
-"""What is said of reports that are only counted."""
+"""The document of reports that are only counted."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class ShuffledCollection:
     n: int  # users who send one honest report each
 
     def text(self, budget: object) -> str:
-        """Return what it rests on, and what is left without it."""
+        """Return the promise's condition, and the promise where the condition fails."""
         return (
             f"This budget rests on a shuffler: shuffled with one honest report from each of {self.n:,} users, a report "
             f"keeps ε = {self.epsilon:g} and δ = {self.delta:g}. With fewer honest reports that promise is broken. "

@@ -11,7 +11,7 @@ from advisor.question.rules import ROUNDING
 from simulator.crossing import Crossing
 from simulator.ranking import Pair
 
-# A floor is told from a falling error by the end of the range: a decade of n, a doubling of ε, by which noise falls as
+# A floor differs from a falling error at the end of the range: a decade of n, a doubling of ε, by which noise falls as
 # exp(-ε/2). An error that keeps so much over it is at its floor.
 LAST = {"n": 10.0, "epsilon": 2.0}
 FLAT = 0.95

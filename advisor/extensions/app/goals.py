@@ -65,7 +65,7 @@ class Control:
     in_file: bool = False  # whether a file answers it, so that it is left open where one is dropped
     choices: Mapping[str, str]  # values to choose from, and what people read instead; none: text
     several: bool = False  # whether several of them can be chosen, with commas between them
-    needed: str = ""  # what is said where it is left open and must not be; "" where it may be
+    needed: str = ""  # message where it is missing; "" where it may be left out
 
     @property
     def spec(self) -> Option | None:

@@ -72,7 +72,7 @@ class Page:
         task.add_done_callback(lambda done: done.cancelled() or done.exception())
 
     def tell_work(self, words: str, share: float | None = None, *, running: bool = False, offers: bool = False) -> None:
-        """Say what is under way and how far it is, and whether a simulation can be asked for."""
+        """Show the progress of the running answer, and whether a simulation can be asked for."""
         self.send("work", {"words": words, "share": share, "running": running, "offers": offers})
 
     def begin(self, state: State) -> None:

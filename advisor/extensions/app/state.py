@@ -74,7 +74,7 @@ class State:
 
     @property
     def query(self) -> str:
-        """The address with how far it is to be answered."""
+        """The address, with the kind of answer that is wanted."""
         return f"{self.question}&simulated=yes" if self.simulated else self.question
 
     @property

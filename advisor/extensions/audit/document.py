@@ -1,4 +1,4 @@
-"""The document of audits: the verdict, a table of them, and what it rests on, in sentences."""
+"""The document of audits: verdict, table, and assumptions."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ CELLS = "Each cell: loss ≥ / analytic (slack). " + "; ".join(
 
 
 def audit_document(audits: Audits) -> Document:
-    """Return the verdict, a row for each audit, or a matrix of several budgets, and what it rests on."""
+    """Return the verdict, a row for each audit, or a matrix of several budgets, and the assumptions."""
     rows, question = audits.results, audits.question
     client, alpha, verdict = question.client, question.attack.alpha, summary(rows)
     budgets = {row.epsilon for row in rows}

@@ -23,7 +23,7 @@ REQUEST = ("n", "k", "within", "sensitive", "times", "ordered")  # facts that we
 
 
 def choice_document(choice: Choice) -> Document:
-    """Return the verdict, what it rests on, the prices of some budgets, and the commands to go on with."""
+    """Return verdict, assumptions, prices of some budgets, and the next commands."""
     case, good, facts = choice.case, choice.epsilon is not None, _facts(choice)
     first, *rest = words.answer_lines(choice)
     assumed = [] if choice.data_words else [words.ASSUMED]

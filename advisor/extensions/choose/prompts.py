@@ -37,7 +37,7 @@ class Prompt:
     """A question."""
 
     question: str
-    again: str  # what is said when something else is typed than may be
+    again: str  # message for an invalid answer
     # What may be typed besides figures, and what it stands for
     words: Mapping[str, object] = field(default_factory=dict)
     needed: bool = False  # whether there is no answer to fall back on

@@ -14,7 +14,7 @@ FIGURES = ("error", "error_low", "error_high", "mean_absolute_error", "report_bi
 
 
 def joint_document(plan: JointPlan) -> Document:
-    """Return who reports what, how exact it is, and what it rests on."""
+    """Return who reports which column, the expected errors, and the assumptions."""
     question, rows = plan.question, [_record(column) for column in plan.columns]
     useless = _useless(plan)
     summary = " ".join([*useless, _answer(plan)])

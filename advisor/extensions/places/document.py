@@ -29,7 +29,7 @@ from simulator.ranking import Standing
 
 
 def places_document(advice: PlacesAdvice) -> Document:
-    """Return for each metric the answer and the ranking, then the promise and what it rests on."""
+    """Return for each metric the answer and the ranking, then the promise and its assumptions."""
     request, metrics = advice.request, tuple(advice.rankings)
     parts: list[Part] = [Sentence(text, Role.WARNING) for text in advice.warnings]
     for metric in metrics:

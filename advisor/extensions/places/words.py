@@ -1,4 +1,4 @@
-"""What is promised of places, and what is not, in words; the answer and what it rests on."""
+"""Sentences about places: the promise and its limits, the answer and its assumptions."""
 
 from __future__ import annotations
 

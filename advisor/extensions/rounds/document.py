@@ -23,7 +23,7 @@ COLUMNS = (
 
 
 def rounds_document(answer: Comparison) -> Document:
-    """Return the verdict, a row for each approach, and what it rests on."""
+    """Return the verdict, a row for each approach, and the assumptions."""
     question = answer.question
     rows, words = (*answer.memoised, *answer.fresh), verdict(answer)
     return Document(

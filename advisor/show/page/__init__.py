@@ -134,7 +134,7 @@ def _shortened(parts: Sequence[Part]) -> list[Part]:
 
 
 def _folds(parts: Iterable[Part]) -> list[tuple[bool, list[Part]]]:
-    """Return parts in groups: whether each is folded, as what is said on request elsewhere, and its parts."""
+    """Return parts in groups: whether each is folded (other formats show it on request), and its parts."""
     groups = groupby(parts, lambda part: isinstance(part, Sentence) and part.role is Role.LEGEND)
     return [(folded, list(group)) for folded, group in groups]
 

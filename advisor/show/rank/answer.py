@@ -100,7 +100,7 @@ def _of_metric(ranking: Ranking, text: str) -> str:
 
 
 def _use(ranking: Ranking) -> str:
-    """Return what to use, and how far that is worth it where it is marginal."""
+    """Return the pair to use, with the reason where it is marginal."""
     best, request = ranking.best, ranking.request
     collected = request.collected
     if collected is None:

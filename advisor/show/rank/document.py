@@ -84,7 +84,7 @@ def _ranking_parts(ranking: Ranking) -> list[Part]:
 
 
 def _details(ranking: Ranking) -> list[Part]:
-    """Return what is said on request: the protocols at this budget and domain, and what the budget means."""
+    """Return the legend: the protocols at this budget and domain, and what the budget means."""
     request = ranking.request
     rows = []
     for name in request.protocols:

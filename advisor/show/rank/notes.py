@@ -124,7 +124,7 @@ def _detection_sentences(ranking: Ranking) -> list[str]:
 
 
 def detail_sentences(ranking: Ranking) -> list[str]:
-    """Return what is said on request of a ranking that is worth it: the users it saves, one category that is named."""
+    """Return further notes on a ranking that is worth it: the users it saves, and a pair for single categories."""
     best, n, worth = ranking.best, ranking.request.n, ranking.best.equivalent_users
     lines = []
     if worth is not None and best.method != "none" and ranking.verdict != USELESS and ranking.metric in SQUARED:

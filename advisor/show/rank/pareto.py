@@ -41,7 +41,7 @@ WHAT = (
 
 
 def pareto_document(frontier: Frontier) -> Document:
-    """Return the pairs worth considering, and what they rest on."""
+    """Return the pairs worth considering, and the assumptions."""
     advice = frontier.advice
     of_ranking = verdict(advice)
     of_frontier = Verdict(
