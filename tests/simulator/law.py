@@ -7,7 +7,6 @@ come from fixed streams, so a verdict does not change from run to run.
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,7 +20,7 @@ from simulator.protocols.projective_geometry import ProjectiveGeometry
 from simulator.protocols.summation import SHE
 from simulator.seeding import rng_for
 
-from .slow_field import inner_products
+from .slow_field import all_points, inner_products
 
 PROTOCOLS = frequency_oracles()
 
@@ -277,8 +276,7 @@ def channel_of(oracle):
             block, row = value % blocks, 1 + value // blocks
             score[block * size : (block + 1) * size, value] = matrix[row]
     else:
-        space = itertools.product(range(oracle.order), repeat=oracle.dimension)
-        canonical = np.array([point for point in space if any(point) and next(filter(None, point)) == 1])
+        canonical = all_points(oracle.dimension, oracle.order)
         stride = next(m for m in range(round(k * 2 / (1 + 5**0.5)), 2 * k) if np.gcd(m, k) == 1)
         own = canonical[[value * stride % k for value in range(k)]]
         score = (inner_products(canonical, own, oracle.order) == 0).astype(float)

@@ -66,6 +66,12 @@ def slow_field(q: int):
     return sums, products
 
 
+def all_points(t: int, q: int):
+    """Vectors whose first coordinate other than 0 is 1, in the order of the numbers they spell."""
+    space = itertools.product(range(q), repeat=t)
+    return np.array([point for point in space if any(point) and next(filter(None, point)) == 1])
+
+
 def inner_products(rows, columns, q: int):
     """Inner products ``(m, l)`` of vectors ``(m, t)`` and ``(l, t)``, coordinate by coordinate."""
     sums, products = slow_field(q)

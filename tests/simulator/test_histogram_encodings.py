@@ -12,16 +12,9 @@ from scipy import integrate, optimize
 from simulator.protocols.summation import SHE, THE
 from tests.cells import failures
 
-from .law import accept, stream, two_sided, variance_p
+from .law import accept, skewed, stream, two_sided, variance_p
 
 EPSILONS = [1e-6, 0.01, 0.3, 0.5, math.log(2), 1.0, 2.0, 3.0, 5.0, 8.0, 16.0, 32.0]
-
-
-def skewed(k: int, n: int):
-    counts = np.floor(n / 2 / np.arange(1, k + 1) / (1 + np.log(k))).astype(np.int64)
-    counts[k // 3 :: 5] = 0
-    counts[0] += n - counts.sum()
-    return counts
 
 
 def test_the_threshold_is_the_best_there_is():

@@ -13,7 +13,7 @@ from simulator.protocols.projective_geometry import ProjectiveGeometry
 from simulator.protocols.summation import SHE, THE
 from tests.cells import failures
 
-from .law import CHECKS, COMPARISONS, accept, check_marginals, law_for, skewed, stream, two_sided, variance_p
+from .law import CHECKS, COMPARISONS, PROTOCOLS, accept, check_marginals, law_for, skewed, stream, two_sided, variance_p
 
 COUNTS = np.array([300, 0, 0, 50, 20, 10, 5, 0, 0, 10, 5, 0])
 
@@ -94,44 +94,36 @@ def test_sampler_and_replay_follow_the_law_of_larger_domains(kind, k, epsilon):
     assert accept(check_marginals(sampled, law))
 
 
-def test_a_thousand_million_users_and_more():
-    def check(cell):
-        kind, k, epsilon, n = cell
-        times, oracle, counts = 400 if k == 16 else 200, kind(k, epsilon), skewed(k, n)
-        f = counts / n
-        rng = stream("many", oracle.key, k, repr(epsilon), n)
-        estimates = oracle.estimate(oracle.sample_support(np.broadcast_to(counts, (times, k)), rng), n)
-        variance = oracle.noise(n).entry(f) if isinstance(oracle, HadamardResponse) else oracle.variance(f, n)
-        assert accept(two_sided((estimates.mean(axis=0) - f) / np.sqrt(variance / times)))
-        assert accept(variance_p(((estimates - f) ** 2).mean(axis=0), variance, times))
+def check_many(cell):
+    kind, k, epsilon, n, times = cell
+    oracle, counts = kind(k, epsilon), skewed(k, n)
+    f, rng = counts / n, stream("many", oracle.key, k, repr(epsilon), n)
+    estimates = oracle.estimate(oracle.sample_support(np.broadcast_to(counts, (times, k)), rng), n)
+    variance = oracle.noise(n).entry(f) if isinstance(oracle, HadamardResponse) else oracle.variance(f, n)
+    assert accept(two_sided((estimates.mean(axis=0) - f) / np.sqrt(variance / times)))
+    assert accept(variance_p(((estimates - f) ** 2).mean(axis=0), variance, times))
 
+
+def test_a_thousand_million_users_and_more():
     kinds = (SHE, HadamardResponse, ProjectiveGeometry)
-    narrow = itertools.product(kinds, [16], [0.5, 2.0], [10**12])
-    wide = [(SHE, 256, 0.5, 10**12), (HadamardResponse, 256, 2.0, 10**9), (ProjectiveGeometry, 256, 0.5, 10**12)]
-    assert failures([*narrow, *wide], check) == {}
+    wide = [(SHE, 0.5, 10**12), (HadamardResponse, 2.0, 10**9), (ProjectiveGeometry, 0.5, 10**12)]
+    cells = [
+        *itertools.product(kinds, [16], [0.5, 2.0], [10**12], [400]),
+        *((kind, 256, *of, 200) for kind, *of in wide),
+    ]
+    assert failures(cells, check_many) == {}
 
 
 @pytest.mark.slow
 def test_a_thousand_values():
-    def check(cell):
-        kind, epsilon = cell
-        k, n, times = 1100, 10**6, 40
-        oracle, counts = kind(k, epsilon), skewed(1100, 10**6)
-        f = counts / n
-        rng = stream("thousand", oracle.key, repr(epsilon))
-        estimates = oracle.estimate(oracle.sample_support(np.broadcast_to(counts, (times, k)), rng), n)
-        variance = oracle.noise(n).entry(f) if isinstance(oracle, HadamardResponse) else oracle.variance(f, n)
-        assert accept(two_sided((estimates.mean(axis=0) - f) / np.sqrt(variance / times)))
-        assert accept(variance_p(((estimates - f) ** 2).mean(axis=0), variance, times))
-
-    assert failures([(THE, 0.5), (SHE, 4.0), (HadamardResponse, 4.0), (ProjectiveGeometry, 0.5)], check) == {}
+    kinds = [(THE, 0.5), (SHE, 4.0), (HadamardResponse, 4.0), (ProjectiveGeometry, 0.5)]
+    assert failures([(kind, 1100, epsilon, 10**6, 40) for kind, epsilon in kinds], check_many) == {}
 
 
-@pytest.mark.parametrize("kind", [THE, SHE, HadamardResponse, ProjectiveGeometry])
-def test_an_empty_batch_is_kept(kind):
-    oracle = kind(5, 1.0)
-    assert oracle.sample_support(np.zeros((0, 5), dtype=np.int64), stream("empty")).shape == (0, 5)
-    assert oracle.support(oracle.perturb(np.zeros(0, dtype=np.int64), stream("empty"))).shape == (5,)
+def test_an_empty_batch_is_kept():
+    for oracle in (kind(5, 1.0) for kind in (THE, SHE, HadamardResponse, ProjectiveGeometry)):
+        assert oracle.sample_support(np.zeros((0, 5), dtype=np.int64), stream("empty")).shape == (0, 5)
+        assert oracle.support(oracle.perturb(np.zeros(0, dtype=np.int64), stream("empty"))).shape == (5,)
 
 
 def test_the_rows_of_a_projective_batch_may_be_drawn_in_pieces(monkeypatch):
@@ -140,3 +132,26 @@ def test_the_rows_of_a_projective_batch_may_be_drawn_in_pieces(monkeypatch):
     law = law_for(oracle, COUNTS)
     draws = oracle.sample_support(np.broadcast_to(COUNTS, (1000, 12)), stream("pieces"))
     assert all(accept(check(draws, law)) for check in CHECKS.values())
+
+
+# ---------------------------------------------------------------- how much of the noise cancels in a sum
+
+
+def test_projective_geometry_tells_how_its_estimates_hang_together():
+    def check(cell):
+        k, epsilon = cell
+        oracle, n, repetitions = ProjectiveGeometry(k, epsilon), 40 * k, 4000
+        noise, counts = oracle.noise(n), np.full((repetitions, k), 40)
+        estimates = oracle.estimate(oracle.sample_support(counts, stream("cancels", k, str(epsilon))), n)
+        cancelled = noise.cancels if noise.cancels is not None else 1.0
+        expected = (1 - cancelled) * (k * noise.sd**2 + noise.variance_slope)
+        # A variance of so many nearly normal sums has a relative standard deviation of sqrt(2 / repetitions).
+        assert abs(estimates.sum(axis=1).var() - expected) <= 5 * np.sqrt(2 / repetitions) * expected + 1e-12
+
+    assert failures([(2, 1.0), (5, 0.5), (12, 1.0), (16, 2.0), (40, 1.0)], check) == {}
+    shares = [ProjectiveGeometry(k, 1.0).noise(1000).cancels for k in (2, 3, 100, 1024, 1025, 100_000)]
+    assert all(share is None or 0 <= share <= 1 for share in shares)
+
+
+def test_noise_of_others_cancels_wholly_or_not_at_all():
+    assert {key for key, kind in PROTOCOLS.items() if kind(12, 1.0).noise(100).cancels is not None} == {"pgr"}
