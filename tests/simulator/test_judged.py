@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, foreign
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.benchmark import Experiment, judged
 from simulator.domain import ORDERED
-from simulator.foreign import PluginWarning, containment
 from simulator.methods import Observed, PostProcessor, observe
 from simulator.metrics import Metric
 from simulator.populations import apportion, frequencies
@@ -22,14 +21,10 @@ K, N, DRAWS = 9, 3000, 12
 ORACLE = PROTOCOLS["oue"](K, 1.0)
 
 
-def experiment(draws: np.ndarray, metrics: dict[str, Metric]) -> Experiment:
-    pairs = (("oue", "none"),)
+def experiment(metrics: dict[str, Metric]) -> Experiment:
+    draws = np.stack([apportion(row, N) for row in stream("judged").dirichlet(np.ones(K), DRAWS)])
     methods = {"none": POSTPROCESSORS["none"]}
-    return Experiment(draws, {"oue": ORACLE}, methods, metrics, pairs, domain=ORDERED)
-
-
-def draws() -> np.ndarray:
-    return np.stack([apportion(row, N) for row in stream("judged").dirichlet(np.ones(K), DRAWS)])
+    return Experiment(draws, {"oue": ORACLE}, methods, metrics, (("oue", "none"),), domain=ORDERED)
 
 
 def collected() -> Observed:
@@ -39,7 +34,7 @@ def collected() -> Observed:
 
 def test_each_error_is_that_of_the_one_result_on_one_draw() -> None:
     metrics = {name: METRICS[name].with_options(top_values=3) for name in ("l1", "l2", "kl", "emd", "topk", "set")}
-    asked, observed = experiment(draws(), metrics), collected()
+    asked, observed = experiment(metrics), collected()
     names = ("none", "norm_sub", "post_pos", "eb_ns", "wavelet_eb")
     runs = judged(asked, "oue", observed, {name: POSTPROCESSORS[name] for name in names})
     assert (runs.experiment_id, runs.metrics, runs.first) == (asked.id, tuple(metrics), 0)
@@ -57,7 +52,7 @@ def test_each_error_is_that_of_the_one_result_on_one_draw() -> None:
 
 
 def test_each_method_is_applied_once() -> None:
-    seen = []
+    seen: list[Observed] = []
 
     def count(observed: Observed) -> np.ndarray:
         seen.append(observed)
@@ -65,51 +60,8 @@ def test_each_method_is_applied_once() -> None:
 
     method = PostProcessor("count", "Count", count, nonnegative=True, sums_to_one=True, reference="nobody")
     observed = collected()
-    judged(experiment(draws(), {"l1": METRICS["l1"], "kl": METRICS["kl"]}), "oue", observed, {"count": method})
+    judged(experiment({"l1": METRICS["l1"], "kl": METRICS["kl"]}), "oue", observed, {"count": method})
     assert seen == [observed]
-
-
-@pytest.fixture
-def _faulty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let what is called "faulty" come from another package."""
-    monkeypatch.setitem(foreign.SOURCES, "faulty", "evil 1.0: entry point 'faulty'")
-    monkeypatch.setitem(foreign.FAILURES, "faulty", "")
-
-
-def faulty(function: object) -> PostProcessor:
-    return PostProcessor("faulty", "F", function, nonnegative=False, sums_to_one=False, reference="nobody")  # type: ignore[arg-type]
-
-
-@pytest.mark.usefixtures("_faulty")
-@pytest.mark.parametrize(
-    "function", [lambda *_: 1 / 0, lambda estimate, _: estimate[:-1], lambda estimate, _: estimate * np.nan]
-)
-def test_a_method_of_another_package_that_fails_has_no_errors_and_costs_itself_only(function: object) -> None:
-    asked, observed = experiment(draws(), {"l1": METRICS["l1"]}), collected()
-    sound = {"norm_sub": POSTPROCESSORS["norm_sub"]}
-    with containment(), pytest.warns(PluginWarning, match="evil 1.0: entry point 'faulty' is left out: ") as caught:
-        runs = judged(asked, "oue", observed, {"faulty": faulty(function)} | sound)
-    assert len(caught) == 1
-    assert np.isnan(runs.errors["oue", "faulty"]).all()
-    assert runs.errors["oue", "faulty"].shape == (DRAWS, 1)
-    assert list(runs.of("l1")) == [("oue", "norm_sub")]
-    np.testing.assert_array_equal(
-        runs.errors["oue", "norm_sub"], judged(asked, "oue", observed, sound).errors["oue", "norm_sub"]
-    )
-
-
-@pytest.mark.usefixtures("_faulty")
-def test_a_metric_of_another_package_that_fails_costs_itself_only() -> None:
-    metrics = {"faulty": Metric("faulty", "F", lambda _estimate, _truth: 1 / 0, unit="unit"), "l1": METRICS["l1"]}  # type: ignore[arg-type,return-value]
-    with containment(), pytest.warns(PluginWarning, match="evil 1.0"):
-        runs = judged(experiment(draws(), metrics), "oue", collected(), {"norm_sub": POSTPROCESSORS["norm_sub"]})
-    assert np.isnan(runs.column(("oue", "norm_sub"), "faulty")).all()
-    assert list(runs.of("l1")) == [("oue", "norm_sub")]
-
-
-def test_a_method_of_ours_that_fails_is_a_fault_of_ours() -> None:
-    with pytest.raises(ZeroDivisionError):
-        judged(experiment(draws(), {"l1": METRICS["l1"]}), "oue", collected(), {"ours": faulty(lambda *_: 1 / 0)})
 
 
 @pytest.mark.parametrize(
