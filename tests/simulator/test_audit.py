@@ -176,15 +176,6 @@ def test_chances_come_from_the_client_itself(monkeypatch):
     assert not found.agrees
 
 
-def test_members_of_other_packages_are_audited_through_their_own_support():
-    class Foreign(PROTOCOLS["grr"]):  # type: ignore[misc,name-defined]
-        key = "foreign"
-
-    subject = protocol_subject(Foreign(6, 1.0))
-    assert subject.epsilon_guaranteed == 1.0
-    assert set(np.unique(subject.sampler(0, 500, stream("foreign")))) <= {0.0, 1.0}
-
-
 def test_hashing_alone_hides_what_collides():
     def check(cell):
         k, g = cell
