@@ -12,7 +12,7 @@ from scipy import integrate, optimize
 from simulator.protocols.summation import SHE, THE
 from tests.cells import failures
 
-from .law import accept, skewed, stream, two_sided, variance_p
+from .law import skewed
 
 EPSILONS = [1e-6, 0.01, 0.3, 0.5, math.log(2), 1.0, 2.0, 3.0, 5.0, 8.0, 16.0, 32.0]
 
@@ -33,8 +33,6 @@ def test_the_threshold_is_the_best_there_is():
         assert (oracle.p, oracle.q) == pytest.approx(parts(oracle.threshold), rel=1e-11)
         found = optimize.minimize_scalar(variance, bounds=(0.5, 1), method="bounded", options={"xatol": 1e-10})
         assert variance(oracle.threshold) <= found.fun * (1 + 1e-9)  # rounding of p - q at small epsilon
-        grid = np.linspace(0.5, 1, 2001)
-        assert variance(oracle.threshold) <= min(map(variance, grid)) * (1 + 1e-9)
         assert variance(oracle.threshold * 1.05) > variance(oracle.threshold)
 
     assert failures([0.01, 0.1, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0], check) == {}
@@ -77,15 +75,11 @@ def test_the_success_against_noisy_cells_is_the_integral():
     assert failures(itertools.product([2, 3, 12, 300, 250_000], [1e-6, 0.3, 1.0, 3.0, 8.0, 32.0]), check) == {}
 
 
-@pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
-def test_sums_of_noisy_cells_are_unbiased_with_the_stated_variance(epsilon):
-    oracle, n = SHE(12, epsilon), 10_000
-    f = skewed(12, n) / n
-    estimates = oracle.estimate(oracle.sample_support(np.broadcast_to(skewed(12, n), (800, 12)), stream("sums")), n)
-    variance = 8 / (n * epsilon**2)
-    noise = oracle.noise(n)
-    assert noise.variance_at_zero == pytest.approx(variance, rel=1e-14)
-    assert (noise.n, noise.p, noise.q, noise.variance_slope, noise.sums_to_one) == (n, None, None, 0.0, False)
-    np.testing.assert_allclose(oracle.variance(f, n), variance, rtol=1e-14)
-    assert accept(two_sided((estimates.mean(axis=0) - f) / np.sqrt(variance / 800)))
-    assert accept(variance_p(((estimates - f) ** 2).mean(axis=0), variance, 800))
+def test_sums_of_noisy_cells_have_the_variance_of_the_noise():
+    """That they follow the law, and what is estimated from many of them the truth, is tested with the other laws."""
+    for epsilon in (0.5, 1.0, 3.0):
+        oracle, n = SHE(12, epsilon), 10_000
+        noise, variance = oracle.noise(n), 8 / (n * epsilon**2)
+        assert noise.variance_at_zero == pytest.approx(variance, rel=1e-14)
+        assert (noise.n, noise.p, noise.q, noise.variance_slope, noise.sums_to_one) == (n, None, None, 0.0, False)
+        np.testing.assert_allclose(oracle.variance(skewed(12, n) / n, n), variance, rtol=1e-14)
