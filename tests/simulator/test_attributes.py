@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from functools import reduce
 
 import numpy as np
 import pytest
@@ -36,7 +37,7 @@ RARE = 1e-6
 def reports_of(key: str, k: int, epsilon: float) -> tuple[list[tuple[int, ...]], np.ndarray, np.ndarray]:
     """Return all reports as supports, their probabilities ``(k, reports)``, and those of the report of no value."""
     oracle = PROTOCOLS[key](k, epsilon)
-    p, q = oracle.p, oracle.q  # type: ignore[attr-defined]
+    p, q = oracle.p, oracle.q
     if key == "grr":
         own = np.full((k, k), q) + (p - q) * np.eye(k)
         return [tuple(row) for row in np.eye(k, dtype=int).tolist()], own, np.zeros(k)
@@ -55,14 +56,8 @@ def sent(key: str, fake: str | None, k: int, epsilon: float, d: int, *, realisti
     faked = shares if fake is None else zero if fake == "z" else shares @ own
     rows = []
     for values in itertools.product(range(k), repeat=d):
-        total = np.zeros(len(faked) ** d)
-        for drawn in range(d):
-            parts = [own[values[place]] if place == drawn else faked for place in range(d)]
-            product = parts[0]
-            for part in parts[1:]:
-                product = np.multiply.outer(product, part).reshape(-1)
-            total += product / d
-        rows.append(total)
+        parts = [[own[values[place]] if place == drawn else faked for place in range(d)] for drawn in range(d)]
+        rows.append(sum(reduce(np.multiply.outer, each) for each in parts).ravel() / d)
     table = np.array(rows)
     np.testing.assert_allclose(table.sum(axis=1), 1, rtol=1e-12)
     return table
@@ -80,7 +75,7 @@ def largest_losses(table: np.ndarray, k: int, d: int) -> tuple[float, float]:
 
 def subject_of(key: str, fake: str | None, realistic: bool, k: int, d: int, *, epsilon: float, trials: int) -> Subject:
     solution = "rsrfd" if realistic else "rsfd"
-    made = attribute_subjects(PROTOCOLS[key], k, epsilon, d, solution, trials=trials, alpha=RARE)  # type: ignore[arg-type]
+    made = attribute_subjects(PROTOCOLS[key], k, epsilon, d, solution, trials=trials, alpha=RARE)
     return next(one for one in made if one.fake == fake)
 
 
@@ -98,12 +93,12 @@ def test_estimates_are_unbiased_and_have_their_variance() -> None:
         n, chances = len(users), first[users]
         frequency = np.bincount([tuples[user][0] for user in users], minlength=k) / n
         oracle = PROTOCOLS[key](k, epsilon)
-        fakes = fake_support(oracle, fake, prior)  # type: ignore[arg-type]
-        estimate = (d * chances.sum(axis=0) / n - oracle.q - (d - 1) * fakes) / (oracle.p - oracle.q)  # type: ignore[attr-defined]
+        fakes = fake_support(oracle, fake, prior)
+        estimate = (d * chances.sum(axis=0) / n - oracle.q - (d - 1) * fakes) / (oracle.p - oracle.q)
         assert estimate == pytest.approx(frequency, abs=1e-12)
-        scale = d / (n * (oracle.p - oracle.q))  # type: ignore[attr-defined]
+        scale = d / (n * (oracle.p - oracle.q))
         variance = (chances * (1 - chances)).sum(axis=0) * scale**2
-        assert hidden_variance(oracle, frequency, n, d, fakes) == pytest.approx(variance, rel=1e-12)  # type: ignore[arg-type]
+        assert hidden_variance(oracle, frequency, n, d, fakes) == pytest.approx(variance, rel=1e-12)
 
     assert failures(itertools.product(FAKED, SMALL), check) == {}
 
@@ -111,11 +106,11 @@ def test_estimates_are_unbiased_and_have_their_variance() -> None:
 def test_the_published_variance_is_that_of_users_drawn_from_a_population() -> None:
     k, d, n, epsilon = 3, 2, 50, 1.3
     oracle = PROTOCOLS["grr"](k, epsilon)
-    p, q = oracle.p, oracle.q  # type: ignore[attr-defined]
+    p, q = oracle.p, oracle.q
     f = np.array([0.5, 0.3, 0.2])
     sigma = (q + f * (p - q) + (d - 1) / k) / d
     published = d**2 * sigma * (1 - sigma) / (n * (p - q) ** 2)
-    ours = hidden_variance(oracle, f, n, d, fake_support(oracle, None))  # type: ignore[arg-type]
+    ours = hidden_variance(oracle, f, n, d, fake_support(oracle, None))
     assert published == pytest.approx(ours + f * (1 - f) / n, rel=1e-12)
 
 
@@ -150,10 +145,10 @@ def test_figures_that_were_published_or_worked_out() -> None:
         assert one_attribute_loss(k, published_budget(epsilon, 2), 2, "r") == pytest.approx(loss, abs=5e-4)
     k, d, zero = 10, 10, np.zeros(10)
     hidden = PROTOCOLS["grr"](k, published_budget(1.0, d))
-    fakes = fake_support(hidden, None)  # type: ignore[arg-type]
-    rsfd = hidden_variance(hidden, zero, 1, d, fakes)[0]  # type: ignore[arg-type]
-    every = PROTOCOLS["grr"](k, 1.0).variance(0.0, 1)  # type: ignore[attr-defined]
-    sampled = d * hidden.variance(0.0, 1)  # type: ignore[attr-defined]
+    fakes = fake_support(hidden, None)
+    rsfd = hidden_variance(hidden, zero, 1, d, fakes)[0]
+    every = PROTOCOLS["grr"](k, 1.0).variance(0.0, 1)
+    sampled = d * hidden.variance(0.0, 1)
     assert [rsfd, every, sampled] == pytest.approx([21.25, 3.63, 0.887], rel=1e-3)
 
 
@@ -220,16 +215,16 @@ def test_the_published_budget_is_shown_to_leak() -> None:
 
 def test_fake_vectors_are_what_they_are_called() -> None:
     oracle, rng, trials = PROTOCOLS["rappor"](5, 1.0), stream("fakes"), 20_000
-    p, q = oracle.p, oracle.q  # type: ignore[attr-defined]
+    p, q = oracle.p, oracle.q
     for fake, rate in (("z", q), ("r", p / 5 + 4 * q / 5)):
-        ones = oracle.fake_reports(fake, trials, rng).sum()  # type: ignore[attr-defined]
+        ones = oracle.fake_reports(fake, trials, rng).sum()
         n = 5 * trials  # bits of a one-hot report are negatively dependent: the binomial error is an upper bound
         assert accept(two_sided((ones - n * rate) / np.sqrt(n * rate * (1 - rate))))
 
 
 def test_splitting_and_sampling_are_one_report() -> None:
     for solution, epsilon in (("spl", 0.25), ("smp", 1.0)):
-        (subject,) = attribute_subjects(PROTOCOLS["oue"], 10, 1.0, 4, solution)  # type: ignore[arg-type]
+        (subject,) = attribute_subjects(PROTOCOLS["oue"], 10, 1.0, 4, solution)
         assert subject.probabilities == PROTOCOLS["oue"](10, epsilon).attack_probabilities("guess", (0, 1))
         assert (subject.epsilon, subject.epsilon_guaranteed) == (1.0, 1.0)
         assert subject.epsilon_one_attribute == epsilon
@@ -240,7 +235,7 @@ def test_bad_requests_are_told() -> None:
     def check(cell: tuple) -> None:
         key, attributes, solution, said = cell
         with pytest.raises(ValueError, match=said):
-            attribute_subjects(PROTOCOLS[key], 10, 1.0, attributes, solution)  # type: ignore[arg-type]
+            attribute_subjects(PROTOCOLS[key], 10, 1.0, attributes, solution)
 
     cells = [
         ("oue", 1, "rsfd", "attributes must be at least 2"),
