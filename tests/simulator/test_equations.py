@@ -13,8 +13,7 @@ from simulator.protocols.equations import collect, evenly, numbers_of, points, s
 from simulator.protocols.fields import field, is_prime_power, smallest_divisor
 from tests.cells import failures
 
-from .law import accept, chi_square_p, merge_bins, stream, two_sided
-from .slow_field import all_points, inner_products, slow_field
+from .law import accept, all_points, chi_square_p, inner_products, merge_bins, slow_field, stream, two_sided
 
 
 def test_sums_and_products_are_those_of_polynomials():
