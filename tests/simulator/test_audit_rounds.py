@@ -107,18 +107,6 @@ def test_a_loss_beyond_all_digits_is_no_error(rounds):
         assert log_ratio(most_supported(PROTOCOLS[key](4, 8.0), rounds)) > 100
 
 
-@pytest.mark.slow
-def test_randomised_response_gives_most_away_in_many_rounds_of_a_binary_value_and_least_of_a_large_domain():
-    """Section 4.4: over rounds at k = 100 randomised response is the hardest to attack."""
-    losses = {
-        key: run_audit(
-            rounds_subject(PROTOCOLS[key](100, 0.5), 50), trials=2000, alpha=0.01, seed=0
-        ).epsilon_lower_bound
-        for key in ("grr", "she", "oue", "rappor", "ss", "olh")
-    }
-    assert sorted(losses, key=losses.__getitem__)[:2] == ["grr", "she"]
-
-
 # --- devices that remember -------------------------------------------------------------------------------------
 
 

@@ -119,14 +119,6 @@ def test_local_hashing_with_xxh32_is_unbiased_end_to_end(protocol, epsilon):
     assert accept(two_sided(z))
 
 
-@pytest.mark.parametrize("name", HASHES)
-def test_support_counts_the_reports_whose_symbol_is_the_hash_of_the_value(name):
-    oracle = OLH(9, 1.5, hash=name)
-    reports = oracle.perturb(stream("reports").integers(0, 9, size=50), stream("reports", 2))
-    expected = [sum(HASHES[name](np.array([v]), np.array([s]), oracle.g)[0] == y for s, y in reports) for v in range(9)]
-    assert oracle.support(reports).tolist() == expected
-
-
 # --- counts of supports ----------------------------------------------------------------------------------------
 
 
