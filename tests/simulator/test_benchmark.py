@@ -11,7 +11,7 @@ from scipy import stats
 from simulator import METRICS, POSTPROCESSORS, benchmark, frequency_oracles
 from simulator.benchmark import Experiment, Runs, judged, simulate
 from simulator.domain import ORDERED
-from simulator.methods import Observed, PostProcessor, observe
+from simulator.methods import Observed, observe
 from simulator.metrics import Metric
 from simulator.populations import apportion, frequencies
 from simulator.race import race
@@ -238,19 +238,6 @@ def test_each_error_is_that_of_the_one_result_on_one_draw() -> None:
                 elif metric_name == "set":
                     expected[row, column] = float(metric.clipped_error(result, counts / N))
         np.testing.assert_allclose(runs.errors["oue", name], expected, rtol=1e-12, err_msg=name)
-
-
-def test_each_method_is_applied_once() -> None:
-    seen: list[Observed] = []
-
-    def count(observed: Observed) -> np.ndarray:
-        seen.append(observed)
-        return np.full(K, 1 / K)
-
-    method = PostProcessor("count", "Count", count, nonnegative=True, sums_to_one=True, reference="nobody")
-    asked, observed = collected(12, {"l1": METRICS["l1"], "kl": METRICS["kl"]})
-    judged(asked, "oue", observed, {"count": method})
-    assert seen == [observed]
 
 
 @pytest.mark.parametrize(

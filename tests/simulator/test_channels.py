@@ -262,15 +262,6 @@ def test_closed_form_of_randomised_response_is_the_iterated_one() -> None:
     assert failures([(30, 1.0, 20_000), (30, 3.0, 500), (8, 0.3, 1000)], check) == {}
 
 
-def test_acceleration_reaches_the_same_likelihood_in_a_fifth_of_the_updates() -> None:
-    for channel in (krr(30, 1.0), planar_geometric(WIDE, 0.5)):
-        observed = observed_by(channel, 100_000)
-        plain = ibu(channel, observed, accelerate=False, closed=False, tolerance=0, most_updates=300)
-        fast = ibu(channel, observed, closed=False, tolerance=0, most_updates=60)
-        assert fast.updates <= plain.updates / 5
-        assert fast.log_likelihood >= plain.log_likelihood - 1e-12
-
-
 def test_ibu_of_one_report_and_of_none() -> None:
     channel = planar_geometric(WIDE, 0.5)
     one = ibu(channel, np.eye(30, dtype=np.int64)[3])

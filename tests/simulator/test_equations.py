@@ -7,13 +7,12 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
 
-from simulator.protocols.equations import collect, evenly, numbers_of, points, solutions, spread, vectors
+from simulator.protocols.equations import collect, numbers_of, points, solutions, spread, vectors
 from simulator.protocols.fields import field, is_prime_power, smallest_divisor
 from tests.cells import failures
 
-from .law import accept, all_points, chi_square_p, inner_products, merge_bins, slow_field, stream, two_sided
+from .law import accept, all_points, chi_square_p, inner_products, slow_field, stream, two_sided
 
 
 def test_sums_and_products_are_those_of_polynomials():
@@ -113,23 +112,6 @@ def test_every_solution_is_drawn_equally_often_and_nothing_else():
                 assert accept(chi_square_p(observed, np.full(len(observed), users / len(observed))))
 
     assert failures(AFFINE, check) == {}
-
-
-def test_users_are_put_evenly_one_by_one_and_all_at_once():
-    def check(users):
-        # One cell of five: binomial, whether there are fewer users than cells or more.
-        drawn = evenly(np.full(20_000, users), 5, stream("evenly", users))
-        assert (drawn.sum(axis=1) == users).all()
-        expected = stats.binom.pmf(np.arange(users + 1), users, 0.2) * 20_000
-        bins = merge_bins(expected)
-        if bins[-1]:
-            for cell in range(5):
-                observed = np.bincount(bins, np.bincount(drawn[:, cell], minlength=users + 1).astype(float))
-                assert accept(chi_square_p(observed, np.bincount(bins, expected)))
-        mixed = evenly(np.array([0, 100, 3, 7]), 5, stream("evenly", "mixed"))
-        assert mixed.sum(axis=1).tolist() == [0, 100, 3, 7]
-
-    assert failures([0, 1, 4, 5, 6, 40], check) == {}
 
 
 @pytest.mark.parametrize(("d", "q"), [(3, 2), (2, 4)])

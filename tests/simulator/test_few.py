@@ -12,16 +12,12 @@ from scipy import special, stats
 
 from simulator import PROTOCOLS, Noise
 from simulator.surrogate import few, known_frequencies
-from simulator.surrogate.few import few_populations, share_of_few
+from simulator.surrogate.few import few_populations
 from tests.cells import failures
 
 from .law import posterior_z, stream
 
 RUNS = 12
-
-
-def test_they_stand_alone_up_to_12_categories_and_there_are_none_from_24() -> None:
-    assert [share_of_few(k) for k in (2, 3, 12, 15, 18, 21, 24, 25, 1000)] == [1, 1, 1, 0.75, 0.5, 0.25, 0, 0, 0]
 
 
 # --- prior -----------------------------------------------------------------------------------------------------
