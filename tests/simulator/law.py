@@ -282,7 +282,14 @@ class SumLaw(Law):
 def channel_of(oracle):
     """Every report's probability under every value and what it adds to the support, from the papers' definitions."""
     e, k = np.exp(oracle.epsilon), oracle.k
-    if isinstance(oracle, HadamardResponse):
+    if oracle.key in ("rappor", "oue"):
+        score, p, q = np.array(list(itertools.product((0.0, 1.0), repeat=k))), oracle.p, oracle.q
+        none = np.where(score == 1, q, 1 - q).prod(axis=1)
+        return none * np.where(score.T == 1, p / q, (1 - p) / (1 - q)), score
+    if oracle.key in ("grr", "ss"):
+        size = oracle.omega if oracle.key == "ss" else 1
+        score = np.array([np.isin(range(k), some) for some in itertools.combinations(range(k), size)]) * 1.0
+    elif isinstance(oracle, HadamardResponse):
         blocks, size = oracle.blocks, oracle.block_size
         matrix = linalg.hadamard(size)
         score = np.zeros((blocks * size, k))

@@ -26,7 +26,7 @@ from simulator.audit.attributes import prior_of
 from simulator.audit.run import Subject
 from tests.cells import failures
 
-from .law import accept, stream, two_sided
+from .law import accept, channel_of, stream, two_sided
 
 VARIANTS = [("grr", None), ("rappor", "z"), ("rappor", "r"), ("oue", "z"), ("oue", "r")]
 FAKED = [(*one, realistic) for one in VARIANTS for realistic in (False, True) if one[1] != "z" or not realistic]
@@ -34,24 +34,11 @@ SMALL = [(2, 2), (3, 2), (2, 3), (3, 3)]  # k and attributes
 RARE = 1e-6
 
 
-def reports_of(key: str, k: int, epsilon: float) -> tuple[list[tuple[int, ...]], np.ndarray, np.ndarray]:
-    """Return all reports as supports, their probabilities ``(k, reports)``, and those of the report of no value."""
-    oracle = PROTOCOLS[key](k, epsilon)
-    p, q = oracle.p, oracle.q
-    if key == "grr":
-        own = np.full((k, k), q) + (p - q) * np.eye(k)
-        return [tuple(row) for row in np.eye(k, dtype=int).tolist()], own, np.zeros(k)
-    bits = list(itertools.product((0, 1), repeat=k))
-    table = np.prod([[[q if b else 1 - q for b in row] for row in bits]] * k, axis=-1)
-    zero = table[0].copy()
-    for value in range(k):
-        table[value] *= [p / q if row[value] else (1 - p) / (1 - q) for row in bits]
-    return bits, table, zero
-
-
 def sent(key: str, fake: str | None, k: int, epsilon: float, d: int, *, realistic: bool = False) -> np.ndarray:
     """Return the probabilities of all tuples of reports, for every tuple of values: ``(tuples, sent)``."""
-    _, own, zero = reports_of(key, k, epsilon)
+    oracle = PROTOCOLS[key](k, epsilon)
+    own, supports = channel_of(oracle)
+    zero = np.where(supports == 1, oracle.q, 1 - oracle.q).prod(axis=1)  # the report of no value
     shares = prior_of(k) if realistic else np.full(k, 1 / k)
     faked = shares if fake is None else zero if fake == "z" else shares @ own
     rows = []
@@ -85,14 +72,14 @@ def test_estimates_are_unbiased_and_have_their_variance() -> None:
     def check(cell: tuple) -> None:
         (key, fake, realistic), (k, d) = cell
         epsilon, prior = 1.3, prior_of(k) if realistic else None
-        supports = np.array(reports_of(key, k, epsilon)[0])
+        oracle = PROTOCOLS[key](k, epsilon)
+        supports = channel_of(oracle)[1]
         table = sent(key, fake, k, epsilon, d, realistic=realistic)
         first = table.reshape(len(table), len(supports), -1).sum(axis=2) @ supports
         tuples = list(itertools.product(range(k), repeat=d))
         users = [0, 1, len(tuples) - 1, len(tuples) // 2, 1]
         n, chances = len(users), first[users]
         frequency = np.bincount([tuples[user][0] for user in users], minlength=k) / n
-        oracle = PROTOCOLS[key](k, epsilon)
         fakes = fake_support(oracle, fake, prior)
         estimate = (d * chances.sum(axis=0) / n - oracle.q - (d - 1) * fakes) / (oracle.p - oracle.q)
         assert estimate == pytest.approx(frequency, abs=1e-12)

@@ -76,7 +76,7 @@ def test_closed_forms_are_sums_over_the_sizes_of_sets():
     assert failures(itertools.product([2, 3, 10, 30, 200, 300], chances), check) == {}
 
 
-def test_symbols_add_up_to_the_channel():
+def test_closed_forms_are_sums_over_all_reports():
     def check(cell):
         key, (k, epsilon), values = cell
         oracle = oracle_of(key, k, epsilon)
@@ -88,7 +88,9 @@ def test_symbols_add_up_to_the_channel():
             expected = [float(channel[value] @ chance) for value in values]
             assert oracle.attack_probabilities(attack, values) == pytest.approx(expected, rel=1e-9)
 
-    assert failures(itertools.product(["hr", "pgr"], [*SETTINGS, (25, 6.0), (9, 0.2)], [(0, 1), (1, 0)]), check) == {}
+    symbols = itertools.product(["hr", "pgr"], [*SETTINGS, (25, 6.0), (9, 0.2)], [(0, 1), (1, 0)])
+    others = itertools.product(["grr", "rappor", "oue", "ss"], [*SETTINGS[:3], (9, 0.2)], [(0, 1), (1, 0)])
+    assert failures([*symbols, *others], check) == {}
 
 
 def test_an_attacker_gains_with_the_budget_and_ends_between_guessing_and_knowing():
