@@ -241,8 +241,10 @@ def test_ibu_ends_at_the_maximum_another_solver_finds_and_the_gap_bounds_what_is
         options={"ftol": 1e-15, "maxiter": 500},
     ).fun
     done = ibu(channel, observed, tolerance=1e-10, most_updates=5000)
+    plain = ibu(channel, observed, accelerate=False, tolerance=1e-10, most_updates=5000)
     assert done.converged
     assert done.log_likelihood >= best - 1e-10
+    assert done.updates <= plain.updates / 5
     for most in (1, 3, 10, 30, 5000):
         early = ibu(channel, observed, tolerance=1e-10, most_updates=most)
         assert early.updates <= most
