@@ -114,42 +114,32 @@ def subject_of(key, rounds, k=10):
     return memoised_subject(MEMOISED[key](k, 2.0, 1.0), rounds, trials=TRIALS, alpha=RARE)
 
 
-def test_the_loss_grows_with_rounds_and_stops_at_the_permanent_budget():
-    def check(key):
-        found = [run_audit(subject_of(key, rounds), trials=TRIALS, alpha=RARE, seed=0) for rounds in (1, 2, 20, 500)]
-        analytic = [one.epsilon_analytic for one in found]
-        assert analytic[0] == pytest.approx(1, rel=1e-9)
-        assert all(a < b for a, b in itertools.pairwise(analytic))
-        assert analytic[-1] == pytest.approx(2, rel=1e-6)
-        for one in found:
-            assert one.agrees
-            assert not one.leaks
-            assert one.epsilon_lower_bound <= one.epsilon_guaranteed == one.epsilon_forever == 2
-        assert found[-1].epsilon_lower_bound > 1.5
+def test_the_loss_stops_at_the_permanent_budget_and_goes_on_with_fresh_noise():
+    """The same attack: on fresh reports above the permanent budget soon, and never above the sum of all."""
 
-    assert failures(MEMOISED, check) == {}
-
-
-def test_fresh_noise_goes_on_to_lose_more():
-    """The same attack on fresh reports: above the permanent budget soon, and never above the sum of all."""
-
-    def check(key):
-        once = MEMOISED[key](10, 2.0, 1.0).once
-        subjects = [fresh_subject(once, rounds, trials=10**6, alpha=RARE) for rounds in (1, 2, 4, 8)]
+    def check(cell):
+        key, remembers = cell
+        once, many = MEMOISED[key](10, 2.0, 1.0).once, (1, 2, 20, 500) if remembers else (1, 2, 4, 8)
+        fresh = (fresh_subject(once, rounds, trials=10**6, alpha=RARE) for rounds in many)
+        subjects = (subject_of(key, rounds) for rounds in many) if remembers else fresh
         found = [run_audit(subject, trials=TRIALS, alpha=RARE, seed=0) for subject in subjects]
         analytic = [one.epsilon_analytic for one in found]
         assert analytic[0] == pytest.approx(1, rel=1e-9)
         assert all(a < b for a, b in itertools.pairwise(analytic))
+        for one, rounds in zip(found, many, strict=True):
+            assert (one.agrees, one.leaks, one.epsilon_forever) == (True, False, 2 if remembers else None)
+            assert one.epsilon_lower_bound <= one.epsilon_guaranteed == (2 if remembers else rounds)
+        if remembers:
+            assert analytic[-1] == pytest.approx(2, rel=1e-6)
+            assert found[-1].epsilon_lower_bound > 1.5
+            return
         assert analytic[-1] > 3
-        for one, rounds in zip(found, (1, 2, 4, 8), strict=True):
-            assert one.agrees
-            assert one.epsilon_lower_bound <= rounds == one.epsilon_guaranteed
-            # The largest ratio of the two counts: each budget once for every round.
+        for rounds in many:  # the largest ratio of the two counts: each budget once for every round
             law = _fresh_law(once, rounds)
             assert law.sum() == pytest.approx(1, rel=1e-12)
             assert np.log(law[law > 0] / law.T[law > 0]).max() == pytest.approx(rounds, rel=1e-9)
 
-    assert failures(MEMOISED, check) == {}
+    assert failures(itertools.product(MEMOISED, (True, False)), check) == {}
 
 
 def test_the_attack_is_the_likelihood_ratio_of_both_counts_over_all_sequences():

@@ -86,8 +86,20 @@ def noise(base, change):
     return broken(base, noise=lambda self, n: change(base.noise(self, n)))
 
 
-def sampled(draw, base=OUE, **parts):
-    return broken(base, sample_support=draw, **parts)
+def estimated(change):
+    return broken(OUE, estimate=lambda self, support, n: change(OUE.estimate(self, support, n)))
+
+
+def sampled(draw):
+    return broken(OUE, sample_support=draw)
+
+
+def of_other_q(self, counts, rng):
+    return binomial_support(counts, self.p, 1.05 * self.q, rng)
+
+
+def not_so_many(self, counts, rng):
+    return OUE.sample_support(self, np.minimum(counts, 10**8), rng)
 
 
 def writes_into_counts(self, counts, rng):
@@ -127,10 +139,10 @@ def test_users_one_by_one_are_caught():
 
 
 def test_a_broken_protocol_is_caught():
-    without_correlation = sampled(
-        lambda self, counts, rng: binomial_support(counts, self.p, self.q, rng),
+    without_correlation = broken(
         GRR,
         sums_to_one=False,
+        sample_support=lambda self, counts, rng: binomial_support(counts, self.p, self.q, rng),
         replay_support=jittered_replay,
     )
     rolled = broken(Tree, sample_tally=lambda self, counts, rng: Tree.sample_tally(self, np.roll(counts, 1, -1), rng))
@@ -168,27 +180,15 @@ def test_a_broken_protocol_is_caught():
         (sampled(one_row_only), "sample_support must keep the shape"),
         (sampled(lambda self, c, rng: OUE.sample_support(self, c, rng) * 1.0), "must give int64, got float64"),
         (sampled(writes_into_counts), "drawing must not fail, but raised ValueError.*read-only"),
-        (
-            broken(OUE, estimate=lambda self, s, n: np.maximum(OUE.estimate(self, s, n), 0.0)),
-            "estimates from replay_support must be unbiased",
-        ),
-        (
-            broken(OUE, estimate=lambda self, s, n: OUE.estimate(self, s, n).astype(np.float32)),
-            "estimate must give finite float64",
-        ),
-        (
-            sampled(lambda self, counts, rng: binomial_support(counts, self.p, 1.05 * self.q, rng)),
-            "estimates from sample_support must be unbiased",
-        ),
+        (estimated(lambda own: np.maximum(own, 0.0)), "estimates from replay_support must be unbiased"),
+        (estimated(lambda own: own.astype(np.float32)), "estimate must give finite float64"),
+        (sampled(of_other_q), "estimates from sample_support must be unbiased"),
         (broken(OUE, perturb=one_in_fifty_flipped_on), "estimates from replay_support must be unbiased"),
         (sampled(too_quiet), "must have the same variance"),
         (without_correlation, "same variance, but that of the (alternating )?sum"),
         (noise(OUE, lambda own: replace(own, variance_at_zero=1.3 * own.variance_at_zero)), "must be as stated"),
         (noise(GRR, lambda own: replace(own, variance_slope=0.0)), "must be as stated"),
-        (
-            sampled(lambda self, counts, rng: OUE.sample_support(self, np.minimum(counts, 10**8), rng)),
-            "1,000,000,000 users must be within their noise",
-        ),
+        (sampled(not_so_many), "1,000,000,000 users must be within their noise"),
         (sampled(cannot_draw), "must not fail, but raised KeyError"),
     ]
     assert failures(cells, caught_by(check_protocol)) == {}
