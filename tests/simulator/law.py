@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 from scipy import integrate, linalg, stats
@@ -20,8 +20,6 @@ from simulator.protocols.hadamard import HadamardResponse
 from simulator.protocols.projective_geometry import ProjectiveGeometry
 from simulator.protocols.summation import SHE
 from simulator.seeding import rng_for
-
-from .slow_field import inner_products
 
 PROTOCOLS = frequency_oracles()
 
@@ -63,6 +61,21 @@ def variance_p(variances, exact, df):
     """Two-sided p-value of sample variances (known mean, df squares) of nearly Gaussian draws."""
     lower = stats.chi2.cdf(df * variances / exact, df)
     return 2 * np.minimum(lower, 1 - lower)
+
+
+def posterior_z(runs, candidates, weights):
+    """Standard errors by which mean and mean square over runs ``(runs, rows, k)`` are off those of weighed candidates.
+
+    The error is that over the runs, beside that of the weighted mean itself: weights that sum to 1 must leave enough.
+    """
+    assert 1 / (weights**2).sum() > 2000
+    result = []
+    for power in (1, 2):
+        means = (np.asarray(runs) ** power).mean(axis=1)
+        expected = weights @ candidates**power
+        own = (weights**2) @ (candidates**power - expected) ** 2
+        result.append((means.mean(axis=0) - expected) / np.sqrt(means.var(axis=0, ddof=1) / len(means) + own))
+    return np.abs(result)
 
 
 def merge_bins(expected, at_least: float = BIN):
@@ -269,7 +282,14 @@ class SumLaw(Law):
 def channel_of(oracle):
     """Every report's probability under every value and what it adds to the support, from the papers' definitions."""
     e, k = np.exp(oracle.epsilon), oracle.k
-    if isinstance(oracle, HadamardResponse):
+    if oracle.key in ("rappor", "oue"):
+        score, p, q = np.array(list(itertools.product((0.0, 1.0), repeat=k))), oracle.p, oracle.q
+        none = np.where(score == 1, q, 1 - q).prod(axis=1)
+        return none * np.where(score.T == 1, p / q, (1 - p) / (1 - q)), score
+    if oracle.key in ("grr", "ss"):
+        size = oracle.omega if oracle.key == "ss" else 1
+        score = np.array([np.isin(range(k), some) for some in itertools.combinations(range(k), size)]) * 1.0
+    elif isinstance(oracle, HadamardResponse):
         blocks, size = oracle.blocks, oracle.block_size
         matrix = linalg.hadamard(size)
         score = np.zeros((blocks * size, k))
@@ -277,8 +297,7 @@ def channel_of(oracle):
             block, row = value % blocks, 1 + value // blocks
             score[block * size : (block + 1) * size, value] = matrix[row]
     else:
-        space = itertools.product(range(oracle.order), repeat=oracle.dimension)
-        canonical = np.array([point for point in space if any(point) and next(filter(None, point)) == 1])
+        canonical = all_points(oracle.dimension, oracle.order)
         stride = next(m for m in range(round(k * 2 / (1 + 5**0.5)), 2 * k) if np.gcd(m, k) == 1)
         own = canonical[[value * stride % k for value in range(k)]]
         score = (inner_products(canonical, own, oracle.order) == 0).astype(float)
@@ -388,3 +407,79 @@ def skewed(k: int, n: int):
     counts[k // 3 :: 5] = 0
     counts[0] += n - counts.sum()
     return counts
+
+
+# --- finite fields by schoolbook arithmetic of polynomials: slow, and independent of the tables of `simulator` ---
+
+
+def polynomial(number: int, p: int) -> list[int]:
+    """Coefficients, the constant first, of the polynomial that a number spells in base p."""
+    digits = []
+    while number:
+        number, digit = divmod(number, p)
+        digits.append(digit)
+    return digits
+
+
+def remainder(dividend: list[int], divisor: list[int], p: int) -> list[int]:
+    """What a division by a monic polynomial leaves."""
+    rest = list(dividend)
+    for shift in range(len(rest) - len(divisor), -1, -1):
+        factor = rest[shift + len(divisor) - 1]
+        for place, coefficient in enumerate(divisor):
+            rest[shift + place] = (rest[shift + place] - factor * coefficient) % p
+    return rest[: len(divisor) - 1]
+
+
+def product(a: int, b: int, modulus: list[int], p: int) -> int:
+    left, right = polynomial(a, p), polynomial(b, p)
+    whole = [0] * (len(left) + len(right))
+    for i, j in itertools.product(range(len(left)), range(len(right))):
+        whole[i + j] = (whole[i + j] + left[i] * right[j]) % p
+    return sum(digit * p**place for place, digit in enumerate(remainder(whole, modulus, p)))
+
+
+def order_of_x(modulus: list[int], p: int, q: int) -> int:
+    """How many steps of multiplying by x lead from 1 to 1, or q where none up to q do."""
+    power = 1
+    for step in range(1, q):
+        power = product(power, p, modulus, p)
+        if power == 1:
+            return step
+    return q
+
+
+@cache
+def slow_field(q: int):
+    """Tables of sums and products, ``(q, q)`` each."""
+    p = next(m for m in range(2, q + 1) if q % m == 0)
+    if p == q:
+        elements = np.arange(q)
+        return (elements[:, None] + elements) % q, elements[:, None] * elements % q
+    m = next(m for m in range(2, q) if p**m == q)
+    for low in range(1, q):
+        digits = polynomial(low, p)
+        modulus = [(-digit) % p for digit in digits + [0] * (m - len(digits))] + [1]
+        if order_of_x(modulus, p, q) == q - 1:
+            break
+    sums, products = np.empty((q, q), dtype=int), np.empty((q, q), dtype=int)
+    for a, b in itertools.product(range(q), repeat=2):
+        pairs = itertools.zip_longest(polynomial(a, p), polynomial(b, p), fillvalue=0)
+        sums[a, b] = sum((x + y) % p * p**place for place, (x, y) in enumerate(pairs))
+        products[a, b] = product(a, b, modulus, p)
+    return sums, products
+
+
+def all_points(t: int, q: int):
+    """Vectors whose first coordinate other than 0 is 1, in the order of the numbers they spell."""
+    space = itertools.product(range(q), repeat=t)
+    return np.array([point for point in space if any(point) and next(filter(None, point)) == 1])
+
+
+def inner_products(rows, columns, q: int):
+    """Inner products ``(m, l)`` of vectors ``(m, t)`` and ``(l, t)``, coordinate by coordinate."""
+    sums, products = slow_field(q)
+    result = np.zeros((len(rows), len(columns)), dtype=int)
+    for place in range(rows.shape[1]):
+        result = sums[result, products[rows[:, place][:, None], columns[:, place]]]
+    return result

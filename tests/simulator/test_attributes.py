@@ -1,9 +1,13 @@
-"""Ways to collect several attributes: what they promise and how exact they are, against all reports of all tuples."""
+"""Ways to collect several attributes: what they promise, how exact they are, and how they stand an attack.
+
+All against the probabilities of all reports of all tuples.
+"""
 
 from __future__ import annotations
 
 import itertools
 import math
+from functools import reduce
 
 import numpy as np
 import pytest
@@ -17,47 +21,49 @@ from simulator.attributes import (
     published_budget,
     report_budget,
 )
+from simulator.audit import attribute_subjects, run_audit
+from simulator.audit.attributes import prior_of
+from simulator.audit.run import Subject
 from tests.cells import failures
+
+from .law import accept, channel_of, stream, two_sided
 
 VARIANTS = [("grr", None), ("rappor", "z"), ("rappor", "r"), ("oue", "z"), ("oue", "r")]
 FAKED = [(*one, realistic) for one in VARIANTS for realistic in (False, True) if one[1] != "z" or not realistic]
-PRIORS = {2: [0.7, 0.3], 3: [0.6, 0.3, 0.1]}
+SMALL = [(2, 2), (3, 2), (2, 3), (3, 3)]  # k and attributes
+RARE = 1e-6
 
 
-def reports_of(key: str, k: int, epsilon: float) -> tuple[list[tuple[int, ...]], np.ndarray, np.ndarray]:
-    """Return all reports as supports, their probabilities ``(k, reports)``, and those of the report of no value."""
-    oracle = PROTOCOLS[key](k, epsilon)
-    p, q = oracle.p, oracle.q  # type: ignore[attr-defined]
-    if key == "grr":
-        return (
-            [tuple(row) for row in np.eye(k, dtype=int).tolist()],
-            np.full((k, k), q) + (p - q) * np.eye(k),
-            np.zeros(k),
-        )
-    bits = list(itertools.product((0, 1), repeat=k))
-    table = np.prod([[[q if b else 1 - q for b in row] for row in bits]] * k, axis=-1)
-    zero = table[0].copy()
-    for value in range(k):
-        table[value] *= [p / q if row[value] else (1 - p) / (1 - q) for row in bits]
-    return bits, table, zero
-
-
-def sent(key: str, fake: str | None, k: int, epsilon: float, d: int, prior: list[float] | None) -> np.ndarray:
+def sent(key: str, fake: str | None, k: int, epsilon: float, d: int, *, realistic: bool = False) -> np.ndarray:
     """Return the probabilities of all tuples of reports, for every tuple of values: ``(tuples, sent)``."""
-    _, own, zero = reports_of(key, k, epsilon)
-    shares = np.full(k, 1 / k) if prior is None else np.array(prior)
+    oracle = PROTOCOLS[key](k, epsilon)
+    own, supports = channel_of(oracle)
+    zero = np.where(supports == 1, oracle.q, 1 - oracle.q).prod(axis=1)  # the report of no value
+    shares = prior_of(k) if realistic else np.full(k, 1 / k)
     faked = shares if fake is None else zero if fake == "z" else shares @ own
     rows = []
     for values in itertools.product(range(k), repeat=d):
-        total = np.zeros(len(faked) ** d)
-        for drawn in range(d):
-            parts = [own[values[place]] if place == drawn else faked for place in range(d)]
-            product = parts[0]
-            for part in parts[1:]:
-                product = np.multiply.outer(product, part).reshape(-1)
-            total += product / d
-        rows.append(total)
-    return np.array(rows)
+        parts = [[own[values[place]] if place == drawn else faked for place in range(d)] for drawn in range(d)]
+        rows.append(sum(reduce(np.multiply.outer, each) for each in parts).ravel() / d)
+    table = np.array(rows)
+    np.testing.assert_allclose(table.sum(axis=1), 1, rtol=1e-12)
+    return table
+
+
+def largest_losses(table: np.ndarray, k: int, d: int) -> tuple[float, float]:
+    """Return the largest log-ratio between any two tuples, and between tuples that differ in one attribute."""
+    tuples, logs = list(itertools.product(range(k), repeat=d)), np.log(table)
+    worst = {True: 0.0, False: 0.0}
+    for a, b in itertools.permutations(range(len(tuples)), 2):
+        one = sum(x != y for x, y in zip(tuples[a], tuples[b], strict=True)) == 1
+        worst[one] = max(worst[one], float((logs[a] - logs[b]).max()))
+    return max(worst.values()), worst[True]
+
+
+def subject_of(key: str, fake: str | None, realistic: bool, k: int, d: int, *, epsilon: float, trials: int) -> Subject:
+    solution = "rsrfd" if realistic else "rsfd"
+    made = attribute_subjects(PROTOCOLS[key], k, epsilon, d, solution, trials=trials, alpha=RARE)
+    return next(one for one in made if one.fake == fake)
 
 
 def test_estimates_are_unbiased_and_have_their_variance() -> None:
@@ -65,68 +71,71 @@ def test_estimates_are_unbiased_and_have_their_variance() -> None:
 
     def check(cell: tuple) -> None:
         (key, fake, realistic), (k, d) = cell
-        epsilon, prior = 1.3, PRIORS[k] if realistic else None
-        supports = np.array(reports_of(key, k, epsilon)[0])
-        table = sent(key, fake, k, epsilon, d, prior)
+        epsilon, prior = 1.3, prior_of(k) if realistic else None
+        oracle = PROTOCOLS[key](k, epsilon)
+        supports = channel_of(oracle)[1]
+        table = sent(key, fake, k, epsilon, d, realistic=realistic)
         first = table.reshape(len(table), len(supports), -1).sum(axis=2) @ supports
         tuples = list(itertools.product(range(k), repeat=d))
         users = [0, 1, len(tuples) - 1, len(tuples) // 2, 1]
         n, chances = len(users), first[users]
         frequency = np.bincount([tuples[user][0] for user in users], minlength=k) / n
-        oracle = PROTOCOLS[key](k, epsilon)
-        fakes = fake_support(oracle, fake, None if prior is None else np.array(prior))  # type: ignore[arg-type]
-        estimate = (d * chances.sum(axis=0) / n - oracle.q - (d - 1) * fakes) / (oracle.p - oracle.q)  # type: ignore[attr-defined]
+        fakes = fake_support(oracle, fake, prior)
+        estimate = (d * chances.sum(axis=0) / n - oracle.q - (d - 1) * fakes) / (oracle.p - oracle.q)
         assert estimate == pytest.approx(frequency, abs=1e-12)
-        scale = d / (n * (oracle.p - oracle.q))  # type: ignore[attr-defined]
+        scale = d / (n * (oracle.p - oracle.q))
         variance = (chances * (1 - chances)).sum(axis=0) * scale**2
-        assert hidden_variance(oracle, frequency, n, d, fakes) == pytest.approx(variance, rel=1e-12)  # type: ignore[arg-type]
+        assert hidden_variance(oracle, frequency, n, d, fakes) == pytest.approx(variance, rel=1e-12)
 
-    assert failures(itertools.product(FAKED, [(2, 2), (3, 2), (2, 3), (3, 3)]), check) == {}
+    assert failures(itertools.product(FAKED, SMALL), check) == {}
 
 
 def test_the_published_variance_is_that_of_users_drawn_from_a_population() -> None:
     k, d, n, epsilon = 3, 2, 50, 1.3
     oracle = PROTOCOLS["grr"](k, epsilon)
-    p, q = oracle.p, oracle.q  # type: ignore[attr-defined]
+    p, q = oracle.p, oracle.q
     f = np.array([0.5, 0.3, 0.2])
     sigma = (q + f * (p - q) + (d - 1) / k) / d
     published = d**2 * sigma * (1 - sigma) / (n * (p - q) ** 2)
-    ours = hidden_variance(oracle, f, n, d, fake_support(oracle, None))  # type: ignore[arg-type]
+    ours = hidden_variance(oracle, f, n, d, fake_support(oracle, None))
     assert published == pytest.approx(ours + f * (1 - f) / n, rel=1e-12)
 
 
 def test_what_is_promised_is_the_largest_loss_of_all_tuples() -> None:
+    """Of what is reported at epsilon, and, with even fakes, at the published budget."""
+
     def check(cell: tuple) -> None:
         (key, fake, realistic), (k, d) = cell
-        epsilon = 1.0
-        table = np.log(sent(key, fake, k, epsilon, d, PRIORS[k] if realistic else None))
-        tuples = list(itertools.product(range(k), repeat=d))
-        worst = {True: 0.0, False: 0.0}
-        for a, b in itertools.permutations(range(len(tuples)), 2):
-            one = sum(x != y for x, y in zip(tuples[a], tuples[b], strict=True)) == 1
-            worst[one] = max(worst[one], float((table[a] - table[b]).max()))
-        whole, single = losses("rsrfd" if realistic else "rsfd", k, epsilon, d, fake)
-        assert max(worst.values()) == pytest.approx(whole, rel=1e-9)
+        whole, one = largest_losses(sent(key, fake, k, 1.0, d, realistic=realistic), k, d)
+        subject = subject_of(key, fake, realistic, k, d, epsilon=1.0, trials=100)
+        assert subject.epsilon_guaranteed == pytest.approx(whole, rel=1e-12) == 1.0
+        assert subject.epsilon_one_attribute == pytest.approx(one, rel=1e-12)
+        even = one_attribute_loss(k, 1.0, d, fake)
+        assert one_attribute_loss(k, 1.0, d, fake, np.full(k, 1 / k)) == pytest.approx(even)
+        promised = losses("rsrfd" if realistic else "rsfd", k, 1.0, d, fake)
         if realistic:  # depends on the prior: never above what is said, and above that of even fakes
-            assert one_attribute_loss(k, epsilon, d, fake) < worst[True] < single
-        else:
-            assert worst[True] == pytest.approx(single, rel=1e-9)
+            assert even < one < promised[1] == promised[0] == 1.0
+            return
+        assert promised == pytest.approx((whole, one), rel=1e-9)
+        budget = published_budget(1.0, d)
+        whole, one = largest_losses(sent(key, fake, k, budget, d), k, d)
+        assert (whole, one) == pytest.approx((budget, one_attribute_loss(k, budget, d, fake)), rel=1e-12)
+        assert one > 1.1 if fake == "r" and k > 2 else one == pytest.approx(1.0, rel=1e-12)
 
-    assert failures(itertools.product(FAKED, [(2, 2), (3, 2), (3, 3)]), check) == {}
+    assert failures(itertools.product(FAKED, SMALL), check) == {}
 
 
-def test_the_figures_of_two_attributes_and_ten() -> None:
-    # Published for users who differ in one attribute; what tuples that differ in both lose is enumerated elsewhere too.
+def test_figures_that_were_published_or_worked_out() -> None:
+    # Published for users who differ in one attribute, which the fakes of random values exceed.
     assert published_budget(1.0, 2) == pytest.approx(1.490, abs=5e-4)
-    table = np.log(sent("grr", None, 3, published_budget(1.0, 2), 2, None))
-    assert max(float((a - b).max()) for a, b in itertools.permutations(table, 2)) == pytest.approx(1.490, abs=5e-4)
+    for k, epsilon, loss in ((3, 1.0, 1.125), (4, 1.0, 1.182), (3, 2.0, 2.223)):
+        assert one_attribute_loss(k, published_budget(epsilon, 2), 2, "r") == pytest.approx(loss, abs=5e-4)
     k, d, zero = 10, 10, np.zeros(10)
-    budget = published_budget(1.0, d)
-    hidden = PROTOCOLS["grr"](k, budget)
-    fakes = fake_support(hidden, None)  # type: ignore[arg-type]
-    rsfd = hidden_variance(hidden, zero, 1, d, fakes)[0]  # type: ignore[arg-type]
-    every = PROTOCOLS["grr"](k, 1.0).variance(0.0, 1)  # type: ignore[attr-defined]
-    sampled = d * hidden.variance(0.0, 1)  # type: ignore[attr-defined]
+    hidden = PROTOCOLS["grr"](k, published_budget(1.0, d))
+    fakes = fake_support(hidden, None)
+    rsfd = hidden_variance(hidden, zero, 1, d, fakes)[0]
+    every = PROTOCOLS["grr"](k, 1.0).variance(0.0, 1)
+    sampled = d * hidden.variance(0.0, 1)
     assert [rsfd, every, sampled] == pytest.approx([21.25, 3.63, 0.887], rel=1e-3)
 
 
@@ -141,4 +150,84 @@ def test_the_budget_of_a_report_is_what_the_promise_leaves() -> None:
             assert budget == pytest.approx(math.log(d * math.expm1(epsilon) + 1), rel=1e-9)
 
     cells = itertools.product([None, "z", "r"], ["tuple", "attribute"], ["smp", "spl", "rsfd", "rsrfd"])
+    assert failures(cells, check) == {}
+
+
+# --- audits ----------------------------------------------------------------------------------------------------
+
+
+def test_the_whole_tuple_is_attacked_by_the_likelihood_ratio() -> None:
+    """Over all reports that there are: v1 is named where the ratio is high, as often as the closed form says."""
+
+    def check(cell: tuple) -> None:
+        (key, fake, realistic), (k, d) = cell
+        subject = subject_of(key, fake, realistic, k, d, epsilon=1.0, trials=2000)
+        table, tuples = sent(key, fake, k, 1.0, d, realistic=realistic), list(itertools.product(range(k), repeat=d))
+        first, second = (table[tuples.index((value,) * d)] for value in (0, 1))
+        ratios, trials = np.log(first / second), 20_000
+        named = ratios >= np.unique(ratios.round(9))[:, None] - 2e-9  # of each threshold, which reports are above it
+        cuts = np.stack([named @ first, named @ second], axis=1)
+        if subject.probabilities is not None:
+            assert np.isclose(cuts, subject.probabilities, rtol=1e-9, atol=0).all(axis=1).any()
+        assert subject.sampler is not None
+        rngs = (stream("tuples", key, fake or "", k, value) for value in (0, 1))
+        hits = [subject.sampler(value, trials, rng).sum() for value, rng in enumerate(rngs)]
+        scores = two_sided((hits - trials * cuts) / np.sqrt(np.maximum(trials * cuts * (1 - cuts), 0) + 1e-9))
+        assert any(accept(score) for score in scores)
+
+    assert failures(itertools.product(FAKED, SMALL[:3]), check) == {}
+
+
+def test_audits_of_fake_data_keep_the_promise_and_agree_with_the_closed_form() -> None:
+    def check(cell: tuple) -> None:
+        (key, fake), (k, d) = cell
+        trials = 20_000
+        subject = subject_of(key, fake, False, k, d, epsilon=2.0, trials=trials)
+        found = run_audit(subject, trials=trials, alpha=RARE, seed=0)
+        assert found.attack == "likelihood"
+        assert found.agrees is (None if fake == "r" else True)
+        assert not found.leaks
+        assert found.epsilon_one_attribute is not None
+        assert found.epsilon_lower_bound > found.epsilon_one_attribute / 2
+
+    assert failures(itertools.product(VARIANTS, [(3, 2), (20, 4)]), check) == {}
+
+
+def test_the_published_budget_is_shown_to_leak() -> None:
+    """What RS+FD was published with: reports at a higher budget, which the attack on whole tuples takes."""
+    trials = 200_000
+    subject = subject_of("grr", None, False, 3, 2, epsilon=published_budget(1.0, 2), trials=trials)
+    assert 1.3 < run_audit(subject, trials=trials, alpha=RARE, seed=0).epsilon_lower_bound <= 1.49
+
+
+def test_fake_vectors_are_what_they_are_called() -> None:
+    oracle, rng, trials = PROTOCOLS["rappor"](5, 1.0), stream("fakes"), 20_000
+    p, q = oracle.p, oracle.q
+    for fake, rate in (("z", q), ("r", p / 5 + 4 * q / 5)):
+        ones = oracle.fake_reports(fake, trials, rng).sum()
+        n = 5 * trials  # bits of a one-hot report are negatively dependent: the binomial error is an upper bound
+        assert accept(two_sided((ones - n * rate) / np.sqrt(n * rate * (1 - rate))))
+
+
+def test_splitting_and_sampling_are_one_report() -> None:
+    for solution, epsilon in (("spl", 0.25), ("smp", 1.0)):
+        (subject,) = attribute_subjects(PROTOCOLS["oue"], 10, 1.0, 4, solution)
+        assert subject.probabilities == PROTOCOLS["oue"](10, epsilon).attack_probabilities("guess", (0, 1))
+        assert (subject.epsilon, subject.epsilon_guaranteed) == (1.0, 1.0)
+        assert subject.epsilon_one_attribute == epsilon
+        assert run_audit(subject, trials=20_000, alpha=RARE, seed=0).agrees
+
+
+def test_bad_requests_are_told() -> None:
+    def check(cell: tuple) -> None:
+        key, attributes, solution, said = cell
+        with pytest.raises(ValueError, match=said):
+            attribute_subjects(PROTOCOLS[key], 10, 1.0, attributes, solution)
+
+    cells = [
+        ("oue", 1, "rsfd", "attributes must be at least 2"),
+        ("oue", 2, "sum", "solution must be one of spl, smp, rsfd"),
+        ("olh", 2, "rsfd", "fake data for grr, rappor, oue"),
+        ("olh", 2, "rsrfd", "solution rsrfd has fake data for grr, rappor, oue"),
+    ]
     assert failures(cells, check) == {}

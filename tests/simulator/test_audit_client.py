@@ -6,15 +6,18 @@ import itertools
 import math
 import os
 import random
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from simulator.audit import REPORTS, ClientError, audit_client
+from simulator.audit.client import CLIENT_TRIALS
 from simulator.audit.client_reports import reader_by_type
-from simulator.hashing import DEFAULT_HASH, HASHES
+from simulator.audit.closed_form import log_ratio
+from simulator.audit.search import most_suspicious
+from simulator.hashing import DEFAULT_HASH
 from simulator.protocols import PROTOCOLS
 from tests.cells import failures
 
@@ -53,17 +56,16 @@ def test_the_known_fault_is_found_below_one():
 
 def test_a_right_client_is_flagged_no_more_often_than_alpha():
     """The pair attack is tight here, so that false alarms would show: 60 seeds, limit exceeded once in a million."""
-    alpha, seeds = 0.1, 60
-    alarms = sum(
-        audit_client(unary_client(optimised, faulty=False), 2, 0.5, "oue", trials=300, alpha=alpha, seed=seed).leaks
-        for seed in range(seeds)
-    )
-    assert alarms <= stats.binom.isf(1e-6, seeds, alpha)
-    found = sum(
-        audit_client(unary_client(optimised, faulty=True), 2, 0.5, "oue", trials=1500, alpha=alpha, seed=seed).leaks
-        for seed in range(10)
-    )
-    assert found == 10  # negative control
+
+    def alarms(k, trials, seeds, *, faulty=False):
+        client, alpha = unary_client(optimised, faulty=faulty), 0.1
+        each = (audit_client(client, k, 0.5, "oue", trials=trials, alpha=alpha, seed=seed) for seed in range(seeds))
+        return sum(one.leaks for one in each)
+
+    limit = stats.binom.isf(1e-6, 60, 0.1)
+    assert alarms(2, 300, 60) <= limit
+    assert alarms(10, 600, 60) <= limit  # the two of ten values that look worst
+    assert alarms(2, 1500, 10, faulty=True) == 10  # negative control
 
 
 def grr(value, k, epsilon):
@@ -72,120 +74,60 @@ def grr(value, k, epsilon):
     return value if keep else random.choice([other for other in range(k) if other != value])  # noqa: S311
 
 
-def subset(value, k, epsilon):
-    """Draws from numpy's global generator."""
-    oracle = PROTOCOLS["ss"](k, epsilon)
-    others = np.random.permutation([other for other in range(k) if other != value])  # noqa: NPY002
-    held = np.random.random() < oracle.p  # noqa: NPY002
-    return [value, *others[: oracle.omega - 1]] if held else list(others[: oracle.omega])
-
-
-def hashed(value, k, epsilon, rng):
-    g = round(math.exp(epsilon)) + 1
-    seed = int(rng.integers(2**32))
-    symbol = int(HASHES[DEFAULT_HASH](np.array([value]), np.array([seed]), g)[0])
-    keep = rng.random() < math.exp(epsilon) / (math.exp(epsilon) + g - 1)
-    return (symbol if keep else (symbol + int(rng.integers(1, g))) % g), seed
-
-
-def laplace(value, k, epsilon, rng):
-    cells = rng.laplace(scale=2 / epsilon, size=k)
-    cells[value] += 1
-    return list(cells)
-
-
 @cache
 def protocol_of(key, k, epsilon):
     return PROTOCOLS[key](k, epsilon)
 
 
-def symbol_of(key):
-    return lambda value, k, epsilon, rng: int(protocol_of(key, k, epsilon).perturb(np.array([value]), rng)[0])
+def own(key):
+    """The client of a protocol of ours, for one value."""
+
+    def perturb(value, k, epsilon, rng):
+        report = protocol_of(key, k, epsilon).perturb(np.array([value]), rng)[0].tolist()
+        return report[::-1] if REPORTS[key] == "hash" else report  # a client gives the symbol first
+
+    return perturb
 
 
-@pytest.mark.parametrize(
-    ("client", "reports"),
-    [
-        (grr, "grr"),
-        (subset, "ss"),
-        (hashed, "olh"),
-        (laplace, "she"),
-        (symbol_of("pgr"), "pgr"),
-        (symbol_of("hr"), "hr"),
-    ],
-    ids=["grr", "ss", "olh", "she", "pgr", "hr"],
-)
-def test_every_type_of_report_is_read(client, reports):
+def test_every_type_of_report_is_read():
     """The bounds of a right client hold what the closed form of its protocol says."""
-    from simulator.audit.closed_form import log_ratio
 
-    for attack in {"she": ("guess",), "pgr": ("pair",)}.get(reports, ("guess", "pair")):
+    def check(cell):
+        reports, attack = cell
+        client = grr if reports == "grr" else own(reports)
         found = audit_client(client, 6, 1.0, reports, trials=1000, attack=attack, alpha=1e-4, values=(0, 1))
         expected = log_ratio(PROTOCOLS[reports](6, 1.0).attack_probabilities(attack, (0, 1)))
         assert found.epsilon_lower_bound <= expected <= found.epsilon_upper_bound
         assert found.epsilon_lower_bound > 0  # something was read
 
+    cells = [*itertools.product(("grr", "ss", "olh", "hr"), ("guess", "pair")), ("she", "guess"), ("pgr", "pair")]
+    assert failures(cells, check) == {}
 
-def test_a_client_that_sends_its_value_as_a_symbol_leaks():
+
+def test_a_client_that_sends_its_value_leaks_however_it_is_read():
     assert audit_client(lambda value, *_: value, 5, 1.0, "hr", trials=200).leaks
 
-
-def test_a_report_may_be_an_iterator_and_is_read_once():
-    def plain(value, k, epsilon):
-        return iter([value])
-
-    found = audit_client(plain, 4, 1.0, support=lambda report, k, epsilon: list(report), trials=3000)
-    assert (found.hits, found.confusions) == (1500, 0)
-
-
-def test_a_support_function_reads_any_report():
-    def perturb(value, k, epsilon, rng):
+    def text(value, k, epsilon, rng):
         return f"<{value}>"
 
-    def support(report, k, epsilon):
-        return [int(report.strip("<>"))]
+    found = audit_client(text, 5, 1.0, support=lambda report, k, epsilon: [int(report.strip("<>"))], trials=1000)
+    assert (found.leaks, found.hits, found.confusions) == (True, 500, 0)
 
-    found = audit_client(perturb, 5, 1.0, support=support, trials=1000)
-    assert found.leaks
-    assert found.confusions == 0
-    assert found.hits == 500
+    def once(value, k, epsilon):
+        return iter([value])  # an iterator is read once
+
+    found = audit_client(once, 4, 1.0, support=lambda report, k, epsilon: list(report), trials=3000)
+    assert (found.hits, found.confusions) == (1500, 0)
 
 
 def test_the_same_seed_gives_the_same_bound_and_puts_the_generators_back():
     random.seed(3)
     before = random.getstate(), np.random.get_state()[1].tolist()  # noqa: NPY002
-    first, again, other = (audit_client(grr, 5, 1.0, "grr", trials=200, seed=seed) for seed in (1, 1, 2))
+    for client in (grr, lambda value, k, _: value if np.random.random() < 0.6 else (value + 1) % k):  # noqa: NPY002
+        first, again, other = (audit_client(client, 5, 1.0, "grr", trials=200, seed=seed) for seed in (1, 1, 2))
+        assert first == again
+        assert (first.hits, first.confusions) != (other.hits, other.confusions)
     assert (random.getstate(), np.random.get_state()[1].tolist()) == before  # noqa: NPY002
-    assert first == again
-    assert (first.hits, first.confusions) != (other.hits, other.confusions)
-
-
-def crash(value, k, epsilon):
-    raise RuntimeError("no   noise left")
-
-
-@pytest.mark.parametrize(
-    ("client", "reports", "message"),
-    [
-        (crash, "oue", "crash failed for value 0, k=4, epsilon=1: RuntimeError: no noise left"),
-        (lambda *_: "0101", "oue", r"returned '0101' \(str\) for value 0: a report of oue is a vector of k=4"),
-        (lambda *_: [0, 1, 2, 0], "oue", "vector of k=4 zeros and ones"),
-        (lambda *_: [0, 1, 0], "rappor", "a report of rappor is a vector of k=4"),
-        (lambda *_: None, "grr", r"returned None \(NoneType\)"),
-        (lambda *_: 4, "grr", "one value in 0..3"),
-        (lambda *_: 1.5, "grr", "one value in 0..3"),
-        (lambda *_: [1, 1], "ss", "different values in 0..3"),
-        (lambda *_: "12", "ss", "different values in 0..3"),
-        (lambda *_: 3, "ss", "different values in 0..3"),
-        (lambda *_: (9, 1), "olh", r"a symbol in 0..3"),
-        (lambda *_: (0, -1), "olh", r"pair \(symbol, seed\)"),
-        (lambda *_: [0.0, float("nan"), 1.0, 2.0], "she", "vector of k=4 numbers"),
-        (lambda: 1, "grr", "TypeError"),
-    ],
-)
-def test_what_is_wrong_with_a_client_is_told(client, reports, message):
-    with pytest.raises(ClientError, match=message):
-        audit_client(client, 4, 1.0, reports, trials=50)
 
 
 class Abandoned(Exception):  # noqa: N818 - it is what it is
@@ -227,136 +169,173 @@ def raising(error):
     return client
 
 
-HOSTILE_REPORTS = {
-    "fails": Report,
-    "long": Long,
-    "endless": itertools.count,
-    "endless of one": lambda: itertools.repeat(1),
-    "late": late,
-    "nested": lambda: [Report(), Report(), Report(), Report()],
-    "objects": lambda: np.full(4, None, dtype=object),
-    "a class": lambda: Report,
-    "huge number": lambda: 10**400,
-    "text": lambda: "\x1b[31m",
-}
+HOSTILE_REPORTS = [
+    Report,
+    Long,
+    itertools.count,
+    lambda: itertools.repeat(1),
+    late,
+    lambda: [Report(), Report(), Report(), Report()],
+    lambda: np.full(4, None, dtype=object),
+    lambda: Report,
+    lambda: 10**400,
+    lambda: "\x1b[31m",
+]
 
 
-def test_hostile_reports_are_refused_in_one_line():
+def test_what_is_wrong_with_a_report_is_told_in_one_line():
     def check(cell):
-        reports, name = cell
-        with pytest.raises(ClientError, match=f" for value 0: a report of {reports} is ") as refusal:
-            audit_client(lambda *_: HOSTILE_REPORTS[name](), 4, 1.0, reports, trials=50)
+        report, reports, message = cell
+        with pytest.raises(ClientError, match=message) as refusal:
+            audit_client(lambda *_: report(), 12 if reports == "tree" else 4, 1.0, reports, trials=50, values=(0, 1))
         assert str(refusal.value).isprintable()
 
-    assert failures(itertools.product(["grr", "oue", "ss", "olh", "she", "pgr"], HOSTILE_REPORTS), check) == {}
+    hostile = itertools.product(HOSTILE_REPORTS, ["grr", "oue", "ss", "olh", "she", "pgr", "tree"])
+    cells = [(report, key, f" for value 0: a report of {key} is ") for report, key in hostile]
+    nodes = "a report of tree is a vector of 1 \\+ k=13 numbers: the height"
+    assert [type(oracle).__name__ for oracle in PROTOCOLS["tree"](12, 1.0).inner] == ["OUE", "GRR", "GRR", "GRR"]
+    cells += [
+        (lambda: [4, 1, *[0] * 11], "tree", nodes),  # a height too many
+        (lambda: [0, 2, *[0] * 11], "tree", nodes),  # no bit
+        (lambda: [3, 1, 1, *[0] * 10], "tree", nodes),  # two nodes where one is named
+        (lambda: [3, *[0] * 12], "tree", nodes),  # none
+        (lambda: [1, *[0] * 11, 1], "tree", nodes),  # a bit beyond the nodes of the height
+        (lambda: [0, 1, 0], "tree", nodes),
+        (lambda: 3, "tree", nodes),
+        (lambda: "0101", "oue", r"returned '0101' \(str\) for value 0: a report of oue is a vector of k=4"),
+        (lambda: [0, 1, 2, 0], "oue", "vector of k=4 zeros and ones"),
+        (lambda: [0, 1, 0], "rappor", "a report of rappor is a vector of k=4"),
+        (lambda: None, "grr", r"returned None \(NoneType\)"),
+        (lambda: 4, "grr", "one value in 0..3"),
+        (lambda: 1.5, "grr", "one value in 0..3"),
+        (lambda: [1, 1], "ss", "different values in 0..3"),
+        (lambda: "12", "ss", "different values in 0..3"),
+        (lambda: 3, "ss", "different values in 0..3"),
+        (lambda: (9, 1), "olh", r"a symbol in 0..3"),
+        (lambda: (0, -1), "olh", r"pair \(symbol, seed\)"),
+        (lambda: [0.0, float("nan"), 1.0, 2.0], "she", "vector of k=4 numbers"),
+    ]
+    assert failures(cells, check) == {}
 
 
-def test_hostile_answers_of_a_support_function_are_refused():
-    def check(name):
+def test_answers_of_a_support_function_must_be_values():
+    def check(answer):
         with pytest.raises(ClientError, match="it must give the different values"):
-            audit_client(grr, 4, 1.0, support=lambda *_: HOSTILE_REPORTS[name](), trials=50)
+            audit_client(grr, 4, 1.0, support=lambda *_: answer(), trials=50)
 
-    assert failures(HOSTILE_REPORTS, check) == {}
+    assert failures([*HOSTILE_REPORTS, lambda: 5], check) == {}
+    with pytest.raises(ClientError, match="failed on the report"):
+        audit_client(grr, 4, 1.0, support=lambda *_: 1 / 0, trials=10)
 
 
-@pytest.mark.parametrize(
-    ("client", "message"),
-    [
+def test_whatever_a_client_does_is_one_error(capfd):
+    def check(cell):
+        client, message = cell
+        with pytest.raises(ClientError, match=f"failed for value 0, k=4, epsilon=1: .*{message}$"):
+            audit_client(client, 4, 1.0, "grr", trials=50)
+
+    cells = [
+        (raising(RuntimeError("no   noise left")), "RuntimeError: no noise left"),
         (raising(SystemExit(0)), "SystemExit: 0"),
         (raising(Abandoned()), "Abandoned"),
         (raising(StopIteration()), "StopIteration"),
         (raising(MemoryError()), "MemoryError"),
-    ],
-)
-def test_whatever_a_client_does_is_one_error(client, message, capfd):
-    with pytest.raises(ClientError, match=f"failed for value 0, k=4, epsilon=1: .*{message}$"):
-        audit_client(client, 4, 1.0, "grr", trials=50)
+        (lambda: 1, "TypeError: .*"),
+    ]
+    assert failures(cells, check) == {}
     os.write(1, b"out")
     os.write(2, b"err")
     assert capfd.readouterr() == ("out", "err")
 
 
-def test_a_first_report_that_is_wrong_is_the_last():
-    calls = []
-
-    def client(value, *_):
-        calls.append(value)
-        return "wrong"
-
-    with pytest.raises(ClientError):
-        audit_client(client, 4, 1.0, "grr", trials=50)
-    assert calls == [0]
-
-
-def test_the_first_wrong_report_is_shown():
-    calls = iter(range(1000))
+def test_the_first_wrong_report_is_shown_and_the_last_to_be_asked_for():
+    calls = itertools.count()
 
     def sometimes(value, k, epsilon):
         return 7 if next(calls) == 30 else value
 
     with pytest.raises(ClientError, match="returned 7"):
         audit_client(sometimes, 4, 1.0, "grr", trials=100)
+    asked = []
+    with pytest.raises(ClientError):
+        audit_client(lambda value, *_: asked.append(value), 4, 1.0, "grr", trials=50)
+    assert asked == [0]
 
 
-def test_a_support_function_must_give_values():
-    with pytest.raises(ClientError, match="it must give the different values"):
-        audit_client(grr, 4, 1.0, support=lambda *_: 5, trials=10)
-    with pytest.raises(ClientError, match="failed on the report"):
-        audit_client(grr, 4, 1.0, support=lambda *_: 1 / 0, trials=10)
+def test_bad_parameters_are_told():
+    def check(cell):
+        change, message = cell
+        with pytest.raises(ValueError, match=message):
+            audit_client(**{"client": grr, "k": 4, "epsilon": 1.0, "reports": "grr", "trials": 10, **change})
 
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
+    cells = [
         ({"reports": "zz"}, "reports must be one of"),
         ({"reports": None}, "either reports or support"),
         ({"reports": "olh", "hash": "md5"}, "hash must be one of"),
         ({"attack": "best"}, "attack must be one of"),
         ({"values": (1, 1)}, "two different"),
         ({"trials": 0}, "trials must be at least 1"),
-    ],
-)
-def test_bad_parameters_are_told(change, message):
-    with pytest.raises(ValueError, match=message):
-        audit_client(**{"client": grr, "k": 4, "epsilon": 1.0, "reports": "grr", "trials": 10, **change})
+    ]
+    assert failures(cells, check) == {}
 
 
-def test_report_types_are_those_of_known_protocols():
+# --- reports as they are read ----------------------------------------------------------------------------------
+
+
+def test_reports_are_read_as_the_protocol_reads_them_and_counted_as_they_are_read():
+    """What the search counts of each value is what the attacks see, for every kind of report."""
     assert set(REPORTS) <= set(PROTOCOLS)
 
+    def check(key):
+        k = 12
+        member = PROTOCOLS[key](k, 1.0)
+        reports = member.perturb(np.arange(k).repeat(50), np.random.default_rng(0))
+        pairs = np.array(reports)[:, ::-1] if REPORTS[key] == "hash" else reports  # a client gives symbol and seed
+        reading = reader_by_type(key, "client", k, 1.0, DEFAULT_HASH, None)([*pairs], 0)
+        each = [np.count_nonzero(reading.supports((value, 0)).first) for value in range(k)]
+        assert reading.totals(np.arange(k)).tolist() == each
+        for attack in ("guess", "pair"):
+            expected = member.supports(reports, (1, 7)).chances(attack)
+            np.testing.assert_array_equal(reading.supports((1, 7)).chances(attack), expected)
 
-# --- protocols for ordered domains -----------------------------------------------------------------------------
+    assert failures(REPORTS, check) == {}
 
 
-@pytest.mark.parametrize("protocol", ["tree", "tree_half", "sw", "haar_hrr"])
-def test_reports_of_ordered_protocols_are_read_as_the_protocol_reads_them(protocol: str) -> None:
-    k, values = 12, (1, 7)
-    member = PROTOCOLS[protocol](k, 1.0)
-    reports = member.perturb(np.repeat([1, 7], 300), np.random.default_rng(0))
-    read = reader_by_type(protocol, "client", k, 1.0, "mix64", None)(list(reports), 1)
-    expected = member.supports(reports, values)
-    for attack in ("guess", "pair"):
-        np.testing.assert_array_equal(read.supports(values).chances(attack), expected.chances(attack))
+# --- which two values are told apart ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "report",
-    [
-        [4, 1, *[0] * 11],  # a height too many
-        [0, 2, *[0] * 11],  # no bit
-        [3, 1, 1, *[0] * 10],  # two nodes where one is named
-        [3, *[0] * 12],  # none
-        [1, *[0] * 11, 1],  # a bit beyond the nodes of the height
-        [0, 1, 0],
-        3,
-        "0,1",
-    ],
-)
-def test_what_is_no_report_of_a_tree_is_refused(report: object) -> None:
-    tree = PROTOCOLS["tree"](12, 1.0)
-    assert [type(oracle).__name__ for oracle in tree.inner] == ["OUE", "GRR", "GRR", "GRR"]
-    given = np.array(report) if isinstance(report, list) else report
-    good = tree.perturb(np.zeros(1, dtype=np.int64), np.random.default_rng(0))[0]
-    read = reader_by_type("tree", "client", 12, 1.0, "mix64", None)
-    with pytest.raises(ClientError, match="a report of tree is a vector of 1 \\+ k=13 numbers: the height"):
-        read([good, given], 0)
+def leaking(value, k, epsilon, *, of, sent, share):
+    """Send what a right client does, but for one value another report with some probability."""
+    return sent if value == of and random.random() < share else grr(value, k, epsilon)  # noqa: S311
+
+
+def test_a_leak_of_one_value_among_fifty_is_found_whatever_shows_it():
+    """Of 120 runs with such clients none missed one."""
+
+    def check(cell):
+        sent, share, seed = cell
+        client = partial(leaking, of=7, sent=sent, share=share)
+        found = audit_client(client, 50, 1.0, "grr", seed=seed, alpha=1e-4)
+        assert found.leaks
+        assert (found.values[0], found.tried, found.trials) == (7, 50, CLIENT_TRIALS // 2)
+        assert (found.looked_for or found.values)[0] == sent
+
+    assert failures(itertools.product((7, 3), (1.0, 0.2), (0, 1)), check) == {}
+    ours = partial(leaking, of=7, sent=7, share=1.0)
+    assert not audit_client(ours, 50, 1.0, "grr", values=(0, 1)).leaks  # which is all that used to be tried
+
+
+def test_of_many_values_some_are_tried():
+    found = audit_client(lambda value, *_: value, 5_000, 1.0, "grr", trials=2_000)
+    assert (found.tried, found.leaks) == (200, True)
+    assert audit_client(grr, 5, 1.0, "grr", trials=200, values=(3, 1)).tried == 2
+
+
+def test_a_value_that_lacks_what_all_others_have_is_found():
+    counts = np.full((4, 3), 50)
+    counts[2, 1], counts[0, 1] = 5, 60
+    found = most_suspicious(counts, 100)
+    assert (found.values, found.sign) == ((0, 2), 1)
+    counts[2, 0] = 90  # seen where nobody says which column belongs to which value
+    assert most_suspicious(counts, 100).other == 0
+    assert most_suspicious(counts, 100, own=(0, 1, 2, 2)).other == 2

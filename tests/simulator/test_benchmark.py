@@ -1,19 +1,31 @@
+"""Simulated errors: of one population or several, in any cut of the repetitions, raced, and of one collection."""
+
 from __future__ import annotations
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from simulator import METRICS, POSTPROCESSORS, benchmark, frequency_oracles
-from simulator.benchmark import Experiment, Runs, simulate
+from simulator.benchmark import Experiment, Runs, judged, simulate
+from simulator.domain import ORDERED
+from simulator.methods import Observed, observe
 from simulator.metrics import Metric
 from simulator.populations import apportion, frequencies
 from simulator.race import race
 from simulator.ranking import Pair, contenders, leading
 from simulator.seeding import rng_for
+from simulator.surrogate import few
+from simulator.surrogate.few import few_populations
+from tests.cells import failures
+
+from .law import stream
 
 PROTOCOLS = frequency_oracles()
+K, N = 24, 4000
+THREE = np.stack([apportion(frequencies(shape, K), N) for shape in ("zipf", "uniform", "zipf_shuffled")])
 
 
 def experiment(k: int = 16, n: int = 5000, seed: int = 0, protocols: tuple[str, ...] = tuple(PROTOCOLS)) -> Experiment:
@@ -28,26 +40,39 @@ def experiment(k: int = 16, n: int = 5000, seed: int = 0, protocols: tuple[str, 
     return Experiment(counts, oracles, POSTPROCESSORS, METRICS, pairs, seed)
 
 
+def of_populations(counts: np.ndarray = THREE) -> Experiment:
+    protocols, methods = ("grr", "oue", "hr"), ("none", "norm_sub", "post_pos", "wavelet_eb")
+    return Experiment(
+        counts=counts,
+        oracles={name: PROTOCOLS[name](K, 1.0) for name in protocols},
+        methods={name: POSTPROCESSORS[name] for name in methods},
+        # The most frequent values differ between the populations, and so does every target of topk.
+        metrics={name: metric.with_options(top_values=5, seed=0) for name, metric in METRICS.items()},
+        pairs=tuple((protocol, method) for protocol in protocols for method in methods),
+    )
+
+
 def assert_same(one: Runs, two: Runs) -> None:
     assert one.errors.keys() == two.errors.keys()
     for pair, block in one.errors.items():
         np.testing.assert_array_equal(block, two.errors[pair], err_msg=str(pair))
 
 
-def test_numbers_do_not_depend_on_jobs_blocks_or_the_order_of_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
-    task = experiment(protocols=("grr", "oue", "olh", "ss", "she", "pgr"))  # of every way to draw
-    quick = (pair for pair in task.pairs if pair[1] in ("none", "norm_sub", "power"))
-    task = replace(task, pairs=(*quick, ("oue", "eb_ns")))
-    task = replace(task, metrics={name: METRICS[name] for name in ("l1", "kl", "topk", "set", "range")})
-    whole = simulate(task, 0, 5)
-    assert_same(whole, simulate(task, 0, 5, jobs=2))
-    assert_same(whole, simulate(task, 0, 1) + simulate(task, 1, 3, jobs=2) + simulate(task, 4, 1))
-    assert_same(whole, simulate(replace(task, pairs=task.pairs[::-1]), 0, 5))
-    monkeypatch.setattr(benchmark, "CHUNK_CELLS", 3 * 16)
-    assert_same(whole, simulate(task, 0, 5))
-
-
-def test_numbers_depend_on_the_seed() -> None:
+def test_numbers_depend_on_the_seed_and_not_on_jobs_blocks_or_the_order_of_pairs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    every_way = experiment(protocols=("grr", "oue", "olh", "ss", "she", "pgr"))  # to draw
+    pairs = (*(pair for pair in every_way.pairs if pair[1] in ("none", "norm_sub", "power")), ("oue", "eb_ns"))
+    metrics = {name: METRICS[name] for name in ("l1", "kl", "topk", "set", "range")}
+    for task, sizes in ((replace(every_way, pairs=pairs, metrics=metrics), [3 * 16]), (of_populations(), [1, 2 * K])):
+        monkeypatch.undo()
+        whole = simulate(task, 0, 6)
+        assert_same(whole, simulate(task, 0, 6, jobs=2))
+        assert_same(whole, simulate(task, 0, 1) + simulate(task, 1, 3, jobs=2) + simulate(task, 4, 2))
+        assert_same(whole, simulate(replace(task, pairs=task.pairs[::-1]), 0, 6))
+        for cells in sizes:
+            monkeypatch.setattr(benchmark, "CHUNK_CELLS", cells)
+            assert_same(whole, simulate(task, 0, 6))
     one, two = (simulate(experiment(seed=seed, protocols=("oue",)), 0, 2) for seed in (0, 1))
     assert not np.array_equal(one.errors["oue", "none"], two.errors["oue", "none"])
 
@@ -56,12 +81,8 @@ def test_all_methods_see_the_same_noisy_estimates() -> None:
     task = experiment(protocols=("oue",))
     runs = simulate(task, 0, 3)
     oracle = task.oracles["oue"]
-    estimate = np.stack(
-        [
-            oracle.estimate(oracle.sample_support(task.counts, rng_for(0, "collect", "oue", repetition)), task.n)
-            for repetition in range(3)
-        ]
-    )
+    streams = (rng_for(0, "collect", "oue", repetition) for repetition in range(3))
+    estimate = np.stack([oracle.estimate(oracle.sample_support(task.counts, rng), task.n) for rng in streams])
     for name, method in POSTPROCESSORS.items():
         if not method.queries_only and ("oue", name) in task.pairs:
             expected = METRICS["l2"](method(estimate, oracle.noise(task.n)), task.truth)
@@ -70,8 +91,7 @@ def test_all_methods_see_the_same_noisy_estimates() -> None:
 
 def test_post_pos_is_measured_on_queries_only() -> None:
     runs = simulate(experiment(protocols=("grr",)), 0, 4)
-    with_post_pos = {name for name in METRICS if ("grr", "post_pos") in runs.of(name)}
-    assert with_post_pos == {"set", "range"}
+    assert {name for name in METRICS if ("grr", "post_pos") in runs.of(name)} == {"set", "range"}
     assert (runs.of("range")["grr", "post_pos"] <= runs.of("range")["grr", "none"]).all()
 
 
@@ -83,6 +103,62 @@ def test_what_is_no_number_is_an_infinite_error_and_not_a_metric_that_does_not_a
     assert all(np.isinf(errors).all() for errors in runs.of("odd").values())
 
 
+def test_repetition_r_is_that_of_population_r_modulo_their_number_alone() -> None:
+    runs = simulate(of_populations(), 0, 8)
+    alone = [simulate(of_populations(row), 0, 8) for row in THREE]
+    assert_same(alone[0], simulate(of_populations(THREE[:1]), 0, 8))
+    for pair, block in runs.errors.items():
+        expected = [alone[repetition % 3].errors[pair][repetition] for repetition in range(8)]
+        np.testing.assert_array_equal(block, expected, err_msg=str(pair))
+    # A negative control: the populations do not have the same errors.
+    for metric in ("topk", "l1", "emd", "kl"):
+        assert not np.array_equal(alone[0].of(metric)["oue", "norm_sub"], alone[2].of(metric)["oue", "norm_sub"])
+
+
+def test_truth_is_the_mean_and_n_that_of_each() -> None:
+    assert of_populations().n == N
+    np.testing.assert_allclose(of_populations().truth, (THREE / N).mean(axis=0), rtol=1e-14)
+    np.testing.assert_array_equal(of_populations(THREE[0]).truth, THREE[0] / N)
+    assert of_populations(THREE[0]).populations.shape == (1, K)
+
+
+def test_identity_covers_everything_that_decides_the_numbers() -> None:
+    base = experiment()
+    variants = [
+        base,
+        experiment(seed=1),
+        experiment(n=5001),
+        experiment(k=17),
+        replace(base, metrics=dict(METRICS) | {"topk": METRICS["topk"].with_options(top_values=3)}),
+        replace(base, oracles={name: PROTOCOLS[name](16, 1.5) for name in PROTOCOLS}),
+        *map(of_populations, (THREE, THREE[::-1], THREE[:2], THREE[0], THREE[:1], np.vstack([THREE, THREE]))),
+    ]
+    assert len({variant.id for variant in variants}) == len(variants)
+    assert base.id == experiment().id
+    assert of_populations().id == of_populations(THREE.copy()).id
+
+
+def test_impossible_experiments_and_races_are_refused() -> None:
+    def check(cell: tuple[str, object, str]) -> None:
+        field, value, message = cell
+        with pytest.raises(ValueError, match=message):
+            replace(of_populations(), **{field: value})  # type: ignore[arg-type]
+
+    cells: list[tuple[str, object, str]] = [
+        ("counts", np.zeros(K, dtype=np.int64), "at least 1 user"),
+        ("pairs", (), "at least one"),
+        ("counts", np.ones(3, dtype=np.int64), "k=24, the counts have k=3"),
+        ("counts", np.full((3, 23), 2), "k=24, the counts have k=23"),
+        ("counts", np.vstack([THREE[0], THREE[1] + 1]), "of equal sums"),
+        ("counts", np.vstack([THREE[0], 0 * THREE[0]]), "of equal sums"),
+        ("counts", THREE[None, :, :], "of equal sums"),
+    ]
+    assert failures(cells, check) == {}
+    for first, most in ((1, 10), (0, 10), (20, 10)):
+        with pytest.raises(ValueError, match="at least 2"):
+            race(experiment(), ["l1"], repetitions=first, max_repetitions=most)
+
+
 def test_blocks_of_different_experiments_do_not_add_up() -> None:
     task = experiment(protocols=("oue",))
     one, other = simulate(task, 0, 2), simulate(experiment(seed=1, protocols=("oue",)), 2, 2)
@@ -90,33 +166,6 @@ def test_blocks_of_different_experiments_do_not_add_up() -> None:
         one + other
     with pytest.raises(ValueError, match="end before 2, not 3"):
         one + simulate(task, 3, 2)
-
-
-def test_identity_covers_everything_that_decides_the_numbers() -> None:
-    base = experiment()
-    assert base.id == experiment().id
-    other_metric = dict(METRICS) | {"topk": METRICS["topk"].with_options(top_values=3)}
-    variants = [
-        experiment(seed=1),
-        experiment(n=5001),
-        experiment(k=17),
-        replace(base, metrics=other_metric),
-        replace(base, oracles={name: PROTOCOLS[name](16, 1.5) for name in PROTOCOLS}),
-    ]
-    assert len({base.id, *(variant.id for variant in variants)}) == 1 + len(variants)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"counts": np.zeros(16, dtype=np.int64)}, "at least 1 user"),
-        ({"pairs": ()}, "at least one"),
-        ({"counts": np.ones(3, dtype=np.int64)}, "k=16, the counts have k=3"),
-    ],
-)
-def test_impossible_experiments_are_refused(change: dict[str, object], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        replace(experiment(), **change)  # type: ignore[arg-type]
 
 
 def test_progress_counts_up_to_the_whole() -> None:
@@ -136,17 +185,12 @@ def test_race_adds_repetitions_only_where_it_matters() -> None:
     assert not verdict.open or max(lengths.values()) == 80
     leader = leading(runs.of("l1"))
     assert lengths[leader] == max(lengths.values())
-    assert_same(Runs(runs.experiment_id, runs.metrics, 0, {leader: runs.errors[leader]}), only(task, leader, runs))
-
-
-def only(task: Experiment, pair: Pair, runs: Runs) -> Runs:
-    """What simulating one pair at once, without a race, gives."""
-    return simulate(task, 0, len(runs.errors[pair]), pairs=[pair])
-
-
-def test_race_stops_at_once_when_all_is_clear() -> None:
-    task = replace(experiment(protocols=("oue",)), pairs=(("oue", "none"), ("oue", "norm_sub")))
-    assert race(task, ["l2"], repetitions=20, max_repetitions=400).repetitions == 20
+    # What simulating one pair at once, without a race, gives.
+    np.testing.assert_array_equal(
+        simulate(task, 0, lengths[leader], pairs=[leader]).errors[leader], runs.errors[leader]
+    )
+    clear = replace(task, pairs=(("oue", "none"), ("oue", "norm_sub")))
+    assert race(clear, ["l2"], repetitions=20, max_repetitions=400).repetitions == 20
 
 
 def test_race_lets_a_dropped_pair_make_up_what_it_missed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,7 +209,66 @@ def test_race_lets_a_dropped_pair_make_up_what_it_missed(monkeypatch: pytest.Mon
     assert_same(runs, simulate(task, 0, 20))
 
 
-@pytest.mark.parametrize(("first", "most"), [(1, 10), (0, 10), (20, 10)])
-def test_race_refuses_repetitions_without_an_interval(first: int, most: int) -> None:
-    with pytest.raises(ValueError, match="at least 2"):
-        race(experiment(), ["l1"], repetitions=first, max_repetitions=most)
+# --- one collection, over what may be the truth ----------------------------------------------------------------
+
+
+def collected(draws: int, metrics: dict[str, Metric]) -> tuple[Experiment, Observed]:
+    """What one collection of an ordered domain shows, and so many populations that may be behind it."""
+    oracle = PROTOCOLS["oue"](K, 1.0)
+    counts = np.stack([apportion(row, N) for row in stream("judged").dirichlet(np.ones(K), draws)])
+    methods = {"none": POSTPROCESSORS["none"]}
+    asked = Experiment(counts, {"oue": oracle}, methods, metrics, (("oue", "none"),), domain=ORDERED)
+    return asked, observe(oracle, oracle.sample_tally(THREE[0], stream("collected")), ORDERED)
+
+
+def test_each_error_is_that_of_the_one_result_on_one_draw() -> None:
+    metrics = {name: METRICS[name].with_options(top_values=3) for name in ("l1", "l2", "kl", "emd", "topk", "set")}
+    asked, observed = collected(12, metrics)
+    names = ("none", "norm_sub", "post_pos", "eb_ns", "wavelet_eb")
+    runs = judged(asked, "oue", observed, {name: POSTPROCESSORS[name] for name in names})
+    assert (runs.experiment_id, runs.metrics, runs.first) == (asked.id, tuple(metrics), 0)
+    assert list(runs.errors) == [("oue", name) for name in names]
+    for name in names:
+        result = POSTPROCESSORS[name].apply(observed)
+        expected = np.full((12, len(metrics)), np.nan)
+        for row, counts in enumerate(asked.populations):
+            for column, (metric_name, metric) in enumerate(metrics.items()):
+                if name != "post_pos":
+                    expected[row, column] = float(metric(result, counts / N))
+                elif metric_name == "set":
+                    expected[row, column] = float(metric.clipped_error(result, counts / N))
+        np.testing.assert_allclose(runs.errors["oue", name], expected, rtol=1e-12, err_msg=name)
+
+
+@pytest.mark.parametrize(
+    ("k", "ordered", "cases"),
+    [
+        (3, False, 200),
+        *(pytest.param(k, ordered, 600, marks=pytest.mark.slow) for k in (3, 6) for ordered in (False, True)),
+    ],
+)
+def test_the_range_of_an_error_holds_it_in_95_of_100_collections_of_the_prior(
+    k: int, ordered: bool, cases: int
+) -> None:
+    """Truths are drawn from the prior, users from the truths: the range over draws is then right by its definition."""
+    oracle, n, each = PROTOCOLS["grr"](k, 0.5), 2000, 160
+    waves = 5 if ordered else 0
+    inside = dict.fromkeys(("none", "norm_sub"), 0)
+    methods = {name: POSTPROCESSORS[name] for name in inside}
+    for case in range(cases):
+        rng = stream("coverage", k, ordered, case)
+        truth = few._frequencies(rng.standard_normal((1, 2 + waves + k)), k)[0]
+        tally = oracle.sample_tally(rng.multinomial(n, truth), rng)
+        observed = observe(oracle, tally)
+        drawn = few_populations(observed.estimate, oracle.noise(n), ordered=ordered, draws=each, rng=rng)
+        counts = np.floor(drawn * 10**8).astype(np.int64)
+        counts[:, 0] += 10**8 - counts.sum(axis=1)
+        asked = Experiment(counts, {"grr": oracle}, methods, {"l1": METRICS["l1"]}, (("grr", "none"),))
+        for (_, name), errors in judged(asked, "grr", observed, methods).of("l1").items():
+            low, high = np.quantile(errors, (0.025, 0.975))
+            inside[name] += low <= np.abs(methods[name].apply(observed) - truth).sum() <= high
+    # What comes next is as likely between any two of the draws: quantiles that are 0.95 (m - 1) draws apart hold a
+    # little less. The false alarm is 1e-6 at each end.
+    share = 0.95 * (each - 1) / (each + 1)
+    for times in inside.values():
+        assert stats.binom.ppf(1e-6, cases, share) <= times <= stats.binom.isf(1e-6, cases, 0.95)

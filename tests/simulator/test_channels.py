@@ -1,29 +1,37 @@
-"""Channels: the law of the aggregate, the matrices against direct summation and integration, and what they leak."""
+"""Channels: the law of the aggregate, matrices against direct summation and integration, what they leak, estimates."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from itertools import product
 
 import numpy as np
 import pytest
-from scipy import integrate, stats
+from scipy import integrate, optimize, stats
 
 from simulator.channels import (
     Channel,
+    SingularChannelError,
     epsilon_per_unit,
     epsilon_within,
+    ibu,
+    invert,
     krr,
     planar_geometric,
     planar_laplace,
     truncated_geometric,
 )
+from simulator.channels.channel import InversionCovariance
+from simulator.methods.maximum_likelihood import LANES, OFTEN, TOLERANCE, maxima
 from simulator.places import Places
+from simulator.populations import apportion, frequencies
 from simulator.protocols.grr import GRR
 from simulator.seeding import rng_for
+from tests.cells import failures
 
 FALSE_ALARM = 1e-6
-GRID = Places(3, 4, "euclidean", 1.0, 1.5)
+GRID, WIDE = Places(3, 4, "euclidean", 1.0, 1.5), Places(5, 6)
 LN2 = math.log(2)
 
 
@@ -32,9 +40,8 @@ def a_channel() -> Channel:
     return Channel("own", "a matrix", weights / weights.sum(axis=1, keepdims=True))
 
 
-def law_p_value(sampled: np.ndarray, channel: Channel, counts: np.ndarray) -> float:
-    """Chi-square of the repetitions' summed observations against their exact expectation, which is a multinomial's."""
-    return float(stats.chisquare(sampled.sum(axis=0), counts @ channel.matrix * len(sampled)).pvalue)
+def observed_by(channel: Channel, n: int = 20_000, name: str = "seen") -> np.ndarray:
+    return channel.sample_observed(apportion(frequencies("zipf_shuffled", channel.k), n), rng_for(0, name))
 
 
 @pytest.mark.parametrize("how", ["sample", "replay"])
@@ -44,9 +51,8 @@ def test_observed_counts_have_mean_and_covariance_of_the_law(how: str) -> None:
     if how == "sample":
         drawn = channel.sample_observed(np.broadcast_to(counts, (repetitions, 4)), rng)
     else:
-        drawn = np.stack(
-            [channel.observe(channel.perturb(np.repeat(np.arange(channel.k), counts), rng)) for _ in range(repetitions)]
-        )
+        users = np.repeat(np.arange(4), counts)
+        drawn = np.stack([channel.observe(channel.perturb(users, rng)) for _ in range(repetitions)])
     assert (drawn.sum(axis=1) == counts.sum()).all()
     mean = counts @ channel.matrix
     covariance = np.diag(mean) - (channel.matrix.T * counts) @ channel.matrix
@@ -58,22 +64,26 @@ def test_observed_counts_have_mean_and_covariance_of_the_law(how: str) -> None:
     assert (np.abs(products.mean(axis=0) - covariance) <= reach).all()
 
 
-def test_the_law_test_sees_a_matrix_that_is_5_percent_off() -> None:
+def test_a_matrix_that_is_5_percent_off_is_seen() -> None:
+    """By the chi-square of the summed observations against their exact expectation, which is a multinomial's."""
     channel, counts = a_channel(), np.array([40, 0, 25, 10]) * 50
-    drawn = channel.sample_observed(np.broadcast_to(counts, (400, 4)), rng_for(2, "off"))
-    shifted = channel.matrix.copy()
-    moved = 0.05 * shifted[:, 0]
-    shifted[:, 0] -= moved
-    shifted[:, 1] += moved
-    assert law_p_value(drawn, Channel("off", "off", shifted), counts) < FALSE_ALARM
+    drawn = channel.sample_observed(np.broadcast_to(counts, (400, 4)), rng_for(2, "off")).sum(axis=0)
+    moved = 0.05 * channel.matrix[:, :1] * np.array([-1.0, 1, 0, 0, 0, 0])
+    right, wrong = (
+        stats.chisquare(drawn, 400 * counts @ matrix) for matrix in (channel.matrix, channel.matrix + moved)
+    )
+    assert wrong.pvalue < FALSE_ALARM < right.pvalue
 
 
 def test_krr_is_grr() -> None:
     channel, oracle = krr(5, 1.3), GRR(5, 1.3)
-    assert channel.matrix[2, 2] == pytest.approx(oracle.p, rel=1e-12)
-    assert channel.matrix[2, 3] == pytest.approx(oracle.q, rel=1e-12)
-    assert channel.epsilon == pytest.approx(1.3, rel=1e-12)
-    assert channel.attack_success == pytest.approx(oracle.attack_success, rel=1e-12)
+    assert (channel.matrix[2, 2], channel.matrix[2, 3]) == pytest.approx((oracle.p, oracle.q), rel=1e-12)
+    assert (channel.epsilon, channel.attack_success) == pytest.approx((1.3, oracle.attack_success), rel=1e-12)
+    observed = observed_by(krr(30, 1.0))
+    channel, oracle = krr(30, 1.0), GRR(30, 1.0)
+    assert np.allclose(invert(channel, observed), oracle.estimate(observed, 20_000), atol=1e-12)
+    truth = frequencies("zipf", 30)
+    assert np.allclose(InversionCovariance(channel, 99).entry(truth), oracle.variance(truth, 99), rtol=1e-9)
 
 
 def test_truncated_geometric_sums_the_tails_of_the_endless_one() -> None:
@@ -123,35 +133,27 @@ def test_planar_laplace_on_a_line_is_the_distribution_function() -> None:
     assert np.allclose(planar_laplace(Places(1, 3), epsilon).matrix, expected, rtol=1e-12)
 
 
-def naive_leaks(channel: Channel, places: Places, radius: float) -> tuple[float, float]:
-    logs, distances = np.log(channel.matrix), places.distances()
-    gaps = np.abs(logs[:, None] - logs).max(axis=2)
-    apart = distances > 0
-    return float(gaps[distances <= radius].max()), float((gaps[apart] / distances[apart]).max())
+def test_leakage_is_that_of_the_double_loop_and_built_in_noise_keeps_its_promise() -> None:
+    weights = rng_for(5, "leak").random((12, 7)) + 0.1
+    own = Channel("own", "own", weights / weights.sum(axis=1, keepdims=True))
 
+    def check(cell: tuple[Callable[..., Channel], str]) -> None:
+        build, ground = cell
+        places = Places(3, 4, ground, 1.0, 1.5)
+        channel, distances = build(places, 0.6), places.distances()
+        logs, apart = np.log(channel.matrix), places.distances() > 0
+        gaps = np.abs(logs[:, None] - logs).max(axis=2)
+        assert epsilon_within(channel, places, 2.0) == pytest.approx(gaps[distances <= 2.0].max(), rel=1e-9)
+        assert epsilon_within(channel, places, 99) == pytest.approx(channel.epsilon, rel=1e-9)
+        per_unit = (gaps[apart] / distances[apart]).max()
+        assert epsilon_per_unit(channel, places) == pytest.approx(per_unit, rel=1e-9)
+        if build in (planar_geometric, planar_laplace):
+            wide = Places(9, 6, ground)
+            leak = epsilon_per_unit(build(wide, LN2), wide)
+            assert 0.99 * LN2 < leak <= LN2 * (1 + 1e-9)  # rounding of quadrature and logarithms
 
-@pytest.mark.parametrize("ground", ["euclidean", "manhattan"])
-@pytest.mark.parametrize("build", [planar_geometric, planar_laplace, None])
-def test_leakage_is_that_of_the_double_loop(build: object, ground: str) -> None:
-    places = Places(3, 4, ground, 1.0, 1.5)
-    if build is None:
-        weights = rng_for(5, "leak").random((12, 7)) + 0.1
-        channel = Channel("own", "own", weights / weights.sum(axis=1, keepdims=True))
-    else:
-        channel = build(places, 0.6)  # type: ignore[operator]
-    within, per_unit = naive_leaks(channel, places, 2.0)
-    assert epsilon_within(channel, places, 2.0) == pytest.approx(within, rel=1e-9)
-    assert epsilon_within(channel, places, 99) == pytest.approx(channel.epsilon, rel=1e-9)
-    assert epsilon_per_unit(channel, places) == pytest.approx(per_unit, rel=1e-9)
-
-
-@pytest.mark.parametrize("build", [planar_geometric, planar_laplace])
-@pytest.mark.parametrize("ground", ["euclidean", "manhattan"])
-def test_built_in_noise_keeps_its_promise(build: object, ground: str) -> None:
-    places = Places(9, 6, ground)
-    leak = epsilon_per_unit(build(places, LN2), places)  # type: ignore[operator]
-    assert leak <= LN2 * (1 + 1e-9)  # rounding of quadrature and logarithms
-    assert leak > 0.99 * LN2
+    builders = (planar_geometric, planar_laplace, lambda *_: own)
+    assert failures(product(builders, ("euclidean", "manhattan")), check) == {}
 
 
 def test_impossible_outputs_leak_everything_and_common_ones_nothing() -> None:
@@ -173,13 +175,15 @@ def test_expected_distance_is_that_of_the_reports() -> None:
     assert abs(moved.mean() - expected) <= stats.norm.isf(FALSE_ALARM / 2) * moved.std() / math.sqrt(len(moved))
 
 
-@pytest.mark.parametrize(
-    "matrix",
-    [np.eye(2)[:1], np.array([[0.5, 0.6], [0.5, 0.5]]), np.array([[1.2, -0.2], [0.5, 0.5]]), np.full((2, 2), np.nan)],
-)
-def test_what_is_no_channel_is_refused(matrix: np.ndarray) -> None:
-    with pytest.raises(ValueError, match="channel"):
-        Channel("own", "own", matrix)
+def test_what_is_no_channel_or_cannot_be_inverted_is_refused() -> None:
+    for matrix in (np.eye(2)[:1], [[0.5, 0.6], [0.5, 0.5]], [[1.2, -0.2], [0.5, 0.5]], np.full((2, 2), np.nan)):
+        with pytest.raises(ValueError, match="channel"):
+            Channel("own", "own", np.array(matrix))
+    three = [[0.5, 0.5], [0.4, 0.6], [0.3, 0.7]]
+    for matrix in (np.full((3, 3), 1 / 3), three, [[0.5 + 1e-10, 0.5 - 1e-10], [0.5, 0.5]]):
+        channel = Channel("own", "own", np.array(matrix))
+        with pytest.raises(SingularChannelError, match="invers"):
+            invert(channel, np.full(channel.outputs, 10))
 
 
 def test_noise_that_spreads_too_far_is_refused() -> None:
@@ -187,3 +191,105 @@ def test_noise_that_spreads_too_far_is_refused() -> None:
         planar_geometric(Places(3, 3), 1e-4)
     with pytest.raises(ValueError, match="positive"):
         planar_laplace(Places(3, 3), 0.0)
+
+
+# --- estimates -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_inversion_is_unbiased_with_the_stated_variance(wide: bool) -> None:
+    channel = planar_geometric(WIDE, 1.0)
+    if wide:  # more outputs than inputs: every output in two shades that tell nothing more
+        channel = Channel("wide", "wide", np.concatenate([0.3 * channel.matrix, 0.7 * channel.matrix], axis=1))
+    counts = apportion(frequencies("zipf", 30), 5000)
+    repetitions, truth = 1500, counts / 5000
+    drawn = invert(channel, channel.sample_observed(np.broadcast_to(counts, (repetitions, 30)), rng_for(1, "inv")))
+    variance = InversionCovariance(channel, 5000).entry(truth)
+    z = stats.norm.isf(1e-6 / 2 / 60)
+    assert (np.abs(drawn.mean(axis=0) - truth) <= z * np.sqrt(variance / repetitions)).all()
+    squares = (drawn - truth) ** 2
+    assert (np.abs(squares.mean(axis=0) - variance) <= z * squares.std(axis=0) / math.sqrt(repetitions)).all()
+
+
+def direct_likelihood(channel: Channel, observed: np.ndarray, shares: np.ndarray) -> float:
+    return sum(o / observed.sum() * math.log(float(shares @ channel.matrix[:, y])) for y, o in enumerate(observed) if o)
+
+
+def test_plain_updates_are_the_textbook_loop() -> None:
+    channel = planar_geometric(Places(2, 3), 0.7)
+    observed = observed_by(channel, 500)
+    matrix, shares = channel.matrix, np.full(6, 1 / 6)
+    for _ in range(5):
+        each = [[observed[y] / 500 * matrix[x, y] / (shares @ matrix[:, y]) for y in range(6)] for x in range(6)]
+        shares = shares * np.sum(each, axis=1)
+    done = ibu(channel, observed, accelerate=False, tolerance=0, most_updates=5)
+    assert np.allclose(done.frequencies, shares, rtol=1e-12)
+    assert done.log_likelihood == pytest.approx(direct_likelihood(channel, observed, shares), rel=1e-12)
+    assert done.updates == 5
+    assert not done.converged
+
+
+def test_ibu_ends_at_the_maximum_another_solver_finds_and_the_gap_bounds_what_is_missing() -> None:
+    channel = planar_geometric(Places(2, 3), 0.7)
+    observed = observed_by(channel, 300, "few")
+    best = -optimize.minimize(
+        lambda shares: -direct_likelihood(channel, observed, shares),
+        np.full(6, 1 / 6),
+        bounds=[(0, 1)] * 6,
+        constraints={"type": "eq", "fun": lambda shares: shares.sum() - 1},
+        method="SLSQP",
+        options={"ftol": 1e-15, "maxiter": 500},
+    ).fun
+    done = ibu(channel, observed, tolerance=1e-10, most_updates=5000)
+    plain = ibu(channel, observed, accelerate=False, tolerance=1e-10, most_updates=5000)
+    assert done.converged
+    assert done.log_likelihood >= best - 1e-10
+    assert done.updates <= plain.updates / 5
+    for most in (1, 3, 10, 30, 5000):
+        early = ibu(channel, observed, tolerance=1e-10, most_updates=most)
+        assert early.updates <= most
+        assert best <= early.log_likelihood + early.gap + 1e-12
+
+
+def test_closed_form_of_randomised_response_is_the_iterated_one() -> None:
+    def check(cell: tuple[int, float, int]) -> None:
+        k, epsilon, n = cell
+        channel = krr(k, epsilon)
+        observed = observed_by(channel, n)
+        closed = ibu(channel, observed)
+        iterated = ibu(channel, observed, closed=False, tolerance=1e-14, most_updates=200_000)
+        assert closed.updates == 0
+        assert np.abs(closed.frequencies - iterated.frequencies).max() < 1e-8
+
+    assert failures([(30, 1.0, 20_000), (30, 3.0, 500), (8, 0.3, 1000)], check) == {}
+
+
+def test_ibu_of_one_report_and_of_none() -> None:
+    channel = planar_geometric(WIDE, 0.5)
+    one = ibu(channel, np.eye(30, dtype=np.int64)[3])
+    assert one.frequencies.sum() == pytest.approx(1, abs=1e-12)
+    assert one.frequencies.argmax() == 3
+    with pytest.raises(ValueError, match="at least 1 report"):
+        ibu(channel, np.zeros(30, dtype=np.int64))
+
+
+def test_fits_in_step_are_fits_one_by_one_and_do_not_depend_on_those_beside_them() -> None:
+    """More than go in step at once, of many users and of so few that most outputs never occur."""
+    channel = planar_geometric(WIDE, 2.0)
+    users = [5 if place % 7 == 3 else 20_000 for place in range(LANES + 5)]
+    collections = np.stack([observed_by(channel, n, str(place)) for place, n in enumerate(users)])
+    few = (collections > 0).mean(axis=1) < OFTEN
+    assert 0 < few.sum() < len(few)
+    whole = maxima(channel.likelihood, collections)
+    for observed, fit in zip(collections, whole, strict=True):
+        alone = ibu(channel, observed)
+        assert fit.converged
+        assert fit.gap <= TOLERANCE
+        assert fit.frequencies.sum() == pytest.approx(1, abs=1e-12)
+        assert fit.log_likelihood == pytest.approx(direct_likelihood(channel, observed, fit.frequencies), rel=1e-10)
+        # Both are proven to be within their gaps of the same maximum; between these, rounding decides.
+        assert abs(fit.log_likelihood - alone.log_likelihood) <= max(fit.gap, alone.gap)
+    order = np.random.default_rng(0).permutation(len(collections))
+    for place, fit in zip(order, maxima(channel.likelihood, collections[order]), strict=True):
+        assert (fit.frequencies == whole[place].frequencies).all()
+    assert (maxima(channel.likelihood, collections[2:3])[0].frequencies == whole[2].frequencies).all()

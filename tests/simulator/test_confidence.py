@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import statistics
 
@@ -26,31 +25,16 @@ from tests.cells import failures
 PAIRS: list[Pair] = [("oue", name) for name in ("none", "norm_sub", "eb_ns", "power")]
 
 
-def quantile(values: np.ndarray, share: float) -> float:
-    """The value below which a share of all is, on the line between its two neighbours."""
-    ordered, place = sorted(values.tolist()), share * (len(values) - 1)
-    below = math.floor(place)
-    return ordered[below] + (place - below) * (ordered[min(below + 1, len(ordered) - 1)] - ordered[below])
-
-
-# --- populations -----------------------------------------------------------------------------------------------
-
-
 def test_repetition_r_is_of_population_r_modulo_their_number() -> None:
     populations, collections = 3, 4
     errors = np.array([100.0 * (r % populations) + r // populations for r in range(populations * collections)])
     expected = [100.0 * population + np.mean(range(collections)) for population in range(populations)]
     np.testing.assert_array_equal(by_population(errors, populations), expected)
-
-
-def test_one_collection_a_population_is_that_collection_even_where_some_are_left_out() -> None:
+    # One collection a population is that collection, even where some are left out.
     np.testing.assert_array_equal(by_population(np.array([3.0, 1.0]), 40), [3.0, 1.0])
-
-
-@pytest.mark.parametrize(("repetitions", "populations"), [(41, 40), (7, 3), (5, 4)])
-def test_uneven_shares_are_refused(repetitions: int, populations: int) -> None:
-    with pytest.raises(ValueError, match=f"{repetitions} repetitions cannot be shared evenly by {populations}"):
-        by_population(np.ones(repetitions), populations)
+    for repetitions, populations in ((41, 40), (7, 3), (5, 4)):
+        with pytest.raises(ValueError, match=f"{repetitions} repetitions cannot be shared evenly by {populations}"):
+            by_population(np.ones(repetitions), populations)
 
 
 # --- ranges ----------------------------------------------------------------------------------------------------
@@ -63,22 +47,22 @@ def test_the_range_is_that_of_the_draws_wider_on_a_log_scale_and_by_some_percent
         values = np.exp(np.random.default_rng(3).normal(0, spread, 240))
         mean = statistics.fmean(values.tolist())
         low, high = widened_range(values)
-        down, up = (math.log(quantile(values, share) / mean) for share in (0.025, 0.975))
+        ordered = sorted(values.tolist())
+        # Of 239 steps between 240 draws, 2.5 and 97.5 % are 5.975 and 233.025.
+        ends = (0.025 * ordered[5] + 0.975 * ordered[6], 0.975 * ordered[233] + 0.025 * ordered[234])
+        down, up = (math.log(end / mean) for end in ends)
         assert math.log(low / mean) == pytest.approx(WIDER * down - math.log(LEAST), abs=1e-12)
         assert math.log(high / mean) == pytest.approx(WIDER * up + math.log(LEAST), abs=1e-12)
 
     assert failures([0.01, 0.3, 1.0], check) == {}
 
 
-def test_a_mean_beyond_the_range_of_the_draws_is_in_the_range() -> None:
+def test_the_mean_is_in_the_range_which_may_reach_0_and_is_none_where_there_is_no_error() -> None:
     """Few draws may hold nearly all of the error."""
     values = np.where(np.arange(240) < 3, 1e6, 1.0)
     low, high = widened_range(values)
     assert high == pytest.approx(LEAST * values.mean())
     assert low < 1
-
-
-def test_a_range_that_reaches_0_does_and_no_error_at_all_has_none() -> None:
     assert widened_range(np.where(np.arange(240) < 20, 0.0, 1.0))[0] == 0.0
     assert widened_range(np.zeros(240)) == (0.0, 0.0)
     assert widened_range(np.full(240, 2.0)) == pytest.approx((2 / LEAST, 2 * LEAST))
@@ -93,7 +77,7 @@ def test_the_ratio_is_that_of_the_means_and_its_range_that_over_the_draws_wider_
     ratio = ratio_over_truths(errors, reference)
     value = math.fsum(errors) / math.fsum(reference)
     each = sorted((errors / reference).tolist())
-    # The quantiles are draws, the next one up: of 239 steps between 240 draws, 2.5 and 97.5 % are 5.975 and 233.025.
+    # The quantiles are draws, the next one up from 5.975 and 233.025.
     low, high = (value * (each[place] / value) ** RATIO_WIDER for place in (6, 234))
     assert ratio == pytest.approx((value, low, high), rel=1e-12)
     assert ratio.low < 1 < ratio.high
@@ -122,6 +106,7 @@ def test_the_range_holds_the_ratio_of_the_means() -> None:
 
 def test_no_error_or_one_without_bounds_has_the_ratio_that_is_left() -> None:
     zero, one, endless = np.zeros(240), np.ones(240), np.full(240, math.inf)
+    once = np.where(np.arange(240) == 7, math.inf, 1.0)
     cells = [
         (zero, zero, 1.0),
         (one, zero, math.inf),
@@ -129,14 +114,10 @@ def test_no_error_or_one_without_bounds_has_the_ratio_that_is_left() -> None:
         (endless, one, math.inf),
         (one, endless, 0.0),
         (endless, endless, 1.0),
-        (np.where(np.arange(240) == 7, math.inf, 1.0), one, math.inf),
+        (once, one, math.inf),
     ]
-
-    def check(place: int) -> None:
-        errors, reference, value = cells[place]
-        assert ratio_over_truths(errors, reference) == (value, value, value)
-
-    assert failures(range(len(cells)), check) == {}
+    wrong = [cell for cell in cells if ratio_over_truths(*cell[:2]) != (cell[2],) * 3]
+    assert wrong == []
 
 
 def test_a_reference_without_error_in_some_draws_leaves_the_range_open() -> None:
@@ -158,25 +139,14 @@ def test_the_probability_is_the_share_of_draws_within_2_percent_of_the_lowest() 
     errors[PAIRS[3]] = 1.01 * errors[PAIRS[2]]  # as good as it in nearly all of its draws
     found = probabilities(errors)
     assert list(found) == PAIRS
+    lowest = [min(draw) for draw in zip(*errors.values(), strict=True)]
     for pair in PAIRS:
-        times = 0
-        for draw in range(240):
-            lowest = min(float(block[draw]) for block in errors.values())
-            times += errors[pair][draw] <= 1.02 * lowest
+        times = sum(error <= 1.02 * least for error, least in zip(errors[pair], lowest, strict=True))
         assert found[pair] == pytest.approx(times / 240 * (1 - DOUBT * times / 240), rel=1e-12)
     assert sum(found.values()) > 1.1
     assert found[PAIRS[3]] > 0.5 * found[PAIRS[2]] > 0
-
-
-def test_what_is_as_good_as_the_best_in_all_draws_is_not_sure_to_be_so_and_more_draws_say_more() -> None:
-    whole = np.arange(240)
-
-    def of(times: int) -> float:
-        return probabilities({PAIRS[0]: np.where(whole < times, 1.0, 1.1), PAIRS[1]: np.full(240, 1.05)})[PAIRS[0]]
-
-    assert of(240) == pytest.approx(1 - DOUBT)
-    assert of(0) == 0.0
-    assert all(of(fewer) < of(more) for fewer, more in itertools.pairwise(range(0, 241, 40)))
-    assert probabilities({PAIRS[0]: np.zeros(9), PAIRS[1]: np.zeros(9)}) == pytest.approx(
-        dict.fromkeys(PAIRS[:2], 1 - DOUBT)
+    # What is as good as the best in all draws is not sure to be so, and what never is, is not.
+    alike, beaten = np.zeros(9), np.ones(9)
+    assert probabilities({PAIRS[0]: alike, PAIRS[1]: alike, PAIRS[2]: beaten}) == pytest.approx(
+        {PAIRS[0]: 1 - DOUBT, PAIRS[1]: 1 - DOUBT, PAIRS[2]: 0.0}
     )

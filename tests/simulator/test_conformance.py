@@ -1,15 +1,16 @@
-"""The checks shipped for authors: all members pass, and a protocol that breaks any of its promises is caught."""
+"""The checks shipped for authors: all members pass, and one that breaks any of its promises is caught."""
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from simulator.conformance import ConformanceError, check_metric, check_postprocessor, check_protocol
-from simulator.methods import POSTPROCESSORS
-from simulator.metrics import METRICS
+from simulator.methods import POSTPROCESSORS, PostProcessor
+from simulator.metrics import METRICS, Metric, emd, mse
 from simulator.protocols import PROTOCOLS, FrequencyOracle
 from simulator.protocols.grr import GRR
 from simulator.protocols.oracle import binomial_support
@@ -21,6 +22,18 @@ from tests.cells import failures
 
 DEAR = ("eb_ns", "power", "power_ns")  # take a second
 QUICK = [name for name, one in POSTPROCESSORS.items() if "suspects" not in one.needs and name not in DEAR]
+
+
+def caught_by(check):
+    """Return what tries a cell of a broken member and the sentence that it must be refused with, in one line."""
+
+    def is_caught(cell):
+        broken, sentence = cell
+        with pytest.raises(ConformanceError, match=sentence) as caught:
+            check(broken)
+        assert "\n" not in str(caught.value)
+
+    return is_caught
 
 
 @pytest.mark.slow
@@ -46,262 +59,262 @@ def test_right_protocols_pass_with_another_seed():
 # ---------------------------------------------------------------------------------------------------------- protocols
 
 
-class AnyDomain(GRR):
-    def __post_init__(self):
+def broken(base, **parts):
+    return type("Broken", (base,), {"__module__": __name__, **parts})
+
+
+def valued(base, **values):
+    """A protocol with these properties instead of its own."""
+    return broken(base, **{name: property(lambda _, value=value: value) for name, value in values.items()})
+
+
+def any_domain(base):
+    def begin(self):
         object.__setattr__(self, "k", max(self.k, 2))
-        super().__post_init__()
+        base.__post_init__(self)
 
+    return broken(base, __post_init__=begin)
 
-class AnyBudget(GRR):
-    def __post_init__(self):
-        if not self.epsilon > 0:
-            return
-        super().__post_init__()
 
+def budgets(taken):
+    """Randomised response that looks at a budget only where it is not taken as it is."""
+    return broken(GRR, __post_init__=lambda self: None if taken(self.epsilon) else GRR.__post_init__(self))
 
-class NotANumberPasses(GRR):
-    def __post_init__(self):
-        if not np.isnan(self.epsilon):
-            super().__post_init__()
 
+def noise(base, change):
+    """A protocol whose noise is said to be other than it is."""
+    return broken(base, noise=lambda self, n: change(base.noise(self, n)))
 
-class Swapped(OUE):
-    p = property(lambda self: OUE.q.fget(self))
-    q = property(lambda self: OUE.p.fget(self))
 
+def estimated(change):
+    return broken(OUE, estimate=lambda self, support, n: change(OUE.estimate(self, support, n)))
 
-class HalfOfThem(SHE):
-    p = property(lambda self: 0.5)
 
+def sampled(draw):
+    return broken(OUE, sample_support=draw)
 
-class NoBits(OUE):
-    report_bits = property(lambda self: 0)
 
+def of_other_q(self, counts, rng):
+    return binomial_support(counts, self.p, 1.05 * self.q, rng)
 
-class HalfABit(OUE):
-    report_bits = property(lambda self: self.k / 2)
 
+def not_so_many(self, counts, rng):
+    return OUE.sample_support(self, np.minimum(counts, 10**8), rng)
 
-class NothingGivenAway(OUE):
-    attack_success = property(lambda self: 0.0)
 
+def writes_into_counts(self, counts, rng):
+    counts += 1
+    return OUE.sample_support(self, counts, rng)
 
-class LessThanBlind(OUE):
-    attack_success = property(lambda self: 0.5 / self.k)
 
+def one_row_only(self, counts, rng):
+    return OUE.sample_support(self, counts.reshape(-1, self.k)[:1].reshape(self.k), rng)
 
-class MoreThanAllowed(OUE):
-    attack_success = property(lambda self: 1.0)
 
+def too_quiet(self, counts, rng):
+    mean = counts * self.p + (counts.sum(axis=-1, keepdims=True) - counts) * self.q
+    drawn = OUE.sample_support(self, counts, rng)
+    return np.floor(mean + 0.8 * (drawn - mean) + rng.random(counts.shape)).astype(np.int64)
 
-class NoiseOfOthers(OUE):
-    def noise(self, n):
-        return super().noise(n + 1)
 
+def cannot_draw(self, counts, rng):
+    raise KeyError(counts.shape, rng)
 
-class NoNoise(OUE):
-    def noise(self, n):
-        return replace(super().noise(n), variance_at_zero=0.0)
 
+def one_in_fifty_flipped_on(self, values, rng):
+    bits = OUE.perturb(self, values, rng)
+    return bits | (rng.random(bits.shape) < 0.02).astype(np.uint8)
 
-class NoUsersAreFine(OUE):
-    def noise(self, n):
-        return super().noise(max(n, 1))
 
-
-class ClaimsTheSum(OUE):
-    sums_to_one = True
-
-
-class DeniesTheSum(GRR):
-    sums_to_one = False
-
-
-class TwoOpinionsOnTheSum(GRR):
-    def noise(self, n):
-        return replace(super().noise(n), sums_to_one=False)
-
-
-class CountsThatAreReal(OUE):
-    support_dtype = np.float64
-
-
-class OneShort(OUE):
-    def perturb(self, values, rng):
-        return super().perturb(values[1:], rng)
-
-
-class ItsOwnClient(OUE):
-    def perturb(self, values, rng):
-        return super().perturb(values, np.random.default_rng())
-
-
-class ItsOwnSampler(OUE):
-    def sample_support(self, counts, rng):
-        return super().sample_support(counts, np.random.default_rng())
-
-
-class ScalarSupport(OUE):
-    def support(self, reports):
-        return super().support(reports).sum()
-
-
-class RealSupport(OUE):
-    def support(self, reports):
-        return super().support(reports).astype(float)
-
-
-class OneRowOnly(OUE):
-    def sample_support(self, counts, rng):
-        return super().sample_support(counts.reshape(-1, self.k)[:1].reshape(self.k), rng)
-
-
-class RealSample(OUE):
-    def sample_support(self, counts, rng):
-        return super().sample_support(counts, rng).astype(float)
-
-
-class WritesIntoCounts(OUE):
-    def sample_support(self, counts, rng):
-        counts += 1
-        return super().sample_support(counts, rng)
-
-
-class Clipped(OUE):
-    def estimate(self, support, n):
-        return np.maximum(super().estimate(support, n), 0.0)
-
-
-class SinglePrecision(OUE):
-    def estimate(self, support, n):
-        return super().estimate(support, n).astype(np.float32)
-
-
-class SamplerOff(OUE):
-    def sample_support(self, counts, rng):
-        return binomial_support(counts, self.p, 1.05 * self.q, rng)
-
-
-class ClientOff(OUE):
-    def perturb(self, values, rng):
-        bits = super().perturb(values, rng)
-        return bits | (rng.random(bits.shape) < 0.02).astype(np.uint8)
-
-
-class SamplerTooQuiet(OUE):
-    def sample_support(self, counts, rng):
-        mean = counts * self.p + (counts.sum(axis=-1, keepdims=True) - counts) * self.q
-        drawn = super().sample_support(counts, rng)
-        return np.floor(mean + 0.8 * (drawn - mean) + rng.random(counts.shape)).astype(np.int64)
-
-
-class WithoutCorrelation(GRR):
-    """Right in every value by itself; only the sum shows that reports of one value exclude the others."""
-
-    sums_to_one = False
-
-    def sample_support(self, counts, rng):
-        return binomial_support(counts, self.p, self.q, rng)
-
-    def replay_support(self, counts, rng):
-        drawn = super().replay_support(counts, rng)
-        return drawn + (rng.random(counts.shape) < 0.5) - (rng.random(counts.shape) < 0.5)
-
-
-class StatesTooMuch(OUE):
-    def noise(self, n):
-        return replace(super().noise(n), variance_at_zero=1.3 * super().noise(n).variance_at_zero)
-
-
-class WithoutTheFrequencyTerm(GRR):
-    def noise(self, n):
-        return replace(super().noise(n), variance_slope=0.0)
-
-
-class UserByUser(OUE):
-    def sample_support(self, counts, rng):
-        return self.replay_support(counts, rng)
-
-
-class NotSoManyUsers(OUE):
-    def sample_support(self, counts, rng):
-        return super().sample_support(np.minimum(counts, 10**8), rng)
-
-
-class CannotDraw(OUE):
-    def sample_support(self, counts, rng):
-        raise KeyError(counts.shape, rng)
-
-
-class Unnamed(OUE):
-    title = " "
-
-
-class AnyTree(Tree):
-    def __post_init__(self):
-        object.__setattr__(self, "k", max(self.k, 2))
-        super().__post_init__()
-
-
-class ShiftedTree(Tree):
-    def sample_tally(self, counts, rng):
-        return super().sample_tally(np.roll(counts, 1, axis=-1), rng)
-
-
-def is_caught(cell):
-    broken, sentence = cell
-    with pytest.raises(ConformanceError, match=sentence) as caught:
-        check_protocol(broken)
-    assert "\n" not in str(caught.value)
+def jittered_replay(self, counts, rng):
+    """Only the sum shows that reports of one value exclude the others."""
+    drawn = GRR.replay_support(self, counts, rng)
+    return drawn + (rng.random(counts.shape) < 0.5) - (rng.random(counts.shape) < 0.5)
 
 
 @pytest.mark.slow
 def test_users_one_by_one_are_caught():
-    is_caught((UserByUser, "must not depend on n"))
+    one_by_one = sampled(lambda self, counts, rng: self.replay_support(counts, rng))
+    caught_by(check_protocol)((one_by_one, "must not depend on n"))
 
 
 def test_a_broken_protocol_is_caught():
+    without_correlation = broken(
+        GRR,
+        sums_to_one=False,
+        sample_support=lambda self, counts, rng: binomial_support(counts, self.p, self.q, rng),
+        replay_support=jittered_replay,
+    )
+    rolled = broken(Tree, sample_tally=lambda self, counts, rng: Tree.sample_tally(self, np.roll(counts, 1, -1), rng))
+    swapped = broken(OUE, p=property(lambda self: OUE.q.fget(self)), q=property(lambda self: OUE.p.fget(self)))
+    own = np.random.default_rng
     cells = [
         (FrequencyOracle, "defines all it leaves open"),
         (GRR(4, 1.0), "a protocol is a subclass"),
         (Protocol, "a protocol is a subclass"),
-        (AnyTree, "must refuse k=1"),
-        (ShiftedTree, "must have the means and variances"),
-        (Unnamed, "title must be a text"),
-        (AnyDomain, "must refuse k=1"),
-        (AnyBudget, "must refuse k=8, epsilon=0"),
-        (NotANumberPasses, "must refuse k=8, epsilon=nan"),
-        (Swapped, "0 <= q < p <= 1"),
-        (HalfOfThem, "both be numbers or both None"),
-        (NoBits, "report_bits must be a whole number"),
-        (HalfABit, "report_bits must be a whole number"),
-        (NothingGivenAway, "attack_success must be a probability"),
-        (LessThanBlind, "attack_success must lie between"),
-        (MoreThanAllowed, "attack_success must lie between"),
-        (NoiseOfOthers, r"noise\(1000\) must hold n, p and q"),
-        (NoNoise, "must be positive and finite"),
-        (NoUsersAreFine, "n=0.* must be refused"),
-        (ClaimsTheSum, "sums_to_one is True, but the raw estimates do not"),
-        (DeniesTheSum, "sums_to_one is False, but the raw estimates always"),
-        (TwoOpinionsOnTheSum, "must say the same"),
-        (CountsThatAreReal, "support_dtype must be int64"),
-        (OneShort, "one report a user, got 299 for 300"),
-        (ItsOwnClient, "perturb must draw from the generator"),
-        (ItsOwnSampler, "sample_support must draw from the generator"),
-        (ScalarSupport, r"support must give shape \(2,\)"),
-        (RealSupport, "support must give int64, got float64"),
-        (OneRowOnly, "sample_support must keep the shape"),
-        (RealSample, "sample_support must give int64, got float64"),
-        (WritesIntoCounts, "drawing must not fail, but raised ValueError.*read-only"),
-        (Clipped, "estimates from replay_support must be unbiased"),
-        (SinglePrecision, "estimate must give finite float64"),
-        (SamplerOff, "estimates from sample_support must be unbiased"),
-        (ClientOff, "estimates from replay_support must be unbiased"),
-        (SamplerTooQuiet, "must have the same variance"),
-        (WithoutCorrelation, "same variance, but that of the (alternating )?sum"),
-        (StatesTooMuch, "must be as stated"),
-        (WithoutTheFrequencyTerm, "must be as stated"),
-        (NotSoManyUsers, "1,000,000,000 users must be within their noise"),
-        (CannotDraw, "must not fail, but raised KeyError"),
+        (any_domain(Tree), "must refuse k=1"),
+        (rolled, "must have the means and variances"),
+        (broken(OUE, title=" "), "title must be a text"),
+        (any_domain(GRR), "must refuse k=1"),
+        (budgets(lambda epsilon: not epsilon > 0), "must refuse k=8, epsilon=0"),
+        (budgets(np.isnan), "must refuse k=8, epsilon=nan"),
+        (swapped, "0 <= q < p <= 1"),
+        (valued(SHE, p=0.5), "both be numbers or both None"),
+        (valued(OUE, report_bits=0), "report_bits must be a whole number"),
+        (valued(OUE, report_bits=4.5), "report_bits must be a whole number"),
+        (valued(OUE, attack_success=0.0), "attack_success must be a probability"),
+        (broken(OUE, attack_success=property(lambda self: 0.5 / self.k)), "attack_success must lie between"),
+        (valued(OUE, attack_success=1.0), "attack_success must lie between"),
+        (broken(OUE, noise=lambda self, n: OUE.noise(self, n + 1)), r"noise\(1000\) must hold n, p and q"),
+        (noise(OUE, lambda own: replace(own, variance_at_zero=0.0)), "must be positive and finite"),
+        (broken(OUE, noise=lambda self, n: OUE.noise(self, max(n, 1))), "n=0.* must be refused"),
+        (broken(OUE, sums_to_one=True), "sums_to_one is True, but the raw estimates do not"),
+        (broken(GRR, sums_to_one=False), "sums_to_one is False, but the raw estimates always"),
+        (noise(GRR, lambda own: replace(own, sums_to_one=False)), "must say the same"),
+        (broken(OUE, support_dtype=np.float64), "support_dtype must be int64"),
+        (broken(OUE, perturb=lambda self, v, rng: OUE.perturb(self, v[1:], rng)), "report a user, got 299 for 300"),
+        (broken(OUE, perturb=lambda self, v, _: OUE.perturb(self, v, own())), "perturb must draw from the generator"),
+        (sampled(lambda self, c, _: OUE.sample_support(self, c, own())), "sample_support must draw from the generator"),
+        (broken(OUE, support=lambda self, y: OUE.support(self, y).sum()), r"support must give shape \(2,\)"),
+        (broken(OUE, support=lambda self, y: OUE.support(self, y) * 1.0), "support must give int64, got float64"),
+        (sampled(one_row_only), "sample_support must keep the shape"),
+        (sampled(lambda self, c, rng: OUE.sample_support(self, c, rng) * 1.0), "must give int64, got float64"),
+        (sampled(writes_into_counts), "drawing must not fail, but raised ValueError.*read-only"),
+        (estimated(lambda own: np.maximum(own, 0.0)), "estimates from replay_support must be unbiased"),
+        (estimated(lambda own: own.astype(np.float32)), "estimate must give finite float64"),
+        (sampled(of_other_q), "estimates from sample_support must be unbiased"),
+        (broken(OUE, perturb=one_in_fifty_flipped_on), "estimates from replay_support must be unbiased"),
+        (sampled(too_quiet), "must have the same variance"),
+        (without_correlation, "same variance, but that of the (alternating )?sum"),
+        (noise(OUE, lambda own: replace(own, variance_at_zero=1.3 * own.variance_at_zero)), "must be as stated"),
+        (noise(GRR, lambda own: replace(own, variance_slope=0.0)), "must be as stated"),
+        (sampled(not_so_many), "1,000,000,000 users must be within their noise"),
+        (sampled(cannot_draw), "must not fail, but raised KeyError"),
     ]
-    assert failures(cells, is_caught) == {}
+    assert failures(cells, caught_by(check_protocol)) == {}
+
+
+# ------------------------------------------------------------------------------------------------------------ methods
+
+
+def method_of(function, **claims):
+    claims = {"nonnegative": False, "sums_to_one": False, "reference": "none", **claims}
+    return PostProcessor("broken", "Broken", function, **claims)
+
+
+def writes(estimate, noise):
+    estimate[...] = noise.sd
+    return estimate.copy()
+
+
+def fails(estimate, noise):
+    raise ZeroDivisionError(f"{estimate}\n{noise}")
+
+
+def neighbours(estimate, noise):
+    return (estimate + np.roll(estimate, 1, axis=-1)) / 2 + 0 * noise.sd
+
+
+def of_tallies(function):
+    needs = frozenset({"local_likelihood", "order"})
+    return method_of(function, nonnegative=True, sums_to_one=True, keeps_order=False, needs=needs)
+
+
+def counts_alone(observed):
+    """Of the square wave: its outputs in the middle, as if each were the value behind it."""
+    k = observed.likelihood.shape[0]
+    margin = (observed.tally.counts.shape[-1] - k) // 2
+    inside = observed.tally.counts[..., margin : margin + k] + 1.0
+    return inside / inside.sum(axis=-1, keepdims=True)
+
+
+def averaged_rows(observed):
+    each = counts_alone(observed)
+    return (each + each.reshape(-1, each.shape[-1]).mean(axis=0)) / 2
+
+
+def breaks_ties(estimate, noise):
+    return estimate + noise.sd * np.arange(estimate.shape[-1])
+
+
+def test_a_broken_method_is_caught():
+    cells = [
+        (lambda e, noise: e, "a method is a PostProcessor"),
+        (method_of(lambda e, noise: e.copy(), reference=""), "reference must be a text"),
+        (method_of(lambda e, noise: e.sum(axis=-1)), "shape .* must be kept"),
+        (method_of(lambda e, noise: e.astype(np.float32)), "must be float64"),
+        (method_of(lambda e, noise: e), "share memory"),
+        (method_of(writes), "must not fail, but raised ValueError.*read-only"),
+        (method_of(fails), "must not fail, but raised ZeroDivisionError"),
+        (method_of(lambda e, noise: np.log(np.maximum(e, 0), out=np.full_like(e, -np.inf), where=e > 0)), "finite"),
+        (method_of(lambda e, noise: e.copy(), nonnegative=True), "claims nonnegative"),
+        (method_of(lambda e, noise: np.maximum(e, 0), sums_to_one=True), "claims sums_to_one"),
+        (method_of(lambda e, noise: e / max(1.0, np.abs(e).max())), "exactly what its rows give"),
+        (method_of(lambda e, noise: -e), "claims keeps_order"),
+        (method_of(breaks_ties), "claims keeps_order"),
+        (method_of(neighbours, keeps_order=False), "does not claim ordered_only"),
+        (method_of(lambda e, noise: e / 2, queries_only=True), "claims queries_only"),
+        (method_of(lambda e, noise: e.copy(), fits=lambda noise, k: False), "at least one built-in protocol"),
+        (method_of(lambda e, noise: e.copy(), fits=lambda noise, k: noise.p > 0), "fits must not fail"),
+        (method_of(lambda e, noise: e * noise.p), "noise of she .* must not fail, but raised TypeError"),
+        (of_tallies(lambda o: o.tally.counts / o.tally.n), "tallies of sw .* the shape .* must be kept"),
+        (of_tallies(lambda o: counts_alone(o).astype(np.float32)), "tallies of sw .* must be float64"),
+        (of_tallies(lambda o: counts_alone(o) / 2), "tallies of sw .* claims sums_to_one"),
+        (of_tallies(averaged_rows), "tallies of sw .* exactly what its rows give"),
+        (of_tallies(lambda o: o.estimate * 1.0), "tallies of sw .* must not fail, but raised TypeError"),
+    ]
+    assert failures(cells, caught_by(check_postprocessor)) == {}
+
+
+def test_a_method_that_says_what_it_is_for_passes():
+    check_postprocessor(method_of(neighbours, keeps_order=False, ordered_only=True))
+    check_postprocessor(of_tallies(counts_alone))
+    check_postprocessor(method_of(lambda e, noise: e * noise.p, fits=lambda noise, k: noise.p is not None))
+
+
+# ------------------------------------------------------------------------------------------------------------ metrics
+
+
+def metric_of(function, **claims):
+    return Metric("broken", "Broken", function, **{"unit": "frequency", **claims})
+
+
+def counted():
+    calls = itertools.count()
+    return lambda estimate, truth: mse(estimate, truth) + next(calls)
+
+
+def writes_truth(estimate, truth):
+    truth[0] = 0.5
+    return mse(estimate, truth)
+
+
+def relative(estimate, truth):
+    with np.errstate(all="ignore"):
+        return mse(estimate, truth) / np.abs(estimate).sum(axis=-1)
+
+
+def test_a_broken_metric_is_caught():
+    cells = [
+        (mse, "a metric is a Metric"),
+        (metric_of(mse, unit=""), "unit must be a text"),
+        (metric_of(lambda e, t: np.abs(e - t)), "must give errors of shape"),
+        (metric_of(lambda e, t: np.float64(((e - t) ** 2).sum())), "must give errors of shape"),
+        (metric_of(lambda e, t: mse(e, t) / max(1e-9, np.max(mse(e, t), initial=0.0))), "exactly the errors"),
+        (metric_of(counted()), "exactly the errors"),
+        (metric_of(lambda e, t: (e - t).mean(axis=-1)), "finite and at least 0"),
+        (metric_of(relative), "all zero: an error is finite"),
+        (metric_of(lambda e, t: mse(e, t) + 1.0), "nearly 0"),
+        (metric_of(lambda e, t: 0.0 * mse(e, t)), "worse estimates must have larger errors"),
+        (metric_of(lambda e, t: 1 / (1 + mse(e, t))), "worse estimates must have larger errors"),
+        (metric_of(emd), "does not claim ordered_only"),
+        (metric_of(writes_truth), "must not fail, but raised ValueError.*read-only"),
+        (metric_of(lambda e, t, weight: weight * mse(e, t)), "must not fail, but raised TypeError.*weight"),
+        (metric_of(mse, clipped=lambda e, t: 2 * mse(e, t)), "where no query answer is negative"),
+        (metric_of(mse, clipped=lambda e, t: -mse(e, t)), "clipped, .*finite and at least 0"),
+    ]
+    assert failures(cells, caught_by(check_metric)) == {}
+
+
+def test_a_metric_with_a_setting_of_its_own_passes():
+    check_metric(metric_of(lambda e, t, exponent=2: (np.abs(e - t) ** exponent).sum(axis=-1), options={"exponent": 3}))

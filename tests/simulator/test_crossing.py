@@ -23,16 +23,8 @@ def noisy(curve: Callable[[float], float], *, spread: float, common: bool = True
 @pytest.mark.parametrize("common", [True, False])
 @pytest.mark.parametrize("start", [1e3, 3e5, 1e9])
 def test_finds_a_known_crossing_within_its_own_precision(start: float, common: bool) -> None:
-    found = crossing(
-        noisy(lambda x: 30 * x**-0.5, spread=0.2, common=common),
-        0.05,
-        start=start,
-        low=10,
-        high=1e12,
-        whole=True,
-        precision=0.0075,
-        most=2000,
-    )
+    falling = noisy(lambda x: 30 * x**-0.5, spread=0.2, common=common)
+    found = crossing(falling, 0.05, start=start, low=10, high=1e12, whole=True, precision=0.0075, most=2000)
     truth = (30 / 0.05) ** 2
     # log x is off by the error of the mean over the slope; 4 standard errors
     assert abs(math.log(found.x / truth)) <= 4 * 0.0075 / 0.5
@@ -40,9 +32,7 @@ def test_finds_a_known_crossing_within_its_own_precision(start: float, common: b
     # The width rests on the slope: two means of half of the repetitions, half a unit of log x apart. Without common
     # noise its standard error is 0.0075 sqrt(2) sqrt(2) / 0.5 = 0.03, 6 % of 0.5; 4 of them.
     assert math.log(found.high / found.low) == pytest.approx(2 * 1.96 * 0.0075 / 0.5, rel=0.25)
-    assert found.reached
-    assert found.inside
-    assert found.x == round(found.x)
+    assert (found.reached, found.inside, found.x) == (True, True, round(found.x))
 
 
 def test_intervals_cover_the_truth_as_often_as_they_say() -> None:
@@ -58,26 +48,16 @@ def test_intervals_cover_the_truth_as_often_as_they_say() -> None:
     assert covered >= 190 - 4 * math.sqrt(200 * 0.95 * 0.05)
 
 
-def test_a_floor_is_told_not_crossed() -> None:
-    found = crossing(noisy(lambda x: 0.1 + 1 / x, spread=0.05), 0.05, start=10, low=1, high=1e6)
-    assert not found.reached
-    assert found.x == pytest.approx(1e6)
-    assert found.error == pytest.approx(0.1, rel=4 * 0.0075)
-
-
-def test_a_target_met_at_once_is_told() -> None:
-    found = crossing(noisy(lambda x: 1 / x, spread=0.05), 5.0, start=100, low=1, high=1e6)
-    assert found.reached
-    assert not found.inside
-    assert found.x == pytest.approx(1.0)
-
-
-def test_a_jump_over_the_target_ends_behind_the_jump() -> None:
-    found = crossing(
-        noisy(lambda x: 2 / x if x < 7 else 0.5 / x, spread=0.02), 0.2, start=3, low=0.1, high=100, precision=0.005
-    )
-    assert found.x == pytest.approx(7, rel=2e-4)
-    assert found.error < 0.2
+def test_a_floor_is_told_a_target_met_at_once_too_and_a_jump_over_it_ends_behind_the_jump() -> None:
+    floor = crossing(noisy(lambda x: 0.1 + 1 / x, spread=0.05), 0.05, start=10, low=1, high=1e6)
+    assert (floor.reached, floor.x) == (False, pytest.approx(1e6))
+    assert floor.error == pytest.approx(0.1, rel=4 * 0.0075)
+    met = crossing(noisy(lambda x: 1 / x, spread=0.05), 5.0, start=100, low=1, high=1e6)
+    assert (met.reached, met.inside, met.x) == (True, False, pytest.approx(1.0))
+    jumping = noisy(lambda x: 2 / x if x < 7 else 0.5 / x, spread=0.02)
+    jump = crossing(jumping, 0.2, start=3, low=0.1, high=100, precision=0.005)
+    assert jump.x == pytest.approx(7, rel=2e-4)
+    assert jump.error < 0.2
 
 
 def test_refuses_what_has_no_meaning() -> None:

@@ -1,24 +1,59 @@
-"""The equations that Hadamard response and projective geometry response share."""
+"""Finite fields, against schoolbook polynomials and the axioms, and the equations that two protocols share."""
 
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 import pytest
-from scipy import stats
 
-from simulator.protocols.equations import collect, evenly, numbers_of, points, solutions, spread, vectors
+from simulator.protocols.equations import collect, numbers_of, points, solutions, spread, vectors
+from simulator.protocols.fields import field, is_prime_power, smallest_divisor
 from tests.cells import failures
 
-from .law import accept, chi_square_p, merge_bins, stream, two_sided
-from .slow_field import inner_products, slow_field
+from .law import accept, all_points, chi_square_p, inner_products, slow_field, stream, two_sided
 
 
-def all_points(t: int, q: int):
-    """Vectors whose first coordinate other than 0 is 1, in the order of the numbers they spell."""
-    space = itertools.product(range(q), repeat=t)
-    return np.array([point for point in space if any(point) and next(filter(None, point)) == 1])
+def test_sums_and_products_are_those_of_polynomials():
+    def check(q):
+        sums, products = slow_field(q)
+        a = np.arange(q)
+        np.testing.assert_array_equal(field(q).add(a[:, None], a), sums)
+        np.testing.assert_array_equal(field(q).mul(a[:, None], a), products)
+
+    assert failures([2, 3, 4, 5, 7, 8, 9, 13, 16, 25, 27, 32, 49, 64, 81], check) == {}
+
+
+def test_the_axioms_of_a_field_hold():
+    def check(q):
+        one, other = field(q), np.arange(q)
+        a, b, c = np.random.default_rng(q).integers(0, q, size=(3, 50_000))
+        np.testing.assert_array_equal(one.mul(a, one.add(b, c)), one.add(one.mul(a, b), one.mul(a, c)))
+        np.testing.assert_array_equal(one.mul(a, one.mul(b, c)), one.mul(one.mul(a, b), c))
+        np.testing.assert_array_equal(one.add(a, one.add(b, c)), one.add(one.add(a, b), c))
+        assert (one.mul(other, one.inverses)[1:] == 1).all()
+        assert one.inverses[0] == 0
+        assert (one.add(other, one.negatives) == 0).all()
+        assert (one.mul(a, b) == 0).tolist() == ((a == 0) | (b == 0)).tolist()
+
+    assert failures([4, 8, 9, 16, 27, 121, 128, 243, 256, 257], check) == {}
+
+
+def test_inner_products_are_sums_of_products():
+    left, right = np.random.default_rng(1).integers(0, 9, size=(2, 40, 3))
+    np.testing.assert_array_equal(field(9).inner(left, right), inner_products(left, right, 9).diagonal())
+
+
+def test_prime_powers_are_told_from_other_numbers():
+    for number in range(2, 600):
+        divisors = [m for m in range(2, number + 1) if number % m == 0]
+        assert smallest_divisor(number) == divisors[0]
+        powers = {divisors[0] ** i for i in range(1, round(math.log2(number)) + 2)}
+        assert is_prime_power(number) == (number in powers)
+
+
+# --- equations -------------------------------------------------------------------------------------------------
 
 
 def test_points_are_numbered_in_order_and_up_to_a_factor():
@@ -77,23 +112,6 @@ def test_every_solution_is_drawn_equally_often_and_nothing_else():
                 assert accept(chi_square_p(observed, np.full(len(observed), users / len(observed))))
 
     assert failures(AFFINE, check) == {}
-
-
-def test_users_are_put_evenly_one_by_one_and_all_at_once():
-    def check(users):
-        # One cell of five: binomial, whether there are fewer users than cells or more.
-        drawn = evenly(np.full(20_000, users), 5, stream("evenly", users))
-        assert (drawn.sum(axis=1) == users).all()
-        expected = stats.binom.pmf(np.arange(users + 1), users, 0.2) * 20_000
-        bins = merge_bins(expected)
-        if bins[-1]:
-            for cell in range(5):
-                observed = np.bincount(bins, np.bincount(drawn[:, cell], minlength=users + 1).astype(float))
-                assert accept(chi_square_p(observed, np.bincount(bins, expected)))
-        mixed = evenly(np.array([0, 100, 3, 7]), 5, stream("evenly", "mixed"))
-        assert mixed.sum(axis=1).tolist() == [0, 100, 3, 7]
-
-    assert failures([0, 1, 4, 5, 6, 40], check) == {}
 
 
 @pytest.mark.parametrize(("d", "q"), [(3, 2), (2, 4)])

@@ -11,10 +11,8 @@ from scipy import stats
 
 from simulator import Noise
 from simulator.methods.empirical_bayes import BIN, mixture_model
-from simulator.populations import frequencies
 from simulator.surrogate import families
 from simulator.surrogate.families import family_posterior
-from simulator.surrogate.mixture import mixture_posterior
 
 from .law import even_noise, stream
 
@@ -35,8 +33,7 @@ def test_each_distribution_has_mean_one_and_each_kind_is_as_frequent() -> None:
     assert len(found) == sum(SIZES)
     for values, shares, _ in found:
         assert (values > 0).all()
-        assert values @ shares == pytest.approx(1, rel=1e-9)
-        assert shares.sum() == pytest.approx(1, rel=1e-12)
+        assert (values @ shares, shares.sum()) == pytest.approx((1, 1), rel=1e-9)
     for kind in KINDS:
         assert math.fsum(often for _, _, often in of_kind(100, kind)) == pytest.approx(1)
 
@@ -141,17 +138,6 @@ def test_evidence_is_the_mean_likelihood_of_all_distributions(slope: float) -> N
         assert family_posterior(estimate, noise, 3, stream("x")).evidence == pytest.approx(expected, abs=0.05)
 
 
-def test_evidence_is_a_ratio_of_likelihoods() -> None:
-    """Its exponential has a mean of 1 under even frequencies: it is above 1/a with a probability of at most a (Markov).
-
-    Of 60, 6 may be above 10: more than 18 are a false alarm of 9e-6 even if all of that bound is used.
-    """
-    k, sd = 32, 0.01
-    rng = stream("even")
-    found = [family_posterior(1 / k + rng.normal(0, sd, k), even_noise(sd), 1, rng).evidence for _ in range(60)]
-    assert sum(one > math.log(10) for one in found) <= 18
-
-
 def test_draws_are_those_of_each_category_under_the_distribution(monkeypatch: pytest.MonkeyPatch) -> None:
     """With one distribution alone: a mean and a spread for each category, by Bayes' rule."""
     k, sd, draws = 6, 0.04, 6000
@@ -205,26 +191,6 @@ def test_evidence_tells_few_classes_from_a_wide_spread() -> None:
     assert wide > 20
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("concentration", [0.3, 3.0])
-def test_few_parameters_are_seen_under_more_noise(concentration: float) -> None:
-    """A gamma distribution: the draws are no farther from the truth than those of a fitted mixture, on average.
-
-    Where both see as much the ratio is 1; the mean of eight has a standard error of about 2 %.
-    """
-    k, sd, gaps = 64, 1.0 / 64, []
-    for seed in range(8):
-        rng = stream("gamma", seed, concentration)
-        truth = rng.dirichlet(np.full(k, concentration))
-        estimate = truth + rng.normal(0, sd, k)
-        near, far = (
-            float(np.linalg.norm(posterior(estimate, even_noise(sd), 40, rng).populations.mean(axis=0) - truth))
-            for posterior in (family_posterior, mixture_posterior)
-        )
-        gaps.append(near / far)
-    assert np.mean(gaps) < 1.05
-
-
 def test_high_estimates_are_left_as_free_as_their_noise_and_the_others_are_not_below_0() -> None:
     sd = 1e-3
     truth = np.concatenate([[0.5, 0.3], np.full(30, 0.2 / 30)])
@@ -236,11 +202,3 @@ def test_high_estimates_are_left_as_free_as_their_noise_and_the_others_are_not_b
     assert (np.abs(drawn[:, :2].mean(axis=0) - truth[:2]) < 5 * sd / 400**0.5).all()
     assert (np.abs(drawn[:, :2].std(axis=0) - sd) < 5 * sd / 800**0.5).all()
     assert (drawn[:, 2:] >= 0).all()
-
-
-@pytest.mark.parametrize("sd", [1e-4, 1e-3, 0.02, 3.0])
-def test_any_noise_leaves_finite_draws(sd: float) -> None:
-    estimate = frequencies("zipf", 32) + stream("finite", sd).normal(0, sd, 32)
-    found = family_posterior(estimate, even_noise(sd), 5, stream("finite"))
-    assert math.isfinite(found.evidence)
-    assert np.isfinite(found.populations).all()

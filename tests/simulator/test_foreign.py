@@ -8,19 +8,19 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import warnings
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
 
 from simulator import foreign
-from simulator.benchmark import Experiment, simulate
+from simulator.benchmark import Experiment, judged, simulate
 from simulator.foreign import ForeignError, PluginWarning, blame, containment, guard, short
-from simulator.methods import POSTPROCESSORS, PostProcessor
+from simulator.methods import POSTPROCESSORS, PostProcessor, observe
 from simulator.metrics import METRICS, Metric
-from simulator.protocols import PROTOCOLS
 from simulator.protocols.unary import OUE
 from simulator.race import race
+from tests.cells import failures
 
 COUNTS = np.array([50, 30, 15, 5])
 
@@ -30,11 +30,11 @@ class Hostile(Exception):  # noqa: N818 - it is what it is
         raise ZeroDivisionError
 
 
-def leave(_estimate, _noise):
+def leave(*_):
     raise SystemExit(0)
 
 
-def fail(_estimate, _noise):
+def fail(*_):
     raise Hostile
 
 
@@ -71,14 +71,7 @@ ERRORS = {
 
 def drawn(result):
     """A protocol whose support counts are something else."""
-
-    class Faulty(OUE):
-        key = "faulty"
-
-        def sample_support(self, counts, rng):
-            return result(counts)
-
-    return Faulty(4, 1.0)
+    return type("Faulty", (OUE,), {"key": "faulty", "sample_support": lambda self, counts, rng: result(counts)})(4, 1.0)
 
 
 PROTOCOLS_AT_FAULT = {
@@ -98,70 +91,73 @@ def faulty(monkeypatch):
 
 
 def experiment(method=None, metric=None, protocol=None):
-    oracles = {"oue": PROTOCOLS["oue"](4, 1.0)} | ({} if protocol is None else {"faulty": protocol})
-    methods = {"none": POSTPROCESSORS["none"], "norm_sub": POSTPROCESSORS["norm_sub"]}
-    metrics = {"l1": METRICS["l1"]}
-    if method is not None:
-        methods = {
-            "faulty": PostProcessor("faulty", "F", method, nonnegative=False, sums_to_one=False, reference="nobody")
-        } | methods
-    if metric is not None:
-        metrics = {"faulty": Metric("faulty", "F", metric, unit="unit")} | metrics
+    """Two methods of ours, and what is given beside them, under the name "faulty"."""
+    claims = {"nonnegative": False, "sums_to_one": False, "reference": "nobody"}
+    mine = {} if method is None else {"faulty": PostProcessor("faulty", "F", method, **claims)}
+    methods = mine | {name: POSTPROCESSORS[name] for name in ("none", "norm_sub")}
+    metrics = ({} if metric is None else {"faulty": Metric("faulty", "F", metric, unit="unit")}) | {"l1": METRICS["l1"]}
+    oracles = {"oue": OUE(4, 1.0)} | ({} if protocol is None else {"faulty": protocol})
     pairs = tuple((oracle, name) for oracle in oracles for name in methods)
     return Experiment(COUNTS, oracles, methods, metrics, pairs, seed=3)
 
 
-def assert_costs_itself_only(whole):
+@contextmanager
+def left_out():
+    """Expect one warning, of one line."""
+    foreign.FAILURES["faulty"] = ""
     with containment(), pytest.warns(PluginWarning, match="evil 1.0: entry point 'faulty' is left out: ") as caught:
-        runs = race(whole, ["l1"], repetitions=3, max_repetitions=12)
+        yield
     assert len(caught) == 1
     assert "\n" not in str(caught[0].message)
-    alone = race(experiment(), ["l1"], repetitions=3, max_repetitions=12).of("l1")
-    assert {pair: list(errors) for pair, errors in runs.of("l1").items()} == {
-        pair: list(errors) for pair, errors in alone.items()
-    }
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_a_method_that_fails_costs_itself_only(name):
-    assert_costs_itself_only(experiment(method=METHODS[name]))
+def raced(whole):
+    runs = race(whole, ["l1"], repetitions=3, max_repetitions=12).of("l1")
+    return {pair: list(errors) for pair, errors in runs.items()}
 
 
-@pytest.mark.parametrize("name", ERRORS)
-def test_a_metric_that_fails_costs_itself_only(name):
-    assert_costs_itself_only(experiment(metric=ERRORS[name]))
+def judged_once(whole):
+    """Errors of one collection over what may be the truth: nothing is simulated."""
+    observed = observe(OUE(4, 1.0), OUE(4, 1.0).sample_tally(COUNTS, np.random.default_rng(0)))
+    return {pair: list(errors) for pair, errors in judged(whole, "oue", observed, whole.methods).of("l1").items()}
 
 
-@pytest.mark.parametrize("name", PROTOCOLS_AT_FAULT)
-def test_a_protocol_that_fails_costs_itself_only(name):
-    assert_costs_itself_only(experiment(protocol=drawn(PROTOCOLS_AT_FAULT[name])))
+def test_a_member_that_fails_costs_itself_only():
+    def check(cell):
+        way, member = cell
+        alone = way(experiment())
+        with left_out():
+            found = way(experiment(**member))
+        assert found == alone
+
+    cells = [
+        *((raced, {"method": method}) for method in METHODS.values()),
+        *((raced, {"metric": metric}) for metric in ERRORS.values()),
+        *((raced, {"protocol": drawn(result)}) for result in PROTOCOLS_AT_FAULT.values()),
+        *((judged_once, {"method": METHODS[name]}) for name in ("raises", "short", "nan")),
+        (judged_once, {"metric": ERRORS["raises"]}),
+    ]
+    assert failures(cells, check) == {}
 
 
 def test_whole_numbers_are_figures():
     whole = experiment(method=lambda estimate, noise: np.round(estimate).astype(int))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert ("oue", "faulty") in race(whole, ["l1"], repetitions=3, max_repetitions=3).of("l1")
+    assert ("oue", "faulty") in raced(whole)  # and warnings are errors
 
 
 def test_where_nothing_is_left_there_is_one_error():
-    for whole, metrics in ((experiment(method=METHODS["nan"]), ["l1"]), (experiment(metric=ERRORS["nan"]), ["faulty"])):
-        with (
-            pytest.warns(PluginWarning),
-            pytest.raises(ForeignError, match=r"all that was asked for has failed; .* NaN"),
-        ):
-            race(whole, metrics, menu=[("oue", "faulty")], repetitions=3, max_repetitions=3)
+    said = r"all that was asked for has failed; .* NaN"
+    for whole, metric in ((experiment(method=METHODS["nan"]), "l1"), (experiment(metric=ERRORS["nan"]), "faulty")):
+        with pytest.warns(PluginWarning), pytest.raises(ForeignError, match=said):
+            race(whole, [metric], menu=[("oue", "faulty")], repetitions=3, max_repetitions=3)
 
 
 def test_a_member_of_ours_keeps_raising(monkeypatch):
     monkeypatch.delitem(foreign.SOURCES, "faulty")
-    for faulty in (
-        experiment(method=METHODS["raises"]),
-        experiment(metric=ERRORS["raises"]),
-        experiment(protocol=drawn(PROTOCOLS_AT_FAULT["raises"])),
-    ):
+    members = ({"method": METHODS["raises"]}, {"metric": ERRORS["raises"]}, {"protocol": drawn(lambda counts: 1 / 0)})
+    for way, member in [*((raced, member) for member in members), (judged_once, members[0])]:
         with pytest.raises(ZeroDivisionError):
-            simulate(faulty, 0, 3)
+            way(experiment(**member))
 
 
 def test_what_foreign_code_prints_goes_to_standard_error(capfd):
@@ -183,9 +179,9 @@ def test_what_foreign_code_prints_goes_to_standard_error(capfd):
 
 def test_an_exit_of_foreign_code_is_its_error_and_an_interrupt_is_the_users():
     with pytest.raises(ForeignError, match=r"^SystemExit: 0$"):
-        guard(lambda: leave(0, 0))
+        guard(leave)
     with pytest.raises(ForeignError, match=r"^Hostile$"):
-        guard(lambda: fail(0, 0))
+        guard(fail)
 
     def interrupt():
         raise KeyboardInterrupt

@@ -1,4 +1,4 @@
-"""Hash families: collisions at rate 1/g, even symbols, pairwise independence, and xxh32 to the bit."""
+"""Hash families: even and independent symbols, xxh32 to the bit, and reports that are counted quickly and exactly."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import pytest
 import xxhash
 from scipy import stats
 
+from simulator import hash_support
+from simulator.hash_support import count_supports
 from simulator.hashing import HASHES, SEED_BITS, mix64, xxh32_text
 from simulator.protocols.local_hashing import BLH, OLH
 from tests.cells import failures
@@ -97,23 +99,14 @@ def test_xxh32_is_the_published_function_to_the_bit():
         *(rng.integers(10**d, 10 ** (d + 1), size=60) for d in range(15)),
     ]
     seeds = np.r_[0, 1, 2**31, 2**32 - 1, rng.integers(0, 2**32, size=30)]
+    expected = np.array([[xxhash.xxh32_intdigest(str(v).encode(), s) for v in values.tolist()] for s in seeds.tolist()])
     for g in (2, 3, 55, 2**32):
-        expected = [[xxhash.xxh32(str(v).encode(), s).intdigest() % g for v in values.tolist()] for s in seeds.tolist()]
-        np.testing.assert_array_equal(xxh32_text(values, seeds[:, None], g), expected)
-
-
-def test_xxh32_takes_one_seed_for_each_value():
-    values, seeds = np.array([5, 123_456_789, 10**12]), np.array([7, 8, 9])
-    expected = [
-        xxhash.xxh32(str(v).encode(), s).intdigest() % 11 for v, s in zip(values.tolist(), seeds.tolist(), strict=True)
-    ]
-    assert xxh32_text(values, seeds, 11).tolist() == expected
-
-
-@pytest.mark.parametrize("value", [-1, 10**15])
-def test_xxh32_refuses_what_it_cannot_hash(value):
-    with pytest.raises(ValueError, match=f"values must be in 0..10\\^15-1, got .*{value}"):
-        xxh32_text(np.array([3, value]), np.array([1]), 4)
+        np.testing.assert_array_equal(xxh32_text(values, seeds[:, None], g), expected % g)
+    diagonal = np.arange(len(seeds))  # one seed for each value
+    np.testing.assert_array_equal(xxh32_text(values[diagonal], seeds, 11), expected[diagonal, diagonal] % 11)
+    for value in (-1, 10**15):
+        with pytest.raises(ValueError, match=f"values must be in 0..10\\^15-1, got .*{value}"):
+            xxh32_text(np.array([3, value]), np.array([1]), 4)
 
 
 @pytest.mark.parametrize(("protocol", "epsilon"), [(OLH, 3.0), pytest.param(BLH, 0.7, marks=pytest.mark.slow)])
@@ -126,9 +119,47 @@ def test_local_hashing_with_xxh32_is_unbiased_end_to_end(protocol, epsilon):
     assert accept(two_sided(z))
 
 
+# --- counts of supports ----------------------------------------------------------------------------------------
+
+
+def by_definition(name, seeds, symbols, k, g):
+    """Every value hashed under every seed, in the words of `simulator.hashing`."""
+    return (HASHES[name](np.arange(k), seeds[:, None], g) == symbols[:, None]).sum(axis=0)
+
+
+def drawn(name, n, k, g, seed):
+    """Reports of which half hold a hash that some value has, so that large g are supported too."""
+    rng = np.random.default_rng(seed)
+    seeds, values = rng.integers(0, 2**32, n), rng.integers(0, k, n)
+    own = HASHES[name](np.arange(k), seeds[:, None], g)[np.arange(n), values]
+    return seeds, np.where(rng.random(n) < 0.5, own, rng.integers(0, g, n))
+
+
+def test_counts_are_those_of_the_definition():
+    def check(cell):
+        name, (n, k, g) = cell
+        seeds, symbols = drawn(name, n, k, g, seed=g % 1000)
+        counts = count_supports(name, seeds, symbols, k, g)
+        assert counts.tolist() == by_definition(name, seeds, symbols, k, g).tolist()
+        assert counts.sum() > n / 5  # reports of own values are there, whatever g is
+
+    sizes = [2, 3, 4, 6, 7, 12, 96, 1000, 2**31, 2**32 - 1, 2**32, 3 * 2**32, 78_962_960_182_682]
+    # Texts of one, two and three digits; then from those without a whole lane to those with a lane and a byte.
+    assert failures(itertools.product(HASHES, [*((257, 130, g) for g in sizes), (3, 10_025, 5)]), check) == {}
+
+
 @pytest.mark.parametrize("name", HASHES)
-def test_support_counts_the_reports_whose_symbol_is_the_hash_of_the_value(name):
-    oracle = OLH(9, 1.5, hash=name)
-    reports = oracle.perturb(stream("reports").integers(0, 9, size=50), stream("reports", 2))
-    expected = [sum(HASHES[name](np.array([v]), np.array([s]), oracle.g)[0] == y for s, y in reports) for v in range(9)]
-    assert oracle.support(reports).tolist() == expected
+def test_no_count_is_changed_by_the_size_of_blocks_or_by_symbols_that_are_none(name, monkeypatch):
+    seeds, symbols = drawn(name, 300, 25, 3, seed=3)
+    whole = count_supports(name, seeds, symbols, 25, 3).tolist()
+    bad, more = np.concatenate([symbols, [-1, 3, 2**62]]), np.concatenate([seeds, [1, 2, 3]])
+    assert count_supports(name, more, bad, 25, 3).tolist() == whole
+    assert count_supports(name, seeds[:0], symbols[:0], 9, 3).tolist() == [0] * 9
+    monkeypatch.setattr(hash_support, "BLOCK_BYTES", 56)  # 7 reports of 8 bytes, and the last block is not full
+    monkeypatch.setattr(hash_support, "ROWS", 3)
+    assert count_supports(name, seeds, symbols, 25, 3).tolist() == whole
+
+
+def test_an_unknown_hash_is_refused():
+    with pytest.raises(ValueError, match="hash must be one of mix64, xxh32, got 'md5'"):
+        count_supports("md5", np.array([1]), np.array([1]), 4, 2)

@@ -1,54 +1,45 @@
-"""Hadamard and projective geometry response on larger domains and more users, and laws that are a little wrong."""
+"""Histogram encodings, Hadamard and projective geometry response: large collections, wrong laws, their constants."""
 
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 import pytest
+from scipy import integrate, optimize
 
-from simulator.protocols import FrequencyOracle, projective_geometry
+from simulator.protocols import projective_geometry
 from simulator.protocols.hadamard import HadamardResponse
 from simulator.protocols.projective_geometry import ProjectiveGeometry
 from simulator.protocols.summation import SHE, THE
 from tests.cells import failures
 
-from .law import CHECKS, COMPARISONS, accept, check_marginals, law_for, skewed, stream, two_sided, variance_p
+from .law import CHECKS, COMPARISONS, PROTOCOLS, accept, check_marginals, law_for, skewed, stream, two_sided, variance_p
 
 COUNTS = np.array([300, 0, 0, 50, 20, 10, 5, 0, 0, 10, 5, 0])
 
 
-def wrong(oracle: FrequencyOracle, name: str, factor: float) -> FrequencyOracle:
-    return type("Off", (type(oracle),), {name: factor * getattr(oracle, name)})(oracle.k, oracle.epsilon)
-
-
-@pytest.mark.parametrize(
-    ("kind", "name"), [(HadamardResponse, "_slope"), (ProjectiveGeometry, "_keep"), (THE, "threshold")]
-)
 @pytest.mark.parametrize("way", ["sample", "replay"])
-def test_negative_control_a_constant_off_by_5_percent_is_noticed(kind, name, way):
-    oracle = kind(12, 1.0)
-    law = law_for(oracle, COUNTS)
-    # The points of a geometry are found user by user, and take longer.
-    repetitions = 5000 if way == "sample" else 600 if kind is ProjectiveGeometry else 1000
-    rows = np.broadcast_to(COUNTS, (repetitions, 12))
-    draws = getattr(wrong(oracle, name, 0.95), f"{way}_support")(rows, stream("off", name, way))
-    if name == "threshold" and way == "sample":
-        assert accept(CHECKS["mean"](draws, law))  # the threshold is the client's; the sampler goes by p and q
-        return
-    assert not accept(CHECKS["mean"](draws, law))
-    assert not accept(CHECKS["marginals"](draws, law))
+def test_negative_control_a_constant_that_is_a_little_off_is_noticed(way):
+    def check(cell):
+        kind, name, factor = cell
+        oracle = kind(12, 1.0)
+        law, wrong = law_for(oracle, COUNTS), type("Off", (kind,), {name: factor * getattr(oracle, name)})(12, 1.0)
+        # The points of a geometry are found user by user, and take longer.
+        repetitions = 5000 if way == "sample" else 600 if kind is ProjectiveGeometry else 1000
+        rows = np.broadcast_to(COUNTS, (repetitions, 12))
+        draws = getattr(wrong, f"{way}_support")(rows, stream("off", name, way))
+        if name == "threshold" and way == "sample":
+            assert accept(CHECKS["mean"](draws, law))  # the threshold is the client's; the sampler goes by p and q
+            return
+        # Noise of another scale has the same mean.
+        assert accept(CHECKS["mean"](draws, law)) is (name == "scale")
+        assert not (name == "scale" and accept(CHECKS["covariance"](draws, law)))
+        assert not accept(CHECKS["marginals"](draws, law))
 
-
-@pytest.mark.parametrize("way", ["sample", "replay"])
-def test_negative_control_noise_of_another_scale_is_noticed(way):
-    oracle = SHE(12, 1.0)
-    law = law_for(oracle, COUNTS)
-    rows = np.broadcast_to(COUNTS, (5000 if way == "sample" else 1000, 12))
-    draws = getattr(wrong(oracle, "scale", 1.25), f"{way}_support")(rows, stream("off", "scale", way))
-    assert accept(CHECKS["mean"](draws, law))  # noise of another scale has the same mean
-    assert not accept(CHECKS["covariance"](draws, law))
-    assert not accept(CHECKS["marginals"](draws, law))
+    constants = [(HadamardResponse, "_slope"), (ProjectiveGeometry, "_keep"), (THE, "threshold")]
+    assert failures([*((*one, 0.95) for one in constants), (SHE, "scale", 1.25)], check) == {}
 
 
 def test_negative_control_a_gaussian_of_the_same_variance_is_told_from_the_sum_of_noise():
@@ -61,16 +52,14 @@ def test_negative_control_a_gaussian_of_the_same_variance_is_told_from_the_sum_o
     assert accept(check_marginals(right, law))
 
 
-@pytest.mark.parametrize("kind", [HadamardResponse, ProjectiveGeometry])
-def test_negative_control_supports_are_not_independent(kind):
+def test_negative_control_supports_are_not_independent():
     # Right means and variances, no dependence: seen by the covariances.
-    oracle = kind(12, 1.0)
-    law = law_for(oracle, np.r_[4000, np.zeros(11)])
-    rng = stream("independent", oracle.key)
-    draws = np.rint(rng.standard_normal((20_000, 12)) * np.sqrt(law.variance) + law.mean)
-    assert not accept(CHECKS["covariance"](draws, law))
-    rows = np.broadcast_to(law.n_v, (20_000, 12))
-    assert accept(CHECKS["covariance"](oracle.sample_support(rows, rng), law))
+    for oracle in (HadamardResponse(12, 1.0), ProjectiveGeometry(12, 1.0)):
+        law, rng = law_for(oracle, np.r_[4000, np.zeros(11)]), stream("independent", oracle.key)
+        draws = np.rint(rng.standard_normal((20_000, 12)) * np.sqrt(law.variance) + law.mean)
+        assert not accept(CHECKS["covariance"](draws, law))
+        rows = np.broadcast_to(law.n_v, (20_000, 12))
+        assert accept(CHECKS["covariance"](oracle.sample_support(rows, rng), law))
 
 
 # ---------------------------------------------------------------- larger domains, more users
@@ -94,44 +83,36 @@ def test_sampler_and_replay_follow_the_law_of_larger_domains(kind, k, epsilon):
     assert accept(check_marginals(sampled, law))
 
 
-def test_a_thousand_million_users_and_more():
-    def check(cell):
-        kind, k, epsilon, n = cell
-        times, oracle, counts = 400 if k == 16 else 200, kind(k, epsilon), skewed(k, n)
-        f = counts / n
-        rng = stream("many", oracle.key, k, repr(epsilon), n)
-        estimates = oracle.estimate(oracle.sample_support(np.broadcast_to(counts, (times, k)), rng), n)
-        variance = oracle.noise(n).entry(f) if isinstance(oracle, HadamardResponse) else oracle.variance(f, n)
-        assert accept(two_sided((estimates.mean(axis=0) - f) / np.sqrt(variance / times)))
-        assert accept(variance_p(((estimates - f) ** 2).mean(axis=0), variance, times))
+def check_many(cell):
+    kind, k, epsilon, n, times = cell
+    oracle, counts = kind(k, epsilon), skewed(k, n)
+    f, rng = counts / n, stream("many", oracle.key, k, repr(epsilon), n)
+    estimates = oracle.estimate(oracle.sample_support(np.broadcast_to(counts, (times, k)), rng), n)
+    variance = oracle.noise(n).entry(f) if isinstance(oracle, HadamardResponse) else oracle.variance(f, n)
+    assert accept(two_sided((estimates.mean(axis=0) - f) / np.sqrt(variance / times)))
+    assert accept(variance_p(((estimates - f) ** 2).mean(axis=0), variance, times))
 
+
+def test_a_thousand_million_users_and_more():
     kinds = (SHE, HadamardResponse, ProjectiveGeometry)
-    narrow = itertools.product(kinds, [16], [0.5, 2.0], [10**12])
-    wide = [(SHE, 256, 0.5, 10**12), (HadamardResponse, 256, 2.0, 10**9), (ProjectiveGeometry, 256, 0.5, 10**12)]
-    assert failures([*narrow, *wide], check) == {}
+    wide = [(SHE, 0.5, 10**12), (HadamardResponse, 2.0, 10**9), (ProjectiveGeometry, 0.5, 10**12)]
+    cells = [
+        *itertools.product(kinds, [16], [0.5, 2.0], [10**12], [400]),
+        *((kind, 256, *of, 200) for kind, *of in wide),
+    ]
+    assert failures(cells, check_many) == {}
 
 
 @pytest.mark.slow
 def test_a_thousand_values():
-    def check(cell):
-        kind, epsilon = cell
-        k, n, times = 1100, 10**6, 40
-        oracle, counts = kind(k, epsilon), skewed(1100, 10**6)
-        f = counts / n
-        rng = stream("thousand", oracle.key, repr(epsilon))
-        estimates = oracle.estimate(oracle.sample_support(np.broadcast_to(counts, (times, k)), rng), n)
-        variance = oracle.noise(n).entry(f) if isinstance(oracle, HadamardResponse) else oracle.variance(f, n)
-        assert accept(two_sided((estimates.mean(axis=0) - f) / np.sqrt(variance / times)))
-        assert accept(variance_p(((estimates - f) ** 2).mean(axis=0), variance, times))
-
-    assert failures([(THE, 0.5), (SHE, 4.0), (HadamardResponse, 4.0), (ProjectiveGeometry, 0.5)], check) == {}
+    kinds = [(THE, 0.5), (SHE, 4.0), (HadamardResponse, 4.0), (ProjectiveGeometry, 0.5)]
+    assert failures([(kind, 1100, epsilon, 10**6, 40) for kind, epsilon in kinds], check_many) == {}
 
 
-@pytest.mark.parametrize("kind", [THE, SHE, HadamardResponse, ProjectiveGeometry])
-def test_an_empty_batch_is_kept(kind):
-    oracle = kind(5, 1.0)
-    assert oracle.sample_support(np.zeros((0, 5), dtype=np.int64), stream("empty")).shape == (0, 5)
-    assert oracle.support(oracle.perturb(np.zeros(0, dtype=np.int64), stream("empty"))).shape == (5,)
+def test_an_empty_batch_is_kept():
+    for oracle in (kind(5, 1.0) for kind in (THE, SHE, HadamardResponse, ProjectiveGeometry)):
+        assert oracle.sample_support(np.zeros((0, 5), dtype=np.int64), stream("empty")).shape == (0, 5)
+        assert oracle.support(oracle.perturb(np.zeros(0, dtype=np.int64), stream("empty"))).shape == (5,)
 
 
 def test_the_rows_of_a_projective_batch_may_be_drawn_in_pieces(monkeypatch):
@@ -140,3 +121,97 @@ def test_the_rows_of_a_projective_batch_may_be_drawn_in_pieces(monkeypatch):
     law = law_for(oracle, COUNTS)
     draws = oracle.sample_support(np.broadcast_to(COUNTS, (1000, 12)), stream("pieces"))
     assert all(accept(check(draws, law)) for check in CHECKS.values())
+
+
+# ---------------------------------------------------------------- how much of the noise cancels in a sum
+
+
+def test_projective_geometry_tells_how_its_estimates_hang_together():
+    def check(cell):
+        k, epsilon = cell
+        oracle, n, repetitions = ProjectiveGeometry(k, epsilon), 40 * k, 4000
+        noise, counts = oracle.noise(n), np.full((repetitions, k), 40)
+        estimates = oracle.estimate(oracle.sample_support(counts, stream("cancels", k, str(epsilon))), n)
+        cancelled = noise.cancels if noise.cancels is not None else 1.0
+        expected = (1 - cancelled) * (k * noise.sd**2 + noise.variance_slope)
+        # A variance of so many nearly normal sums has a relative standard deviation of sqrt(2 / repetitions).
+        assert abs(estimates.sum(axis=1).var() - expected) <= 5 * np.sqrt(2 / repetitions) * expected + 1e-12
+
+    assert failures([(2, 1.0), (5, 0.5), (12, 1.0), (16, 2.0), (40, 1.0)], check) == {}
+    shares = [ProjectiveGeometry(k, 1.0).noise(1000).cancels for k in (2, 3, 100, 1024, 1025, 100_000)]
+    assert all(share is None or 0 <= share <= 1 for share in shares)
+
+
+def test_noise_of_others_cancels_wholly_or_not_at_all():
+    assert {key for key, kind in PROTOCOLS.items() if kind(12, 1.0).noise(100).cancels is not None} == {"pgr"}
+
+
+# ---------------------------------------------------------------- thresholds, noisy cells and their sums
+
+
+EPSILONS = [1e-6, 0.01, 0.3, 0.5, math.log(2), 1.0, 2.0, 3.0, 5.0, 8.0, 16.0, 32.0]
+
+
+def test_the_threshold_is_the_best_there_is():
+    def check(epsilon):
+        oracle = THE(5, epsilon)
+
+        def parts(threshold):
+            p = 1 - math.exp(epsilon * (threshold - 1) / 2) / 2
+            return p, math.exp(-epsilon * threshold / 2) / 2
+
+        def variance(threshold):
+            p, q = parts(threshold)
+            return q * (1 - q) / (p - q) ** 2
+
+        assert 0.5 < oracle.threshold < 1
+        assert (oracle.p, oracle.q) == pytest.approx(parts(oracle.threshold), rel=1e-11)
+        found = optimize.minimize_scalar(variance, bounds=(0.5, 1), method="bounded", options={"xatol": 1e-10})
+        assert variance(oracle.threshold) <= found.fun * (1 + 1e-9)  # rounding of p - q at small epsilon
+        assert variance(oracle.threshold * 1.05) > variance(oracle.threshold)
+
+    assert failures([0.01, 0.1, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0], check) == {}
+
+
+def test_thresholded_bits_reveal_less_than_the_budget():
+    def check(epsilon):
+        p, q = THE(4, epsilon).p, THE(4, epsilon).q
+        spent = math.log(p / q) + math.log1p(-q) - math.log1p(-p)
+        assert 0 < spent < epsilon
+        if epsilon == 1.0:
+            assert spent == pytest.approx(0.896, abs=5e-4)  # the figure of the docstring
+        if epsilon >= 16:
+            assert spent == pytest.approx(epsilon / 2 + math.log(8 / 3), abs=1e-3)  # its large-budget form, 0.98
+        # The noisy cells themselves spend the budget and no more: two of them change by 1.
+        assert 2 / SHE(4, epsilon).scale == pytest.approx(epsilon, rel=1e-12)
+
+    assert failures(EPSILONS, check) == {}
+
+
+def test_the_success_against_noisy_cells_is_the_integral():
+    def check(cell):
+        k, epsilon = cell
+        h = epsilon / 2
+
+        def integrand(s):
+            below = math.exp(s) / 2 if s < 0 else 1 - math.exp(-s) / 2
+            return math.exp(-abs(s - h)) / 2 * below ** (k - 1)
+
+        edges = [-np.inf, -40, 0, *np.linspace(0, h, 9)[1:], h + 5, h + 20, h + 60]
+        pieces = [
+            integrate.quad(integrand, a, b, epsabs=0, epsrel=1e-10)[0] for a, b in itertools.pairwise(edges) if a < b
+        ]
+        beyond = math.exp(-60) / 2
+        assert SHE(k, epsilon).attack_success == pytest.approx(sum(pieces), rel=1e-8, abs=2 * beyond)
+
+    assert failures(itertools.product([2, 3, 12, 300, 250_000], [1e-6, 0.3, 1.0, 3.0, 8.0, 32.0]), check) == {}
+
+
+def test_sums_of_noisy_cells_have_the_variance_of_the_noise():
+    """That they follow the law, and what is estimated from many of them the truth, is tested with the other laws."""
+    for epsilon in (0.5, 1.0, 3.0):
+        oracle, n = SHE(12, epsilon), 10_000
+        noise, variance = oracle.noise(n), 8 / (n * epsilon**2)
+        assert noise.variance_at_zero == pytest.approx(variance, rel=1e-14)
+        assert (noise.n, noise.p, noise.q, noise.variance_slope, noise.sums_to_one) == (n, None, None, 0.0, False)
+        np.testing.assert_allclose(oracle.variance(skewed(12, n) / n, n), variance, rtol=1e-14)

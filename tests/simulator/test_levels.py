@@ -109,14 +109,6 @@ def test_both_sides_of_a_box_have_one_ground(monkeypatch: pytest.MonkeyPatch, k:
     assert far[level_posterior] < 0.6 * far[wavelet_posterior]
 
 
-def test_long_domains_are_cut_into_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(levels, "BLOCKS", 8)
-    drawn = level_posterior(frequencies("geometric", 20), even_noise(1e-3), 4, stream("blocks")).populations
-    assert drawn.shape == (4, 20)
-    for start, end in itertools.pairwise(np.linspace(0, 20, 9).round().astype(int)):
-        assert np.ptp(drawn[:, start:end], axis=1).max() == 0
-
-
 def test_evidence_tells_a_box_from_a_bell() -> None:
     """Against a curve; in 8 trials each the gap was 11 to 17 one way and 5 to 9 the other."""
     k = 64
