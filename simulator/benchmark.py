@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -288,6 +288,10 @@ def judged(experiment: Experiment, protocol: str, observed: Observed, methods: M
     """
     draws, k = experiment.populations.shape
     shown, errors = np.arange(draws), {}
+    if observed.estimate is not None:
+        estimate = observed.estimate.view()
+        estimate.flags.writeable = False  # the next method sees it too
+        observed = replace(observed, estimate=estimate)
     for name, method in methods.items():
         at_fault = name if name in SOURCES else protocol
         result = attempt(at_fault, partial(method.apply, observed), lambda answer: fault_of_figures(answer, (k,)))

@@ -134,7 +134,7 @@ def test_a_member_that_fails_costs_itself_only():
         *((raced, {"method": method}) for method in METHODS.values()),
         *((raced, {"metric": metric}) for metric in ERRORS.values()),
         *((raced, {"protocol": drawn(result)}) for result in PROTOCOLS_AT_FAULT.values()),
-        *((judged_once, {"method": METHODS[name]}) for name in ("raises", "short", "nan")),
+        *((judged_once, {"method": METHODS[name]}) for name in ("raises", "short", "nan", "overwrites")),
         (judged_once, {"metric": ERRORS["raises"]}),
     ]
     assert failures(cells, check) == {}
