@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError
-from advisor.question.settings import SOLUTIONS, Plurality
+from advisor.question.settings import PLAIN_SOLUTIONS, Plurality
 from advisor.question.solutions import Solution, ranked_solutions
 from simulator import PROTOCOLS, frequency_oracles
 from simulator.protocols import EPSILON_MIN
@@ -86,7 +86,7 @@ def make_plan(
         + float((frequencies * (1 - frequencies)).mean()) * (d - 1) / n,
         "spl": raw_error(protocols, epsilon / d, n, frequencies),
     }
-    solution = plurality.solution or min(SOLUTIONS, key=squares.__getitem__)
+    solution = plurality.solution or min(PLAIN_SOLUTIONS, key=squares.__getitem__)
     other = "spl" if solution == "smp" else "smp"
     return BudgetUse(
         attributes=d,

@@ -24,7 +24,7 @@ REPETITIONS_MAX = 10**6
 JOBS_MAX = 1024
 PARALLEL_CELLS = 20_000_000  # pairs x repetitions x categories from which workers are worth their start
 THREADED_DOMAIN = 10_000  # categories from which threads pay: below, they wait for the interpreter more than they save
-SOLUTIONS = ("smp", "spl")
+PLAIN_SOLUTIONS = ("smp", "spl")  # without fake data
 EVERY = "all"
 T = TypeVar("T")
 Named: TypeAlias = str | Callable[..., Any]  # a member, as Python callers name it: by its name, or as it is
@@ -327,7 +327,7 @@ class Plurality(Settings):
     )
     solution: str | None = option(
         "--solution",
-        read=choice(SOLUTIONS),
+        read=choice(PLAIN_SOLUTIONS),
         metavar="NAME",
         advanced=True,
         help="smp (report one attribute) or spl (split --eps)",

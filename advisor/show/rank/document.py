@@ -29,7 +29,7 @@ from advisor.show.rank.table import ranked_table
 from advisor.show.sentences import meaning_sentences
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, FrequencyOracle
 
-SOLUTIONS = {
+SOLUTION_NAMES = {
     "smp": "sample one (SMP)",
     "spl": "report all (SPL)",
     "rsfd": "fake the rest (RS+FD)",
@@ -138,7 +138,7 @@ def _solution_row(row: Solution) -> Row:
     fake = "" if row.fake is None else f" (fakes {row.fake})"
     cells = (
         "any two users" if row.promise == "tuple" else "one attribute",
-        SOLUTIONS[row.solution],
+        SOLUTION_NAMES[row.solution],
         row.protocol + fake,
         *((f"{epsilon:.3g}", epsilon) for epsilon in (row.epsilon_report, row.epsilon_tuple, row.epsilon_attribute)),
         (number(row.error, 3), row.error),
