@@ -11,12 +11,12 @@ from advisor.cli.run import Job, run
 from advisor.extensions.cite.document import citation_document, used_in
 from advisor.question.option import require
 
-Cited = Annotated[list[str] | None, argument("NAME", "protocols and methods, or one answer that was saved as JSON")]
+Names = Annotated[list[str] | None, argument("NAME", "protocols and methods, or one answer that was saved as JSON")]
 
 
 def cite_command(
     *,
-    names: Cited = None,
+    names: Names = None,
     bibliography: Bibliography,
     output: Annotated[References, Only("format", "output", "report", "title", "force", "quiet", "verbose")],
 ) -> None:
