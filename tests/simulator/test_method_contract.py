@@ -174,32 +174,22 @@ def test_only_methods_that_say_so_change_the_order():
     ]
 
 
-def test_what_is_not_finite_is_refused():
+def test_what_is_not_finite_or_has_fewer_than_two_categories_is_refused():
     def check(cell):
-        name, bad = cell
-        with pytest.raises(ValueError, match="must be finite"):
-            POSTPROCESSORS[name](np.array([[0.5, 0.5], [bad, 0.1]]), NOISES[0])
+        name, (estimate, said) = cell
+        with pytest.raises(ValueError, match=said):
+            POSTPROCESSORS[name](estimate, NOISES[0])
 
-    assert failures(itertools.product(OF_ESTIMATES, [np.nan, np.inf, -np.inf]), check) == {}
-
-
-def test_fewer_than_two_categories_are_refused():
-    def check(cell):
-        name, shape = cell
-        with pytest.raises(ValueError, match="at least 2 categories, got shape"):
-            POSTPROCESSORS[name](np.zeros(shape), NOISES[0])
-
-    assert failures(itertools.product(OF_ESTIMATES, [(), (0,), (1,), (3, 1)]), check) == {}
+    bad = [(((0.5, 0.5), (each, 0.1)), "must be finite") for each in (np.nan, np.inf, -np.inf)]
+    few = [(each, "at least 2 categories, got shape") for each in (0.0, (), (0.0,), ((0.0,),) * 3)]
+    assert failures(itertools.product(OF_ESTIMATES, [*bad, *few]), check) == {}
 
 
-def test_names_are_the_table_keys():
+def test_what_the_table_promises():
     assert all(method.name == key for key, method in POSTPROCESSORS.items())
     claims = {key: (m.nonnegative, m.sums_to_one) for key, m in POSTPROCESSORS.items()}
     assert claims["norm"] == (False, True)
     assert claims["norm_cut"] == (True, False)
     assert claims["power_ns"] == claims["norm_sub"] == claims["mle_apx"] == claims["norm_mul"] == (True, True)
-
-
-@pytest.mark.parametrize("name", [n for n, m in POSTPROCESSORS.items() if not m.nonnegative])
-def test_what_is_not_promised_to_be_nonnegative_is_not(name):
-    assert POSTPROCESSORS[name](np.array([0.8, 0.5, -0.3]), NOISES[0]).min() < 0
+    for name in (key for key, (nonnegative, _) in claims.items() if not nonnegative):
+        assert POSTPROCESSORS[name](np.array([0.8, 0.5, -0.3]), NOISES[0]).min() < 0

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
+from simulator import METRICS, PROTOCOLS
 from simulator.domain import ORDERED
 from simulator.methods import expectation, observe
 from simulator.methods import smooth as curves
@@ -208,15 +208,6 @@ def test_drawn_curves_are_about_as_far_from_the_truth_as_they_are_from_each_othe
     assert 0.7 < np.exp(np.log(ratios).mean()) < 1.5  # 1.03 to 1.10, with a standard error of at most 0.07
 
 
-def test_em_stopped_follows_by_em_what_no_cosines_can_say(monkeypatch):
-    """Every third category is empty, which many users show: EM gets nearer in each collection (by chance: 1 in 256)."""
-    comb = np.where(np.arange(90) % 3 == 0, 0.0, 1.0) * frequencies("zipf", 90, 0.5)
-    truth, observed = seen(SquareWave(90, 4.0), comb / comb.sum(), 1_000_000, times=8)
-    own = METRICS["l1"](ORDERED_METHODS["em_stopped"].apply(observed), truth)
-    monkeypatch.setattr("simulator.methods.smooth.FOLLOWED", 0)
-    assert (own < METRICS["l1"](ORDERED_METHODS["em_stopped"].apply(observed), truth)).all()
-
-
 def test_em_stopped_is_what_users_hold_where_reports_say_it():
     """With a very large budget the reports are the values: a curve would not go through all of them."""
     truth, observed = seen(SquareWave(64, 16.0), rng_for(0, "few").dirichlet(np.ones(64)), 300, times=2)
@@ -237,23 +228,6 @@ def test_outputs_of_cells_are_means_over_stretches_of_frequencies_that_are_even_
             np.testing.assert_allclose(forward(sums), means, rtol=1e-12)
 
     assert failures(itertools.product([SquareWave, PROTOCOLS["grr"]], [0.3, 1.0, 6.0]), check) == {}
-
-
-@pytest.mark.parametrize("member", [SquareWave, PROTOCOLS["grr"]])
-def test_squares_of_the_channel_are_those_of_its_matrix(member):
-    protocol = member(17, 1.5)
-    weights = rng_for(0, "squares").random((2, channel(protocol).shape[1]))
-    np.testing.assert_allclose(protocol.likelihood.backward_squares(weights), weights @ channel(protocol).T ** 2)
-
-
-def test_em_to_the_end_is_worse_than_a_smooth_curve():
-    """The maximum of the likelihood follows the noise."""
-    truth, observed = seen(SquareWave(64, 0.7), "gaussian", 10_000, times=40)
-    smooth, ended = (
-        METRICS["emd"](method.apply(observed), truth)
-        for method in (ORDERED_METHODS["em_stopped"], POSTPROCESSORS["ibu"])
-    )
-    assert (smooth - ended).mean() < -3 * (smooth - ended).std() / np.sqrt(40)
 
 
 def test_nobody_is_no_tally_to_maximise():
