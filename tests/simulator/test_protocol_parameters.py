@@ -83,21 +83,6 @@ def test_any_size_of_subsets_of_hashes_and_of_blocks_spends_the_same_budget(k, e
         assert math.log(likelihood_ratio(oracle)) == pytest.approx(epsilon, rel=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: SubsetSelection(5, 1.0, 5), "size of subsets of k=5 values is 1 to 4, got 5"),
-        (lambda: SubsetSelection(5, 1.0, 0), "got 0"),
-        (lambda: OLH(5, 1.0, hash_range=1), "at least 2 symbols, got 1"),
-        (lambda: HadamardResponse(5, 1.0, 3), "power of 2 up to 2k = 10, got 3"),
-        (lambda: HadamardResponse(5, 1.0, 16), "got 16"),
-    ],
-)
-def test_sizes_that_cannot_be_are_refused(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()
-
-
 def test_p_and_q_are_those_of_the_literature():
     def check(cell):
         k, epsilon = cell
@@ -144,23 +129,6 @@ def test_no_size_of_subsets_has_a_lower_mean_variance_than_omega():
     assert failures(cells, check) == {}
 
 
-@pytest.mark.slow
-def test_omega_is_for_the_mean_over_the_domain_and_not_for_values_that_nobody_has():
-    """Of k = 64 values at epsilon = 3.45, subsets of 1 are as good as 2 at frequency 0, and 14 % worse on average."""
-    k, epsilon, n, repetitions = 64, 3.45, 64_000, 2000
-    rows = np.full((repetitions, k), n // k)
-    errors = []
-    for size in (1, 2):
-        oracle = SubsetSelection(k, epsilon, size)
-        estimate = oracle.estimate(oracle.sample_support(rows, stream("mean variance", size)), n)
-        errors.append(((estimate - 1 / k) ** 2).mean(axis=1))
-    assert SubsetSelection(k, epsilon).omega == 2
-    excess = errors[0].mean() / errors[1].mean() - 1
-    # Delta method; 4 standard errors: false alarm in 1 of 16,000 streams.
-    spread = math.hypot(*(one.std() / one.mean() / math.sqrt(repetitions) for one in errors)) * (1 + excess)
-    assert abs(excess - 0.1415) < 4 * spread < 0.03
-
-
 def mean_variance(k, p, q):
     return (p * (1 - p) + (k - 1) * q * (1 - q)) / (k * (p - q) ** 2)
 
@@ -182,31 +150,39 @@ def test_the_published_g_and_threshold_lose_only_where_subsets_are_far_better():
     assert failures(np.linspace(0.25, 7.5, 30).round(3).tolist(), check) == {}
 
 
-def test_omega_is_not_simply_the_ceiling():
-    # The ceiling costs up to 1.8 times the variance at small k (k = 3, epsilon = 1.9: 1 value, not 2 or more).
-    assert any(
-        SubsetSelection(k, epsilon).omega != math.ceil(k / (math.exp(epsilon) + 1))
-        for k, epsilon in [(3, 0.6), (5, 1.2), (12, 2.1), (12, 1.6)]
-    )
-
-
-def test_a_budget_out_of_range_is_refused_by_name_and_value():
+def test_what_cannot_be_is_refused_by_name_and_value():
     def check(cell):
-        key, epsilon = cell
-        with pytest.raises(ValueError, match=rf"epsilon must be between .*got epsilon={epsilon}"):
-            PROTOCOLS[key](4, epsilon)
+        name, options, said = cell
+        with pytest.raises(ValueError, match=said):
+            PROTOCOLS[name](**({"k": 4, "epsilon": 1.0} | options))
 
-    cells = itertools.product(PROTOCOLS, [0, 0.0, -1.0, math.nan, math.inf, -math.inf, 33, 32.0001, 1e-7])
+    cells = [
+        ("ss", {"k": 5, "subset_size": 5}, "size of subsets of k=5 values is 1 to 4, got 5"),
+        ("ss", {"k": 5, "subset_size": 0}, "got 0"),
+        ("olh", {"hash_range": 1}, "at least 2 symbols, got 1"),
+        ("hr", {"k": 5, "block_count": 3}, "power of 2 up to 2k = 10, got 3"),
+        ("hr", {"k": 5, "block_count": 16}, "got 16"),
+        ("blh", {"hash": "md5"}, "hash must be one of mix64, xxh32, got hash='md5'"),
+        ("olh", {"hash": "md5"}, "hash must be one of mix64, xxh32, got hash='md5'"),
+    ]
+    for key, epsilon in itertools.product(PROTOCOLS, [0, 0.0, -1.0, math.nan, math.inf, -math.inf, 33, 32.0001, 1e-7]):
+        cells.append((key, {"epsilon": epsilon}, f"epsilon must be between .*got epsilon={epsilon}"))
+    for key, k in itertools.product(PROTOCOLS, [1, 0, -3]):
+        cells.append((key, {"k": k}, f"k must be a whole number of at least 2, got k={k}"))
+    for key, k in itertools.product(PROTOCOLS, [2.5, math.nan, math.inf, "4"]):
+        cells.append((key, {"k": k}, "k must be a whole number"))
     assert failures(cells, check) == {}
 
 
-def test_a_domain_that_is_too_small_is_refused_by_name_and_value():
+def test_nobody_reporting_is_refused():
     def check(cell):
-        key, k = cell
-        with pytest.raises(ValueError, match=rf"k must be a whole number of at least 2, got k={k}"):
-            PROTOCOLS[key](k, 1.0)
+        key, n = cell
+        oracle = PROTOCOLS[key](4, 1.0)
+        for call in (oracle.noise, lambda n: oracle.variance(0.1, n), lambda n: oracle.estimate(np.zeros(4), n)):
+            with pytest.raises(ValueError, match=f"n must be at least 1, got n={n}"):
+                call(n)
 
-    assert failures(itertools.product(PROTOCOLS, [1, 0, -3]), check) == {}
+    assert failures(itertools.product(PROTOCOLS, [0, -5]), check) == {}
 
 
 def test_the_ends_of_the_range_work():
@@ -226,26 +202,6 @@ def test_the_ends_of_the_range_work():
     assert failures(itertools.product(PROTOCOLS, [1e-6, 32.0], [2, 1000]), check) == {}
 
 
-def test_nobody_reporting_is_refused():
-    def check(key):
-        oracle = PROTOCOLS[key](4, 1.0)
-        for n in (0, -5):
-            with pytest.raises(ValueError, match=rf"n must be at least 1, got n={n}"):
-                oracle.noise(n)
-            with pytest.raises(ValueError, match=rf"n must be at least 1, got n={n}"):
-                oracle.variance(0.1, n)
-            with pytest.raises(ValueError, match=rf"n must be at least 1, got n={n}"):
-                oracle.estimate(np.zeros(4, dtype=np.int64), n)
-
-    assert failures(PROTOCOLS, check) == {}
-
-
-@pytest.mark.parametrize("key", ["blh", "olh"])
-def test_an_unknown_hash_is_refused(key):
-    with pytest.raises(ValueError, match="hash must be one of mix64, xxh32, got hash='md5'"):
-        PROTOCOLS[key](4, 1.0, hash="md5")
-
-
 def test_bits_of_a_report():
     assert [bits_for(m) for m in (2, 3, 4, 5, 1024, 1025)] == [1, 2, 2, 3, 10, 11]
     for k in (2, 3, 64, 65, 1000):
@@ -255,18 +211,11 @@ def test_bits_of_a_report():
         assert OLH(k, 3.0).report_bits == 32 + math.ceil(math.log2(round(math.exp(3.0)) + 1))
         ss = SubsetSelection(k, 0.5)
         assert ss.report_bits == min(k, ss.omega * math.ceil(math.log2(k)))
+        assert (PROTOCOLS["the"](k, 1.0).report_bits, PROTOCOLS["she"](k, 1.0).report_bits) == (k, 64 * k)
+    assert (PROTOCOLS["hr"](1000, 0.5).report_bits, PROTOCOLS["pgr"](1000, 0.5).report_bits) == (10, 11)
 
 
 def test_table_keys_are_the_members_own():
     assert list(PROTOCOLS) == ["grr", "rappor", "oue", "blh", "olh", "ss", "the", "she", "hr", "pgr"]
     assert list(TABLE) == [*PROTOCOLS, "tree", "tree_half", "sw", "haar_hrr"]
     assert all(member.key == key for key, member in TABLE.items())
-
-
-def test_k_must_be_a_whole_number() -> None:
-    def check(cell: tuple) -> None:
-        k, name = cell
-        with pytest.raises(ValueError, match="k must be a whole number"):
-            PROTOCOLS[name](k, 1.0)  # type: ignore[arg-type]
-
-    assert failures(itertools.product([2.5, float("nan"), float("inf"), "4"], PROTOCOLS), check) == {}
