@@ -1,8 +1,6 @@
-"""Methods for ordered domains: rows, isotonic distribution functions, and the tree of shrunken differences."""
+"""Methods for ordered domains: isotonic distribution functions, and the tree of shrunken differences."""
 
 from __future__ import annotations
-
-import itertools
 
 import numpy as np
 import pytest
@@ -11,12 +9,8 @@ from scipy.special import logsumexp
 from scipy.stats import norm
 
 from simulator import POSTPROCESSORS, PROTOCOLS
-from simulator.channels import planar_geometric
-from simulator.domain import ORDERED
-from simulator.methods import observe, tree
+from simulator.methods import tree
 from simulator.methods.ordered import ORDERED_METHODS, isotonic
-from simulator.places import Places
-from simulator.populations import apportion, frequencies
 from simulator.protocols import ORDERED_PROTOCOLS
 from simulator.protocols.haar_hadamard import HaarHadamard
 from simulator.protocols.tree import HalfTree, Tree
@@ -33,52 +27,6 @@ OF_LIKELIHOODS = ("em", "ems", "em_stopped")
 @pytest.mark.parametrize("name", OF_ESTIMATES)
 def test_contract_of_wide_rows(name):
     check_contract(ORDERED_METHODS[name], rng_for(0, "wide").normal(0.001, 0.01, size=(3, 700)), NOISES[4])
-
-
-def test_rows_of_estimates_of_trees_are_frequencies_and_do_not_see_each_other():
-    def check(cell):
-        name, member, k = cell
-        for n in (1, 50, 20_000):
-            _, observed = seen(member(k, 1.0), "zipf", n, times=5)
-            result = ORDERED_METHODS[name].apply(observed)
-            assert result.min() >= 0
-            np.testing.assert_allclose(result.sum(axis=1), 1, rtol=1e-12)
-            for row, own in zip(observed.estimate, result, strict=True):
-                alone = type(observed)(row, observed.covariance, domain=ORDERED)
-                np.testing.assert_array_equal(ORDERED_METHODS[name].apply(alone), own)
-
-    assert (
-        failures(
-            [
-                *itertools.product(OF_ESTIMATES, [Tree], [2, 3, 9, 77]),
-                *itertools.product(OF_ESTIMATES, [HalfTree, HaarHadamard], [9]),
-            ],
-            check,
-        )
-        == {}
-    )
-
-
-def test_rows_of_tallies_are_frequencies_and_do_not_see_each_other():
-    def check(cell):
-        name, key = cell
-        protocol = (
-            planar_geometric(Places(1, 12), 0.7)
-            if key == "geometric"
-            else (PROTOCOLS | ORDERED_PROTOCOLS)[key](12, 1.0)
-        )
-        counts = np.stack(
-            [apportion(frequencies(shape, 12), 3000) for shape in ("zipf", "uniform", "spike", "gaussian")]
-        )
-        tally = protocol.sample_tally(counts, rng_for(0, "rows"))
-        result = ORDERED_METHODS[name].compute(observe(protocol, tally, ORDERED))
-        assert result.min() >= 0
-        np.testing.assert_allclose(result.sum(axis=1), 1, rtol=1e-9)
-        for row, own in zip(tally.counts, result, strict=True):
-            alone = observe(protocol, type(tally)(row, tally.n), ORDERED)
-            np.testing.assert_array_equal(ORDERED_METHODS[name].compute(alone), own)
-
-    assert failures(itertools.product(OF_LIKELIHOODS, ["sw", "grr", "geometric"]), check) == {}
 
 
 # --- isotonic distribution functions ---------------------------------------------------------------------------------
