@@ -21,7 +21,6 @@ from .ordered_methods import error, seen
 from .test_method_contract import NOISES, check_contract
 
 OF_ESTIMATES = ("iso_cdf", "tree_eb")
-OF_LIKELIHOODS = ("em", "ems", "em_stopped")
 
 
 @pytest.mark.parametrize("name", OF_ESTIMATES)

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from simulator import METRICS, PROTOCOLS
-from simulator.audit import audit_protocol
 from simulator.benchmark import Experiment, simulate
 from simulator.conformance import check_collection
 from simulator.domain import ORDERED
@@ -305,15 +304,6 @@ def test_nobody_reporting_is_no_error(member):
         estimate = protocol.linear.estimate(one)
         assert np.isfinite(estimate).all()
         assert estimate.sum() == pytest.approx(1)
-
-
-@pytest.mark.parametrize("member", MEMBERS)
-@pytest.mark.parametrize("attack", ["guess", "pair"])
-def test_audits_find_what_the_closed_form_says_and_no_leak(member, attack):
-    found = audit_protocol(member(8, 1.0), trials=20_000, attack=attack, values=(2, 5), alpha=1e-6)
-    assert found.epsilon_lower_bound <= found.epsilon_analytic <= found.epsilon_upper_bound
-    assert found.epsilon_analytic <= found.epsilon_guaranteed * (1 + 1e-9)
-    assert not found.leaks
 
 
 def test_they_run_through_an_experiment_whose_numbers_do_not_depend_on_blocks():

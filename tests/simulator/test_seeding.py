@@ -47,15 +47,6 @@ def test_streams_do_not_change():
     assert failures(PINNED, check) == {}
 
 
-def test_the_same_address_is_the_same_stream():
-    def check(address):
-        first = rng_for(*address)
-        rng_for(5, "in", "between").random(10)
-        np.testing.assert_array_equal(first.random(20), rng_for(*address).random(20))
-
-    assert failures(ADDRESSES, check) == {}
-
-
 def test_different_addresses_are_different_streams():
     draws = {address: rng_for(*address).random(8).tobytes() for address in ADDRESSES}
     assert len(set(draws.values())) == len(ADDRESSES)

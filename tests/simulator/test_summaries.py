@@ -13,7 +13,7 @@ from simulator.domain import ORDERED, UNORDERED, Domain
 from simulator.methods.summaries import SUMMARIES
 from simulator.populations import apportion, frequencies
 from simulator.surrogate import known_frequencies
-from simulator.surrogate.summaries import mean_of, median_of
+from simulator.surrogate.summaries import median_of
 
 from .law import stream
 
@@ -58,13 +58,6 @@ def test_each_row_has_the_summary_of_what_is_known_of_it(name: str, domain: Doma
 def test_they_need_an_estimate(name: str) -> None:
     with pytest.raises(ValueError, match=f"{name} needs an estimate, and there is none"):
         POSTPROCESSORS[name].compute(Observed(None, None))
-
-
-def test_the_mean_has_the_least_squared_error_over_the_draws() -> None:
-    drawn = stream("least squares").dirichlet(np.ones(5), 40)
-    least = ((drawn - mean_of(drawn)) ** 2).sum()
-    for other in (*drawn, median_of(drawn), np.full(5, 0.2)):
-        assert ((drawn - other) ** 2).sum() > least
 
 
 def test_the_median_sums_to_1_and_where_every_median_is_0_the_mean_is_left() -> None:
