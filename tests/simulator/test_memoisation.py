@@ -14,7 +14,7 @@ from scipy import stats
 
 from simulator.memoisation import MEMOISED, Changes, DBitFlipPM, published_second_step
 from simulator.seeding import rng_for
-from tests.cells import failures
+from tests.cells import over
 
 from .law import accept, merge_bins, stream, two_sided
 from .memoised_law import EVERY, FOREVER, ONCE, contributions, member_of, replay_rounds, sequences, supports
@@ -34,27 +34,23 @@ def largest_loss(member, rounds, k=3):
 # Promises
 
 
-def test_one_round_loses_exactly_its_budget_and_two_rounds_less_than_the_permanent_one():
-    def check(cell):
-        key, (forever, once) = cell
-        member = member_of(key, forever=forever, once=once)
-        assert largest_loss(member, 1) == pytest.approx(once, rel=1e-9)
-        two = largest_loss(member, 2)
-        assert once < two < forever
-        assert two == pytest.approx(member.loss(2), rel=1e-9)
-        assert member.loss(1) == pytest.approx(once, rel=1e-9)
-
-    assert failures(itertools.product(MEMOISED, PAIRS), check) == {}
+@over(itertools.product(MEMOISED, PAIRS))
+def test_one_round_loses_exactly_its_budget_and_two_rounds_less_than_the_permanent_one(key, setting):
+    forever, once = setting
+    member = member_of(key, forever=forever, once=once)
+    assert largest_loss(member, 1) == pytest.approx(once, rel=1e-9)
+    two = largest_loss(member, 2)
+    assert once < two < forever
+    assert two == pytest.approx(member.loss(2), rel=1e-9)
+    assert member.loss(1) == pytest.approx(once, rel=1e-9)
 
 
-def test_the_loss_grows_to_the_permanent_budget_and_stays_there():
-    def check(cell):
-        key, (forever, once) = cell
-        losses = [member_of(key, 8, forever, once).loss(rounds) for rounds in (1, 2, 10, 100, 1000, 10**5, 10**6)]
-        assert all(a <= b + 1e-12 for a, b in itertools.pairwise(losses))
-        assert losses[-1] == pytest.approx(forever, rel=1e-6)
-
-    assert failures(itertools.product(MEMOISED, PAIRS), check) == {}
+@over(itertools.product(MEMOISED, PAIRS))
+def test_the_loss_grows_to_the_permanent_budget_and_stays_there(key, setting):
+    forever, once = setting
+    losses = [member_of(key, 8, forever, once).loss(rounds) for rounds in (1, 2, 10, 100, 1000, 10**5, 10**6)]
+    assert all(a <= b + 1e-12 for a, b in itertools.pairwise(losses))
+    assert losses[-1] == pytest.approx(forever, rel=1e-6)
 
 
 @pytest.mark.parametrize("bits", [1, 2, 3])
@@ -358,64 +354,50 @@ def test_so_many_change_and_frequencies_stay(share):
     )
 
 
-def test_errors_of_a_round_and_of_the_average_are_those_of_all_sequences():
-    def check(key):
-        member, rounds, n = (
-            member_of(key),
-            3 if key in ("grr", "dbitflip1") else 2,
-            100,
-        )  # of which some have very many
-        once, average = {}, {}
-        for history in itertools.product(range(3), repeat=rounds):
-            table = sequences(member, history)
-            chances = np.array(list(table.values()))
-            rows = np.array([contributions(member, sent) for sent in table])
-            truth = np.eye(3)[list(history)]
-            assert np.tensordot(chances, rows, 1) == pytest.approx(truth, abs=1e-9)
-            once[history] = chances @ (rows - truth)[:, 0] ** 2
-            average[history] = chances @ (rows - truth).mean(axis=1) ** 2
-        for share in (0.0, 0.1, 0.54):
-            changes, weights = Changes(SHARES, rounds, share), chances_of_histories(rounds, share)
-            for variance, squares in ((changes.round_variance, once), (changes.average_variance, average)):
-                expected = sum(weight * squares[history] for history, weight in weights.items())
-                assert variance(member.moments, n) == pytest.approx(expected / n, rel=1e-9), share
-
-    assert failures(EVERY, check) == {}
+@over(EVERY)
+def test_errors_of_a_round_and_of_the_average_are_those_of_all_sequences(key):
+    member, rounds, n = (member_of(key), 3 if key in ("grr", "dbitflip1") else 2, 100)  # of which some have very many
+    once, average = {}, {}
+    for history in itertools.product(range(3), repeat=rounds):
+        table = sequences(member, history)
+        chances = np.array(list(table.values()))
+        rows = np.array([contributions(member, sent) for sent in table])
+        truth = np.eye(3)[list(history)]
+        assert np.tensordot(chances, rows, 1) == pytest.approx(truth, abs=1e-9)
+        once[history] = chances @ (rows - truth)[:, 0] ** 2
+        average[history] = chances @ (rows - truth).mean(axis=1) ** 2
+    for share in (0.0, 0.1, 0.54):
+        changes, weights = Changes(SHARES, rounds, share), chances_of_histories(rounds, share)
+        for variance, squares in ((changes.round_variance, once), (changes.average_variance, average)):
+            expected = sum(weight * squares[history] for history, weight in weights.items())
+            assert variance(member.moments, n) == pytest.approx(expected / n, rel=1e-9), share
 
 
-def test_averaging_a_value_that_stays_leaves_the_noise_of_the_permanent_step():
-    def check(cell):
-        key, rounds = cell
-        member, changes = member_of(key, 3), Changes(SHARES, rounds)
-        forever, once = (oracle.variance(SHARES, 50) for oracle in (member.permanent, member.once))
-        assert changes.average_variance(member.moments, 50) == pytest.approx(
-            forever + (once - forever) / rounds, rel=1e-9
-        )
-
-    assert failures(itertools.product(MEMOISED, [1, 7, 1000]), check) == {}
+@over(itertools.product(MEMOISED, [1, 7, 1000]))
+def test_averaging_a_value_that_stays_leaves_the_noise_of_the_permanent_step(key, rounds):
+    member, changes = member_of(key, 3), Changes(SHARES, rounds)
+    forever, once = (oracle.variance(SHARES, 50) for oracle in (member.permanent, member.once))
+    assert changes.average_variance(member.moments, 50) == pytest.approx(forever + (once - forever) / rounds, rel=1e-9)
 
 
-def test_values_held_and_memos_kept_are_those_of_all_histories():
-    def check(cell):
-        rounds, share = cell
-        changes, table = Changes(SHARES, rounds, share), chances_of_histories(rounds, share)
-        assert changes.values_held == pytest.approx(sum(c * len(set(h)) for h, c in table.items()), rel=1e-12)
-        for key in MEMOISED:
-            member = member_of(key)
-            functions = [tuple(range(3))]
-            if key in ("blh", "olh"):
-                functions = list(itertools.product(range(member.g), repeat=3))
-            exact = np.mean([sum(c * len({f[v] for v in h}) for h, c in table.items()) for f in functions])
-            assert member.mean_memos(changes) == pytest.approx(exact, rel=1e-5)  # of the grid of masses
-        for bits in (1, 2, 3):
-            member = member_of(f"dbitflip{bits}")
-            mine = list(itertools.combinations(range(3), bits))
-            exact = np.mean([sum(c * len({v if v in m else -1 for v in h}) for h, c in table.items()) for m in mine])
-            # With two bits the mean of what lies between 0 and 1 over 20,000 devices: 6 standard errors at most.
-            error = 6 * 0.5 / math.sqrt(20_000) if bits == 2 else 1e-9
-            assert abs(member.mean_memos(changes) - exact) <= error
-
-    assert failures(itertools.product([1, 2, 5], [0.0, 0.54]), check) == {}
+@over(itertools.product([1, 2, 5], [0.0, 0.54]))
+def test_values_held_and_memos_kept_are_those_of_all_histories(rounds, share):
+    changes, table = Changes(SHARES, rounds, share), chances_of_histories(rounds, share)
+    assert changes.values_held == pytest.approx(sum(c * len(set(h)) for h, c in table.items()), rel=1e-12)
+    for key in MEMOISED:
+        member = member_of(key)
+        functions = [tuple(range(3))]
+        if key in ("blh", "olh"):
+            functions = list(itertools.product(range(member.g), repeat=3))
+        exact = np.mean([sum(c * len({f[v] for v in h}) for h, c in table.items()) for f in functions])
+        assert member.mean_memos(changes) == pytest.approx(exact, rel=1e-5)  # of the grid of masses
+    for bits in (1, 2, 3):
+        member = member_of(f"dbitflip{bits}")
+        mine = list(itertools.combinations(range(3), bits))
+        exact = np.mean([sum(c * len({v if v in m else -1 for v in h}) for h, c in table.items()) for m in mine])
+        # With two bits the mean of what lies between 0 and 1 over 20,000 devices: 6 standard errors at most.
+        error = 6 * 0.5 / math.sqrt(20_000) if bits == 2 else 1e-9
+        assert abs(member.mean_memos(changes) - exact) <= error
 
 
 def test_memos_of_hashing_are_those_of_devices_in_a_large_domain():

@@ -11,7 +11,7 @@ from scipy import stats
 from simulator import frequency_oracles
 from simulator.methods import POSTPROCESSORS
 from simulator.protocols import Noise
-from tests.cells import failures
+from tests.cells import over
 
 from .law import oracle_of, stream
 
@@ -72,20 +72,17 @@ def norm_sub(x):
     return POSTPROCESSORS["norm_sub"](x, NOISE)
 
 
-def test_norm_sub_meets_the_conditions_of_the_projection():
-    def check(cell):
-        k, scale = cell
-        for x in stream("kkt", k, repr(scale)).normal(0.3 / k, scale, size=(50, k)):
-            f = norm_sub(x)
-            rounding = 1e-15 * k * max(1.0, np.abs(x).max())
-            assert f.min() >= 0
-            assert abs(f.sum() - 1) < rounding
-            shift = f - x  # one number where f > 0, and at least that much where f = 0
-            delta = shift[f > 0].mean()
-            assert np.abs(shift[f > 0] - delta).max() < rounding
-            assert (x[f == 0] + delta <= rounding).all()
-
-    assert failures(itertools.product([2, 3, 10, 1000], [1e-6, 0.01, 1.0, 100.0]), check) == {}
+@over(itertools.product([2, 3, 10, 1000], [1e-6, 0.01, 1.0, 100.0]))
+def test_norm_sub_meets_the_conditions_of_the_projection(k, scale):
+    for x in stream("kkt", k, repr(scale)).normal(0.3 / k, scale, size=(50, k)):
+        f = norm_sub(x)
+        rounding = 1e-15 * k * max(1.0, np.abs(x).max())
+        assert f.min() >= 0
+        assert abs(f.sum() - 1) < rounding
+        shift = f - x  # one number where f > 0, and at least that much where f = 0
+        delta = shift[f > 0].mean()
+        assert np.abs(shift[f > 0] - delta).max() < rounding
+        assert (x[f == 0] + delta <= rounding).all()
 
 
 @pytest.mark.parametrize("k", [2, 7, 300])
@@ -114,24 +111,21 @@ def raw_estimates(key, k, epsilon, n, times, *names):
     return oracle.estimate(oracle.sample_support(np.broadcast_to(counts, (times, k)), rng), n), oracle.noise(n)
 
 
-def test_mle_apx_is_the_minimum_of_the_weighted_squares():
-    def check(cell):
-        key, k, epsilon = cell
-        x, noise = raw_estimates(key, k, epsilon, 60, 3)
-        a, b = noise.variance_at_zero, noise.variance_slope
-        for row in x:
-            ours = POSTPROCESSORS["mle_apx"](row, noise)
-            # first-order conditions of a convex sum: the gradient is one number where f > 0, and no smaller where f = 0
-            u = (ours - row) / (a + b * ours)
-            gradient = a * (2 * u - b * u**2)  # in units of frequency
-            on = ours > 1e-12
-            level = gradient[on].mean()
-            scale = 1 + np.abs(row).max() + np.abs(gradient).max()
-            # a division by a + b f magnifies rounding ~1e3 times
-            assert np.abs(gradient[on] - level).max() < 1e-11 * scale
-            assert (gradient[~on] >= level - 1e-11 * scale).all()
-
-    assert failures(MLE, check) == {}
+@over(MLE)
+def test_mle_apx_is_the_minimum_of_the_weighted_squares(key, k, epsilon):
+    x, noise = raw_estimates(key, k, epsilon, 60, 3)
+    a, b = noise.variance_at_zero, noise.variance_slope
+    for row in x:
+        ours = POSTPROCESSORS["mle_apx"](row, noise)
+        # first-order conditions of a convex sum: the gradient is one number where f > 0, and no smaller where f = 0
+        u = (ours - row) / (a + b * ours)
+        gradient = a * (2 * u - b * u**2)  # in units of frequency
+        on = ours > 1e-12
+        level = gradient[on].mean()
+        scale = 1 + np.abs(row).max() + np.abs(gradient).max()
+        # a division by a + b f magnifies rounding ~1e3 times
+        assert np.abs(gradient[on] - level).max() < 1e-11 * scale
+        assert (gradient[~on] >= level - 1e-11 * scale).all()
 
 
 def wang_iteration(x, noise):
@@ -149,47 +143,38 @@ def wang_iteration(x, noise):
         inside &= f > 0
 
 
-def test_mle_apx_is_where_the_published_iteration_ends():
-    def check(cell):
-        (key, k, epsilon), n = cell
-        x, noise = raw_estimates(key, k, epsilon, max(n, k), 40, "iteration")
-        ours = POSTPROCESSORS["mle_apx"](x, noise)
-        # the two orders of operations differ by rounding, k additions of numbers of size 1 + |x|
-        tolerance = 1e-13 * k * (1 + np.abs(x).max())
-        np.testing.assert_allclose(ours, [wang_iteration(row, noise) for row in x], atol=tolerance)
-
-    cells = itertools.product([*MLE, ("grr", 500, 6.0), ("oue", 500, 1.0), ("blh", 500, 1.0)], [60, 10_000])
-    assert failures(cells, check) == {}
+@over(itertools.product([*MLE, ("grr", 500, 6.0), ("oue", 500, 1.0), ("blh", 500, 1.0)], [60, 10_000]))
+def test_mle_apx_is_where_the_published_iteration_ends(setting, n):
+    key, k, epsilon = setting
+    x, noise = raw_estimates(key, k, epsilon, max(n, k), 40, "iteration")
+    ours = POSTPROCESSORS["mle_apx"](x, noise)
+    # the two orders of operations differ by rounding, k additions of numbers of size 1 + |x|
+    tolerance = 1e-13 * k * (1 + np.abs(x).max())
+    np.testing.assert_allclose(ours, [wang_iteration(row, noise) for row in x], atol=tolerance)
 
 
-def test_no_protocol_can_produce_an_estimate_that_mle_apx_has_no_solution_for():
-    def check(cell):
-        key, epsilon, k = cell
-        oracle = oracle_of(key, k, epsilon)
-        noise = oracle.noise(100)
-        ratio = noise.variance_slope / noise.variance_at_zero
-        for estimate in oracle.estimate(np.array([0, 100]), 100):  # the lowest and the highest there is
-            assert 1 + ratio * estimate > 0
-
-    assert failures(itertools.product(PROTOCOLS, [0.01, 0.5, 1.0, 4.0, 12.0], [2, 3, 50]), check) == {}
+@over(itertools.product(PROTOCOLS, [0.01, 0.5, 1.0, 4.0, 12.0], [2, 3, 50]))
+def test_no_protocol_can_produce_an_estimate_that_mle_apx_has_no_solution_for(key, epsilon, k):
+    oracle = oracle_of(key, k, epsilon)
+    noise = oracle.noise(100)
+    ratio = noise.variance_slope / noise.variance_at_zero
+    for estimate in oracle.estimate(np.array([0, 100]), 100):  # the lowest and the highest there is
+        assert 1 + ratio * estimate > 0
 
 
-def test_mle_apx_beyond_its_last_solution_is_on_the_simplex_in_order():
-    def check(cell):
-        epsilon, beyond = cell
-        noise = oracle_of("blh", 6, epsilon).noise(100)
-        edge = -noise.variance_at_zero / noise.variance_slope
-        assert edge > 1
-        x = np.array([edge + beyond, edge + beyond, edge - 0.1, 0.2, -0.3, edge])
-        f = POSTPROCESSORS["mle_apx"](x, noise)
-        np.testing.assert_array_equal(f, norm_sub(x))
-        assert f.min() >= 0
-        assert abs(f.sum() - 1) < 1e-13 * edge  # rounding of numbers as large as the edge
-        assert (np.diff(f[np.argsort(x, kind="stable")]) >= 0).all()
-        batch = POSTPROCESSORS["mle_apx"](np.stack([x, x - edge]), noise)  # one row beyond, the other not
-        np.testing.assert_array_equal(batch, [f, POSTPROCESSORS["mle_apx"](x - edge, noise)])
-
-    assert failures(itertools.product([0.5, 1.0, 2.0, 4.0], [1e-9, 0.1, 10.0]), check) == {}
+@over(itertools.product([0.5, 1.0, 2.0, 4.0], [1e-9, 0.1, 10.0]))
+def test_mle_apx_beyond_its_last_solution_is_on_the_simplex_in_order(epsilon, beyond):
+    noise = oracle_of("blh", 6, epsilon).noise(100)
+    edge = -noise.variance_at_zero / noise.variance_slope
+    assert edge > 1
+    x = np.array([edge + beyond, edge + beyond, edge - 0.1, 0.2, -0.3, edge])
+    f = POSTPROCESSORS["mle_apx"](x, noise)
+    np.testing.assert_array_equal(f, norm_sub(x))
+    assert f.min() >= 0
+    assert abs(f.sum() - 1) < 1e-13 * edge  # rounding of numbers as large as the edge
+    assert (np.diff(f[np.argsort(x, kind="stable")]) >= 0).all()
+    batch = POSTPROCESSORS["mle_apx"](np.stack([x, x - edge]), noise)  # one row beyond, the other not
+    np.testing.assert_array_equal(batch, [f, POSTPROCESSORS["mle_apx"](x - edge, noise)])
 
 
 def brute_cut(x):
@@ -204,16 +189,13 @@ def brute_cut(x):
     raise AssertionError("infinity keeps nothing and fits")
 
 
-def test_norm_cut_is_its_definition():
-    def check(cell):
-        k, scale = cell
-        rng = stream("cut", k, repr(scale))
-        x = rng.normal(0.5 / k, scale, size=(60, k))
-        tied = np.round(x * 8) / 8  # sums of eighths are exact, and full of ties
-        for rows in (x, tied):
-            np.testing.assert_array_equal(POSTPROCESSORS["norm_cut"](rows, NOISE), [brute_cut(row) for row in rows])
-
-    assert failures(itertools.product([2, 3, 8, 40], [0.05, 0.3, 2.0]), check) == {}
+@over(itertools.product([2, 3, 8, 40], [0.05, 0.3, 2.0]))
+def test_norm_cut_is_its_definition(k, scale):
+    rng = stream("cut", k, repr(scale))
+    x = rng.normal(0.5 / k, scale, size=(60, k))
+    tied = np.round(x * 8) / 8  # sums of eighths are exact, and full of ties
+    for rows in (x, tied):
+        np.testing.assert_array_equal(POSTPROCESSORS["norm_cut"](rows, NOISE), [brute_cut(row) for row in rows])
 
 
 def test_exact_probability_vectors_are_left_alone():

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from simulator.metrics import CLIPPED_RANGES, CLIPPED_SETS, KL_MIX, METRICS
-from tests.cells import failures
+from tests.cells import over
 
 from .law import stream
 
@@ -114,22 +114,20 @@ def test_metric_is_the_naive_loop_for_each_row_of_a_batch(name):
 
 
 @pytest.mark.parametrize("name", METRICS)
-def test_metric_is_the_naive_loop_for_other_sizes(name):
-    def check(k):
-        rng = stream("metric sizes", name, k)
-        truth, estimate = rng.dirichlet(np.full(k, 0.5)), rng.normal(1 / k, 0.5 / k, size=k)
-        if name == "set" and k == 60:
-            # 50 million subsets of 6: the mean square of a sum over pairs, each pair in the share of sets that holds it
-            error, size = estimate - truth, 6
-            single, both = size / k, size * (size - 1) / (k * (k - 1))
-            expected = sum(
-                error[u] * error[v] * (single if u == v else both) for u, v in itertools.product(range(k), repeat=2)
-            )
-        else:
-            expected = NAIVE[name](estimate.tolist(), truth.tolist())
-        assert METRICS[name](estimate, truth) == pytest.approx(expected, **ROUNDING)
-
-    assert failures([2, 3, 21, 60], check) == {}
+@over([2, 3, 21, 60])
+def test_metric_is_the_naive_loop_for_other_sizes(k, *, name):
+    rng = stream("metric sizes", name, k)
+    truth, estimate = rng.dirichlet(np.full(k, 0.5)), rng.normal(1 / k, 0.5 / k, size=k)
+    if name == "set" and k == 60:
+        # 50 million subsets of 6: the mean square of a sum over pairs, each pair in the share of sets that holds it
+        error, size = estimate - truth, 6
+        single, both = size / k, size * (size - 1) / (k * (k - 1))
+        expected = sum(
+            error[u] * error[v] * (single if u == v else both) for u, v in itertools.product(range(k), repeat=2)
+        )
+    else:
+        expected = NAIVE[name](estimate.tolist(), truth.tolist())
+    assert METRICS[name](estimate, truth) == pytest.approx(expected, **ROUNDING)
 
 
 def test_a_perfect_estimate_has_no_error():
@@ -171,27 +169,22 @@ def test_clipped_errors_are_the_means_over_all_queries_up_to_their_samples(name,
     assert abs(metrics[0](estimate, TRUTH) - exact) > 1e-3
 
 
-def test_metrics_without_queries_refuse_to_clip():
-    def check(name):
-        with pytest.raises(ValueError, match=f"metric {name} has no query answers"):
-            METRICS[name].clipped_error(TRUTH, TRUTH)
-
-    assert failures([name for name, metric in METRICS.items() if metric.clipped is None], check) == {}
+@over([name for name, metric in METRICS.items() if metric.clipped is None])
+def test_metrics_without_queries_refuse_to_clip(name):
+    with pytest.raises(ValueError, match=f"metric {name} has no query answers"):
+        METRICS[name].clipped_error(TRUTH, TRUTH)
 
 
-def test_metrics_of_numbers_are_the_naive_loops_for_raw_estimates_and_ties():
-    def check(cell):
-        k, spread = cell
-        rng = stream("numbers", k, spread)
-        for truth in (np.full(k, 1 / k), rng.multinomial(20, np.full(k, 1 / k)) / 20, np.eye(k)[k // 2]):
-            estimate = rng.normal(truth, spread / k, size=(6, k))
-            estimate[0] -= estimate[0].min()  # a total far from 1, and none below 0
-            for name in ("mean", "quantiles", "ks"):
-                expected = [NAIVE[name](row, truth.tolist()) for row in estimate.tolist()]
-                # of 120 terms up to 119, rounded at 1e-16 of their sum
-                np.testing.assert_allclose(METRICS[name](estimate, truth), expected, rtol=1e-10, atol=1e-10)
-
-    assert failures([*itertools.product([2, 3, 10], [0.0, 0.1, 3.0]), (120, 1e-3)], check) == {}
+@over([*itertools.product([2, 3, 10], [0.0, 0.1, 3.0]), (120, 1e-3)])
+def test_metrics_of_numbers_are_the_naive_loops_for_raw_estimates_and_ties(k, spread):
+    rng = stream("numbers", k, spread)
+    for truth in (np.full(k, 1 / k), rng.multinomial(20, np.full(k, 1 / k)) / 20, np.eye(k)[k // 2]):
+        estimate = rng.normal(truth, spread / k, size=(6, k))
+        estimate[0] -= estimate[0].min()  # a total far from 1, and none below 0
+        for name in ("mean", "quantiles", "ks"):
+            expected = [NAIVE[name](row, truth.tolist()) for row in estimate.tolist()]
+            # of 120 terms up to 119, rounded at 1e-16 of their sum
+            np.testing.assert_allclose(METRICS[name](estimate, truth), expected, rtol=1e-10, atol=1e-10)
 
 
 EVEN = (0.25, 0.25, 0.25, 0.25)
@@ -221,13 +214,10 @@ BY_HAND = [
 ]
 
 
-def test_metrics_worked_out_by_hand():
-    def check(cell):
-        name, estimate, truth, expected = cell
-        metric = METRICS[name].with_options(mix=0.0)
-        assert metric(np.array(estimate), np.array(truth)) == pytest.approx(expected, rel=1e-12)
-
-    assert failures(BY_HAND, check) == {}
+@over(BY_HAND)
+def test_metrics_worked_out_by_hand(name, estimate, truth, expected):
+    metric = METRICS[name].with_options(mix=0.0)
+    assert metric(np.array(estimate), np.array(truth)) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("k", [10, 20, 100, 1000])
@@ -278,35 +268,29 @@ def test_topk_refuses_sizes_outside_the_domain(size: int) -> None:
         METRICS["topk"].with_options(top_values=size)(truth, truth)
 
 
-def test_degree_says_how_the_error_grows_with_the_distance():
+@over(itertools.product([name for name in METRICS if name != "quantiles"], range(3)))
+def test_degree_says_how_the_error_grows_with_the_distance(name, seed):
     """Twice the distance is 2 ** degree times the error: exactly, and for the divergences near 0."""
-
-    def check(cell):
-        name, seed = cell
-        rng = stream("degree", name, seed)
-        truth = rng.dirichlet(np.full(12, 5.0))
-        change = rng.normal(size=12)
-        change -= change.mean()
-        change *= truth.min() / np.abs(change).max()
-        metric = METRICS[name].with_options(mix=0.0, top_values=4)
-        # A divergence is t^2 (1 + c t) with |c| of at most max |change / truth| <= 1; t = 1e-4 leaves 3 c t, and
-        # rounding: sums of terms t that cancel to t^2 lose 1e-16 / t^2 = 1e-8.
-        near, exact = 1e-4 * change, 0.5 * change
-        step, tolerance = (near, 1e-3) if name in {"kl", "js"} else (exact, 1e-9)
-        growth = metric(truth + 2 * step, truth) / metric(truth + step, truth)
-        assert growth == pytest.approx(2**metric.degree, rel=tolerance)
-
-    assert failures(itertools.product([name for name in METRICS if name != "quantiles"], range(3)), check) == {}
+    rng = stream("degree", name, seed)
+    truth = rng.dirichlet(np.full(12, 5.0))
+    change = rng.normal(size=12)
+    change -= change.mean()
+    change *= truth.min() / np.abs(change).max()
+    metric = METRICS[name].with_options(mix=0.0, top_values=4)
+    # A divergence is t^2 (1 + c t) with |c| of at most max |change / truth| <= 1; t = 1e-4 leaves 3 c t, and
+    # rounding: sums of terms t that cancel to t^2 lose 1e-16 / t^2 = 1e-8.
+    near, exact = 1e-4 * change, 0.5 * change
+    step, tolerance = (near, 1e-3) if name in {"kl", "js"} else (exact, 1e-9)
+    growth = metric(truth + 2 * step, truth) / metric(truth + step, truth)
+    assert growth == pytest.approx(2**metric.degree, rel=tolerance)
 
 
-def test_a_truth_for_each_row_changes_no_digit_where_a_metric_takes_rows():
-    def check(name):
-        metric, rng = METRICS[name], stream("rows", name)
-        truths = rng.dirichlet(np.full(300, 0.3), size=7)
-        estimates = truths + rng.normal(0, 0.01, size=truths.shape)
-        one_by_one = [float(metric(row[None, :], truth)[0]) for row, truth in zip(estimates, truths, strict=True)]
-        assert metric.by_rows == (name not in {"topk", "quantiles"})
-        if metric.by_rows:
-            assert metric(estimates, truths).tolist() == one_by_one
-
-    assert failures(METRICS, check) == {}
+@over(METRICS)
+def test_a_truth_for_each_row_changes_no_digit_where_a_metric_takes_rows(name):
+    metric, rng = METRICS[name], stream("rows", name)
+    truths = rng.dirichlet(np.full(300, 0.3), size=7)
+    estimates = truths + rng.normal(0, 0.01, size=truths.shape)
+    one_by_one = [float(metric(row[None, :], truth)[0]) for row, truth in zip(estimates, truths, strict=True)]
+    assert metric.by_rows == (name not in {"topk", "quantiles"})
+    if metric.by_rows:
+        assert metric(estimates, truths).tolist() == one_by_one

@@ -22,7 +22,7 @@ from simulator.methods import POSTPROCESSORS
 from simulator.metrics import METRICS, Metric, mse
 from simulator.protocols import PROTOCOLS, FrequencyOracle
 from simulator.protocols.unary import OUE
-from tests.cells import failures
+from tests.cells import over
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "tests" / "example_plugin"
@@ -172,14 +172,12 @@ def refusal(place: Path, monkeypatch) -> str:
     return line
 
 
-def test_a_broken_package_costs_one_line_and_nothing_else(tmp_path, monkeypatch):
-    def check(code):
-        line = refusal(broken_site(tmp_path / str(list(BROKEN).index(code)), code), monkeypatch)
-        assert "\n" not in line
-        assert "broken-members 0.5: entry point 'broken' of ldp_advise.metrics is left out: " in line
-        assert BROKEN[code] in line
-
-    assert failures(BROKEN, check) == {}
+@over(BROKEN)
+def test_a_broken_package_costs_one_line_and_nothing_else(code, *, tmp_path, monkeypatch):
+    line = refusal(broken_site(tmp_path / str(list(BROKEN).index(code)), code), monkeypatch)
+    assert "\n" not in line
+    assert "broken-members 0.5: entry point 'broken' of ldp_advise.metrics is left out: " in line
+    assert BROKEN[code] in line
 
 
 def faulty_site(place: Path, body: str, before: str = "") -> Path:
@@ -316,17 +314,14 @@ REFUSED = [
 
 
 @pytest.mark.usefixtures("members")
-def test_names_that_are_none_or_taken_and_the_wrong_kind_are_refused():
-    def check(cell):
-        name, attribute, table, reason = cell
-        found = tables()
-        complete, (line,) = plugins.take_in([entry(name, attribute, table)], found, set())
-        assert complete
-        assert line.startswith(f"a package without a name: entry point {name!r} of {GROUP_OF[table]} is left out: ")
-        assert reason in line
-        assert found == tables()
-
-    assert failures(REFUSED, check) == {}
+@over(REFUSED)
+def test_names_that_are_none_or_taken_and_the_wrong_kind_are_refused(name, attribute, table, reason):
+    found = tables()
+    complete, (line,) = plugins.take_in([entry(name, attribute, table)], found, set())
+    assert complete
+    assert line.startswith(f"a package without a name: entry point {name!r} of {GROUP_OF[table]} is left out: ")
+    assert reason in line
+    assert found == tables()
 
 
 def test_what_is_right_is_taken_once(members):

@@ -10,31 +10,27 @@ from hypothesis.extra import numpy as hnp
 
 from simulator.populations import SHAPES, apportion, frequencies
 from simulator.seeding import rng_for
-from tests.cells import failures
+from tests.cells import over
 
 DEEP = settings(max_examples=80, deadline=None, derandomize=True)
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_frequencies_are_a_distribution(name):
-    def check(k):
-        f = frequencies(name, k)
-        assert f.shape == (k,)
-        assert f.min() >= 0
-        assert abs(f.sum() - 1) < 1e-12  # pairwise summation of up to 1e5 numbers
-        np.testing.assert_array_equal(f, frequencies(name, k))
-
-    assert failures([2, 3, 10, 1000, 100_000], check) == {}
+@over([2, 3, 10, 1000, 100_000])
+def test_frequencies_are_a_distribution(k, *, name):
+    f = frequencies(name, k)
+    assert f.shape == (k,)
+    assert f.min() >= 0
+    assert abs(f.sum() - 1) < 1e-12  # pairwise summation of up to 1e5 numbers
+    np.testing.assert_array_equal(f, frequencies(name, k))
 
 
-def test_only_the_random_shapes_depend_on_the_seed():
-    def check(name):
-        drawn = name in {"zipf_shuffled", "dirichlet", "sparse"}
-        assert drawn != SHAPES[name].ordered
-        same = np.array_equal(frequencies(name, 50, seed=1), frequencies(name, 50, seed=2))
-        assert same != drawn
-
-    assert failures(SHAPES, check) == {}
+@over(SHAPES)
+def test_only_the_random_shapes_depend_on_the_seed(name):
+    drawn = name in {"zipf_shuffled", "dirichlet", "sparse"}
+    assert drawn != SHAPES[name].ordered
+    same = np.array_equal(frequencies(name, 50, seed=1), frequencies(name, 50, seed=2))
+    assert same != drawn
 
 
 def test_shapes_are_what_they_are_called():

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from simulator import frequency_oracles
-from tests.cells import failures
+from tests.cells import failures, over
 
 from .law import accept, oracle_of, stream, two_sided, variance_p
 
@@ -27,18 +27,15 @@ def draws(key, epsilon):
     return oracle, n, oracle.estimate(oracle.sample_support(np.broadcast_to(COUNTS, (800, 12)), rng), n)
 
 
-def test_estimates_are_unbiased_with_the_stated_variance():
-    def check(cell):
-        key, epsilon = cell
-        oracle, n, estimates = draws(key, epsilon)
-        truth = COUNTS / n
-        variance = oracle.variance(truth, n)
-        z = (estimates.mean(axis=0) - truth) / np.sqrt(variance / len(estimates))
-        assert accept(two_sided(z))
-        # Support counts have a variance of 190 and more here: Gaussian enough for the chi-square of 800 squares.
-        assert accept(variance_p(((estimates - truth) ** 2).mean(axis=0), variance, len(estimates)))
-
-    assert failures(itertools.product(BY_P_AND_Q, [0.5, 3.0]), check) == {}
+@over(itertools.product(BY_P_AND_Q, [0.5, 3.0]))
+def test_estimates_are_unbiased_with_the_stated_variance(key, epsilon):
+    oracle, n, estimates = draws(key, epsilon)
+    truth = COUNTS / n
+    variance = oracle.variance(truth, n)
+    z = (estimates.mean(axis=0) - truth) / np.sqrt(variance / len(estimates))
+    assert accept(two_sided(z))
+    # Support counts have a variance of 190 and more here: Gaussian enough for the chi-square of 800 squares.
+    assert accept(variance_p(((estimates - truth) ** 2).mean(axis=0), variance, len(estimates)))
 
 
 def test_negative_control_the_variance_at_zero_is_not_the_variance_of_a_dominating_value():
@@ -47,26 +44,23 @@ def test_negative_control_the_variance_at_zero_is_not_the_variance_of_a_dominati
     assert not accept(variance_p(squares, oracle.noise(n).variance_at_zero, len(estimates)))
 
 
-def test_noise_variance_and_estimate_are_those_of_p_and_q():
-    def check(cell):
-        key, epsilon = cell
-        oracle, n = oracle_of(key, 20, epsilon), 12_345
-        noise, p, q = oracle.noise(n), oracle.p, oracle.q
-        f = np.linspace(0, 1, 11)
-        expected = (f * p * (1 - p) + (1 - f) * q * (1 - q)) / (n * (p - q) ** 2)
-        # the same formula in another order: roundings only
-        np.testing.assert_allclose(oracle.variance(f, n), expected, rtol=1e-12)
-        np.testing.assert_allclose(noise.variance_at_zero + noise.variance_slope * f, expected, rtol=1e-12)
-        assert noise.sd == pytest.approx(np.sqrt(expected[0]), rel=1e-12)
-        full = key == "pgr" and oracle.symbols == oracle.k  # a space in which every point is a value
-        assert (noise.n, noise.p, noise.q, noise.sums_to_one) == (n, p, q, oracle.sums_to_one or full)
-        assert oracle.variance(0.25, n).shape == ()
-        truth = np.linspace(0, 0.1, 20)
-        means = n * (truth * p + (1 - truth) * q)
-        np.testing.assert_allclose(oracle.estimate(means, n), truth, atol=1e-14 / (p - q))  # roundings
-        np.testing.assert_allclose(oracle.estimate(np.zeros(20), n), -q / (p - q), rtol=1e-12)  # and no clipping
-
-    assert failures(itertools.product(BY_P_AND_Q, [0.1, 1.0, 6.0]), check) == {}
+@over(itertools.product(BY_P_AND_Q, [0.1, 1.0, 6.0]))
+def test_noise_variance_and_estimate_are_those_of_p_and_q(key, epsilon):
+    oracle, n = oracle_of(key, 20, epsilon), 12_345
+    noise, p, q = oracle.noise(n), oracle.p, oracle.q
+    f = np.linspace(0, 1, 11)
+    expected = (f * p * (1 - p) + (1 - f) * q * (1 - q)) / (n * (p - q) ** 2)
+    # the same formula in another order: roundings only
+    np.testing.assert_allclose(oracle.variance(f, n), expected, rtol=1e-12)
+    np.testing.assert_allclose(noise.variance_at_zero + noise.variance_slope * f, expected, rtol=1e-12)
+    assert noise.sd == pytest.approx(np.sqrt(expected[0]), rel=1e-12)
+    full = key == "pgr" and oracle.symbols == oracle.k  # a space in which every point is a value
+    assert (noise.n, noise.p, noise.q, noise.sums_to_one) == (n, p, q, oracle.sums_to_one or full)
+    assert oracle.variance(0.25, n).shape == ()
+    truth = np.linspace(0, 0.1, 20)
+    means = n * (truth * p + (1 - truth) * q)
+    np.testing.assert_allclose(oracle.estimate(means, n), truth, atol=1e-14 / (p - q))  # roundings
+    np.testing.assert_allclose(oracle.estimate(np.zeros(20), n), -q / (p - q), rtol=1e-12)  # and no clipping
 
 
 @pytest.mark.parametrize("key", PROTOCOLS)

@@ -96,6 +96,12 @@ def test_a_pair_is_possible_where_the_protocol_provides_what_the_method_needs():
     assert possible(POSTPROCESSORS["wavelet_eb"], MENU["grr"], Domain(ground=Places(2, 4)), N)
 
 
+def test_more_outputs_than_values_are_estimated_by_their_likelihood():
+    tally = MENU["wave"].sample_tally(COUNTS, np.random.default_rng(0))
+    found = POSTPROCESSORS["ibu"].apply(observe(MENU["wave"], tally))
+    assert np.abs(found - COUNTS / N).sum() < np.abs(1 / K - COUNTS / N).sum() / 2
+
+
 def test_what_is_not_possible_is_refused():
     tally = MENU["wave"].sample_tally(COUNTS, np.random.default_rng(0))
     with pytest.raises(ValueError, match="not for the noise of this protocol"):
@@ -116,6 +122,7 @@ def test_what_is_not_possible_is_refused():
             if key not in ORDERED_PROTOCOLS
         ),
         planar_geometric(Places(2, 3), 1.0),
+        planar_geometric(Places(1, 5), 0.7),
         truncated_geometric(5, 0.7),
     ],
     ids=lambda protocol: protocol.key,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from simulator.seeding import rng_for
-from tests.cells import failures
+from tests.cells import over
 
 from .law import accept, two_sided
 
@@ -40,11 +40,9 @@ PINNED = {
 }
 
 
-def test_streams_do_not_change():
-    def check(address):
-        assert rng_for(*address).integers(0, 2**32, size=3).tolist() == PINNED[address]
-
-    assert failures(PINNED, check) == {}
+@over(PINNED.items())
+def test_streams_do_not_change(address, expected):
+    assert rng_for(*address).integers(0, 2**32, size=3).tolist() == expected
 
 
 def test_different_addresses_are_different_streams():

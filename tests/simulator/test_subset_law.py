@@ -12,7 +12,7 @@ from scipy import stats
 from simulator.protocols import subset as module
 from simulator.protocols.grr import GRR
 from simulator.protocols.subset import CHAIN_LARGEST, SubsetSelection
-from tests.cells import failures
+from tests.cells import over
 
 from .law import (
     Law,
@@ -85,20 +85,12 @@ def joint_p(draws, law):
     return chi_square_p(np.bincount(bins, observed), np.bincount(bins, expected))
 
 
-@pytest.mark.parametrize(
-    "cases",
-    [JOINT[::3], pytest.param([case for case in JOINT if case not in JOINT[::3]], marks=pytest.mark.slow)],
-    ids=["some", "others"],
-)
-def test_the_chain_and_the_replay_have_the_enumerated_joint_law(cases):
-    def check(cell):
-        k, omega, counts = cell
-        oracle, rows = SubsetSelection(k, 1.0, omega), np.broadcast_to(np.array(counts), (DRAWS, k))
-        law = joint_law(oracle, counts)
-        assert accept(joint_p(repeat(oracle._chain, rows[0], DRAWS, "joint", k, omega, *counts), law))
-        assert accept(joint_p(oracle.replay_support(rows, stream("joint replay", k, omega, *counts)), law))
-
-    assert failures(cases, check) == {}
+@over(JOINT[::3], slow=[case for case in JOINT if case not in JOINT[::3]])
+def test_the_chain_and_the_replay_have_the_enumerated_joint_law(k, omega, counts):
+    oracle, rows = SubsetSelection(k, 1.0, omega), np.broadcast_to(np.array(counts), (DRAWS, k))
+    law = joint_law(oracle, counts)
+    assert accept(joint_p(repeat(oracle._chain, rows[0], DRAWS, "joint", k, omega, *counts), law))
+    assert accept(joint_p(oracle.replay_support(rows, stream("joint replay", k, omega, *counts)), law))
 
 
 def test_negative_control_the_joint_check_notices_another_size_of_the_own_share():
@@ -230,25 +222,25 @@ def projection_p(centred, law):
     return variance_p(sample, exact, len(centred))
 
 
-def test_the_gaussian_path_has_real_variances_and_constant_sums():
-    def check(cell):
-        k, epsilon, share = cell
-        oracle = SubsetSelection(k, epsilon)
-        counts = np.full(k, round((1 - share) * 10**6 / k))
-        counts[0] += round(share * 10**6)
-        law = Law(oracle, tuple(counts.tolist()))
-        if oracle.omega == 1:
-            assert epsilon == 4.0
-            return
-        sums = law.covariance.sum(axis=1)
-        # rows of the covariance cancel: each sum is at most the rounding of k terms of the size of the diagonal
-        assert np.abs(sums).max() < 1e-9 * law.covariance.diagonal().max()
-        row = oracle._gaussian(counts, stream("positive"))  # a negative variance would warn, and warnings are errors
-        assert row.sum() == law.n * oracle.omega
-
-    cells = [*itertools.product([65], [1e-3, 0.5, 2.0, 4.0], [0.0, 0.5, 1.0])]
-    cells += itertools.product([1024], [1e-3, 2.0], [0.0, 1.0])
-    assert failures(cells, check) == {}
+@over(
+    [
+        *itertools.product([65], [1e-3, 0.5, 2.0, 4.0], [0.0, 0.5, 1.0]),
+        *itertools.product([1024], [1e-3, 2.0], [0.0, 1.0]),
+    ]
+)
+def test_the_gaussian_path_has_real_variances_and_constant_sums(k, epsilon, share):
+    oracle = SubsetSelection(k, epsilon)
+    counts = np.full(k, round((1 - share) * 10**6 / k))
+    counts[0] += round(share * 10**6)
+    law = Law(oracle, tuple(counts.tolist()))
+    if oracle.omega == 1:
+        assert epsilon == 4.0
+        return
+    sums = law.covariance.sum(axis=1)
+    # rows of the covariance cancel: each sum is at most the rounding of k terms of the size of the diagonal
+    assert np.abs(sums).max() < 1e-9 * law.covariance.diagonal().max()
+    row = oracle._gaussian(counts, stream("positive"))  # a negative variance would warn, and warnings are errors
+    assert row.sum() == law.n * oracle.omega
 
 
 def test_rounding_keeps_the_sum_and_stays_within_one_count():

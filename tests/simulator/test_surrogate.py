@@ -28,7 +28,7 @@ from simulator.surrogate.mixture import mixture_posterior
 from simulator.surrogate.plausibility import RATIO, PlausibilityRatio, by_plausibility, traits_of
 from simulator.surrogate.posterior import resampled
 from simulator.surrogate.wavelet import _posterior_coefficients, wavelet_posterior
-from tests.cells import failures
+from tests.cells import failures, over
 
 from .law import even_noise, stream
 
@@ -46,24 +46,21 @@ def collected(protocol: str, k: int, n: int, shape: str = "zipf", epsilon: float
 
 @pytest.mark.usefixtures("few_curves")
 @pytest.mark.parametrize("name", SURROGATES)
-def test_populations_are_frequencies(name: str) -> None:
-    def check(cell: tuple[str, int, int]) -> None:
-        protocol, k, n = cell
-        estimate, noise = collected(protocol, k, n)
-        before = estimate.copy()
-        drawn = surrogate_populations(name, estimate, noise, ordered=True, rng=stream("draws"), draws=7)
-        assert drawn.shape == ((7, k) if name == "ensemble" else (1, k))
-        assert (drawn >= 0).all()
-        np.testing.assert_allclose(drawn.sum(axis=1), 1, atol=1e-12)  # k roundings of at most 1e-16
-        np.testing.assert_array_equal(estimate, before)
-        if k < 18:
-            return
-        again = surrogate_populations(name, estimate, noise, ordered=True, rng=stream("draws"), draws=7)
-        np.testing.assert_array_equal(drawn, again)
-        other = surrogate_populations(name, estimate, noise, ordered=True, rng=stream("draws", 1), draws=7)
-        assert np.array_equal(drawn, other) == (name != "ensemble" or len(np.unique(drawn)) == 1)
-
-    assert failures([("oue", 2, 3), ("she", 3, 50), ("ss", 18, 1000), ("grr", 33, 10**5)], check) == {}
+@over([("oue", 2, 3), ("she", 3, 50), ("ss", 18, 1000), ("grr", 33, 10**5)])
+def test_populations_are_frequencies(protocol, k, n, *, name: str) -> None:
+    estimate, noise = collected(protocol, k, n)
+    before = estimate.copy()
+    drawn = surrogate_populations(name, estimate, noise, ordered=True, rng=stream("draws"), draws=7)
+    assert drawn.shape == ((7, k) if name == "ensemble" else (1, k))
+    assert (drawn >= 0).all()
+    np.testing.assert_allclose(drawn.sum(axis=1), 1, atol=1e-12)  # k roundings of at most 1e-16
+    np.testing.assert_array_equal(estimate, before)
+    if k < 18:
+        return
+    again = surrogate_populations(name, estimate, noise, ordered=True, rng=stream("draws"), draws=7)
+    np.testing.assert_array_equal(drawn, again)
+    other = surrogate_populations(name, estimate, noise, ordered=True, rng=stream("draws", 1), draws=7)
+    assert np.array_equal(drawn, other) == (name != "ensemble" or len(np.unique(drawn)) == 1)
 
 
 @pytest.mark.parametrize("name", [name for name in SURROGATES if name != "ensemble"])
@@ -91,26 +88,23 @@ def test_long_domains_have_fewer_draws() -> None:
     assert [draws_of(k) for k in (2, 4096, 8192, 40_960, 10**6)] == [DRAWS, DRAWS, DRAWS // 2, DRAWS // 10, 16]
 
 
-ODD = ((0.0,) * 6, (1 / 6,) * 6, (1.0, 0, 0, 0, 0, 0), (-0.2,) * 6, (9.0,) * 6)
+ONE = (1.0, 0, 0, 0, 0, 0)
+ODD = (((0.0,) * 6, 1e-9), (ONE, 1e-9), (ONE, 3.0), ((-0.2,) * 6, 0.01), ((9.0,) * 6, 1e-9))  # estimates and their sd
 
 
 @pytest.mark.usefixtures("few_curves")
 @pytest.mark.parametrize("ordered", [False, True])
-def test_odd_estimates_still_give_populations(ordered: bool) -> None:
+@over(itertools.product(ODD, [1, 3, 5]))
+def test_odd_estimates_still_give_populations(odd: tuple, times: int, *, ordered: bool):
     """Of few categories, of many, and where both kinds of draws are mixed."""
-
-    def check(cell: tuple[tuple[float, ...], float, int]) -> None:
-        values, sd, times = cell
-        drawn = surrogate_populations(
-            "ensemble", np.tile(values, times), even_noise(sd), ordered=ordered, rng=stream("odd"), draws=5
-        )
-        assert drawn.shape == (5, 6 * times)
-        assert np.isfinite(drawn).all()
-        assert (drawn >= 0).all()
-        np.testing.assert_allclose(drawn.sum(axis=1), 1, atol=1e-12)
-
-    odd = ((ODD[0], 1e-9), (ODD[2], 1e-9), (ODD[2], 3.0), (ODD[3], 0.01), (ODD[4], 1e-9))
-    assert failures([(*one, times) for one, times in itertools.product(odd, (1, 3, 5))], check) == {}
+    values, sd = odd
+    drawn = surrogate_populations(
+        "ensemble", np.tile(values, times), even_noise(sd), ordered=ordered, rng=stream("odd"), draws=5
+    )
+    assert drawn.shape == (5, 6 * times)
+    assert np.isfinite(drawn).all()
+    assert (drawn >= 0).all()
+    np.testing.assert_allclose(drawn.sum(axis=1), 1, atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -144,24 +138,22 @@ def exact_moments(value: float, sd: float, weights: np.ndarray) -> tuple[float, 
     return float(first), float(second)
 
 
-def test_coefficients_have_the_moments_of_the_exact_mixture_posterior() -> None:
-    def check(cell: tuple[tuple[float, ...], float]) -> None:
-        weights, value = cell
-        assert SCALES[0] == 0
-        sd, times = 0.02, 40_000
-        prior = np.array(weights)
-        drawn = _posterior_coefficients(
-            np.full(times, value * sd), sd, prior, stream("coefficients", value, *weights), free=False
-        )
-        first, second = exact_moments(value * sd, sd, prior)
-        for power, exact in ((1, first), (2, second)):
-            # 24 comparisons at |z| of 6; the grid's step is sd / 1250, its error far below.
-            assert abs((drawn**power).mean() - exact) < 6 * (drawn**power).std() / times**0.5 + 1e-9 * sd**power
-
-    cells = itertools.product(
+@over(
+    itertools.product(
         [(0.5, 0.1, 0.1, 0.1, 0.1, 0.1), (0.9, 0, 0.1, 0, 0, 0), (0, 1, 0, 0, 0, 0)], [0.0, 1.5, -3.0, 6.0]
     )
-    assert failures(cells, check) == {}
+)
+def test_coefficients_have_the_moments_of_the_exact_mixture_posterior(weights, value) -> None:
+    assert SCALES[0] == 0
+    sd, times = 0.02, 40_000
+    prior = np.array(weights)
+    drawn = _posterior_coefficients(
+        np.full(times, value * sd), sd, prior, stream("coefficients", value, *weights), free=False
+    )
+    first, second = exact_moments(value * sd, sd, prior)
+    for power, exact in ((1, first), (2, second)):
+        # 24 comparisons at |z| of 6; the grid's step is sd / 1250, its error far below.
+        assert abs((drawn**power).mean() - exact) < 6 * (drawn**power).std() / times**0.5 + 1e-9 * sd**power
 
 
 def test_free_coefficients_have_a_flat_prior() -> None:
@@ -240,17 +232,13 @@ def test_evidence_tells_a_smooth_curve_from_its_shuffled_values(shape: str, shar
         assert gap(rng.permutation(estimate)) < 0
 
 
-def test_next_to_no_likelihood_is_missing_from_the_curve() -> None:
+@over(itertools.product([64, 96, 100, 129], ["geometric", "gaussian"]))
+def test_next_to_no_likelihood_is_missing_from_the_curve(k, shape) -> None:
     """Under little noise a smooth estimate explains nearly all of how far it is from even; the priors cost little."""
-
-    def check(cell: tuple[int, str]) -> None:
-        k, shape = cell
-        truth, sd = frequencies(shape, k), 1e-4
-        found = wavelet_posterior(truth, even_noise(sd), 1, stream("whole", k)).evidence
-        whole = float(((truth - 1 / k) ** 2).sum()) / (2 * sd**2)
-        assert 0.99 * whole < found < whole
-
-    assert failures(itertools.product([64, 96, 100, 129], ["geometric", "gaussian"]), check) == {}
+    truth, sd = frequencies(shape, k), 1e-4
+    found = wavelet_posterior(truth, even_noise(sd), 1, stream("whole", k)).evidence
+    whole = float(((truth - 1 / k) ** 2).sum()) / (2 * sd**2)
+    assert 0.99 * whole < found < whole
 
 
 # --- shares of the models --------------------------------------------------------------------------------------
