@@ -204,17 +204,7 @@ def looked_at(member, way):
     return (rounds[:, None] == rounds) | (values[:, None] == values)
 
 
-EVERY_LAW = itertools.product(MEMOISED, ["sample", "replay"], [DRAWS])
-
-
-@pytest.mark.parametrize(
-    ("key", "way", "times"),
-    [
-        ("grr", "sample", 800),
-        ("oue", "sample", 800),
-        *(pytest.param(*case, marks=pytest.mark.slow) for case in EVERY_LAW),
-    ],
-)
+@over([("grr", "sample", 800), ("oue", "sample", 800)], slow=itertools.product(MEMOISED, ["sample", "replay"], [DRAWS]))
 def test_the_law_over_rounds_is_that_of_all_sequences(key, way, times):
     member = member_of(key)
     mean, covariance = moments_of(member)

@@ -89,13 +89,10 @@ def test_contract_under_every_noise(name, noise, estimate):
     check_contract(POSTPROCESSORS[name], estimate, noise)
 
 
-@pytest.mark.parametrize(
-    ("name", "noises"),
-    [
-        # Isotonic sums and trees of so many values take long, and are no table: slow only.
-        *((name, NOISES[::6]) for name in OF_ESTIMATES if name not in ("iso_cdf", "tree_eb")),
-        *(pytest.param(name, NOISES, marks=pytest.mark.slow) for name in OF_ESTIMATES),
-    ],
+@over(
+    # Isotonic sums and trees of so many values take long, and are no table: slow only.
+    ((name, NOISES[::6]) for name in OF_ESTIMATES if name not in ("iso_cdf", "tree_eb")),
+    slow=((name, NOISES) for name in OF_ESTIMATES),
 )
 def test_contract_on_fine_and_wide_ladders(name, noises):
     for noise in noises:

@@ -209,10 +209,7 @@ def test_without_the_gate_noise_would_be_fitted(monkeypatch):
     assert error("emd", ORDERED_METHODS["tree_eb"].apply(observed), truth) > 2 * gated
 
 
-@pytest.mark.parametrize(
-    "shape",
-    ["gaussian", "bimodal", *(pytest.param(shape, marks=pytest.mark.slow) for shape in ("lognormal", "geometric"))],
-)
+@over(["gaussian", "bimodal"], slow=["lognormal", "geometric"])
 def test_a_tree_beats_what_is_best_on_single_categories(shape):
     """The two goals: the curve at the price of single categories, and both at once with half of the users there."""
     ratios = {"tree": {"emd": [], "l1": []}, "tree_half": {"emd": [], "l1": []}}

@@ -93,7 +93,7 @@ def test_blocks_of_hadamard_response_are_those_of_the_paper(k, epsilon):
     assert oracle.blocks * oracle.block_size <= 6 * k
 
 
-@pytest.mark.parametrize("k", [5, 8, *(pytest.param(k, marks=pytest.mark.slow) for k in (7, 20))])
+@over([5, 8], slow=[7, 20])
 def test_one_block_reads_what_pure_ldp_sends_up_to_epsilon_1(k):
     """The client of pure-ldp, one user at a time: of two columns that differ in one bit, that with a 1 or not."""
     epsilon, n = 1.0, 40_000
@@ -174,14 +174,9 @@ def test_the_space_is_the_smallest_of_the_nearly_best(k, epsilon):
         assert min(smaller, default=math.inf) > 1.0099 * lowest  # fields above 256 that are no prime are left out
 
 
-@pytest.mark.parametrize(
-    ("k", "epsilon", "n", "published", "error"),
-    [
-        pytest.param(22_000, 5.0, 10_000, 272.73, 0.91, marks=pytest.mark.slow),
-        pytest.param(22_000, 5.0, 50_000, 1378.4, 4.9, marks=pytest.mark.slow),
-        pytest.param(22_000, 1.386, 10_000, 17_765, 12, marks=pytest.mark.slow),
-        (1024, 5.0, 1000, 27.77, 0.45),
-    ],
+@over(
+    [(1024, 5.0, 1000, 27.77, 0.45)],
+    slow=[(22_000, 5.0, 10_000, 272.73, 0.91), (22_000, 5.0, 50_000, 1378.4, 4.9), (22_000, 1.386, 10_000, 17_765, 12)],
 )
 def test_errors_of_published_simulations_are_those_of_ours(k, epsilon, n, published, error):
     """Squared errors of counts, all users on one value: Feldman et al. 2022, private_frequency_oracles."""

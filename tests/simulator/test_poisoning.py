@@ -54,12 +54,9 @@ def agrees(oracle, found, supports_of_one, repetitions=100):
     return accept(two_sided((found - expected) / np.hypot(noise, fake) * np.sqrt(repetitions)))
 
 
-@pytest.mark.parametrize(
-    ("key", "epsilon", "repetitions"),
-    [
-        *(("oue", 1.0, 100), ("the", 1.0, 100), ("grr", 1.0, 100), ("olh", 1.0, 100), ("ss", 1.0, 40), ("ss", 3.5, 40)),
-        *(pytest.param(key, 1.0, 100, marks=pytest.mark.slow) for key in ("rappor", "blh")),
-    ],
+@over(
+    [*((key, 1.0, 100) for key in ("oue", "the", "grr", "olh")), ("ss", 1.0, 40), ("ss", 3.5, 40)],
+    slow=[("rappor", 1.0, 100), ("blh", 1.0, 100)],
 )
 def test_gains_are_those_of_the_paper(key, epsilon, repetitions):
     oracle, found = gain_of(key, epsilon, repetitions)

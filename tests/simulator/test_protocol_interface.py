@@ -25,6 +25,7 @@ from simulator.protocols.likelihood import MatrixLikelihood
 from simulator.protocols.oracle import Noise
 from simulator.protocols.protocol import Covariance, Linear, Protocol, Tally, users_of
 from simulator.protocols.tree import Tree
+from tests.cells import over
 
 K, N = 8, 20_000
 TREES = ("tree", "tree_half", "haar_hrr")
@@ -110,23 +111,13 @@ def test_what_is_not_possible_is_refused():
         replace(POSTPROCESSORS["norm_sub"], needs=frozenset({"truth"}))
 
 
-@pytest.mark.parametrize(
-    "protocol",
-    [
-        MENU["wave"],
-        pytest.param(MENU["krr"], marks=pytest.mark.slow),
-        # Those for ordered domains are in test_ordered_protocols; of the slow ones two are like others, two take long.
-        *(
-            pytest.param(member(6, 1.0), marks=pytest.mark.slow if key in ("rappor", "blh", "ss", "pgr") else ())
-            for key, member in PROTOCOLS.items()
-            if key not in ORDERED_PROTOCOLS
-        ),
-        planar_geometric(Places(2, 3), 1.0),
-        planar_geometric(Places(1, 5), 0.7),
-        truncated_geometric(5, 0.7),
-    ],
-    ids=lambda protocol: protocol.key,
-)
+# Those for ordered domains are in test_ordered_protocols; of the slow ones two are like others, two take long.
+SLOW = ("rappor", "blh", "ss", "pgr")
+FAMILIES = [member(6, 1.0) for key, member in PROTOCOLS.items() if key not in (*ORDERED_PROTOCOLS, *SLOW)]
+FAMILIES += [MENU["wave"], *(planar_geometric(Places(*shape), 0.7) for shape in ((2, 3), (1, 5)))]
+
+
+@over([*FAMILIES, truncated_geometric(5, 0.7)], slow=[MENU["krr"], *(PROTOCOLS[key](6, 1.0) for key in SLOW)])
 def test_every_family_keeps_the_promises_of_the_interface(protocol):
     check_collection(protocol)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -12,6 +13,7 @@ from simulator.populations import frequencies
 from simulator.surrogate import particles, sample_posterior
 from simulator.surrogate.particles import LogLikelihoods
 from simulator.surrogate.sample import AROUND_A_CURVE, CONCENTRATIONS, concentration_weights, curve_weights
+from tests.cells import over
 
 from .law import stream
 
@@ -81,15 +83,7 @@ def distances(shape: np.ndarray, users: int, *, ordered: bool) -> float:
     return float(np.mean([np.abs(draws - shape).sum(axis=1) for draws in drawn]))
 
 
-@pytest.mark.parametrize(
-    ("name", "users"),
-    [
-        ("gaussian", 300),
-        pytest.param("bimodal", 3000, marks=pytest.mark.slow),
-        *(pytest.param("gaussian", 3000, marks=pytest.mark.slow), pytest.param("bimodal", 300, marks=pytest.mark.slow)),
-        *(pytest.param(name, n, marks=pytest.mark.slow) for name in ("lognormal", "geometric") for n in (300, 3000)),
-    ],
-)
+@over([("gaussian", 300)], slow=itertools.product(["gaussian", "bimodal", "lognormal", "geometric"], [300, 3000]))
 def test_a_sample_of_a_smooth_shape_leaves_much_less_open_where_order_counts(name: str, users: int) -> None:
     """It is 0.32 to 0.48 of what it leaves open without, with a standard error of 0.03."""
     shape = frequencies(name, 128)
@@ -122,14 +116,9 @@ def gaussian(seen: np.ndarray, sd: float) -> LogLikelihoods:
     return lambda tried: stats.norm.logpdf(seen, tried, sd).sum(axis=tuple(range(1, tried.ndim)))
 
 
-@pytest.mark.parametrize(
-    ("seen", "sd"),
-    [
-        ((0.8, -0.3), 2.0),  # a single step
-        ((1.5, -0.7, 0.2), 0.1),
-        pytest.param(((2.0, -1.0), (0.3, 0.0)), 0.3, marks=pytest.mark.slow),
-        pytest.param((2.5,), 0.005, marks=pytest.mark.slow),
-    ],
+@over(
+    [((0.8, -0.3), 2.0), ((1.5, -0.7, 0.2), 0.1)],  # the first takes a single step
+    slow=[(((2.0, -1.0), (0.3, 0.0)), 0.3), ((2.5,), 0.005)],
 )
 def test_mean_spread_and_evidence_are_those_of_the_conjugate_posterior(seen: tuple[float, ...], sd: float) -> None:
     """Standard errors are those over independent runs, the candidates of one run being copies of each other in part.

@@ -185,19 +185,16 @@ def test_no_reports_differ_by_more_than_a_yes_or_no_answer(key) -> None:
         assert 2 * blanket.opposite <= blanket.share * (1 + 1e-9)
 
 
-@pytest.mark.parametrize(
-    ("blanket", "published"),
+@over(
     [
         (Blanket.generic(4.0), 0.4141),
-        pytest.param(Blanket.generic(1.0), 0.0440, marks=pytest.mark.slow),
         (blanket_of(PROTOCOLS["grr"](100, 4.0)), 0.2344),
-        pytest.param(blanket_of(PROTOCOLS["grr"](51, 1.0)), 0.0107, marks=pytest.mark.slow),
         # Local hashing of g = 8 symbols, where no hash function sends two values to the same one.
         (blanket_of(PROTOCOLS["grr"](8, 2.0)), 0.0859),
     ],
+    slow=[(Blanket.generic(1.0), 0.0440), (blanket_of(PROTOCOLS["grr"](51, 1.0)), 0.0107)],
 )
 def test_published_figures_of_10_000_users(blanket: Blanket, published: float) -> None:
-    # They are the upper ends of ten halvings of (0, local), in four digits.
     ours = Shuffler(10_000, 1e-6).central(blanket)
     assert published - blanket.loss / 2**10 - 5e-5 <= ours <= published + 5e-5
 
@@ -247,15 +244,7 @@ def test_sums_at_distances_are_within_the_margin(n: int, key: str, monkeypatch: 
     assert abs(some / every - 1) < MARGIN
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "n"),
-    [
-        (1.0, 10_000),
-        pytest.param(0.1, 10**6, marks=pytest.mark.slow),
-        pytest.param(2.0, 50, marks=pytest.mark.slow),
-        pytest.param(1.0, 10**11, marks=pytest.mark.slow),
-    ],
-)
+@over([(1.0, 10_000)], slow=[(0.1, 10**6), (2.0, 50), (1.0, 10**11)])
 def test_the_local_budget_is_the_largest_that_keeps_the_promise(epsilon: float, n: int) -> None:
     shuffler = Shuffler(n, 1e-8)
     budgets = shuffler.local(epsilon, {key: PROTOCOLS[key] for key in ("grr", "oue", "olh", "sw")}, 32)

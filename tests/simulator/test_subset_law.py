@@ -145,9 +145,7 @@ def quantile_marginals(draws, law):
     return np.array(result)
 
 
-@pytest.mark.parametrize(
-    ("k", "epsilon", "n"), [SWITCH[0], *(pytest.param(*case, marks=pytest.mark.slow) for case in SWITCH[1:])]
-)
+@over(SWITCH[:1], slow=SWITCH[1:])
 def test_just_above_the_switch_the_gaussian_path_has_the_exact_moments_and_marginals(k, epsilon, n):
     oracle, counts = SubsetSelection(k, epsilon), skewed_counts(k, n)
     law = Law(oracle, tuple(counts.tolist()))
@@ -272,14 +270,7 @@ def population(k: int, n: int) -> np.ndarray:
     return counts
 
 
-@pytest.mark.parametrize(
-    ("k", "epsilon", "n"),
-    [
-        (2000, 2.0, 400),
-        pytest.param(1500, 0.5, 50, marks=pytest.mark.slow),
-        pytest.param(5000, 4.0, 3000, marks=pytest.mark.slow),
-    ],
-)
+@over([(2000, 2.0, 400)], slow=[(1500, 0.5, 50), (5000, 4.0, 3000)])
 def test_binomials_of_a_common_total_have_the_mean_and_the_variance(k: int, epsilon: float, n: int) -> None:
     oracle, counts = SubsetSelection(k, epsilon), population(k, n)
     assert oracle._law_for(counts) == oracle._conditioned

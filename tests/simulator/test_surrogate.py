@@ -200,17 +200,9 @@ def test_a_spike_on_a_flat_rest_is_kept_in_all_draws() -> None:
         assert np.abs(drawn[:, 2:] - truth[2:]).mean() < sd  # and the rest is no worse than the noise
 
 
-@pytest.mark.parametrize(
-    ("shape", "share", "seeds"),
-    [
-        ("gaussian", 0.2, 1),
-        ("bimodal", 0.5, 1),
-        *(
-            pytest.param(shape, share, 3, marks=pytest.mark.slow)
-            for shape in ("gaussian", "bimodal", "geometric", "lognormal")
-            for share in (0.2, 0.5)
-        ),
-    ],
+@over(
+    [("gaussian", 0.2, 1), ("bimodal", 0.5, 1)],
+    slow=itertools.product(["gaussian", "bimodal", "geometric", "lognormal"], [0.2, 0.5], [3]),
 )
 def test_evidence_tells_a_smooth_curve_from_its_shuffled_values(shape: str, share: float, seeds: int) -> None:
     """All of the seeds must hold: in 80 trials the gap was 54 to 165 one way and 4 to 50 the other, its sd 5 to 10.
