@@ -225,6 +225,14 @@ def test_a_smooth_hill_is_recovered_better_than_cell_by_cell() -> None:
     assert (errors[0] < errors[1]).all()  # in each of 20 repetitions: 1 in a million by chance
 
 
+def test_pure_noise_on_a_grid_is_not_fitted() -> None:
+    even = np.full(ROWS * COLUMNS, 1 / (ROWS * COLUMNS))
+    estimate = even + rng_for(0, "flat grid").normal(0, NOISE.sd, (100, ROWS * COLUMNS))
+    own, raw = wavelet_eb_grid(estimate, NOISE, ROWS, COLUMNS), norm_sub(estimate, NOISE)
+    # 0.0125, and 0.0283 where nothing is asked of the evidence, each with a standard error of 0.0025.
+    assert ((own - even) ** 2).sum() < 0.02 * ((raw - even) ** 2).sum()
+
+
 def test_an_estimate_of_another_grid_is_refused() -> None:
     with pytest.raises(ValueError, match="has 12 cells"):
         wavelet_eb_grid(np.zeros(10), NOISE, 3, 4)

@@ -12,7 +12,6 @@ from simulator.domain import ORDERED
 from simulator.methods import expectation, observe
 from simulator.methods import smooth as curves
 from simulator.methods.ordered import ORDERED_METHODS
-from simulator.populations import frequencies
 from simulator.protocols.likelihood import MatrixLikelihood
 from simulator.protocols.square_wave import SquareWave, SquareWaveLikelihood
 from simulator.seeding import rng_for
@@ -131,25 +130,6 @@ def test_em_stopped_is_newton_steps_between_priors_and_then_em(shape, n, *, memb
     result = ORDERED_METHODS["em_stopped"].compute(observed)
     for counts, own in zip(observed.tally.counts, result, strict=True):
         np.testing.assert_allclose(own, slow_em_stopped(matrix, counts, pilot_cells, cells), atol=1e-7)
-
-
-@pytest.mark.parametrize(("k", "shape"), [(64, "spike"), (64, "uniform"), (700, "gaussian"), (700, "spike")])
-def test_waves_of_em_stopped_are_about_cosines_and_sums_in_cells_are_all_they_take(k, shape):
-    ends = np.cumsum(0.8 * frequencies(shape, k) + 0.2 / k)
-    basis = curves._Basis.over(SquareWave(k, 1.0).likelihood, ends, 192)
-    assert len(basis.starts) <= min(k, 192)
-    found = np.array([basis.curve(row) for row in np.eye(basis.parabolas.shape[2])])
-    middles = ends - np.diff(ends, prepend=0) / 2
-    for own, places, number in ((found[:24], (np.arange(k) + 0.5) / k, 24), (found[24:], middles, 48)):
-        exact = curves.cosines(places, number)
-        assert abs(own - exact)[: number // 2].max() < 0.02
-        assert abs(own - exact).max() < 0.1
-    weights = rng_for(0, "sums").normal(size=k)
-    in_cells = np.einsum("pc,pcw->cw", basis.sums(weights), basis.parabolas)
-    np.testing.assert_allclose(in_cells, np.add.reduceat(found * weights, basis.starts, axis=1).T, atol=1e-12)
-    stretched = basis.of(basis.priors[1:])
-    np.testing.assert_allclose(stretched.curve(np.eye(48)[5]), found[24 + 5], atol=1e-12)
-    assert [prior.first for prior in stretched.priors] == [0, 0]
 
 
 def test_running_sums_by_pairs_are_those_one_by_one():

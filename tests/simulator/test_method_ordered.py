@@ -9,7 +9,6 @@ from scipy.special import logsumexp
 from scipy.stats import norm
 
 from simulator import POSTPROCESSORS, PROTOCOLS
-from simulator.methods import tree
 from simulator.methods.ordered import ORDERED_METHODS, isotonic
 from simulator.protocols import ORDERED_PROTOCOLS
 from simulator.protocols.haar_hadamard import HaarHadamard
@@ -171,24 +170,6 @@ def test_tree_eb_is_the_slow_reference(k, shape, *, member):
         np.testing.assert_allclose(ORDERED_METHODS["tree_eb"].apply(observed), slow, rtol=0, atol=rounded)
 
 
-@pytest.mark.parametrize("member", [Tree, HaarHadamard, PROTOCOLS["ss"]])
-def test_differences_of_shifted_blocks_have_the_stated_noise(member):
-    """Of 32 values exactly, by the covariance of sums at equal frequencies."""
-    k = 32
-    covariance = member(k, 1.0).linear.covariance(1000)
-    stated = tree.shifted_variances(k, covariance.haar(k))
-    mirrored = np.concatenate([np.eye(k)[::-1], np.eye(k), np.eye(k)[::-1]])
-    for level, own in enumerate(stated):
-        size = 2**level
-        rows = np.stack(
-            [
-                mirrored[k + c - size : k + c].sum(axis=0) - mirrored[k + c : k + c + size].sum(axis=0)
-                for c in range(1, k)
-            ]
-        )
-        np.testing.assert_allclose(own, np.diag(covariance.of(rows)), rtol=1e-9)
-
-
 def test_tree_eb_leaves_what_is_certain():
     truth, observed = seen(Tree(16, 4.0), "steps", 10**11, times=2)
     assert np.abs(ORDERED_METHODS["tree_eb"].apply(observed) - observed.estimate).max() < 1e-4
@@ -200,13 +181,6 @@ def test_pure_noise_is_not_fitted(member):
     truth, observed = seen(member(256, 1.0), "uniform", 20_000, times=40)
     raw = error("emd", ORDERED_METHODS["iso_cdf"].apply(observed), truth)
     assert error("emd", ORDERED_METHODS["tree_eb"].apply(observed), truth) < 0.2 * raw
-
-
-def test_without_the_gate_noise_would_be_fitted(monkeypatch):
-    truth, observed = seen(HalfTree(64, 1.0), "uniform", 20_000, times=40)
-    gated = error("emd", ORDERED_METHODS["tree_eb"].apply(observed), truth)
-    monkeypatch.setattr(tree, "EVIDENCE", -1e9)
-    assert error("emd", ORDERED_METHODS["tree_eb"].apply(observed), truth) > 2 * gated
 
 
 @over(["gaussian", "bimodal"], slow=["lognormal", "geometric"])
