@@ -27,7 +27,7 @@ from simulator.race import race
 from simulator.seeding import rng_for
 from tests.cells import over
 
-from .law import ChannelLaw, accept, check_covariance, check_mean, compare_covariances, compare_means, two_sided
+from .law import ChannelLaw, accept, check_covariance, check_mean, two_sided
 
 MEMBERS = (Tree, HalfTree, SquareWave, HaarHadamard)
 SIZES = (3, 5, 6, 8)
@@ -152,18 +152,6 @@ def test_tallies_have_the_law_of_these_probabilities(protocol):
     draws = drawn(protocol, DRAWS, "law")
     assert accept(check_mean(draws, law))
     assert accept(check_covariance(draws, law))
-
-
-@over(FEWEST, slow=others(FEWEST))
-def test_tallies_have_the_law_of_users_one_by_one(protocol):
-    counts = population(protocol.k)
-    values = np.repeat(np.arange(protocol.k), counts)
-    rng = rng_for(0, "ordered", "replay", protocol.key, protocol.k)
-    slow = np.stack([protocol.tally(protocol.perturb(values, rng)).counts for _ in range(600)])
-    law = EnumeratedLaw.of(protocol, counts)
-    sampled = drawn(protocol, DRAWS, "replay")
-    assert accept(compare_means(slow, sampled, law))
-    assert accept(compare_covariances(slow, sampled, law))
 
 
 @over(itertools.product(["guess", "pair"], SETTINGS))
