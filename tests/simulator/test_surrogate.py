@@ -28,7 +28,7 @@ from simulator.surrogate.mixture import mixture_posterior
 from simulator.surrogate.plausibility import RATIO, PlausibilityRatio, by_plausibility, traits_of
 from simulator.surrogate.posterior import resampled
 from simulator.surrogate.wavelet import _posterior_coefficients, wavelet_posterior
-from tests.cells import failures, over
+from tests.cells import over
 
 from .law import even_noise, stream
 
@@ -291,30 +291,21 @@ def test_what_stands_out_of_the_noise_stays_and_the_rest_makes_up_what_is_missin
     np.testing.assert_allclose(surrogate._summing_to_one(rows, sd), expected, atol=1e-15)
 
 
-def test_from_12_to_24_categories_the_draws_of_few_give_way(monkeypatch: pytest.MonkeyPatch) -> None:
+@over([(2, 240), (12, 240), (13, 220), (18, 120), (23, 20), (24, 0), (40, 0)])
+def test_from_12_to_24_categories_the_draws_of_few_give_way(
+    k: int, expected: int, *, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Those of few categories are marked by their first value, those of the models by their second one."""
 
-    def few(estimate: np.ndarray, noise: Noise, *, ordered: bool, draws: int, rng: np.random.Generator) -> np.ndarray:
-        del noise, ordered, rng
-        return np.tile(np.eye(len(estimate))[0], (draws, 1))
+    def marked(place: int, times: int) -> np.ndarray:
+        return np.tile(np.eye(k)[place], (times, 1))
 
-    def models(
-        estimate: np.ndarray, noise: Noise, *, ordered: bool, each: int, rng: np.random.Generator
-    ) -> tuple[np.ndarray, np.ndarray]:
-        del noise, ordered, rng
-        return np.tile(np.eye(len(estimate))[1], (each, 1)), np.zeros(each)
-
-    monkeypatch.setattr(surrogate, "few_populations", few)
-    monkeypatch.setattr(surrogate, "drawn_from_models", models)
-
-    def check(cell: tuple[int, int]) -> None:
-        k, expected = cell
-        drawn = surrogate_populations("ensemble", np.full(k, 1 / k), even_noise(0.1), ordered=False, rng=stream("few"))
-        assert drawn[:, :2].sum(axis=0).tolist() == [expected, DRAWS - expected]
-        first = drawn[:, 0].astype(int)
-        assert expected in (0, DRAWS) or np.abs(np.diff(first)).sum() > 2  # mixed: some may be left out
-
-    assert failures([(2, 240), (12, 240), (13, 220), (18, 120), (23, 20), (24, 0), (40, 0)], check) == {}
+    monkeypatch.setattr(surrogate, "few_populations", lambda *_, draws, **__: marked(0, draws))
+    monkeypatch.setattr(surrogate, "drawn_from_models", lambda *_, each, **__: (marked(1, each), np.zeros(each)))
+    drawn = surrogate_populations("ensemble", np.full(k, 1 / k), even_noise(0.1), ordered=False, rng=stream("few"))
+    assert drawn[:, :2].sum(axis=0).tolist() == [expected, DRAWS - expected]
+    first = drawn[:, 0].astype(int)
+    assert expected in (0, DRAWS) or np.abs(np.diff(first)).sum() > 2  # mixed: some may be left out
 
 
 # --- what populations of ordered domains are weighed by ---------------------------------------------------------------
