@@ -44,7 +44,9 @@ def over(cells: Iterable[T], slow: Iterable[T] = ()) -> Callable[[Callable[..., 
     are its keyword-only arguments.
     slow: other cells, where slow tests run.
     """
-    grids = [pytest.param(list(cells), id="some"), pytest.param(list(slow), id="slow", marks=pytest.mark.slow)]
+    quick, others = list(cells), list(slow)
+    assert quick, "a grid without cells checks nothing"
+    grids = [pytest.param(quick, id="some"), pytest.param(others, id="others", marks=pytest.mark.slow)]
 
     def of_all(test: Callable[..., object]) -> Callable[..., None]:
         def of_each(grid: list[T], **given: object) -> None:
@@ -56,6 +58,6 @@ def over(cells: Iterable[T], slow: Iterable[T] = ()) -> Callable[[Callable[..., 
             setattr(of_each, name, getattr(test, name))
         own = [one for one in signature(test).parameters.values() if one.kind is one.KEYWORD_ONLY]
         setattr(of_each, "__signature__", Signature([Parameter("grid", Parameter.KEYWORD_ONLY), *own]))  # noqa: B010
-        return pytest.mark.parametrize("grid", [one for one in grids if one.values[0]])(of_each)
+        return pytest.mark.parametrize("grid", grids if others else grids[:1])(of_each)
 
     return of_all
