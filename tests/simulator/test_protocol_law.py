@@ -12,7 +12,7 @@ from simulator import frequency_oracles
 from simulator.protocols import FrequencyOracle
 from simulator.protocols.oracle import binomial_support
 from simulator.protocols.subset import SubsetSelection
-from tests.cells import failures, over
+from tests.cells import over
 
 from .law import CHECKS, COMPARISONS, accept, law_for, oracle_of, stream
 
@@ -99,26 +99,25 @@ def test_every_size_and_budget_follows_the_exact_law(key, epsilon, k):
 
 
 # The others draw without p and q: their own constants are put wrong in test_larger_domains.
-def test_negative_control_q_off_by_5_percent_is_noticed():
-    def check(cell):
-        key, way = cell
-        law = law_of(key, "k12_large")
-        wrong = off_by_5_percent(law.oracle)
-        draws = getattr(wrong, f"{way}_support")(rows_of(key, law, way), stream("off", key, way))
-        if key == "olh" and way == "replay":
-            # Its client never uses q: a wrong q cannot reach its reports, and the checks must not cry wolf.
-            assert all(accept(check(draws, law)) for check in CHECKS.values())
-            return
-        assert not accept(CHECKS["mean"](draws, law))
-        assert not accept(CHECKS["marginals"](draws, law))
-        if way == "sample":
-            assert not accept(COMPARISONS["mean"](draws, draws_of(key, "k12_large", "replay"), law))
-            assert not accept(COMPARISONS["marginals"](draws, draws_of(key, "k12_large", "replay"), law))
-
-    sampled = ("grr", "oue", "olh", "ss")  # rappor is as oue, and so are blh and the with another p and q
-    replayed = ("grr", "olh", "ss")  # oue is as grr; blh and the use q no more than olh
-    cells = [*((key, "sample") for key in sampled), *((key, "replay") for key in replayed)]
-    assert failures(cells, check) == {}
+@over(
+    [
+        *((key, "sample") for key in ("grr", "oue", "olh", "ss")),  # rappor, blh and the only have another p and q
+        *((key, "replay") for key in ("grr", "olh", "ss")),  # oue is as grr; blh and the use q no more than olh
+    ]
+)
+def test_negative_control_q_off_by_5_percent_is_noticed(key, way):
+    law = law_of(key, "k12_large")
+    wrong = off_by_5_percent(law.oracle)
+    draws = getattr(wrong, f"{way}_support")(rows_of(key, law, way), stream("off", key, way))
+    if key == "olh" and way == "replay":
+        # Its client never uses q: a wrong q cannot reach its reports, and the checks must not cry wolf.
+        assert all(accept(check(draws, law)) for check in CHECKS.values())
+        return
+    assert not accept(CHECKS["mean"](draws, law))
+    assert not accept(CHECKS["marginals"](draws, law))
+    if way == "sample":
+        assert not accept(COMPARISONS["mean"](draws, draws_of(key, "k12_large", "replay"), law))
+        assert not accept(COMPARISONS["marginals"](draws, draws_of(key, "k12_large", "replay"), law))
 
 
 @pytest.mark.parametrize("key", ["ss", "grr"])
