@@ -1,4 +1,4 @@
-"""What every post-processing method keeps, whatever the estimate."""
+"""What every post-processing method keeps, whatever the estimate; at the edges `check_postprocessor` looks."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from hypothesis.extra import numpy as hnp
 
 from simulator.domain import Attackers, Domain
 from simulator.methods import POSTPROCESSORS
-from tests.cells import failures
+from tests.cells import over
 
-from .law import oracle_of, stream
+from .law import oracle_of
 
 # The others are for tallies of a protocol of their own, or look at reports: test_method_em.py, test_recovery.py.
 OF_ESTIMATES = [name for name, method in POSTPROCESSORS.items() if not method.needs & {"local_likelihood", "suspects"}]
@@ -89,41 +89,10 @@ def test_contract_under_every_noise(name, noise, estimate):
     check_contract(POSTPROCESSORS[name], estimate, noise)
 
 
-EDGES = {
-    "all negative": [-0.3, -0.1, -2.0, -0.1],
-    "all zero": [0.0, 0.0, 0.0, 0.0],
-    "one-hot": [0.0, 1.0, 0.0, 0.0],
-    "two values": [0.7, 0.3],
-    "two values, negative": [-0.7, -0.3],
-    "huge": [1e6, -1e6, 3e5, 2e5],
-    "huge, all equal": [1e6, 1e6, 1e6],
-    "huge, all negative": [-1e6, -1e6, -2e6],
-    "tiny": [1e-12, -1e-12, 2e-12, 0.0],
-    "probabilities": [0.4, 0.3, 0.2, 0.1],
-    "above one": [3.0, 2.0, 0.1, 0.0],
-}
-
-
-@pytest.mark.parametrize("name", OF_ESTIMATES)
-@pytest.mark.parametrize("noises", [NOISES[::6], pytest.param(NOISES, marks=pytest.mark.slow)], ids=["some", "all"])
-def test_contract_at_the_edges(name, noises):
-    rows = {k: [edge for edge in EDGES.values() if len(edge) == k] for k in map(len, EDGES.values())}
-    assert sum(map(len, rows.values())) == len(EDGES)
-
-    def check(cell):
-        k, place = cell  # all edges of a size are the rows of a batch, which are the results of each alone
-        check_contract(POSTPROCESSORS[name], np.array(rows[k]), noises[place])
-
-    assert failures(itertools.product(rows, range(len(noises))), check) == {}
-
-
-@pytest.mark.parametrize(
-    ("name", "noises"),
-    [
-        # Isotonic sums and trees of so many values take long, and are no table: slow only.
-        *((name, NOISES[::6]) for name in OF_ESTIMATES if name not in ("iso_cdf", "tree_eb")),
-        *(pytest.param(name, NOISES, marks=pytest.mark.slow) for name in OF_ESTIMATES),
-    ],
+@over(
+    # Isotonic sums and trees of so many values take long, and are no table: slow only.
+    ((name, NOISES[::6]) for name in OF_ESTIMATES if name not in ("iso_cdf", "tree_eb")),
+    slow=((name, NOISES) for name in OF_ESTIMATES),
 )
 def test_contract_on_fine_and_wide_ladders(name, noises):
     for noise in noises:
@@ -135,27 +104,14 @@ def test_contract_on_fine_and_wide_ladders(name, noises):
         check_contract(POSTPROCESSORS[name], top, noise)
 
 
-@pytest.mark.parametrize("name", OF_ESTIMATES)
-def test_contract_in_any_shape(name):
-    x = stream("shape").normal(0.1, 0.4, size=(2, 1, 3, 9))
-    check_contract(POSTPROCESSORS[name], x, NOISES[0])
-    frozen = x[0, 0, 0].copy()
-    frozen.flags.writeable = False
-    method = POSTPROCESSORS[name]
-    method(frozen, fitting(method, NOISES[0], 9), FEARED)
-    assert method([0.5, 0.5], fitting(method, NOISES[0], 2), FEARED).shape == (2,)
-
-
-def test_a_method_refuses_noise_it_is_not_for():
-    def check(name):
-        estimate = np.full(8, 1 / 8)
-        refused = [noise for noise in NOISES if not POSTPROCESSORS[name].accepts(noise, 8)]
-        assert refused
-        for noise in refused:
-            with pytest.raises(ValueError, match="is not for the noise of this protocol"):
-                POSTPROCESSORS[name](estimate, noise)
-
-    assert failures([n for n, m in POSTPROCESSORS.items() if m.needs & OF_REPORTS and not m.is_remedy], check) == {}
+@over([n for n, m in POSTPROCESSORS.items() if m.needs & OF_REPORTS and not m.is_remedy])
+def test_a_method_refuses_noise_it_is_not_for(name):
+    estimate = np.full(8, 1 / 8)
+    refused = [noise for noise in NOISES if not POSTPROCESSORS[name].accepts(noise, 8)]
+    assert refused
+    for noise in refused:
+        with pytest.raises(ValueError, match="is not for the noise of this protocol"):
+            POSTPROCESSORS[name](estimate, noise)
 
 
 def test_only_methods_that_say_so_change_the_order():
@@ -174,32 +130,23 @@ def test_only_methods_that_say_so_change_the_order():
     ]
 
 
-def test_what_is_not_finite_is_refused():
-    def check(cell):
-        name, bad = cell
-        with pytest.raises(ValueError, match="must be finite"):
-            POSTPROCESSORS[name](np.array([[0.5, 0.5], [bad, 0.1]]), NOISES[0])
-
-    assert failures(itertools.product(OF_ESTIMATES, [np.nan, np.inf, -np.inf]), check) == {}
+REFUSED = [(((0.5, 0.5), (each, 0.1)), "must be finite") for each in (np.nan, np.inf, -np.inf)]
+REFUSED += [(each, "at least 2 categories, got shape") for each in (0.0, (), (0.0,), ((0.0,),) * 3)]
 
 
-def test_fewer_than_two_categories_are_refused():
-    def check(cell):
-        name, shape = cell
-        with pytest.raises(ValueError, match="at least 2 categories, got shape"):
-            POSTPROCESSORS[name](np.zeros(shape), NOISES[0])
-
-    assert failures(itertools.product(OF_ESTIMATES, [(), (0,), (1,), (3, 1)]), check) == {}
+@over(itertools.product(OF_ESTIMATES, REFUSED))
+def test_what_is_not_finite_or_has_fewer_than_two_categories_is_refused(name, refused):
+    estimate, said = refused
+    with pytest.raises(ValueError, match=said):
+        POSTPROCESSORS[name](estimate, NOISES[0])
 
 
-def test_names_are_the_table_keys():
+def test_what_the_table_promises():
     assert all(method.name == key for key, method in POSTPROCESSORS.items())
+    assert POSTPROCESSORS["norm_sub"]([0.5, 0.6], NOISES[0]).shape == (2,)
     claims = {key: (m.nonnegative, m.sums_to_one) for key, m in POSTPROCESSORS.items()}
     assert claims["norm"] == (False, True)
     assert claims["norm_cut"] == (True, False)
     assert claims["power_ns"] == claims["norm_sub"] == claims["mle_apx"] == claims["norm_mul"] == (True, True)
-
-
-@pytest.mark.parametrize("name", [n for n, m in POSTPROCESSORS.items() if not m.nonnegative])
-def test_what_is_not_promised_to_be_nonnegative_is_not(name):
-    assert POSTPROCESSORS[name](np.array([0.8, 0.5, -0.3]), NOISES[0]).min() < 0
+    for name in (key for key, (nonnegative, _) in claims.items() if not nonnegative):
+        assert POSTPROCESSORS[name](np.array([0.8, 0.5, -0.3]), NOISES[0]).min() < 0

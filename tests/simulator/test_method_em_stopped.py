@@ -7,16 +7,15 @@ import itertools
 import numpy as np
 import pytest
 
-from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
+from simulator import METRICS, PROTOCOLS
 from simulator.domain import ORDERED
 from simulator.methods import expectation, observe
 from simulator.methods import smooth as curves
 from simulator.methods.ordered import ORDERED_METHODS
-from simulator.populations import frequencies
 from simulator.protocols.likelihood import MatrixLikelihood
 from simulator.protocols.square_wave import SquareWave, SquareWaveLikelihood
 from simulator.seeding import rng_for
-from tests.cells import failures
+from tests.cells import over
 
 from .ordered_methods import channel, error, seen
 
@@ -120,40 +119,17 @@ def slow_em_stopped(matrix, counts, pilot_cells, cells):
     ("member", "k", "pilot_cells", "cells"),
     [(SquareWave, 24, 96, 192), (PROTOCOLS["grr"], 24, 96, 192), (PROTOCOLS["grr"], 40, 14, 22)],
 )
-def test_em_stopped_is_newton_steps_between_priors_and_then_em(member, k, pilot_cells, cells, monkeypatch):
+@over([("bimodal", 4000), ("spike", 100_000), ("uniform", 1000), ("zipf", 10**6)])
+def test_em_stopped_is_newton_steps_between_priors_and_then_em(shape, n, *, member, k, pilot_cells, cells, monkeypatch):
     """Where each value has its own cell, and where some share one."""
     monkeypatch.setattr(curves, "PILOT_CELLS", pilot_cells)
     monkeypatch.setattr(curves, "CELLS", cells)
     protocol = member(k, 2.0)
     matrix = channel(protocol)
-
-    def check(cell):
-        _, observed = seen(protocol, *cell, times=2)
-        result = ORDERED_METHODS["em_stopped"].compute(observed)
-        for counts, own in zip(observed.tally.counts, result, strict=True):
-            np.testing.assert_allclose(own, slow_em_stopped(matrix, counts, pilot_cells, cells), atol=1e-7)
-
-    populations = [("bimodal", 4000), ("spike", 100_000), ("uniform", 1000), ("zipf", 10**6)]
-    assert failures(populations, check) == {}
-
-
-@pytest.mark.parametrize(("k", "shape"), [(64, "spike"), (64, "uniform"), (700, "gaussian"), (700, "spike")])
-def test_waves_of_em_stopped_are_about_cosines_and_sums_in_cells_are_all_they_take(k, shape):
-    ends = np.cumsum(0.8 * frequencies(shape, k) + 0.2 / k)
-    basis = curves._Basis.over(SquareWave(k, 1.0).likelihood, ends, 192)
-    assert len(basis.starts) <= min(k, 192)
-    found = np.array([basis.curve(row) for row in np.eye(basis.parabolas.shape[2])])
-    middles = ends - np.diff(ends, prepend=0) / 2
-    for own, places, number in ((found[:24], (np.arange(k) + 0.5) / k, 24), (found[24:], middles, 48)):
-        exact = curves.cosines(places, number)
-        assert abs(own - exact)[: number // 2].max() < 0.02
-        assert abs(own - exact).max() < 0.1
-    weights = rng_for(0, "sums").normal(size=k)
-    in_cells = np.einsum("pc,pcw->cw", basis.sums(weights), basis.parabolas)
-    np.testing.assert_allclose(in_cells, np.add.reduceat(found * weights, basis.starts, axis=1).T, atol=1e-12)
-    stretched = basis.of(basis.priors[1:])
-    np.testing.assert_allclose(stretched.curve(np.eye(48)[5]), found[24 + 5], atol=1e-12)
-    assert [prior.first for prior in stretched.priors] == [0, 0]
+    _, observed = seen(protocol, shape, n, times=2)
+    result = ORDERED_METHODS["em_stopped"].compute(observed)
+    for counts, own in zip(observed.tally.counts, result, strict=True):
+        np.testing.assert_allclose(own, slow_em_stopped(matrix, counts, pilot_cells, cells), atol=1e-7)
 
 
 def test_running_sums_by_pairs_are_those_one_by_one():
@@ -208,52 +184,23 @@ def test_drawn_curves_are_about_as_far_from_the_truth_as_they_are_from_each_othe
     assert 0.7 < np.exp(np.log(ratios).mean()) < 1.5  # 1.03 to 1.10, with a standard error of at most 0.07
 
 
-def test_em_stopped_follows_by_em_what_no_cosines_can_say(monkeypatch):
-    """Every third category is empty, which many users show: EM gets nearer in each collection (by chance: 1 in 256)."""
-    comb = np.where(np.arange(90) % 3 == 0, 0.0, 1.0) * frequencies("zipf", 90, 0.5)
-    truth, observed = seen(SquareWave(90, 4.0), comb / comb.sum(), 1_000_000, times=8)
-    own = METRICS["l1"](ORDERED_METHODS["em_stopped"].apply(observed), truth)
-    monkeypatch.setattr("simulator.methods.smooth.FOLLOWED", 0)
-    assert (own < METRICS["l1"](ORDERED_METHODS["em_stopped"].apply(observed), truth)).all()
-
-
 def test_em_stopped_is_what_users_hold_where_reports_say_it():
     """With a very large budget the reports are the values: a curve would not go through all of them."""
     truth, observed = seen(SquareWave(64, 16.0), rng_for(0, "few").dirichlet(np.ones(64)), 300, times=2)
     assert error("l1", ORDERED_METHODS["em_stopped"].apply(observed), truth) < 0.02
 
 
-def test_outputs_of_cells_are_means_over_stretches_of_frequencies_that_are_even_in_cells():
-    def check(cell):
-        member, epsilon = cell
-        protocol, sums = member(90, epsilon), rng_for(0, "cells").dirichlet(np.ones(9), size=3).T
-        edges = np.array([0, 1, 2, 7, 8, 20, 50, 51, 70, 90])
-        for likelihood in (protocol.likelihood, MatrixLikelihood(channel(protocol))):
-            forward, lengths = likelihood.in_cells(edges)
-            outputs = likelihood.forward(np.repeat(sums.T / np.diff(edges), np.diff(edges), axis=1))
-            ends = np.cumsum(lengths)
-            assert ends[-1] == likelihood.shape[1]
-            means = [outputs[:, end - length : end].mean(axis=1) for end, length in zip(ends, lengths, strict=True)]
-            np.testing.assert_allclose(forward(sums), means, rtol=1e-12)
-
-    assert failures(itertools.product([SquareWave, PROTOCOLS["grr"]], [0.3, 1.0, 6.0]), check) == {}
-
-
-@pytest.mark.parametrize("member", [SquareWave, PROTOCOLS["grr"]])
-def test_squares_of_the_channel_are_those_of_its_matrix(member):
-    protocol = member(17, 1.5)
-    weights = rng_for(0, "squares").random((2, channel(protocol).shape[1]))
-    np.testing.assert_allclose(protocol.likelihood.backward_squares(weights), weights @ channel(protocol).T ** 2)
-
-
-def test_em_to_the_end_is_worse_than_a_smooth_curve():
-    """The maximum of the likelihood follows the noise."""
-    truth, observed = seen(SquareWave(64, 0.7), "gaussian", 10_000, times=40)
-    smooth, ended = (
-        METRICS["emd"](method.apply(observed), truth)
-        for method in (ORDERED_METHODS["em_stopped"], POSTPROCESSORS["ibu"])
-    )
-    assert (smooth - ended).mean() < -3 * (smooth - ended).std() / np.sqrt(40)
+@over(itertools.product([SquareWave, PROTOCOLS["grr"]], [0.3, 1.0, 6.0]))
+def test_outputs_of_cells_are_means_over_stretches_of_frequencies_that_are_even_in_cells(member, epsilon):
+    protocol, sums = member(90, epsilon), rng_for(0, "cells").dirichlet(np.ones(9), size=3).T
+    edges = np.array([0, 1, 2, 7, 8, 20, 50, 51, 70, 90])
+    for likelihood in (protocol.likelihood, MatrixLikelihood(channel(protocol))):
+        forward, lengths = likelihood.in_cells(edges)
+        outputs = likelihood.forward(np.repeat(sums.T / np.diff(edges), np.diff(edges), axis=1))
+        ends = np.cumsum(lengths)
+        assert ends[-1] == likelihood.shape[1]
+        means = [outputs[:, end - length : end].mean(axis=1) for end, length in zip(ends, lengths, strict=True)]
+        np.testing.assert_allclose(forward(sums), means, rtol=1e-12)
 
 
 def test_nobody_is_no_tally_to_maximise():

@@ -9,7 +9,7 @@ import pytest
 
 from simulator.methods import POSTPROCESSORS
 from simulator.methods.power import EXPONENT_MAX, posterior_mean, power_sum, prior_exponent
-from tests.cells import failures
+from tests.cells import over
 
 from .law import oracle_of, stream
 
@@ -43,7 +43,23 @@ def probes(n, sd, size, *names):
 PROTOCOL_SETTINGS = [("oue", 10.0), ("oue", 4.0), ("grr", 8.0), ("olh", 1.0), ("rappor", 0.5), ("blh", 0.05)]
 
 
-def check_power(key, epsilon, n, k, size):
+@over(
+    [
+        *((setting, 1000, 1000, 90) for setting in PROTOCOL_SETTINGS),
+        *((setting, 1000, 2, 90) for setting in PROTOCOL_SETTINGS[::2]),
+        *((setting, 1000, 100_000, 90) for setting in PROTOCOL_SETTINGS[1::2]),
+        *((setting, 10_000, 1000, 45) for setting in PROTOCOL_SETTINGS[::5]),
+        (("oue", 1.0), 10**6, 1000, 3),
+    ],
+    slow=[
+        (setting, n, k, size)
+        for setting in (*PROTOCOL_SETTINGS, ("oue", 1.0), ("oue", 14.0))
+        for n, size in ((10_000, 90), (10**6, 15))
+        for k in (2, 10, 1000, 100_000)
+    ],
+)
+def test_power_is_the_direct_sum(setting, n, k, size):
+    key, epsilon = setting
     noise = oracle_of(key, k, epsilon).noise(n)
     sd = noise.sd * n
     noisy = probes(n, sd, size, key, n, k)
@@ -54,43 +70,16 @@ def check_power(key, epsilon, n, k, size):
     assert off[worst] <= TOLERANCE, f"off by {off[worst]:.2e} sd at {noisy[worst]:.6g} counts, sd {sd:.4g}"
 
 
-def test_power_is_the_direct_sum():
-    def check(cell):
-        k, (key, epsilon), n = cell
-        check_power(key, epsilon, n, k, 90 if n == 1000 else 45)
-
-    cells = [*itertools.product([1000], PROTOCOL_SETTINGS, [1000])]
-    cells += itertools.product([2], PROTOCOL_SETTINGS[::2], [1000])
-    cells += itertools.product([100_000], PROTOCOL_SETTINGS[1::2], [1000])
-    cells += itertools.product([1000], PROTOCOL_SETTINGS[::5], [10_000])
-    assert failures(cells, check) == {}
-
-
-def test_power_is_the_direct_sum_for_a_million_users():
-    check_power("oue", 1.0, 10**6, 1000, 3)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("n", "size"), [(10_000, 90), (10**6, 15)])
-def test_power_is_the_direct_sum_for_many_users_in_all_settings(n, size):
-    def check(cell):
-        k, (key, epsilon) = cell
-        check_power(key, epsilon, n, k, size)
-
-    cells = itertools.product([2, 10, 1000, 100_000], [*PROTOCOL_SETTINGS, ("oue", 1.0), ("oue", 14.0)])
-    assert failures(cells, check) == {}
-
-
-def test_around_one_count_of_noise():
-    def check(cell):
-        sd, (n, k) = cell
-        noisy = np.r_[np.arange(-5, 60, 0.23), n - np.arange(-5, 10, 0.31)]
-        off = np.abs(posterior_mean(n, k, sd)(noisy) - direct(noisy, n, prior_exponent(n, k), sd)) / sd
-        assert off.max() <= TOLERANCE
-
-    cells = [(sd, (1000, 20)) for sd in (0.02, 0.3, 0.7, 0.95, 0.999, 1.0, 1.001, 1.5, 3.0)]
-    cells += itertools.product([0.02, 1.0, 3.0], [(1000, 2), (1000, 900), (1000, 999), (1000, 100_000)])
-    assert failures(cells, check) == {}
+@over(
+    [
+        *((sd, 1000, 20) for sd in (0.02, 0.3, 0.7, 0.95, 0.999, 1.0, 1.001, 1.5, 3.0)),
+        *((sd, 1000, k) for sd in (0.02, 1.0, 3.0) for k in (2, 900, 999, 100_000)),
+    ]
+)
+def test_around_one_count_of_noise(sd, n, k):
+    noisy = np.r_[np.arange(-5, 60, 0.23), n - np.arange(-5, 10, 0.31)]
+    off = np.abs(posterior_mean(n, k, sd)(noisy) - direct(noisy, n, prior_exponent(n, k), sd)) / sd
+    assert off.max() <= TOLERANCE
 
 
 @pytest.mark.parametrize(("n", "k"), [(1000, 2), (1000, 10), (10**4, 1000), (10**6, 3), (10**6, 4096), (1000, 999)])
@@ -110,47 +99,37 @@ def test_a_mean_of_one_or_less_puts_the_prior_at_one(k):
     np.testing.assert_allclose(POSTPROCESSORS["power"](np.zeros(k), noise), 1 / 1000, rtol=1e-9)
 
 
-def test_power_sums():
-    def check(cell):
-        n, s = cell
-        direct_sum = (np.arange(1, n + 1, dtype=np.float64) ** -s).sum()
-        # the first term left out is s^3 / 5760 * 1000^-(s + 3), below 1e-10 of the whole
-        assert power_sum(n, s) == pytest.approx(direct_sum, rel=1e-9)
-
-    cells = itertools.product([1, 10, 999, 1000, 1001, 5000, 10**6], [-1.0, 0.0, 0.3, 1.0, 1.0 + 1e-9, 2.0, 7.5, 59.0])
-    assert failures(cells, check) == {}
+@over(itertools.product([1, 10, 999, 1000, 1001, 5000, 10**6], [-1.0, 0.0, 0.3, 1.0, 1.0 + 1e-9, 2.0, 7.5, 59.0]))
+def test_power_sums(n, s):
+    direct_sum = (np.arange(1, n + 1, dtype=np.float64) ** -s).sum()
+    # the first term left out is s^3 / 5760 * 1000^-(s + 3), below 1e-10 of the whole
+    assert power_sum(n, s) == pytest.approx(direct_sum, rel=1e-9)
 
 
-def test_smooth_at_a_thousand_million_users():
-    def check(cell):
-        k, epsilon = cell
-        n = 10**9
-        noise = oracle_of("oue", k, epsilon).noise(n)
-        sd = noise.sd * n
-        step = 0.01
-        for start, stop in [(-45.0, 60.0), (n / sd - 20, n / sd + 11.9)]:
-            y = np.arange(start, stop, step) * sd
-            moves = np.diff(posterior_mean(n, k, sd)(y)) / sd
-            # The slope is the posterior variance over the noise variance, never negative; where a posterior has one
-            # hump at 0 and one at the observation, d sd apart, it reaches d^2 / 4 + 1 (d below 6) and changes by at
-            # most about d^3 / 20 per sd. Anything faster, 1e-3 sd within a hundredth of a sd, is a seam.
-            assert moves.min() >= 0
-            assert moves.max() <= 10 * step
-            assert np.abs(np.diff(moves)).max() <= 1e-3
-
-    assert failures(itertools.product([2, 100, 100_000], [0.5, 2.0]), check) == {}
+@over(itertools.product([2, 100, 100_000], [0.5, 2.0]))
+def test_smooth_at_a_thousand_million_users(k, epsilon):
+    n = 10**9
+    noise = oracle_of("oue", k, epsilon).noise(n)
+    sd = noise.sd * n
+    step = 0.01
+    for start, stop in [(-45.0, 60.0), (n / sd - 20, n / sd + 11.9)]:
+        y = np.arange(start, stop, step) * sd
+        moves = np.diff(posterior_mean(n, k, sd)(y)) / sd
+        # The slope is the posterior variance over the noise variance, never negative; where a posterior has one
+        # hump at 0 and one at the observation, d sd apart, it reaches d^2 / 4 + 1 (d below 6) and changes by at
+        # most about d^3 / 20 per sd. Anything faster, 1e-3 sd within a hundredth of a sd, is a seam.
+        assert moves.min() >= 0
+        assert moves.max() <= 10 * step
+        assert np.abs(np.diff(moves)).max() <= 1e-3
 
 
-def test_results_lie_between_one_count_and_all():
-    def check(cell):
-        n, k = cell
-        noise = oracle_of("oue", k, 1.0).noise(n)
-        x = stream("range", n, k).normal(1 / k, 3 * noise.sd + 1e-3, size=(20, k))
-        f = POSTPROCESSORS["power"](x, noise)
-        assert f.min() >= (1 - 1e-9) / n  # the prior starts at one count; 1e-9 for interpolation between sums
-        assert f.max() <= 1 + 1e-9
-
-    assert failures(itertools.product([100, 10**6, 10**9], [2, 64, 5000]), check) == {}
+@over(itertools.product([100, 10**6, 10**9], [2, 64, 5000]))
+def test_results_lie_between_one_count_and_all(n, k):
+    noise = oracle_of("oue", k, 1.0).noise(n)
+    x = stream("range", n, k).normal(1 / k, 3 * noise.sd + 1e-3, size=(20, k))
+    f = POSTPROCESSORS["power"](x, noise)
+    assert f.min() >= (1 - 1e-9) / n  # the prior starts at one count; 1e-9 for interpolation between sums
+    assert f.max() <= 1 + 1e-9
 
 
 def test_power_ns_is_norm_sub_of_power():

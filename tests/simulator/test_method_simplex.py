@@ -1,4 +1,4 @@
-"""norm_sub, mle_apx and norm_cut against optimisers, published algorithms and brute force."""
+"""The methods of one line, norm_sub, mle_apx and norm_cut: definitions, conditions of optimality, brute force."""
 
 from __future__ import annotations
 
@@ -6,56 +6,83 @@ import itertools
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from scipy import stats
 
 from simulator import frequency_oracles
 from simulator.methods import POSTPROCESSORS
 from simulator.protocols import Noise
-from tests.cells import failures
+from tests.cells import over
 
 from .law import oracle_of, stream
 
 PROTOCOLS = frequency_oracles()
 
 NOISE = oracle_of("oue", 8, 1.0).noise(1000)
+ESTIMATES = [
+    [0.5, -0.2, 0.3, 0.1, 0.0, -0.05, 0.2, 0.4],
+    [-1.0, -0.5, -0.2, -0.1, -3.0, -0.3, -0.7, -0.01],
+    [2.0, -0.5, 0.3, -0.1, 0.0, 0.0, 0.7, 0.7],
+    [0.0] * 8,
+]
+
+
+def run(name, estimate, noise=NOISE):
+    return POSTPROCESSORS[name](np.array(estimate), noise)
+
+
+@pytest.mark.parametrize("estimate", ESTIMATES)
+def test_one_line_methods(estimate):
+    positive = [max(x, 0.0) for x in estimate]
+    total = sum(positive)
+    assert run("none", estimate).tolist() == estimate
+    assert run("post_pos", estimate).tolist() == estimate  # it changes query answers, not the estimate
+    assert run("base_pos", estimate).tolist() == positive
+    # the two below: one rounding per operation on numbers of at most 3
+    np.testing.assert_allclose(run("norm", estimate), [x + (1 - sum(estimate)) / 8 for x in estimate], atol=1e-14)
+    expected = [x / total for x in positive] if total else [1 / 8] * 8
+    np.testing.assert_allclose(run("norm_mul", estimate), expected, atol=1e-14)
+
+
+@pytest.mark.parametrize("k", [2, 3, 4, 5, 8, 100])
+def test_base_cut_keeps_what_reaches_its_threshold(k):
+    threshold = max(0.0, stats.norm.ppf(1 - 2 / k)) * NOISE.sd if k > 2 else 0.0
+    assert (threshold > 0) == (k > 4)
+    near = np.array([-1.0, -1e-9, 0.0, 1e-9, threshold * (1 - 1e-6), threshold * (1 + 1e-6), 0.4])
+    estimate = np.resize(near, (8, k)) if k < 7 else np.resize(near, (1, k))
+    for row in np.array(list(itertools.islice(itertools.cycle(estimate), 3))):
+        expected = [x if x >= threshold and x > 0 else 0.0 for x in row]
+        assert run("base_cut", row).tolist() == expected
+
+
+def test_base_cut_asks_more_of_values_that_share_a_block_with_a_frequent_one():
+    oracle = PROTOCOLS["hr"](256, 5.0)
+    estimate = np.full(256, 0.7 / 255)
+    estimate[0] = 0.3
+    shares = np.arange(256) % oracle.blocks == 0
+    shares[0] = False
+    kept = POSTPROCESSORS["base_cut"](estimate, oracle.noise(100_000)) > 0
+    assert shares.any()
+    assert not kept[shares].any()
+    assert kept[~shares].all()
+    even = POSTPROCESSORS["base_cut"](estimate, PROTOCOLS["oue"](256, 5.0).noise(100_000)) > 0
+    assert even.all() == even[1]  # noise that is alike asks the same of all
 
 
 def norm_sub(x):
     return POSTPROCESSORS["norm_sub"](x, NOISE)
 
 
-def test_norm_sub_meets_the_conditions_of_the_projection():
-    def check(cell):
-        k, scale = cell
-        for x in stream("kkt", k, repr(scale)).normal(0.3 / k, scale, size=(50, k)):
-            f = norm_sub(x)
-            rounding = 1e-15 * k * max(1.0, np.abs(x).max())
-            assert f.min() >= 0
-            assert abs(f.sum() - 1) < rounding
-            shift = f - x  # one number where f > 0, and at least that much where f = 0
-            delta = shift[f > 0].mean()
-            assert np.abs(shift[f > 0] - delta).max() < rounding
-            assert (x[f == 0] + delta <= rounding).all()
-
-    assert failures(itertools.product([2, 3, 10, 1000], [1e-6, 0.01, 1.0, 100.0]), check) == {}
-
-
-@pytest.mark.parametrize("k", [2, 3, 6, 12])
-def test_norm_sub_is_what_a_quadratic_programme_finds(k):
-    for x in stream("qp", k).normal(1 / k, 0.5, size=(8, k)):
-        found = minimize(
-            lambda f, x=x: ((f - x) ** 2).sum(),
-            np.full(k, 1 / k),
-            jac=lambda f, x=x: 2 * (f - x),
-            bounds=[(0, 1)] * k,
-            constraints={"type": "eq", "fun": lambda f: f.sum() - 1, "jac": lambda f: np.ones_like(f)},
-            method="SLSQP",
-            options={"ftol": 1e-12, "maxiter": 500},
-        )
-        assert found.success
-        # the objective is flat at its minimum: 1e-12 in it is 1e-6 in the point
-        np.testing.assert_allclose(norm_sub(x), found.x, atol=2e-6)
-        assert ((norm_sub(x) - x) ** 2).sum() <= found.fun + 1e-10
+@over(itertools.product([2, 3, 10, 1000], [1e-6, 0.01, 1.0, 100.0]))
+def test_norm_sub_meets_the_conditions_of_the_projection(k, scale):
+    for x in stream("kkt", k, repr(scale)).normal(0.3 / k, scale, size=(50, k)):
+        f = norm_sub(x)
+        rounding = 1e-15 * k * max(1.0, np.abs(x).max())
+        assert f.min() >= 0
+        assert abs(f.sum() - 1) < rounding
+        shift = f - x  # one number where f > 0, and at least that much where f = 0
+        delta = shift[f > 0].mean()
+        assert np.abs(shift[f > 0] - delta).max() < rounding
+        assert (x[f == 0] + delta <= rounding).all()
 
 
 @pytest.mark.parametrize("k", [2, 7, 300])
@@ -84,42 +111,21 @@ def raw_estimates(key, k, epsilon, n, times, *names):
     return oracle.estimate(oracle.sample_support(np.broadcast_to(counts, (times, k)), rng), n), oracle.noise(n)
 
 
-def weighted_squares(f, x, noise):
-    return ((f - x) ** 2 / (noise.variance_at_zero + noise.variance_slope * f)).sum()
-
-
-def test_mle_apx_is_the_minimum_of_the_weighted_squares():
-    def check(cell):
-        key, k, epsilon = cell
-        x, noise = raw_estimates(key, k, epsilon, 60, 3)
-        a, b = noise.variance_at_zero, noise.variance_slope
-        for row in x:
-            ours = POSTPROCESSORS["mle_apx"](row, noise)
-            # first-order conditions: the gradient is one number where f > 0, and no smaller where f = 0
-            u = (ours - row) / (a + b * ours)
-            gradient = a * (2 * u - b * u**2)  # in units of frequency
-            on = ours > 1e-12
-            level = gradient[on].mean()
-            scale = 1 + np.abs(row).max() + np.abs(gradient).max()
-            assert (
-                np.abs(gradient[on] - level).max() < 1e-11 * scale
-            )  # a division by a + b f magnifies rounding ~1e3 times
-            assert (gradient[~on] >= level - 1e-11 * scale).all()
-            found = minimize(
-                lambda f, row=row: a * weighted_squares(f, row, noise),
-                np.full(k, 1 / k),
-                bounds=[(0, 1)] * k,
-                constraints={"type": "eq", "fun": lambda f: f.sum() - 1},
-                method="SLSQP",
-                options={"ftol": 1e-13, "maxiter": 1000},
-            )
-            best = a * weighted_squares(ours, row, noise)
-            # SLSQP stops at 1e-13 in the objective and differentiates numerically, 1e-8: never better, hardly worse
-            assert best <= found.fun + 1e-7 * (1 + found.fun)
-            # 1e-7 in an objective whose curvature is at least 2 a / (a + b), 0.1 at worst here: 1.4e-3 in the point
-            np.testing.assert_allclose(ours, found.x, atol=1.4e-3)
-
-    assert failures(MLE, check) == {}
+@over(MLE)
+def test_mle_apx_is_the_minimum_of_the_weighted_squares(key, k, epsilon):
+    x, noise = raw_estimates(key, k, epsilon, 60, 3)
+    a, b = noise.variance_at_zero, noise.variance_slope
+    for row in x:
+        ours = POSTPROCESSORS["mle_apx"](row, noise)
+        # first-order conditions of a convex sum: the gradient is one number where f > 0, and no smaller where f = 0
+        u = (ours - row) / (a + b * ours)
+        gradient = a * (2 * u - b * u**2)  # in units of frequency
+        on = ours > 1e-12
+        level = gradient[on].mean()
+        scale = 1 + np.abs(row).max() + np.abs(gradient).max()
+        # a division by a + b f magnifies rounding ~1e3 times
+        assert np.abs(gradient[on] - level).max() < 1e-11 * scale
+        assert (gradient[~on] >= level - 1e-11 * scale).all()
 
 
 def wang_iteration(x, noise):
@@ -137,53 +143,38 @@ def wang_iteration(x, noise):
         inside &= f > 0
 
 
-def test_mle_apx_is_where_the_published_iteration_ends():
-    def check(cell):
-        (key, k, epsilon), n = cell
-        x, noise = raw_estimates(key, k, epsilon, max(n, k), 40, "iteration")
-        ours = POSTPROCESSORS["mle_apx"](x, noise)
-        # the two orders of operations differ by rounding, k additions of numbers of size 1 + |x|
-        tolerance = 1e-13 * k * (1 + np.abs(x).max())
-        np.testing.assert_allclose(ours, [wang_iteration(row, noise) for row in x], atol=tolerance)
-
-    cells = itertools.product([*MLE, ("grr", 500, 6.0), ("oue", 500, 1.0), ("blh", 500, 1.0)], [60, 10_000])
-    assert failures(cells, check) == {}
+@over(itertools.product([*MLE, ("grr", 500, 6.0), ("oue", 500, 1.0), ("blh", 500, 1.0)], [60, 10_000]))
+def test_mle_apx_is_where_the_published_iteration_ends(setting, n):
+    key, k, epsilon = setting
+    x, noise = raw_estimates(key, k, epsilon, max(n, k), 40, "iteration")
+    ours = POSTPROCESSORS["mle_apx"](x, noise)
+    # the two orders of operations differ by rounding, k additions of numbers of size 1 + |x|
+    tolerance = 1e-13 * k * (1 + np.abs(x).max())
+    np.testing.assert_allclose(ours, [wang_iteration(row, noise) for row in x], atol=tolerance)
 
 
-def test_mle_apx_is_norm_sub_where_the_variance_does_not_depend_on_the_frequency():
-    x, noise = raw_estimates("rappor", 20, 1.0, 100, 50)
-    assert abs(noise.variance_slope) < 1e-12 * noise.variance_at_zero
-    np.testing.assert_allclose(POSTPROCESSORS["mle_apx"](x, noise), norm_sub(x), atol=1e-11)  # 20 roundings, x below 3
+@over(itertools.product(PROTOCOLS, [0.01, 0.5, 1.0, 4.0, 12.0], [2, 3, 50]))
+def test_no_protocol_can_produce_an_estimate_that_mle_apx_has_no_solution_for(key, epsilon, k):
+    oracle = oracle_of(key, k, epsilon)
+    noise = oracle.noise(100)
+    ratio = noise.variance_slope / noise.variance_at_zero
+    for estimate in oracle.estimate(np.array([0, 100]), 100):  # the lowest and the highest there is
+        assert 1 + ratio * estimate > 0
 
 
-def test_no_protocol_can_produce_an_estimate_that_mle_apx_has_no_solution_for():
-    def check(cell):
-        key, epsilon, k = cell
-        oracle = oracle_of(key, k, epsilon)
-        noise = oracle.noise(100)
-        ratio = noise.variance_slope / noise.variance_at_zero
-        for estimate in oracle.estimate(np.array([0, 100]), 100):  # the lowest and the highest there is
-            assert 1 + ratio * estimate > 0
-
-    assert failures(itertools.product(PROTOCOLS, [0.01, 0.5, 1.0, 4.0, 12.0], [2, 3, 50]), check) == {}
-
-
-def test_mle_apx_beyond_its_last_solution_is_on_the_simplex_in_order():
-    def check(cell):
-        epsilon, beyond = cell
-        noise = oracle_of("blh", 6, epsilon).noise(100)
-        edge = -noise.variance_at_zero / noise.variance_slope
-        assert edge > 1
-        x = np.array([edge + beyond, edge + beyond, edge - 0.1, 0.2, -0.3, edge])
-        f = POSTPROCESSORS["mle_apx"](x, noise)
-        np.testing.assert_array_equal(f, norm_sub(x))
-        assert f.min() >= 0
-        assert abs(f.sum() - 1) < 1e-13 * edge  # rounding of numbers as large as the edge
-        assert (np.diff(f[np.argsort(x, kind="stable")]) >= 0).all()
-        batch = POSTPROCESSORS["mle_apx"](np.stack([x, x - edge]), noise)  # one row beyond, the other not
-        np.testing.assert_array_equal(batch, [f, POSTPROCESSORS["mle_apx"](x - edge, noise)])
-
-    assert failures(itertools.product([0.5, 1.0, 2.0, 4.0], [1e-9, 0.1, 10.0]), check) == {}
+@over(itertools.product([0.5, 1.0, 2.0, 4.0], [1e-9, 0.1, 10.0]))
+def test_mle_apx_beyond_its_last_solution_is_on_the_simplex_in_order(epsilon, beyond):
+    noise = oracle_of("blh", 6, epsilon).noise(100)
+    edge = -noise.variance_at_zero / noise.variance_slope
+    assert edge > 1
+    x = np.array([edge + beyond, edge + beyond, edge - 0.1, 0.2, -0.3, edge])
+    f = POSTPROCESSORS["mle_apx"](x, noise)
+    np.testing.assert_array_equal(f, norm_sub(x))
+    assert f.min() >= 0
+    assert abs(f.sum() - 1) < 1e-13 * edge  # rounding of numbers as large as the edge
+    assert (np.diff(f[np.argsort(x, kind="stable")]) >= 0).all()
+    batch = POSTPROCESSORS["mle_apx"](np.stack([x, x - edge]), noise)  # one row beyond, the other not
+    np.testing.assert_array_equal(batch, [f, POSTPROCESSORS["mle_apx"](x - edge, noise)])
 
 
 def brute_cut(x):
@@ -198,31 +189,13 @@ def brute_cut(x):
     raise AssertionError("infinity keeps nothing and fits")
 
 
-def test_norm_cut_is_its_definition():
-    def check(cell):
-        k, scale = cell
-        rng = stream("cut", k, repr(scale))
-        x = rng.normal(0.5 / k, scale, size=(60, k))
-        tied = np.round(x * 8) / 8  # sums of eighths are exact, and full of ties
-        for rows in (x, tied):
-            np.testing.assert_array_equal(POSTPROCESSORS["norm_cut"](rows, NOISE), [brute_cut(row) for row in rows])
-
-    assert failures(itertools.product([2, 3, 8, 40], [0.05, 0.3, 2.0]), check) == {}
-
-
-@pytest.mark.parametrize(
-    ("x", "expected"),
-    [
-        ([0.5, 0.5, 0.5], [0, 0, 0]),  # ties go together, and three halves do not fit
-        ([0.6, 0.3, 0.3], [0.6, 0, 0]),
-        ([0.6, 0.4, 0.1], [0.6, 0.4, 0]),
-        ([1.5, 0.2, -0.1], [0, 0, 0]),
-        ([0.3, 0.2, -0.5], [0.3, 0.2, 0]),
-        ([1.0, 0.0, -3.0], [1.0, 0, 0]),
-    ],
-)
-def test_norm_cut_examples(x, expected):
-    assert POSTPROCESSORS["norm_cut"](np.array(x), NOISE).tolist() == expected
+@over(itertools.product([2, 3, 8, 40], [0.05, 0.3, 2.0]))
+def test_norm_cut_is_its_definition(k, scale):
+    rng = stream("cut", k, repr(scale))
+    x = rng.normal(0.5 / k, scale, size=(60, k))
+    tied = np.round(x * 8) / 8  # sums of eighths are exact, and full of ties
+    for rows in (x, tied):
+        np.testing.assert_array_equal(POSTPROCESSORS["norm_cut"](rows, NOISE), [brute_cut(row) for row in rows])
 
 
 def test_exact_probability_vectors_are_left_alone():

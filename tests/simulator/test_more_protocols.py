@@ -7,20 +7,18 @@ import math
 
 import numpy as np
 import pytest
-from scipy import linalg
 
-from simulator.methods import POSTPROCESSORS
 from simulator.populations import apportion
 from simulator.protocols.equations import points
 from simulator.protocols.hadamard import HadamardResponse
 from simulator.protocols.oracle import FrequencyOracle
 from simulator.protocols.projective_geometry import ProjectiveGeometry, _space
 from simulator.protocols.subset import SubsetSelection
-from simulator.protocols.summation import SHE, THE
+from simulator.protocols.summation import SHE
 from simulator.protocols.unary import OUE
-from tests.cells import failures
+from tests.cells import over
 
-from .law import accept, channel_of, chi_square_p, law_for, skewed, stream, two_sided, variance_p
+from .law import accept, channel_of, chi_square_p, law_for, skewed, stream, two_sided
 
 EPSILONS = [1e-6, 0.01, 0.3, 0.5, math.log(2), 1.0, 2.0, 3.0, 5.0, 8.0, 16.0, 32.0]
 SIZES = [2, 3, 4, 5, 7, 12, 13, 31, 64, 100]
@@ -29,54 +27,48 @@ SIZES = [2, 3, 4, 5, 7, 12, 13, 31, 64, 100]
 # ---------------------------------------------------------------- budgets and parameters
 
 
-def test_p_q_and_the_estimate_are_those_of_the_channel():
-    def check(cell):
-        epsilon, k, kind = cell
-        oracle = kind(k, epsilon)
-        chance, score = channel_of(oracle)
-        symbols = len(score)
-        assert oracle.report_bits == max(1, math.ceil(math.log2(symbols)))
-        supporting = chance @ (score == 1)
-        others = ~np.eye(k, dtype=bool)
-        close = {"rel": 1e-9}  # sums of up to thousands of probabilities that carry 1e-16 each
-        np.testing.assert_allclose(supporting.diagonal(), oracle.p, rtol=1e-9)
-        assert supporting[others].mean() == pytest.approx(oracle.q, **close)
-        if kind is ProjectiveGeometry:
-            np.testing.assert_allclose(supporting[others], oracle.q, rtol=1e-9)
-        # the estimate of n users' mean support is the truth, whatever the truth
-        estimate = oracle.estimate(chance @ score, 1)
-        # 1e-16 over the distance of p and q
-        np.testing.assert_allclose(estimate, np.eye(k), atol=1e-13 / min(1, epsilon))
-        assert np.log(chance.max(axis=0) / chance.min(axis=0)).max() == pytest.approx(epsilon, rel=1e-9)
-        assert chance.max(axis=0).sum() / k == pytest.approx(oracle.attack_success, rel=1e-12)
-
-    assert failures(itertools.product(EPSILONS, SIZES, [HadamardResponse, ProjectiveGeometry]), check) == {}
+@over(itertools.product(EPSILONS, SIZES, [HadamardResponse, ProjectiveGeometry]))
+def test_p_q_and_the_estimate_are_those_of_the_channel(epsilon, k, kind):
+    oracle = kind(k, epsilon)
+    chance, score = channel_of(oracle)
+    symbols = len(score)
+    assert oracle.report_bits == max(1, math.ceil(math.log2(symbols)))
+    supporting = chance @ (score == 1)
+    others = ~np.eye(k, dtype=bool)
+    close = {"rel": 1e-9}  # sums of up to thousands of probabilities that carry 1e-16 each
+    np.testing.assert_allclose(supporting.diagonal(), oracle.p, rtol=1e-9)
+    assert supporting[others].mean() == pytest.approx(oracle.q, **close)
+    if kind is ProjectiveGeometry:
+        np.testing.assert_allclose(supporting[others], oracle.q, rtol=1e-9)
+    # the estimate of n users' mean support is the truth, whatever the truth
+    estimate = oracle.estimate(chance @ score, 1)
+    # 1e-16 over the distance of p and q
+    np.testing.assert_allclose(estimate, np.eye(k), atol=1e-13 / min(1, epsilon))
+    assert np.log(chance.max(axis=0) / chance.min(axis=0)).max() == pytest.approx(epsilon, rel=1e-9)
+    assert chance.max(axis=0).sum() / k == pytest.approx(oracle.attack_success, rel=1e-12)
 
 
-def test_the_variance_of_hadamard_response_given_the_blocks():
-    def check(cell):
-        epsilon, k = cell
-        oracle, n = HadamardResponse(k, epsilon), 77
-        chance, score = channel_of(oracle)
-        f = skewed(k, 5000) / 5000
-        slope = (math.exp(epsilon) - 1) / (math.exp(epsilon) - 1 + 2 * oracle.blocks)
-        variance = (f @ (chance @ score**2) - f @ (chance @ score) ** 2) / (n * slope**2)
-        close = {"rtol": 1e-9, "atol": 8 * 2**-52 / (n * slope**2)}  # rounding of differences of numbers below 1
-        np.testing.assert_allclose(oracle.noise(n).entry(f), variance, **close)
-        np.testing.assert_allclose(oracle.noise(n).entry(np.stack([f, f[::-1]]))[0], variance, **close)
-        # One block: the variance depends on nothing else, and `variance` is exact.
-        if oracle.blocks == 1:
-            assert epsilon <= math.log(2)
-            np.testing.assert_allclose(oracle.variance(f, n), variance, **close)
-        # Several: `variance` is the mean over all assignments of the frequencies, by its two unknowns (linear in each).
-        elif k <= 5:
-            orders = [np.array(order) for order in itertools.permutations(range(k))]
-            by_value = [oracle.noise(n).entry(f[order])[np.argsort(order)] for order in orders]
-            np.testing.assert_allclose(np.mean(by_value, axis=0), oracle.variance(f, n), **close)
-        worst = (math.exp(epsilon) + 1) / 2 * oracle.variance(f, n)
-        assert (oracle.noise(n).entry(f) <= worst * (1 + 1e-9) + close["atol"]).all()
-
-    assert failures(itertools.product(EPSILONS[1:], [2, 3, 5, 12, 31, 100]), check) == {}
+@over(itertools.product(EPSILONS[1:], [2, 3, 5, 12, 31, 100]))
+def test_the_variance_of_hadamard_response_given_the_blocks(epsilon, k):
+    oracle, n = HadamardResponse(k, epsilon), 77
+    chance, score = channel_of(oracle)
+    f = skewed(k, 5000) / 5000
+    slope = (math.exp(epsilon) - 1) / (math.exp(epsilon) - 1 + 2 * oracle.blocks)
+    variance = (f @ (chance @ score**2) - f @ (chance @ score) ** 2) / (n * slope**2)
+    close = {"rtol": 1e-9, "atol": 8 * 2**-52 / (n * slope**2)}  # rounding of differences of numbers below 1
+    np.testing.assert_allclose(oracle.noise(n).entry(f), variance, **close)
+    np.testing.assert_allclose(oracle.noise(n).entry(np.stack([f, f[::-1]]))[0], variance, **close)
+    # One block: the variance depends on nothing else, and `variance` is exact.
+    if oracle.blocks == 1:
+        assert epsilon <= math.log(2)
+        np.testing.assert_allclose(oracle.variance(f, n), variance, **close)
+    # Several: `variance` is the mean over all assignments of the frequencies, by its two unknowns (linear in each).
+    elif k <= 5:
+        orders = [np.array(order) for order in itertools.permutations(range(k))]
+        by_value = [oracle.noise(n).entry(f[order])[np.argsort(order)] for order in orders]
+        np.testing.assert_allclose(np.mean(by_value, axis=0), oracle.variance(f, n), **close)
+    worst = (math.exp(epsilon) + 1) / 2 * oracle.variance(f, n)
+    assert (oracle.noise(n).entry(f) <= worst * (1 + 1e-9) + close["atol"]).all()
 
 
 def test_negative_control_the_blocks_matter():
@@ -91,20 +83,17 @@ def test_negative_control_the_blocks_matter():
     np.testing.assert_allclose(alone.noise(n).entry(f[:12]), alone.variance(f[:12], n), rtol=1e-12)
 
 
-def test_blocks_of_hadamard_response_are_those_of_the_paper():
-    def check(cell):
-        k, epsilon = cell
-        oracle = HadamardResponse(k, epsilon)
-        blocks = 2 ** (math.ceil(math.log2(min(math.exp(epsilon), 2 * k))) - 1)
-        assert oracle.blocks == blocks
-        assert oracle.block_size == 2 ** math.ceil(math.log2(k / blocks + 1))
-        assert oracle.blocks * (oracle.block_size - 1) >= k
-        assert oracle.blocks * oracle.block_size <= 6 * k
-
-    assert failures(itertools.product([2, 3, 12, 64, 1000, 5000], [0.1, 0.69, 0.7, 1.0, 2.0, 5.0, 9.0]), check) == {}
+@over(itertools.product([2, 3, 12, 64, 1000, 5000], [0.1, 0.69, 0.7, 1.0, 2.0, 5.0, 9.0]))
+def test_blocks_of_hadamard_response_are_those_of_the_paper(k, epsilon):
+    oracle = HadamardResponse(k, epsilon)
+    blocks = 2 ** (math.ceil(math.log2(min(math.exp(epsilon), 2 * k))) - 1)
+    assert oracle.blocks == blocks
+    assert oracle.block_size == 2 ** math.ceil(math.log2(k / blocks + 1))
+    assert oracle.blocks * (oracle.block_size - 1) >= k
+    assert oracle.blocks * oracle.block_size <= 6 * k
 
 
-@pytest.mark.parametrize("k", [5, 8, *(pytest.param(k, marks=pytest.mark.slow) for k in (7, 20))])
+@over([5, 8], slow=[7, 20])
 def test_one_block_reads_what_pure_ldp_sends_up_to_epsilon_1(k):
     """The client of pure-ldp, one user at a time: of two columns that differ in one bit, that with a 1 or not."""
     epsilon, n = 1.0, 40_000
@@ -127,47 +116,25 @@ def test_one_block_reads_what_pure_ldp_sends_up_to_epsilon_1(k):
         assert not accept(two_sided((wrong - f) / np.sqrt(two.noise(n).entry(f))))
 
 
-def test_symbols_support_as_many_values_as_the_channel_says():
-    def check(cell):
-        kind, epsilon, k = cell
-        oracle = kind(k, epsilon)
-        supports = channel_of(oracle)[1] == 1
-        np.testing.assert_array_equal(oracle.supported_values(), supports.sum(axis=1))
-        for value in (0, k - 1):
-            np.testing.assert_array_equal(oracle.supporting(value), supports[:, value])
-
-    cells = itertools.product(
-        [HadamardResponse, ProjectiveGeometry], [0.5, 1.0, 1.9, 2.5], [2, 3, 7, 12, 13, 40, 64, 100]
-    )
-    assert failures(cells, check) == {}
+@over(itertools.product([HadamardResponse, ProjectiveGeometry], [0.5, 1.0, 1.9, 2.5], [2, 3, 7, 12, 13, 40, 64, 100]))
+def test_symbols_support_as_many_values_as_the_channel_says(kind, epsilon, k):
+    oracle = kind(k, epsilon)
+    supports = channel_of(oracle)[1] == 1
+    np.testing.assert_array_equal(oracle.supported_values(), supports.sum(axis=1))
+    for value in (0, k - 1):
+        np.testing.assert_array_equal(oracle.supporting(value), supports[:, value])
 
 
-def test_hadamard_decoding_is_the_matrix_product():
-    oracle, rng = HadamardResponse(50, 2.0), stream("decoding")
-    reports = rng.integers(0, oracle.blocks * oracle.block_size, size=5000)
-    matrix = linalg.hadamard(oracle.block_size)
-    expected = [
-        matrix[1 + v // oracle.blocks][reports[reports // oracle.block_size == v % oracle.blocks] % oracle.block_size]
-        for v in range(50)
-    ]
-    np.testing.assert_array_equal(oracle.support(reports), [row.sum() for row in expected])
-
-
-def test_clients_report_each_symbol_as_often_as_defined():
-    def check(cell):
-        kind, (k, epsilon) = cell
-        oracle = kind(k, epsilon)
-        chance, _ = channel_of(oracle)
-        for value in (0, 1, k - 1):
-            reports = oracle.perturb(np.full(30_000, value), stream("client", oracle.key, k, repr(epsilon), value))
-            observed = np.bincount(reports, minlength=chance.shape[1]).astype(float)
-            assert accept(chi_square_p(observed, chance[value] * 30_000))
-            assert not accept(chi_square_p(observed, chance[(value + 1) % k] * 30_000))
-
-    cells = itertools.product(
-        [HadamardResponse, ProjectiveGeometry], [(2, 1.0), (5, 0.5), (12, 1.0), (12, 2.0), (20, 1.5)]
-    )
-    assert failures(cells, check) == {}
+@over(itertools.product([HadamardResponse, ProjectiveGeometry], [(2, 1.0), (5, 0.5), (12, 1.0), (12, 2.0), (20, 1.5)]))
+def test_clients_report_each_symbol_as_often_as_defined(kind, setting):
+    k, epsilon = setting
+    oracle = kind(k, epsilon)
+    chance, _ = channel_of(oracle)
+    for value in (0, 1, k - 1):
+        reports = oracle.perturb(np.full(30_000, value), stream("client", oracle.key, k, repr(epsilon), value))
+        observed = np.bincount(reports, minlength=chance.shape[1]).astype(float)
+        assert accept(chi_square_p(observed, chance[value] * 30_000))
+        assert not accept(chi_square_p(observed, chance[(value + 1) % k] * 30_000))
 
 
 # ---------------------------------------------------------------- projective geometry response: which space
@@ -184,41 +151,32 @@ def mean_variance_of_space(order, t, k, epsilon):
     return (p * (1 - p) + (k - 1) * q * (1 - q)) / (k * (p - q) ** 2)
 
 
-def test_the_space_is_the_smallest_of_the_nearly_best():
-    def check(cell):
-        k, epsilon = cell
-        order, t = _space(k, epsilon)
-        assert order in FIELDS or k > 5000
-        assert points(t, order) >= k > (points(t - 1, order) if t > 2 else 1)
-        assert points(t, order) <= 2**23
-        if epsilon > 1e-3:  # below, the difference of p and q has too few digits to compare variances to 1 %
-            spaces = [(m, next(t for t in range(2, 20) if points(t, m) >= k)) for m in FIELDS]
-            # A narrow field in many coordinates takes too long to count in: 32 times 2^23 steps are taken.
-            some = [(m, t) for m, t in spaces if points(t, m) <= 2**23 and m * (k + (t - 3) * points(t, m)) <= 2**28]
-            variances = [mean_variance_of_space(*space, k, epsilon) for space in some]
-            ours, lowest = mean_variance_of_space(order, t, k, epsilon), min(variances)
-            assert ours <= 1.0101 * lowest
-            # ... and hardly worse than the best of all, however large: published ones have 23 bits here.
-            assert ours <= 1.02 * min(mean_variance_of_space(*space, k, epsilon) for space in spaces) or epsilon > 7.75
-            smaller = [
-                v for v, space in zip(variances, some, strict=True) if points(space[1], space[0]) < points(t, order)
-            ]
-            assert min(smaller, default=math.inf) > 1.0099 * lowest  # fields above 256 that are no prime are left out
-
-    cells = itertools.product(
+@over(
+    itertools.product(
         [2, 3, 12, 100, 5000, 80_000], [1e-6, 0.3, 0.5, 1.0, 1.386, 1.9, 2.0, 3.0, 4.0, 5.0, 6.0, 7.75, 8.0, 12.0, 32.0]
     )
-    assert failures(cells, check) == {}
+)
+def test_the_space_is_the_smallest_of_the_nearly_best(k, epsilon):
+    order, t = _space(k, epsilon)
+    assert order in FIELDS or k > 5000
+    assert points(t, order) >= k > (points(t - 1, order) if t > 2 else 1)
+    assert points(t, order) <= 2**23
+    if epsilon > 1e-3:  # below, the difference of p and q has too few digits to compare variances to 1 %
+        spaces = [(m, next(t for t in range(2, 20) if points(t, m) >= k)) for m in FIELDS]
+        # A narrow field in many coordinates takes too long to count in: 32 times 2^23 steps are taken.
+        some = [(m, t) for m, t in spaces if points(t, m) <= 2**23 and m * (k + (t - 3) * points(t, m)) <= 2**28]
+        variances = [mean_variance_of_space(*space, k, epsilon) for space in some]
+        ours, lowest = mean_variance_of_space(order, t, k, epsilon), min(variances)
+        assert ours <= 1.0101 * lowest
+        # ... and hardly worse than the best of all, however large: published ones have 23 bits here.
+        assert ours <= 1.02 * min(mean_variance_of_space(*space, k, epsilon) for space in spaces) or epsilon > 7.75
+        smaller = [v for v, space in zip(variances, some, strict=True) if points(space[1], space[0]) < points(t, order)]
+        assert min(smaller, default=math.inf) > 1.0099 * lowest  # fields above 256 that are no prime are left out
 
 
-@pytest.mark.parametrize(
-    ("k", "epsilon", "n", "published", "error"),
-    [
-        pytest.param(22_000, 5.0, 10_000, 272.73, 0.91, marks=pytest.mark.slow),
-        pytest.param(22_000, 5.0, 50_000, 1378.4, 4.9, marks=pytest.mark.slow),
-        pytest.param(22_000, 1.386, 10_000, 17_765, 12, marks=pytest.mark.slow),
-        (1024, 5.0, 1000, 27.77, 0.45),
-    ],
+@over(
+    [(1024, 5.0, 1000, 27.77, 0.45)],
+    slow=[(22_000, 5.0, 10_000, 272.73, 0.91), (22_000, 5.0, 50_000, 1378.4, 4.9), (22_000, 1.386, 10_000, 17_765, 12)],
 )
 def test_errors_of_published_simulations_are_those_of_ours(k, epsilon, n, published, error):
     """Squared errors of counts, all users on one value: Feldman et al. 2022, private_frequency_oracles."""
@@ -239,14 +197,21 @@ def test_errors_of_published_simulations_are_those_of_ours(k, epsilon, n, publis
     assert abs(difference) < 4 * spread < 0.13 * published
 
 
-def test_projective_geometry_is_nearly_as_good_as_the_best_and_better_than_oue_at_large_budgets():
-    def check(epsilon):
-        k, n = 2000, 1000
-        ours, best = (kind(k, epsilon).noise(n).variance_at_zero for kind in (ProjectiveGeometry, SubsetSelection))
-        assert best * (1 - 1e-9) <= ours <= 1.12 * best
-        assert ProjectiveGeometry(2000, 8.0).noise(n).sd < 0.75 * OUE(2000, 8.0).noise(n).sd
+@over(
+    [
+        *itertools.product([2000], [0.5, 1.0, 2.0, 3.0, 4.0, 5.0], [1.12]),
+        *itertools.product([250_000], [0.1, 0.5, 1.0, 2.0, 4.0, 5.0], [1.03]),
+    ]
+)
+def test_projective_geometry_is_nearly_as_good_as_the_best_with_short_reports(k, epsilon, most):
+    ours, best = (kind(k, epsilon).noise(1000).variance_at_zero for kind in (ProjectiveGeometry, SubsetSelection))
+    assert best * (1 - 1e-9) <= ours <= most * best
+    assert ProjectiveGeometry(k, epsilon).report_bits <= (21 if k > 2000 else 17)
+    assert HadamardResponse(k, epsilon).report_bits <= (19 if k > 2000 else 12)
 
-    assert failures([0.5, 1.0, 2.0, 3.0, 4.0, 5.0], check) == {}
+
+def test_projective_geometry_is_better_than_oue_at_large_budgets():
+    assert ProjectiveGeometry(2000, 8.0).noise(1000).sd < 0.75 * OUE(2000, 8.0).noise(1000).sd
 
 
 @pytest.mark.parametrize(("k", "epsilon"), [(3, 1.0), (7, 0.1), (13, 0.9), (31, 0.01), (8, 2.5)])
@@ -259,36 +224,6 @@ def test_a_full_space_has_estimates_that_sum_to_one_and_says_so(k, epsilon):
     assert not ProjectiveGeometry(12, 1.0).noise(10).sums_to_one
 
 
-def test_a_domain_of_a_quarter_of_a_million_values():
-    def check(epsilon):
-        k = 250_000
-        oracle = ProjectiveGeometry(k, epsilon)
-        assert oracle.report_bits <= 21
-        assert oracle.noise(1).variance_at_zero <= 1.03 * SubsetSelection(k, epsilon).noise(1).variance_at_zero
-        assert HadamardResponse(k, epsilon).report_bits <= 19
-
-    assert failures([0.1, 0.5, 1.0, 2.0, 4.0, 5.0], check) == {}
-
-
-@pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
-def test_hadamard_estimates_are_unbiased_with_the_stated_variance(epsilon):
-    oracle, n = HadamardResponse(12, epsilon), 10_000
-    counts = skewed(12, n)
-    f = counts / n
-    estimates = oracle.estimate(oracle.sample_support(np.broadcast_to(counts, (800, 12)), stream("hr", epsilon)), n)
-    variance = oracle.noise(n).entry(f)
-    assert accept(two_sided((estimates.mean(axis=0) - f) / np.sqrt(variance / 800)))
-    assert accept(variance_p(((estimates - f) ** 2).mean(axis=0), variance, 800))
-
-
-def test_sizes_of_reports():
-    for k in (2, 12, 1000):
-        assert THE(k, 1.0).report_bits == k
-        assert SHE(k, 1.0).report_bits == 64 * k
-    assert HadamardResponse(1000, 0.5).report_bits == 10
-    assert ProjectiveGeometry(1000, 0.5).report_bits == 11
-
-
 def test_a_protocol_without_p_and_q_must_bring_its_own_estimate():
     class Bare(SHE):
         estimate = FrequencyOracle.estimate
@@ -298,27 +233,6 @@ def test_a_protocol_without_p_and_q_must_bring_its_own_estimate():
         Bare(3, 1.0).estimate(np.zeros(3), 5)
     with pytest.raises(TypeError, match="Bare has no p and q"):
         Bare(3, 1.0).noise(5)
-
-
-def test_every_method_takes_the_noise_of_the_new_protocols():
-    def check(cell):
-        kind, n = cell
-        oracle = kind(9, 3.0)
-        counts = np.zeros((4, 9), dtype=np.int64)
-        counts[:, 3] = n
-        estimate = oracle.estimate(oracle.sample_support(counts, stream("methods", oracle.key, n)), n)
-        noise = oracle.noise(n)
-        for name, method in POSTPROCESSORS.items():
-            if method.is_remedy or not method.accepts(noise, 9):
-                continue
-            result = method(estimate, noise)
-            assert np.isfinite(result).all(), name
-            if method.sums_to_one:
-                np.testing.assert_allclose(result.sum(axis=-1), 1, atol=1e-9, err_msg=name)
-            if method.nonnegative:
-                assert result.min() >= 0, name
-
-    assert failures(itertools.product([THE, SHE, HadamardResponse, ProjectiveGeometry], [1, 1000]), check) == {}
 
 
 @pytest.mark.parametrize(("k", "epsilon"), [(64, 3.0), (100, 2.0), (100, 3.0)])

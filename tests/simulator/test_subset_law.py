@@ -1,4 +1,4 @@
-"""The three code paths of subset selection: one value, the exact chain, the Gaussian law of the aggregate."""
+"""The code paths of subset selection: one value, the exact chain, the Gaussian law of the aggregate, binomials."""
 
 from __future__ import annotations
 
@@ -11,18 +11,16 @@ from scipy import stats
 
 from simulator.protocols import subset as module
 from simulator.protocols.grr import GRR
-from simulator.protocols.subset import SubsetSelection
-from tests.cells import failures
+from simulator.protocols.subset import CHAIN_LARGEST, SubsetSelection
+from tests.cells import over
 
 from .law import (
     Law,
     accept,
+    check_covariance,
     check_mean,
     check_row_sums,
     chi_square_p,
-    compare_covariances,
-    compare_marginals,
-    compare_means,
     merge_bins,
     stream,
     two_sided,
@@ -74,10 +72,6 @@ JOINT = [
 
 
 DRAWS = 1000
-SOME = [
-    pytest.param(JOINT[::3], id="some"),
-    pytest.param([case for case in JOINT if case not in JOINT[::3]], id="others", marks=pytest.mark.slow),
-]
 
 
 def joint_p(draws, law):
@@ -91,27 +85,12 @@ def joint_p(draws, law):
     return chi_square_p(np.bincount(bins, observed), np.bincount(bins, expected))
 
 
-@pytest.mark.parametrize("cases", SOME)
-def test_the_chain_has_the_enumerated_joint_law(cases):
-    def check(cell):
-        k, omega, counts = cell
-        oracle, n_v = SubsetSelection(k, 1.0, omega), np.array(counts)
-        assert accept(joint_p(repeat(oracle._chain, n_v, DRAWS, "joint", k, omega, *counts), joint_law(oracle, counts)))
-
-    assert failures(cases, check) == {}
-
-
-@pytest.mark.parametrize("cases", SOME)
-def test_the_replay_has_the_enumerated_joint_law(cases):
-    def check(cell):
-        k, omega, counts = cell
-        oracle = SubsetSelection(k, 1.0, omega)
-        draws = oracle.replay_support(
-            np.broadcast_to(np.array(counts), (DRAWS, k)), stream("joint replay", k, omega, *counts)
-        )
-        assert accept(joint_p(draws, joint_law(oracle, counts)))
-
-    assert failures(cases, check) == {}
+@over(JOINT[::3], slow=[case for case in JOINT if case not in JOINT[::3]])
+def test_the_chain_and_the_replay_have_the_enumerated_joint_law(k, omega, counts):
+    oracle, rows = SubsetSelection(k, 1.0, omega), np.broadcast_to(np.array(counts), (DRAWS, k))
+    law = joint_law(oracle, counts)
+    assert accept(joint_p(repeat(oracle._chain, rows[0], DRAWS, "joint", k, omega, *counts), law))
+    assert accept(joint_p(oracle.replay_support(rows, stream("joint replay", k, omega, *counts)), law))
 
 
 def test_negative_control_the_joint_check_notices_another_size_of_the_own_share():
@@ -155,21 +134,6 @@ def test_each_path_is_taken_where_it_should_be(monkeypatch):
         assert 1000 < n * q * (1 - q) < 1100, "these settings are meant to lie just above the switch"
 
 
-@pytest.mark.parametrize(("k", "epsilon", "n"), SWITCH)
-@pytest.mark.slow
-def test_just_above_the_switch_the_gaussian_path_has_the_law_of_the_chain(k, epsilon, n):
-    oracle, counts = SubsetSelection(k, epsilon), skewed_counts(k, n)
-    law = Law(oracle, tuple(counts.tolist()))
-    gaussian = repeat(oracle._gaussian, counts, 2000, "switch gaussian", k)
-    chain = repeat(oracle._chain, counts, 150, "switch chain", k)
-    assert accept(check_row_sums(gaussian, law))
-    assert accept(check_row_sums(chain, law))
-    assert accept(check_mean(gaussian, law))
-    assert accept(compare_means(gaussian, chain, law))
-    assert accept(compare_marginals(gaussian, chain, law))
-    assert accept(compare_covariances(gaussian, chain, law))
-
-
 def quantile_marginals(draws, law):
     """Chi-square of each value's draws against its exact law in about 20 bins."""
     result = []
@@ -181,21 +145,12 @@ def quantile_marginals(draws, law):
     return np.array(result)
 
 
-def covariance_p(draws, law):
-    centred = draws - law.mean
-    se = np.sqrt(law.product_variance / len(draws))
-    z = (centred.T @ centred / len(draws) - law.covariance) / se
-    return two_sided(z[np.triu_indices(law.oracle.k)])
-
-
-@pytest.mark.parametrize(
-    ("k", "epsilon", "n"), [SWITCH[0], *(pytest.param(*case, marks=pytest.mark.slow) for case in SWITCH[1:])]
-)
+@over(SWITCH[:1], slow=SWITCH[1:])
 def test_just_above_the_switch_the_gaussian_path_has_the_exact_moments_and_marginals(k, epsilon, n):
     oracle, counts = SubsetSelection(k, epsilon), skewed_counts(k, n)
     law = Law(oracle, tuple(counts.tolist()))
     draws = repeat(oracle._gaussian, counts, 1500, "moments", k)
-    assert accept(covariance_p(draws, law))
+    assert accept(check_covariance(draws, law))
     assert accept(quantile_marginals(draws, law))
     # Independent binomials of the same marginals fail the same covariance check.
     rng = stream("moments wrong", k)
@@ -237,18 +192,6 @@ def test_just_above_the_switch_the_gaussian_path_has_the_exact_third_moment():
     assert not accept(two_sided(z))
 
 
-@pytest.mark.slow
-def test_the_exact_third_moment_of_the_chain():
-    oracle, counts = SubsetSelection(80, 2.0), skewed_counts(80, 300)
-    law = Law(oracle, tuple(counts.tolist()))
-    draws = repeat(oracle._chain, counts, 4000, "third moment chain")
-    assert accept(quantile_marginals(draws, law))
-    assert accept(covariance_p(draws, law))
-    z, skewness = third_moment_z(draws, law, np.flatnonzero(counts < 3))
-    assert skewness > 0.05
-    assert accept(two_sided(z))
-
-
 def test_the_gaussian_path_at_a_thousand_values_and_a_million_users():
     k, n, times = 1024, 10**6, 400
     oracle, counts = SubsetSelection(k, 1.0), skewed_counts(k, n)
@@ -277,25 +220,25 @@ def projection_p(centred, law):
     return variance_p(sample, exact, len(centred))
 
 
-def test_the_gaussian_path_has_real_variances_and_constant_sums():
-    def check(cell):
-        k, epsilon, share = cell
-        oracle = SubsetSelection(k, epsilon)
-        counts = np.full(k, round((1 - share) * 10**6 / k))
-        counts[0] += round(share * 10**6)
-        law = Law(oracle, tuple(counts.tolist()))
-        if oracle.omega == 1:
-            assert epsilon == 4.0
-            return
-        sums = law.covariance.sum(axis=1)
-        # rows of the covariance cancel: each sum is at most the rounding of k terms of the size of the diagonal
-        assert np.abs(sums).max() < 1e-9 * law.covariance.diagonal().max()
-        row = oracle._gaussian(counts, stream("positive"))  # a negative variance would warn, and warnings are errors
-        assert row.sum() == law.n * oracle.omega
-
-    cells = [*itertools.product([65], [1e-3, 0.5, 2.0, 4.0], [0.0, 0.5, 1.0])]
-    cells += itertools.product([1024], [1e-3, 2.0], [0.0, 1.0])
-    assert failures(cells, check) == {}
+@over(
+    [
+        *itertools.product([65], [1e-3, 0.5, 2.0, 4.0], [0.0, 0.5, 1.0]),
+        *itertools.product([1024], [1e-3, 2.0], [0.0, 1.0]),
+    ]
+)
+def test_the_gaussian_path_has_real_variances_and_constant_sums(k, epsilon, share):
+    oracle = SubsetSelection(k, epsilon)
+    counts = np.full(k, round((1 - share) * 10**6 / k))
+    counts[0] += round(share * 10**6)
+    law = Law(oracle, tuple(counts.tolist()))
+    if oracle.omega == 1:
+        assert epsilon == 4.0
+        return
+    sums = law.covariance.sum(axis=1)
+    # rows of the covariance cancel: each sum is at most the rounding of k terms of the size of the diagonal
+    assert np.abs(sums).max() < 1e-9 * law.covariance.diagonal().max()
+    row = oracle._gaussian(counts, stream("positive"))  # a negative variance would warn, and warnings are errors
+    assert row.sum() == law.n * oracle.omega
 
 
 def test_rounding_keeps_the_sum_and_stays_within_one_count():
@@ -315,3 +258,54 @@ def test_sums_of_squares_reference_is_two_sided():
     assert stats.kstest(variance_p((z**2).mean(axis=0), 1.0, 400), "uniform").pvalue > 1e-9
     assert not accept(variance_p(((1.35 * z) ** 2).mean(axis=0), 1.0, 400))
     assert not accept(variance_p(((z / 1.35) ** 2).mean(axis=0), 1.0, 400))
+
+
+# Large domains with few users: binomials brought to the common total
+
+
+def population(k: int, n: int) -> np.ndarray:
+    rare = min(n // 4, k - 1)
+    counts = np.zeros(k, dtype=np.int64)
+    counts[0], counts[1 : 1 + rare] = n - rare, 1
+    return counts
+
+
+@over([(2000, 2.0, 400)], slow=[(1500, 0.5, 50), (5000, 4.0, 3000)])
+def test_binomials_of_a_common_total_have_the_mean_and_the_variance(k: int, epsilon: float, n: int) -> None:
+    oracle, counts = SubsetSelection(k, epsilon), population(k, n)
+    assert oracle._law_for(counts) == oracle._conditioned
+    times = 400
+    draws = np.stack([oracle._conditioned(counts, stream("conditioned", k, i)) for i in range(times)])
+    assert (draws.sum(axis=1) == n * oracle.omega).all()
+    assert draws.min() >= 0
+    assert draws.max() <= n
+    mean = counts * oracle.p + (n - counts) * oracle.q
+    variance = counts * oracle.p * (1 - oracle.p) + (n - counts) * oracle.q * (1 - oracle.q)
+    assert accept(two_sided((draws.mean(axis=0) - mean) / np.sqrt(variance / times)))
+    # Over all values together the variance is known to one part in a thousand: off by 1/k, it still passes; the plain
+    # binomials, whose total is free, do not.
+    standard = (draws - mean) / np.sqrt(variance)
+    assert accept(variance_p((standard[:, :1] ** 2).mean(axis=0), 1.0, times))
+    assert abs((standard**2).mean() - 1) < 5 * np.sqrt(2 / (times * k)) + 1 / k
+
+
+def test_moments_of_large_domains_are_those_of_the_replay() -> None:
+    oracle, counts = SubsetSelection(1200, 3.0), population(1200, 60)
+    times = 150
+    batch = np.broadcast_to(counts, (times, 1200))
+    replay = oracle.replay_support(batch, stream("replay"))
+    drawn = oracle.sample_support(batch, stream("law"))
+    for values in (slice(0, 1), slice(1, 16), slice(16, 1200)):
+        a, b = replay[:, values].mean(axis=1), drawn[:, values].mean(axis=1)
+        assert accept(two_sided((a.mean() - b.mean()) / np.sqrt((a.var() + b.var()) / times)))
+        squares = [((x[:, values] - x[:, values].mean()) ** 2).mean(axis=1) for x in (replay, drawn)]
+        spread = np.sqrt(sum(s.var() for s in squares) / times)
+        assert accept(two_sided((squares[0].mean() - squares[1].mean()) / spread))
+
+
+def test_binomials_are_used_where_the_chain_would_be_slow_and_stays_fast_for_any_domain() -> None:
+    for k, epsilon, n in ((250_000, 8.0, 10**6), (20_000, 1.0, 3000), (250_000, 6.0, 30_000)):
+        oracle, counts = SubsetSelection(k, epsilon), population(k, n)
+        assert oracle._law_for(counts) == oracle._conditioned
+        assert oracle.sample_support(counts, stream("large", k)).sum() == n * oracle.omega
+    assert SubsetSelection(CHAIN_LARGEST, 1.0)._law_for(population(CHAIN_LARGEST, 100)).__name__ == "_chain"

@@ -4,28 +4,35 @@ from __future__ import annotations
 
 import itertools
 import math
+import statistics
 
 import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from simulator import POSTPROCESSORS, PROTOCOLS, Noise, surrogate
+from simulator import POSTPROCESSORS, PROTOCOLS, Noise, Observed, surrogate
+from simulator.domain import ORDERED, UNORDERED, Domain
+from simulator.methods.summaries import SUMMARIES
 from simulator.methods.wavelet import SCALES
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 from simulator.surrogate import (
     DRAWS,
+    FROM_EACH,
     SURROGATES,
     Posterior,
     drawn_from_models,
     draws_of,
     known_frequencies,
+    plausibility,
     surrogate_populations,
 )
 from simulator.surrogate.mixture import mixture_posterior
+from simulator.surrogate.plausibility import RATIO, PlausibilityRatio, by_plausibility, traits_of
 from simulator.surrogate.posterior import resampled
+from simulator.surrogate.summaries import median_of
 from simulator.surrogate.wavelet import _posterior_coefficients, wavelet_posterior
-from tests.cells import failures
+from tests.cells import over
 
 from .law import even_noise, stream
 
@@ -43,24 +50,21 @@ def collected(protocol: str, k: int, n: int, shape: str = "zipf", epsilon: float
 
 @pytest.mark.usefixtures("few_curves")
 @pytest.mark.parametrize("name", SURROGATES)
-def test_populations_are_frequencies(name: str) -> None:
-    def check(cell: tuple[str, int, int]) -> None:
-        protocol, k, n = cell
-        estimate, noise = collected(protocol, k, n)
-        before = estimate.copy()
-        drawn = surrogate_populations(name, estimate, noise, ordered=True, rng=stream("draws"), draws=7)
-        assert drawn.shape == ((7, k) if name == "ensemble" else (1, k))
-        assert (drawn >= 0).all()
-        np.testing.assert_allclose(drawn.sum(axis=1), 1, atol=1e-12)  # k roundings of at most 1e-16
-        np.testing.assert_array_equal(estimate, before)
-        if k < 18:
-            return
-        again = surrogate_populations(name, estimate, noise, ordered=True, rng=stream("draws"), draws=7)
-        np.testing.assert_array_equal(drawn, again)
-        other = surrogate_populations(name, estimate, noise, ordered=True, rng=stream("draws", 1), draws=7)
-        assert np.array_equal(drawn, other) == (name != "ensemble" or len(np.unique(drawn)) == 1)
-
-    assert failures([("oue", 2, 3), ("she", 3, 50), ("ss", 18, 1000), ("grr", 33, 10**5)], check) == {}
+@over([("oue", 2, 3), ("she", 3, 50), ("ss", 18, 1000), ("grr", 33, 10**5)])
+def test_populations_are_frequencies(protocol, k, n, *, name: str) -> None:
+    estimate, noise = collected(protocol, k, n)
+    before = estimate.copy()
+    drawn = surrogate_populations(name, estimate, noise, ordered=True, rng=stream("draws"), draws=7)
+    assert drawn.shape == ((7, k) if name == "ensemble" else (1, k))
+    assert (drawn >= 0).all()
+    np.testing.assert_allclose(drawn.sum(axis=1), 1, atol=1e-12)  # k roundings of at most 1e-16
+    np.testing.assert_array_equal(estimate, before)
+    if k < 18:
+        return
+    again = surrogate_populations(name, estimate, noise, ordered=True, rng=stream("draws"), draws=7)
+    np.testing.assert_array_equal(drawn, again)
+    other = surrogate_populations(name, estimate, noise, ordered=True, rng=stream("draws", 1), draws=7)
+    assert np.array_equal(drawn, other) == (name != "ensemble" or len(np.unique(drawn)) == 1)
 
 
 @pytest.mark.parametrize("name", [name for name in SURROGATES if name != "ensemble"])
@@ -88,26 +92,23 @@ def test_long_domains_have_fewer_draws() -> None:
     assert [draws_of(k) for k in (2, 4096, 8192, 40_960, 10**6)] == [DRAWS, DRAWS, DRAWS // 2, DRAWS // 10, 16]
 
 
-ODD = ((0.0,) * 6, (1 / 6,) * 6, (1.0, 0, 0, 0, 0, 0), (-0.2,) * 6, (9.0,) * 6)
+ONE = (1.0, 0, 0, 0, 0, 0)
+ODD = (((0.0,) * 6, 1e-9), (ONE, 1e-9), (ONE, 3.0), ((-0.2,) * 6, 0.01), ((9.0,) * 6, 1e-9))  # estimates and their sd
 
 
 @pytest.mark.usefixtures("few_curves")
 @pytest.mark.parametrize("ordered", [False, True])
-def test_odd_estimates_still_give_populations(ordered: bool) -> None:
+@over(itertools.product(ODD, [1, 3, 5]))
+def test_odd_estimates_still_give_populations(odd: tuple, times: int, *, ordered: bool):
     """Of few categories, of many, and where both kinds of draws are mixed."""
-
-    def check(cell: tuple[tuple[float, ...], float, int]) -> None:
-        values, sd, times = cell
-        drawn = surrogate_populations(
-            "ensemble", np.tile(values, times), even_noise(sd), ordered=ordered, rng=stream("odd"), draws=5
-        )
-        assert drawn.shape == (5, 6 * times)
-        assert np.isfinite(drawn).all()
-        assert (drawn >= 0).all()
-        np.testing.assert_allclose(drawn.sum(axis=1), 1, atol=1e-12)
-
-    odd = ((ODD[0], 1e-9), (ODD[2], 1e-9), (ODD[2], 3.0), (ODD[3], 0.01), (ODD[4], 1e-9))
-    assert failures([(*one, times) for one, times in itertools.product(odd, (1, 3, 5))], check) == {}
+    values, sd = odd
+    drawn = surrogate_populations(
+        "ensemble", np.tile(values, times), even_noise(sd), ordered=ordered, rng=stream("odd"), draws=5
+    )
+    assert drawn.shape == (5, 6 * times)
+    assert np.isfinite(drawn).all()
+    assert (drawn >= 0).all()
+    np.testing.assert_allclose(drawn.sum(axis=1), 1, atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -141,24 +142,22 @@ def exact_moments(value: float, sd: float, weights: np.ndarray) -> tuple[float, 
     return float(first), float(second)
 
 
-def test_coefficients_have_the_moments_of_the_exact_mixture_posterior() -> None:
-    def check(cell: tuple[tuple[float, ...], float]) -> None:
-        weights, value = cell
-        assert SCALES[0] == 0
-        sd, times = 0.02, 40_000
-        prior = np.array(weights)
-        drawn = _posterior_coefficients(
-            np.full(times, value * sd), sd, prior, stream("coefficients", value, *weights), free=False
-        )
-        first, second = exact_moments(value * sd, sd, prior)
-        for power, exact in ((1, first), (2, second)):
-            # 24 comparisons at |z| of 6; the grid's step is sd / 1250, its error far below.
-            assert abs((drawn**power).mean() - exact) < 6 * (drawn**power).std() / times**0.5 + 1e-9 * sd**power
-
-    cells = itertools.product(
+@over(
+    itertools.product(
         [(0.5, 0.1, 0.1, 0.1, 0.1, 0.1), (0.9, 0, 0.1, 0, 0, 0), (0, 1, 0, 0, 0, 0)], [0.0, 1.5, -3.0, 6.0]
     )
-    assert failures(cells, check) == {}
+)
+def test_coefficients_have_the_moments_of_the_exact_mixture_posterior(weights, value) -> None:
+    assert SCALES[0] == 0
+    sd, times = 0.02, 40_000
+    prior = np.array(weights)
+    drawn = _posterior_coefficients(
+        np.full(times, value * sd), sd, prior, stream("coefficients", value, *weights), free=False
+    )
+    first, second = exact_moments(value * sd, sd, prior)
+    for power, exact in ((1, first), (2, second)):
+        # 24 comparisons at |z| of 6; the grid's step is sd / 1250, its error far below.
+        assert abs((drawn**power).mean() - exact) < 6 * (drawn**power).std() / times**0.5 + 1e-9 * sd**power
 
 
 def test_free_coefficients_have_a_flat_prior() -> None:
@@ -205,17 +204,9 @@ def test_a_spike_on_a_flat_rest_is_kept_in_all_draws() -> None:
         assert np.abs(drawn[:, 2:] - truth[2:]).mean() < sd  # and the rest is no worse than the noise
 
 
-@pytest.mark.parametrize(
-    ("shape", "share", "seeds"),
-    [
-        ("gaussian", 0.2, 1),
-        ("bimodal", 0.5, 1),
-        *(
-            pytest.param(shape, share, 3, marks=pytest.mark.slow)
-            for shape in ("gaussian", "bimodal", "geometric", "lognormal")
-            for share in (0.2, 0.5)
-        ),
-    ],
+@over(
+    [("gaussian", 0.2, 1), ("bimodal", 0.5, 1)],
+    slow=itertools.product(["gaussian", "bimodal", "geometric", "lognormal"], [0.2, 0.5], [3]),
 )
 def test_evidence_tells_a_smooth_curve_from_its_shuffled_values(shape: str, share: float, seeds: int) -> None:
     """All of the seeds must hold: in 80 trials the gap was 54 to 165 one way and 4 to 50 the other, its sd 5 to 10.
@@ -237,17 +228,13 @@ def test_evidence_tells_a_smooth_curve_from_its_shuffled_values(shape: str, shar
         assert gap(rng.permutation(estimate)) < 0
 
 
-def test_next_to_no_likelihood_is_missing_from_the_curve() -> None:
+@over(itertools.product([64, 96, 100, 129], ["geometric", "gaussian"]))
+def test_next_to_no_likelihood_is_missing_from_the_curve(k, shape) -> None:
     """Under little noise a smooth estimate explains nearly all of how far it is from even; the priors cost little."""
-
-    def check(cell: tuple[int, str]) -> None:
-        k, shape = cell
-        truth, sd = frequencies(shape, k), 1e-4
-        found = wavelet_posterior(truth, even_noise(sd), 1, stream("whole", k)).evidence
-        whole = float(((truth - 1 / k) ** 2).sum()) / (2 * sd**2)
-        assert 0.99 * whole < found < whole
-
-    assert failures(itertools.product([64, 96, 100, 129], ["geometric", "gaussian"]), check) == {}
+    truth, sd = frequencies(shape, k), 1e-4
+    found = wavelet_posterior(truth, even_noise(sd), 1, stream("whole", k)).evidence
+    whole = float(((truth - 1 / k) ** 2).sum()) / (2 * sd**2)
+    assert 0.99 * whole < found < whole
 
 
 # --- shares of the models --------------------------------------------------------------------------------------
@@ -308,27 +295,180 @@ def test_what_stands_out_of_the_noise_stays_and_the_rest_makes_up_what_is_missin
     np.testing.assert_allclose(surrogate._summing_to_one(rows, sd), expected, atol=1e-15)
 
 
-def test_from_12_to_24_categories_the_draws_of_few_give_way(monkeypatch: pytest.MonkeyPatch) -> None:
+@over([(2, 240), (12, 240), (13, 220), (18, 120), (23, 20), (24, 0), (40, 0)])
+def test_from_12_to_24_categories_the_draws_of_few_give_way(
+    k: int, expected: int, *, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Those of few categories are marked by their first value, those of the models by their second one."""
 
-    def few(estimate: np.ndarray, noise: Noise, *, ordered: bool, draws: int, rng: np.random.Generator) -> np.ndarray:
-        del noise, ordered, rng
-        return np.tile(np.eye(len(estimate))[0], (draws, 1))
+    def marked(place: int, times: int) -> np.ndarray:
+        return np.tile(np.eye(k)[place], (times, 1))
 
-    def models(
-        estimate: np.ndarray, noise: Noise, *, ordered: bool, each: int, rng: np.random.Generator
-    ) -> tuple[np.ndarray, np.ndarray]:
-        del noise, ordered, rng
-        return np.tile(np.eye(len(estimate))[1], (each, 1)), np.zeros(each)
+    monkeypatch.setattr(surrogate, "few_populations", lambda *_, draws, **__: marked(0, draws))
+    monkeypatch.setattr(surrogate, "drawn_from_models", lambda *_, each, **__: (marked(1, each), np.zeros(each)))
+    drawn = surrogate_populations("ensemble", np.full(k, 1 / k), even_noise(0.1), ordered=False, rng=stream("few"))
+    assert drawn[:, :2].sum(axis=0).tolist() == [expected, DRAWS - expected]
+    first = drawn[:, 0].astype(int)
+    assert expected in (0, DRAWS) or np.abs(np.diff(first)).sum() > 2  # mixed: some may be left out
 
-    monkeypatch.setattr(surrogate, "few_populations", few)
-    monkeypatch.setattr(surrogate, "drawn_from_models", models)
 
-    def check(cell: tuple[int, int]) -> None:
-        k, expected = cell
-        drawn = surrogate_populations("ensemble", np.full(k, 1 / k), even_noise(0.1), ordered=False, rng=stream("few"))
-        assert drawn[:, :2].sum(axis=0).tolist() == [expected, DRAWS - expected]
-        first = drawn[:, 0].astype(int)
-        assert expected in (0, DRAWS) or np.abs(np.diff(first)).sum() > 2  # mixed: some may be left out
+# --- what populations of ordered domains are weighed by ---------------------------------------------------------------
 
-    assert failures([(2, 240), (12, 240), (13, 220), (18, 120), (23, 20), (24, 0), (40, 0)], check) == {}
+NOISE = Noise(10**5, 0.5, 0.25, 3e-5, 4e-4, False)
+
+
+def slow_traits(population: list[float], estimate: list[float]) -> list[float]:
+    """The traits of one population, number by number."""
+    k = len(population)
+    sd = math.sqrt(NOISE.variance_at_zero + NOISE.variance_slope / k) * k
+    apart = [value * k - 1 for value in population]
+    sums = list(itertools.accumulate(apart))
+    square = math.fsum(value**2 for value in apart) / k
+    alike = math.fsum(one * other for one, other in itertools.pairwise(apart)) / (k - 1)
+    mean = math.fsum(estimate) / k
+    left = [((seen - mean) * k - value) / sd for seen, value in zip(estimate, apart, strict=True)]
+    return [
+        math.log(sd),
+        math.log(math.sqrt(square) / sd + 0.1),
+        math.log(math.fsum(abs(value) for value in sums) / k / (sd * math.sqrt(k)) + 0.1),
+        alike / (square + (0.1 * sd) ** 2),
+        math.asinh((math.fsum(value**2 for value in left) / k - 1) * math.sqrt(k / 2)),
+        math.log(max(abs(value) for value in itertools.accumulate(left)) / math.sqrt(k) + 0.1),
+    ]
+
+
+@pytest.mark.parametrize("k", [2, 7, 60])
+def test_traits_are_those_worked_out_number_by_number(k: int) -> None:
+    rng = stream("traits", k)
+    populations = np.vstack([rng.dirichlet(np.full(k, 0.5), 9), np.full(k, 1 / k)])
+    estimate = rng.normal(1 / k, 0.02, k)
+    expected = [slow_traits(row.tolist(), estimate.tolist()) for row in populations]
+    np.testing.assert_allclose(traits_of(populations, estimate, NOISE), expected, rtol=1e-9, atol=1e-12)
+
+
+def test_a_ratio_is_its_quadratic_form_and_nothing_new_beyond_what_it_was_fitted_to() -> None:
+    ratio = PlausibilityRatio((0.0, -2.0), (4.0, 6.0), (1.5, -0.5), ((2.0, 3.0), (-4.0,)))
+
+    def slow(first: float, second: float) -> float:
+        x, y = (min(max(value, -1), 1) for value in (first / 2 - 1, (second - 2) / 4))
+        return 1.5 * x - 0.5 * y + 2 * x * x + 3 * x * y - 4 * y * y
+
+    rows = [(1.0, 1.0), (0.0, 6.0), (4.0, -2.0), (9.0, -7.0), (-1e9, 1e9)]
+    np.testing.assert_allclose(ratio.logs(np.array(rows)), [slow(*row) for row in rows], atol=1e-12)
+
+
+def test_the_constants_are_those_of_all_traits() -> None:
+    traits = traits_of(np.full((1, 5), 0.2), np.full(5, 0.2), NOISE).shape[1]
+    assert [len(part) for part in RATIO] == [traits] * 4
+    assert [len(row) for row in RATIO.products] == list(range(traits, 0, -1))
+    assert all(low < high for low, high in zip(RATIO.lowest, RATIO.highest, strict=True))
+
+
+def test_even_populations_keep_their_share_and_the_others_share_theirs_by_the_ratio() -> None:
+    k = 64
+    rng = stream("shares")
+    # 10^5 users cannot be shared evenly by 64 categories: what is left over is a hundredth of the noise.
+    rounded = apportion(np.full(k, 1 / k), 10**5) / 10**5
+    populations = np.vstack([np.full(k, 1 / k), rounded, rng.dirichlet(np.full(k, 5.0), 4)])
+    estimate, before = rng.normal(1 / k, 0.01, k), rng.normal(0, 1, 6)
+    after = by_plausibility(before, populations, estimate, NOISE)
+    assert np.ptp(rounded) > 0
+    np.testing.assert_array_equal(after[:2], before[:2])
+    odds = [
+        math.exp(log + float(RATIO.logs(np.array([slow_traits(row.tolist(), estimate.tolist())]))[0]))
+        for log, row in zip(before[2:], populations[2:], strict=True)
+    ]
+    whole = math.fsum(math.exp(log) for log in before[2:])
+    np.testing.assert_allclose(np.exp(after[2:]), [odd / math.fsum(odds) * whole for odd in odds], rtol=1e-9)
+    np.testing.assert_array_equal(by_plausibility(before[:2], populations[:2], estimate, NOISE), before[:2])
+
+
+@pytest.mark.usefixtures("few_curves")
+def test_draws_count_by_their_plausibility_and_by_the_evidence_of_their_model() -> None:
+    """Each draw is there as often as its share of all says, rounded up or down: the resampling is systematic."""
+    k = 24
+    estimate = frequencies("bimodal", k) + stream("weighed").normal(0, 0.5 / k, k)
+    noise = Noise(10**6, 0.5, 0.25, (0.5 / k) ** 2, 0.0, False)
+    drawn, evidence = drawn_from_models(estimate, noise, ordered=True, each=FROM_EACH, rng=stream("all draws"))
+    weights = [math.exp(log) for log in by_plausibility(evidence, drawn, estimate, noise)]
+    kept = surrogate_populations("ensemble", estimate, noise, ordered=True, rng=stream("all draws"))
+    which = [int(np.abs(drawn - row).max(axis=1).argmin()) for row in kept]
+    np.testing.assert_allclose(kept, drawn[which], rtol=1e-12)
+    for place in set(which):
+        copies = np.flatnonzero((drawn == drawn[place]).all(axis=1))
+        expected = DRAWS * math.fsum(weights[copy] for copy in copies) / math.fsum(weights)
+        assert abs(which.count(place) - expected) < len(copies) + 1e-9
+
+
+@pytest.mark.usefixtures("few_curves")
+def test_what_the_ratio_favours_is_drawn_more_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    k = 32
+    estimate = np.full(k, 1 / k) + stream("nothing to see").normal(0, 1 / k, k)
+    noise = Noise(10**6, 0.5, 0.25, k**-2.0, 0.0, False)
+
+    def spread(slope: float, *, ordered: bool = True) -> float:
+        slopes = tuple(slope * (place == 1) for place in range(len(RATIO.linear)))  # of how far from even
+        flat = tuple((0.0,) * len(row) for row in RATIO.products)
+        monkeypatch.setattr(plausibility, "RATIO", RATIO._replace(linear=slopes, products=flat))
+        rng = stream("favoured")  # the models' draws are the same for all slopes; only what they count is not
+        drawn = surrogate_populations("ensemble", estimate, noise, ordered=ordered, rng=rng, draws=200)
+        uneven = drawn[np.ptp(drawn, axis=1) > 0]
+        return float(uneven.std(axis=1).mean())
+
+    assert spread(-20.0) < 0.9 * spread(0.0) < 0.8 * spread(20.0)
+    assert spread(20.0, ordered=False) == spread(0.0, ordered=False)  # without an order there is nothing to weigh by
+
+
+# --- mean and median of what may be behind an estimate, as methods ----------------------------------------------------
+
+K, N = 14, 5_000
+ORACLE = PROTOCOLS["oue"](K, 1.0)
+SLOW = {"posterior_mean": statistics.fmean, "posterior_median": statistics.median}
+
+
+def estimates(*shape: int) -> np.ndarray:
+    counts = np.broadcast_to(apportion(frequencies("geometric", K), N), (*shape, K))
+    return ORACLE.estimate(ORACLE.sample_support(counts, stream("summaries", *shape)), N)
+
+
+def test_the_table_gives_them_and_does_not_list_them() -> None:
+    assert set(SUMMARIES) == set(SLOW)
+    for name in SUMMARIES:
+        assert name not in POSTPROCESSORS
+        assert name not in list(POSTPROCESSORS)
+        method = POSTPROCESSORS[name]
+        assert (method.name, method.is_proper, method.uses_order) == (name, True, False)
+    for name in ("posterior_mode", "eb_ns+norm_sub", "uniform"):
+        with pytest.raises(KeyError):
+            POSTPROCESSORS[name]
+
+
+@pytest.mark.usefixtures("few_curves")
+@pytest.mark.parametrize("domain", [ORDERED, UNORDERED])
+@pytest.mark.parametrize("name", SUMMARIES)
+def test_each_row_has_the_summary_of_what_is_known_of_it(name: str, domain: Domain) -> None:
+    raw, noise = estimates(2, 1), ORACLE.noise(N)
+    found = POSTPROCESSORS[name](raw, noise, domain)
+    assert found.shape == raw.shape
+    for row, own in zip(raw.reshape(-1, K), found.reshape(-1, K), strict=True):
+        drawn = known_frequencies(row, noise, ordered=domain.ordered, seed=0)
+        middle = np.array([SLOW[name](values.tolist()) for values in drawn.T])
+        np.testing.assert_allclose(own, middle / math.fsum(middle), rtol=1e-12)
+    assert (found >= 0).all()
+    np.testing.assert_allclose(found.sum(axis=-1), 1, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", SUMMARIES)
+def test_they_need_an_estimate(name: str) -> None:
+    with pytest.raises(ValueError, match=f"{name} needs an estimate, and there is none"):
+        POSTPROCESSORS[name].compute(Observed(None, None))
+
+
+def test_the_median_sums_to_1_and_where_every_median_is_0_the_mean_is_left() -> None:
+    drawn = np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.4, 0.4, 0.2]])
+    np.testing.assert_allclose(median_of(drawn), np.array([0.4, 0.4, 0.2]))
+    np.testing.assert_allclose(median_of(drawn[:2]), np.array([0.3, 0.55, 0.15]))
+    corners = np.eye(4)[[0, 0, 1, 2, 3]]
+    np.testing.assert_allclose(median_of(corners), [0.4, 0.2, 0.2, 0.2])
+    uneven = np.array([[0.7, 0.2, 0.1], [0.2, 0.7, 0.1], [0.1, 0.1, 0.8]])
+    np.testing.assert_allclose(median_of(uneven), np.array([0.2, 0.2, 0.1]) / 0.5)
