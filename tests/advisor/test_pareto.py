@@ -3,7 +3,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import sys
 from itertools import product
 from pathlib import Path
 
@@ -15,8 +14,6 @@ from simulator import PROTOCOLS
 from simulator.ranking import preference
 from tests.advisor.conftest import Run
 from tests.cells import failures
-
-QUICK = ("--max-reps", "20")
 
 
 def test_frontier_is_what_comparing_all_with_all_gives() -> None:
@@ -45,17 +42,6 @@ def test_frontier_is_what_comparing_all_with_all_gives() -> None:
     assert failures(product([4, 64, 300], [0.5, 1.0, 4.0], ["l2", "l1"]), check) == {}
 
 
-def test_quiet_leaves_the_table_alone(run: Run, states: str) -> None:
-    asked = ("pareto", "--eps", "1", *QUICK, "-p", "grr,oue", states)
-    code, out, err = run(*asked)
-    assert code == 0
-    assert "Simulated from" in out
-    assert err.startswith("note: SAMPLE is read as it is")
-    _, quiet, err = run(*asked, "-q")
-    assert "Simulated" not in quiet
-    assert err == ""
-
-
 def test_every_format_holds_the_same_frontier(run: Run, tmp_path: Path) -> None:
     asked = ("pareto", "--eps", "2", "--k", "100")
     data = json.loads(run(*asked, "--format", "json")[1])
@@ -73,83 +59,25 @@ def test_every_format_holds_the_same_frontier(run: Run, tmp_path: Path) -> None:
     assert {tuple(row["dominated_by"].values()) for row in data["dominated"]} <= set(pairs)
 
 
-@pytest.mark.parametrize(
-    ("suffix", "begins"),
-    [
-        (".svg", b"<?xml"),
-        pytest.param(".png", b"\x89PNG", marks=pytest.mark.slow),
-        pytest.param(".pdf", b"%PDF", marks=pytest.mark.slow),
-    ],
-)
-def test_picture_is_drawn_and_the_same_again_and_the_page_has_it(
-    run: Run, tmp_path: Path, suffix: str, begins: bytes
-) -> None:
+@pytest.mark.slow
+def test_a_picture_is_drawn_the_same_again_and_the_page_has_it(run: Run, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    first, second = tmp_path / f"one{suffix}", tmp_path / f"two{suffix}"
-    page = tmp_path / "page.html"
-    again = suffix != ".svg"  # of the slow ones alone
-    for target, more in ((first, ()), *([(second, ("--report", page))] if again else [])):
-        assert run("pareto", "--eps", "1", "--k", "50", "--plot", target, *more)[0] == 0
-    assert first.read_bytes().startswith(begins)
-    if again:
-        text = page.read_text(encoding="utf-8")
-        assert "<svg" in text
-        assert "beaten by" in text
+    page, asked = tmp_path / "page.html", ("pareto", "--eps", "1", "--k", "50", "--plot")
+    for suffix, begins in ((".svg", b"<?xml"), (".png", b"\x89PNG"), (".pdf", b"%PDF")):
+        first, second = tmp_path / f"one{suffix}", tmp_path / f"two{suffix}"
+        assert run(*asked, first)[0] == run(*asked, second, "--report", page, "--force")[0] == 0
+        assert first.read_bytes().startswith(begins)
         assert first.read_bytes() == second.read_bytes()
-    code, _, err = run("pareto", "--eps", "1", "--k", "50", "--plot", first)
-    assert code == 2
-    assert "the file exists" in err
-
-
-def test_without_matplotlib_it_is_said_what_to_install(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    code, _, err = run("pareto", "--eps", "1", "--k", "50", "--plot", tmp_path / "x.png")
-    assert code == 2
-    assert "pip install 'ldp-advise[plot]'" in err
-
-
-def test_a_file_without_a_header_is_read(run: Run, tmp_path: Path) -> None:
-    sample = tmp_path / "numbers.csv"
-    sample.write_text("1\n2\n2\n3\n" * 50, encoding="utf-8")
-    words = ("pareto", "--eps", "1", "--instant", "--no-header", "--format", "json", sample)
-    assert json.loads(run(*words)[1])["request"]["n"] == 200
+    assert "<svg" in page.read_text(encoding="utf-8")
+    assert "the file exists" in run(*asked, first)[2]
 
 
 def test_constraints_hold_and_nothing_left_is_no_error(run: Run) -> None:
     data = json.loads(run("pareto", "--eps", "1", "--k", "50", "--max-bits", "20", "--format", "json")[1])
     assert {row["protocol"] for row in data["frontier"]} <= {"grr", "hr", "pgr"}
-    for output_format in ("table", "markdown"):
-        code, out, _ = run("pareto", "--eps", "1", "--k", "50", "--max-bits", "1", "--format", output_format)
+    nothing = ("pareto", "--eps", "1", "--k", "50", "--max-bits", "1", "--format")
+    for form in ("table", "markdown"):
+        code, out, _ = run(*nothing, form)
         assert code == 0
         assert "Nothing is left to rank: --max-bits 1 removed" in out
-    code, out, _ = run("pareto", "--eps", "1", "--k", "50", "--max-bits", "1", "--format", "json")
-    assert (code, json.loads(out)["frontier"]) == (0, [])
-
-
-def test_one_pair_is_spoken_of_as_one(run: Run) -> None:
-    _, out, _ = run("pareto", "--eps", "1", "--k", "50", "-p", "grr", "--method", "none")
-    assert out.startswith("1 of 1 pair is worth considering: GRR with no post-processing has")
-
-
-def test_bad_options_are_one_line_and_exit_2(run: Run) -> None:
-    cells = [
-        ("--eps 1", "SAMPLE is missing"),
-        ("", "--eps and SAMPLE are missing"),
-        ("--eps 1 --k 50 --metric all", "pareto answers for one metric at a time"),
-        ("--eps 1 --k 50 -m l1 --metric l2", "pareto answers for one metric at a time, got l1, l2"),
-        ("--eps 1 --k 50 --plot x.gif", "the suffix must be .png, .svg, .pdf, got '.gif'"),
-        ("--eps 1 --k 50 --column 2", "--column needs a sample, and none is given"),
-        ("--eps 1 --k 50 --reps 30", "--reps is for a simulation"),
-        ("--eps 1 --k 50 -o same.svg --plot same.svg", "writes the same file; give each its own name"),
-    ]
-
-    def check(cell: tuple[str, str]) -> None:
-        asked, said = cell
-        code, out, err = run("pareto", *asked.split())
-        assert (code, out) == (2, "")
-        assert said in err
-        assert len(err.splitlines()) == 1
-
-    assert failures(cells, check) == {}
+    assert json.loads(run(*nothing, "json")[1])["frontier"] == []

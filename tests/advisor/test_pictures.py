@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -183,24 +182,3 @@ def test_colours_differ_in_brightness() -> None:
     assert min(contrast(INK, tint(colour, SHADE)) for colour in SERIES) > 4.5
     assert abs(brightness(SERIES[0]) - brightness(SERIES[1])) > 0.05
     assert len(set(SERIES)) == len(SERIES)
-
-
-@pytest.mark.parametrize("option", ["--plot", "--plot-frequencies"])
-def test_bad_files_get_one_line(run: Run, states: str, tmp_path: Path, option: str) -> None:
-    for path, says in [("x.bmp", "suffix must be"), ("x", "suffix must be"), ("/nowhere/x.png", "no directory")]:
-        code, _, err = run("-q", "--eps", "1", option, path, states)
-        assert code == 2
-        assert says in err
-        assert err.count("\n") == 1
-    same = str(tmp_path / "x.svg")
-    assert "same file" in run("-q", "--eps", "1", "--output", same, option, same, states)[2]
-
-
-def test_missing_matplotlib_is_told_before_anything_else(
-    run: Run, states: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    for option, path in [("--plot", "x.png"), ("--report", "x.html")]:
-        code, _, err = run("-q", "--eps", "1", option, path, states)
-        assert code == 2
-        assert re.search(r"needs matplotlib: pip install 'ldp-advise\[plot\]'", err)

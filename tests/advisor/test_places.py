@@ -22,20 +22,10 @@ from simulator.places import Places
 from simulator.seeding import rng_for
 from tests.advisor.conftest import Run
 from tests.advisor.schemas import schema
-from tests.cells import failures
 
 METRIC = ["places", "--privacy", "metric", "--radius", "2", "--eps", "2", "--grid", "5x6", "--columns", "row,col"]
 SCHEMA = schema("advice")
 QUICK = ["--reps", "4", "--max-reps", "4", "-q"]
-ELSEWHERE = (
-    "--keep-top 3",
-    "--runs x.csv",
-    "--threat 0.1",
-    "--instant",
-    "--plot-frequencies x.png",
-    "--server-cost 9",
-    "--rounds 2",
-)
 
 
 @pytest.fixture(scope="module")
@@ -228,45 +218,6 @@ def test_a_singular_channel_is_left_to_ibu_with_a_warning(run: Run, town: str, t
     assert code == 0
     assert "channel without matrix inversion" in err
     assert {row["method"] for row in json.loads(out)["recommendations"] if row["protocol"] == "channel"} == {"ibu"}
-
-
-def test_what_does_not_go_together_is_refused(run: Run, town: str) -> None:
-    cells = [
-        (["places", "--privacy", "metric", "--eps", "1"], "--privacy metric needs --radius"),
-        (["places", "--privacy", "metrik", "--eps", "1"], "did you mean 'metric'"),
-        (["places", "--radius", "2", "--eps", "1"], "--radius goes with --privacy metric"),
-        (["places", "--radius", "-2", "--privacy", "metric", "--eps", "1"], "above 0"),
-        (["places", "--channel", "own.csv", "--eps", "1"], "--grid or --cell-km and --columns are missing: give cells"),
-        (["places", "--distance", "euclidean", "--eps", "1"], "--grid or --cell-km and --columns are missing"),
-        (["places", "--grid", "5x6", "--eps", "1"], "--columns is missing: give both coordinates"),
-        (["places", "--columns", "row,col", "--eps", "1"], "--grid or --cell-km is missing: give cells"),
-        (METRIC[1:], "--privacy is no option of ldp-advise, but of ldp-advise places"),
-        (["--grid", "5x6", "--eps", "1"], "--grid is no option of ldp-advise, but of ldp-advise places"),
-        ([*METRIC, "--distance", "chess"], "distance must be one of euclidean, manhattan"),
-        ([*METRIC, "-p", "oue"], "unknown protocol 'oue' here"),
-        ([*METRIC, "-m", "range"], "not for places"),
-        *(([*METRIC, *words.split()], f"{words.split()[0]} is no option of ldp-advise places") for words in ELSEWHERE),
-        ([*METRIC, "--plot", "map.jpg"], "suffix must be"),
-        (
-            ["places", "--privacy", "metric", "--radius", "2", "--grid", "5x6", "--columns", "row,col"],
-            "--eps is missing",
-        ),
-    ]
-
-    def check(cell: tuple[list[str], str]) -> None:
-        arguments, words = cell
-        code, out, err = run(*arguments, town)
-        assert (code, out) == (2, "")
-        assert words in err
-        assert len(err.splitlines()) == 1
-
-    assert failures(cells, check) == {}
-
-
-def test_names_without_order_have_no_distance(run: Run, states: str) -> None:
-    code, _, err = run("places", "--privacy", "metric", "--radius", "2", "--eps", "1", states)
-    assert code == 2
-    assert "ordered domain" in err
 
 
 @pytest.mark.parametrize(

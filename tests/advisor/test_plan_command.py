@@ -87,57 +87,12 @@ def test_every_format(run: Run) -> None:
     assert failures(["table", "json", "csv", "markdown", "plain", "value"], check) == {}
 
 
-def bad() -> list[tuple[tuple[str, ...], str]]:
-    base = ("--k", "16", "--eps", "1")
-    return [
-        ((*base, "--target", "0"), "target must be a number above 0"),
-        ((*base, "--target", "-1"), "target must be a number above 0"),
-        ((*base, "--target", "nan"), "target must be a number above 0"),
-        ((*base, "--target", "0.1", "--n", "1000"), "no unknown is left"),
-        (("--k", "16", "--target", "0.1"), "--eps or --n is missing"),
-        (base, "--target is missing"),
-        ((), "--target, --eps or --n and SAMPLE are missing"),
-        ((*base, "--target", "0.1", "--detect", "0.1"), "not both"),
-        ((*base, "--detect", "1.5"), "above 0 and below 1"),
-        ((*base, "--detect", "0.1", "--method", "norm_sub"), "--method goes with --target"),
-        ((*base, "--detect", "0.1", "--metric", "l1"), "--metric goes with --target"),
-        ((*base, "--target", "0.1", "-m", "l1", "-m", "l2"), "plan answers for one metric at a time, got l1, l2"),
-        (("--detect", "0.001", "--n", "100", "--k", "10"), "a frequency of 0.001 is less than one of 100 users"),
-        (("--target", "0.1", "--eps", "1"), "SAMPLE is missing"),
-        ((*base, "--target", "0.1", "--metric", "all"), "one metric"),
-        ((*base, "--target", "0.1", "--metric", "zebra"), "unknown metric"),
-        ((*base, "--target", "0.1", "--column", "x"), "needs a sample, and none is given"),
-        ((*base, "--target", "0.1", "--skew", "1", "--shape", "zipf"), "either skew or shape"),
-        ((*base, "--target", "0.1", "--output", "/nowhere/x.json"), "no directory"),
-        (("--k", "16", "--n", "3", "--target", "0.1"), "at least 10"),
-    ]
-
-
-def test_bad_input_gets_one_line(run: Run) -> None:
-    def check(cell: tuple[tuple[str, ...], str]) -> None:
-        arguments, says = cell
-        code, out, err = run("plan", *arguments)
-        assert code == 2
-        assert not out or "--output" in arguments  # where JSON was asked for, the error is JSON too
-        assert says in err
-        assert err.count("\n") == 1
-
-    assert failures(bad(), check) == {}
-
-
 def test_nothing_is_overwritten(run: Run, tmp_path: object) -> None:
     target = f"{tmp_path}/plan.json"
     arguments = ("plan", "--detect", "0.01", "--eps", "1", "--k", "9", "--instant", "--output", target)
     assert run(*arguments)[0] == 0
     assert "exists" in run(*arguments)[2]
     assert run(*arguments, "--force")[0] == 0
-
-
-def test_python_refuses_the_same() -> None:
-    with pytest.raises(InputError, match="--skew is for a question without a sample: the frequencies are those of "):
-        plan(target=0.1, epsilon=1.0, sample_counts=[1, 2], skew=1.0)
-    with pytest.raises(InputError, match="--eps or --n is missing"):
-        plan(target=0.1, k=4)
 
 
 def test_a_plan_keeps_to_protocols_that_run_in_products(run: Run) -> None:

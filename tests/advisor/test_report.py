@@ -223,14 +223,6 @@ def test_a_title_of_ones_own_and_contents_for_several_metrics(run: Run, tmp_path
     assert "--report" in err
 
 
-def test_bad_files_get_one_line(run: Run, states: str, page: Path) -> None:
-    for path, says in [("x.pdf", "suffix must be .html"), ("/nowhere/x.html", "no directory"), (str(page), "exists")]:
-        code, _, err = run("-q", "--eps", "1", "--report", path, states)
-        assert code == 2
-        assert says in err
-        assert err.count("\n") == 1
-
-
 @pytest.mark.slow
 def test_a_look_up_and_an_estimate_have_pages(run: Run, tmp_path: Path) -> None:
     target = tmp_path / "page.html"

@@ -70,11 +70,6 @@ def test_the_numbers_do_not_depend_on_a_cluster() -> None:
     assert small(jobs=2, backend="dask").cells == small().cells
 
 
-def test_a_scheduler_needs_a_cluster() -> None:
-    with pytest.raises(InputError, match="--scheduler is for --backend dask"):
-        small(scheduler="tcp://127.0.0.1:1")
-
-
 def test_a_sample_is_read_once_for_all_domains(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     text = io.TextIOWrapper(io.BytesIO(b"colour\nred\nblue\nred\n" * 20))
     monkeypatch.setattr("sys.stdin", text)
@@ -82,17 +77,6 @@ def test_a_sample_is_read_once_for_all_domains(run: Run, monkeypatch: pytest.Mon
     code, out, err = run(*words)
     assert code == 0, err
     assert [line.split()[0] for line in out.splitlines()] == ["4", "8"]
-
-
-@pytest.mark.slow
-def test_a_page_and_a_notebook_show_the_tables(run: Run, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    page = tmp_path / "page.html"
-    assert run(*WORDS, "--report", page)[0] == 0
-    assert page.read_text(encoding="utf-8").count("<svg") == 2
-    swept = small(sizes=6)
-    assert "k = 6" in swept._repr_html_()
-    assert json.loads(swept.to_json())["request"]["k"] == [6]
 
 
 def test_a_sample_brings_its_own_n_and_k() -> None:
@@ -224,38 +208,6 @@ def test_per_protocol_has_a_row_for_each(run: Run) -> None:
     out = run(*WORDS, "--per-protocol", "--format", "plain")[1]
     rows = [line.split()[:2] for line in out.splitlines() if line.lstrip().startswith(("0.5 ", "2 "))]
     assert rows == [["0.5", "grr"], ["0.5", "oue"], ["2", "grr"], ["2", "oue"]]
-
-
-def test_bad_input_gets_one_line(run: Run) -> None:
-    cells = [
-        (("--n", "1e4", "--k", "4"), "--eps is missing"),
-        (("--eps", "1", "--k", "4"), "--n is missing"),
-        (("--eps", "1", "--n", "1e4"), "--k is missing"),
-        (("--eps", "1,,2", "--n", "1e4", "--k", "4"), "with commas"),
-        (("--eps", "1,x", "--n", "1e4", "--k", "4"), "must be a number"),
-        (("--eps", "0", "--n", "1e4", "--k", "4"), "above 0"),
-        (("--eps", "1", "--n", "0", "--k", "4"), "at least 1"),
-        (("--eps", "1", "--n", "1e4", "--k", "1"), "at least 2"),
-        (("--eps", "1", "--n", "1e4", "--k", "1e9"), "at most 2,000,000"),
-        (("--eps", "1", "--n", "1e4", "--k", "2M,1999999,1999998,1999997,1999996,1999995"), "add up to at most"),
-        (("--eps", "1", "--n", "1e4", "--k", "4", "--metric", "all"), "one metric"),
-        (("--eps", "1", "--n", "1e4", "--k", "4", "-m", "l1", "-m", "l2"), "one metric at a time, got l1, l2"),
-        (("--eps", "1", "--n", "1e4", "--k", "4", "--header"), "--header needs a sample, and none is given"),
-        (("--eps", "1", "--n", "1e4", "--k", "4", "--plot", "x.bmp"), ".png, .svg, .pdf"),
-        (("--eps", "1", "--n", "1e4", "--k", "4", "--resume", "/nowhere/x"), "no directory"),
-        ((), "--eps, --n and --k are missing"),
-        (("--eps", "1", "--n", "1e4", "--k", "4", "--resume", "-"), "needs the name of a file"),
-    ]
-
-    def check(cell: tuple[tuple[str, ...], str]) -> None:
-        arguments, says = cell
-        code, out, err = run("sweep", *arguments)
-        assert code == 2
-        assert out == ""
-        assert says in err
-        assert err.count("\n") == 1
-
-    assert failures(cells, check) == {}
 
 
 def test_an_interrupt_says_what_is_kept(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

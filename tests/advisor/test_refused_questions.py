@@ -1,0 +1,239 @@
+"""What cannot be asked together, or not at all, is refused in one line that says why; all of it in one table."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from advisor import InputError, advise, memoise, plan, sweep
+from tests.advisor.conftest import Run
+from tests.cells import failures
+
+FILES = {
+    "fruit.csv": "fruit,count\napple,500\nbanana,300\ncherry,150\ndate,50\n",
+    "town.csv": "row,col,count\n" + "".join(f"{r},{c},{(r + 1) * (c + 1)}\n" for r in range(5) for c in range(6)),
+    "raw.csv": "value,estimate\na,0.6\nb,0.3\nc,0.12\nd,-0.02\n",
+    "page.html": "mine",
+}
+PROMISE = "--central-eps 1 --delta 1e-8"
+HALF = "--memoize --eps-forever"
+# By what the command lines begin with: the rest of each, and what is said.
+REFUSED = {
+    "--eps 1": (
+        ("--k 16 --matrix", "--matrix needs several metrics: -m all"),
+        ("--plot x.bmp fruit.csv", "suffix must be"),
+        ("--plot-frequencies x fruit.csv", "suffix must be"),
+        ("--plot-frequencies /nowhere/x.png fruit.csv", "no directory"),
+        ("-q --output x.svg --plot x.svg fruit.csv", "same file"),
+        ("-q --output x.svg --plot-frequencies x.svg fruit.csv", "same file"),
+        ("--report x.pdf fruit.csv", "suffix must be .html"),
+        ("--report /nowhere/x.html fruit.csv", "no directory"),
+        ("--report page.html fruit.csv", "exists"),
+        ("--k 16 --title x", "--report"),
+        ("--k 8 --eps-forever 3", "--eps-forever is no option of ldp-advise, but of ldp-advise rounds"),
+        ("--grid 5x6 town.csv", "--grid is no option of ldp-advise, but of ldp-advise places"),
+        ("--privacy metric town.csv", "--privacy is no option of ldp-advise, but of ldp-advise places"),
+        ("-q --method recover fruit.csv", "method recover is a remedy for fake users: ask ldp-advise fakes"),
+    ),
+    "estimate raw.csv --protocol grr --eps 1 --n 5000": (("--matrix", "--matrix needs several metrics"),),
+    "rounds": (
+        ("", "--rounds, --eps and SAMPLE are missing: give the number of collections"),
+        ("--eps-forever 2 --rounds 3", "--eps and SAMPLE are missing: give the privacy budget"),
+        ("--eps 1 --eps-forever 2 --k 8", "--rounds is missing: give the number of"),
+        ("--eps 2 --eps-forever 2 --rounds 3 --k 8", "must be below --eps-forever, that of all reports"),
+        ("--eps 1 --rounds 3 --k 8 --changes 0.1", "--changes goes with --eps-forever"),
+    ),
+    "rounds --eps 1 --eps-forever 2 --rounds 30 --k 8": (
+        ("--changes 1.1", "changes must be a number between 0 and 1, got '1.1'"),
+        ("--changes -0.1", "changes must be a number between 0 and 1, got '-0.1'"),
+        ("--changes 1", "changes must be at most 0.793 for these frequencies, got 1"),
+        ("--protocol ss", "give --protocol one of grr, rappor, oue, blh, olh, got ss"),
+        ("--device-bits 9", "device-bits must be at most k=8, got 9"),
+        ("--metric l2 --attributes 3", "--metric, --attributes does not go with --eps-f"),
+        ("--why --matrix", "--why, --matrix does not go with --eps-forever"),
+        ("--threat 0.1", "--threat is no option of ldp-advise rounds, but of"),
+        ("--column a", "--column needs a sample, and none is given"),
+    ),
+    "audit --k 10 --eps 1 --trials 20000": (
+        ("-p grr --memoize", "--eps-forever and --rounds are missing: give the budget of all reports"),
+        ("-p grr --eps-forever 2", "--eps-forever needs --memoize"),
+        (f"-p ss {HALF} 2 --rounds 3", "one of grr, rappor, oue, blh, olh"),
+        (f"-p grr {HALF} 1 --rounds 3", "must be below --eps-forever"),
+        (f"-p grr {HALF} 2 --rounds 1e4", "between 1 and 2,000"),
+        (f"-p grr {HALF} 2 --rounds 3 --attack pair", "--attack does not go with --memoize"),
+    ),
+    "pareto": (
+        ("", "--eps and SAMPLE are missing"),
+        ("--eps 1", "SAMPLE is missing"),
+        (f"--k 8 {PROMISE} --eps 1", "--eps does not go with --central-eps"),
+        ("--k 8 --delta 1e-8", "--delta goes with --central-eps"),
+    ),
+    "pareto --eps 1 --k 50": (
+        ("--metric all", "pareto answers for one metric at a time"),
+        ("-m l1 --metric l2", "pareto answers for one metric at a time, got l1, l2"),
+        ("--plot x.gif", "the suffix must be .png, .svg, .pdf, got '.gif'"),
+        ("--column 2", "--column needs a sample, and none is given"),
+        ("--reps 30", "--reps is for a simulation"),
+        ("-o same.svg --plot same.svg", "writes the same file; give each its own name"),
+    ),
+    "places town.csv --eps 1": (
+        ("--privacy metric", "--privacy metric needs --radius"),
+        ("--privacy metrik", "did you mean 'metric'"),
+        ("--radius 2", "--radius goes with --privacy metric"),
+        ("--radius -2 --privacy metric", "above 0"),
+        ("--channel own.csv", "--grid or --cell-km and --columns are missing: give cells"),
+        ("--distance euclidean", "--grid or --cell-km and --columns are missing"),
+        ("--grid 5x6", "--columns is missing: give both coordinates"),
+        ("--columns row,col", "--grid or --cell-km is missing: give cells"),
+    ),
+    "places fruit.csv -q --eps 1": (("--privacy metric --radius 2", "ordered domain"),),
+    "places town.csv --privacy metric --radius 2 --grid 5x6 --columns row,col": (
+        ("", "--eps is missing"),
+        ("--eps 2 --distance chess", "distance must be one of euclidean, manhattan"),
+        ("--eps 2 -p oue", "unknown protocol 'oue' here"),
+        ("--eps 2 -m range", "not for places"),
+        ("--eps 2 --keep-top 3", "--keep-top is no option of ldp-advise places"),
+        ("--eps 2 --rounds 2", "--rounds is no option of ldp-advise places"),
+        ("--eps 2 --plot map.jpg", "suffix must be"),
+        ("--eps 2 --reps 4 --max-reps 3", "max-reps must be at least reps"),
+    ),
+    "plan": (
+        ("", "--target, --eps or --n and SAMPLE are missing"),
+        ("--target 0.1 --eps 1", "SAMPLE is missing"),
+        ("--detect 0.001 --n 100 --k 10", "a frequency of 0.001 is less than one of 100 users"),
+        ("--k 16 --n 3 --target 0.1", "at least 10"),
+    ),
+    "plan --k 16 --eps 1": (
+        ("", "--target is missing"),
+        ("--target 0", "target must be a number above 0"),
+        ("--target -1", "target must be a number above 0"),
+        ("--target nan", "target must be a number above 0"),
+        ("--target 0.1 --n 1000", "no unknown is left"),
+        ("--target 0.1 --detect 0.1", "not both"),
+        ("--detect 1.5", "above 0 and below 1"),
+        ("--detect 0.1 --method norm_sub", "--method goes with --target"),
+        ("--detect 0.1 --metric l1", "--metric goes with --target"),
+        ("--target 0.1 -m l1 -m l2", "plan answers for one metric at a time, got l1, l2"),
+        ("--target 0.1 --metric all", "one metric"),
+        ("--target 0.1 --metric zebra", "unknown metric"),
+        ("--target 0.1 --column x", "needs a sample, and none is given"),
+        ("--target 0.1 --skew 1 --shape zipf", "either skew or shape"),
+        ("--target 0.1 --deployable --protocol oue", "--deployable keeps grr, rappor, and the menu has oue"),
+    ),
+    "plan --target 0.1 --k 8": (
+        (f"{PROMISE} --n 100", "--n does not go with --central-eps"),
+        (f"{PROMISE} --eps 1", "--eps does not go with --central-eps"),
+        ("--central-eps 1", "--central-eps needs --delta"),
+        ("--central-eps 1e-8 --delta 1e-8", "central-eps must be at least 1e-06 in a plan, got 1e-08"),
+    ),
+    "shuffler --k 8": (
+        ("--central-eps 1", "--central-eps needs --delta"),
+        ("--delta 1e-8", "--delta goes with --central-eps"),
+        ("--central-eps 1 --delta 1", "delta must be a number above 0 and below 1, got '1'"),
+        ("--central-eps 1 --delta 0", "delta must be a number above 0 and below 1, got '0'"),
+        ("--central-eps 0 --delta 0.1", "central-eps must be a number between 1e-09 and 32, got '0'"),
+        (f"{PROMISE} --eps 1", "--eps is no option of ldp-advise shuffler"),
+        (f"{PROMISE} --attributes 3", "--attributes is no option of ldp-advise shuffler"),
+        (f"{PROMISE} --why", "--why is no option of ldp-advise shuffler"),
+        ("--central-eps 1e-9 --delta 1e-12 --n 1000", "kept by no reports of 1,000 users"),
+    ),
+    "epsilon --eps 1": (
+        ("--shuffle --n 100", "--shuffle needs --delta"),
+        ("--shuffle --delta 1e-8", "--n is missing"),
+        ("--delta 1e-8", "--delta goes with --shuffle"),
+        ("--n 100", "--n goes with --shuffle"),
+    ),
+    "sweep": (
+        ("", "--eps, --n and --k are missing"),
+        ("--n 1e4 --k 4", "--eps is missing"),
+        ("--eps 1 --k 4", "--n is missing"),
+        ("--eps 1 --n 1e4", "--k is missing"),
+        ("--eps 1,,2 --n 1e4 --k 4", "with commas"),
+        ("--eps 1,x --n 1e4 --k 4", "must be a number"),
+        ("--eps 0 --n 1e4 --k 4", "above 0"),
+        ("--eps 1 --n 0 --k 4", "at least 1"),
+    ),
+    "sweep --eps 1 --n 1e4": (
+        ("--k 1", "at least 2"),
+        ("--k 1e9", "at most 2,000,000"),
+        ("--k 2M,1999999,1999998,1999997,1999996,1999995", "add up to at most"),
+        ("--k 4 --metric all", "one metric"),
+        ("--k 4 -m l1 -m l2", "one metric at a time, got l1, l2"),
+        ("--k 4 --header", "--header needs a sample, and none is given"),
+        ("--k 4 --plot x.bmp", ".png, .svg, .pdf"),
+        ("--k 4 --plot x.svg --plot-curves x.svg", "same file"),
+        ("--k 4 --resume /nowhere/x", "no directory"),
+        ("--k 4 --resume -", "needs the name of a file"),
+        ("--k 4 --scheduler tcp://127.0.0.1:1", "--scheduler is for --backend dask"),
+    ),
+    "fakes -q --eps 1 fruit.csv": (
+        ("--method recover_known --threat 0.1", "needs to know what fake users promote: give --targets"),
+        ("--targets MA", "targets goes with threat: give --threat SHARE"),
+        ("--targets XX --threat 0.1", "targets must be categories, got XX"),
+        ("-p she --threat 0.1", "threat needs a protocol that bounds what one report may claim, and she"),
+        ("--instant --threat 0.05", "--instant is no option of ldp-advise fakes"),
+        ("--threat 1.5", "threat must be a number above 0 and below 1, got '1.5'"),
+        ("--threat 0.9999", "leaves no honest user among n=1000"),
+    ),
+    "fakes --eps 1": (("--k 50 --threat 0.05", "SAMPLE is missing: give a file"),),
+    "code --eps 1 --k 8 --to out": (
+        ("-p oue --method recover", "which code does not write: ldp-advise explain recover"),
+    ),
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in FILES.items():
+        Path(name).write_text(text, encoding="utf-8")
+
+
+@pytest.mark.usefixtures("folder")
+def test_what_is_refused_is_refused_in_one_line_that_says_why(run: Run) -> None:
+    def refused(cell: tuple[str, str]) -> None:
+        line, said = cell
+        code, out, err = run(*line.split())
+        assert (code, out) == (2, "")
+        assert said in err
+        assert err.count("\n") == 1
+
+    lines = [(f"{start} {rest}", said) for start, cells in REFUSED.items() for rest, said in cells]
+    assert failures(lines, refused) == {}
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_missing_matplotlib_is_told_before_anything_else(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    for line in ("--plot x.png fruit.csv", "--report x.html fruit.csv", "--k 50 --plot x.png"):
+        code, _, err = run(*(["pareto"] if "--k" in line else []), "-q", "--eps", "1", *line.split())
+        assert code == 2
+        assert "needs matplotlib: pip install 'ldp-advise[plot]'" in err
+
+
+def test_python_refuses_the_same() -> None:
+    counts, promise = [40, 30, 20, 10], {"central_epsilon": 1.0, "delta": 1e-6}
+    no_sample = "--skew is for a question without a sample: the frequencies are those of "
+    cells = [
+        (memoise, {"epsilon": 1}, "--eps-forever, --rounds and SAMPLE are missing"),
+        (memoise, {"epsilon": 2, "epsilon_forever": 1, "rounds": 3, "k": 8}, "must be below --eps-forever"),
+        (memoise, {"epsilon": 1, "epsilon_forever": 2, "rounds": 3, "sample_counts": counts, "skew": 1}, no_sample),
+        (plan, {"target": 0.1, "epsilon": 1.0, "sample_counts": counts, "skew": 1.0}, no_sample),
+        (plan, {"target": 0.1, "k": 4}, "--eps or --n is missing"),
+        (plan, {"detect": 0.01, "eps": 1.0, "epsilon": 1.0, "k": 20}, "either epsilon or eps"),
+        (sweep, {"eps": 1, "n": 10, "users": 10, "k": 4}, "give either n or users"),
+        (advise, {"k": 8, "eps": 1.0, **promise}, "--eps does not go with --central-eps"),
+        (advise, {"k": 8, "attributes": 3, **promise}, "--attributes does not go with --central-eps"),
+        (advise, {"estimate": [0.5, 0.5], "n": 100, "protocol": "grr", **promise}, "--central-eps"),
+        (advise, {"epsilon": 1.0, "k": 50, "threat": 0.05}, "threat needs a simulation"),
+        (advise, {"epsilon": 1.0, "sample_counts": counts, "instant": True, "threat": 0.05}, "threat needs a simul"),
+    ]
+
+    def refused(cell: tuple[object, dict[str, object], str]) -> None:
+        function, options, said = cell
+        with pytest.raises(InputError, match=said):
+            function(**options)  # type: ignore[operator]
+
+    assert failures(cells, refused) == {}
