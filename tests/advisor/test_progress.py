@@ -22,27 +22,16 @@ def on_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     return stream
 
 
-def test_short_work_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_work_on_a_terminal_shows_that_it_goes_on_and_nothing_else_does(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = on_terminal(monkeypatch)
-    with progress.delayed_status("reading"):
-        pass
-    assert "reading" not in terminal.getvalue()
-
-
-def test_long_work_shows_that_it_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal = on_terminal(monkeypatch)
-    with progress.delayed_status("reading"):
-        time.sleep(0.5)
-    assert "reading" in terminal.getvalue()
-
-
-def test_nothing_is_shown_off_a_terminal_or_when_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal = on_terminal(monkeypatch)
-    for enabled, stream in ((False, terminal), (True, io.StringIO())):
+    off, quiet, short = io.StringIO(), Terminal(), Terminal()
+    for stream, seconds, enabled in ((terminal, 0.5, True), (off, 0.1, True), (quiet, 0.1, False), (short, 0, True)):
         monkeypatch.setattr("sys.stderr", stream)
         with progress.delayed_status("reading", enabled=enabled):
-            time.sleep(0.1)
-        assert stream.getvalue() == ""
+            time.sleep(seconds)
+    assert "reading" in terminal.getvalue()
+    assert "reading" not in short.getvalue()
+    assert off.getvalue() == quiet.getvalue() == ""
 
 
 def test_words_say_what_is_being_done(monkeypatch: pytest.MonkeyPatch) -> None:
