@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ from advisor.names import pair_text
 from advisor.question.frequencies import Frequencies
 from advisor.question.metric_settings import MetricSettings
 from advisor.question.plan import PlanQuestion
-from advisor.show.model import Sentence
+from advisor.show.model import Role, Sentence
 from advisor.show.plan import answer_sentence, plan_document, plan_table
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.benchmark import Experiment, simulate
@@ -27,6 +27,7 @@ from simulator.domain import ORDERED
 from simulator.methods import observe, possible
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
+from tests.advisor.conftest import Run
 
 FRESH = 7919  # a seed that no plan here uses: the check must not reuse the noise of what it checks
 
@@ -81,16 +82,7 @@ def brute(
 
 def check_by_brute_force(number: int) -> None:
     request = asked(number)
-    answer = plan(
-        target=request.target,
-        metric=request.metric,
-        epsilon=request.epsilon,
-        n=request.n,
-        k=request.k,
-        shape=request.shape,
-        protocol=request.protocol,
-        method=request.method,
-    )
+    answer = plan(**asdict(request))
     best = answer.best
     assert best.value is not None
     epsilon = request.epsilon if request.epsilon is not None else best.value
@@ -348,3 +340,30 @@ def test_the_first_answer_is_near_and_does_not_simulate() -> None:
     assert best.low is not None
     assert best.high is not None
     assert best.low <= (settled.value or 0) <= best.high
+
+
+# --- how it is asked for and shown -----------------------------------------------------------------------------
+
+
+def test_same_seed_same_plan_whatever_the_jobs() -> None:
+    asked = {"target": 0.3, "epsilon": 1.0, "k": 16, "protocol": "grr", "method": "none", "max_repetitions": 40}
+    assert plan(jobs=1, **asked).to_json() == plan(jobs=2, **asked).to_json()  # type: ignore[arg-type]
+
+
+def test_a_view_keeps_to_its_roles(run: Run) -> None:
+    arguments = ("plan", "--target", "0.1", "--eps", "1", "--k", "16", "--instant", "-p", "grr,oue")
+    for form in ("table", "markdown"):
+        texts = [run(*arguments, "--format", form, *way.split())[1] for way in ("", "-q", "-v")]
+        assert ["Assumed:" in text for text in texts] == [True, False, True]
+        assert ["to best:" in text for text in texts] == [False, False, True]
+
+
+def test_a_target_that_asks_for_nothing_is_said_to() -> None:
+    parts = plan_document(plan(target=5.0, epsilon=1.0, k=8, instant=True)).parts
+    told = [part for part in parts if isinstance(part, Sentence) and part.role is Role.DETAIL]
+    assert any("asks for nothing" in part.text for part in told)
+
+
+def test_a_plan_keeps_to_protocols_that_run_in_products(run: Run) -> None:
+    asked = "plan --detect 0.01 --eps 1 --k 32 --instant --deployable --format json"
+    assert set(json.loads(run(*asked.split())[1])["request"]["protocols"]) == {"grr", "rappor"}
