@@ -28,18 +28,6 @@ from simulator.ranking import PRACTICAL_RATIO
 from tests.cells import failures
 
 
-def test_k_alone_is_enough() -> None:
-    advice = advise(1.0, k=256, metric="emd")
-    assert advice.source == "grid"
-    assert advice.request.n == 100_000
-    assert advice.request.skew == 1
-    said = "; ".join(advice.request.assumptions)
-    assert "100,000" in said
-    assert "skew 1" in said
-    assert "needs an order" in said
-    assert {row.protocol for row in advice.recommendations} == set(PROTOCOLS)
-
-
 def test_every_metric_of_the_data_is_predicted() -> None:
     def check(metric: str) -> None:
         advice = advise(1.0, k=32, metric=metric)
@@ -94,15 +82,12 @@ def test_a_sample_is_looked_up_by_its_own_shape() -> None:
     assert instant.source == "grid"
     assert instant.request.sample_users == 200_000
     assert instant.lowest.error == pytest.approx(same.best.error, rel=1e-6)
+    menu = {
+        "protocol": [instant.best.protocol, "pgr", "olh"],
+        "method": [instant.best.method, "norm_sub", "eb_ns", "wavelet_eb"],
+    }
     simulated = advise(
-        1.0,
-        sample_counts=counts,
-        ordered=True,
-        metric="emd",
-        protocol=[instant.best.protocol, "pgr", "olh"],
-        method=[instant.best.method, "norm_sub", "eb_ns", "wavelet_eb"],
-        repetitions=20,
-        max_repetitions=20,
+        1.0, sample_counts=counts, ordered=True, metric="emd", repetitions=20, max_repetitions=20, **menu
     )
     # The first choice of the look-up is one of the good ones where it is tried out.
     tried = next(row for row in simulated.recommendations if row.pair == instant.best.pair)
@@ -225,34 +210,6 @@ def test_every_shape_is_answered() -> None:
     assert failures(sorted(SHAPES), check) == {}
 
 
-def test_wrong_requests_get_one_line() -> None:
-    cells = [
-        ({}, "k is missing"),
-        ({"k": 10, "skew": -1}, "skew must be a number between 0 and 8, got -1"),
-        ({"k": 10, "skew": 1, "shape": "zipf"}, "either skew or shape"),
-        ({"k": 10, "shape": "gaus"}, "did you mean 'gaussian'"),
-        ({"k": 10, "shape": "gaussian:x"}, "takes a number"),
-        ({"k": 10, "shape": "gaussian:-1"}, "shape gaussian has no valid frequencies at -1"),
-        ({"k": 10, "shape": "sparse:2"}, "shape sparse has no valid frequencies at 2"),
-        ({"k": 10, "metric": "emd", "ordered": False}, "emd"),
-        ({"k": 10, "metric": "topk", "top_values": 3}, "give a sample"),
-        (
-            {"sample_counts": [5, 5], "skew": 1.0},
-            "--skew is for a question without a sample: the frequencies are those of the sample",
-        ),
-        ({"estimate": [0.5, 0.5], "protocol": "oue", "n": 9, "instant": True}, "instant is for a sample"),
-        ({"k": 10, "surrogate": "ensemble"}, "surrogate goes with an estimate"),
-    ]
-
-    def check(cell: tuple[dict[str, object], str]) -> None:
-        options, message = cell
-        with pytest.raises(InputError, match=message) as caught:
-            advise(1.0, **options)
-        assert "\n" not in str(caught.value)
-
-    assert failures(cells, check) == {}
-
-
 def test_a_metric_that_the_data_does_not_know_gets_one_line_that_says_what_to_do(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -260,10 +217,6 @@ def test_a_metric_that_the_data_does_not_know_gets_one_line_that_says_what_to_do
     for options in ({"k": 10}, {"k": 10, "shape": "gaussian"}, {"sample_counts": [60, 30, 10], "instant": True}):
         with pytest.raises(InputError, match=r"predictions need one of .*, got 'worst': give a sample to simulate$"):
             advise(1.0, metric="worst", **options)
-
-
-def test_the_usual_setting_of_a_metric_may_be_named() -> None:
-    assert advise(1.0, k=40, metric="topk", top_values=2).recommendations
 
 
 def test_on_two_categories_randomised_response_is_not_beaten() -> None:
@@ -283,16 +236,30 @@ def test_what_look_ups_do_not_cover_is_named(monkeypatch: pytest.MonkeyPatch) ->
         advise(1.0, k=16, method="shrunk")
 
 
-def test_less_than_one_user_is_told_from_nothing() -> None:
-    advice = advise(0.1, k=64, n=1000)
-    assert advice.detectable_frequency is not None
-    assert advice.detectable_frequency > 1
-    assert any("not even 1" in sentence.text for sentence in note_sentences(advice))
-
-
 def test_figures_of_a_skew_and_of_a_shape_have_names_of_their_own() -> None:
     """Both begin with the same frequencies, but a skew stands for three shapes more."""
     of_skew, of_shape = advise(1.0, k=64, skew=1), advise(1.0, k=64, shape="zipf:1")
     assert of_skew.best.error != of_shape.best.error
     assert of_skew.experiment_id != of_shape.experiment_id
     assert of_skew.experiment_id == advise(1.0, k=64, skew=1.0).experiment_id
+
+
+# --- named shapes ----------------------------------------------------------------------------------------------------
+
+
+def test_dirichlet_draws_have_the_concentration_that_is_asked_for() -> None:
+    def check(concentration: float) -> None:
+        # E(sum f^2) is (a + 1) / (k a + 1); a sum in [0, 1] has an sd of at most 1/2.
+        k, draws = 8, 400
+        expected = (concentration + 1) / (k * concentration + 1)
+        mean = np.mean([(frequencies("dirichlet", k, concentration, seed=seed) ** 2).sum() for seed in range(draws)])
+        assert abs(mean - expected) < 5 * 0.5 / draws**0.5
+        if concentration < 1e-5:
+            assert mean > 0.999
+
+    assert failures([1e-1, 1e-2, 1e-3, 1e-6, 1e-9, 1e-300], check) == {}
+
+
+def test_every_category_may_be_the_spike() -> None:
+    spikes = {int(frequencies("dirichlet", 4, 1e-9, seed=seed).argmax()) for seed in range(60)}
+    assert spikes == {0, 1, 2, 3}  # one is missing with probability 4 (3/4)^60 = 1.3e-7

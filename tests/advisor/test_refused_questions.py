@@ -215,6 +215,7 @@ def test_a_missing_matplotlib_is_told_before_anything_else(run: Run, monkeypatch
 
 def test_python_refuses_the_same() -> None:
     counts, promise = [40, 30, 20, 10], {"central_epsilon": 1.0, "delta": 1e-6}
+    collected = {"estimate": [0.5, 0.5], "n": 100, "protocol": "grr"}
     no_sample = "--skew is for a question without a sample: the frequencies are those of "
     cells = [
         (memoise, {"epsilon": 1}, "--eps-forever, --rounds and SAMPLE are missing"),
@@ -224,16 +225,36 @@ def test_python_refuses_the_same() -> None:
         (plan, {"target": 0.1, "k": 4}, "--eps or --n is missing"),
         (plan, {"detect": 0.01, "eps": 1.0, "epsilon": 1.0, "k": 20}, "either epsilon or eps"),
         (sweep, {"eps": 1, "n": 10, "users": 10, "k": 4}, "give either n or users"),
+        (advise, {"epsilon": 1.0}, "k is missing"),
+        (advise, {"epsilon": 1.0, "k": 10, "skew": -1}, "skew must be a number between 0 and 8, got -1"),
+        (advise, {"epsilon": 1.0, "k": 10, "skew": 1, "shape": "zipf"}, "either skew or shape"),
+        (advise, {"epsilon": 1.0, "k": 10, "shape": "gaus"}, "did you mean 'gaussian'"),
+        (advise, {"epsilon": 1.0, "k": 10, "shape": "gaussian:x"}, "takes a number"),
+        (advise, {"epsilon": 1.0, "k": 10, "metric": "emd", "ordered": False}, "emd"),
+        (advise, {"epsilon": 1.0, "k": 10, "metric": "topk", "top_values": 3}, "give a sample"),
+        (advise, {"epsilon": 1.0, "sample_counts": counts, "skew": 1.0}, no_sample),
+        (advise, {"epsilon": 1.0, **collected, "instant": True}, "instant is for a sample"),
+        (advise, {"epsilon": 1.0, "k": 10, "surrogate": "ensemble"}, "surrogate goes with an estimate"),
         (advise, {"k": 8, "eps": 1.0, **promise}, "--eps does not go with --central-eps"),
         (advise, {"k": 8, "attributes": 3, **promise}, "--attributes does not go with --central-eps"),
-        (advise, {"estimate": [0.5, 0.5], "n": 100, "protocol": "grr", **promise}, "--central-eps"),
+        (advise, {**collected, **promise}, "--central-eps"),
         (advise, {"epsilon": 1.0, "k": 50, "threat": 0.05}, "threat needs a simulation"),
         (advise, {"epsilon": 1.0, "sample_counts": counts, "instant": True, "threat": 0.05}, "threat needs a simul"),
     ]
 
     def refused(cell: tuple[object, dict[str, object], str]) -> None:
         function, options, said = cell
-        with pytest.raises(InputError, match=said):
+        with pytest.raises(InputError, match=said) as caught:
             function(**options)  # type: ignore[operator]
+        assert "\n" not in str(caught.value)
 
     assert failures(cells, refused) == {}
+
+
+def test_a_shape_with_a_parameter_that_means_nothing_is_refused() -> None:
+    def refused(shape: str) -> None:
+        with pytest.raises(InputError, match=f"shape {shape.partition(':')[0]} has no valid frequencies at"):
+            advise(1.0, k=16, shape=shape)
+
+    shapes = "steps:0", "steps:0.5", "dirichlet:0", "sparse:0", "sparse:2", "uniform:7", "geometric:0", "gaussian:-1"
+    assert failures(shapes, refused) == {}
