@@ -11,7 +11,6 @@ import pytest
 from advisor import Advice, InputError, advise
 from advisor.answers.catalog import explanation
 from advisor.answers.rank.why import explain
-from advisor.extensions.code.question import saved_pair
 from advisor.names import method_name
 from advisor.show.rank.answer import summary
 from simulator import METRICS, PROTOCOLS
@@ -20,7 +19,6 @@ from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 from simulator.surrogate import DRAWS, known_frequencies
 from tests.advisor.conftest import Run
-from tests.advisor.estimates import ALONE
 from tests.advisor.schemas import schema
 from tests.cells import failures
 
@@ -51,6 +49,11 @@ def test_both_are_listed_beside_the_methods_and_in_no_table_of_the_next_round(an
     assert answer.best.error == min(row.error for row in answer.recommendations)
     assert answer.next_round is not None
     assert not {*SUMMARIES} & {row.method for row in answer.next_round.recommendations}
+    assert explain(answer).method not in SUMMARIES
+    alone = next(row for row in answer.recommendations if row.method not in SUMMARIES)
+    more = f"{100 * (alone.error / answer.best.error - 1):.0f} % more error."
+    assert "Use the posterior mean on this GRR estimate" in summary(answer)
+    assert f"{method_name(alone.method)}, the best method without such draws, has {more}" in summary(answer)
     data = json.loads(answer.to_json())
     schema("advice").validate(data)
     assert (data["judged"], data["total"]) == (True, None)
@@ -68,20 +71,6 @@ def test_the_error_and_what_is_written_are_those_of_the_summary_of_the_draws(ans
     np.testing.assert_array_equal(answer.apply(raw()), answer.apply(raw(), POSTERIOR_MEAN))
 
 
-def test_the_answer_says_what_it_is_and_what_the_best_method_costs(answer: Advice) -> None:
-    median = asked("l1", proper=True, **ALONE)
-    assert median.best.method == POSTERIOR_MEDIAN
-    for advice, what in ((answer, "mean"), (median, "median")):
-        text = summary(advice)
-        assert f"Use the posterior {what} on this GRR estimate" in text
-        assert f"the {what} of {DRAWS} draws of the frequencies that may be behind the estimate." in text
-        alone = next(row for row in advice.recommendations if row.method not in SUMMARIES)
-        more = 100 * (alone.error / advice.best.error - 1)
-        assert more > 1
-        assert f"{method_name(alone.method)}, the best method without such draws, has {more:.0f} % more error." in text
-    assert explain(answer).method not in SUMMARIES
-
-
 def test_they_are_explained_under_the_names_that_people_write() -> None:
     def check(name: str) -> None:
         found = explanation(name)
@@ -94,27 +83,19 @@ def test_they_are_explained_under_the_names_that_people_write() -> None:
 
 
 def test_they_are_not_compared_by_name() -> None:
-    def check(names: list[str]) -> None:
+    for names in (["posterior_median"], ["eb_ns", "Posterior mean"]):
         with pytest.raises(InputError, match=r"not compared by name.*leave --method out"):
             asked("kl", method=names)
 
-    assert failures([["posterior_median"], ["eb_ns", "Posterior mean"]], check) == {}
 
-
-def test_code_is_not_written_for_them(answer: Advice, run: Run, tmp_path: Path) -> None:
+def test_code_is_not_written_for_them_and_a_paragraph_says_what_judged_them(
+    answer: Advice, run: Run, tmp_path: Path
+) -> None:
     saved = tmp_path / "answer.json"
     saved.write_text(answer.to_json(), encoding="utf-8")
-    assert saved_pair(str(saved))[:2] == ("grr", POSTERIOR_MEAN)
     code, _, err = run("code", str(saved), "--to", str(tmp_path / "made"))
     assert code == 2
     assert "name a method instead, --protocol grr --method eb_ns --eps 1 --k 16" in err
-
-
-def test_the_methods_paragraph_says_what_judged_them(answer: Advice, run: Run, tmp_path: Path) -> None:
-    saved = tmp_path / "answer.json"
-    saved.write_text(answer.to_json(), encoding="utf-8")
-    code, text, _ = run("cite", str(saved))
-    assert code == 0
-    said = " ".join(text.split())
+    said = " ".join(run("cite", str(saved))[1].split())
     assert f"read errors off {DRAWS} draws of the frequencies that may be behind the estimate (seed 0)." in said
     assert "simulated each pair" not in said
