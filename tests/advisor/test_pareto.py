@@ -59,15 +59,13 @@ def test_every_format_holds_the_same_frontier(run: Run, tmp_path: Path) -> None:
     assert {tuple(row["dominated_by"].values()) for row in data["dominated"]} <= set(pairs)
 
 
-@pytest.mark.slow
 def test_a_picture_is_drawn_the_same_again_and_the_page_has_it(run: Run, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    page, asked = tmp_path / "page.html", ("pareto", "--eps", "1", "--k", "50", "--plot")
-    for suffix, begins in ((".svg", b"<?xml"), (".png", b"\x89PNG"), (".pdf", b"%PDF")):
-        first, second = tmp_path / f"one{suffix}", tmp_path / f"two{suffix}"
-        assert run(*asked, first)[0] == run(*asked, second, "--report", page, "--force")[0] == 0
-        assert first.read_bytes().startswith(begins)
-        assert first.read_bytes() == second.read_bytes()
+    first, second, page = (tmp_path / name for name in ("one.svg", "two.svg", "page.html"))
+    asked = ("pareto", "--eps", "1", "--k", "50", "--plot")
+    assert run(*asked, first)[0] == run(*asked, second, "--report", page)[0] == 0
+    assert first.read_bytes().startswith(b"<?xml")
+    assert first.read_bytes() == second.read_bytes()
     assert "<svg" in page.read_text(encoding="utf-8")
     assert "the file exists" in run(*asked, first)[2]
 
