@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import copy
 import math
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from itertools import groupby
-from multiprocessing import get_context
 from typing import Any
 
 import numpy as np
 import pytest
 
 from advisor import InputError, advise
-from advisor.answers.rank.prediction import stays
 from advisor.answers.rank.why import explain
 from advisor.show.rank.notes import note_sentences
 from knowledge.describe.profile import profile_of
 from knowledge.menu import CURVE_PROTOCOLS
 from knowledge.model import load
-from knowledge.ranking import MOST, look_up
+from knowledge.ranking import look_up
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.benchmark import Experiment, simulate
 from simulator.populations import SHAPES, apportion, frequencies
@@ -40,14 +36,6 @@ def test_every_metric_of_the_data_is_predicted() -> None:
     assert failures(load().provenance.predicted, check) == {}
 
 
-def test_the_first_row_has_the_shortest_report_within_five_percent_of_the_lowest_error() -> None:
-    for k, metric in ((64, "l1"), (256, "l1"), (4, "kl"), (300, "emd")):
-        advice = advise(1.0, k=k, metric=metric)
-        near = [row for row in advice.recommendations if row.error <= PRACTICAL_RATIO * advice.lowest.error]
-        assert advice.best in near
-        assert advice.best.report_bits == min(row.report_bits for row in near)
-
-
 def test_along_budgets_the_protocol_changes_once_at_most() -> None:
     protocols = [advise(epsilon, k=300, n=2_000_000).best.protocol for epsilon in np.geomspace(0.5, 2, 9)]
     assert len(list(groupby(protocols))) <= 2
@@ -65,14 +53,6 @@ def test_along_an_order_a_protocol_for_it_comes_first() -> None:
         assert "raw" not in {row.kind for row in one.baselines}
 
     assert failures(["emd", "range", "mean", "quantiles", "ks"], check) == {}
-
-
-def test_tiers_are_what_the_prediction_tells_apart() -> None:
-    advice = advise(2.0, k=128, metric="l1", shape="zipf:1.5")
-    leader = advice.lowest
-    for row in advice.recommendations:
-        apart = row.ratio_to_best >= PRACTICAL_RATIO and (row.ratio_low > 1 or row.ratio_to_best > MOST)
-        assert (row.tier > 1) == (apart and row is not leader)
 
 
 def test_a_sample_is_looked_up_by_its_own_shape() -> None:
@@ -139,11 +119,6 @@ def test_users_that_are_too_few_for_any_pair_are_named() -> None:
     assert not any(f"{one:,} users the answer would be" in text for one in few for text in said)
 
 
-def test_staying_needs_the_pair_on_the_menu() -> None:
-    found = look_up(profile_of(frequencies("zipf", 32), 1000), 1.0, 1000, "l1", protocols=["grr"])
-    assert stays(("oue", "norm_sub"))(found) == (found.best.protocol, found.best.method)
-
-
 def test_why_names_the_path_and_real_changes() -> None:
     advice = advise(1.0, k=256, metric="l1")
     why = explain(advice)
@@ -188,15 +163,6 @@ def test_the_interval_of_what_is_extrapolated_is_wider() -> None:
     pair: dict[str, Any] = {"protocol": far.best.protocol, "method": far.best.method}
     near = advise(1.0, k=2000, **pair).best
     assert far.best.error_high / far.best.error > near.error_high / near.error
-
-
-@pytest.mark.slow
-def test_an_answer_can_be_sent_to_another_process() -> None:
-    advice = advise(1.0, k=32, metric="l1")
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        back = pool.submit(copy.copy, advice).result()
-    assert back.best == advice.best
-    assert back.other_users == advice.other_users
 
 
 def test_every_shape_is_answered() -> None:

@@ -179,6 +179,11 @@ def test_an_own_channel_competes_if_it_keeps_the_promise_and_a_singular_one_has_
     assert {row["method"] for row in json.loads(out)["recommendations"] if row["protocol"] == "channel"} == {"ibu"}
 
 
+def test_a_line_of_numbers_needs_no_grid(run: Run, ages: str) -> None:
+    answer = answered(run, "places", "--privacy", "metric", "--radius", "3", "--eps", "2", *QUICK, ages)
+    assert (answer["places"]["rows"], answer["unit"]) == (1, "steps")
+
+
 def test_heat_maps_are_written_and_never_over_a_file(run: Run, town: str, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     words = (*METRIC, *QUICK, "-p", "krr", "--method", "norm_sub,ibu", town, "--plot", tmp_path / "map.svg")
