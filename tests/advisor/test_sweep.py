@@ -90,11 +90,6 @@ def test_a_sample_is_read_once_for_all_domains(run: Run, monkeypatch: pytest.Mon
     assert [line.split()[0] for line in out.splitlines()] == ["4", "8"]
 
 
-def test_a_sample_brings_its_own_n_and_k() -> None:
-    swept = sweep(epsilons=[1.0], sample_counts=[50, 30, 20], protocol="grr", repetitions=4)
-    assert [cell.place for cell in swept.cells] == [(1.0, 100, 3)]
-
-
 def test_csv_and_values_have_every_winner_and_every_pair_of_json(run: Run) -> None:
     known = json.loads(run(*WORDS, "--format", "json")[1])["results"]
     assert len(known) == 4
