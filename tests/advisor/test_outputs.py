@@ -107,6 +107,7 @@ def test_names_that_cannot_be_written_are_refused(tmp_path: Path, monkeypatch: p
     longest = tmp_path / ("x" * 251 + ".csv")  # of 255 bytes
     added(Outputs(force=False), "--output", longest).write_text("new")
     assert longest.read_text() == "new"
+    Path("file").touch()
     Path("circle").symlink_to("round")
     Path("round").symlink_to("circle")
     cells = [
@@ -114,6 +115,7 @@ def test_names_that_cannot_be_written_are_refused(tmp_path: Path, monkeypatch: p
         ("new/", "this is a directory, a file name is needed"),
         ("link-to-nowhere/", "this is a directory, a file name is needed"),
         ("none/a.csv", "there is no directory"),
+        ("file/a.csv", "there is no directory"),
         ("a.doc", r"--output a\.doc: the suffix must be \.csv, \.json, got '\.doc'"),
         ("a", "got 'none'"),
         ("x" * 252 + ".csv", r"--output .*: cannot be written "),

@@ -79,3 +79,5 @@ def test_constraints_hold_and_nothing_left_is_no_error(run: Run) -> None:
         assert code == 0
         assert "Nothing is left to rank: --max-bits 1 removed" in out
     assert json.loads(run(*nothing, "json")[1])["frontier"] == []
+    one = run("pareto", "--eps", "1", "--k", "50", "-p", "grr", "--method", "none")[1]
+    assert one.startswith("1 of 1 pair is worth considering: GRR with no post-processing has")
