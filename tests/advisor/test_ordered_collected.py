@@ -177,6 +177,7 @@ def test_what_is_written_drawn_and_applied_is_the_method_on_all_that_was_observe
     np.testing.assert_array_equal([stroke[0, 1] for stroke in strokes.get_segments()], expected)
     if protocol == "sw":
         assert "raw estimate" not in shown
+        assert "sw has no raw estimate, and no intervals from one" in advice.request.assumptions
         assert {(row["raw"], row["low"], row["high"]) for row in rows} == {("", "", "")}
         with pytest.raises(InputError, match="sw has no raw estimate"):
             advice.apply(np.full(K, 1 / K))

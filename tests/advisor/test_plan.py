@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,8 +15,6 @@ from scipy.stats import binom
 from advisor.answers.plan.prediction import PLACES, PlanPrediction, first_answers
 from advisor.api.plan import plan
 from advisor.names import pair_text
-from advisor.question.frequencies import Frequencies
-from advisor.question.metric_settings import MetricSettings
 from advisor.question.plan import PlanQuestion
 from advisor.show.model import Role, Sentence
 from advisor.show.plan import answer_sentence, plan_document, plan_table
@@ -29,22 +28,11 @@ from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 from tests.advisor.conftest import Run
 
+ZIPF = apportion(frequencies("zipf", 64), 10_000)
 FRESH = 7919  # a seed that no plan here uses: the check must not reuse the noise of what it checks
 
 
-@dataclass(frozen=True)
-class Asked:
-    metric: str
-    k: int
-    shape: str
-    epsilon: float | None
-    n: int | None
-    target: float
-    protocol: str | None
-    method: str | None
-
-
-def asked(number: int) -> Asked:
+def asked(number: int) -> dict[str, Any]:
     """Draw request `number`; its target is an error that is known to occur somewhere in a sensible range."""
     rng = rng_for(0, "plan requests", number)
     k = int(rng.choice([8, 32, 100, 256]))
@@ -62,9 +50,9 @@ def asked(number: int) -> Asked:
     target = float(brute(protocol or "oue", method or "norm_sub", metric, counts, epsilon, 20, 1).mean())
     uniform = float(METRICS[metric](np.full(k, 1 / k), counts / n))
     target = min(target, 0.8 * uniform)  # a target that is met without any data asks for nothing
-    return Asked(
-        metric, k, shape, epsilon if wants_n else None, None if wants_n else n, float(f"{target:.3g}"), protocol, method
-    )
+    known: dict[str, float] = {"epsilon": epsilon} if wants_n else {"n": n}
+    asked = {"metric": metric, "k": k, "shape": shape, "target": float(f"{target:.3g}"), **known}
+    return asked | {"protocol": protocol, "method": method}
 
 
 def brute(
@@ -86,19 +74,18 @@ SLOW = (0, 1, *range(4, 20))  # number 3 takes a minute, and 18 asks the same of
 @pytest.mark.parametrize("number", [2, *(pytest.param(number, marks=pytest.mark.slow) for number in SLOW)])
 def test_the_error_at_the_answer_is_the_target(number: int) -> None:
     request = asked(number)
-    answer = plan(**asdict(request))
-    best = answer.best
+    answer = plan(**request)
+    best, target = answer.best, request["target"]
     assert best.value is not None
-    epsilon = request.epsilon if request.epsilon is not None else best.value
-    n = request.n if request.n is not None else round(best.value)
-    name, _, parameter = request.shape.partition(":")
-    counts = apportion(frequencies(name, request.k, float(parameter)), n)
-    errors = brute(best.protocol, best.method or "", request.metric, counts, epsilon, 1500)
+    epsilon, n = request.get("epsilon", best.value), request.get("n", round(best.value))
+    name, _, parameter = request["shape"].partition(":")
+    counts = apportion(frequencies(name, request["k"], float(parameter)), n)
+    errors = brute(best.protocol, best.method or "", request["metric"], counts, epsilon, 1500)
     standard_error = float(errors.std(ddof=1)) / math.sqrt(len(errors))
     # within 3 %, as far as the check itself can tell
-    assert abs(float(errors.mean()) / request.target - 1) <= 0.03 + 2 * standard_error / request.target, request
-    if request.method is not None:
-        assert (best.protocol, best.method) == (request.protocol, request.method)
+    assert abs(float(errors.mean()) / target - 1) <= 0.03 + 2 * standard_error / target, request
+    if request["method"] is not None:
+        assert (best.protocol, best.method) == (request["protocol"], request["method"])
 
 
 def test_common_random_numbers_make_neighbours_differ_by_the_place() -> None:
@@ -184,32 +171,15 @@ def test_a_falling_error_is_not_called_a_floor() -> None:
     assert "floor" not in said
 
 
-def zipf_question(n: int | None, target: float) -> PlanQuestion:
-    """Ask how many users an l1 error takes at ε = 1, or which ε it takes with so many."""
-    return PlanQuestion(
-        frequencies=Frequencies(apportion(frequencies("zipf", 64), 10_000), None, False, None, None, (), ()),
-        metric="l1",
-        target=target,
-        epsilon=1.0 if n is None else None,
-        n=n,
-        protocols=("grr", "oue", "ss"),
-        methods=("none", "norm_sub", "norm_cut"),
-        named=(),
-        restricted=False,
-        seed=0,
-        precision=0.1,
-        max_repetitions=10,
-        metric_values=MetricSettings().resolved(64),
-        shuffled=None,
-    )
-
-
 @pytest.mark.parametrize(
     ("n", "target"),
     [(20_000, 0.3), *(pytest.param(None, target, marks=pytest.mark.slow) for target in (0.3, 1e-3, 1.9))],
 )
 def test_what_is_needed_does_not_depend_on_the_curves_below_it(n: int | None, target: float) -> None:
-    question = zipf_question(n, target)
+    """Asked how many users an l1 error takes at ε = 1, or which ε it takes with so many."""
+    menu = {"protocol": ["grr", "oue", "ss"], "method": ["none", "norm_sub", "norm_cut"], "instant": True}
+    known = {"epsilon": 1.0} if n is None else {"n": n}
+    question = plan(target=target, sample_counts=ZIPF, **known, **menu).question  # type: ignore[arg-type]
     whole, needs = first_answers(question), first_answers(question, least=0.0)
     assert {row.pair: row.value for row in needs.rows} == {row.pair: row.value for row in whole.rows}
     assert (needs.choice, needs.first) == (whole.choice, whole.first)
