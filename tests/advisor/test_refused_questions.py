@@ -108,6 +108,7 @@ REFUSED = {
         ("--target 0", "target must be a number above 0"),
         ("--target nan", "target must be a number above 0"),
         ("--target 0.1 --n 1000", "no unknown is left"),
+        ("--target 0.1 --detect 0.1", "not both"),
         ("--detect 1.5", "above 0 and below 1"),
         ("--detect 0.1 --method norm_sub", "--method goes with --target"),
         ("--detect 0.1 --metric l1", "--metric goes with --target"),
