@@ -44,27 +44,17 @@ def on_a_terminal(arguments: list[str], columns: int, **environment: str) -> str
     control, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     clean = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS", "TERM")}
-    process = subprocess.Popen(
-        [*COMMAND, *arguments],
-        stdout=terminal,
-        stderr=subprocess.PIPE,
-        env={**clean, "TERM": "xterm-256color", **environment},
-    )
+    environment = {**clean, "TERM": "xterm-256color", **environment}
+    command = [*COMMAND, *arguments]
+    process = subprocess.Popen(command, stdout=terminal, stderr=subprocess.PIPE, env=environment)
     os.close(terminal)
     drawn = b""
-    while True:
-        try:
-            block = os.read(control, 65536)
-        except OSError:  # Linux reports the closed terminal so
-            break
-        if not block:
-            break
-        drawn += block
+    with suppress(OSError):  # Linux reports the closed terminal so
+        while block := os.read(control, 65536):
+            drawn += block
     os.close(control)
-    assert process.stderr is not None
-    errors = process.stderr.read()
-    process.stderr.close()
-    assert process.wait() == 0, errors
+    errors = process.communicate()[1]
+    assert process.returncode == 0, errors
     return drawn.decode()
 
 
