@@ -12,25 +12,8 @@ SMALL = {
     "method": ["norm_sub", "none", "power"],
     "repetitions": 10,
 }
-WORDS = (
-    "sweep",
-    "--eps",
-    "0.5,2",
-    "--n",
-    "1e3,1e4",
-    "--k",
-    "6",
-    "-p",
-    "grr",
-    "-p",
-    "oue",
-    "--method",
-    "none,norm_sub,power",
-    "--reps",
-    "5",
-    "--jobs",
-    "1",
-)
+MENU = "-p grr -p oue --method none,norm_sub,power --reps 5 --jobs 1"
+WORDS = tuple(f"sweep --eps 0.5,2 --n 1e3,1e4 --k 6 {MENU}".split())
 
 
 def small(**more: object) -> Sweep:

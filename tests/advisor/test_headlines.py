@@ -25,7 +25,7 @@ FILES = {
     "town.csv": "row,col,count\n" + "".join(f"{r},{c},{4000 >> (r + c)}\n" for r in range(3) for c in range(3)),
     "leaky.py": "def client(value, k, epsilon):\n    return value\n",
 }
-BAD = {
+BAD = [
     "no_data_needed",
     "marginal",
     "no_better_than_no_data",
@@ -33,7 +33,7 @@ BAD = {
     "do_not_collect",
     "out_of_reach",
     "leaks",
-}
+]
 FEW = "-p grr --method norm_sub,none --reps 2 --max-reps 2"
 TOWN = "--columns row,col --grid 3x3 town.csv -p krr --method none,ibu --reps 2 --max-reps 2"
 ANSWERS = (  # kind, reasons, command line

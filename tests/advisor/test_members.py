@@ -9,8 +9,8 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -20,6 +20,7 @@ from advisor import InputError, advise, sweep
 from advisor.members import member_of_file
 from simulator import POSTPROCESSORS, PROTOCOLS, PostProcessor, foreign
 from simulator.foreign import REGISTERED, SOURCES
+from tests.advisor.conftest import Run
 from tests.cells import failures
 
 MINE = """
@@ -117,69 +118,47 @@ def _clean(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(foreign, "_packages", dict(foreign._packages))
 
 
-class Done(NamedTuple):
-    code: int
-    stdout: str
-    stderr: str
+QUICK = "sample.csv --reps 4 --max-reps 4 --quiet"
+ASKED = f"--eps 1 {QUICK}"
+Command = Callable[[str], tuple[int, str, str]]
 
 
 @pytest.fixture
-def command(run: Callable[..., tuple[int, str, str]]) -> Callable[..., Done]:
-    return lambda *words: Done(*run(*words))
+def command(run: Run) -> Command:
+    """Run a line."""
+    return lambda line: run(*line.split())
 
 
-QUICK = ("--reps", "4", "--max-reps", "4", "--quiet")
+def ranked(command: Command, line: str) -> set[tuple[str, str]]:
+    """Return the pairs that an answer ranks."""
+    rows = json.loads(command(f"{ASKED} {line} --format json")[1])["recommendations"]
+    return {(row["protocol"], row["method"]) for row in rows}
 
 
-def test_a_method_from_a_file_is_ranked_as_the_same_method_of_ours(command) -> None:
-    menu = ("--protocol", "oue", "--method", "mine.py:own_norm_sub,norm_sub")
-    result = command("--eps", "1", "sample.csv", *menu, *QUICK, "--format", "json")
-    rows = json.loads(result.stdout)["recommendations"]
-    assert [row["ratio_to_best"] for row in rows] == [1, 1]
-    assert {row["method"] for row in rows} == {"own_norm_sub", "norm_sub"}
-    runs = command("--eps", "1", "sample.csv", *menu, *QUICK, "--runs", "runs.csv", "--format", "value")
-    assert runs.code == 0
+def test_a_method_from_a_file_has_the_errors_of_the_same_method_of_ours(command: Command) -> None:
+    menu = "--protocol oue --method mine.py:own_norm_sub,norm_sub --n 5000 --seed 7 --runs runs.csv"
+    rows = json.loads(command(f"{ASKED} {menu} --format json")[1])["recommendations"]
+    assert [(row["method"], row["ratio_to_best"]) for row in sorted(rows, key=lambda row: row["method"])] == [
+        ("norm_sub", 1),
+        ("own_norm_sub", 1),
+    ]
     with Path("runs.csv").open(encoding="utf-8") as file:
-        errors = {
-            method: [row["error"] for row in rows if row["method"] == method]
-            for rows in [list(csv.DictReader(file))]
-            for method in ("own_norm_sub", "norm_sub")
-        }
-    assert errors["own_norm_sub"][:4] == errors["norm_sub"][:4]
+        runs = list(csv.DictReader(file))
+    own, ours = ([row["error"] for row in runs if row["method"] == name] for name in ("own_norm_sub", "norm_sub"))
+    assert own[:4] == ours[:4]
+    said = {tuple(row[name] for name in ("eps", "n", "k", "seed", "version")) for row in runs}
+    assert said == {("1.0", "5000", "5", "7", simulator.__version__)}
 
 
-def test_every_row_of_runs_says_what_was_simulated(command) -> None:
-    command("--eps", "2", "sample.csv", "--n", "5000", "--seed", "7", "--protocol", "grr", *QUICK, "--runs", "runs.csv")
-    with Path("runs.csv").open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    said = {tuple(row[name] for name in ("eps", "n", "k", "seed", "version")) for row in rows}
-    assert said == {("2.0", "5000", "5", "7", simulator.__version__)}
-
-
-def test_a_protocol_and_a_metric_from_a_file_are_ranked(command) -> None:
-    result = command(
-        "--eps",
-        "1",
-        "sample.csv",
-        "--protocol",
-        "mine.py:Flipped,rappor",
-        "--method",
-        "mine.py:SIMPLEX",
-        "--metric",
-        "mine.py:largest",
-        *QUICK,
-        "--format",
-        "json",
-    )
-    answer = json.loads(result.stdout)
+def test_a_protocol_and_a_metric_from_a_file_are_ranked(command: Command) -> None:
+    menu = "--protocol mine.py:Flipped,rappor --method mine.py:SIMPLEX --metric mine.py:largest"
+    answer = json.loads(command(f"{ASKED} {menu} --format json")[1])
     assert answer["request"]["metric"] == "largest"
-    assert {(row["protocol"], row["method"]) for row in answer["recommendations"]} == {
-        ("flipped", "simplex_of_mine"),
-        ("rappor", "simplex_of_mine"),
-    }
+    pairs = {(row["protocol"], row["method"]) for row in answer["recommendations"]}
+    assert pairs == {("flipped", "simplex_of_mine"), ("rappor", "simplex_of_mine")}
 
 
-def test_a_member_that_breaks_its_contract_is_named_in_one_line(command) -> None:
+def test_a_member_that_breaks_its_contract_or_is_not_there_is_named_in_one_line(command: Command) -> None:
     cells = [
         ("--method", "lost", "mine.py:lost: it breaks its contract: lost, noise of grr"),
         ("--method", "flat", "the result must be a numpy array, got "),
@@ -189,11 +168,7 @@ def test_a_member_that_breaks_its_contract_is_named_in_one_line(command) -> None
         ("--method", "Flipped", "this is a class, a method is a function or a PostProcessor"),
         ("--method", "sotf", "mine.py has no 'sotf'; did you mean 'soft'?"),
         ("--method", "nope", "mine.py has no 'nope'; it defines soft, own_norm_sub, largest"),
-        (
-            "--method",
-            "soft,moodi",
-            "unknown method 'moodi': mine.py has none, and none is published; did you mean 'moody",
-        ),
+        ("--method", "soft,moodi", "'moodi': mine.py has none, and none is published; did you mean 'moody"),
         ("--method", "soft,zebra", "; nor is it in mine.py, which has soft, own_norm_sub"),
         ("--method", "soft,base", "method 'base' can be none, which is called so for short, or that of mine.py: write"),
         ("--method", "", "method mine.py: name what is in the file, mine.py:soft, mine.py:own_norm_sub"),
@@ -207,58 +182,46 @@ def test_a_member_that_breaks_its_contract_is_named_in_one_line(command) -> None
 
     def check(cell: tuple[str, str, str]) -> None:
         option, name, words = cell
-        result = command("--eps", "1", "sample.csv", option, f"mine.py:{name}", *QUICK)
-        assert result.code == 2
-        assert result.stdout == ""
-        (line,) = result.stderr.splitlines()
-        assert words in line
+        code, out, err = command(f"{ASKED} {option} mine.py:{name}")
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert words in err
         assert not REGISTERED.keys() - {"soft"}
 
     assert failures(cells, check) == {}
+    Path("broken.py").write_text("import nothing_of_that_name\n", encoding="utf-8")
+    for name, words in (("gone.py:soft", "there is no file gone.py"), ("broken.py:soft", "ModuleNotFoundError")):
+        code, out, err = command(f"{ASKED} --method {name}")
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert words in err
 
 
-@pytest.mark.parametrize(
-    "menu", ["norm_sub,mine.py:soft,own_norm_sub,Norm-Cut", "mine.py:soft,own_norm_sub,norm_cut,cls"]
-)
-def test_a_name_behind_one_of_a_file_is_looked_for_in_it(command, menu: str) -> None:
-    words = ("--eps", "1", "sample.csv", "--protocol", "oue", *QUICK, "--format", "json")
-    assert "unknown method 'own_norm_sub'" in command(*words, "--method", "own_norm_sub,mine.py:soft").stderr
-    answer = json.loads(command(*words, "--method", menu).stdout)
-    assert {row["method"] for row in answer["recommendations"]} == {"soft", "own_norm_sub", "norm_cut", "norm_sub"}
+def test_a_name_behind_one_of_a_file_is_looked_for_in_it(command: Command) -> None:
+    assert "unknown method 'own_norm_sub'" in command(f"{ASKED} --method own_norm_sub,mine.py:soft")[2]
+    for menu in ("norm_sub,mine.py:soft,own_norm_sub,Norm-Cut", "mine.py:soft,own_norm_sub,norm_cut,cls"):
+        methods = {method for _, method in ranked(command, f"--protocol oue --method {menu}")}
+        assert methods == {"soft", "own_norm_sub", "norm_cut", "norm_sub"}
     assert REGISTERED["own_norm_sub"] == "mine.py:own_norm_sub"
-    twice = json.loads(command(*words, "--method", "mine.py:soft", "--method", "own_norm_sub,soft").stdout)
-    assert {row["method"] for row in twice["recommendations"]} == {"soft", "own_norm_sub"}
+    twice = ranked(command, "--protocol oue --method mine.py:soft --method own_norm_sub,soft")
+    assert twice == {("oue", "soft"), ("oue", "own_norm_sub")}
 
 
-def test_a_method_of_ones_own_has_a_row_wherever_it_stands(command) -> None:
-    words = ("--eps", "1", "sample.csv", "--protocol", "oue,olh", "--method", "all,mine.py:soft", "--top", "1", *QUICK)
-    rows = [line.split() for line in command(*words).stdout.splitlines()]
-    assert [row for row in rows if row[2:3] == ["soft"]], rows
+def test_a_method_of_ones_own_has_a_row_wherever_it_stands(command: Command) -> None:
+    out = command(f"{ASKED} --protocol oue,olh --method all,mine.py:soft --top 1")[1]
+    assert [line for line in out.splitlines() if line.split()[2:3] == ["soft"]], out
 
 
-def test_a_method_of_ones_own_that_the_usual_choice_beats_is_not_named_without_that(command) -> None:
-    Path("many.csv").write_text("label,count\n" + "".join(f"v{at},{1000 // (at + 1)}\n" for at in range(60)))
-    words = ("--eps", "1", "many.csv", "--protocol", "oue", "--method", "mine.py:moody", *QUICK)
-    answer = command(*words, "--n", "20000").stdout.splitlines()
+def test_a_method_of_ones_own_that_the_usual_choice_beats_is_not_named_without_that(command: Command) -> None:
+    Path("sample.csv").write_text("label,count\n" + "".join(f"v{at},{1000 // (at + 1)}\n" for at in range(60)))
+    answer = command(f"{ASKED} --protocol oue --method mine.py:moody --n 20000")[1].splitlines()
     assert any("is not among the pairs asked for and has " in line for line in answer[:4]), answer[:4]
 
 
-def test_files_that_are_not_there_or_do_not_load_are_one_line(command) -> None:
-    Path("broken.py").write_text("import nothing_of_that_name\n", encoding="utf-8")
-    for name, words in (("gone.py:soft", "there is no file gone.py"), ("broken.py:soft", "ModuleNotFoundError")):
-        result = command("--eps", "1", "sample.csv", "--method", name)
-        assert (result.code, result.stdout) == (2, "")
-        assert words in result.stderr
-        assert len(result.stderr.splitlines()) == 1
-
-
 @pytest.mark.filterwarnings("always::simulator.foreign.PluginWarning")
-def test_one_that_fails_in_the_simulation_is_left_out_and_named(command) -> None:
-    menu = ("--protocol", "oue", "--method", "mine.py:moody,norm_sub")
-    result = command("--eps", "1", "sample.csv", *menu, *QUICK)
-    assert result.code == 0
-    assert "warning: mine.py:moody is left out: RuntimeError: not five, please\n" in result.stderr
-    assert "moody" not in result.stdout
+def test_one_that_fails_in_the_simulation_is_left_out_and_named(command: Command) -> None:
+    code, out, err = command(f"{ASKED} --protocol oue --method mine.py:moody,norm_sub")
+    assert code == 0
+    assert "warning: mine.py:moody is left out: RuntimeError: not five, please\n" in err
+    assert "moody" not in out
 
 
 @pytest.mark.parametrize(
@@ -269,56 +232,47 @@ def test_one_that_fails_in_the_simulation_is_left_out_and_named(command) -> None
         pytest.param("--metric mine.py:largest", marks=pytest.mark.slow),  # simulates all pairs
     ],
 )
-def test_a_prediction_says_what_to_type_instead(command, option: str) -> None:
-    result = command("--eps", "2", "--k", "16", *option.split())
-    assert result.code == 2
-    (line,) = result.stderr.splitlines()
-    assert "cannot be predicted, only simulated: give a sample, or simulate an assumed shape" in line
-    words = line.partition("for example ldp-advise ")[2].split()
-    assert words[:5] == ["sweep", "--eps", "2", "--n", "100000"]
-    again = command(*words, "--reps", "2", "--quiet")
-    assert (again.code, again.stderr) == (0, "")
+def test_a_prediction_says_what_to_type_instead(command: Command, option: str) -> None:
+    code, _, err = command(f"--eps 2 --k 16 {option}")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "cannot be predicted, only simulated: give a sample, or simulate an assumed shape" in err
+    line = err.partition("for example ldp-advise ")[2].strip()
+    assert line.startswith("sweep --eps 2 --n 100000 ")
+    assert command(f"{line} --reps 2 --quiet")[::2] == (0, "")
 
 
-def test_the_commands_of_an_answer_name_members_with_their_files(command) -> None:
+def test_the_commands_of_an_answer_name_members_with_their_files(command: Command) -> None:
     menu = ("--protocol", "grr,mine.py:Flipped", "--method", "norm_sub,mine.py:soft", "--metric", "mine.py:largest")
-    result = command("--eps", "0.5", "--n", "50", "sample.csv", *menu, *QUICK, "--format", "json")
-    words = shlex.split(json.loads(result.stdout)["worth_it_with"]["command"])
+    out = command(f"--eps 0.5 --n 50 {QUICK} {' '.join(menu)} --format json")[1]
+    words = shlex.split(json.loads(out)["worth_it_with"]["command"])
     for option, names in zip(menu[::2], menu[1::2], strict=True):
         assert set(words[words.index(option) + 1].split(",")) == set(names.split(","))
-    again = command(*words[1:], "--max-reps", "10", "--quiet")
-    assert again.code == 0
+    assert command(f"{' '.join(words[1:])} --max-reps 10 --quiet")[0] == 0
 
 
-def test_all_and_one_of_your_own(command) -> None:
-    words = ("--eps", "1", "sample.csv", "--protocol", "oue", *QUICK, "--format", "json")
-    every = json.loads(command(*words).stdout)["recommendations"]
-    both = json.loads(command(*words, "--method", "all,mine.py:soft").stdout)["recommendations"]
-    assert {row["method"] for row in both} == {row["method"] for row in every} | {"soft"}
-    named = json.loads(command(*words, "--method", "all").stdout)["recommendations"]
-    assert len(named) == len(both)  # it is in the table of this process
+def test_all_and_one_of_your_own(command: Command) -> None:
+    every = ranked(command, "--protocol oue")
+    assert ranked(command, "--protocol oue --method all,mine.py:soft") == every | {("oue", "soft")}
+    named = ranked(command, "--protocol oue --method all")
+    assert named == every | {("oue", "soft")}  # it is in the table of this process
 
 
-def test_a_saved_answer_is_cited_without_the_file(command) -> None:
-    menu = ("--protocol", "oue,mine.py:Flipped", "--method", "mine.py:soft,norm_sub")
-    command("--eps", "1", "sample.csv", *menu, *QUICK, "--output", "answer.json")
+def test_a_saved_answer_is_cited_without_the_file(command: Command) -> None:
+    command(f"{ASKED} --protocol oue,mine.py:Flipped --method mine.py:soft,norm_sub --output answer.json")
     for name in ("soft", "flipped"):
-        for table in (PROTOCOLS, POSTPROCESSORS):
-            table.pop(name, None)
-        for known in (REGISTERED, SOURCES):
+        for known in (PROTOCOLS, POSTPROCESSORS, REGISTERED, SOURCES):
             known.pop(name, None)
     Path("mine.py").unlink()
-    data = json.loads(command("cite", "answer.json", "--format", "json").stdout)
+    data = json.loads(command("cite answer.json --format json")[1])
     assert set(data["methods"]) == {"soft", "norm_sub"}
     assert "soft (own code)" in data["paragraph"]
     assert "mine" not in data["bibtex"]
 
 
 @pytest.mark.slow
-def test_the_code_of_an_explanation_runs_elsewhere(command) -> None:
+def test_the_code_of_an_explanation_runs_elsewhere(command: Command) -> None:
     def check(name: str) -> None:
-        result = command("explain", f"mine.py:{name}", "--format", "json")
-        code = json.loads(result.stdout)["python"]
+        code = json.loads(command(f"explain mine.py:{name} --format json")[1])["python"]
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (0, "")
 
@@ -342,22 +296,17 @@ def test_python_takes_functions_as_they_are() -> None:
         advise(1.0, method=lambda estimate, _: estimate, **sample)
 
 
-def test_a_sweep_lists_the_error_of_every_pair_and_keeps_no_cells_of_a_changing_member(command) -> None:
-    words = ("sweep", "--eps", "1,2", "--n", "2000", "--k", "8", "--protocol", "oue,grr", "--reps", "3", "--quiet")
-    result = command(*words, "--method", "mine.py:soft,norm_sub", "--jobs", "2", "--format", "csv")
-    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+def test_a_sweep_lists_the_error_of_every_pair_and_keeps_no_cells_of_a_changing_member(command: Command) -> None:
+    asked = "sweep --eps 1,2 --n 2000 --k 8 --protocol oue,grr --reps 3 --quiet --method"
+    rows = list(csv.DictReader(io.StringIO(command(f"{asked} mine.py:soft,norm_sub --jobs 2 --format csv")[1])))
     pairs = [row for row in rows if row["rank_among"] == "pair"]
-    assert {(row["eps"], row["protocol"], row["method"]) for row in pairs} == {
-        (epsilon, protocol, method)
-        for epsilon in ("1.0", "2.0")
-        for protocol in ("oue", "grr")
-        for method in ("soft", "norm_sub")
-    }
+    every = set(product(("1.0", "2.0"), ("oue", "grr"), ("soft", "norm_sub")))
+    assert {(row["eps"], row["protocol"], row["method"]) for row in pairs} == every
     for winner in (row for row in rows if row["rank_among"] == "all"):
         assert float(winner["error"]) == min(float(row["error"]) for row in pairs if row["eps"] == winner["eps"])
-    refused = command(*words, "--method", "mine.py:soft", "--resume", "cells.jsonl")
-    assert refused.code == 2
-    assert "--resume does not go with mine.py:soft" in refused.stderr
+    code, _, err = command(f"{asked} mine.py:soft --resume cells.jsonl")
+    assert code == 2
+    assert "--resume does not go with mine.py:soft" in err
     assert not Path("cells.jsonl").exists()
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from advisor import Advice, InputError, advise
-from advisor.answers.rank.apply import frequency_interval
+from advisor.answers.rank.apply import applied_csv, frequency_interval
 from advisor.show.pictures.frequencies import frequencies_figure
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, Tally
 from simulator.confidence import LEAST, RANGE, WIDER
@@ -61,7 +61,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def asked(protocol: str, file: str, *more: str) -> tuple[str, ...]:
-    return ("reports", file, "-p", protocol, "--eps", "1", "--k", str(K), "--reps", "8", "-m", "emd", *more)
+    k = () if "--k" in more else ("--k", str(K))
+    return ("reports", file, "-p", protocol, "--eps", "1", *k, "--reps", "8", "-m", "emd", *more)
 
 
 # --- the answer ------------------------------------------------------------------------------------------------
@@ -90,6 +91,14 @@ def test_the_command_gives_what_the_function_gives_for_the_tally(
     assert {row["protocol"] for row in data["recommendations"]} == {protocol}
     assert {row["protocol"] for row in data["next_round"]["recommendations"]} == set(PROTOCOLS)
     assert {row["probability_best"] for row in data["recommendations"]} == {None}
+    said = (
+        "drawn from the posterior of a curve, and EM follows what no curve can say"
+        if protocol == "sw"
+        else "simulated anew from the best estimate, by tree_eb, which they favour"
+    )
+    text = " ".join(run(*asked(protocol, str(folder / f"{protocol}.csv"), "-v"))[1].split())
+    assert said in text
+    assert "It is the best" not in text
     usual = "ems" if protocol == "sw" else "norm_sub"
     assert (protocol, usual) in {(row["protocol"], row["method"]) for row in data["baselines"]}
     assert f"{N:,} reports read" in data["assumptions"]
@@ -123,20 +132,6 @@ def test_populations_are_its_best_estimate_and_that_of_collections_simulated_fro
     assert not advice.request.judged
 
 
-@pytest.mark.slow
-def test_the_answer_says_how_the_populations_were_made_and_gives_no_probability(run: Run, folder: Path) -> None:
-    for protocol in ("tree", "sw"):
-        for more in ((), ("--format", "markdown")):
-            out = " ".join(run(*asked(protocol, str(folder / f"{protocol}.csv"), "-v", *more))[1].split())
-            if protocol == "sw":
-                assert "surrogate curves" in out
-                assert "drawn from the posterior of a curve, and EM follows what no curve can say" in out
-            else:
-                assert "surrogate bootstrap" in out
-                assert "simulated anew from the best estimate, by tree_eb, which they favour" in out
-            assert "It is the best" not in out
-
-
 def test_what_does_not_go_with_a_tree_is_refused_in_one_line(run: Run, folder: Path) -> None:
     cells = [
         (("--surrogate", "ensemble"), "surrogate for tree must be one of bootstrap, got 'ensemble'"),
@@ -151,54 +146,48 @@ def test_what_does_not_go_with_a_tree_is_refused_in_one_line(run: Run, folder: P
 
     def check(cell: tuple[tuple[str, ...], str]) -> None:
         options, why = cell
-        words = asked("tree", str(folder / "tree.csv"))
-        words = words if "--k" not in options else tuple(word for word in words if word not in ("--k", str(K)))
-        code, out, err = run(*words, *options)
-        assert (code, out) == (2, "")
+        code, out, err = run(*asked("tree", str(folder / "tree.csv"), *options))
+        assert (code, out, err.count("\n")) == (2, "", 1)
         assert why in err
-        assert err.strip().count("\n") == 0
 
     assert failures(cells, check) == {}
-
-
-def test_an_estimate_of_theirs_is_not_enough_and_the_way_out_is_named(run: Run, tmp_path: Path) -> None:
-    def check(protocol: str) -> None:
-        path = tmp_path / "estimate.csv"
-        path.write_text("value,estimate\n" + "".join(f"{value},{1 / K}\n" for value in range(K)))
-        code, _, err = run("estimate", str(path), "-p", protocol, "--eps", "1", "--n", "100")
+    estimate = folder / "estimate.csv"
+    estimate.write_text("value,estimate\n" + "".join(f"{value},{1 / K}\n" for value in range(K)))
+    for protocol in ORDERED_PROTOCOLS:
+        code, _, err = run("estimate", str(estimate), "-p", protocol, "--eps", "1", "--n", "100")
         assert code == 2
         assert f"an estimate of {protocol} is not enough, its tally is needed" in err
         assert f"ldp-advise reports reports.csv --protocol {protocol} --eps 1 --k {K}" in err
-        with pytest.raises(InputError, match="is not enough"):
-            advise(1.0, estimate=[1 / K] * K, protocol=protocol, n=100)
-
-    assert failures(ORDERED_PROTOCOLS, check) == {}
 
 
 # --- what is written -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("protocol", ORDERED_PROTOCOLS)
-def test_what_is_applied_is_the_method_on_all_that_was_observed(
-    run: Run, folder: Path, tmp_path: Path, protocol: str
-) -> None:
-    target = tmp_path / "applied.csv"
-    words = ("--next-protocol", "grr", "--apply", str(target), "--format", "json")
-    data = json.loads(run(*asked(protocol, str(folder / f"{protocol}.csv"), *words))[1])
-    rows = list(csv.DictReader(io.StringIO(target.read_text())))
+def test_what_is_written_drawn_and_applied_is_the_method_on_all_that_was_observed(protocol: str) -> None:
+    advice, member, tally = advised(protocol), PROTOCOLS[protocol](K, EPSILON), collected(protocol)[1]
+    rows = list(csv.DictReader(io.StringIO(applied_csv(advice))))
     assert [row["value"] for row in rows] == [str(value) for value in range(K)]
-    member, (_, tally) = PROTOCOLS[protocol](K, EPSILON), collected(protocol)
-    best = data["recommendations"][0]["method"]
-    expected = POSTPROCESSORS[best].apply(observe(member, tally, ORDERED))
+    observed = observe(member, tally, ORDERED)
+    expected = POSTPROCESSORS[advice.best.method].apply(observed)
     np.testing.assert_array_equal([float(row["post_processed"]) for row in rows], expected)
+    (axes,) = frequencies_figure(advice).axes
+    shown = {line.get_label(): line.get_ydata() for line in axes.get_lines()}
+    (strokes,) = (each for each in axes.collections if each.get_label() == f"after {advice.best.method}")
+    np.testing.assert_array_equal([stroke[0, 1] for stroke in strokes.get_segments()], expected)
     if protocol == "sw":
+        assert "raw estimate" not in shown
+        assert "sw has no raw estimate, and no intervals from one" in advice.request.assumptions
         assert {(row["raw"], row["low"], row["high"]) for row in rows} == {("", "", "")}
-        assert "sw has no raw estimate, and no intervals from one" in data["assumptions"]
+        with pytest.raises(InputError, match="sw has no raw estimate"):
+            advice.apply(np.full(K, 1 / K))
         return
     raw = member.linear.estimate(tally)
     low, high = frequency_interval(raw, member.linear.covariance(N))
     for name, values in (("raw", raw), ("low", low), ("high", high)):
         np.testing.assert_array_equal([float(row[name]) for row in rows], values)
+    np.testing.assert_array_equal(shown["raw estimate"], raw)
+    np.testing.assert_array_equal(advice.apply(raw, "tree_eb"), POSTPROCESSORS["tree_eb"].apply(observed))
 
 
 EVERY_COVER = tuple(product(["even", "peak", "wave"], [1.0, 3.0], TREES))
@@ -237,21 +226,6 @@ def test_intervals_cover_each_frequency_at_least_as_often_as_they_say(
     assert failures(covers, check) == {}
 
 
-@pytest.mark.parametrize("protocol", ORDERED_PROTOCOLS)
-def test_the_picture_shows_what_was_collected_and_no_raw_estimate_where_there_is_none(protocol: str) -> None:
-    tally = collected(protocol)[1]
-    advice = advised(protocol)
-    (axes,) = frequencies_figure(advice).axes
-    shown = {line.get_label(): line.get_ydata() for line in axes.get_lines()}
-    observed = observe(PROTOCOLS[protocol](K, EPSILON), tally, ORDERED)
-    assert ("raw estimate" in shown) == (protocol != "sw")
-    if observed.estimate is not None:
-        np.testing.assert_array_equal(shown["raw estimate"], observed.estimate)
-    answer = POSTPROCESSORS[advice.best.method].apply(observed)
-    (strokes,) = (each for each in axes.collections if each.get_label() == f"after {advice.best.method}")
-    np.testing.assert_array_equal([stroke[0, 1] for stroke in strokes.get_segments()], answer)
-
-
 # --- tallies in memory -----------------------------------------------------------------------------------------
 
 
@@ -275,6 +249,7 @@ def test_tallies_that_cannot_be_are_refused() -> None:
         ({"ordered": False}, "protocol tree needs an ordered domain"),
         ({"estimate": [1.0]}, "the estimate does not go with a tally"),
         ({"sample": [1, 2]}, "the sample does not go with an estimate"),
+        ({"tally": None, "estimate": [1 / K] * K, "n": 100}, "is not enough"),
         ({"tally": [1, 2]}, r"tally must be a simulator.Tally, .* got \[1, 2\]"),
         ({"tally": Tally(np.zeros(34, dtype=np.int64), 0)}, "the tally holds no report"),
         ({"tally": Tally(np.full(34, -1), 100)}, "a tally of tree counts reports, got -1: a count is at least 0"),
@@ -304,17 +279,3 @@ def test_a_tally_that_is_hardly_one_of_the_protocol_is_warned_of() -> None:
         1.0, tally=collected("tree")[1], protocol="tree_half", k=K, metric="emd", repetitions=2, **ALONE
     ).warnings
     assert warning.startswith("these are hardly tree_half reports")
-
-
-@pytest.mark.parametrize("protocol", ORDERED_PROTOCOLS)
-def test_raw_estimates_are_post_processed_as_advised_where_there_are_any(protocol: str) -> None:
-    tally = collected(protocol)[1]
-    advice = advised(protocol)
-    member = PROTOCOLS[protocol](K, EPSILON)
-    if protocol == "sw":
-        with pytest.raises(InputError, match="sw has no raw estimate"):
-            advice.apply(np.full(K, 1 / K))
-        return
-    raw = member.linear.estimate(tally)
-    method = POSTPROCESSORS["tree_eb"]
-    np.testing.assert_array_equal(advice.apply(raw, "tree_eb"), method.apply(observe(member, tally, ORDERED)))

@@ -11,6 +11,7 @@ import pytest
 
 from advisor.errors import InputError
 from advisor.outputs import Outputs, Target
+from tests.cells import failures
 
 
 def added(outputs: Outputs, option: str, path: Path | str, **options) -> Target:
@@ -38,13 +39,16 @@ def test_what_is_written_is_whole_and_readable_by_all(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
 
 
-def test_a_file_is_replaced_only_if_forced(tmp_path: Path) -> None:
+def test_a_file_is_replaced_only_if_forced_and_keeps_its_permissions(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text("mine")
+    path.chmod(0o640)
     with pytest.raises(InputError, match=r"--output .*a\.json: the file exists; give --force"):
         Outputs(force=False).add("--output", str(path))
+    assert added(Outputs(force=False), "--resume", path, continues=True).path == path  # which goes on behind it
     added(Outputs(force=True), "--output", path).write_text("new")
     assert path.read_text() == "new"
+    assert path.stat().st_mode & 0o777 == 0o640  # and not those of a temporary file
 
 
 @pytest.mark.parametrize("links", [True, False])
@@ -78,38 +82,59 @@ def test_no_input_is_ever_written(tmp_path: Path) -> None:
         path.write_text("a\n")
     (tmp_path / "link.csv").symlink_to(sample)
     os.link(domain, tmp_path / "hard.txt")
-    outputs = Outputs(force=True, inputs=[str(sample), str(domain), "missing", "-"])
-    for name in ("sample.csv", "domain.txt", "link.csv", "hard.txt"):
+    os.mkfifo(tmp_path / "pipe")
+    outputs = Outputs(force=True, inputs=[str(sample), str(domain), str(tmp_path / "pipe"), "missing", "-"])
+    for name in ("sample.csv", "domain.txt", "link.csv", "hard.txt", "pipe"):
         with pytest.raises(InputError, match="is read in the same run, so it is never overwritten"):
             outputs.add("--runs", str(tmp_path / name))
 
 
-def test_no_two_outputs_are_the_same_file(tmp_path: Path) -> None:
+def test_no_two_outputs_are_the_same_file_or_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
     outputs = Outputs(force=True)
-    added(outputs, "--output", tmp_path / "a.csv")
-    for path in (tmp_path / "a.csv", tmp_path / "x" / ".." / "a.csv"):
-        with pytest.raises(InputError, match="--output writes the same file; give each its own name"):
-            outputs.add("--resume", str(path), continues=True)
+    for name, others in (("a.csv", ("a.csv", "x/../a.csv")), ("pipe", ("pipe",))):
+        added(outputs, "--output", tmp_path / name)
+        for other in others:
+            with pytest.raises(InputError, match="--output writes the same file; give each its own name"):
+                outputs.add("--resume", f"{tmp_path}/{other}", continues=True)
     for option in ("--runs", "--plot"):
         added(outputs, option, "/dev/null")
 
 
-def test_names_that_cannot_be_written(tmp_path: Path) -> None:
-    outputs = Outputs(force=False)
-    assert outputs.add("--plot", None) is None
-    for path, said in (
-        (tmp_path, "this is a directory"),
-        (tmp_path / "none" / "a.csv", "there is no directory"),
-        (tmp_path / "a.doc", r"--output .*a\.doc: the suffix must be \.csv, \.json, got '\.doc'"),
-        (tmp_path / "a", "got 'none'"),
-    ):
+def test_names_that_cannot_be_written_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # the name of a socket is short
+    assert Outputs(force=True).add("--plot", None) is None
+    longest = tmp_path / ("x" * 251 + ".csv")  # of 255 bytes
+    added(Outputs(force=False), "--output", longest).write_text("new")
+    assert longest.read_text() == "new"
+    Path("file").touch()
+    Path("circle").symlink_to("round")
+    Path("round").symlink_to("circle")
+    cells = [
+        (".", "this is a directory"),
+        ("new/", "this is a directory, a file name is needed"),
+        ("link-to-nowhere/", "this is a directory, a file name is needed"),
+        ("none/a.csv", "there is no directory"),
+        ("file/a.csv", "there is no directory"),
+        ("a.doc", r"--output a\.doc: the suffix must be \.csv, \.json, got '\.doc'"),
+        ("a", "got 'none'"),
+        ("x" * 252 + ".csv", r"--output .*: cannot be written "),
+        ("ü" * 126 + ".csv", r"--output .*: cannot be written "),
+        ("x/" * 3000 + "y.csv", r"--output .*: cannot be written "),
+        ("circle", "cannot be written"),
+        ("socket", "neither a file nor a pipe"),
+        ("/dev/fd/987", "/dev/fd/987: is closed"),
+    ]
+
+    def refused(cell: tuple[str, str]) -> None:
+        name, said = cell
+        suffixes = (".csv", ".json") if name in ("a.doc", "a") else ()
         with pytest.raises(InputError, match=said):
-            outputs.add("--output", str(path), suffixes=(".csv", ".json") if "suffix" in said or "got" in said else ())
+            Outputs(force=True).add("--output", name, suffixes=suffixes)
 
-
-def test_a_file_is_continued_without_force(tmp_path: Path) -> None:
-    (tmp_path / "cells.jsonl").write_text("{}\n")
-    assert added(Outputs(force=False), "--resume", tmp_path / "cells.jsonl", continues=True).path.name == "cells.jsonl"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind("socket")
+        assert failures(cells, refused) == {}
 
 
 def test_a_pipe_and_a_link_take_what_is_written(tmp_path: Path) -> None:
@@ -144,17 +169,6 @@ def test_what_stdout_is_appended_to_is_kept(tmp_path: Path) -> None:
     assert path.read_text() == "before\nnew\n"
 
 
-def test_a_pipe_that_is_read_is_not_written_and_takes_one_output(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
-    outputs = Outputs(force=True, inputs=[str(tmp_path / "pipe")])
-    with pytest.raises(InputError, match="is read in the same run"):
-        outputs.add("--output", str(tmp_path / "pipe"))
-    outputs = Outputs(force=True)
-    added(outputs, "--output", tmp_path / "pipe")
-    with pytest.raises(InputError, match="--output writes the same file"):
-        outputs.add("--apply", str(tmp_path / "pipe"))
-
-
 def test_standard_input_from_a_file_is_never_written(tmp_path: Path) -> None:
     sample = tmp_path / "sample.csv"
     sample.write_text("a\n")
@@ -168,23 +182,6 @@ def test_standard_input_from_a_file_is_never_written(tmp_path: Path) -> None:
         os.dup2(saved, 0)
         os.close(saved)
         os.close(opened)
-
-
-def test_a_replaced_file_keeps_its_permissions(tmp_path: Path) -> None:
-    path = tmp_path / "secret.json"
-    path.write_text("old")
-    path.chmod(0o600)
-    added(Outputs(force=True), "--output", path).write_text("new")
-    assert path.stat().st_mode & 0o777 == 0o600
-
-
-def test_a_name_of_255_bytes_is_written_and_a_longer_one_is_refused(tmp_path: Path) -> None:
-    longest = tmp_path / ("x" * 250 + ".json")
-    added(Outputs(force=False), "--output", longest).write_text("new")
-    assert longest.read_text() == "new"
-    for name in ("x" * 251 + ".json", "ü" * 128, "x/" * 3000 + "y"):
-        with pytest.raises(InputError, match=r"--output .*: cannot be written "):
-            Outputs(force=False).add("--output", str(tmp_path / name))
 
 
 def test_a_folder_that_cannot_be_entered_or_written_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,32 +198,6 @@ def test_a_folder_that_cannot_be_entered_or_written_is_refused(tmp_path: Path, m
     monkeypatch.setattr(os, "stat", denied)
     with pytest.raises(InputError, match=r"--output .*: cannot be written \(Permission denied\)"):
         Outputs(force=True).add("--output", str(path))
-
-
-@pytest.mark.parametrize("name", ["new/", "link-to-nowhere/"])
-def test_a_name_that_ends_in_a_slash_is_no_file(tmp_path: Path, name: str) -> None:
-    with pytest.raises(InputError, match="this is a directory, a file name is needed"):
-        Outputs(force=True).add("--output", f"{tmp_path}/{name}")
-
-
-def test_links_that_lead_in_a_circle_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "a").symlink_to(tmp_path / "b")
-    (tmp_path / "b").symlink_to(tmp_path / "a")
-    with pytest.raises(InputError, match="cannot be written"):
-        Outputs(force=True).add("--output", str(tmp_path / "a"))
-
-
-def test_a_socket_is_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with socket.socket(socket.AF_UNIX) as listener:
-        monkeypatch.chdir(tmp_path)  # the name of a socket is short
-        listener.bind("s")
-        with pytest.raises(InputError, match="neither a file nor a pipe"):
-            Outputs(force=True).add("--output", "s")
-
-
-def test_a_closed_stream_is_refused() -> None:
-    with pytest.raises(InputError, match="/dev/fd/987: is closed"):
-        Outputs(force=True).add("--output", "/dev/fd/987")
 
 
 def test_what_a_link_points_to_is_written_in_the_format_of_the_link(tmp_path: Path) -> None:

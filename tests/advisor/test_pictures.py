@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -11,18 +10,24 @@ import pytest
 
 pytest.importorskip("matplotlib", reason="pictures need matplotlib: pip install 'ldp-advise[plot]'")
 
-from advisor import advise
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_rgb
+
+from advisor import advise, plan, sweep
 from advisor.answers.rank.collection import one_collection
 from advisor.api.advice import Advice
 from advisor.show.pictures import save, to_svg
 from advisor.show.pictures.frequencies import frequencies_figure
+from advisor.show.pictures.plan import plan_figure
 from advisor.show.pictures.ranking import ranking_figure
 from advisor.show.pictures.style import INK, SERIES, tint
-from advisor.show.pictures.sweep import SHADE
+from advisor.show.pictures.sweep import SHADE, curves_figure, winners_figure
+from simulator import Noise
 from tests.advisor.conftest import Run
 from tests.advisor.estimates import ALONE
 
 START = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
+MANY = ["none", "norm_sub", "eb_ns", "power_ns", "base_pos", "norm_cut", "norm", "mle_apx", "norm_mul"]
 NASTY = ["<script>alert(1)</script>", "$x^2$ & co", 'a "quoted" & \\frac one']
 
 
@@ -37,39 +42,31 @@ def words(svg: str) -> list[str]:
     return ["".join(one.itertext()).strip() for one in root.iter("{http://www.w3.org/2000/svg}text")]
 
 
-@pytest.mark.parametrize("suffixes", [(".svg", ".svg"), pytest.param((".png", ".pdf"), marks=pytest.mark.slow)])
-def test_pictures_of_the_main_command(run: Run, states: str, tmp_path: Path, suffixes: tuple[str, str]) -> None:
-    one, two = tmp_path / f"ranking{suffixes[0]}", tmp_path / f"frequencies{suffixes[1]}"
-    arguments = (
-        "-q",
-        "--eps",
-        "1",
-        "-p",
-        "grr",
-        "--method",
-        "none,norm_sub",
-        "--reps",
-        "4",
-        "--max-reps",
-        "4",
-        "--plot",
-        str(one),
-        "--plot-frequencies",
-        str(two),
-        states,
-    )
-    assert run(*arguments)[0] == 0
-    if two.suffix == ".svg":
-        assert "fruit, by falling frequency" in words(two.read_text(encoding="utf-8"))
-    for path in (one, two):
-        assert path.read_bytes().startswith(START[path.suffix])
-    code, _, err = run(*arguments)
-    assert code == 2
-    assert "exists" in err
-    if one.suffix != ".svg":  # of the slow ones alone: both are drawn once more
-        before = one.read_bytes(), two.read_bytes()
-        assert run(*arguments, "--force")[0] == 0
-        assert (one.read_bytes(), two.read_bytes()) == before  # same seed, same picture
+COMMANDS = {  # the last two words of each are its pictures
+    "--eps 1 -p grr --reps 4 --max-reps 4 fruit.csv": "--plot one.svg --plot-frequencies two.svg",
+    "--eps 1 -p grr --method none --reps 4 --max-reps 4 fruit.csv": "--plot one.png --plot-frequencies two.pdf",
+    "plan --target 0.1 --eps 1 --k 16 --instant": "--plot plan.svg",
+    "sweep --eps 1 --n 1e3,1e4 --k 4 -p grr --reps 4 --jobs 1 --method none": "--plot map.png --plot-curves curves.pdf",
+}
+
+
+@pytest.mark.slow
+def test_commands_draw_pictures_the_same_again_and_never_over_a_file(
+    run: Run, states: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(Path(states).parent)
+    for line, pictures in COMMANDS.items():
+        asked, paths = [*line.split(), *pictures.split(), "-q"], [Path(name) for name in pictures.split()[1::2]]
+        assert run(*asked)[0] == 0
+        drawn = [path.read_bytes() for path in paths]
+        assert all(content.startswith(START[path.suffix]) for path, content in zip(paths, drawn, strict=True))
+        code, _, err = run(*asked)
+        assert code == 2
+        assert "exists" in err
+        assert run(*asked, "--force")[0] == 0
+        assert [path.read_bytes() for path in paths] == drawn
+        if "two.svg" in pictures:
+            assert "fruit, by falling frequency" in words(Path("two.svg").read_text(encoding="utf-8"))
 
 
 def test_a_picture_has_a_title_and_a_description_for_who_cannot_see_it(advice: Advice, tmp_path: Path) -> None:
@@ -84,14 +81,25 @@ def test_a_picture_has_a_title_and_a_description_for_who_cannot_see_it(advice: A
         assert "<script" not in svg
 
 
-def test_the_ranking_begins_at_0_and_marks_what_it_is_compared_with(advice: Advice) -> None:
-    axes = ranking_figure(advice).axes[0]
+def test_the_ranking_begins_at_0_and_has_its_pairs_their_errors_and_what_they_are_compared_with(advice: Advice) -> None:
+    figure = ranking_figure(advice)
+    (axes,) = figure.axes
     assert axes.get_xlim()[0] == 0
     labels = [label.get_text() for label in axes.get_yticklabels()]
-    assert any("(usual default)" in label for label in labels)
-    assert any("(raw estimate)" in label for label in labels)
+    for kind in ("(usual default)", "(raw estimate)"):
+        assert any(kind in label for label in labels)
     assert sum(line.get_marker() == "s" for line in axes.lines) == 2
     assert any("without any data" in text.get_text() for text in axes.texts)
+    dots = {
+        round(float(np.atleast_1d(line.get_ydata())[0])): float(np.atleast_1d(line.get_xdata())[0])
+        for line in axes.lines
+        if line.get_marker() in ("o", "s")
+    }
+    shown = words(to_svg(figure, "a"))
+    for place, row in enumerate(advice.recommendations[:15]):
+        assert dots[place] == row.error
+        assert any(re.match(rf"{row.protocol} +{row.method}( \(|$)", word) for word in shown)
+    assert any("l1 error (frequency)" in word for word in shown)
 
 
 def test_frequencies_have_the_labels_and_the_answer_in_bold_within_its_intervals(advice: Advice) -> None:
@@ -104,17 +112,9 @@ def test_frequencies_have_the_labels_and_the_answer_in_bold_within_its_intervals
     assert shown.high is not None
     assert shown.raw is not None
     assert ((shown.low <= shown.raw.clip(0, 1)) & (shown.raw.clip(0, 1) <= shown.high)).all()
-    ages = np.exp(-(((np.arange(60) - 30) / 12) ** 2))
-    long = advise(
-        1.0,
-        sample_counts=dict(zip(map(str, range(60)), (1000 * ages).astype(int), strict=True)),
-        ordered=True,
-        repetitions=4,
-        max_repetitions=4,
-        protocol="oue",
-        method=["norm_sub", "wavelet_eb"],
-        metric="emd",
-    )
+    ages = (1000 * np.exp(-(((np.arange(60) - 30) / 12) ** 2))).astype(int)
+    few = {"repetitions": 4, "max_repetitions": 4, "protocol": "oue", "method": ["norm_sub", "wavelet_eb"]}
+    long = advise(1.0, sample_counts=dict(enumerate(ages)), ordered=True, metric="emd", **few)  # type: ignore[arg-type]
     axes = frequencies_figure(long).axes[0]
     lines = {str(line.get_label()): float(line.get_linewidth()) for line in axes.lines}
     assert max(lines, key=lambda name: lines[name]) == f"after {long.best.method}"
@@ -122,35 +122,14 @@ def test_frequencies_have_the_labels_and_the_answer_in_bold_within_its_intervals
     assert [label.get_text() for label in axes.get_xticklabels()][-1] == "59"
 
 
-def test_ranking_shows_the_pairs_and_their_unit(advice: Advice) -> None:
-    shown = words(to_svg(ranking_figure(advice), "a"))
-    for row in advice.recommendations[:15]:
-        assert any(re.match(rf"{row.protocol} +{row.method}( \(|$)", word) for word in shown)
-    assert any("l1 error (frequency)" in word for word in shown)
-
-
-def test_dots_stand_where_the_errors_are(advice: Advice) -> None:
-    axes = ranking_figure(advice).axes[0]
-    dots = {
-        round(float(np.atleast_1d(line.get_ydata())[0])): float(np.atleast_1d(line.get_xdata())[0])
-        for line in axes.lines
-        if line.get_marker() in ("o", "s")
-    }
-    for place, row in enumerate(advice.recommendations[:15]):
-        assert dots[place] == row.error
-
-
-def test_labels_of_the_user_stay_text(advice: Advice) -> None:
-    svg = to_svg(frequencies_figure(advice), "b")
+def test_labels_of_the_user_stay_text_and_the_axis_has_the_name_that_the_data_have(advice: Advice) -> None:
+    figure = frequencies_figure(advice)
+    assert figure.axes[0].get_xlabel() == "category, by falling frequency"
+    svg = to_svg(figure, "b")
     assert "<script" not in svg
     shown = words(svg)
-    assert NASTY[1] in shown
+    assert {NASTY[1], "frequency"} <= set(shown)
     assert any(word.startswith("<script>alert") for word in shown)
-    assert "frequency" in shown
-
-
-def test_the_axis_of_frequencies_has_the_name_that_the_data_have(advice: Advice) -> None:
-    assert frequencies_figure(advice).axes[0].get_xlabel() == "category, by falling frequency"
     sample = pd.Series([1, 2, 2, 3] * 50, name="$age$")
     named = advise(1.0, sample=sample, repetitions=4, max_repetitions=4, protocol="grr", method="norm_sub")
     assert frequencies_figure(named).axes[0].get_xlabel() == "$age$"
@@ -166,41 +145,95 @@ def test_frequencies_of_an_estimate_are_the_estimate_itself() -> None:
 
 
 def test_colours_differ_in_brightness() -> None:
-    def brightness(colour: str) -> float:
-        red, green, blue = (int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
-        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-    def contrast(one: str, other: str) -> float:
-        high, low = sorted((luminance(one), luminance(other)), reverse=True)
-        return (high + 0.05) / (low + 0.05)
+    weights = np.array([0.2126, 0.7152, 0.0722])
 
     def luminance(colour: str) -> float:
-        parts = (int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
-        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+        parts = np.array(to_rgb(colour))
+        return float(weights @ np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4))
 
     # Words of the cells of a sweep: at least the 4.5 of WCAG 2.1 (1.4.3) against every colour that is used there.
-    assert min(contrast(INK, tint(colour, SHADE)) for colour in SERIES) > 4.5
-    assert abs(brightness(SERIES[0]) - brightness(SERIES[1])) > 0.05
+    for colour in SERIES:
+        low, high = sorted((luminance(INK), luminance(tint(colour, SHADE))))
+        assert (high + 0.05) / (low + 0.05) > 4.5
+    one, other = (float(weights @ np.array(to_rgb(colour))) for colour in SERIES[:2])
+    assert abs(one - other) > 0.05
     assert len(set(SERIES)) == len(SERIES)
 
 
-@pytest.mark.parametrize("option", ["--plot", "--plot-frequencies"])
-def test_bad_files_get_one_line(run: Run, states: str, tmp_path: Path, option: str) -> None:
-    for path, says in [("x.bmp", "suffix must be"), ("x", "suffix must be"), ("/nowhere/x.png", "no directory")]:
-        code, _, err = run("-q", "--eps", "1", option, path, states)
-        assert code == 2
-        assert says in err
-        assert err.count("\n") == 1
-    same = str(tmp_path / "x.svg")
-    assert "same file" in run("-q", "--eps", "1", "--output", same, option, same, states)[2]
+# --- plans and sweeps -----------------------------------------------------------------------------------------------
 
 
-def test_missing_matplotlib_is_told_before_anything_else(
-    run: Run, states: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    for option, path in [("--plot", "x.png"), ("--report", "x.html")]:
-        code, _, err = run("-q", "--eps", "1", option, path, states)
-        assert code == 2
-        assert re.search(r"needs matplotlib: pip install 'ldp-advise\[plot\]'", err)
+@pytest.mark.parametrize(
+    "question",
+    [
+        {"target": 0.2, "epsilon": 1.0, "instant": True},
+        pytest.param({"detect": 0.05, "n": 10_000, "instant": True}, marks=pytest.mark.slow),
+        pytest.param({"target": 0.2, "epsilon": 1.0}, marks=pytest.mark.slow),
+        pytest.param({"detect": 0.05, "n": 10_000}, marks=pytest.mark.slow),
+    ],
+)
+def test_plan_has_the_target_and_the_answer(question: dict[str, float]) -> None:
+    answer = plan(k=16, protocol="grr", method=None if "detect" in question else "norm_sub", **question)  # type: ignore[arg-type]
+    figure = plan_figure(answer)
+    axes = figure.axes[0]
+    upright = [line for line in axes.lines if len(set(np.asarray(line.get_xdata()).tolist())) == 1]
+    assert any(np.asarray(line.get_xdata())[0] == answer.value for line in upright)
+    level = [line for line in axes.lines if np.asarray(line.get_ydata()).tolist() == [question.get("target", 0.8)] * 2]
+    assert level
+    shown = words(to_svg(figure, "c"))
+    assert any("users n" in word or "budget ε" in word for word in shown)
+    assert not any("mathdefault" in word for word in shown)
+
+
+def test_sweep_pictures_name_every_winner() -> None:
+    menu = {"protocol": ["grr", "oue"], "method": MANY[:3], "repetitions": 4}
+    swept = sweep(eps=[0.5, 2.0], n=[1000, 10_000], k=[8], **menu)  # type: ignore[arg-type]
+    shown = words(to_svg(winners_figure(swept), "d"))
+    for cell in swept.cells:
+        assert any(cell.winner.method in word for word in shown)
+    figure = curves_figure(swept)
+    assert len([axes for axes in figure.axes if axes.get_visible()]) == 2
+    curves = words(to_svg(figure, "e"))
+    assert "none" in curves
+    assert swept.cells[0].winner.method in curves
+
+
+@pytest.mark.parametrize("users", [[1000], pytest.param([1000, 9999, 10**5], marks=pytest.mark.slow)])
+def test_no_word_of_the_curves_is_cut_off_and_no_line_is_covered(users: list[int]) -> None:
+    sizes = [8, 16] if len(users) > 1 else [8]
+    swept = sweep(eps=[0.5, 2.0], n=users, k=sizes, protocol="grr", method=MANY[:7], repetitions=2)
+    figure = winners_figure(swept)
+    FigureCanvasAgg(figure).draw()
+    title = figure.legends[0].get_window_extent()
+    assert figure.bbox.x0 <= title.x0 <= title.x1 <= figure.bbox.x1
+    figure = curves_figure(swept)
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    (legend,) = figure.legends
+    panels = [axes.get_tightbbox(canvas.get_renderer()) for axes in figure.axes]  # with their words
+    for box in [*panels, legend.get_window_extent()]:
+        assert figure.bbox.x0 <= box.x0 <= box.x1 <= figure.bbox.x1
+        assert figure.bbox.y0 <= box.y0 <= box.y1 <= figure.bbox.y1
+    assert not any(legend.get_window_extent().overlaps(axes.get_window_extent()) for axes in figure.axes)
+
+
+def test_curves_say_how_many_methods_they_leave_out() -> None:
+    for methods, left_out in ((MANY[:7], ""), (MANY, "; 2 of 9 are left out")):
+        swept = sweep(eps=[1.0], n=[1000], k=[8], protocol="grr", method=methods, repetitions=2)
+        figure = curves_figure(swept)
+        FigureCanvasAgg(figure).draw()
+        (legend,) = figure.legends
+        assert legend.get_title().get_text() == f"method, each with its best protocol{left_out}"
+        assert len(legend.get_texts()) == 7
+        box = legend.get_window_extent()
+        assert figure.bbox.x0 <= box.x0 <= box.x1 <= figure.bbox.x1
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("own_members")
+def test_curves_show_the_method_of_the_caller() -> None:
+    def worst_of_all(estimate: np.ndarray, noise: Noise) -> np.ndarray:
+        return estimate + 5 * noise.sd
+
+    swept = sweep(eps=1, n=1000, k=8, protocol="oue", method=[*MANY, worst_of_all], repetitions=2)
+    assert "worst_of_all" in words(to_svg(curves_figure(swept), "f"))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,10 +15,8 @@ from scipy.stats import binom
 from advisor.answers.plan.prediction import PLACES, PlanPrediction, first_answers
 from advisor.api.plan import plan
 from advisor.names import pair_text
-from advisor.question.frequencies import Frequencies
-from advisor.question.metric_settings import MetricSettings
 from advisor.question.plan import PlanQuestion
-from advisor.show.model import Sentence
+from advisor.show.model import Role, Sentence
 from advisor.show.plan import answer_sentence, plan_document, plan_table
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.benchmark import Experiment, simulate
@@ -27,23 +26,13 @@ from simulator.domain import ORDERED
 from simulator.methods import observe, possible
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
+from tests.advisor.conftest import Run
 
+ZIPF = apportion(frequencies("zipf", 64), 10_000)
 FRESH = 7919  # a seed that no plan here uses: the check must not reuse the noise of what it checks
 
 
-@dataclass(frozen=True)
-class Asked:
-    metric: str
-    k: int
-    shape: str
-    epsilon: float | None
-    n: int | None
-    target: float
-    protocol: str | None
-    method: str | None
-
-
-def asked(number: int) -> Asked:
+def asked(number: int) -> dict[str, Any]:
     """Draw request `number`; its target is an error that is known to occur somewhere in a sensible range."""
     rng = rng_for(0, "plan requests", number)
     k = int(rng.choice([8, 32, 100, 256]))
@@ -61,9 +50,9 @@ def asked(number: int) -> Asked:
     target = float(brute(protocol or "oue", method or "norm_sub", metric, counts, epsilon, 20, 1).mean())
     uniform = float(METRICS[metric](np.full(k, 1 / k), counts / n))
     target = min(target, 0.8 * uniform)  # a target that is met without any data asks for nothing
-    return Asked(
-        metric, k, shape, epsilon if wants_n else None, None if wants_n else n, float(f"{target:.3g}"), protocol, method
-    )
+    known: dict[str, float] = {"epsilon": epsilon} if wants_n else {"n": n}
+    asked = {"metric": metric, "k": k, "shape": shape, "target": float(f"{target:.3g}"), **known}
+    return asked | {"protocol": protocol, "method": method}
 
 
 def brute(
@@ -79,41 +68,24 @@ def brute(
     return METRICS[metric](processor.apply(observed), counts / n)
 
 
-def check_by_brute_force(number: int) -> None:
+SLOW = (0, 1, *range(4, 20))  # number 3 takes a minute, and 18 asks the same of emd
+
+
+@pytest.mark.parametrize("number", [2, *(pytest.param(number, marks=pytest.mark.slow) for number in SLOW)])
+def test_the_error_at_the_answer_is_the_target(number: int) -> None:
     request = asked(number)
-    answer = plan(
-        target=request.target,
-        metric=request.metric,
-        epsilon=request.epsilon,
-        n=request.n,
-        k=request.k,
-        shape=request.shape,
-        protocol=request.protocol,
-        method=request.method,
-    )
-    best = answer.best
+    answer = plan(**request)
+    best, target = answer.best, request["target"]
     assert best.value is not None
-    epsilon = request.epsilon if request.epsilon is not None else best.value
-    n = request.n if request.n is not None else round(best.value)
-    name, _, parameter = request.shape.partition(":")
-    counts = apportion(frequencies(name, request.k, float(parameter)), n)
-    errors = brute(best.protocol, best.method or "", request.metric, counts, epsilon, 1500)
+    epsilon, n = request.get("epsilon", best.value), request.get("n", round(best.value))
+    name, _, parameter = request["shape"].partition(":")
+    counts = apportion(frequencies(name, request["k"], float(parameter)), n)
+    errors = brute(best.protocol, best.method or "", request["metric"], counts, epsilon, 1500)
     standard_error = float(errors.std(ddof=1)) / math.sqrt(len(errors))
     # within 3 %, as far as the check itself can tell
-    assert abs(float(errors.mean()) / request.target - 1) <= 0.03 + 2 * standard_error / request.target, request
-    if request.method is not None:
-        assert (best.protocol, best.method) == (request.protocol, request.method)
-
-
-@pytest.mark.parametrize("number", [2, pytest.param(0, marks=pytest.mark.slow)])
-def test_the_error_at_the_answer_is_the_target(number: int) -> None:
-    check_by_brute_force(number)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("number", [1, *range(4, 20)])  # number 3 takes a minute, and 18 asks the same of emd
-def test_the_error_at_the_answer_is_the_target_on_more_requests(number: int) -> None:
-    check_by_brute_force(number)
+    assert abs(float(errors.mean()) / target - 1) <= 0.03 + 2 * standard_error / target, request
+    if request["method"] is not None:
+        assert (best.protocol, best.method) == (request["protocol"], request["method"])
 
 
 def test_common_random_numbers_make_neighbours_differ_by_the_place() -> None:
@@ -177,24 +149,6 @@ def test_few_users_who_detect_a_frequency_are_enough_and_so_are_more(k: int, eps
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("protocol", ["oue", "grr", "olh"])
-def test_detection_reaches_its_power_at_the_answer(protocol: str) -> None:
-    answer = plan(detect=0.01, epsilon=1.0, k=20, protocol=protocol)
-    n = round(answer.value or 0)
-    oracle = PROTOCOLS[protocol](20, 1.0)
-    counts = np.full(20, (n - round(0.01 * n)) // 19)
-    counts[0], counts[1] = round(0.01 * n), 0
-    counts[2] += n - counts.sum()
-    rows = np.broadcast_to(counts, (4000, 20))
-    estimate = oracle.estimate(oracle.sample_support(rows, rng_for(FRESH, protocol)), n)
-    passed = estimate[:, :2] > threshold(oracle, n)
-    power, level = passed.mean(axis=0)
-    assert abs(power - 0.8) < 4 * math.sqrt(0.8 * 0.2 / 4000) + 0.02 * 0.2  # and what the plan itself leaves open
-    one = 0.05 / 20  # of one of 20 categories; below it, as counts are whole numbers
-    assert level < one + 4 * math.sqrt(one * (1 - one) / 4000)
-
-
-@pytest.mark.slow
 def test_a_floor_is_named_and_so_is_what_reaches_the_target() -> None:
     answer = plan(target=0.001, metric="emd", n=10_000, k=16, protocol="oue", method="norm_sub")
     assert answer.value is None
@@ -217,54 +171,31 @@ def test_a_falling_error_is_not_called_a_floor() -> None:
     assert "floor" not in said
 
 
-def zipf_question(n: int | None, target: float) -> PlanQuestion:
-    """Ask how many users an l1 error takes at ε = 1, or which ε it takes with so many."""
-    return PlanQuestion(
-        frequencies=Frequencies(apportion(frequencies("zipf", 64), 10_000), None, False, None, None, (), ()),
-        metric="l1",
-        target=target,
-        epsilon=1.0 if n is None else None,
-        n=n,
-        protocols=("grr", "oue", "ss"),
-        methods=("none", "norm_sub", "norm_cut"),
-        named=(),
-        restricted=False,
-        seed=0,
-        precision=0.1,
-        max_repetitions=10,
-        metric_values=MetricSettings().resolved(64),
-        shuffled=None,
-    )
-
-
 @pytest.mark.parametrize(
     ("n", "target"),
-    [(None, 0.3), (20_000, 0.3), *(pytest.param(None, far, marks=pytest.mark.slow) for far in (1e-3, 1.9))],
+    [(20_000, 0.3), *(pytest.param(None, target, marks=pytest.mark.slow) for target in (0.3, 1e-3, 1.9))],
 )
 def test_what_is_needed_does_not_depend_on_the_curves_below_it(n: int | None, target: float) -> None:
-    question = zipf_question(n, target)
+    """Asked how many users an l1 error takes at ε = 1, or which ε it takes with so many."""
+    menu = {"protocol": ["grr", "oue", "ss"], "method": ["none", "norm_sub", "norm_cut"], "instant": True}
+    known = {"epsilon": 1.0} if n is None else {"n": n}
+    question = plan(target=target, sample_counts=ZIPF, **known, **menu).question  # type: ignore[arg-type]
     whole, needs = first_answers(question), first_answers(question, least=0.0)
     assert {row.pair: row.value for row in needs.rows} == {row.pair: row.value for row in whole.rows}
     assert (needs.choice, needs.first) == (whole.choice, whole.first)
     assert len(whole.xs) == PLACES
-    if target == 0.3:
-        assert len(needs.xs) < PLACES
-
-
-@pytest.mark.parametrize("n", [20_000, pytest.param(None, marks=pytest.mark.slow)])
-def test_what_needs_no_more_than_the_least_is_only_said_to(n: int | None) -> None:
-    question = zipf_question(n, 0.3)
-    whole = {row.pair: row.value or math.inf for row in first_answers(question).rows}
-    least = float(np.median(list(whole.values())))
+    if target != 0.3:
+        return
+    assert len(needs.xs) < PLACES
+    # What needs no more than the least is only said to.
+    values = {row.pair: row.value or math.inf for row in whole.rows}
+    least, above = float(np.median(list(values.values()))), 5 * max(values.values())
     found = {row.pair: row.value or math.inf for row in first_answers(question, least=least).rows}
-    assert {pair for pair, value in found.items() if value <= least} == {pair for pair in whole if whole[pair] <= least}
-    assert {pair: value for pair, value in found.items() if value > least} == {
-        pair: value for pair, value in whole.items() if value > least
-    }
-    assert min(whole.values()) < least < max(whole.values())
-    above = 5 * max(whole.values())
+    assert min(values.values()) < least < max(values.values())
+    for pair, value in values.items():
+        assert found[pair] == value if value > least else found[pair] <= least
     cut = first_answers(question, least=above)
-    assert len(cut.xs) < len(first_answers(question, least=0.0).xs)  # less is looked up
+    assert len(cut.xs) < len(needs.xs)  # less is looked up
     assert all(row.value is not None and row.value <= above for row in cut.rows)
 
 
@@ -348,3 +279,30 @@ def test_the_first_answer_is_near_and_does_not_simulate() -> None:
     assert best.low is not None
     assert best.high is not None
     assert best.low <= (settled.value or 0) <= best.high
+
+
+# --- how it is asked for and shown -----------------------------------------------------------------------------
+
+
+def test_same_seed_same_plan_whatever_the_jobs() -> None:
+    asked = {"target": 0.3, "epsilon": 1.0, "k": 16, "protocol": "grr", "method": "none", "max_repetitions": 40}
+    assert plan(jobs=1, **asked).to_json() == plan(jobs=2, **asked).to_json()  # type: ignore[arg-type]
+
+
+def test_a_view_keeps_to_its_roles(run: Run) -> None:
+    arguments = ("plan", "--target", "0.1", "--eps", "1", "--k", "16", "--instant", "-p", "grr,oue")
+    for form in ("table", "markdown"):
+        texts = [run(*arguments, "--format", form, *way.split())[1] for way in ("", "-q", "-v")]
+        assert ["Assumed:" in text for text in texts] == [True, False, True]
+        assert ["to best:" in text for text in texts] == [False, False, True]
+
+
+def test_a_target_that_asks_for_nothing_is_said_to() -> None:
+    parts = plan_document(plan(target=5.0, epsilon=1.0, k=8, instant=True)).parts
+    told = [part for part in parts if isinstance(part, Sentence) and part.role is Role.DETAIL]
+    assert any("asks for nothing" in part.text for part in told)
+
+
+def test_a_plan_keeps_to_protocols_that_run_in_products(run: Run) -> None:
+    asked = "plan --detect 0.01 --eps 1 --k 32 --instant --deployable --format json"
+    assert set(json.loads(run(*asked.split())[1])["request"]["protocols"]) == {"grr", "rappor"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import io
 import json
 import os
 import pty
@@ -11,11 +12,14 @@ import struct
 import subprocess
 import sys
 import termios
+import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from advisor.cli import progress
 from advisor.cli.app import BLAS_THREADS, main
 from tests.advisor.conftest import Run
 from tests.cells import failures
@@ -25,9 +29,14 @@ QUICK = ["--reps", "4", "--max-reps", "4", "-e", "1"]
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
-def slow(*cells: str) -> list[object]:
-    """Return cells of a grid that the slow tests alone try: each is a process of its own."""
-    return [pytest.param(cell, marks=pytest.mark.slow) for cell in cells]
+def done(*words: str, **more: Any) -> subprocess.CompletedProcess[str]:
+    """Run the command as a process of its own."""
+    more = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | more
+    return subprocess.run([*COMMAND, *words], text=True, check=False, **more)
+
+
+def python(script: str, **more: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, **more)
 
 
 def on_a_terminal(arguments: list[str], columns: int, **environment: str) -> str:
@@ -35,27 +44,17 @@ def on_a_terminal(arguments: list[str], columns: int, **environment: str) -> str
     control, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     clean = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS", "TERM")}
-    process = subprocess.Popen(
-        [*COMMAND, *arguments],
-        stdout=terminal,
-        stderr=subprocess.PIPE,
-        env={**clean, "TERM": "xterm-256color", **environment},
-    )
+    environment = {**clean, "TERM": "xterm-256color", **environment}
+    command = [*COMMAND, *arguments]
+    process = subprocess.Popen(command, stdout=terminal, stderr=subprocess.PIPE, env=environment)
     os.close(terminal)
     drawn = b""
-    while True:
-        try:
-            block = os.read(control, 65536)
-        except OSError:  # Linux reports the closed terminal so
-            break
-        if not block:
-            break
-        drawn += block
+    with suppress(OSError):  # Linux reports the closed terminal so
+        while block := os.read(control, 65536):
+            drawn += block
     os.close(control)
-    assert process.stderr is not None
-    errors = process.stderr.read()
-    process.stderr.close()
-    assert process.wait() == 0, errors
+    errors = process.communicate()[1]
+    assert process.returncode == 0, errors
     return drawn.decode()
 
 
@@ -70,24 +69,20 @@ def test_no_line_is_wider_than_the_terminal_and_no_row_is_folded(states: str, co
 
 
 @pytest.mark.slow
-def test_a_terminal_gets_colours() -> None:
-    assert "\x1b[" in on_a_terminal(["--eps", "1", "--k", "16"], 120)
-
-
-@pytest.mark.slow
-def test_no_colours_where_they_are_not_wanted() -> None:
+def test_a_terminal_gets_colours_unless_they_are_not_wanted() -> None:
     asked = ["--eps", "1", "--k", "16"]
-    without_colour = on_a_terminal(asked, 120, NO_COLOR="1")
-    assert not re.search(r"\x1b\[[0-9;]*3[0-9]", without_colour)
+    colour = re.compile(r"\x1b\[[0-9;]*3[0-9]")
+    assert colour.search(on_a_terminal(asked, 120))
+    assert not colour.search(on_a_terminal(asked, 120, NO_COLOR="1"))
     assert "\x1b" not in on_a_terminal(asked, 120, TERM="dumb")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", ["0", "²"])
-def test_a_terminal_is_as_wide_as_it_is_where_columns_is_no_width(size: str) -> None:
-    drawn = on_a_terminal(["epsilon", "--eps", "1"], 70, COLUMNS=size, LINES=size)
-    assert "From one report an attacker guesses" in drawn
-    assert max(map(len, ESCAPE.sub("", drawn).splitlines())) <= 70
+def test_a_terminal_is_as_wide_as_it_is_where_columns_is_no_width() -> None:
+    for size in ("0", "²"):
+        drawn = on_a_terminal(["epsilon", "--eps", "1"], 70, COLUMNS=size, LINES=size)
+        assert "From one report an attacker guesses" in drawn
+        assert max(map(len, ESCAPE.sub("", drawn).splitlines())) <= 70
 
 
 def test_output_that_is_no_terminal_is_plain_and_not_cut(run: Run, states: str) -> None:
@@ -111,37 +106,15 @@ def test_piped_output_is_as_wide_as_columns_says(run: Run, monkeypatch: pytest.M
 
 
 @pytest.mark.slow
-def test_a_reader_that_goes_away_is_no_error(states: str) -> None:
-    process = subprocess.Popen(
-        [*COMMAND, *QUICK, "-q", "--all", "--format", "csv", states], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    assert process.stdout is not None
-    assert process.stderr is not None
-    process.stdout.close()
-    errors = process.stderr.read()
-    process.stderr.close()
-    process.wait()
-    assert errors == b""
-
-
-@pytest.mark.slow
 def test_standard_input_is_read_from_a_pipe() -> None:
-    done = subprocess.run(
-        [*COMMAND, *QUICK, "-q", "--format", "json", "-"],
-        input="a\nb\na\nc\n",
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert json.loads(done.stdout)["request"]["n"] == 4
+    assert json.loads(done(*QUICK, "-q", "--format", "json", "-", input="a\nb\na\nc\n").stdout)["request"]["n"] == 4
 
 
 @pytest.mark.slow
 def test_a_terminal_that_cannot_show_greek_letters_gets_no_traceback(states: str) -> None:
-    done = subprocess.run(
-        [*COMMAND, *QUICK, states], capture_output=True, check=True, env={**os.environ, "PYTHONIOENCODING": "ascii"}
-    )
-    assert b"? = 1" in done.stdout
+    shown = done(*QUICK, states, env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    assert shown.returncode == 0
+    assert "? = 1" in shown.stdout
 
 
 def test_a_process_imports_nothing_heavy_and_takes_one_thread_for_matrix_products(states: str) -> None:
@@ -154,21 +127,15 @@ def test_a_process_imports_nothing_heavy_and_takes_one_thread_for_matrix_product
         "print(os.environ['OPENBLAS_NUM_THREADS'])"
     )
     clean = {name: value for name, value in os.environ.items() if name not in BLAS_THREADS}
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=clean)
-    lines = done.stdout.splitlines()
-    assert lines.count("[]") == 2, done.stdout
+    lines = python(script, env=clean).stdout.splitlines()
+    assert lines.count("[]") == 2, lines
     assert lines[-1] == "1"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code"), [("--eps 0 --k 16", 2), pytest.param("--eps 1 --k 16 -q", 0, marks=pytest.mark.slow)]
-)
-def test_the_exit_code_and_both_streams_of_a_process(arguments: str, code: int) -> None:
-    """That of an answer is looked at below too, where nobody reads it."""
-    done = subprocess.run(
-        [sys.executable, "-m", "advisor", *arguments.split()], capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, bool(done.stdout), bool(done.stderr)) == (code, code == 0, code == 2)
+def test_the_exit_code_and_both_streams_of_a_process() -> None:
+    """Those of an answer are looked at below, where nobody reads it."""
+    refused = done("--eps", "0", "--k", "16")
+    assert (refused.returncode, refused.stdout, bool(refused.stderr)) == (2, "", True)
 
 
 def test_shell_completion(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,38 +181,39 @@ def test_a_broken_off_run_leaves_no_file(states: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "arguments", ["--eps 1 --k 16", "--eps 1 --k 16 --format json", "--help", "--eps 0 --format json"]
-)
-def test_a_full_disk_is_told_in_one_line(arguments: str) -> None:
-    if not Path("/dev/full").exists():
-        pytest.skip("no device that is always full")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_full_disk_is_told_in_one_line_and_a_full_standard_error_keeps_no_answer(states: str) -> None:
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
-            [*COMMAND, *arguments.split()], stdout=full, stderr=subprocess.PIPE, text=True, check=False
-        )
-        assert done.stderr == "ldp-advise: error: cannot write the answer: No space left on device\n"
-        assert done.returncode == 2
-        both = subprocess.run([*COMMAND, *arguments.split()], stdout=full, stderr=full, check=False)
-        assert both.returncode == 2
+        for line in ("--eps 1 --k 16", "--eps 1 --k 16 --format json", "--help", "--eps 0 --format json"):
+            told = done(*line.split(), stdout=full)
+            assert told.stderr == "ldp-advise: error: cannot write the answer: No space left on device\n"
+            assert told.returncode == done(*line.split(), stdout=full, stderr=full).returncode == 2
+        answered = done(*QUICK, states, stderr=full)
+    assert answered.returncode == 0
+    assert answered.stdout.startswith("Use ")
 
 
-@pytest.mark.parametrize(
-    "arguments", ["--eps 1 --k 16 --format csv -q", *slow("--eps 1 --k 16 --all", "knowledge rules")]
-)
-def test_a_reader_that_goes_away_leaves_success(arguments: str) -> None:
+def unread(*words: str) -> tuple[int, str]:
+    """Run the command for a reader that has gone away, and return its exit code and standard error."""
     reading, writing = os.pipe()
     os.close(reading)
-    done = subprocess.run([*COMMAND, *arguments.split()], stdout=writing, stderr=subprocess.PIPE, check=False)
+    process = done(*words, stdout=writing)
     os.close(writing)
-    assert (done.returncode, done.stderr) == (0, b"")
+    return process.returncode, process.stderr
+
+
+def test_a_reader_that_goes_away_leaves_success() -> None:
+    assert unread("--eps", "1", "--k", "16", "--format", "csv", "-q") == (0, "")
 
 
 @pytest.mark.slow
-def test_closed_standard_output_is_no_crash() -> None:
-    command = f"{sys.executable} -m advisor --eps 1 --k 16 --format json >&-"
-    done = subprocess.run(["bash", "-c", command], stderr=subprocess.PIPE, check=False)
-    assert (done.returncode, done.stderr) == (0, b"")
+def test_files_beside_an_answer_that_nobody_reads_are_written(states: str, tmp_path: Path) -> None:
+    for line in ("--eps 1 --k 16 --all", "knowledge rules"):
+        assert unread(*line.split()) == (0, "")
+    runs = tmp_path / "runs.csv"
+    assert unread(*QUICK, "-q", "--runs", str(runs), states) == (0, "")
+    header = "eps,n,k,seed,version,protocol,method,metric,repetition,judged,error\n"
+    assert runs.read_text(encoding="utf-8").startswith(header)
 
 
 def typed(arguments: list[str], keys: bytes, **environment: str) -> tuple[int, bytes, bytes]:
@@ -283,7 +251,7 @@ def test_what_is_typed_ends_with_one_end_of_file_and_no_spinner_hides_it() -> No
 @pytest.mark.slow
 @pytest.mark.parametrize("module", ["typer", "numpy", "advisor.checks", "advisor.cli.rank", "knowledge.model"])
 def test_an_interrupt_while_modules_are_imported_leaves_no_traceback(module: str) -> None:
-    script = (
+    interrupted = python(
         "import os, signal, sys\n"
         "class Interrupt:\n"
         "    def find_spec(self, name, path=None, target=None):\n"
@@ -292,109 +260,124 @@ def test_an_interrupt_while_modules_are_imported_leaves_no_traceback(module: str
         "from advisor.cli.app import main\n"
         "sys.exit(main(['--eps', '1', '--k', '16']))"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
-    assert done.returncode in (130, -2)
-    assert done.stdout == b""
-    assert b"Traceback" not in done.stderr
+    assert interrupted.returncode in (130, -2)
+    assert interrupted.stdout == ""
+    assert "Traceback" not in interrupted.stderr
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("closed", [">&- 2>&- <&-", "<&-", "2>&-"])
-def test_closed_streams_are_no_crash(closed: str) -> None:
-    done = subprocess.run(
-        ["bash", "-c", f"{sys.executable} -m advisor --eps 1 --k 16 {closed}"], capture_output=True, check=False
-    )
-    assert (done.returncode, done.stderr) == (0, b"")
-
-
-@pytest.mark.slow
-def test_closed_standard_input_is_said() -> None:
-    done = subprocess.run(
-        ["bash", "-c", f"{sys.executable} -m advisor --eps 1 - <&-"], capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("ldp-advise: error: standard input: is closed")
-
-
-@pytest.mark.slow
-def test_a_full_standard_error_keeps_no_answer_from_standard_output(states: str) -> None:
-    if not Path("/dev/full").exists():
-        pytest.skip("no device that is always full")
-    with Path("/dev/full").open("w") as full:
-        done = subprocess.run([*COMMAND, *QUICK, states], stdout=subprocess.PIPE, stderr=full, text=True, check=False)
-    assert done.returncode == 0
-    assert done.stdout.startswith("Use ")
+def test_closed_streams_are_no_crash_and_closed_standard_input_is_said() -> None:
+    for words in ("--k 16 >&- 2>&- <&-", "--k 16 <&-", "--k 16 2>&-", "--k 16 --format json >&-", "- <&-"):
+        line = f"{sys.executable} -m advisor --eps 1 {words}"
+        closed = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
+        said = "ldp-advise: error: standard input: is closed" if words == "- <&-" else ""
+        assert closed.returncode == (2 if said else 0), words
+        assert closed.stderr[: len(said) or None] == said, words
+    assert closed.stdout == ""
 
 
 @pytest.mark.slow
 def test_the_answer_goes_through_the_name_of_standard_output() -> None:
     for name in ("/dev/stdout", "/dev/fd/1", "-"):
-        done = subprocess.run(
-            [*COMMAND, "--eps", "1", "--k", "16", "-o", name], capture_output=True, text=True, check=True
-        )
-        assert done.stdout.startswith("Use ")
+        assert done("--eps", "1", "--k", "16", "-o", name).stdout.startswith("Use ")
 
 
 @pytest.mark.slow
-def test_files_beside_an_answer_that_nobody_reads_are_written(states: str, tmp_path: Path) -> None:
-    reading, writing = os.pipe()
-    os.close(reading)
-    runs = tmp_path / "runs.csv"
-    command = [*COMMAND, *QUICK, "-q", "--runs", str(runs), states]
-    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, check=False)
-    os.close(writing)
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert runs.read_text(encoding="utf-8").startswith(
-        "eps,n,k,seed,version,protocol,method,metric,repetition,judged,error\n"
-    )
+def test_a_file_name_that_is_no_utf_8_is_read_and_written(tmp_path: Path) -> None:
+    source, target, runs = (tmp_path / os.fsdecode(b"caf\xe9" + end) for end in (b".csv", b".out", b".runs.csv"))
+    source.write_text("a\nb\na\nc\n", encoding="utf-8")
+    for form in ("table", "csv", "html"):
+        words = (*QUICK, "-p", "grr", str(source), "--format", form)
+        shown = done(*words)
+        assert shown.returncode == 0, shown.stderr
+        assert shown.stdout  # UTF-8, whatever the names
+        assert done(*words, "--force", "-o", str(target), "--runs", str(runs)).returncode == 0
+        assert target.read_text(encoding="utf-8")
+        assert runs.stat().st_size
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["table", "csv", "html"])
-def test_a_file_name_that_is_no_utf_8_is_read_and_written(tmp_path: Path, name: str) -> None:
-    source, target, runs = (os.fsencode(tmp_path) + b"/caf\xe9" + end for end in (b".csv", b".out", b".runs.csv"))
-    Path(os.fsdecode(source)).write_text("a\nb\na\nc\n", encoding="utf-8")
-    command = [*map(os.fsencode, COMMAND), *map(os.fsencode, QUICK), b"-p", b"grr", source]
-    shown = subprocess.run([*command, b"--format", name.encode()], capture_output=True, check=False)
-    assert shown.returncode == 0, shown.stderr
-    assert shown.stdout.decode()  # UTF-8, whatever the names
-    done = subprocess.run([*command, b"-o", target, b"--format", name.encode(), b"--runs", runs], check=False)
-    assert done.returncode == 0
-    assert Path(os.fsdecode(target)).read_text(encoding="utf-8")
-    assert Path(os.fsdecode(runs)).stat().st_size
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("content", ["text.usetex: True\nfont.size: 40\n", "no such key: \x1b[31m\n", "\x00\x00"])
-def test_settings_of_pictures_in_the_folder_of_the_data_do_not_matter(tmp_path: Path, content: str) -> None:
+def test_settings_of_pictures_in_the_folder_of_the_data_do_not_matter(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    pictures = []
-    for name, settings, backend in (("plain", None, None), ("set", content, "no such backend")):
-        folder = tmp_path / name
+    settings = (None, "text.usetex: True\nfont.size: 40\n", "no such key: \x1b[31m\n", "\x00\x00")
+    pictures = set()
+    for place, content in enumerate(settings):
+        folder, environment = tmp_path / str(place), os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
         folder.mkdir()
         (folder / "sample.csv").write_text("a\nb\na\nc\n", encoding="utf-8")
-        if settings is not None:
-            (folder / "matplotlibrc").write_text(settings, encoding="utf-8")
-        command = [*COMMAND, *QUICK, "-q", "-p", "grr", "--plot-frequencies", "x.svg", "sample.csv"]
-        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
-        environment |= {} if backend is None else {"MPLBACKEND": backend}
-        done = subprocess.run(command, cwd=folder, capture_output=True, check=False, env=environment)
-        assert (done.returncode, done.stderr) == (0, b"")
-        pictures.append((folder / "x.svg").read_bytes())
-    assert pictures[0] == pictures[1]
+        if content is not None:
+            (folder / "matplotlibrc").write_text(content, encoding="utf-8")
+            environment["MPLBACKEND"] = "no such backend"
+        words = (*QUICK, "-q", "-p", "grr", "--plot-frequencies", "x.svg", "sample.csv")
+        drawn = done(*words, cwd=folder, env=environment)
+        assert (drawn.returncode, drawn.stderr) == (0, "")
+        pictures.add((folder / "x.svg").read_bytes())
+    assert len(pictures) == 1
 
 
 @pytest.mark.slow
 def test_nothing_of_ours_is_imported_before_interrupts_are_plain() -> None:
     code = "import advisor.cli.app, sys; print(sorted(name for name in sys.modules if name.startswith('advisor')))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "['advisor', 'advisor.cli', 'advisor.cli.app']\n"
+    assert python(code).stdout == "['advisor', 'advisor.cli', 'advisor.cli.app']\n"
 
 
 @pytest.mark.slow
 def test_matrix_products_take_the_threads_that_the_environment_says() -> None:
-    program = "import sys; from advisor.cli.app import main; main(['--version'])"
-    shown = f"{program}; import os; print(os.environ['OPENBLAS_NUM_THREADS'])"
-    given = {**os.environ, "OPENBLAS_NUM_THREADS": "3"}
-    result = subprocess.run([sys.executable, "-c", shown], env=given, capture_output=True, text=True, check=False)
-    assert result.stdout.splitlines()[-1] == "3", result.stderr
+    program = (
+        "import os; from advisor.cli.app import main; main(['--version']); print(os.environ['OPENBLAS_NUM_THREADS'])"
+    )
+    assert python(program, env={**os.environ, "OPENBLAS_NUM_THREADS": "3"}).stdout.splitlines()[-1] == "3"
+
+
+# --- what is shown while one waits ----------------------------------------------------------------------------------
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def on_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """Put standard error on a terminal: called in the test, because pytest's capture replaces it after fixtures."""
+    stream = Terminal()
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(progress, "DELAY_SECONDS", 0.05)
+    return stream
+
+
+def test_long_work_on_a_terminal_shows_that_it_goes_on_and_nothing_else_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = on_terminal(monkeypatch)
+    off, quiet, short = io.StringIO(), Terminal(), Terminal()
+    for stream, seconds, enabled in ((terminal, 0.5, True), (off, 0.1, True), (quiet, 0.1, False), (short, 0, True)):
+        monkeypatch.setattr("sys.stderr", stream)
+        with progress.delayed_status("reading", enabled=enabled):
+            time.sleep(seconds)
+    assert "reading" in terminal.getvalue()
+    assert "reading" not in short.getvalue()
+    assert off.getvalue() == quiet.getvalue() == ""
+
+
+def test_words_say_what_is_being_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = on_terminal(monkeypatch)
+    with progress.DelayedWords() as say:
+        say("too soon to show")
+        time.sleep(0.1)
+        say("settling oue")
+        time.sleep(0.3)
+    assert "too soon" not in terminal.getvalue()
+    assert "settling oue" in terminal.getvalue()
+
+
+def test_a_timed_bar_tells_the_time_left_and_counts_what_was_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = on_terminal(monkeypatch)
+    with progress.TimedProgress("cells") as bar:
+        bar(3, 10)
+        time.sleep(0.1)
+        for done in range(4, 9):
+            bar(done, 10)
+            time.sleep(0.15)
+    shown = terminal.getvalue()
+    assert "left:" in shown
+    assert "8/10" in shown
+    assert "0:00:0" in shown

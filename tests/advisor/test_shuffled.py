@@ -9,13 +9,11 @@ import numpy as np
 import pytest
 
 import advisor
-from advisor.errors import InputError
 from simulator import PROTOCOLS
 from simulator.shuffler import CentralHistogram, Shuffler
 from simulator.shuffler.amplification import blanket_of
 from tests.advisor.conftest import Run
 from tests.advisor.schemas import schema
-from tests.cells import failures
 
 SCHEMA = schema("advice")
 PROMISE = ["--central-eps", "1", "--delta", "1e-8"]
@@ -67,20 +65,6 @@ def test_a_sample_is_simulated_at_these_budgets() -> None:
     assert trusted.error < min(row.error for row in answer.recommendations)
 
 
-@pytest.mark.slow
-def test_every_format_has_it(run: Run) -> None:
-    def check(form: str) -> None:
-        assert form == "html" or run("shuffler", "--k", "16", *PROMISE, "-p", "grr", "--format", form)[1]
-        assert run("epsilon", "--eps", "4", "--shuffle", "--n", "1e4", "--delta", "1e-6", "--format", form)[1]
-
-    assert failures(["table", "plain", "markdown", "csv", "json", "value", "html"], check) == {}
-
-
-@pytest.mark.slow
-def test_a_page_has_it(run: Run) -> None:
-    assert "trusted server" in run("shuffler", "--k", "16", *PROMISE, "-p", "grr,oue", "--format", "html")[1]
-
-
 def test_what_reports_promise_once_they_are_shuffled(run: Run) -> None:
     question = ["epsilon", "--eps", "4", "--shuffle", "--n", "1e4", "--delta", "1e-6"]
     assert run(*question)[1].startswith("Shuffled, 10,000 reports of any protocol at ε₀ = 4 keep central ε = 0.41")
@@ -90,59 +74,10 @@ def test_what_reports_promise_once_they_are_shuffled(run: Run) -> None:
     assert facts["central"] == facts["anyone"] < facts["closed_2023"]
 
 
-REFUSED = [
-    (["--central-eps", "1"], "--central-eps needs --delta"),
-    (["--delta", "1e-8"], "--delta goes with --central-eps"),
-    (["--central-eps", "1", "--delta", "1"], "delta must be a number above 0 and below 1, got '1'"),
-    (["--central-eps", "1", "--delta", "0"], "delta must be a number above 0 and below 1, got '0'"),
-    (["--central-eps", "0", "--delta", "0.1"], "central-eps must be a number between 1e-09 and 32, got '0'"),
-    ([*PROMISE, "--eps", "1"], "--eps is no option of ldp-advise shuffler"),
-    ([*PROMISE, "--attributes", "3"], "--attributes is no option of ldp-advise shuffler"),
-    ([*PROMISE, "--why"], "--why is no option of ldp-advise shuffler"),
-    (["--central-eps", "1e-9", "--delta", "1e-12", "--n", "1000"], "kept by no reports of 1,000 users"),
-]
-
-
-def test_what_does_not_go_together_is_refused_in_a_line(run: Run) -> None:
-    def check(cell: tuple[list[str], str]) -> None:
-        words, message = cell
-        result = run("shuffler", "--k", "8", *words)
-        assert result[0] == 2
-        assert message in result[2]
-        assert result[2].count("\n") == 1
-
-    assert failures(REFUSED, check) == {}
-    promise = {"central_epsilon": 1.0, "delta": 1e-8, "k": 8}
-    for more in ({"eps": 1.0}, {"attributes": 3}):
-        (name,) = more
-        with pytest.raises(InputError, match=f"--{name} does not go with --central-eps"):
-            advisor.advise(**promise, **more)
-
-
 def test_the_users_that_the_refusal_names_are_enough(run: Run) -> None:
     question = ["shuffler", "--k", "8", "-p", "grr,oue", "--central-eps", "1e-9", "--delta", "1e-12", "--n"]
     wanted = run(*question, "1000")[2].rsplit("--n ", 1)[1].strip()
     assert run(*question, wanted)[1]
-
-
-def test_half_a_question_about_a_shuffler_is_refused(run: Run) -> None:
-    cells = [
-        (["--shuffle", "--n", "100"], "--shuffle needs --delta"),
-        (["--shuffle", "--delta", "1e-8"], "--n is missing"),
-        (["--delta", "1e-8"], "--delta goes with --shuffle"),
-        (["--n", "100"], "--n goes with --shuffle"),
-    ]
-
-    def check(cell: tuple[list[str], str]) -> None:
-        words, message = cell
-        assert message in run("epsilon", "--eps", "1", *words)[2]
-
-    assert failures(cells, check) == {}
-
-
-def test_an_estimate_was_collected_at_one_budget() -> None:
-    with pytest.raises(InputError, match="--central-eps"):
-        advisor.advise(estimate=[0.5, 0.5], n=100, protocol="grr", central_epsilon=1.0, delta=1e-6)
 
 
 def test_a_delta_that_gives_single_users_away_is_warned_of(run: Run) -> None:
@@ -197,29 +132,6 @@ def test_a_frontier_at_a_promise_has_each_protocol_at_its_budget(run: Run) -> No
     for row in data["frontier"]:
         assert row["epsilon"] == local[row["protocol"]]
         assert row["attack_success"] == pytest.approx(PROTOCOLS[row["protocol"]](64, row["epsilon"]).attack_success)
-
-
-def test_a_plan_or_a_frontier_at_half_a_promise_is_refused(run: Run) -> None:
-    cells = [
-        (["plan", "--target", "0.1", "--k", "8", *PROMISE, "--n", "100"], "--n does not go with --central-eps"),
-        (["plan", "--target", "0.1", "--k", "8", *PROMISE, "--eps", "1"], "--eps does not go with --central-eps"),
-        (["plan", "--target", "0.1", "--k", "8", "--central-eps", "1"], "--central-eps needs --delta"),
-        (
-            ["plan", "--target", "0.1", "--k", "8", "--central-eps", "1e-8", "--delta", "1e-8"],
-            "central-eps must be at least 1e-06 in a plan, got 1e-08",
-        ),
-        (["pareto", "--k", "8", *PROMISE, "--eps", "1"], "--eps does not go with --central-eps"),
-        (["pareto", "--k", "8", "--delta", "1e-8"], "--delta goes with --central-eps"),
-    ]
-
-    def check(cell: tuple[list[str], str]) -> None:
-        words, message = cell
-        code, out, err = run(*words)
-        assert (code, out) == (2, "")
-        assert message in err
-        assert err.count("\n") == 1
-
-    assert failures(cells, check) == {}
 
 
 def test_what_is_deployed_has_the_budget_of_its_protocol(run: Run, tmp_path: Path) -> None:

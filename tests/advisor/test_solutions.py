@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
 import advisor
 from advisor.question.solutions import ranked_solutions
 from simulator import PROTOCOLS
-from tests.advisor.conftest import Run
 
 EVEN = np.full(10, 0.1)
 
@@ -24,6 +21,8 @@ def test_every_way_is_ranked_for_both_promises() -> None:
         assert own[0].ratio == 1
         kept = [row.epsilon_tuple if promise == "tuple" else row.epsilon_attribute for row in own]
         assert kept == pytest.approx([1.0] * 4)
+    without = ranked_solutions(4, 1.0, ["ss"], EVEN, 1000)
+    assert {row.solution for row in without} == {"smp", "spl"}  # no fakes, no row for them
 
 
 def test_fake_data_is_beaten_at_both_promises() -> None:
@@ -31,11 +30,6 @@ def test_fake_data_is_beaten_at_both_promises() -> None:
     for row in ranked_solutions(10, 1.0, PROTOCOLS, EVEN, 100_000):
         best.setdefault(row.promise, row.solution)
     assert best == {"tuple": "smp", "attribute": "spl"}
-
-
-def test_a_menu_without_fakes_has_no_row_for_them() -> None:
-    rows = ranked_solutions(4, 1.0, ["ss"], EVEN, 1000)
-    assert {row.solution for row in rows} == {"smp", "spl"}
 
 
 def test_the_first_is_what_the_plan_uses() -> None:
@@ -47,14 +41,3 @@ def test_the_first_is_what_the_plan_uses() -> None:
             row for row in plan.solutions if row.promise == "tuple" and row.solution in {"smp", "spl"} - {plan.solution}
         )
         assert other.ratio == pytest.approx(plan.advantage)
-
-
-def test_the_answer_says_between_whom_the_promise_holds(run: Run) -> None:
-    question = ["columns", "--eps", "1", "--k", "10", "--n", "1e5", "--attributes", "10"]
-    code, words, _ = run(*question, "--format", "plain")
-    assert code == 0
-    assert "Ways to collect 10 attributes at the same promise" in words
-    assert "any two users" in words
-    assert "RS+RFD" in words
-    plan = json.loads(run(*question, "--format", "json")[1])["request"]["plan"]
-    assert {row["promise"] for row in plan["solutions"]} == {"tuple", "attribute"}

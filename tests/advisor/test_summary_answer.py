@@ -1,4 +1,4 @@
-"""Answers that name the mean or the median of what may be behind an estimate: what is said, written, and refused."""
+"""Answers from what may be behind an estimate or a small sample, and those that name its mean or median."""
 
 from __future__ import annotations
 
@@ -8,19 +8,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from advisor import Advice, InputError, advise
+from advisor import Advice, InputError, advise, plan, sweep
 from advisor.answers.catalog import explanation
 from advisor.answers.rank.why import explain
-from advisor.extensions.code.question import saved_pair
 from advisor.names import method_name
 from advisor.show.rank.answer import summary
 from simulator import METRICS, PROTOCOLS
 from simulator.methods.summaries import POSTERIOR_MEAN, POSTERIOR_MEDIAN, SUMMARIES
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
-from simulator.surrogate import DRAWS, known_frequencies
+from simulator.surrogate import DRAWS, known_frequencies, sample_posterior
 from tests.advisor.conftest import Run
-from tests.advisor.estimates import ALONE
+from tests.advisor.estimates import FEW
 from tests.advisor.schemas import schema
 from tests.cells import failures
 
@@ -51,6 +50,11 @@ def test_both_are_listed_beside_the_methods_and_in_no_table_of_the_next_round(an
     assert answer.best.error == min(row.error for row in answer.recommendations)
     assert answer.next_round is not None
     assert not {*SUMMARIES} & {row.method for row in answer.next_round.recommendations}
+    assert explain(answer).method not in SUMMARIES
+    alone = next(row for row in answer.recommendations if row.method not in SUMMARIES)
+    more = f"{100 * (alone.error / answer.best.error - 1):.0f} % more error."
+    assert "Use the posterior mean on this GRR estimate" in summary(answer)
+    assert f"{method_name(alone.method)}, the best method without such draws, has {more}" in summary(answer)
     data = json.loads(answer.to_json())
     schema("advice").validate(data)
     assert (data["judged"], data["total"]) == (True, None)
@@ -68,20 +72,6 @@ def test_the_error_and_what_is_written_are_those_of_the_summary_of_the_draws(ans
     np.testing.assert_array_equal(answer.apply(raw()), answer.apply(raw(), POSTERIOR_MEAN))
 
 
-def test_the_answer_says_what_it_is_and_what_the_best_method_costs(answer: Advice) -> None:
-    median = asked("l1", proper=True, **ALONE)
-    assert median.best.method == POSTERIOR_MEDIAN
-    for advice, what in ((answer, "mean"), (median, "median")):
-        text = summary(advice)
-        assert f"Use the posterior {what} on this GRR estimate" in text
-        assert f"the {what} of {DRAWS} draws of the frequencies that may be behind the estimate." in text
-        alone = next(row for row in advice.recommendations if row.method not in SUMMARIES)
-        more = 100 * (alone.error / advice.best.error - 1)
-        assert more > 1
-        assert f"{method_name(alone.method)}, the best method without such draws, has {more:.0f} % more error." in text
-    assert explain(answer).method not in SUMMARIES
-
-
 def test_they_are_explained_under_the_names_that_people_write() -> None:
     def check(name: str) -> None:
         found = explanation(name)
@@ -94,27 +84,69 @@ def test_they_are_explained_under_the_names_that_people_write() -> None:
 
 
 def test_they_are_not_compared_by_name() -> None:
-    def check(names: list[str]) -> None:
+    for names in (["posterior_median"], ["eb_ns", "Posterior mean"]):
         with pytest.raises(InputError, match=r"not compared by name.*leave --method out"):
             asked("kl", method=names)
 
-    assert failures([["posterior_median"], ["eb_ns", "Posterior mean"]], check) == {}
 
-
-def test_code_is_not_written_for_them(answer: Advice, run: Run, tmp_path: Path) -> None:
+def test_code_is_not_written_for_them_and_a_paragraph_says_what_judged_them(
+    answer: Advice, run: Run, tmp_path: Path
+) -> None:
     saved = tmp_path / "answer.json"
     saved.write_text(answer.to_json(), encoding="utf-8")
-    assert saved_pair(str(saved))[:2] == ("grr", POSTERIOR_MEAN)
     code, _, err = run("code", str(saved), "--to", str(tmp_path / "made"))
     assert code == 2
     assert "name a method instead, --protocol grr --method eb_ns --eps 1 --k 16" in err
-
-
-def test_the_methods_paragraph_says_what_judged_them(answer: Advice, run: Run, tmp_path: Path) -> None:
-    saved = tmp_path / "answer.json"
-    saved.write_text(answer.to_json(), encoding="utf-8")
-    code, text, _ = run("cite", str(saved))
-    assert code == 0
-    said = " ".join(text.split())
+    said = " ".join(run("cite", str(saved))[1].split())
     assert f"read errors off {DRAWS} draws of the frequencies that may be behind the estimate (seed 0)." in said
     assert "simulated each pair" not in said
+
+
+# --- a sample that is small -----------------------------------------------------------------------------------------
+
+
+def test_a_sample_ten_times_too_small_is_not_taken_for_the_truth() -> None:
+    options = {"protocol": "oue", "method": FEW, "repetitions": 5, "max_repetitions": 10}
+    small = advise(1.0, sample_counts=[50, 30, 20, 0], n=1000, **options)  # type: ignore[arg-type]
+    assert (small.source, small.request.surrogate) == ("surrogate", "dirichlet")
+    assert small.request.populations is not None
+    assert small.request.populations.shape == (10, 4)
+    assert (small.request.populations.sum(axis=1) == 1000).all()
+    assert small.next_round is None
+    assert {row.probability_best for row in small.recommendations} == {None}
+    assert any("populations drawn from its Dirichlet posterior" in line for line in small.warnings)
+    schema("advice").validate(json.loads(small.to_json()))
+    larger = advise(1.0, sample_counts=[50, 30, 20, 0], n=999, **options)  # type: ignore[arg-type]
+    assert (larger.source, larger.request.surrogate, larger.request.populations) == ("simulation", None, None)
+    assert any("its own sampling noise is taken for truth" in line for line in larger.warnings)
+
+
+def test_a_sample_of_half_of_the_users_or_more_is_not_warned_of() -> None:
+    counts, quick = [20, 20, 10, 0], {"method": "none", "max_repetitions": 4}
+    for n, warned in ((100, False), (101, True)):
+        ranked = advise(1.0, sample_counts=counts, n=n, protocol="grr", repetitions=4, **quick)  # type: ignore[arg-type]
+        swept = sweep(eps=[1.0], sample_counts=counts, n=[n], protocol="grr", method="none", repetitions=2)
+        planned = plan(target=0.5, n=n, sample_counts=counts, protocol="grr", **quick)  # type: ignore[arg-type]
+        for warnings in (ranked.warnings, swept.question.warnings, planned.warnings):
+            assert any(f"(50 users) is smaller than n = {n}:" in line for line in warnings) == warned
+
+
+def test_the_populations_behind_a_small_sample_are_those_of_its_posterior() -> None:
+    counts = [6, 3, 1, 0, 0, 0, 0, 0, 0, 0]
+    options = {"protocol": "grr", "method": "none", "repetitions": 4, "max_repetitions": 4, "seed": 3}
+    request = advise(1.0, sample_counts=counts, n=500, **options).request  # type: ignore[arg-type]
+    drawn = sample_posterior(np.array(counts), 4, rng_for(3, "surrogate", "dirichlet"), ordered=request.ordered)
+    np.testing.assert_array_equal(request.populations, [apportion(row, 500) for row in drawn])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", ["gaussian", "geometric"])
+def test_a_small_sample_of_an_ordered_domain_names_a_pair_that_is_nearly_the_best(shape: str) -> None:
+    """Where the order counts for nothing it names one with about twice the error of the best."""
+    truth = frequencies(shape, 64)
+    small = rng_for(0, "small", shape).multinomial(500, truth)
+    options = {"n": 100_000, "metric": "l1", "ordered": True}
+    named = advise(1.0, sample_counts=small, **options).best  # type: ignore[arg-type]
+    whole = advise(1.0, sample_counts=apportion(truth, 100_000), **options)  # type: ignore[arg-type]
+    error = next(row.error for row in whole.recommendations if row.pair == named.pair)
+    assert error < 1.15 * whole.best.error

@@ -1,63 +1,49 @@
-"""What an answer says it gives up: single categories for the whole distribution, or one metric for another."""
+"""What an answer gives up: one metric for another, in sentences and in one table, and one cost for another."""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
+from itertools import product
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from advisor import advise
+from advisor import advise, pareto
+from advisor.answers.rank.result import Recommendation
 from advisor.answers.rank.trade_offs import best_for_single_categories, predicted_for_single_categories
-from advisor.names import pair_text, protocol_text
 from advisor.show.page import fragment_html
 from advisor.show.rank.answer import compromise_sentences, summary
 from advisor.show.rank.document import rank_document
+from simulator import PROTOCOLS
 from simulator.confidence import ratio_over_truths
-from simulator.ranking import RatioOf, paired_ratio
+from simulator.ranking import RatioOf, paired_ratio, preference
 from tests.advisor.conftest import Run
 from tests.advisor.schemas import schema
 from tests.cells import failures
 
 SCHEMA = schema("advice")
 MENU = ("-p", "tree,tree_half,pgr", "--method", "tree_eb,eb_ns,norm_sub", "--reps", "12", "--max-reps", "12")
+SEVERAL = ("--reps", "4", "--max-reps", "4", "--quiet", "-m", "l1,topk,set")
+WEIGHTS = 1 / np.arange(1, 65) ** 1.2
 WHOLE = "This is for the distribution as a whole. For single categories use"
 
 
-@pytest.fixture(scope="module")
-def spikes(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """An ordered domain without a shape: trees are good at ranges, and others at its categories."""
-    weights = np.random.default_rng(1).permutation(1 / np.arange(1, 65) ** 1.2)
-    counts = np.floor(100_000 * weights / weights.sum()).astype(int)
-    path = tmp_path_factory.mktemp("spikes") / "spikes.csv"
-    path.write_text("value,count\n" + "".join(f"{value},{count}\n" for value, count in enumerate(counts)))
-    return str(path)
+# An ordered domain without a shape: trees are good at ranges, and others at its categories.
+SPIKES = np.floor(100_000 * np.random.default_rng(1).permutation(WEIGHTS / WEIGHTS.sum())).astype(int)
 
 
-ANSWERS: dict[tuple[str, ...], dict[str, Any]] = {}
-
-
-def answer(run: Run, spikes: str, *metrics: str) -> dict[str, Any]:
-    """Return the answer for these metrics, which is simulated once."""
-    if metrics not in ANSWERS:
-        asked = (*MENU, "--metric", ",".join(metrics), "--format", "json")
-        ANSWERS[metrics] = json.loads(run(spikes, "--eps", "2", *asked)[1])
-        SCHEMA.validate(ANSWERS[metrics])
-    return ANSWERS[metrics]
-
-
-TEXTS: dict[tuple[str, ...], str] = {}
-
-
-def text(run: Run, spikes: str, *words: str) -> str:
-    """Return the same answer as it is written, simulated once too."""
-    if words not in TEXTS:
-        code, out, _ = run(spikes, "--eps", "2", *MENU, *words)
-        assert code == 0
-        TEXTS[words] = " ".join(out.split())
-    return TEXTS[words]
+def answer(run: Run, folder: Path, metrics: str) -> dict[str, Any]:
+    """Return the answer for these metrics."""
+    path = folder / "spikes.csv"
+    path.write_text("value,count\n" + "".join(f"{value},{count}\n" for value, count in enumerate(SPIKES)))
+    data: dict[str, Any] = json.loads(run(str(path), "--eps", "2", *MENU, "--metric", metrics, "--format", "json")[1])
+    SCHEMA.validate(data)
+    return data
 
 
 def worst_ratio(tables: list[list[dict[str, Any]]], pair: tuple[str, str]) -> float:
@@ -67,17 +53,19 @@ def worst_ratio(tables: list[list[dict[str, Any]]], pair: tuple[str, str]) -> fl
     return float(max(row["ratio_to_best"] for row in rows))
 
 
-def test_the_pair_that_is_good_at_both_has_the_smallest_of_the_larger_ratios(run: Run, spikes: str) -> None:
-    data = answer(run, spikes, "emd", "l1")
+def test_the_pair_that_is_good_at_both_has_the_smallest_of_the_larger_ratios(run: Run, tmp_path: Path) -> None:
+    data = answer(run, tmp_path, "emd,l1")
     tables = [data["recommendations"], data["further_metrics"][0]["recommendations"]]
     pairs = [(row["protocol"], row["method"]) for row in tables[0]]
     best = min(pairs, key=lambda pair: worst_ratio(tables, pair))
     both = data["compromise"]
     assert (both["protocol"], both["method"]) == best == ("tree_half", "tree_eb")
-    assert not both["first"]
-    assert not both["in_first_tier"]
+    assert (both["first"], both["in_first_tier"]) == (False, False)
     assert max(both["ratios"].values()) == worst_ratio(tables, best)
     assert list(both["ratios"]) == ["emd", "l1"]
+    everywhere = answer(run, tmp_path, "l1,mae")["compromise"]
+    assert (everywhere["first"], everywhere["in_first_tier"]) == (True, True)
+    assert answer(run, tmp_path, "emd")["compromise"] is None
     # Better at each than what is best for the other alone.
     assert both["ratios"]["l1"] < next(row["ratio_to_best"] for row in tables[1] if row["protocol"] == "tree")
     assert both["ratios"]["emd"] < next(
@@ -85,66 +73,19 @@ def test_the_pair_that_is_good_at_both_has_the_smallest_of_the_larger_ratios(run
     )
 
 
-@pytest.mark.parametrize("words", [("--quiet",), pytest.param(("--format", "markdown"), marks=pytest.mark.slow)])
-def test_every_view_names_the_pair_that_is_good_at_both(run: Run, spikes: str, words: tuple[str, ...]) -> None:
-    out = text(run, spikes, "--metric", "emd", "--metric", "l1", *words)
-    assert "tree_half with Tree empirical Bayes" in out.replace("\\", "")
-    assert "times the lowest emd error and" in out
-
-
-def test_python_and_its_page_say_what_is_given_up() -> None:
-    weights = np.random.default_rng(1).permutation(1 / np.arange(1, 65) ** 1.2)
+def test_an_answer_for_the_whole_distribution_names_the_pair_for_single_categories() -> None:
     menu = {"protocol": ["tree", "pgr"], "method": ["tree_eb", "eb_ns"], "repetitions": 12, "max_repetitions": 12}
-    advice = advise(2.0, metric="emd", sample_counts=np.floor(100_000 * weights), ordered=True, **menu)
-    single = advice.single_categories
+    advice = advise(2.0, metric="emd", sample_counts=SPIKES, ordered=True, **menu)  # type: ignore[arg-type]
+    single, best = advice.single_categories, min(advice.recommendations, key=lambda row: row.mean_absolute_error or 9)
     assert single is not None
-    assert (single.protocol, single.method) == ("pgr", "eb_ns")
+    assert advice.best.protocol == "tree"
+    assert (single.protocol, single.method) == best.pair == ("pgr", "eb_ns")
+    assert single.ratio == pytest.approx((advice.best.mean_absolute_error or 0) / (best.mean_absolute_error or 9))
     for text in (summary(advice), fragment_html(rank_document((advice,)))):
         assert f"{WHOLE} PGR with Empirical Bayes: its error per category is" in text
-
-
-def test_a_pair_that_is_first_everywhere_is_said_to_be_and_nothing_else(run: Run, spikes: str) -> None:
-    both = answer(run, spikes, "l1", "mae")["compromise"]
-    assert both["first"]
-    assert both["in_first_tier"]
-    out = text(run, spikes, "--metric", "l1,mae")
-    assert f"{pair_text(both['protocol'], both['method'])} is the first choice for both." in out
-    assert "times the lowest" not in out
-
-
-@pytest.mark.slow
-def test_many_metrics_are_summed_up_by_the_worst(run: Run, spikes: str) -> None:
-    metrics = ("emd", "l1", "l2", "range")
-    data = answer(run, spikes, *metrics)
-    ratios = data["compromise"]["ratios"]
-    worst = max(ratios, key=ratios.__getitem__)
-    out = text(run, spikes, "--metric", ",".join(metrics))
-    assert f"for all 4 metrics. Nearest to it: {protocol_text(data['compromise']['protocol'])} with" in out
-    assert f"times the lowest error of each (that much for {worst})." in out
-
-
-def test_one_metric_has_no_compromise(run: Run, spikes: str) -> None:
-    assert answer(run, spikes, "emd")["compromise"] is None
-    assert "times the lowest" not in text(run, spikes, "--metric", "emd")
-
-
-def test_an_answer_for_the_whole_distribution_names_the_pair_for_single_categories(run: Run, spikes: str) -> None:
-    data = answer(run, spikes, "emd")
-    single = data["single_categories"]
-    assert data["recommendations"][0]["protocol"] in ("tree", "tree_half")
-    best = min(data["recommendations"], key=lambda row: row["mean_absolute_error"])
-    assert (single["protocol"], single["method"]) == (best["protocol"], best["method"]) == ("pgr", "eb_ns")
-    ratio = data["recommendations"][0]["mean_absolute_error"] / best["mean_absolute_error"]
-    assert single["ratio"] == pytest.approx(ratio, rel=1e-9)
-    assert f"{WHOLE} PGR with Empirical Bayes: its error per category is" in text(run, spikes, "--metric", "emd")
-    assert WHOLE in data["summary"]
-
-
-def test_an_answer_for_single_categories_gives_nothing_up(run: Run, spikes: str) -> None:
-    for metric in ("l1", "set"):
-        data = answer(run, spikes, metric)
-        assert data["single_categories"] is None
-        assert WHOLE not in data["summary"]
+    of_single = advise(2.0, metric="l1", sample_counts=SPIKES, ordered=True, **menu)  # type: ignore[arg-type]
+    assert of_single.single_categories is None
+    assert WHOLE not in summary(of_single)
 
 
 def test_only_what_is_proven_and_clear_is_given_up() -> None:
@@ -184,40 +125,30 @@ def ranking(metric: str, **rows: tuple[int, float | None]) -> Any:
 
 
 def test_the_sentence_goes_no_further_than_the_ratios() -> None:
+    raw, of_emd, of_l1 = "with no post-processing", "times the lowest emd error", "times the lowest l1 error"
+    none = "No pair is within 25 % of the lowest error for both. Nearest to it"
     cells = [
-        ({"a": (1, 1.0), "b": (2, 1.1), "c": (2, 1.2)}, "a with no post-processing is the first choice for both."),
-        (
-            {"c": (1, 1.0), "a": (1, 1.3), "b": (2, 1.1)},
-            "In the first tier for both: a with no post-processing, "
-            "1.00 times the lowest emd error and 1.30 times the lowest l1 "
-            "error.",
-        ),
-        (
-            {"c": (1, 1.0), "b": (2, 1.1), "a": (3, 1.6)},
-            "Good at both: b with no post-processing, 1.12 times the lowest emd error and 1.10 times the lowest l1 "
-            "error.",
-        ),
-        (
-            {"c": (1, 1.0), "b": (2, 1.4), "a": (3, 1.6)},
-            "No pair is within 25 % of the lowest error for both. Nearest to it: b with no post-processing, "
-            "1.12 times the lowest "
-            "emd error and 1.40 times the lowest l1 error.",
-        ),
-        ({"c": (1, 1.0), "b": (2, None), "d": (2, 1.0)}, "3.00 times the lowest emd error"),
+        ({"a": (1, 1.0), "b": (2, 1.1), "c": (2, 1.2)}, f"a {raw} is the first choice for both."),
+        ({"c": (1, 1.0), "a": (1, 1.3)}, f"In the first tier for both: a {raw}, 1.00 {of_emd} and 1.30 {of_l1}."),
+        ({"c": (1, 1.0), "b": (2, 1.1)}, f"Good at both: b {raw}, 1.12 {of_emd} and 1.10 {of_l1}."),
+        ({"c": (1, 1.0), "b": (2, 1.4), "a": (3, 1.6)}, f"{none}: b {raw}, 1.12 {of_emd} and 1.40 {of_l1}."),
+        ({"c": (1, 1.0), "b": (2, None), "d": (2, 1.0)}, f"3.00 {of_emd}"),
     ]
+    emd = ranking("emd", a=(1, 1.0), b=(2, 1.12), c=(3, 3.0))
 
     def check(cell: tuple[dict[str, tuple[int, float]], str]) -> None:
         second, sentence = cell
-        first = ranking("emd", a=(1, 1.0), b=(2, 1.12), c=(3, 3.0))
-        (verdict,) = compromise_sentences([first, ranking("l1", **second)])
+        (verdict,) = compromise_sentences([emd, ranking("l1", **second)])
         assert sentence in verdict.text
 
     assert failures(cells, check) == {}
-
-
-def test_nothing_is_said_where_no_pair_has_an_error_in_all_metrics() -> None:
+    many = [emd, *(ranking(name, c=(1, 1.0), b=(2, ratio)) for name, ratio in (("l1", 1.4), ("l2", 1.5), ("kl", 1.3)))]
+    (verdict,) = compromise_sentences(many)
+    assert "for all 4 metrics. Nearest to it: b with" in verdict.text
+    assert "at most 1.50 times the lowest error of each (that much for l2)." in verdict.text
+    # Nothing is said where no pair has an error in all metrics, nor of one metric.
     assert not compromise_sentences([ranking("emd", a=(1, 1.0)), ranking("l1", b=(1, 1.0))])
-    assert not compromise_sentences([ranking("emd", a=(1, 1.0))])
+    assert not compromise_sentences([emd])
 
 
 def test_predicted_errors_per_category_are_compared_likewise() -> None:
@@ -229,3 +160,121 @@ def test_predicted_errors_per_category_are_compared_likewise() -> None:
     assert predicted_for_single_categories("l1", rows) is None
     assert predicted_for_single_categories("emd", [row("a", 2.05), row("b", 2.0)]) is None
     assert predicted_for_single_categories("emd", [row("a", None), row("b", 2.0)]) is None
+
+
+# --- one table for all metrics --------------------------------------------------------------------------------------
+
+
+def test_cells_are_the_errors_of_the_rankings(run: Run, states: str) -> None:
+    words = ("--eps", "1", states, "--method", "none,norm_sub,eb_ns,post_pos", "--protocol", "oue,grr", *SEVERAL)
+    runs = io.StringIO(run(*words, "--matrix", "--format", "csv")[1])
+    table = {(row["protocol"], row["method"]): row for row in csv.DictReader(runs)}
+    data = json.loads(run(*words, "--matrix", "--format", "json")[1])
+    plain = json.loads(run(*words, "--format", "json")[1])
+    SCHEMA.validate(data)
+    headline = data["headline"] | {"text": plain["headline"]["text"]}
+    assert {**data, "headline": headline} == {**plain, "matrix": data["matrix"]}
+    for metric in ("l1", "topk", "set"):
+        cells = {pair: float(row[metric]) for pair, row in table.items() if row[metric]}
+        lowest = [pair for pair, error in cells.items() if error == min(cells.values())]
+        marked = [(row["protocol"], row["method"]) for row in data["matrix"] if metric in row["lowest"]]
+        assert marked == lowest
+        tied = {(row["protocol"], row["method"]) for row in data["matrix"] if metric in (*row["tied"], *row["lowest"])}
+        assert tied == {pair for pair, row in table.items() if row[f"{metric}_tier"] == "1"}
+        assert all(row["errors"].get(metric) == cells.get((row["protocol"], row["method"])) for row in data["matrix"])
+    assert table["oue", "post_pos"]["l1"] == ""  # which it does not change
+    assert table["oue", "post_pos"]["set"] != ""
+
+
+@pytest.mark.usefixtures("own_members")
+def test_the_lowest_of_a_column_and_what_one_compares_with_are_shown_however_few_rows_are(
+    run: Run, states: str, tmp_path: Path
+) -> None:
+    out = run("--eps", "1", states, *SEVERAL, "-p", "grr,oue,ss", "--matrix", "--top", "1", "--format", "plain")[1]
+    assert sum(line.count("*") for line in out.splitlines() if not line.startswith("*:")) >= 3, out
+    mine = tmp_path / "far_off.py"
+    mine.write_text("def far_off(estimate, noise):\n    return estimate + 5.0\n", encoding="utf-8")
+    words = ("--eps", "1", states, "-p", "grr", *SEVERAL[:-3], "-m", "l1,topk")
+    out = run(*words, "--matrix", "--top", "1", "--method", f"all,{mine}:far_off", "--format", "plain")[1]
+    assert all(text in out for text in ("far_off", "◂ raw estimate", "◂ uniform guess", "oue norm_sub"))
+    assert not any(text in out for text in ("to best", "above the table"))
+    assert "--matrix shows all metrics in one table." in run(*words)[1]
+
+
+def test_an_estimate_has_it(run: Run, tmp_path: Path) -> None:
+    raw = tmp_path / "raw.csv"
+    raw.write_text("value,estimate\na,0.6\nb,0.3\nc,0.12\nd,-0.02\n", encoding="utf-8")
+    words = "--protocol grr --eps 1 --n 5000 --reps 4 --method none,norm_sub --next-protocol grr -m l1,topk --matrix"
+    data = json.loads(run("estimate", str(raw), *words.split(), "--format", "json")[1])
+    SCHEMA.validate(data)
+    assert {row["protocol"] for row in data["matrix"]} == {"grr"}
+
+
+# --- the pairs that no other beats ----------------------------------------------------------------------------------
+
+
+def test_frontier_is_what_comparing_all_with_all_gives() -> None:
+    def check(cell: tuple[int, float, str]) -> None:
+        k, epsilon, metric = cell
+        advice = advise(epsilon, k=k, metric=metric)
+        found = pareto(advice)
+        # Errors within 5 % of the lowest are as good as it; of pairs that are alike in all, the first by the rule is.
+        costs = {
+            row: (max(row.ratio_to_best or 1.0, 1.05), row.report_bits, round(row.attack_success, 9))
+            for row in advice.recommendations
+        }
+        report = {row: PROTOCOLS[row.protocol](k, epsilon).cost for row in costs}
+        order = sorted(costs, key=lambda row: (row != advice.best, *preference(row.ratio_to_best or 1.0, report[row])))
+        place = {row: at for at, row in enumerate(order)}
+
+        def beats(one: Recommendation, other: Recommendation) -> bool:
+            as_good = all(a <= b for a, b in zip(costs[one], costs[other], strict=True))
+            return as_good and other != advice.best and (costs[one] != costs[other] or place[one] < place[other])
+
+        assert list(found.rows) == [row for row in order if not any(beats(other, row) for other in order)]
+        assert {row for row, _ in found.dominated} == set(order) - set(found.rows)
+        assert all(beats(better, row) for row, better in found.dominated)
+        assert found.rows[0] == advice.best
+
+    assert failures(product([4, 64, 300], [0.5, 1.0, 4.0], ["l2", "l1"]), check) == {}
+
+
+def test_every_format_holds_the_same_frontier(run: Run, tmp_path: Path) -> None:
+    asked = ("pareto", "--eps", "2", "--k", "100")
+    data = json.loads(run(*asked, "--format", "json")[1])
+    assert data["source"] == "grid"
+    pairs = [(row["protocol"], row["method"]) for row in data["frontier"]]
+    rows = list(csv.DictReader(io.StringIO(run(*asked, "--format", "csv")[1])))
+    assert [(row["protocol"], row["method"]) for row in rows] == pairs
+    target = tmp_path / "frontier.md"
+    assert run(*asked, "-o", target)[:2] == (0, "")
+    text = target.read_text(encoding="utf-8")
+    assert all(f"| {protocol} | {method} |" in text for protocol, method in pairs)
+    assert run(*asked, "--format", "value")[1].splitlines() == [" ".join(pair) for pair in pairs]
+    plain = [line.split()[:2] for line in run(*asked, "--format", "plain", "-q")[1].splitlines()]
+    assert [list(pair) for pair in pairs] == [words for words in plain if tuple(words) in pairs]
+    assert {tuple(row["dominated_by"].values()) for row in data["dominated"]} <= set(pairs)
+
+
+def test_a_picture_is_drawn_the_same_again_and_the_page_has_it(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    first, second, page = (tmp_path / name for name in ("one.svg", "two.svg", "page.html"))
+    asked = ("pareto", "--eps", "1", "--k", "50", "--plot")
+    assert run(*asked, first)[0] == run(*asked, second, "--report", page)[0] == 0
+    assert first.read_bytes().startswith(b"<?xml")
+    assert first.read_bytes() == second.read_bytes()
+    assert "<svg" in page.read_text(encoding="utf-8")
+    assert "the file exists" in run(*asked, first)[2]
+
+
+def test_constraints_hold_and_nothing_left_is_no_error(run: Run) -> None:
+    data = json.loads(run("pareto", "--eps", "1", "--k", "50", "--max-bits", "20", "--format", "json")[1])
+    assert {row["protocol"] for row in data["frontier"]} <= {"grr", "hr", "pgr"}
+    nothing = ("pareto", "--eps", "1", "--k", "50", "--max-bits", "1", "--format")
+    for form in ("table", "markdown"):
+        code, out, _ = run(*nothing, form)
+        assert code == 0
+        assert "Nothing is left to rank: --max-bits 1 removed" in out
+    assert json.loads(run(*nothing, "json")[1])["frontier"] == []
+    one = run("pareto", "--eps", "1", "--k", "50", "-p", "grr", "--method", "none")[1]
+    assert one.startswith("1 of 1 pair is worth considering: GRR with no post-processing has")

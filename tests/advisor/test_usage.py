@@ -37,53 +37,54 @@ def test_scripts_can_be_copied() -> None:
     assert failures(MEMBERS, check) == {}
 
 
-@pytest.mark.parametrize("key", PROTOCOLS)
-def test_protocol_scripts_run(key: str) -> None:
-    names = executed(usage("protocol", key))
-    assert ("estimate" in names) == ("sd" in names) == PROTOCOLS[key](16, 1.0).offers("estimate")
-    for result in {"estimate", "sd", "improved", "simulated"} & names.keys():
-        assert names[result].shape == (16,)
-        assert np.isfinite(names[result]).all()
-    assert names["tally"].n == 1_000
-    assert (names.get("sd", np.ones(1)) > 0).all()
-    # A thousand times the users: errors have a mean of 0.004, for square wave 0.008, and hardly ever reach twice that.
-    assert np.abs(names["simulated"] - names["counts"] / names["counts"].sum()).max() < 0.05
+def test_protocol_scripts_run() -> None:
+    def check(key: str) -> None:
+        names = executed(usage("protocol", key))
+        assert ("estimate" in names) == ("sd" in names) == PROTOCOLS[key](16, 1.0).offers("estimate")
+        for result in {"estimate", "sd", "improved", "simulated"} & names.keys():
+            assert names[result].shape == (16,)
+            assert np.isfinite(names[result]).all()
+        assert names["tally"].n == 1_000
+        assert (names.get("sd", np.ones(1)) > 0).all()
+        # A thousand times the users: errors have a mean of 0.004, for sw 0.008, and hardly ever reach twice that.
+        assert np.abs(names["simulated"] - names["counts"] / names["counts"].sum()).max() < 0.05
+
+    assert failures(PROTOCOLS, check) == {}
 
 
-@pytest.mark.parametrize("key", ORDERED_PROTOCOLS)
-def test_scripts_for_ordered_domains_end_with_a_method_for_the_whole_distribution(key: str) -> None:
-    method = "em_stopped" if key == "sw" else "tree_eb"
-    assert f'POSTPROCESSORS["{method}"].apply(observed)' in usage("protocol", key)
+def test_method_scripts_run() -> None:
+    def check(key: str) -> None:
+        names = executed(usage("method", key))
+        assert names["improved"].shape == (8 if "oracle" in names else 16,)
+        assert np.isfinite(names["improved"]).all()
+        assert np.isfinite(names.get("answer", 0.0))
+        assert ("answer" in names) == POSTPROCESSORS[key].queries_only
+
+    assert failures(POSTPROCESSORS, check) == {}
 
 
-@pytest.mark.parametrize("key", ORDERED_METHODS)
-def test_scripts_of_methods_for_ordered_domains_begin_with_a_protocol_for_these(key: str) -> None:
-    protocol = "sw" if key.startswith("em") else "tree"
-    assert f'protocol = PROTOCOLS["{protocol}"]' in usage("method", key)
+def test_metric_scripts_run() -> None:
+    def check(key: str) -> None:
+        names = executed(usage("metric", key))
+        for result in ("error", "other", "clipped"):
+            assert np.isfinite(names.get(result, 0.0))
+        assert (names["error"] > 0) == (key != "quantiles")  # its deciles are right to the category
+        assert ("clipped" in names) == (METRICS[key].clipped is not None)
+        assert ("other" in names) == (key in ("kl", "js", "topk", "set"))
+
+    assert failures(METRICS, check) == {}
 
 
-@pytest.mark.parametrize("key", POSTPROCESSORS)
-def test_method_scripts_run(key: str) -> None:
-    names = executed(usage("method", key))
-    k = 8 if "oracle" in names else 16
-    assert names["improved"].shape == (k,)
-    assert np.isfinite(names["improved"]).all()
-    assert np.isfinite(names.get("answer", 0.0))
-    assert ("answer" in names) == POSTPROCESSORS[key].queries_only
-
-
-@pytest.mark.parametrize("key", METRICS)
-def test_metric_scripts_run(key: str) -> None:
-    names = executed(usage("metric", key))
-    for result in ("error", "other", "clipped"):
-        assert np.isfinite(names.get(result, 0.0))
-    assert (names["error"] > 0) == (key != "quantiles")  # its deciles are right to the category
-    assert ("clipped" in names) == (METRICS[key].clipped is not None)
-    assert ("other" in names) == (key in ("kl", "js", "topk", "set"))
+def test_scripts_for_ordered_domains_have_a_protocol_and_a_method_for_them() -> None:
+    for key in ORDERED_PROTOCOLS:
+        method = "em_stopped" if key == "sw" else "tree_eb"
+        assert f'POSTPROCESSORS["{method}"].apply(observed)' in usage("protocol", key)
+    for key in ORDERED_METHODS:
+        protocol = "sw" if key.startswith("em") else "tree"
+        assert f'protocol = PROTOCOLS["{protocol}"]' in usage("method", key)
 
 
 def test_an_unknown_member_has_no_script() -> None:
-    with pytest.raises(KeyError):
-        usage("method", "wishful")
-    with pytest.raises(KeyError):
-        usage("attack", "grr")
+    for kind, key in (("method", "wishful"), ("attack", "grr")):
+        with pytest.raises(KeyError):
+            usage(kind, key)

@@ -1,0 +1,224 @@
+"""What cannot be asked together, or not at all, is refused in one line that says why; all of it in one table."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from advisor import InputError, advise, memoise, plan, sweep
+from tests.advisor.conftest import Run
+from tests.cells import failures
+
+FILES = {
+    "fruit.csv": "fruit,count\napple,500\nbanana,300\ncherry,150\ndate,50\n",
+    "town.csv": "row,col,count\n" + "".join(f"{r},{c},{(r + 1) * (c + 1)}\n" for r in range(5) for c in range(6)),
+    "raw.csv": "value,estimate\na,0.6\nb,0.3\nc,0.12\nd,-0.02\n",
+    "page.html": "mine",
+}
+# Words that stand for several.
+SHORT = {
+    "PROMISE": "--central-eps 1 --delta 1e-8",
+    "ROUNDS": "rounds --eps 1 --eps-forever 2 --rounds 30 --k 8",
+    "AUDIT": "audit --k 10 --eps 1 --trials 20000",
+    "METRIC": "--privacy metric --radius 2 --grid 5x6 --columns row,col",
+}
+# A command line, and what is said of it.
+REFUSED = """
+--eps 1 --k 16 --matrix => --matrix needs several metrics: -m all
+--eps 1 --plot x.bmp fruit.csv => suffix must be
+--eps 1 --plot-frequencies x fruit.csv => suffix must be
+--eps 1 --plot-frequencies /nowhere/x.png fruit.csv => no directory
+--eps 1 -q --output x.svg --plot x.svg fruit.csv => same file
+--eps 1 -q --output x.svg --plot-frequencies x.svg fruit.csv => same file
+--eps 1 --report x.pdf fruit.csv => suffix must be .html
+--eps 1 --report /nowhere/x.html fruit.csv => no directory
+--eps 1 --report page.html fruit.csv => exists
+--eps 1 --k 16 --title x => --report
+--eps 1 --k 8 --eps-forever 3 => --eps-forever is no option of ldp-advise, but of ldp-advise rounds
+--eps 1 --grid 5x6 town.csv => --grid is no option of ldp-advise, but of ldp-advise places
+--eps 1 --privacy metric town.csv => --privacy is no option of ldp-advise, but of ldp-advise places
+--eps 1 -q --method recover fruit.csv => method recover is a remedy for fake users: ask ldp-advise fakes
+estimate raw.csv --protocol grr --eps 1 --n 5000 --matrix => --matrix needs several metrics
+rounds => --rounds, --eps and SAMPLE are missing: give the number of collections
+rounds --eps-forever 2 --rounds 3 => --eps and SAMPLE are missing: give the privacy budget
+rounds --eps 1 --eps-forever 2 --k 8 => --rounds is missing: give the number of
+rounds --eps 2 --eps-forever 2 --rounds 3 --k 8 => must be below --eps-forever, that of all reports
+rounds --eps 1 --rounds 3 --k 8 --changes 0.1 => --changes goes with --eps-forever
+ROUNDS --changes 1.1 => changes must be a number between 0 and 1, got '1.1'
+ROUNDS --changes -0.1 => changes must be a number between 0 and 1, got '-0.1'
+ROUNDS --changes 1 => changes must be at most 0.793 for these frequencies, got 1
+ROUNDS --protocol ss => give --protocol one of grr, rappor, oue, blh, olh, got ss
+ROUNDS --device-bits 9 => device-bits must be at most k=8, got 9
+ROUNDS --metric l2 --attributes 3 => --metric, --attributes does not go with --eps-f
+ROUNDS --why --matrix => --why, --matrix does not go with --eps-forever
+ROUNDS --threat 0.1 => --threat is no option of ldp-advise rounds, but of
+ROUNDS --column a => --column needs a sample, and none is given
+AUDIT -p grr --memoize => --eps-forever and --rounds are missing: give the budget of all reports
+AUDIT -p grr --eps-forever 2 => --eps-forever needs --memoize
+AUDIT -p ss --memoize --eps-forever 2 --rounds 3 => one of grr, rappor, oue, blh, olh
+AUDIT -p grr --memoize --eps-forever 1 --rounds 3 => must be below --eps-forever
+AUDIT -p grr --memoize --eps-forever 2 --rounds 1e4 => between 1 and 2,000
+AUDIT -p grr --memoize --eps-forever 2 --rounds 3 --attack pair => --attack does not go with --memoize
+pareto => --eps and SAMPLE are missing
+pareto --eps 1 => SAMPLE is missing
+pareto --k 8 PROMISE --eps 1 => --eps does not go with --central-eps
+pareto --k 8 --delta 1e-8 => --delta goes with --central-eps
+pareto --eps 1 --k 50 -m l1 --metric l2 => pareto answers for one metric at a time, got l1, l2
+pareto --eps 1 --k 50 --plot x.gif => the suffix must be .png, .svg, .pdf, got '.gif'
+pareto --eps 1 --k 50 --column 2 => --column needs a sample, and none is given
+pareto --eps 1 --k 50 --reps 30 => --reps is for a simulation
+pareto --eps 1 --k 50 -o same.svg --plot same.svg => writes the same file; give each its own name
+places town.csv --eps 1 --privacy metric => --privacy metric needs --radius
+places town.csv --eps 1 --privacy metrik => did you mean 'metric'
+places town.csv --eps 1 --radius 2 => --radius goes with --privacy metric
+places town.csv --eps 1 --radius -2 --privacy metric => above 0
+places town.csv --eps 1 --channel own.csv => --grid or --cell-km and --columns are missing: give cells
+places town.csv --eps 1 --distance euclidean => --grid or --cell-km and --columns are missing
+places town.csv --eps 1 --grid 5x6 => --columns is missing: give both coordinates
+places town.csv --eps 1 --columns row,col => --grid or --cell-km is missing: give cells
+places fruit.csv -q --eps 1 --privacy metric --radius 2 => ordered domain
+places town.csv METRIC => --eps is missing
+places town.csv METRIC --eps 2 --distance chess => distance must be one of euclidean, manhattan
+places town.csv METRIC --eps 2 -p oue => unknown protocol 'oue' here
+places town.csv METRIC --eps 2 -m range => not for places
+places town.csv METRIC --eps 2 --keep-top 3 => --keep-top is no option of ldp-advise places
+places town.csv METRIC --eps 2 --rounds 2 => --rounds is no option of ldp-advise places
+places town.csv METRIC --eps 2 --plot map.jpg => suffix must be
+plan => --target, --eps or --n and SAMPLE are missing
+plan --target 0.1 --eps 1 => SAMPLE is missing
+plan --detect 0.001 --n 100 --k 10 => a frequency of 0.001 is less than one of 100 users
+plan --k 16 --n 3 --target 0.1 => at least 10
+plan --k 16 --eps 1 => --target is missing
+plan --k 16 --eps 1 --target 0 => target must be a number above 0
+plan --k 16 --eps 1 --target nan => target must be a number above 0
+plan --k 16 --eps 1 --target 0.1 --n 1000 => no unknown is left
+plan --k 16 --eps 1 --target 0.1 --detect 0.1 => not both
+plan --k 16 --eps 1 --detect 1.5 => above 0 and below 1
+plan --k 16 --eps 1 --detect 0.1 --method norm_sub => --method goes with --target
+plan --k 16 --eps 1 --detect 0.1 --metric l1 => --metric goes with --target
+plan --k 16 --eps 1 --target 0.1 -m l1 -m l2 => plan answers for one metric at a time, got l1, l2
+plan --k 16 --eps 1 --target 0.1 --column x => needs a sample, and none is given
+plan --k 16 --eps 1 --target 0.1 --deployable --protocol oue => --deployable keeps grr, rappor, and the menu has oue
+plan --target 0.1 --k 8 PROMISE --n 100 => --n does not go with --central-eps
+plan --target 0.1 --k 8 PROMISE --eps 1 => --eps does not go with --central-eps
+plan --target 0.1 --k 8 --central-eps 1 => --central-eps needs --delta
+plan --target 0.1 --k 8 --central-eps 1e-8 --delta 1e-8 => central-eps must be at least 1e-06 in a plan, got 1e-08
+shuffler --k 8 --central-eps 1 => --central-eps needs --delta
+shuffler --k 8 --delta 1e-8 => --delta goes with --central-eps
+shuffler --k 8 --central-eps 1 --delta 1 => delta must be a number above 0 and below 1, got '1'
+shuffler --k 8 --central-eps 1 --delta 0 => delta must be a number above 0 and below 1, got '0'
+shuffler --k 8 --central-eps 0 --delta 0.1 => central-eps must be a number between 1e-09 and 32, got '0'
+shuffler --k 8 PROMISE --eps 1 => --eps is no option of ldp-advise shuffler
+shuffler --k 8 PROMISE --attributes 3 => --attributes is no option of ldp-advise shuffler
+shuffler --k 8 PROMISE --why => --why is no option of ldp-advise shuffler
+shuffler --k 8 --central-eps 1e-9 --delta 1e-12 --n 1000 => kept by no reports of 1,000 users
+epsilon --eps 1 --shuffle --n 100 => --shuffle needs --delta
+epsilon --eps 1 --shuffle --delta 1e-8 => --n is missing
+epsilon --eps 1 --delta 1e-8 => --delta goes with --shuffle
+epsilon --eps 1 --n 100 => --n goes with --shuffle
+sweep => --eps, --n and --k are missing
+sweep --n 1e4 --k 4 => --eps is missing
+sweep --eps 1 --k 4 => --n is missing
+sweep --eps 1 --n 1e4 => --k is missing
+sweep --eps 1,,2 --n 1e4 --k 4 => with commas
+sweep --eps 1,x --n 1e4 --k 4 => must be a number
+sweep --eps 0 --n 1e4 --k 4 => above 0
+sweep --eps 1 --n 0 --k 4 => at least 1
+sweep --eps 1 --n 1e4 --k 1 => at least 2
+sweep --eps 1 --n 1e4 --k 1e9 => at most 2,000,000
+sweep --eps 1 --n 1e4 --k 2M,1999999,1999998,1999997,1999996,1999995 => add up to at most
+sweep --eps 1 --n 1e4 --k 4 -m l1 -m l2 => one metric at a time, got l1, l2
+sweep --eps 1 --n 1e4 --k 4 --header => --header needs a sample, and none is given
+sweep --eps 1 --n 1e4 --k 4 --plot x.bmp => .png, .svg, .pdf
+sweep --eps 1 --n 1e4 --k 4 --plot x.svg --plot-curves x.svg => same file
+sweep --eps 1 --n 1e4 --k 4 --resume /nowhere/x => no directory
+sweep --eps 1 --n 1e4 --k 4 --resume - => needs the name of a file
+sweep --eps 1 --n 1e4 --k 4 --scheduler tcp://127.0.0.1:1 => --scheduler is for --backend dask
+fakes -q --eps 1 fruit.csv --method recover_known --threat 0.1 => needs to know what fake users promote: give --targets
+fakes -q --eps 1 fruit.csv --targets MA => targets goes with threat: give --threat SHARE
+fakes -q --eps 1 fruit.csv --targets XX --threat 0.1 => targets must be categories, got XX
+fakes -q --eps 1 fruit.csv -p she --threat 0.1 => threat needs a protocol that bounds what one report may claim, and she
+fakes -q --eps 1 fruit.csv --instant --threat 0.05 => --instant is no option of ldp-advise fakes
+fakes -q --eps 1 fruit.csv --threat 1.5 => threat must be a number above 0 and below 1, got '1.5'
+fakes -q --eps 1 fruit.csv --threat 0.9999 => leaves no honest user among n=1000
+fakes --eps 1 --k 50 --threat 0.05 => SAMPLE is missing: give a file
+code --eps 1 --k 8 --to out -p oue --method recover => which code does not write: ldp-advise explain recover
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in FILES.items():
+        Path(name).write_text(text, encoding="utf-8")
+
+
+@pytest.mark.usefixtures("folder")
+def test_what_is_refused_is_refused_in_one_line_that_says_why(run: Run) -> None:
+    def refused(line: str) -> None:
+        typed, said = line.split(" => ")
+        words = [word for one in typed.split() for word in SHORT.get(one, one).split()]
+        code, out, err = run(*words)
+        assert (code, out) == (2, "")
+        assert said in err
+        assert err.count("\n") == 1
+
+    assert failures(REFUSED.strip().splitlines(), refused) == {}
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_missing_matplotlib_is_told_before_anything_else(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    for line in ("--plot x.png fruit.csv", "--report x.html fruit.csv", "--k 50 --plot x.png"):
+        code, _, err = run(*(["pareto"] if "--k" in line else []), "-q", "--eps", "1", *line.split())
+        assert code == 2
+        assert "needs matplotlib: pip install 'ldp-advise[plot]'" in err
+
+
+def test_python_refuses_the_same() -> None:
+    counts, promise = [40, 30, 20, 10], {"central_epsilon": 1.0, "delta": 1e-6}
+    collected = {"estimate": [0.5, 0.5], "n": 100, "protocol": "grr"}
+    no_sample = "--skew is for a question without a sample: the frequencies are those of "
+    cells = [
+        (memoise, {"epsilon": 1}, "--eps-forever, --rounds and SAMPLE are missing"),
+        (memoise, {"epsilon": 2, "epsilon_forever": 1, "rounds": 3, "k": 8}, "must be below --eps-forever"),
+        (memoise, {"epsilon": 1, "epsilon_forever": 2, "rounds": 3, "sample_counts": counts, "skew": 1}, no_sample),
+        (plan, {"target": 0.1, "epsilon": 1.0, "sample_counts": counts, "skew": 1.0}, no_sample),
+        (plan, {"target": 0.1, "k": 4}, "--eps or --n is missing"),
+        (plan, {"detect": 0.01, "eps": 1.0, "epsilon": 1.0, "k": 20}, "either epsilon or eps"),
+        (sweep, {"eps": 1, "n": 10, "users": 10, "k": 4}, "give either n or users"),
+        (advise, {"epsilon": 1.0}, "k is missing"),
+        (advise, {"epsilon": 1.0, "k": 10, "skew": -1}, "skew must be a number between 0 and 8, got -1"),
+        (advise, {"epsilon": 1.0, "k": 10, "skew": 1, "shape": "zipf"}, "either skew or shape"),
+        (advise, {"epsilon": 1.0, "k": 10, "shape": "gaus"}, "did you mean 'gaussian'"),
+        (advise, {"epsilon": 1.0, "k": 10, "shape": "gaussian:x"}, "takes a number"),
+        (advise, {"epsilon": 1.0, "k": 10, "metric": "emd", "ordered": False}, "emd"),
+        (advise, {"epsilon": 1.0, "k": 10, "metric": "topk", "top_values": 3}, "give a sample"),
+        (advise, {"epsilon": 1.0, "sample_counts": counts, "skew": 1.0}, no_sample),
+        (advise, {"epsilon": 1.0, **collected, "instant": True}, "instant is for a sample"),
+        (advise, {"epsilon": 1.0, "k": 10, "surrogate": "ensemble"}, "surrogate goes with an estimate"),
+        (advise, {"k": 8, "eps": 1.0, **promise}, "--eps does not go with --central-eps"),
+        (advise, {"k": 8, "attributes": 3, **promise}, "--attributes does not go with --central-eps"),
+        (advise, {**collected, **promise}, "--central-eps"),
+        (advise, {"epsilon": 1.0, "k": 50, "threat": 0.05}, "threat needs a simulation"),
+        (advise, {"epsilon": 1.0, "sample_counts": counts, "instant": True, "threat": 0.05}, "threat needs a simul"),
+    ]
+
+    def refused(cell: tuple[object, dict[str, object], str]) -> None:
+        function, options, said = cell
+        with pytest.raises(InputError, match=said) as caught:
+            function(**options)  # type: ignore[operator]
+        assert "\n" not in str(caught.value)
+
+    assert failures(cells, refused) == {}
+
+
+def test_a_shape_with_a_parameter_that_means_nothing_is_refused() -> None:
+    def refused(shape: str) -> None:
+        with pytest.raises(InputError, match=f"shape {shape.partition(':')[0]} has no valid frequencies at"):
+            advise(1.0, k=16, shape=shape)
+
+    shapes = "steps:0", "steps:0.5", "dirichlet:0", "sparse:0", "sparse:2", "uniform:7", "geometric:0", "gaussian:-1"
+    assert failures(shapes, refused) == {}
