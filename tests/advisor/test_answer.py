@@ -266,11 +266,9 @@ def test_unbiased_methods_are_and_others_are_not() -> None:
 
 def test_nothing_left_is_said_and_is_no_error(run: Run, states: str) -> None:
     for extra in ((states,), ("--k", "40"), (states, "--instant")):
-        for shown in ("table", "plain", "markdown"):
-            code, out, _ = run("--eps", "1", "--proper", "--unbiased", *extra, "--format", shown)
-            assert code == 0
-            assert out.lstrip("*").startswith("Nothing is left to rank: --proper removed the methods none, ")
-            assert "--unbiased removed the methods base_pos" in out
+        code, out, _ = run("--eps", "1", "--proper", "--unbiased", *extra, "--format", "markdown")
+        assert code == 0
+        assert out.startswith("**Nothing is left to rank: --proper removed the methods none, ")
         bits = ("--eps", "1", "--max-bits", "1", *extra, "--format")
         code, out, _ = run(*bits, "json")
         data = json.loads(out)

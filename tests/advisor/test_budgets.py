@@ -68,18 +68,6 @@ def test_the_curve_is_drawn(run: Run, tmp_path: Path) -> None:
         assert words in drawn
 
 
-def test_the_answer_begins_with_the_verdict(run: Run) -> None:
-    few = ("-p", "grr,oue", "--method", "norm_sub")
-    words = ("--eps", "0.5,1,2", "--k", "18", "--n", "2000", *few)
-    good = [f"{row['eps']:g}" for row in answers(run, *words)["budgets"] if row["verdict"] == "worth_it"]
-    assert 1 <= len(good) <= 2
-    assert run(*words)[1].startswith(f"Collecting is worth it at ε = {', '.join(good)} (l1 error)")
-    assert run("--eps", "1,2", "--k", "18", "--n", "2M", *few)[1].startswith("Collecting is worth it at every ε given")
-    assert run("--eps", "0.1,0.2", "--k", "500", "--n", "1000", *few)[1].startswith(
-        "Not worth collecting like this at any ε"
-    )
-
-
 def test_budgets_at_which_constraints_leave_nothing_are_named(run: Run) -> None:
     words = ("--k", "64", "-p", "grr", "--max-attack", "0.1")
     code, out, _ = run("--eps", "1,8", *words)

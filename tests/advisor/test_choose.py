@@ -254,18 +254,6 @@ def test_every_change_that_would_be_enough_is(run: Run, case: str) -> None:
     assert tried or data["eps_needed"] is None
 
 
-def test_what_predictions_do_not_cover_gets_no_figure(run: Run) -> None:
-    words = "--n 500 --k 3 --within 5 --sensitive medium --times 1"
-    data = decided(run, words)
-    found = tuple(data[name] for name in ("choice", "reason", "error", "budgets"))
-    assert found == ("do_not_collect", "not_covered", None, [])
-    out = run("choose", *words.split())[1]
-    assert out.startswith("Do not collect without a simulation: ")
-    assert "got 500" in out
-    assert not any(said in out for said in ("be off by", "Predicted", "deployments"))
-    assert data["next_command"] == "ldp-advise plan --target 0.05 --metric mae --n 500 --k 3"
-
-
 def test_what_is_out_of_reach_where_predictions_end_is_out_of_reach_beyond(run: Run) -> None:
     words = "--n 2000 --k 18 --within 1 --sensitive high --times 12"
     data = decided(run, words)

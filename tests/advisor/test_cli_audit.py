@@ -98,49 +98,9 @@ def test_same_seed_same_numbers_with_any_number_of_jobs(run: Run) -> None:
     assert run(*asked)[1] != run(*asked[:-1], "5")[1]
 
 
-def test_markdown_of_several_budgets_is_a_matrix(run: Run) -> None:
-    asked = ("audit", "-p", "grr", "-p", "oue", "--eps", "1,2,4", "--k", "5,25", "--trials", "20000")
-    out = run(*asked, "--format", "markdown")[1]
-    lines = [line for line in out.splitlines() if line.startswith("|")]
-    assert lines[0] == "| audited | k | ε = 1 | ε = 2 | ε = 4 |"
-    assert len(lines) == 2 + 4
-    assert "/ 4.000 (" in lines[2]
-    assert "Each cell: loss ≥ / analytic (slack)" in out
-
-
-def test_rounds_attributes_and_hashing_alone(run: Run) -> None:
-    def shown(words: str) -> str:
-        return run("audit", *words.split())[1]
-
-    out = shown("-p oue -e 0.5 --k 10 --rounds 1,20 --trials 3000")
-    assert "oue ×20" in out
-    assert " 10 " in out  # 20 times 0.5 is promised
-    out = shown("-p sue -p grr -p olh -e 1 --k 10 --attributes 2 --trials 3000")
-    for said in ("spl[rappor] d=2", "smp[grr] d=2", "rsfd[rappor-z] d=2", "rsfd[rappor-r] d=2", "rsfd[grr] d=2"):
-        assert said in out
-    assert "rsfd[olh" not in out
-    guess = "-p olh -e 1 --k 5 --attributes 2 --trials 9"  # by name, where no data is fake
-    assert "[olh] d=2" in shown(f"{guess} --attack guess") == shown(guess)
-    data = json.loads(shown("--lho 2,4 --k 25 --trials 3000 --format json"))
-    SCHEMA.validate(data)
-    assert [(row["symbols"], row["epsilon"]) for row in data["results"]] == [(2, None), (4, None)]
-
-
-def test_where_nothing_is_promised_nothing_is_compared_with_a_promise(run: Run) -> None:
-    lho = "Local hashing without perturbation (lho) promises nothing; "
-    cells = [
-        ("--lho 2,4 --eps 1", f"{lho}the largest loss of 2 such .*lho g=4 at k = 10 loses at least 1[.]"),
-        ("--lho 2,4 --eps 1 -p grr -p oue", "2 audits; none finds more than is promised .* Local hashing"),
-        ("--lho 4", rf"{lho}lho g=4 at k = 10 loses at"),
-    ]
-
-    def check(cell: tuple[str, str]) -> None:
-        words, said = cell
-        first = run("audit", *words.split(), "--k", "10", "--trials", "20000", "-q")[1].splitlines()[0]
-        assert re.match(said.replace("(lho)", r"\(lho\)"), first)
-        assert "-p grr" in words or "than is promised" not in first
-
-    assert failures(cells, check) == {}
+def test_an_attack_by_name_is_taken_where_no_data_is_fake(run: Run) -> None:
+    asked = "audit -p olh -e 1 --k 5 --attributes 2 --trials 100 -q"
+    assert run(*asked.split(), "--attack", "guess") == run(*asked.split())
 
 
 def test_python_gives_the_results_of_the_command(run: Run) -> None:
