@@ -1,9 +1,13 @@
+"""The answer to a sample in Python: its figures by hand, what is refused, and what constraints leave."""
+
 from __future__ import annotations
 
 import dataclasses
 import json
 import os
 import pickle
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,20 +15,15 @@ import pandas as pd
 import pytest
 
 from advisor import InputError, advise
-from advisor.answers.rank.simulate import simulated_answer
-from advisor.figures import number
-from advisor.question.frequencies import Frequencies
-from advisor.question.question import Question
-from advisor.question.ranking import ranking_request
-from advisor.question.settings import Menu, Simulation, Terms
-from advisor.show.model import Role, Sentence
+from advisor.question.settings import Simulation
 from advisor.show.rank.answer import summary
-from advisor.show.rank.document import rank_document
-from advisor.show.rank.notes import note_sentences
-from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
+from simulator import POSTPROCESSORS, PROTOCOLS, frequency_oracles
 from simulator.detection import smallest_detectable
+from simulator.domain import Attackers, Domain
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
+from tests.advisor.cli_answers import QUICK, SCHEMA
+from tests.advisor.conftest import Run
 from tests.cells import failures
 
 COUNTS = [5000, 3000, 1500, 400, 100, 0]
@@ -56,25 +55,15 @@ def test_sample_counts_mapping_and_raw_values_agree() -> None:
     assert advise(1.0, sample_counts=mapping, **options).to_frame().equals(by_counts.to_frame())
 
 
-def test_labels_decide_the_order() -> None:
+def test_labels_come_along_and_decide_the_order() -> None:
     words = ["low", "mid", "high", "low"] * 50
     with pytest.raises(InputError, match="ordered domain"):
         advise(1.0, sample=words, metric="emd")
     assert advise(1.0, sample=words, metric="emd", ordered=True, **FEW).request.ordered
     assert not advise(1.0, sample=[1, 2, 3, 1] * 50, ordered=False, **FEW).request.ordered
-
-
-def test_advice_is_frozen_and_shows_itself() -> None:
-    advice = advise(2.0, sample_counts=COUNTS, protocol=["grr", "oue"], max_repetitions=20)
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        advice.metric = "l2"  # type: ignore[misc]
-    frame = advice.to_frame()
-    assert isinstance(frame, pd.DataFrame)
-    assert frame.iloc[0]["method"] == advice.best.method == advice.recommendations[0].method
-    assert json.loads(advice.to_json())["recommendations"][0]["method"] == advice.best.method
-    shown = advice._repr_html_()
-    assert advice.best.method in shown
-    assert shown.count("<tr>") > 10
+    counted = advise(1.0, sample_counts=pd.Series(["b", "a", "b", "c"] * 100).value_counts(), **FEW).request
+    assert (set(counted.labels), counted.ordered) == ({"a", "b", "c"}, False)
+    assert advise(1.0, sample=pd.Series([3, 1, 3] * 100), **FEW).request.labels == ("1", "3")
 
 
 def test_users_are_apportioned_and_the_sample_itself_is_kept_where_it_can_be() -> None:
@@ -95,18 +84,7 @@ def test_equivalent_users_give_the_raw_estimate_the_same_error() -> None:
     rows = {row.method: row for row in advice.recommendations if row.protocol == "oue"}
     assert rows["none"].equivalent_users == 10_000
     assert all(row.equivalent_users == 10_000 for row in rows.values() if row.error == rows["none"].error)
-
-
-def test_the_detectable_frequency_is_that_of_all_categories_and_the_answer_says_so() -> None:
-    advice = advise(1.0, sample_counts=COUNTS, protocol="oue", max_repetitions=20)
-    oracle = PROTOCOLS["oue"](6, 1.0)
-    assert advice.detectable_frequency == smallest_detectable(oracle, 10_000)
-    notes = " ".join(sentence.text for sentence in note_sentences(advice))
-    assert "(power 80 %, level 5 % over all 6 categories)" in notes
-    shown = " ".join(
-        part.text for part in rank_document((advice,)).parts if isinstance(part, Sentence) and part.role is Role.LEGEND
-    )
-    assert f"the smallest frequency is {number(smallest_detectable(oracle, 10_000, 1), 3)}" in shown
+    assert advice.detectable_frequency == smallest_detectable(PROTOCOLS[best.protocol](6, 1.0), 10_000)
 
 
 def test_a_restricted_menu_races_among_itself() -> None:
@@ -158,14 +136,6 @@ def test_a_large_domain_races_for_less_long_and_says_so() -> None:
     assert named.request.max_repetitions == 300
 
 
-def test_a_pandas_series_brings_its_labels() -> None:
-    series = pd.Series(["b", "a", "b", "c"] * 100).value_counts()
-    advice = advise(1.0, sample_counts=series, **FEW)
-    assert set(advice.request.labels) == {"a", "b", "c"}
-    assert not advice.request.ordered
-    assert advise(1.0, sample=pd.Series([3, 1, 3] * 100), **FEW).request.labels == ("1", "3")
-
-
 def test_baselines_are_measured_even_outside_the_menu() -> None:
     advice = advise(1.0, sample_counts=COUNTS, protocol="grr", method="power_ns", metric="l1", max_repetitions=20)
     assert len(advice.recommendations) == 1
@@ -185,29 +155,10 @@ def test_a_mean_in_the_middle_of_the_domain_is_not_called_too_even() -> None:
     assert "happens to lie" not in summary(advise(0.01, sample_counts=COUNTS, metric="l1", **FEW))
 
 
-def test_several_metrics_share_one_simulation() -> None:
-    question = Terms(epsilon=1.0, metric=("l1", "kl"))
-    asked = Question(terms=question, menu=Menu(protocol=("grr", "oue")), simulation=Simulation(max_repetitions=20))
-    sample = Frequencies(np.array(COUNTS), tuple("abcdef"), False, "x", 10_000, (), ())
-    l1, kl = simulated_answer(ranking_request(asked, sample)).rankings
-    assert (l1.metric, kl.metric) == ("l1", "kl")
-    assert l1.experiment_id == kl.experiment_id
-    assert METRICS["kl"].unit == "nats"
-
-
 def test_threads_simulate_where_they_pay_or_were_asked_for() -> None:
-    cells = [
-        (None, 200, 9_999, 1),  # threads would wait for one another, however much there is to do
-        (None, 200, 10_000, os.cpu_count()),
-        (None, 1, 10_000, 1),  # too little to do
-        (3, 1, 100, 3),
-    ]
-
-    def check(cell: tuple[int | None, int, int, int]) -> None:
-        jobs, pairs, k, threads = cell
-        assert Simulation(jobs=jobs).threads(pairs, 20, k) == threads
-
-    assert failures(cells, check) == {}
+    """Below 10,000 categories threads would wait for one another, and one pair is too little to do."""
+    cells = [(None, 200, 9_999, 1), (None, 200, 10_000, os.cpu_count()), (None, 1, 10_000, 1), (3, 1, 100, 3)]
+    assert [(*asked, Simulation(jobs=asked[0]).threads(asked[1], 20, asked[2])) for *asked, _ in cells] == cells
 
 
 def test_bad_requests_are_value_errors_of_one_line() -> None:
@@ -238,6 +189,19 @@ def test_bad_requests_are_value_errors_of_one_line() -> None:
         ({"sample_counts": [1, 2], "epsilon": "one"}, "eps must be a number"),
         ({"sample_counts": [1, 2], "epsilon": float("nan")}, "eps must be a number, got nan"),
         ({"sample_counts": [1, 2], "max_repetitions": 1}, "at least 2"),
+        ({"sample_counts": [1, 2], "max_bits": 0}, "max-bits must be a whole number of at least 1"),
+        ({"sample_counts": [1, 2], "max_attack": 1.5}, "max-attack must be a number above 0 and below 1, got 1.5"),
+        ({"sample_counts": [1, 2], "server_cost": 0.5}, "server-cost must be a whole number"),
+        ({"sample_counts": [1, 2], "attributes": 0}, "attributes must be a whole number of at least 1"),
+        ({"sample_counts": [1, 2], "rounds": 0}, "rounds must be a whole number of at least 1"),
+        ({"sample_counts": [9, 2], "attributes": 3, "solution": "sum"}, "solution must be one of smp, spl, got 'sum'"),
+        ({"sample_counts": [1, 2], "solution": "smp"}, "solution goes with attributes"),
+        ({"sample_counts": [1, 2], "attributes": 4}, "attributes must be at most the number of users"),
+        ({"sample_counts": [1, 2], "surrogate": "norm_sub"}, "surrogate goes with an estimate"),
+        ({"k": 64, "bins": 8}, "--bins needs a sample, and none is given"),
+        ({"sample": ["a", "b"], "bins": 4}, r"sample: holds 'a', which is not a number"),
+        ({"sample": [1, "x"], "bins": 4}, r"sample: holds 'x', which is not a number"),
+        ({"sample": [True, False], "bins": 4}, r"sample: holds '\w+', which is not a number"),
     ]
 
     def check(cell: tuple[dict[str, object], str]) -> None:
@@ -250,9 +214,113 @@ def test_bad_requests_are_value_errors_of_one_line() -> None:
     assert failures(cells, check) == {}
 
 
-def test_an_answer_survives_being_sent_to_another_process() -> None:
+def test_an_answer_is_frozen_and_survives_being_sent_to_another_process() -> None:
     for advice in (advise(1.0, sample_counts=[60, 30, 10], **FEW), advise(1.0, k=16)):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            advice.metric = "l2"  # type: ignore[misc]
         again = pickle.loads(pickle.dumps(advice))  # noqa: S301 - our own, made in this line
         assert again.experiment_id == advice.experiment_id != ""
         assert again.recommendations == advice.recommendations
         assert again.other_users == advice.other_users
+
+
+ZIPF = apportion(frequencies("zipf", 30), 20_000)
+
+
+@pytest.mark.parametrize("instant", [False, True])
+def test_what_is_left_keeps_every_constraint(instant: bool) -> None:
+    limits = {"max_bits": 29, "max_attack": 0.26, "server_cost": 400_000}
+    quick = {} if instant else {"repetitions": 4, "max_repetitions": 4}
+    advice = advise(1.0, sample_counts=ZIPF, proper=True, instant=instant, **limits, **quick)
+    assert advice.recommendations
+    for row in advice.recommendations:
+        oracle, method = PROTOCOLS[row.protocol](30, 1.0), POSTPROCESSORS[row.method]
+        assert row.report_bits <= 29
+        assert row.attack_success <= 0.26
+        assert oracle.server_operations(20_000) <= 400_000
+        assert method.nonnegative
+        assert method.sums_to_one
+    removed = {removal.constraint: removal for removal in advice.request.removals}
+    assert set(removed) == {"max-bits", "max-attack", "server-cost", "proper"}
+    assert "oue" in removed["max-bits"].protocols
+    assert "olh" in removed["server-cost"].protocols
+    assert "none" in removed["proper"].methods
+    menu = {row.protocol for row in advice.recommendations} | {name for r in removed.values() for name in r.protocols}
+    assert menu == set(PROTOCOLS)
+
+
+def test_unbiased_methods_are_and_others_are_not() -> None:
+    """Mean of many estimates against the truth, with a z-bound that fails once in a million methods.
+
+    The least of the biases is 10 standard errors here, and one of a quarter of the sd of an estimate would be seen.
+    """
+    oracle, n, repetitions = PROTOCOLS["oue"](8, 0.5), 400, 500
+    counts = np.array([300, 60, 20, 10, 5, 5, 0, 0])
+    rng = rng_for(0, "unbiased")
+    raw = oracle.estimate(oracle.sample_support(np.broadcast_to(counts, (repetitions, 8)), rng), n)
+    for name, method in POSTPROCESSORS.items():
+        if method.queries_only or not method.accepts(oracle.noise(n), 8):
+            continue
+        result = method(raw, oracle.noise(n), Domain(attackers=Attackers(0.1, (0,))))
+        z = (result.mean(axis=0) - counts / n) / (result.std(axis=0) / repetitions**0.5)
+        assert (np.abs(z).max() < 5.5) == method.unbiased, name
+
+
+def test_nothing_left_is_said_and_is_no_error(run: Run, states: str) -> None:
+    for extra in ((states,), ("--k", "40"), (states, "--instant")):
+        code, out, _ = run("--eps", "1", "--proper", "--unbiased", *extra, "--format", "markdown")
+        assert code == 0
+        assert out.startswith("**Nothing is left to rank: --proper removed the methods none, ")
+        bits = ("--eps", "1", "--max-bits", "1", *extra, "--format")
+        code, out, _ = run(*bits, "json")
+        data = json.loads(out)
+        SCHEMA.validate(data)
+        assert (code, data["recommendations"]) == (0, [])
+        assert data["constraints"][0]["constraint"] == "max-bits"
+        assert set(data["constraints"][0]["protocols"]) == set(frequency_oracles())
+        assert run(*bits, "value")[:2] == (0, "")
+        code, out, _ = run(*bits, "csv")
+        assert (code, len(out.splitlines())) == (0, 1)
+
+
+def test_an_empty_advice_has_no_best() -> None:
+    advice = advise(1.0, k=50, proper=True, unbiased=True)
+    assert advice.recommendations == ()
+    assert advice.ties == ()
+    with pytest.raises(LookupError, match="Nothing is left to rank: --proper"):
+        _ = advice.best
+    assert len(advice.to_frame()) == 0
+    assert "Nothing is left" in advice._repr_html_()
+
+
+def test_for_an_estimate_constraints_on_methods_hold_now_and_those_on_protocols_in_the_next_round() -> None:
+    estimate = np.array([0.6, 0.25, 0.2, -0.05, 0.02, -0.01])
+    asked = {"estimate": estimate, "protocol": "oue", "n": 1000, "repetitions": 4, "ordered": False}
+    advice = advise(1.0, **asked, proper=True, max_bits=4)
+    assert {row.protocol for row in advice.recommendations} == {"oue"}
+    assert advice.next_round is not None
+    for row in (*advice.recommendations, *advice.next_round.recommendations):
+        assert POSTPROCESSORS[row.method].sums_to_one
+    assert all(row.report_bits <= 4 for row in advice.next_round.recommendations)
+    alone = advise(1.0, **asked, max_bits=1)
+    assert alone.recommendations
+    assert alone.next_round is None
+    assert advise(1.0, **asked, proper=True, unbiased=True).recommendations == ()
+
+
+def test_nothing_left_draws_no_picture_and_the_page_says_so(run: Run, tmp_path: Path) -> None:
+    picture, page = tmp_path / "empty.png", tmp_path / "empty.html"
+    code, out, err = run("--eps", "1", "--k", "64", "--max-bits", "3", "--plot", picture, "--report", page)
+    assert code == 0
+    assert out.startswith("Nothing is left to rank")
+    assert "nothing to show" in err
+    assert not picture.exists()
+    assert "Nothing is left to rank" in page.read_text(encoding="utf-8")
+
+
+def test_what_leaves_nothing_says_which_bound_keeps_a_protocol(run: Run, states: str) -> None:
+    for words in ("--max-bits 1", "--max-attack 0.01", "--server-cost 1"):
+        out = run("--eps", "1", *words.split(), "-p", "oue,grr", *QUICK, states)[1]
+        assert out.startswith("Nothing is left")
+        (enough,) = re.findall(r"\((--[a-z-]+ [\d.]+) keeps one\)", out)
+        assert not run("--eps", "1", *enough.split(), "-p", "oue,grr", *QUICK, states)[1].startswith("Nothing is left")

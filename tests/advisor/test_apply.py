@@ -33,9 +33,7 @@ def test_interval_is_a_scan_of_all_frequencies() -> None:
         assert ((low >= 0) & (low <= high) & (high <= 1)).all()
         lines = np.broadcast_to(at_zero, estimates.shape)
         for estimate, a, least, most in zip(estimates, lines, low, high, strict=True):
-            counted = min(
-                max(estimate, 0.0), 1.0
-            )  # an estimate outside of what is possible counts as the nearest frequency
+            counted = np.clip(estimate, 0, 1)  # outside of what is possible it counts as the nearest frequency
             inside = (counted - grid) ** 2 <= Z**2 * (a + slope * grid)
             assert inside.any()
             # the ends of the scan are off by one step
@@ -125,8 +123,6 @@ def test_interval_without_noise_is_the_estimate() -> None:
     np.testing.assert_array_equal(high, low)
 
 
-# --- apply -----------------------------------------------------------------------------------------------------
-
 K, N = 12, 20_000
 ORACLE = PROTOCOLS["oue"](K, 1.0)
 ESTIMATE = ORACLE.estimate(ORACLE.sample_support(apportion(frequencies("zipf", K), N), rng_for(0, "tests", "apply")), N)
@@ -138,15 +134,11 @@ def advice():
     return advise(1.0, estimate=ESTIMATE, protocol="oue", n=N, method=FEW, repetitions=4, **ALONE)
 
 
-def test_apply_is_the_best_method_with_the_noise_of_the_protocol(advice) -> None:
+def test_apply_is_the_best_method_with_the_noise_of_the_protocol_along_all_leading_axes(advice) -> None:
     expected = POSTPROCESSORS[advice.best.method](ESTIMATE, ORACLE.noise(N))
     np.testing.assert_array_equal(advice.apply(ESTIMATE), expected)
     np.testing.assert_array_equal(advice.apply(ESTIMATE.tolist()), expected)
-
-
-def test_apply_maps_all_leading_axes(advice) -> None:
-    stack = np.stack([[ESTIMATE, ESTIMATE[::-1]]] * 3)
-    result = advice.apply(stack, "Norm-Sub")
+    result = advice.apply(np.stack([[ESTIMATE, ESTIMATE[::-1]]] * 3), "Norm-Sub")
     assert result.shape == (3, 2, K)
     np.testing.assert_allclose(result[2, 1], advice.apply(ESTIMATE[::-1], "norm_sub"), atol=1e-15)
     assert (result >= 0).all()

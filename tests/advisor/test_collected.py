@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
-from collections.abc import Callable
+from functools import cache
 from itertools import product
 
 import numpy as np
 import pytest
 
+from advisor import Advice, advise
+from advisor.answers.rank.apply import applied_csv
 from advisor.errors import InputError
-from advisor.question.collected import CHANCE, collect, tally_in_memory
+from advisor.question.collected import CHANCE, POSITIVE_PART, collect, tally_in_memory
+from advisor.question.doubts import CHANCE as OF_DOUBT
+from advisor.question.doubts import spread_doubt, sum_doubt
 from advisor.question.request import Collected
-from simulator import POSTPROCESSORS, PROTOCOLS, Tally, frequency_oracles
+from simulator import POSTPROCESSORS, PROTOCOLS, FrequencyOracle, Tally, frequency_oracles
+from simulator.methods.summaries import SUMMARIES
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
+from tests.advisor.estimates import ALONE
 from tests.cells import failures
 
 EPSILON, N, K = 1.0, 100_000, 256
@@ -30,9 +38,6 @@ def checked(values: np.ndarray, protocol: str = "oue", **options: object) -> Col
     asked = {"epsilon": EPSILON, "n": N} | options
     labels = asked.pop("labels", [str(place) for place in range(len(values))])
     return collect(labels, np.asarray(values), protocol=protocol, **asked)  # type: ignore[arg-type]
-
-
-# --- no false alarm --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -64,18 +69,22 @@ def test_the_honest_raw_estimate_is_accepted_without_a_warning(
     assert failures(frequency_oracles(), check) == {}
 
 
-def test_rounded_estimates_are_accepted() -> None:
-    def check(digits: int) -> None:
-        for protocol in ("grr", "oue"):
-            found = checked(np.round(raw(protocol, K, N), digits), protocol)
-            assert found.warnings == ()
-        whole = np.round(raw("oue", K, N) * N)
-        assert "counts" in checked(whole).assumptions[-1]
-
-    assert failures([4, 6], check) == {}
-
-
-# --- the unit --------------------------------------------------------------------------------------------------
+def test_estimates_with_few_digits_zeros_or_hardly_any_noise_are_accepted() -> None:
+    zero = raw("grr", 16, N)
+    zero[3] = 0.0
+    zero += (1 - zero.sum()) / 15 * (zero != 0)
+    cells = [
+        *(((p, digits), raw(p, K, N).round(digits), p, {}) for p in ("grr", "oue") for digits in (4, 6)),
+        ("minus zeros", np.array([0.42, 0.31, 0.27, 0.0, -0.0, -0.0]), "oue", {"n": 20_000, "epsilon": 2.0}),
+        ("one zero", zero, "grr", {}),
+        ("few categories may be equal by chance", np.full(4, 0.25), "oue", {"n": 100}),
+        ("without noise", np.array([0.5, 0.3, 0.2]), "grr", {"n": 10, "epsilon": 32.0}),
+    ]
+    warned = {name: checked(values, protocol, **options).warnings for name, values, protocol, options in cells}
+    assert {name: said for name, said in warned.items() if said} == {}
+    # Where hardly any report is another value, the estimate has few digits, and its least values are alike.
+    for epsilon, counts in ((30.0, [500, 300, 200, 0]), (8.0, [997, 1, 1, 1])):
+        assert tally_in_memory(Tally(np.array(counts), 1000), "grr", 4, epsilon).warnings == ()
 
 
 def test_frequencies_and_counts_are_told_apart_and_said() -> None:
@@ -83,9 +92,10 @@ def test_frequencies_and_counts_are_told_apart_and_said() -> None:
     found = checked(values, assumptions=["first"])
     assert found.assumptions[0] == "first"
     assert found.assumptions[1].startswith("the values are frequencies (they sum to ")
-    counts = checked(values * N)
-    assert counts.assumptions[0].startswith("the values are counts (they sum to ")
-    assert counts.assumptions[0].endswith("of n = 100,000 users)")
+    for counts in (values * N, np.round(values * N)):
+        (said,) = checked(counts).assumptions
+        assert said.startswith("the values are counts (they sum to ")
+        assert said.endswith("of n = 100,000 users)")
 
 
 def test_where_the_sum_fits_both_the_spread_decides() -> None:
@@ -96,31 +106,35 @@ def test_where_the_sum_fits_both_the_spread_decides() -> None:
     assert "counts" in checked(values * 400, epsilon=0.5, n=400).assumptions[0]
 
 
-def test_percentages_are_recognised() -> None:
-    with pytest.raises(InputError, match=r"neither about 1 .* nor about n = 100,000.*percentages: divide them by 100"):
-        checked(100 * raw("grr", K, N), "grr")
+def test_what_cannot_be_a_raw_estimate_of_this_collection_is_refused() -> None:
+    grr, three, names = raw("grr", K, N), raw("grr", 3, N), {"labels": ["a", "b", "c"]}
+    smooth = POSTPROCESSORS["wavelet_eb"](raw("oue", K, N, "steps", epsilon=0.5), PROTOCOLS["oue"](K, 0.5).noise(N))
+    assert smooth.min() > 0
+    lacks = "the estimate has no value for 'd' of the domain; both must name the same"
+    cells = [
+        (100 * grr, "grr", {}, r"neither about 1 .* nor about n = 100,000.*percentages: divide them by 100"),
+        *((factor * grr, "grr", {}, r"neither about 1((?!percentages).)*$") for factor in (0.5, 2.0, 7.0)),
+        (grr * N, "grr", {"n": 4 * N}, "check n, eps and the protocol"),
+        (np.zeros(10), "oue", {"n": 1000}, "0 for every category"),
+        (np.full(16, 1 / 16), "oue", {"n": 100}, "spreads less"),
+        (smooth, "oue", {"epsilon": 0.5}, "spreads less than noise alone"),
+        (raw("grr", 16, N), "grr", {"k": 20}, "has 16 categories, k = 20 was given"),
+        (three, "grr", names | {"domain": ["a", "b", "d"]}, f"^{lacks}$"),
+        (three, "grr", names | {"domain": ["a", "b", "c", "d"]}, f"^{lacks}$"),
+        (
+            three,
+            "grr",
+            names | {"domain": ["a", "b"]},
+            "^the estimate has a value for 'c', which is not in the domain;",
+        ),
+    ]
 
+    def check(place: int) -> None:
+        values, protocol, options, message = cells[place]
+        with pytest.raises(InputError, match=message):
+            checked(values, protocol, **options)
 
-def test_other_sums_are_refused() -> None:
-    def check(factor: float) -> None:
-        with pytest.raises(InputError, match="neither about 1") as caught:
-            checked(factor * raw("grr", K, N), "grr")
-        assert "percentages" not in str(caught.value)
-
-    assert failures([0.5, 2.0, 7.0], check) == {}
-
-
-def test_the_wrong_number_of_users_of_counts_is_noticed() -> None:
-    with pytest.raises(InputError, match="check n, eps and the protocol"):
-        checked(raw("grr", K, N) * N, "grr", n=4 * N)
-
-
-# --- labels ----------------------------------------------------------------------------------------------------
-
-
-def test_a_missing_category_is_noticed() -> None:
-    with pytest.raises(InputError, match="has 16 categories, k = 20 was given"):
-        checked(raw("grr", 16, N), "grr", k=20)
+    assert failures(range(len(cells)), check) == {}
     assert len(checked(raw("grr", 16, N), "grr", k=16).labels) == 16
 
 
@@ -143,25 +157,6 @@ def test_numbers_are_ordered_by_value_whatever_their_spelling() -> None:
     np.testing.assert_array_equal(respelled.observed.estimate, values[[1, 0, 2]])
 
 
-def test_a_domain_that_does_not_fit_is_refused() -> None:
-    cells = [
-        (["a", "b", "d"], "the estimate has no value for 'd' of the domain; both must name the same"),
-        (["a", "b", "c", "d"], "the estimate has no value for 'd' of the domain; both must name the same"),
-        (["a", "b"], "the estimate has a value for 'c', which is not in the domain; both must name the same"),
-    ]
-
-    def check(cell: tuple[list[str], str]) -> None:
-        domain, message = cell
-        with pytest.raises(InputError) as caught:
-            checked(raw("grr", 3, N), "grr", labels=["a", "b", "c"], domain=domain)
-        assert str(caught.value) == message
-
-    assert failures(cells, check) == {}
-
-
-# --- what was done to it before --------------------------------------------------------------------------------
-
-
 def test_an_estimate_rounded_beyond_its_noise_is_called_rounded_not_clipped() -> None:
     def check(cell: tuple[int, int]) -> None:
         n, digits = cell
@@ -173,25 +168,6 @@ def test_an_estimate_rounded_beyond_its_noise_is_called_rounded_not_clipped() ->
         assert (rounded == 0).sum() > 1
 
     assert failures([(10**6, 2), (10**7, 2), (10**8, 3)], check) == {}
-
-
-def test_the_estimate_that_reports_give_is_neither_rounded_nor_repaired() -> None:
-    """Where hardly any report is another value, the estimate has few digits, and its least values are alike."""
-    for epsilon, counts in ((30.0, [500, 300, 200, 0]), (8.0, [997, 1, 1, 1])):
-        tally = Tally(np.array(counts), 1000)
-        assert tally_in_memory(tally, "grr", 4, epsilon).warnings == ()
-
-
-def test_minus_zero_among_rounded_values_is_no_sign_of_clipping() -> None:
-    values = np.array([0.42, 0.31, 0.27, 0.0, -0.0, -0.0])
-    assert checked(values, n=20_000, epsilon=2.0).warnings == ()
-
-
-def test_a_raw_estimate_with_a_zero_is_no_clipped_one() -> None:
-    values = raw("grr", 16, N)
-    values[3] = 0.0
-    values += (1 - values.sum()) / 15 * (values != 0)
-    assert checked(values, "grr").warnings == ()
 
 
 def test_noise_larger_than_said_is_noticed() -> None:
@@ -234,48 +210,181 @@ def test_noise_smaller_than_said_is_noticed_where_little_else_spreads() -> None:
     assert failures(product(range(5), ["oue", "olh", "grr"]), check) == {}
 
 
-def test_a_smoothed_estimate_without_zeros_is_refused() -> None:
-    values = raw("oue", K, N, "steps", epsilon=0.5)
-    smooth = POSTPROCESSORS["wavelet_eb"](values, PROTOCOLS["oue"](K, 0.5).noise(N))
-    assert smooth.min() > 0
-    with pytest.raises(InputError, match="spreads less than noise alone"):
-        checked(smooth, epsilon=0.5)
-
-
-def test_few_categories_may_be_equal_by_chance() -> None:
-    assert checked(np.full(4, 0.25), n=100).warnings == ()
-    with pytest.raises(InputError, match="spreads less"):
-        checked(np.full(16, 1 / 16), n=100)
-
-
-def test_an_estimate_without_noise_is_accepted() -> None:
-    assert checked(np.array([0.5, 0.3, 0.2]), "grr", epsilon=32.0, n=10).warnings == ()
-
-
-def _drawn(k: int = 256, n: int = 100_000) -> np.ndarray:
-    oracle = PROTOCOLS["olh"](k, 1.0)
-    counts = apportion(frequencies("zipf", k), n)
-    return oracle.estimate(oracle.sample_support(counts, rng_for(0, "tests", "repaired")), n)
-
-
 def test_repairs_that_leave_no_zeros_are_recognised() -> None:
+    values = raw("olh", K, N)
+    assert checked(values, "olh").warnings == ()
+    cut, positive = np.maximum(values, 1e-6), np.abs(values)
+    alike = np.where(np.arange(K) < 5, 1e-5, positive + 2e-5)  # a fiftieth of the values
     cells = [
-        (lambda f: f + (1 - f.sum()) / len(f), "sums to 1 exactly"),
-        (lambda f: np.maximum(f, 1e-6) / np.maximum(f, 1e-6).sum(), "values are exactly"),
-        (lambda f: np.abs(f) / np.abs(f).sum(), "is negative"),
+        ("sums to 1 exactly", values + (1 - values.sum()) / K),
+        ("values are exactly", cut / cut.sum()),
+        ("(5 of 256 values are exactly", alike / alike.sum()),
+        ("is negative", positive / positive.sum()),
     ]
-
-    def check(cell: tuple[Callable[[np.ndarray], np.ndarray], str]) -> None:
-        repair, words = cell
-        raw = _drawn()
-        labels = [f"v{place}" for place in range(len(raw))]
-        known = {"protocol": "olh", "epsilon": 1.0, "n": 100_000}
-        assert not collect(labels, raw, **known).warnings
-        assert any(words in warning for warning in collect(labels, repair(raw), **known).warnings)
-
-    assert failures(cells, check) == {}
+    for words, changed in cells:
+        assert any(words in warning for warning in checked(changed, "olh").warnings), words
 
 
-def test_nothing_at_all_is_no_estimate() -> None:
-    with pytest.raises(InputError, match="0 for every category"):
-        collect([f"v{place}" for place in range(10)], np.zeros(10), protocol="oue", epsilon=1.0, n=1000)
+MANY, STREAMS = 200_000, 100
+TWO = "two categories"  # that share all users
+
+
+@cache
+def estimates(protocol: str, shape: str) -> tuple[FrequencyOracle, np.ndarray]:
+    oracle = PROTOCOLS[protocol](64, EPSILON)
+    counts = apportion(np.eye(64)[:2].mean(axis=0) if shape == TWO else frequencies(shape, 64), MANY)
+    draws = oracle.sample_support(np.broadcast_to(counts, (STREAMS, 64)), rng_for(7, "doubts", protocol, shape))
+    return oracle, oracle.estimate(draws, MANY)
+
+
+def test_the_right_n_is_hardly_ever_doubted() -> None:
+    """False alarms: at most two in a thousand, so more than 8 of 500 have a probability under 1e-5."""
+
+    def check(shape: str) -> None:
+        doubted = 0
+        for protocol in ("grr", "oue", "olh", "hr", "pgr"):
+            oracle, every = estimates(protocol, shape)
+            doubted += sum(spread_doubt(one, oracle.noise(MANY)) is not None for one in every)
+        assert OF_DOUBT == 1e-3
+        assert doubted <= 8
+
+    assert failures(["zipf", "uniform", TWO], check) == {}
+
+
+def test_an_n_that_is_off_by_a_factor_is_doubted() -> None:
+    """`factor`: the n that is given over the true one."""
+
+    def check(cell: tuple[tuple[float, str], str]) -> None:
+        (factor, words), protocol = cell
+        oracle, every = estimates(protocol, TWO)
+        doubts = [spread_doubt(one, oracle.noise(round(MANY * factor))) for one in every]
+        assert sum(doubt is not None and words in doubt for doubt in doubts) > 0.9 * STREAMS
+
+    factors = [(8, "is smaller than given"), (1 / 32, "is larger than given")]
+    assert failures(product(factors, ["grr", "oue"]), check) == {}
+
+
+def test_the_factor_is_a_lower_bound() -> None:
+    oracle, every = estimates("oue", TWO)
+    for given in (4, 16):
+        doubt = spread_doubt(every[0], oracle.noise(given * MANY))
+        assert doubt is not None
+        stated = float(doubt.split("at least ")[1].split()[0])
+        assert 1 < stated < given**0.5
+
+
+def test_an_estimate_of_grr_or_ss_sums_to_1_or_is_doubted() -> None:
+    for protocol in ("grr", "ss"):
+        oracle, every = estimates(protocol, "zipf")
+        noise = oracle.noise(MANY)
+        for one in every[:8]:
+            for given in (one, one * MANY, one.round(4), (one * MANY).round()):
+                assert sum_doubt(given, noise, protocol) is None
+            for changed in (one * 1.002, one[:-1], np.maximum(one, 0), one * MANY * 0.998):
+                doubt = sum_doubt(changed, noise, protocol)
+                assert (doubt is not None) == (abs(changed.sum() - 1) > 1e-9)
+    assert sum_doubt(every[0] * 1.5, PROTOCOLS["oue"](64, EPSILON).noise(MANY), "oue") is None
+
+
+CLIPPED = 400_000  # users of the estimates that are clipped
+NOISE = PROTOCOLS["oue"](K, EPSILON).noise(CLIPPED)
+OF_SUM = NOISE.sd * K**0.5  # sd of the sum of raw estimates: 0.049
+
+
+def to_clip(shape: str) -> np.ndarray:
+    counts, oracle = apportion(frequencies(shape, K), CLIPPED), PROTOCOLS["oue"](K, EPSILON)
+    return oracle.estimate(oracle.sample_support(counts, rng_for(0, "tests", "clipped", shape)), CLIPPED)
+
+
+def repaired(shape: str, method: str) -> np.ndarray:
+    return POSTPROCESSORS[method](to_clip(shape), NOISE)
+
+
+def answered(values: np.ndarray, **options: object) -> Advice:
+    return advise(1.0, estimate=values, protocol="oue", n=CLIPPED, ordered=False, **(ALONE | options))  # type: ignore[arg-type]
+
+
+def test_what_was_clipped_is_restored_and_said() -> None:
+    """The scale is known as well as the sum of raw estimates, which is 1 on average: a tenth of it is two sd."""
+
+    def check(shape: str) -> None:
+        positive = np.maximum(to_clip(shape), 0.0).sum()
+        assert positive > 1 + OF_SUM
+        assert 0.1 * positive > 2 * OF_SUM
+        for method, scaled in (("base_pos", False), ("norm_mul", True)):
+            cut = repaired(shape, method)
+            zeros = cut == 0
+            found = checked(cut, n=CLIPPED)
+            assert found.given is not None
+            np.testing.assert_array_equal(found.given, cut)
+            estimate = found.observed.estimate
+            scale = estimate[~zeros].sum()
+            assert scale == pytest.approx(positive, rel=0.1 if scaled else 1e-12)
+            np.testing.assert_allclose(estimate[~zeros], scale * cut[~zeros] / cut.sum(), rtol=1e-12)
+            # What is drawn below 0 sums to what was cut off, to three sd of the difference of two such sums at most.
+            assert (estimate[zeros] <= 0).all()
+            assert abs(estimate[zeros].sum() - to_clip(shape)[zeros].sum()) < 3 * 2**0.5 * NOISE.sd * zeros.sum() ** 0.5
+            (warning,) = found.warnings
+            assert warning.startswith("this is not a raw estimate: it was clipped at 0")
+            assert (f"made to sum to 1, from about {scale:.4g}, which is undone" in warning) == scaled
+            assert f"({zeros.sum()} of 256 values are exactly 0, none is negative)" in warning
+            again = checked(cut * CLIPPED, n=CLIPPED)  # as counts
+            np.testing.assert_allclose(again.observed.estimate, estimate, rtol=1e-9)
+
+    assert failures(["zipf", "sparse"], check) == {}
+
+
+def test_only_what_needs_no_negative_values_competes_and_the_raw_row_is_of_what_was_given() -> None:
+    for method in ("base_pos", "norm_mul"):
+        cut = repaired("sparse", method)
+        advice = answered(cut)
+        assert {row.method for row in advice.recommendations} <= POSITIVE_PART | {*SUMMARIES}
+        assert {*SUMMARIES} < {row.method for row in advice.recommendations}
+        assert "only methods that need no negative values compete" in advice.warnings[0]
+        assert advice.request.populations is not None
+        by_hand = np.abs(cut - advice.request.populations / CLIPPED).sum(axis=1).mean()
+        (own,) = (row for row in advice.baselines if row.kind == "raw")
+        assert own.error == pytest.approx(by_hand, rel=1e-12)
+        rows = list(csv.DictReader(io.StringIO(applied_csv(advice))))
+        np.testing.assert_array_equal([float(row["raw"]) for row in rows], cut)
+        assert advice.request.collected is not None
+        restored = advice.request.collected.observed
+        expected = POSTPROCESSORS[advice.best.method].apply(restored)
+        np.testing.assert_allclose([float(row["post_processed"]) for row in rows], expected, atol=1e-15)
+        np.testing.assert_array_equal(advice.apply(cut), expected)
+    with pytest.raises(InputError, match="was clipped at 0, and method none, eb_ns needs the values that were below"):
+        answered(cut, method=["none", "eb_ns"])
+
+
+def test_methods_that_compete_make_the_same_of_what_is_clipped_and_others_do_not() -> None:
+    """Power laws read the rare values from the positive ones, up to a fiftieth of the noise."""
+
+    def moved(name: str) -> float:
+        values, method = to_clip("sparse"), POSTPROCESSORS[name]
+        return float(np.abs(method(np.maximum(values, 0.0), NOISE) - method(values, NOISE)).max()) / NOISE.sd
+
+    moves = {name: moved(name) for name in (*POSITIVE_PART, "none", "norm", "eb_ns")}
+    assert {name for name, move in moves.items() if move > 0.05} == {"none", "norm", "eb_ns"}
+    assert {name for name, move in moves.items() if move > 1e-9} - {"none", "norm", "eb_ns"} == {"power", "power_ns"}
+
+
+def test_what_has_more_zeros_than_half_was_repaired_in_another_way_and_is_only_warned_of() -> None:
+    def check(method: str) -> None:
+        cut = repaired("sparse", method)
+        assert (cut == 0).mean() > 0.6
+        found = checked(cut, n=CLIPPED)
+        assert found.given is None
+        np.testing.assert_array_equal(found.observed.estimate, cut)
+        (warning,) = found.warnings
+        assert "it was cut or repaired before" in warning
+        assert f"{(cut == 0).sum()} of 256 values are exactly 0" in warning
+
+    assert failures(["norm_sub", "norm_cut", "base_cut"], check) == {}
+    advice = answered(repaired("sparse", "norm_sub"))
+    assert {row.method for row in advice.recommendations} > POSITIVE_PART | {"none", "eb_ns"}
+
+
+def test_clipping_by_a_product_leaves_minus_zeros_and_is_seen() -> None:
+    values = to_clip("zipf")
+    (warning,) = checked(values * (values > 0), n=CLIPPED).warnings
+    assert "values are exactly 0, none is negative" in warning

@@ -1,22 +1,26 @@
-"""Several columns of one file: one plan for all of them."""
+"""Several columns of one file, or attributes of every user: what is spent on each, and one plan for all of them."""
 
 from __future__ import annotations
 
 import json
+from itertools import product
 from pathlib import Path
 
 import jsonschema
 import numpy as np
 import pytest
 
-from advisor.cli.run import FORMATS
+from advisor import advise
 from advisor.inputs.histogram import read_columns, read_histogram
+from advisor.question.plurality import BudgetUse, make_plan
+from advisor.question.settings import Plurality
 from simulator import PROTOCOLS
+from simulator.populations import apportion, frequencies
+from simulator.seeding import rng_for
+from tests.advisor.cli_answers import SCHEMA
 from tests.advisor.conftest import Run
 from tests.advisor.schemas import schema
 from tests.cells import failures
-
-SCHEMA = schema("advice")
 
 
 @pytest.fixture
@@ -31,7 +35,7 @@ def people(tmp_path: Path) -> str:
 
 
 THREE = ["--column", "age", "--column", "colour, main", "--column", "town"]
-QUICK = ["--reps", "4", "--max-reps", "4", "--protocol", "grr,oue", "--method", "none,norm_sub"]
+FEW = ["--reps", "4", "--max-reps", "4", "--protocol", "grr,oue", "--method", "none,norm_sub"]
 
 
 def test_columns_are_read_in_one_pass_as_one_by_one(people: str) -> None:
@@ -44,42 +48,24 @@ def test_columns_are_read_in_one_pass_as_one_by_one(people: str) -> None:
 
 
 def test_one_plan_says_who_reports_what(run: Run, people: str) -> None:
-    code, out, _ = run("columns", "--eps", "1", people, *THREE, *QUICK, "--format", "json")
-    assert code == 0
-    plan = json.loads(out)
+    plan = json.loads(run("columns", "--eps", "1", people, *THREE, *FEW, "--format", "json")[1])
     SCHEMA.validate(plan)
-    assert [row["column"] for row in plan["columns"]] == ["age", "colour, main", "town"]
-    assert [row["k"] for row in plan["columns"]][:2] == [40, 2]
+    rows = plan["columns"]
+    assert [row["column"] for row in rows] == ["age", "colour, main", "town"]
+    assert [row["k"] for row in rows][:2] == [40, 2]
     assert plan["solution"] == "smp"
     assert plan["advantage"] > 1
-    assert sum(row["share"] for row in plan["columns"]) == pytest.approx(1)
-    assert all(row["epsilon"] == 1 for row in plan["columns"])
-    assert all(abs(row["reports"] - 3000 * row["share"]) <= 0.5 for row in plan["columns"])
+    assert sum(row["share"] for row in rows) == pytest.approx(1)
+    assert all(row["epsilon"] == 1 and abs(row["reports"] - 3000 * row["share"]) <= 0.5 for row in rows)
 
 
 def test_a_large_budget_is_split_and_a_column_gets_what_it_needs(run: Run, people: str) -> None:
-    plan = json.loads(run("columns", "--eps", "16", people, *THREE, *QUICK, "--format", "json")[1])
+    plan = json.loads(run("columns", "--eps", "16", people, *THREE, *FEW, "--format", "json")[1])
     assert plan["solution"] == "spl"
     budgets = {row["column"]: row["epsilon"] for row in plan["columns"]}
     assert sum(budgets.values()) == pytest.approx(16)
     assert budgets["age"] != budgets["colour, main"]
     assert all(row["reports"] == 3000 for row in plan["columns"])
-
-
-def test_each_column_has_a_verdict_and_a_useless_one_is_named_first(run: Run, tmp_path: Path) -> None:
-    rng = np.random.default_rng(3)
-    path = tmp_path / "few.csv"
-    rows = zip(rng.integers(0, 40, 3000), rng.random(3000) < 0.9, strict=True)
-    path.write_text("age,member\n" + "".join(f"{age},{member}\n" for age, member in rows), encoding="utf-8")
-    command = ("columns", "--eps", "1", str(path), "--column", "age", "--column", "member", *QUICK)
-    plan = json.loads(run(*command, "--format", "json")[1])
-    SCHEMA.validate(plan)
-    assert [row["verdict"] for row in plan["columns"]] == ["no_better_than_no_data", "worth_it"]
-    assert plan["summary"].startswith("age is not worth asking at this budget: ")
-    out = run(*command)[1]
-    assert out.lstrip().startswith("age is not worth asking at this budget")
-    for words in ("than no data", "no better", "clearly better"):
-        assert words in out
 
 
 def test_the_error_of_a_column_is_that_of_its_reports(run: Run, people: str) -> None:
@@ -92,86 +78,35 @@ def test_the_error_of_a_column_is_that_of_its_reports(run: Run, people: str) -> 
         assert abs(row["error"] - expected) < 5 / 1.96 * (row["error_high"] - row["error"]) + 1e-12
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["--instant", "-p", "grr"],
-        ["--instant", "-p", "grr", "--eps", "8"],
-        ["--instant", "--max-bits", "1", "-p", "oue"],
-        ["--n", "2"],
-    ],
-)
-def test_json_keeps_to_its_schema(run: Run, people: str, words: list[str]) -> None:
+def test_json_keeps_to_its_schema(run: Run, people: str) -> None:
     joint = schema("columns")
-    budget = [] if "--eps" in words else ["--eps", "1"]
-    data = json.loads(run("columns", *budget, people, *THREE, *words, "--format", "json")[1])
-    joint.validate(data)
-    assert ("error" in data and "message" in str(data["error"])) == (words == ["--n", "2"])
-    with pytest.raises(jsonschema.ValidationError):
-        joint.validate({**data, "schema_version": 0})
 
+    def check(words: str) -> None:
+        data = json.loads(run("columns", people, *THREE, *words.split(), "--format", "json")[1])
+        joint.validate(data)
+        assert ("error" in data and "message" in str(data["error"])) == ("--n 2" in words)
+        with pytest.raises(jsonschema.ValidationError):
+            joint.validate({**data, "schema_version": 0})
 
-@pytest.mark.slow
-def test_every_format_shows_the_plan(run: Run, people: str) -> None:
-    def shows(form: str) -> None:
-        code, out, _ = run("columns", "--eps", "1", people, *THREE, "--instant", "-p", "grr", "--format", form)
-        assert code == 0
-        assert "colour, main" in out
-
-    assert failures(set(FORMATS) - {"json"}, shows) == {}
-
-
-ABOUT_ONE = [
-    (("--k", "50"), "--k is about one column"),
-    (("--counts", "age"), "--counts is about one column"),
-    (("--bins", "5"), "--bins is about one column"),
-    (("--attributes", "3"), "--attributes does not go with several columns"),
-    (("--threat", "0.1"), "--threat is no option of ldp-advise columns, but of ldp-advise estimate"),
-    (("--metric", "all"), "one metric at a time"),
-    (("--runs", "runs.csv"), "--runs is about one column"),
-    (("--fail-if-useless",), "--fail-if-useless is about one column"),
-    (("--column", "height"), "no column 'height'"),
-    (("--column", "1"), "names column 'age' twice"),
-    (("--n", "2"), "n must be at least the number of columns, 3, got 2"),
-]
-
-
-def test_what_is_about_one_column_is_refused(run: Run, people: str) -> None:
-    def refused(cell: tuple[tuple[str, ...], str]) -> None:
-        words, message = cell
-        code, out, err = run("columns", "--eps", "1", people, *THREE, *words)
-        assert code == 2
-        assert out == ""
-        assert message in err
-        assert err.rstrip("\n").count("\n") == 0
-
-    assert failures(ABOUT_ONE, refused) == {}
-
-
-def test_commands_about_one_column_refuse_several(run: Run, people: str) -> None:
-    code, _, err = run("plan", "--target", "0.1", "--eps", "1", people, *THREE)
-    assert code == 2
-    assert "takes one --column" in err
-    code, _, err = run("--eps", "1", people, *THREE)
-    assert code == 2
-    assert "ldp-advise columns SAMPLE --column age --column 'colour, main' --column town" in err
+    quick = "--instant -p grr --eps"
+    assert failures([f"{quick} 1", f"{quick} 8", "--eps 1 --instant --max-bits 1 -p oue", "--eps 1 --n 2"], check) == {}
 
 
 def test_a_file_of_values_that_nearly_all_differ_is_doubted(run: Run, tmp_path: Path) -> None:
-    path, counts, names = tmp_path / "notes.txt", tmp_path / "counts.csv", tmp_path / "names.csv"
     lines = [f"sentence{place}" for place in range(127)]
-    path.write_text("\n".join([*lines, *lines[:18]]) + "\n", encoding="utf-8")
-    words = "127 different values in 145 rows: is this the right file, and the right column?"
-    asked = ("--instant", "-p", "grr", "--method", "norm_sub")
-    code, _, err = run("--eps", "1", str(path), *asked)
-    assert code == 0
-    assert err.count(words) == 1
-    path.write_text("\n".join([*lines, *lines]) + "\n", encoding="utf-8")
-    assert "right column" not in run("--eps", "1", str(path), *asked)[2]
-    counts.write_text("name,count\n" + "".join(f"{line},1\n" for line in lines), encoding="utf-8")
-    assert "right column" not in run("--eps", "1", str(counts), *asked)[2]
-    names.write_text("name,kind\n" + "".join(f"{line},{len(line)}\n" for line in lines), encoding="utf-8")
-    several = run("columns", "--eps", "1", str(names), "--column", "name", "--column", "kind", *asked)[2]
+    twice = {"seldom": [*lines, *lines[:18]], "often": [*lines, *lines]}
+    texts = twice | {"counts": ["name,count", *(f"{line},1" for line in lines)]}
+    texts["names"] = ["name,kind", *(f"{line},{len(line)}" for line in lines)]
+
+    def said(name: str, *words: str) -> str:
+        path = tmp_path / f"{name}.csv"
+        path.write_text("\n".join(texts[name]) + "\n", encoding="utf-8")
+        return run(*words, "--eps", "1", str(path), "--instant", "-p", "grr", "--method", "norm_sub")[2]
+
+    doubt = "127 different values in 145 rows: is this the right file, and the right column?"
+    assert said("seldom").count(doubt) == 1
+    assert "right column" not in said("often") + said("counts")
+    several = said("names", "columns", "--column", "name", "--column", "kind")
     assert several.count("column name: 127 different values in 127 rows: ") == 1
 
 
@@ -180,3 +115,66 @@ def test_what_one_column_alone_is_warned_of_is_said_with_its_name(run: Run, peop
         plan = json.loads(run("columns", "--eps", epsilon, people, *THREE, "--instant", "--format", "json")[1])
         said = [text.partition(": predictions cover epsilon from 0.1 ") for text in plan["warnings"]]
         assert [name for name, found, _ in said if found] == warned
+
+
+ZIPF = frequencies("zipf", 20)
+COUNTS = apportion(ZIPF, 20_000)
+
+
+def plan(epsilon: float, d: int, *, solution: str | None = None, protocols: tuple[str, ...] = ("oue",)) -> BudgetUse:
+    made = make_plan(Plurality(attributes=d, solution=solution, rounds=1), epsilon, protocols, ZIPF, 20_000)
+    assert made is not None
+    return made
+
+
+def advantage_of(made: BudgetUse) -> float:
+    assert made.advantage is not None
+    return made.advantage
+
+
+def test_errors_behind_the_choice_are_those_of_a_collection() -> None:
+    """Both ways played out: draw who reports, let them report, compare with all users; 6 standard errors."""
+    d, n, repetitions = 4, 20_000, 2000
+
+    def check(cell: tuple[str, float]) -> None:
+        solution, epsilon = cell
+        rng, squares = rng_for(0, "budget", solution, repr(epsilon)), {}
+        for way in ("smp", "spl"):
+            oracle = PROTOCOLS["oue"](20, epsilon if way == "smp" else epsilon / d)
+            reporting = np.broadcast_to(COUNTS, (repetitions, 20))
+            if way == "smp":
+                reporting = rng.multivariate_hypergeometric(COUNTS, n // d, size=repetitions)
+            estimate = oracle.estimate(oracle.sample_support(reporting, rng), int(reporting[0].sum()))
+            squares[way] = ((estimate - COUNTS / n) ** 2).mean(axis=1)
+        other = "spl" if solution == "smp" else "smp"
+        ratio = squares[other].mean() / squares[solution].mean()
+        error = ratio * sum(squares[way].var() / repetitions / squares[way].mean() ** 2 for way in squares) ** 0.5
+        assert abs(ratio - advantage_of(plan(epsilon, d, solution=solution)) ** 2) < 6 * error
+
+    assert failures(product(["smp", "spl"], [1.0, 6.0]), check) == {}
+
+
+def test_sampling_wins_at_small_budgets_and_splitting_where_noise_is_nothing() -> None:
+    small, large = plan(1.0, 4), plan(32.0, 2, protocols=("grr",))
+    assert (small.solution, small.epsilon_report, small.reports) == ("smp", 1.0, 5000)
+    assert (large.solution, large.epsilon_report, large.reports) == ("spl", 16.0, 20_000)
+    assert min(advantage_of(small), advantage_of(large)) > 1
+
+
+def test_rounds_add_up_and_change_no_report() -> None:
+    advice = advise(0.5, sample_counts=COUNTS, protocol="oue", max_repetitions=20, rounds=12)
+    made = advice.request.plan
+    assert made is not None
+    assert (made.epsilon_round, made.epsilon_total, made.solution) == (0.5, 6.0, None)
+    alone = advise(0.5, sample_counts=COUNTS, protocol="oue", max_repetitions=20)
+    assert [row.error for row in advice.recommendations] == [row.error for row in alone.recommendations]
+
+
+def test_the_answer_is_that_of_the_reports_that_are_sent() -> None:
+    def errors(epsilon: float, **more: object) -> list[float]:
+        few = {"protocol": "oue", "repetitions": 4, "max_repetitions": 4}
+        asked = advise(epsilon, sample_counts=COUNTS, **(few | more))  # type: ignore[arg-type]
+        return [row.error for row in asked.recommendations]
+
+    assert errors(1.0, attributes=4, solution="smp") == errors(1.0, n=5000)
+    assert errors(1.0, attributes=4, solution="spl") == errors(0.25)

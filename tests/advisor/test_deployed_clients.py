@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import csv
+import io
 import json
 import math
 import random
@@ -11,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Hashable, Iterator
 from importlib.resources import files
+from itertools import product
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,13 +21,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from advisor.answers.clients.collection import FOLDERS, CodedCollection, client_file
+from advisor.answers.clients.collection import FOLDERS, HASHED, CodedCollection, client_file
 from advisor.answers.clients.parameters import parameters
-from advisor.extensions.code.reports import TEMPLATES, module_of, vectors
+from advisor.errors import InputError
+from advisor.extensions.code import reports
+from advisor.extensions.code.answer import files_of
+from advisor.extensions.code.reports import TEMPLATES, counted, module_of, options_of, vectors
 from advisor.inputs.reports.settings import READABLE
-from simulator import PROTOCOLS
+from simulator import POSTPROCESSORS, PROTOCOLS
+from simulator._types import FloatArray
 from simulator.audit import audit_client
+from simulator.domain import ORDERED
 from simulator.hashing import HASHES
+from simulator.methods import observe
 from simulator.protocols.local_hashing import LocalHashing
 from tests.advisor.client_laws import law_of, surprise
 from tests.advisor.inputs.reading import read_reports
@@ -35,7 +44,7 @@ DRAWS = 10_000
 BROWSER_CHECK = (TEMPLATES / "check.mjs").read_text(encoding="utf-8")
 FILES = Path(str(files("advisor.answers.clients"))) / "templates"
 NODE = shutil.which("node")
-EVERY = [(key, hashing) for key in PROTOCOLS for hashing in (HASHES if key in ("blh", "olh") else ["mix64"])]
+EVERY = [(key, hashing) for key in PROTOCOLS for hashing in (HASHES if key in HASHED else ["mix64"])]
 # Small domains, so that all reports can be told apart; for pgr fields of a prime, and of 4 and 8 elements.
 LAW_SETTINGS = [
     *((key, 4, 1.0) for key in PROTOCOLS if key not in ("tree", "tree_half", "she")),
@@ -66,6 +75,21 @@ def client_of(collection: CodedCollection) -> ModuleType:
 
 def seeded(seed: int) -> Callable[[int], bytes]:
     return random.Random(seed).randbytes  # noqa: S311 - tests have to be repeatable
+
+
+def by_node(folder: Path, script: str, **texts: str) -> subprocess.CompletedProcess[str]:
+    """Run a script beside modules of these texts."""
+    folder.mkdir(exist_ok=True)
+    for name, text in (texts | {"script": script}).items():
+        (folder / f"{name}.mjs").write_text(text, encoding="utf-8")
+    return subprocess.run([str(NODE), "script.mjs"], cwd=folder, capture_output=True, text=True, check=False)
+
+
+def checked_by_node(folder: Path, collection: CodedCollection, source: str) -> subprocess.CompletedProcess[str]:
+    """Hold a client for browsers against the test vectors of its collection."""
+    folder.mkdir(exist_ok=True)
+    (folder / "test_vectors.json").write_text(vectors(collection), encoding="utf-8")
+    return by_node(folder, BROWSER_CHECK, client=source)
 
 
 def draws(client: ModuleType, key: str, value: int, seed: int = 1) -> list[Hashable]:
@@ -236,11 +260,8 @@ def test_templates_in_javascript_run_as_they_are_and_make_the_same_lines(tmp_pat
     known_bytes = BROWSER_CHECK[BROWSER_CHECK.index("const knownBytes") : BROWSER_CHECK.index("const known =")]
     imports = "".join(f'import * as {name} from "{(FILES / name / "client.mjs").as_uri()}";\n' for name in names)
     lines = "seeds.map((seed) => one.line(one.randomised(seed % 2, knownBytes(seed))))"
-    (tmp_path / "try.mjs").write_text(
-        f"{imports}{known_bytes}const seeds = [...Array(50).keys()];\n"
-        f"console.log(JSON.stringify([{', '.join(names)}].map((one) => {lines})));\n"
-    )
-    done = subprocess.run([str(NODE), "try.mjs"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    shown = f"console.log(JSON.stringify([{', '.join(names)}].map((one) => {lines})));\n"
+    done = by_node(tmp_path, f"{imports}{known_bytes}const seeds = [...Array(50).keys()];\n{shown}")
     assert done.stderr == ""
     check = module_of((TEMPLATES / "check.py").read_text(encoding="utf-8"))
     for path, of_browser in zip(templates, json.loads(done.stdout), strict=True):
@@ -296,32 +317,24 @@ def test_browser_clients_need_nothing_and_no_other_randomness() -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(NODE is None, reason="node is not installed")
-@pytest.mark.parametrize(("key", "hashing"), EVERY)
-def test_both_languages_make_the_same_lines_from_the_same_bytes(key: str, hashing: str, tmp_path: Path) -> None:
-    for number, (k, epsilon) in enumerate([(2, 1.0), (20, 1.3), (70, 0.5), (256, 5.5)]):
+def test_both_languages_make_the_same_lines_from_the_same_bytes(tmp_path: Path) -> None:
+    def check(cell: tuple[tuple[str, str], tuple[int, float]]) -> None:
+        (key, hashing), (k, epsilon) = cell
         collection = made(key, k, epsilon, hashing)
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        (folder / "client.mjs").write_text(client_file(collection, "client.mjs"))
-        (folder / "test_vectors.json").write_text(vectors(collection))
-        (folder / "check.mjs").write_text(BROWSER_CHECK)
-        command = [str(NODE), "check.mjs"]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        done = checked_by_node(tmp_path / f"{key}_{hashing}_{k}", collection, client_file(collection, "client.mjs"))
         assert done.returncode == 0, done.stderr
         count = len(json.loads(vectors(collection))["vectors"])
         assert done.stdout == f"client.mjs makes the {count} reports of test_vectors.json\n"
+
+    assert failures(product(EVERY, [(2, 1.0), (20, 1.3), (70, 0.5), (256, 5.5)]), check) == {}
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(NODE is None, reason="node is not installed")
 def test_the_check_in_javascript_finds_another_client(tmp_path: Path) -> None:
     collection = made("grr", 20, 1.0)
-    (tmp_path / "client.mjs").write_text(
-        client_file(collection, "client.mjs").replace("return other >= value", "return other > value")
-    )
-    (tmp_path / "test_vectors.json").write_text(vectors(collection))
-    (tmp_path / "check.mjs").write_text(BROWSER_CHECK)
-    done = subprocess.run([str(NODE), "check.mjs"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    source = client_file(collection, "client.mjs").replace("return other >= value", "return other > value")
+    done = checked_by_node(tmp_path, collection, source)
     assert done.returncode == 1
     assert "client.mjs: seed" in done.stderr
 
@@ -345,46 +358,38 @@ console.log(JSON.stringify([
 
 @pytest.mark.skipif(NODE is None, reason="node is not installed")
 def test_the_browser_client_draws_again_too_and_refuses_what_is_no_answer(tmp_path: Path) -> None:
-    (tmp_path / "client.mjs").write_text(
-        f"{client_file(made('grr', 4, 1.0), 'client.mjs')}\nexport {{ below, chance }};\n"
-    )
-    (tmp_path / "try.mjs").write_text(JAVASCRIPT)
-    done = subprocess.run([str(NODE), "try.mjs"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    source = client_file(made("grr", 4, 1.0), "client.mjs")
+    done = by_node(tmp_path, JAVASCRIPT, client=f"{source}\nexport {{ below, chance }};\n")
     assert json.loads(done.stdout) == [2, 2, 3, True, False, ["RangeError"] * 7, "string"]
 
 
-@pytest.mark.parametrize("answer", [4, -1, 1.0, "1", True, None])
-def test_a_client_refuses_what_is_no_answer(answer: Any) -> None:
-    client = client_of(made("grr", 4, 1.0))
-    with pytest.raises(ValueError, match="a whole number from 0 to 3"):
-        client.report(answer)
-
-
-def test_a_client_takes_labels() -> None:
+def test_a_client_takes_labels_and_refuses_what_is_no_answer() -> None:
     labels = ("it's", 'a "quote"', "back\\slash", "ünïcödé ☃")
     collection = made("grr", 4, 8.0, labels=labels)
     client = client_of(collection)
     assert [client.number_of(label) for label in labels] == [0, 1, 2, 3]
+    assert [each["answer"] for each in json.loads(vectors(collection))["vectors"][:4]] == list(labels)
     with pytest.raises(ValueError, match="one of the 4 labels"):
         client.report("it")
-    assert [each["answer"] for each in json.loads(vectors(collection))["vectors"][:4]] == list(labels)
+    for answer in (4, -1, 1.0, "1", True, None):
+        with pytest.raises(ValueError, match="a whole number from 0 to 3"):
+            client_of(made("grr", 4, 1.0)).report(answer)
 
 
-def test_settings_that_cannot_be_have_no_client() -> None:
+def test_a_budget_that_cannot_be_has_no_client() -> None:
     with pytest.raises(ValueError, match="epsilon must be between"):
         parameters("grr", 4, 100.0)
-    with pytest.raises(ValueError, match="method em is not for reports of grr"):
-        CodedCollection("grr", "em", 4, 1.0)
 
 
 SENDING = """
 import { report } from "./client.mjs";
-const [value, users] = process.argv.slice(2).map(Number);
-for (let user = 0; user < users; user += 1) console.log(report(value));
+for (let value = 0; value < 4; value += 1) {
+  for (let user = 0; user < 4000; user += 1) console.log(report(value));
+}
 """
 PARSED: dict[str, Callable[[str], Any]] = {
     "grr": int,
-    "oue": lambda line: [int(bit) for bit in line],
+    "oue": lambda line: tuple(map(int, line)),
     "olh": lambda line: [int(part) for part in reversed(line.split(","))],
 }
 
@@ -395,21 +400,14 @@ PARSED: dict[str, Callable[[str], Any]] = {
 def test_browser_clients_with_the_randomness_of_the_system_pass_law_audit_and_reading(key: str, tmp_path: Path) -> None:
     """False alarm: 1e-6 for the law of grr and oue, 1e-4 for each audit."""
     k, epsilon, users = 4, 1.0, 4_000
-    (tmp_path / "client.mjs").write_text(client_file(made(key, k, epsilon), "client.mjs"))
-    (tmp_path / "send.mjs").write_text(SENDING)
-    command = [str(NODE), "send.mjs"]
-    sent = [
-        subprocess.run([*command, str(v), str(users)], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
-        for v in range(k)
-    ]
+    done = by_node(tmp_path, SENDING, client=client_file(made(key, k, epsilon), "client.mjs"))
+    sent = [done.stdout.split()[value * users : (value + 1) * users] for value in range(k)]
     path = tmp_path / "reports.csv"
-    path.write_text(sent[1])
+    path.write_text("".join(f"{line}\n" for line in sent[1]))
     read = read_reports(str(path), key, epsilon, k=k, header=False)
     assert (read.tally.n, read.plausible) == (users, True)
-    reports = [[PARSED[key](line) for line in lines.split()] for lines in sent]
-    if key != "olh":
-        seen = [tuple(report) if key == "oue" else report for report in reports[1]]
-        assert surprise(seen, law_of(key, k, epsilon, 1)) > FALSE_ALARM
+    reports = [[PARSED[key](line) for line in lines] for lines in sent]
+    assert key == "olh" or surprise(reports[1], law_of(key, k, epsilon, 1)) > FALSE_ALARM
     queues = [iter(each) for each in reports]
 
     def browser(value: int, k: int, epsilon: float) -> Any:
@@ -417,3 +415,110 @@ def test_browser_clients_with_the_randomness_of_the_system_pass_law_audit_and_re
 
     found = audit_client(browser, k, epsilon, key, trials=users, alpha=1e-4)
     assert 0 < found.epsilon_lower_bound <= epsilon
+
+
+def proper_method(key: str) -> str:
+    return "em_stopped" if key == "sw" else "norm_sub"
+
+
+SERVED = ((2, 1.0), (21, 1.3), (64, 0.5), (30, 4.0))
+
+
+def reports_of(collection: CodedCollection, users: int) -> tuple[ModuleType, list[Any]]:
+    client, rng = module_of(client_file(collection)), random.Random(0)  # noqa: S311 - tests have to be repeatable
+    values = [int(collection.k * rng.random() ** 3) for _ in range(users)]
+    return client, [client.randomised(value, rng.randbytes) for value in values]
+
+
+def expected(collection: CodedCollection, native: list[Any]) -> FloatArray:
+    """Return what the protocol makes of reports as the client has them, whatever is read from lines."""
+    rows = np.array(native)
+    if collection.protocol == "she":
+        rows = rows / collection.parameters.whole("GRID")
+    rows = rows[:, ::-1] if collection.protocol in HASHED else rows
+    protocol = collection.parameters.protocol
+    return POSTPROCESSORS[collection.method].apply(observe(protocol, protocol.tally(rows), ORDERED))
+
+
+@pytest.mark.parametrize(("key", "hashing"), EVERY)
+def test_frequencies_are_those_of_this_package(
+    key: str, hashing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "reports.csv"
+    monkeypatch.setattr(sys, "argv", ["server.py", str(path)])
+
+    def check(setting: tuple[int, float]) -> None:
+        k, epsilon = setting
+        collection = CodedCollection(key, proper_method(key), k, epsilon, hash=hashing)
+        client, native = reports_of(collection, 5 if k == 2 else 60 if key == "she" else 400)
+        path.write_text("".join(f"{client.line(report)}\n" for report in native))
+        module_of(files_of(collection)["server.py"])  # a script: it runs when it is read
+        head, *rows = csv.reader(io.StringIO(capsys.readouterr().out))
+        assert head == ["answer", "frequency"]
+        assert [row[0] for row in rows] == [str(value) for value in range(k)]
+        found = [float(row[1]) for row in rows]
+        np.testing.assert_allclose(found, expected(collection, native), rtol=1e-12, atol=1e-12)
+
+    assert failures(SERVED, check) == {}
+
+
+# Nothing of these is a report of k = 16 values at epsilon = 1; for every protocol, nothing of STRANGE.
+STRANGE = ["", "x", "-", "1e3", "٣", "0x1", ",", "9" * 400, "9" * 5_000, "nan", "\0", '"', "\x1f\x8b", "# 1", "1.5"]
+WRONG = {
+    "value": ["16", "-1", "1 2"],
+    "bits": ["0" * 15, "0" * 17, "2" * 16],
+    "subset": ["1,1,1,1", "1,2,3", "1,2,3,16"],
+    "hash": ["0,4", "4294967296,0", "-1,0", "1"],
+    "symbol": ["1000000", "-1", "1 2"],
+    "cells": [",".join(["1"] * 15), ",".join(["99999999"] * 16), ",".join(["9" * 5_000] * 16), ",".join(["1.5"] * 16)],
+    "node": ["0,1", "4,0", "3,2", "0," + "0" * 15, "9,0", "3"],
+}
+
+
+def test_lines_that_are_no_reports_are_left_out_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wherever they stand, and however the lines fall into blocks."""
+
+    def check(cell: tuple[str, int]) -> None:
+        key, size = cell
+        monkeypatch.setattr(reports, "BLOCK", size)
+        collection = CodedCollection(key, proper_method(key), 16, 1.0)
+        client, native = reports_of(collection, 50)
+        lines, setting = list(map(client.line, native)), (key, 1.0, 16, options_of(collection))
+        strangers = [*STRANGE, *WRONG[collection.parameters.protocol.report_kind]]
+        mixed = [*strangers, *(f" {line}\r\n" for line in lines), *strangers]
+        random.Random(1).shuffle(mixed)  # noqa: S311
+        for some in (mixed, sorted(mixed)):
+            tally, wrong = counted(some, *setting)
+            assert (tally.n, wrong) == (50, 2 * len(strangers))
+            np.testing.assert_array_equal(tally.counts, counted(lines, *setting)[0].counts)
+        with pytest.raises(InputError, match="there are no reports"):
+            counted(strangers, *setting)
+
+    assert failures([(key, size) for key in PROTOCOLS for size in (7, 100_000)], check) == {}
+
+
+@pytest.mark.slow
+def test_a_server_runs_as_a_program_and_names_the_answers(tmp_path: Path) -> None:
+    labels = ("Zürich, CH", 'a "quote"', "ok")
+    collection = CodedCollection("grr", "norm_sub", 3, 2.0, labels)
+    client, native = reports_of(collection, 200)
+    (tmp_path / "server.py").write_text(files_of(collection)["server.py"], encoding="utf-8")
+    (tmp_path / "reports.csv").write_text("".join(f"{client.line(each)}\n" for each in native) + "nonsense\n")
+    command = [sys.executable, "server.py", "reports.csv"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
+    assert done.stderr.decode() == "1 of 201 lines are no reports, and were left out\n"
+    head, *rows = csv.reader(io.StringIO(done.stdout.decode()))
+    assert head == ["answer", "frequency"]
+    assert [row[0] for row in rows] == list(labels)
+    np.testing.assert_allclose([float(row[1]) for row in rows], expected(collection, native), rtol=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", [True, False])
+def test_the_check_finds_another_client(fault: bool, tmp_path: Path) -> None:
+    for name, text in files_of(CodedCollection("oue", "norm_sub", 8, 1.0)).items():
+        wrong = fault and name == "client.py"
+        (tmp_path / name).write_text(text.replace("OWN if v == value else OTHER", "OTHER") if wrong else text)
+    done = subprocess.run([sys.executable, "check.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode == 0) == (not fault)
+    assert "client.py: seed" in done.stderr if fault else "64 reports" in done.stdout

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import math
 import re
 from itertools import combinations, product
@@ -137,12 +136,9 @@ def test_the_smallest_probabilities_lose_no_digit() -> None:
 
 
 def test_published_noise_of_deployments_gives_their_epsilon() -> None:
-    # Attribution reporting states the share of random answers: 0.24 % of 2,925 outputs, 0.00025 % of 3, for ε = 14
-    assert convert(Statement(random_prob=0.0024), k=2925).epsilon == pytest.approx(14, abs=0.02)
-    assert convert(Statement(random_prob=0.0000025), k=3).epsilon == pytest.approx(14, abs=0.02)
-    assert convert(Statement(random_prob=0.05), k=469).epsilon == pytest.approx(
-        9.1, abs=0.02
-    )  # Topics: 5 % random topics
+    """Attribution reporting: 0.24 % of 2,925 outputs and 0.00025 % of 3 are random at ε = 14; Topics: 5 % at 9.1."""
+    for share, k, epsilon in ((0.0024, 2925, 14), (0.0000025, 3, 14), (0.05, 469, 9.1)):
+        assert convert(Statement(random_prob=share), k=k).epsilon == pytest.approx(epsilon, abs=0.02)
 
 
 def test_words_bound_every_protocol() -> None:
@@ -151,6 +147,8 @@ def test_words_bound_every_protocol() -> None:
             words = meaning(epsilon, k, name)
             assert words.prior - 1e-9 <= (words.protocol_guess or 0) <= words.best_guess + 1e-12
     assert meaning(1.0, 2, "grr").protocol_guess == pytest.approx(meaning(1.0, 2).best_guess)
+    with pytest.raises(InputError, match="above 0"):
+        meaning(-1)
 
 
 def test_nearest_deployments_are_the_nearest_by_ratio() -> None:
@@ -163,83 +161,6 @@ def test_nearest_deployments_are_the_nearest_by_ratio() -> None:
         assert any(found[0].unit in line for line in meaning_sentences(meaning(epsilon)))
 
 
-def test_command(run: Run) -> None:
-    code, out, _ = run("epsilon", "--flip-prob", "0.25", "--protocol", "rappor")
-    assert code == 0
-    assert "ε = 2.197 by replacement" in out
-    assert "ε = 1.099 by removal" in out
-    assert run("epsilon", "--flip-prob", "0.25", "--protocol", "rappor", "--format", "value")[1] == "2.19722\n"
-    data = json.loads(run("epsilon", "--eps", "1", "--k", "10", "--protocol", "grr", "--format", "json")[1])
-    assert data["in_words"]["protocol_guess"] == pytest.approx(PROTOCOLS["grr"](10, 1.0).p)
-    assert len(data["in_words"]["deployments"]) == 2
-
-
-def test_the_protocol_decides_what_p_and_q_mean(run: Run) -> None:
-    code, out, _ = run("epsilon", "--p", "0.75", "--q", "0.25", "-p", "grr", "--k", "2")
-    assert code == 0
-    assert "ε = 1.099 by replacement" in out
-    assert "With GRR (generalised randomised response, k-RR) the best guess is right in 75.0 % of cases." in out
-
-
 def test_small_shares_are_not_said_to_be_nothing(run: Run) -> None:
     out = run("epsilon", "--eps", "1e-6", "--k", "400000")[1]
     assert "in at most 0.00025 % of cases; without it in 0.00025 %" in out
-
-
-def test_verbose_advice_says_what_epsilon_means(run: Run, states: str) -> None:
-    words = ("--eps", "2", "--max-reps", "20", "-p", "grr", states)
-    out = run("--verbose", *words)[1]
-    for sentence in meaning_sentences(meaning(2.0, 4, "grr")):
-        assert sentence in out
-    assert "Apple Health types (ε = 2 per event)" in out
-    assert "Nearest known deployments" not in run(*words)[1]
-
-
-def test_bad_input_gets_one_line(run: Run) -> None:
-    cells = [
-        ((), "give --eps, for example --eps 1 (known deployments have 1.67, Windows telemetry, to 14, "),
-        (("--eps", "1", "--odds", "3"), "give one of"),
-        (("--eps", "0"), "above 0"),
-        (("--flip-prob", "0.25"), "needs the protocol"),
-        (("--flip-prob", "0.25", "--protocol", "olh"), "one of grr, rappor, oue"),
-        (("--flip-prob", "0.6", "--protocol", "rappor"), "below 0.5"),
-        (("--flip-prob", "0.25", "--protocol", "grr"), "needs --k"),
-        (("--random-prob", "0.1", "--protocol", "oue", "--k", "4"), "is for grr"),
-        (("--p", "0.2", "--q", "0.3"), "p must be above q"),
-        (("--p", "0.2"), "go together"),
-        (("--p", "0.75", "--q", "0.25", "-p", "grr"), "p and q of grr needs --k"),
-        (("--p", "0.75", "--q", "0.25", "-p", "grr", "--k", "4"), "p + (k − 1) q is 1 in grr; got 1.5"),
-        (("--p", "0.75", "--q", "0.25", "-p", "ss", "--k", "4"), "p + (k − 1) q is the number of values"),
-        (("--p", "0.9", "--q", "0.7", "-p", "ss", "--k", "2"), "a whole number below k"),
-        (("--p", "0.75", "--q", "0.25", "-p", "blh"), "q is 1/g in blh, g being 2; got 0.25"),
-        (("--p", "0.75", "--q", "0.4", "-p", "olh"), "q is 1/g in olh"),
-        (("--p", "0.75", "--q", "0.25", "-p", "oue"), "p is 1/2 in oue; leave --protocol out for other bits; got 0.75"),
-        (("--p", "0.75", "--q", "0.3", "-p", "rappor"), "p is 1 − q in rappor"),
-        (("--p", "0.75", "--q", "0.25", "-p", "hr", "--k", "4"), "p and q alone do not decide the ε of hr"),
-        (("--eps", "1", "-p", "grr"), "--protocol grr goes with --k here"),
-        (("--odds", "3", "-p", "grr"), "--protocol grr goes with --k here"),
-        (("--flip-prob", "1e-17", "-p", "rappor"), "this states ε = 78.3, outside of 1e-06 to 32"),
-        (("--random-prob", "1e-320", "-p", "grr", "--k", "10"), "this states ε = 739, outside of"),
-        (("--odds", "1"), "above 1"),
-        (("--eps", "x"), "must be a number"),
-    ]
-
-    def check(cell: tuple[tuple[str, ...], str]) -> None:
-        arguments, says = cell
-        code, _, err = run("epsilon", *arguments)
-        assert code == 2
-        assert says in err
-        assert err.count("\n") == 1
-
-    assert failures(cells, check) == {}
-
-
-def test_python_raises_the_same() -> None:
-    with pytest.raises(InputError, match="above 0"):
-        meaning(-1)
-
-
-def test_a_budget_without_its_option_is_told_the_command(run: Run) -> None:
-    code, _, err = run("epsilon", "1")
-    assert code == 2
-    assert "ldp-advise epsilon --eps 1" in err

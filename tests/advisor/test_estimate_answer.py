@@ -7,7 +7,6 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import partial
 from itertools import product
 
 import numpy as np
@@ -30,7 +29,7 @@ from simulator.methods.summaries import SUMMARIES
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 from simulator.surrogate import DRAWS, known_frequencies
-from tests.advisor.estimates import ALONE, FEW, QUICK, SCHEMA, K, N, quick, raw
+from tests.advisor.estimates import ALONE, FEW, SCHEMA, K, N, quick, raw
 from tests.cells import failures
 
 
@@ -145,7 +144,7 @@ def rows_of(advice: Advice) -> list[dict[str, object]]:
     return [row._asdict() for row in advice.recommendations]
 
 
-def test_counts_mapping_and_series_agree_with_frequencies() -> None:
+def test_counts_mapping_and_series_agree_with_frequencies_and_bring_their_labels() -> None:
     values, few = raw(), {"repetitions": 2, "method": "norm_sub", "surrogate": "norm_sub"}
     expected = rows_of(quick(values, **few))
     assert rows_of(quick(values.tolist(), **few)) == expected
@@ -155,14 +154,10 @@ def test_counts_mapping_and_series_agree_with_frequencies() -> None:
     from_counts = quick(values * N, **few)
     assert from_counts.request.collected is not None
     np.testing.assert_allclose(from_counts.request.collected.observed.estimate, values, rtol=1e-12)
-
-
-def test_labels_come_along() -> None:
-    advice = quick(pd.Series({"b": 0.5, "a": 0.3, "c": 0.2}), n=1000)
-    assert advice.request.labels == ("b", "a", "c")
-    assert not advice.request.ordered
-    assert advice.request.collected is not None
-    assert advice.request.collected.observed.estimate.tolist() == [0.5, 0.3, 0.2]
+    labelled = quick(pd.Series({"b": 0.5, "a": 0.3, "c": 0.2}), n=1000).request
+    assert (labelled.labels, labelled.ordered) == (("b", "a", "c"), False)
+    assert labelled.collected is not None
+    assert labelled.collected.observed.estimate.tolist() == [0.5, 0.3, 0.2]
 
 
 def test_numbers_depend_on_the_seed_and_not_on_the_jobs() -> None:
@@ -187,21 +182,18 @@ def test_repetitions_are_those_of_the_draws_or_of_one_population() -> None:
     assert failures([*cells, ("norm_sub", (61, 61)), ("norm_sub", (None, SIMULATED * COLLECTIONS))], check) == {}
 
 
-@pytest.mark.parametrize("drawn", [False, pytest.param(True, marks=pytest.mark.slow)])
-def test_a_very_large_domain_gets_fewer_populations_and_no_fewer_than_16(
-    monkeypatch: pytest.MonkeyPatch, *, drawn: bool
-) -> None:
+def test_a_very_large_domain_gets_fewer_populations_and_no_fewer_than_16(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How many are asked for, without the seconds that it takes to draw them."""
+
+    def even(*asked: int) -> np.ndarray:
+        return np.full((asked[-1], k), 1 / k)
+
+    monkeypatch.setattr(estimate_request, "_frequencies_behind", even)
     for k, draws in ((4097, 239), (70_000, 16)):
-        if not drawn:  # how many are asked for, without the seconds that it takes to draw them
-            even = partial(np.full, fill_value=1 / k)
-            monkeypatch.setattr(
-                estimate_request, "_frequencies_behind", lambda *asked, even=even, k=k: even((asked[-1], k))
-            )
         settings = Question(terms=Terms(epsilon=1.0))
         collected = collect([str(place) for place in range(k)], raw(k=k), protocol="oue", epsilon=1.0, n=N)
         request = build_estimate_request(settings, collected, name="x", surrogate=None)
-        assert len(request.populations) == draws  # type: ignore[arg-type]
-        assert request.repetitions == draws
+        assert len(request.populations) == request.repetitions == draws  # type: ignore[arg-type]
 
 
 def test_one_consistent_population_gives_no_probabilities() -> None:
@@ -235,14 +227,6 @@ def test_a_handful_of_users_is_answered(protocol: str, k: int, n: int) -> None:
     advice = quick(raw(protocol, k, n), protocol, n, repetitions=2)
     assert len(advice.recommendations) == 3
     SCHEMA.validate(json.loads(advice.to_json()))
-
-
-def test_an_estimate_of_nothing_is_not_called_useful() -> None:
-    options = QUICK | {"repetitions": 2} | ALONE
-    advice = advise(0.01, estimate=raw(n=500, epsilon=0.01), protocol="oue", n=500, **options)  # type: ignore[arg-type]
-    assert not advice.beats_uniform_guess
-    assert advice.verdict == "no_better_than_no_data"
-    assert text_of(advice).startswith("This estimate says no more than assuming equal frequencies")
 
 
 def test_a_survey_of_yes_and_no_is_off_by_what_its_noise_is() -> None:
@@ -315,6 +299,7 @@ def test_bad_requests_are_value_errors_of_one_line() -> None:
         ({"sample": [1, 2]}, "the sample does not go with an estimate"),
         ({"sample_counts": [1, 2]}, "the sample does not go with an estimate"),
         ({"max_repetitions": 100}, "max-reps is for a sample"),
+        ({"rounds": 2}, "rounds is for a collection to come"),
         ({"repetitions": 1}, "reps must be a whole number of at least 2"),
         ({"surrogate": "norm_su"}, "surrogate must be one of ensemble, .* did you mean 'norm_sub'"),
         ({"surrogate": "wavelet_eb", "ordered": False}, "wavelet_eb needs an ordered domain"),
@@ -348,8 +333,3 @@ def test_bad_requests_are_value_errors_of_one_line() -> None:
         assert "\n" not in str(caught.value)
 
     assert failures(cells, check) == {}
-
-
-def test_a_surrogate_is_for_an_estimate() -> None:
-    with pytest.raises(InputError, match="surrogate goes with an estimate"):
-        advise(1.0, sample_counts=[5, 5], surrogate="norm_sub")
