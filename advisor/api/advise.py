@@ -42,9 +42,6 @@ def advise(
     max_repetitions: int | None = None,
     seed: int = 0,
     jobs: int | None = None,
-    top_values: int | None = None,
-    set_share: float | None = None,
-    kl_mix: float | None = None,
     surrogate: str | None = None,
     skew: float | None = None,
     shape: str | None = None,
@@ -79,6 +76,8 @@ def advise(
         Privacy budget of one report; ``eps`` is the same.
     metric
         Error metric, by its name in `simulator.METRICS` or a paper's, or a function ``(estimate, truth)`` of your own.
+        Four take a setting: ``"topk:10"`` (values), ``"set:0.2"`` (share of the domain), ``"kl:0.001"`` and
+        ``"js:0.001"`` (weight of the uniform distribution).
     k
         Number of categories; larger than what the sample shows where categories are unobserved.
     n
@@ -107,8 +106,6 @@ def advise(
         Any whole number of at least 0; the same seed gives the same numbers.
     jobs
         Threads; the numbers do not depend on it. Default: all cores for large simulations.
-    top_values, set_share, kl_mix
-        Settings of the metrics ``topk``, ``set`` and ``kl``/``js``.
     surrogate
         With an estimate: how populations are made that may be behind it, by name in `simulator.surrogate.SURROGATES`
         (default: ``"ensemble"``).
@@ -192,7 +189,6 @@ def _collected_request(
     refuse(question.given("promise"), "is for a collection to come: reports were made at one --eps")
     if question.instant.instant:
         raise InputError("instant is for a sample: an estimate is answered by simulation")
-    question.metric_settings.refuse_unused(question.terms)
     what = "estimate" if tally is None else "tally"
     used, n, domain = question.menu.protocol, question.terms.n, question.domain
     if len(used) != 1:

@@ -52,9 +52,6 @@ def plan(
     max_repetitions: int | None = None,
     seed: int = 0,
     jobs: int | None = None,
-    top_values: int | None = None,
-    set_share: float | None = None,
-    kl_mix: float | None = None,
     bins: int | None = None,
     bin_width: float | None = None,
     edges: Sequence[float] = (),
@@ -87,7 +84,7 @@ def plan(
         Instead of a budget: what all shuffled reports together promise; the number of users is then the unknown.
     max_repetitions
         Simulated collections for one pair at one place, at most (2000).
-    seed, jobs, top_values, set_share, kl_mix, bins, bin_width, edges, clamp, unit
+    seed, jobs, bins, bin_width, edges, clamp, unit
         As in `advisor.advise`.
 
     Raises

@@ -88,9 +88,6 @@ def sweep(
     backend: str | None = None,
     scheduler: str | None = None,
     resume: str | Path | None = None,
-    top_values: int | None = None,
-    set_share: float | None = None,
-    kl_mix: float | None = None,
     bins: int | None = None,
     bin_width: float | None = None,
     edges: Sequence[float] = (),
@@ -109,7 +106,7 @@ def sweep(
         what it shows, where they are left out.
     metric, sample, sample_counts, skew, shape, ordered, protocol, method, seed
         As in `advisor.advise`.
-    top_values, set_share, kl_mix, bins, bin_width, edges, clamp, unit
+    bins, bin_width, edges, clamp, unit
         As in `advisor.advise`.
     repetitions
         Simulated collections for every cell and pair (20).

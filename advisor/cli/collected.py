@@ -31,7 +31,6 @@ COLLECTED = (
     "menu:method",
     "limits",
     "threat",
-    "metric_settings",
     "simulation:repetitions,seed,jobs",
 )
 

@@ -30,7 +30,6 @@ PLANNED = (
     "limits:deployable",
     "shape",
     "instant",
-    "metric_settings",
     "simulation:max_repetitions,seed,jobs",
     "promise",
 )

@@ -52,7 +52,6 @@ RANKED = (
     "limits",
     "shape",
     "instant",
-    "metric_settings",
     "simulation",
 )
 RUN_COLUMNS = ("eps", "n", "k", "seed", "version", "protocol", "method", "metric", "repetition", "judged", "error")

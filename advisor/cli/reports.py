@@ -130,7 +130,7 @@ def _answer(
         inputs = (*names, question.cleaning.domain)
         rank_collected(inputs, question, next_round, shown, request)
         return
-    ranked = question.given("menu", "limits", "threat", "metric_settings", "terms:metric", "collection:surrogate")
+    ranked = question.given("menu", "limits", "threat", "terms:metric", "collection:surrogate")
     ranked += [*next_round.given(), *shown.given("picture", "files", "usefulness")]
     refuse(ranked, "is for an answer, and --tally only counts: give it with --merge")
     run(

@@ -32,7 +32,6 @@ SWEPT = (
     "cleaning",
     "menu",
     "shape",
-    "metric_settings",
     "simulation:repetitions,seed,jobs",
 )
 

@@ -122,7 +122,6 @@ def check_collected(question: CollectedQuestion) -> None:
 
     Raises InputError for the first that does not fit.
     """
-    question.metric_settings.refuse_unused(question.terms)
     check_menu(question)
     collection = question.collection
     ordered = question.domain.ordered is not False

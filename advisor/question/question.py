@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 from advisor.errors import InputError
 from advisor.question.central import CentralPromise
 from advisor.question.cleaning import Cleaning
-from advisor.question.metric_settings import MetricSettings
 from advisor.question.option import Bundle, Settings, options_of
 from advisor.question.settings import (
     Categories,
@@ -60,7 +59,6 @@ class Question(Bundle):
     promise: CentralPromise = CentralPromise()
     shape: Shape = Shape()
     instant: Instant = Instant()
-    metric_settings: MetricSettings = MetricSettings()
     simulation: Simulation = Simulation()
 
     @classmethod
@@ -134,10 +132,10 @@ class Question(Bundle):
 
     @property
     def data_words(self) -> tuple[str, ...]:
-        """Words of a command line that name the data, the metric settings and the menu; none for a sample in memory."""
+        """Words of a command line that name the data and the menu; none for a sample in memory."""
         if isinstance(self.sample, MemorySample):
             return ()
-        groups = (self.domain, self.shape, self.columns, self.cleaning, self.menu, self.metric_settings)
+        groups = (self.domain, self.shape, self.columns, self.cleaning, self.menu)
         words = tuple(word for group in groups for word in group.typed())
         return (*words, self.path) if self.path else words
 

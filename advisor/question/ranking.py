@@ -66,7 +66,7 @@ def ranking_request(question: Question, frequencies: Frequencies) -> Request:
     small = users * FAR_SMALLER <= n and not instant
     predictable = predicted_metrics(ordered=ordered) if instant else None
     metrics, notes = fitting_metrics(question.terms, ordered, predictable=predictable)
-    values = question.metric_settings.resolved(k)
+    values = question.terms.metric_settings.resolved(k)
     named = question.terms.n is not None
     size_notes, warnings = _about_size(frequencies, everyone, named=named, small=small, n=n)
     first, most = (0, 0) if instant else question.repetitions

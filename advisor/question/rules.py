@@ -50,7 +50,6 @@ def check_budget(question: Question) -> None:
             question.given("plurality", "threat"),
             "does not go with --central-eps: the promise is of one honest report of each user",
         )
-    question.metric_settings.refuse_unused(question.terms)
 
 
 def check_data(question: Question) -> None:
@@ -72,7 +71,7 @@ def check_menu(question: Question) -> None:
     fitting_protocols(question.menu, may_be_ordered, instant=instant)
     fitting_methods(question.menu, metrics, may_be_ordered, question.threat)
     if k is not None:
-        question.metric_settings.resolved(k)
+        question.terms.metric_settings.resolved(k)
     checked_threat(question.threat, n, instant=instant)
     if n is not None and question.promise.central_epsilon is None:
         check_attributes(question.plurality, question.epsilon, n)
@@ -108,9 +107,8 @@ def check_plan(question: Question) -> None:
         raise InputError("no unknown is left: --eps and --n are both given; leave out the one that is asked for")
     if terms.n is not None and terms.n < USERS_LOW:
         raise InputError(f"n must be at least {USERS_LOW}, got {terms.n}")
-    question.metric_settings.refuse_unused(terms, terms.one_metric("plan"))
     if goal.detect is not None:
-        flags = question.given("terms:metric", "menu:method", "metric_settings")
+        flags = question.given("terms:metric", "menu:method")
         refuse(flags, "goes with --target: a detection is by the raw estimate of one value")
         if terms.n is not None and goal.detect * terms.n < 1 - ROUNDING:
             raise InputError(f"a frequency of {goal.detect:g} is less than one of {terms.n:,} users")
@@ -138,7 +136,6 @@ def check_sweep(question: Question, *, resumes: bool) -> None:
             f"--resume does not go with {listed(registered)}: whether it is as it was, a file of cells cannot tell; "
             "leave --resume out"
         )
-    question.metric_settings.refuse_unused(question.terms, metric)
     cells = len(grid.epsilons) * max(1, len(grid.users)) * max(1, len(grid.sizes))
     if cells > MOST_CELLS:
         raise InputError(f"a sweep has at most {MOST_CELLS:,} cells, got {cells:,}: give fewer values")

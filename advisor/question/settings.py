@@ -11,8 +11,9 @@ from typing import Any, ClassVar, TypeAlias, TypeVar
 from advisor.checks import budget, choice, path, real, several, share, text, whole
 from advisor.errors import InputError
 from advisor.inputs.numbers import MOST_LABELS
-from advisor.members import as_named, member_of_python
+from advisor.members import FORM, as_named, member_of_python
 from advisor.names import beside_files, resolve, resolve_all
+from advisor.question.metric_settings import MetricSettings, metric_with_setting
 from advisor.question.option import Settings, like, option
 from simulator import POSTPROCESSORS
 from simulator.foreign import REGISTERED
@@ -31,11 +32,19 @@ Named: TypeAlias = str | Callable[..., Any]  # a member, as Python callers name 
 
 
 def metric_name(name: str, value: object) -> str:
-    """Return the key of a metric, or ``"all"``; one that Python gives as it is, is put into its table."""
+    """Return the key of a metric with its setting, if there is one, or ``"all"``.
+
+    One that Python gives as it is, is put into its table.
+    """
     if callable(value):
         return member_of_python("metric", value)
     word = text(name, value)
-    return EVERY if word.lower() == EVERY else resolve("metric", word)
+    if word.lower() == EVERY:
+        return EVERY
+    key, colon, setting = word.partition(":")
+    return (
+        metric_with_setting(resolve("metric", key), setting) if colon and FORM not in word else resolve("metric", word)
+    )
 
 
 def member(kind: str, name: str, value: object) -> str:
@@ -103,7 +112,7 @@ class Terms(Settings):
         read=metric_name,
         metavar="NAME",
         repeated=True,
-        help="error metric, or 'all' [default: l1; places: emd]",
+        help="error metric: kl, topk:10, … or all [default: l1; places: emd]",
         write=as_named,
         among=partial(beside_files, "metric"),
     )
@@ -115,8 +124,17 @@ class Terms(Settings):
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """The metrics that were named, in the order in which they were."""
-        return tuple(name for name in self.metric if name != EVERY)
+        """The metrics that were named, in the order in which they were, without settings."""
+        return tuple(dict.fromkeys(name.partition(":")[0] for name in self.metric if name != EVERY))
+
+    @property
+    def metric_settings(self) -> MetricSettings:
+        """The settings behind the names of the metrics."""
+        return MetricSettings.of(self.metric)
+
+    def check(self) -> None:
+        """Refuse two settings of a metric."""
+        MetricSettings.of(self.metric)
 
     def one_metric(self, who: str) -> str:
         """Return the one metric of a question that has just one; l1 where none is named.

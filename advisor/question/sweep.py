@@ -127,7 +127,7 @@ def sweep_question(question: Question) -> SweepQuestion:
     first = frequencies[0]
     (metric,), _ = fitting_metrics(question.terms, first.ordered)
     for of_size in frequencies:
-        question.metric_settings.resolved(of_size.k)
+        question.terms.metric_settings.resolved(of_size.k)
     return SweepQuestion(
         epsilons=grid.epsilons,
         users=grid.users or (int(first.users or 0),),
@@ -138,5 +138,5 @@ def sweep_question(question: Question) -> SweepQuestion:
         methods=fitting_methods(menu, (metric,), first.ordered),
         repetitions=question.simulation.repetitions or REPETITIONS,
         seed=seed,
-        metric_settings=question.metric_settings,
+        metric_settings=question.terms.metric_settings,
     )

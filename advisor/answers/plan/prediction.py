@@ -72,7 +72,7 @@ def first_answers(
     if question.metric not in predicted_metrics(ordered=question.frequencies.ordered):
         return PlanPrediction(xs, {}, (), f"the model does not know the metric {question.metric}")
     usual = MetricSettings().resolved(question.frequencies.k)
-    if question.metric in ("topk", "set", "kl", "js") and question.metric_values != usual:
+    if question.metric_values.of(question.metric) != usual.of(question.metric):
         return PlanPrediction(xs, {}, (), f"the model knows {question.metric} in its usual setting only")
     protocols = tuple(name for name in question.protocols if name in predicted_protocols())
     if not protocols:

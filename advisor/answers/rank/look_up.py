@@ -25,8 +25,6 @@ from knowledge.menu import ALIASES, COVERED
 from simulator import METRICS
 from simulator.detection import detectable
 
-METRICS_OF_SETTING = {"top_values": ("topk",), "set_share": ("set",), "mix": ("kl", "js")}
-
 
 @dataclass(frozen=True, eq=False)  # holds arrays
 class _Case:
@@ -71,14 +69,12 @@ def check_settings_known(request: Request) -> None:
 
     Raises InputError if a metric is asked for with another setting than the usual.
     """
-    usual, values = MetricSettings().resolved(request.k).plain(), request.metric_values.plain()
-    for name, metrics in METRICS_OF_SETTING.items():
-        value = values[name]
-        metric = next((name_of_metric for name_of_metric in request.metrics if name_of_metric in metrics), None)
-        if metric is not None and value != usual[name]:
+    usual = MetricSettings().resolved(request.k)
+    for metric in request.metrics:
+        value, known = request.metric_values.of(metric), usual.of(metric)
+        if value != known:
             raise InputError(
-                f"a prediction needs {metric} with {name.replace('_', '-')} {usual[name]:g}, got {value:g}: "
-                "give a sample to simulate"
+                f"a prediction needs {metric}:{known:g}, got {metric}:{value:g}: give a sample to simulate"
             )
 
 

@@ -11,6 +11,7 @@ from advisor.answers.rank.prediction import frequencies_of
 from advisor.answers.rank.verdict import ENOUGH
 from advisor.members import as_named
 from advisor.question.frequencies import Frequencies
+from advisor.question.metric_settings import MetricSettings
 from advisor.question.plan import MAX_REPETITIONS, PRECISION, PlanQuestion, PlanShuffling
 from advisor.question.request import Request
 from simulator.protocols import EPSILON_MIN
@@ -107,7 +108,9 @@ def _command(request: Request, metric: str, target: float) -> str:
     budget = ["--eps", f"{request.epsilon:g}"]
     if central is not None:
         budget = ["--central-eps", f"{central.epsilon:g}", "--delta", f"{central.delta:g}"]
-    measured = [] if metric == "l1" else ["--metric", as_named(metric)]
+    value = request.metric_values.of(metric)
+    setting = "" if value == MetricSettings().resolved(request.k).of(metric) else f":{value:.12g}"
+    measured = [] if metric == "l1" else ["--metric", f"{as_named(metric)}{setting}"]
     words = ["ldp-advise", "plan", "--target", f"{target:g}", *budget, *measured]
     # Of the constraints a plan knows this one.
     limits = ["--deployable"] if any(removal.constraint == "deployable" for removal in request.removals) else []

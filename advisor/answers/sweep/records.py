@@ -26,9 +26,9 @@ FLAGS = {
     "repetitions": "--reps",
     "seed": "--seed",
     "ordered": "--ordered",
-    "top_values": "--top-values",
-    "set_share": "--set-share",
-    "mix": "--kl-mix",
+    "top_values": "--metric topk:N",
+    "set_share": "--metric set:X",
+    "mix": "--metric kl:X",
     "version": "the version of ldp-advise",
     "sweep": "the version of the file",
 }

@@ -61,7 +61,7 @@ def answer_places(
     Raises InputError if a channel leaks more than is promised, or constraints leave nothing.
     """
     question, names = request.question, request.question.metrics
-    options = question.metric_settings.resolved(request.places.k).options(question.simulation.seed)
+    options = question.terms.metric_settings.resolved(request.places.k).options(question.simulation.seed)
     menu, removals, warnings = places_menu(request)
     metrics = {name: METRICS[name] for name in names} | ({EMD_SLACK.name: EMD_SLACK} if "emd" in names else {})
     experiment = Experiment(

@@ -27,7 +27,6 @@ LOCATED = (
     "domain",
     "columns",
     "limits:max_bits,max_attack,proper,unbiased",
-    "metric_settings",
     "simulation",
 )
 

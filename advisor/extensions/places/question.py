@@ -150,7 +150,6 @@ class PlacesQuestion(Question):
         if located and (flags := ", ".join(self.given("columns:column", "domain:k"))):
             raise InputError(f"{flags}: this is about one column of values; places have two, --columns row,col")
         _ = self.protocols, self.methods, self.metrics  # each refuses a name that it does not know
-        self.metric_settings.refuse_unused(self.terms, "emd")
 
 
 def _named(kind: str, names: Iterable[str], table: Iterable[str], aliases: dict[str, str]) -> tuple[str, ...]:

@@ -78,7 +78,7 @@ def places_request(question: PlacesQuestion) -> PlacesRequest:
     if question.simulation.max_repetitions is None and k > FULL_RACE_CELLS:
         most = max(first, most * FULL_RACE_CELLS // k)
         assumed.append(f"at most {most} repetitions, because there are many cells (--max-reps says otherwise)")
-    assumed += question.metric_settings.resolved(k).assumptions(question.metrics)
+    assumed += question.terms.metric_settings.resolved(k).assumptions(question.metrics)
     return PlacesRequest(
         question=question,
         places=read.places,

@@ -41,7 +41,6 @@ def check_rounds(question: Question, memoisation: Memoisation) -> None:
         "menu:method",
         "limits",
         "instant",
-        "metric_settings",
         "plurality:attributes,solution",
         "simulation:repetitions,max_repetitions",
     )
