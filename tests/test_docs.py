@@ -47,7 +47,7 @@ def printed(command: str) -> str:
         text=True,
         check=True,
         cwd=ROOT,
-        env={**environment, "PYTHONUTF8": "1"},
+        env={**environment, "COLUMNS": "80", "PYTHONUTF8": "1"},  # of which a page of the site has room
     )
     return "".join(f"{line.rstrip()}\n" for line in done.stdout.splitlines())
 
