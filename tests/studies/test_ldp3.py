@@ -131,6 +131,8 @@ def test_the_page_shows_the_cells_that_the_script_prints(table: int, repetitions
     assert len(now) == 3 * {2: 5, 3: 7}[table]
     compared = 0
     for key, row in now.items():
+        if key[1] == ldp3.WAYS[2]:  # the variance alone: the page has the counts of all cells
+            continue
         for (winner, _), (on_page, share) in zip(row, shown[key], strict=True):
             # Who wins 80 % loses 30 of 60 repetitions with a chance below 1e-6; who wins 97 %, 6 of 12 as seldom.
             if share >= clear:
