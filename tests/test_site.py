@@ -37,7 +37,7 @@ QUESTIONS = {
     "how do I get client code": ("client code", {"code", "verdict"}),
     "does my client keep its promise": ("audit client", {"privacy_tests", "audit"}),
     "what can an attacker guess": ("attacker guess", {"privacy_tests", "audit", "constraints"}),
-    "how do I compare my own method": ("own method", {"tutorial_method", "research", "plugins"}),
+    "how do I compare my own method": ("own method", {"research", "plugins"}),
     "which error metric": ("error metric", {"_made/menu", "ldp"}),
     "how do I use it in a notebook": ("notebook", {"python"}),
     "how do I use it in a pipeline": ("exit code", {"pipelines", "_made/commands", "verdict"}),

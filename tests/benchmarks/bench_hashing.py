@@ -1,6 +1,6 @@
 """Count the supports of hashed reports: hashes a second of one core, and the same by the definition.
 
-``python tests/benchmarks/bench_hashing.py`` prints the table of docs/speed.md, in CPU seconds of this process.
+``python tests/benchmarks/bench_hashing.py`` prints the figures of docs/speed.md, in CPU seconds of this process.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The tables of the LDP3 paper again: what the platform computed, and that the page shows what the script prints."""
+"""The tables of the LDP3 paper again: what the platform computed, and who wins as it computes and as it should."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from simulator import frequency_oracles
+from simulator import POSTPROCESSORS, frequency_oracles
 from simulator.methods.simplex import norm_cut
 
-PAGE = Path(__file__).parents[2] / "docs" / "evidence_ldp3.md"
+NOT_EXPLAINED = {("zipf 64", "ss"), ("zipf 128", "ss"), ("zipf 1024", "blh")}  # as docs/evidence_ldp3.md says
 
 
 def test_the_published_tables_have_156_cells_of_methods() -> None:
@@ -122,21 +122,26 @@ def cells_of(text: str) -> dict[tuple[str, str], list[tuple[str, int]]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("table", "repetitions", "clear"), [(2, 60, 80), (3, 12, 97)])
-def test_the_page_shows_the_cells_that_the_script_prints(table: int, repetitions: int, clear: int) -> None:
-    shown = cells_of(PAGE.read_text(encoding="utf-8"))
+def test_clear_winners_of_the_platform_are_the_published_ones(table: int, repetitions: int, clear: int) -> None:
+    """With the right variance they are not on Zipf data."""
     arguments = ["--table", str(table), "--reps", str(repetitions), "--seed", "1"]
     result = CliRunner().invoke(ldp3.app, arguments)
     assert result.exit_code == 0, result.output
     now = cells_of(result.stdout)
     assert len(now) == 3 * {2: 5, 3: 7}[table]
     compared = 0
-    for key, row in now.items():
-        for (winner, _), (on_page, share) in zip(row, shown[key], strict=True):
-            # Who wins 80 % loses 30 of 60 repetitions with a chance below 1e-6; who wins 97 %, 6 of 12 as seldom.
-            if share >= clear:
-                assert winner == on_page, key
+    for row in (row for row in ldp3.published() if row.table == table):
+        setting = f"{row.data}, {row.epsilon:g}, {row.metric}"
+        for at, (protocol, name) in enumerate(zip(ldp3.PROTOCOLS, row.winners, strict=True)):
+            title = POSTPROCESSORS[name].title.replace(" (CLS)", "")
+            for way in (ldp3.WAYS[1], ldp3.WAYS[3]):
+                winner, share = now[setting, way][at]
+                # Who wins 80 % loses 30 of 60 repetitions with a chance below 1e-6; who wins 97 %, 6 of 12 as seldom.
+                if share < clear or (row.data, protocol) in NOT_EXPLAINED or (table, way) == (2, ldp3.WAYS[3]):
+                    continue
+                assert (winner == title) == (way == ldp3.WAYS[1]), (setting, protocol, way)
                 compared += 1
-    assert compared > 30
+    assert compared > 15
     assert re.search(
         rf"{repetitions} collections per cell; ldp-advise \S+, seed 1, \d{{4}}-\d\d-\d\d, [\d,]+ CPU seconds",
         result.stdout,
