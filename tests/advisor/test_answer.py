@@ -176,7 +176,7 @@ def test_bad_requests_are_value_errors_of_one_line() -> None:
         ({"sample": ["a", " "]}, "empty string"),
         ({"sample_counts": [[1, 2], [3, 4]]}, "flat"),
         ({"sample_counts": [1, 2], "jobs": 0}, "jobs must be"),
-        ({"sample_counts": [1, 2], "set_share": "x"}, "set-share must be"),
+        ({"sample_counts": [1, 2], "metric": "set:x"}, "set must be"),
         ({"sample_counts": [1, 2], "metric": None}, "name of one metric"),
         ({"sample_counts": [1, -1]}, "at least 0"),
         ({"sample_counts": [1, 2.5]}, "whole number"),

@@ -188,7 +188,7 @@ def test_answering_nothing_at_all_is_no_success(run: Run, tmp_path: Path) -> Non
 
 def test_what_the_metrics_were_set_to_is_said_above_a_table_each(run: Run, ages: str) -> None:
     out = run("-e", "1", "-m", "kl,topk,set", "-p", "oue", "--method", "norm_sub", *QUICK, ages)[1]
-    said = ("at weight 0.0001 (--kl-mix)", "the 1 most frequent values of the truth", "subsets of 10 % of the domain")
+    said = ("at weight 0.0001 (kl:X for X)", "the 1 most frequent values of the truth", "subsets of 10 % of the domain")
     assert all(words in out for words in (*said, "kl error", "topk error", "set error"))
 
 

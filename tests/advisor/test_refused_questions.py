@@ -195,7 +195,7 @@ def test_python_refuses_the_same() -> None:
         (advise, {"epsilon": 1.0, "k": 10, "shape": "gaus"}, "did you mean 'gaussian'"),
         (advise, {"epsilon": 1.0, "k": 10, "shape": "gaussian:x"}, "takes a number"),
         (advise, {"epsilon": 1.0, "k": 10, "metric": "emd", "ordered": False}, "emd"),
-        (advise, {"epsilon": 1.0, "k": 10, "metric": "topk", "top_values": 3}, "give a sample"),
+        (advise, {"epsilon": 1.0, "k": 10, "metric": "topk:3"}, "give a sample"),
         (advise, {"epsilon": 1.0, "sample_counts": counts, "skew": 1.0}, no_sample),
         (advise, {"epsilon": 1.0, **collected, "instant": True}, "instant is for a sample"),
         (advise, {"epsilon": 1.0, "k": 10, "surrogate": "ensemble"}, "surrogate goes with an estimate"),
