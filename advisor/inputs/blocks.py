@@ -93,16 +93,16 @@ class RowBlock(Block):
         return [list(map(str.strip, row)) for row in self._rows]
 
 
-class LineBlock(Block):
-    """Lines that are one cell each."""
+class ColumnBlock(Block):
+    """Rows of which some columns are known, as stripped cells."""
 
-    def __init__(self, data: bytes, places: Sequence[int]) -> None:
-        super().__init__(1, places)
-        self._data = data
+    def __init__(self, columns: Mapping[int, list[str]], width: int, places: Sequence[int]) -> None:
+        super().__init__(width, places)
+        self._columns = columns
 
-    def cells(self, column: int) -> list[str]:  # noqa: ARG002 - there is one
-        """Return the stripped lines."""
-        return list(map(str.strip, self._data[:-1].decode().split("\n")))
+    def cells(self, column: int) -> list[str]:
+        """Return the cells of a column that is known."""
+        return self._columns[column]
 
 
 class TextBlock(Block):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from advisor.errors import InputError
-from advisor.inputs.blocks import Block, Rows
+from advisor.inputs.blocks import Block, ColumnBlock, Rows
 from advisor.inputs.columns import InputTable
 from advisor.inputs.labels import shortened
 from advisor.inputs.source import LONGEST_LINE, Source
@@ -76,7 +76,7 @@ class ParquetRows(Rows):
         if not flat:
             return []
         batch = next(self._file.iter_batches(batch_size=min(_HEAD_ROWS, self._batch_rows(flat)), columns=flat))
-        cells = {name: _Coded(batch.column(name)).cells() for name in flat}
+        cells = {name: _cells(batch.column(name)) for name in flat}
         return [[cells[name][row] if name in cells else "" for name in self._names] for row in range(batch.num_rows)]
 
     def blocks(self, columns: Sequence[int] | None = None, *, even: bool = True) -> Iterator[Block]:  # noqa: ARG002
@@ -86,11 +86,11 @@ class ParquetRows(Rows):
             self._check(at)
         place, names = 1, [self._names[at] for at in used]
         for batch in self._file.iter_batches(batch_size=self._batch_rows(names), columns=names):
-            taken = {at: _Coded(batch.column(self._names[at])) for at in used}
-            for at, values in taken.items():
-                if max(map(len, values.labels.values())) > LONGEST_LINE:
+            taken = {at: _cells(batch.column(self._names[at])) for at in used}
+            for at, cells in taken.items():
+                if max(map(len, cells)) > LONGEST_LINE:
                     raise self._too_long(at)
-            yield _ParquetBlock(taken, self.table.width, range(place, place + batch.num_rows))
+            yield ColumnBlock(taken, self.table.width, range(place, place + batch.num_rows))
             place += batch.num_rows
 
     def _batch_rows(self, names: Sequence[str]) -> int:
@@ -132,38 +132,13 @@ class ParquetRows(Rows):
             raise self._too_long(at)
 
 
-class _Coded:
-    """Values of a batch as numbers of distinct labels, so that a long one is in memory once."""
-
-    def __init__(self, values: Any) -> None:
-        values = _as_text(values) if _is_list(values.type) else values
-        coded = values if str(values.type).startswith("dictionary") else values.dictionary_encode()
-        self._codes = coded.indices
-        distinct = coded.unique()
-        self.labels = dict(zip(distinct.indices.to_pylist(), map(_label, distinct.to_pylist()), strict=True))
-
-    def cells(self) -> list[str]:
-        """Return the label of each value."""
-        return [self.labels[code] for code in self._codes.to_pylist()]
-
-    def tallied(self) -> Mapping[str, int]:
-        """Return how many values have each label, in order of first appearance."""
-        result: Counter[str] = Counter()
-        for entry in self._codes.value_counts().to_pylist():
-            result[self.labels[entry["values"]]] += entry["counts"]
-        return result
-
-
-class _ParquetBlock(Block):
-    def __init__(self, columns: Mapping[int, _Coded], width: int, places: Sequence[int]) -> None:
-        super().__init__(width, places)
-        self._columns = columns
-
-    def cells(self, column: int) -> list[str]:
-        return self._columns[column].cells()
-
-    def tallied(self, column: int) -> Mapping[str, int]:
-        return self._columns[column].tallied()
+def _cells(values: Any) -> list[str]:
+    """Return values of a batch as text; a long one that is there several times is in memory once."""
+    values = _as_text(values) if _is_list(values.type) else values
+    coded = values if str(values.type).startswith("dictionary") else values.dictionary_encode()
+    distinct = coded.unique()
+    labels = dict(zip(distinct.indices.to_pylist(), map(_label, distinct.to_pylist()), strict=True))
+    return [labels[code] for code in coded.indices.to_pylist()]
 
 
 def _is_list(kind: Any) -> bool:
