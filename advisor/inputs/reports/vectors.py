@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError
-from advisor.inputs.blocks import Block, Rows
+from advisor.inputs.blocks import Block, ColumnBlock, Rows
 from advisor.inputs.columns import InputTable
 from advisor.inputs.labels import check_domain, plural, shortened
 from advisor.inputs.numbers import MOST_LABELS, is_finite
@@ -57,10 +57,12 @@ def count_bits(rows: Rows, settings: ReportSettings) -> Counting:
                 f"{table.source}: has {table.width} columns: {table.columns()}; k is {k}, and a report is {k} columns "
                 f"of 0 and 1, or a string of {k} of them in the column that --column names"
             )
-        return counting_of_vectors(table, settings, k, None, "bits", partial(_of_columns, table.without_rows()))
+        return counting_of_vectors(table, settings, k, None, "bits", partial(_sums_of_columns, table.without_rows()))
     k = settings.k or _length(table, at)
     whose = f"{f'k is {k}' if settings.k is not None else f'the first report has {k}'}; all reports have k characters"
-    return counting_of_vectors(table, settings, k, at, "bits", partial(_of_strings, table.without_rows(), at, k, whose))
+    return counting_of_vectors(
+        table, settings, k, at, "bits", partial(sums_of_strings, table.without_rows(), at, k, whose)
+    )
 
 
 def _length(table: InputTable, at: int) -> int:
@@ -130,15 +132,18 @@ def _categories_of_columns(
     return [place[label] for label in labels], settings.domain, (f"{what} placed by the names of the header",)
 
 
-def _of_strings(table: InputTable, at: int, k: int, whose: str, block: Block) -> Cells:
-    """Add up reports that are strings of k characters."""
+def sums_of_strings(table: InputTable, at: int, k: int, whose: str, block: Block) -> Cells:
+    """Add up the reports of a column, each a string of k characters as `whose` says.
+
+    Raises InputError for the first that is none.
+    """
     cells = block.cells(at)
-    bits = bits_of(cells, k)
+    bits = _bits_of(cells, k)
     if bits is None:
         cells = list(map(plain_bits, cells))
-        bits = bits_of(cells, k)
+        bits = _bits_of(cells, k)
     if bits is None:
-        wrong = ((place, wrong_bits(cell, k, whose)) for place, cell in zip(block.places, cells, strict=True))
+        wrong = ((place, _wrong_bits(cell, k, whose)) for place, cell in zip(block.places, cells, strict=True))
         raise next(table.bad(place, why) for place, why in wrong if why)
     return bits.sum(axis=0, dtype=np.int64)
 
@@ -153,7 +158,7 @@ def plain_bits(cell: str) -> str:
     return cell[::2] if mark and mark in _BETWEEN and len(cell) % 2 and cell[1::2] == mark * half else cell
 
 
-def bits_of(cells: Sequence[str], k: int) -> NDArray[np.uint8] | None:
+def _bits_of(cells: Sequence[str], k: int) -> NDArray[np.uint8] | None:
     """Return strings of k characters 0 and 1 as ``(n, k)`` numbers; None if one of them is something else."""
     joined = "".join(cells)
     if set(map(len, cells)) != {k} or not joined.isascii():
@@ -162,8 +167,7 @@ def bits_of(cells: Sequence[str], k: int) -> NDArray[np.uint8] | None:
     return bits if bits.max() <= 1 else None
 
 
-def wrong_bits(cell: str, k: int, whose: str) -> str | None:
-    """Say what is wrong with a string that should be k characters 0 and 1, as `whose` says."""
+def _wrong_bits(cell: str, k: int, whose: str) -> str | None:
     if not cell:
         return "the report is missing (an empty cell); fill it in, or remove the row"
     if odd := sorted(set(cell) - _BITS):
@@ -176,12 +180,13 @@ def wrong_bits(cell: str, k: int, whose: str) -> str | None:
     )
 
 
-def _of_columns(table: InputTable, block: Block) -> Cells:
+def _sums_of_columns(table: InputTable, block: Block) -> Cells:
     """Add up reports that have a column for each bit."""
     bits = block.digits()
     if bits is not None and bits.max() <= 1:
         return bits.sum(axis=0, dtype=np.int64)
-    for row, place in zip(block.rows(), block.places, strict=True):
+    rows = block.rows()
+    for row, place in zip(rows, block.places, strict=True):
         for at, cell in enumerate(row):
             if not cell:
                 raise table.bad(place, f"column {table.called(at)} is missing (an empty cell); it must be 0 or 1")
@@ -189,7 +194,7 @@ def _of_columns(table: InputTable, block: Block) -> Cells:
                 first = table.names is None and place == table.places[0]
                 hint = "; if the line names the columns, say --header" if first else ""
                 raise table.bad(place, f"column {table.called(at)} is {shortened(cell)}; it must be 0 or 1{hint}")
-    raise TypeError("digits of which none is wrong")
+    return (np.array(rows) == "1").sum(axis=0, dtype=np.int64)
 
 
 STEP = 64  # bits after the point
@@ -231,31 +236,21 @@ def count_cells(rows: Rows, settings: ReportSettings) -> Counting:
 
 def _sums(table: InputTable, at: int | None, k: int, steps: int | None, block: Block) -> Cells:
     """Return the sums of one block, as Python's whole numbers."""
-    numbers = block.real(range(k)) if at is None else _vectors(block.cells(at), k)
+    if at is not None:
+        reports = list(map(split_numbers, block.cells(at)))
+        for report, place in zip(reports, block.places, strict=True):
+            if len(report) != k:
+                raise table.bad(place, f"the report has {plural(len(report), 'number', 'numbers')}; k is {k}")
+        block = ColumnBlock(dict(enumerate(map(list, zip(*reports, strict=True)))), k, block.places)
+    numbers = block.real(range(k))
     whole = steps is None or (numbers is not None and bool((numbers == np.trunc(numbers)).all()))
-    if numbers is None or not whole or float(np.abs(numbers).max()) > LARGEST:
-        raise _wrong(table, at, k, steps, block)
-    return exact_sums(numbers)
-
-
-def _vectors(cells: Sequence[str], k: int) -> FloatArray | None:
-    """Return ``(n, k)`` numbers; None if one is none, or there are more or fewer of them."""
-    parts = list(map(split_numbers, cells))
-    if set(map(len, parts)) != {k} or not all(is_finite(part) for row in parts for part in row):
-        return None
-    return np.array([list(map(float, row)) for row in parts])
-
-
-def _wrong(table: InputTable, at: int | None, k: int, steps: int | None, block: Block) -> InputError:
-    """Return what is wrong with the first report that is none."""
-    rows = block.rows() if at is None else map(split_numbers, block.cells(at))
-    for row, place in zip(rows, block.places, strict=True):
-        if len(row) != k:
-            return table.bad(place, f"the report has {plural(len(row), 'number', 'numbers')}; k is {k}")
-        for number, cell in enumerate(row):
+    if numbers is not None and whole and float(np.abs(numbers).max()) <= LARGEST:
+        return exact_sums(numbers)
+    for report, place in zip(block.rows(), block.places, strict=True):
+        for number, cell in enumerate(report):
             if why := _wrong_cell(cell, steps):
                 named = f"column {table.called(number)}" if at is None else f"number {number + 1}"
-                return table.bad(place, f"{named} is {why}")
+                raise table.bad(place, f"{named} is {why}")
     raise TypeError("numbers of which none is wrong")
 
 
