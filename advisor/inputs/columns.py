@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 from advisor.checks import shown
@@ -90,9 +90,10 @@ class InputTable:
         """Word an error with the place where it is."""
         return InputError(f"{self.at(place)}: {what}")
 
-    def without_rows(self) -> InputTable:
-        """Return the same without the rows of the head but the place of the first: as little as can be sent."""
-        return replace(self, rows=(), places=tuple(self.places[:1]))
+    def __reduce__(self) -> tuple[type[InputTable], tuple[object, ...]]:
+        """Send a worker the head without its rows: it needs names and places alone."""
+        sent = replace(self, rows=(), places=tuple(self.places[:1]))
+        return InputTable, tuple(getattr(sent, field.name) for field in fields(sent))
 
     def called(self, index: int) -> str:
         """Name a column for people: by its header, by its number if it has none."""

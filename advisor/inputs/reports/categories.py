@@ -100,9 +100,8 @@ def count_values(rows: Rows, settings: ReportSettings) -> Counting:
     at = named_column(table, settings.column)
     if at is None:
         raise no_such_column(table, f"a report of {settings.protocol} is one value")
-    where = table.without_rows()
-    count = partial(_counted, where, settings.domain, partial(_values, at))
-    return Counting(where, settings, column_note(table, at), [at], count)
+    count = partial(_counted, table, settings.domain, partial(_values, at))
+    return Counting(table, settings, column_note(table, at), [at], count)
 
 
 def count_sets(rows: Rows, settings: ReportSettings) -> Counting:
@@ -116,9 +115,8 @@ def count_sets(rows: Rows, settings: ReportSettings) -> Counting:
         separated = f"members of a set separated by {_SEPARATORS[separator]}"
         notes = (*column_note(table, at), *([separated] if oracle.omega > 1 else []))
     size = f"{settings} and k={settings.k} has sets of omega={oracle.omega}"
-    where = table.without_rows()
-    count = partial(_counted, where, settings.domain, partial(_sets, where, at, separator, oracle.omega, size))
-    return Counting(where, settings, notes, None if at is None else [at], count, even=at is not None)
+    count = partial(_counted, table, settings.domain, partial(_sets, table, at, separator, oracle.omega, size))
+    return Counting(table, settings, notes, None if at is None else [at], count, even=at is not None)
 
 
 def _values(at: int, block: Block) -> Labels:

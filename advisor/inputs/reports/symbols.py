@@ -101,8 +101,8 @@ def _counting(
     oracle: Protocol,
 ) -> Counting:
     """Return how reports of one whole number each, or two, are counted."""
-    cells = partial(_tally, table.without_rows(), columns, oracle)
-    return Counting(table.without_rows(), settings, notes, [column.at for column in columns], partial(summed, cells))
+    cells = partial(_tally, table, columns, oracle)
+    return Counting(table, settings, notes, [column.at for column in columns], partial(summed, cells))
 
 
 def _tally(table: InputTable, columns: tuple[NumberColumn, ...], oracle: Protocol, block: Block) -> Cells:
@@ -190,8 +190,8 @@ def count_nodes(rows: Rows, settings: ReportSettings) -> Counting:
         f"column {table.called(height_at)} read as heights, from 0 for the leaves, column {table.called(node_at)} as "
         "what is said of the nodes there"
     )
-    cells = partial(_tally_nodes, table.without_rows(), NumberColumn(height_at, "height", top, allowed), node_at, tree)
-    return Counting(table.without_rows(), settings, (note,), [height_at, node_at], partial(summed, cells))
+    cells = partial(_tally_nodes, table, NumberColumn(height_at, "height", top, allowed), node_at, tree)
+    return Counting(table, settings, (note,), [height_at, node_at], partial(summed, cells))
 
 
 def _tally_nodes(table: InputTable, height: NumberColumn, node_at: int, tree: Tree, block: Block) -> Cells:

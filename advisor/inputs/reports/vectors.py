@@ -57,12 +57,10 @@ def count_bits(rows: Rows, settings: ReportSettings) -> Counting:
                 f"{table.source}: has {table.width} columns: {table.columns()}; k is {k}, and a report is {k} columns "
                 f"of 0 and 1, or a string of {k} of them in the column that --column names"
             )
-        return counting_of_vectors(table, settings, k, None, "bits", partial(_sums_of_columns, table.without_rows()))
+        return counting_of_vectors(table, settings, k, None, "bits", partial(_sums_of_columns, table))
     k = settings.k or _length(table, at)
     whose = f"{f'k is {k}' if settings.k is not None else f'the first report has {k}'}; all reports have k characters"
-    return counting_of_vectors(
-        table, settings, k, at, "bits", partial(sums_of_strings, table.without_rows(), at, k, whose)
-    )
+    return counting_of_vectors(table, settings, k, at, "bits", partial(sums_of_strings, table, at, k, whose))
 
 
 def _length(table: InputTable, at: int) -> int:
@@ -90,7 +88,7 @@ def counting_of_vectors(
     order, labels, notes = _categories_of_columns(table, settings, k, what=what, columns=at is None)
     domain = labels if settings.domain is not None or labels != place_names(k) else None
     return Counting(
-        table.without_rows(),
+        table,
         replace(settings, k=k, domain=domain),
         notes if at is None else (*column_note(table, at), *notes),
         None if at is None else [at],
@@ -228,7 +226,7 @@ def count_cells(rows: Rows, settings: ReportSettings) -> Counting:
             f"{settings.protocol} is {settings.k or 'two or more'} numbers, one a column, or all in the column that "
             "--column names"
         )
-    sums = partial(_sums, table.without_rows(), at, k, settings.steps)
+    sums = partial(_sums, table, at, k, settings.steps)
     counting = counting_of_vectors(table, settings, k, at, "numbers", sums)
     read_as = () if settings.steps is None else (f"numbers read as steps of 1/{settings.steps}",)
     return replace(counting, notes=(*counting.notes, *read_as))
