@@ -14,8 +14,7 @@ from advisor.cli.options import Only, argument
 from advisor.cli.ranking import RankOutput, SimulatedOutput
 from advisor.cli.run import Job, SideFile, run, silence
 from advisor.errors import InputError
-from advisor.inputs.reports import Counts, merge_reports
-from advisor.inputs.reports.files import named_files
+from advisor.inputs.reports import Counts, merge_reports, named_files
 from advisor.inputs.reports.settings import check_report_options
 from advisor.inputs.reports.tallies import tally_text
 from advisor.question.cluster import Cluster

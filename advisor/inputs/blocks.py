@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from advisor.inputs.columns import InputTable, read_number
+from advisor.inputs.columns import InputTable, bad_count, read_number
 from advisor.inputs.head import Dialect
 from advisor.inputs.labels import plural
-from advisor.inputs.numbers import DecimalSign, is_finite
+from advisor.inputs.numbers import LARGEST_TOTAL, DecimalSign, is_finite, whole_count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -197,6 +197,28 @@ def real_numbers(
             for place, *row in rows
         ]
     )
+
+
+def whole_counts(block: Block, table: InputTable, column: int, total: int) -> list[int]:
+    """Return a column of numbers of users.
+
+    total: users in the blocks before.
+
+    Raises InputError for the first cell that is none, and for more users than a histogram may hold.
+    """
+    counts: list[int] = []
+    for cell, place in zip(block.cells(column), block.places, strict=True):
+        count = whole_count(cell, decimal_comma=table.decimal_comma)
+        if isinstance(count, str):
+            raise bad_count(table, place, cell, count)
+        total += count
+        if total > LARGEST_TOTAL:
+            raise table.bad(
+                place,
+                f"the counts add up to more than {LARGEST_TOTAL} (2^53) users; a histogram may hold at most that many",
+            )
+        counts.append(count)
+    return counts
 
 
 class Rows(ABC):

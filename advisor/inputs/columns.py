@@ -3,36 +3,24 @@
 from __future__ import annotations
 
 import shlex
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from importlib.resources import files
 
 from advisor.checks import shown
 from advisor.errors import InputError, listed, near_miss, printable
 from advisor.inputs.labels import shortened
 from advisor.inputs.numbers import TWO_WAYS, DecimalSign, looks_numeric, whole_count
 
-COUNT_NAMES = frozenset({"count", "counts", "cnt", "freq", "frequency"})
-_COUNT_LIKE = COUNT_NAMES | {"n", "num", "number", "users", "total", "population", "size"}
-# What counts beside labels are called too; a user may have such a number as well, a household its people.
-_TALLY_NAMES = frozenset(
-    {
-        "people",
-        "persons",
-        "respondents",
-        "residents",
-        "inhabitants",
-        "individuals",
-        "participants",
-        "voters",
-        "votes",
-        "patients",
-        "customers",
-        "households",
-        "populations",
-    }
-)
-_TOTALS = frozenset({"total", "totals", "sum", "overall", "grandtotal", "all"})
+HEADERS: dict[str, frozenset[str]] = {
+    meaning: frozenset(words)
+    for meaning, words in tomllib.loads(files(__package__).joinpath("headers.toml").read_text("utf-8")).items()
+}
+"""Words that say what a column holds (headers.toml)."""
+
+COUNT_NAMES = HEADERS["count"]
 
 
 @dataclass(frozen=True)
@@ -141,7 +129,7 @@ def refuse_total(
     label, cell, place: what it says, and where.
     excess, rounding: by how much its number differs from the sum of the others, and by how much it may.
     """
-    if "".join(filter(str.isalpha, label.casefold())) in _TOTALS and rows > 2 and abs(excess) <= rounding:
+    if "".join(filter(str.isalpha, label.casefold())) in HEADERS["all_rows"] and rows > 2 and abs(excess) <= rounding:
         raise table.bad(
             place, f"{shortened(label)} is the sum of the rows above ({cell}), not a category; remove this row"
         )
@@ -268,7 +256,7 @@ def _count_column(table: InputTable, label: int | None) -> int | None:
     if not two and label is None:
         return None
     # Among other columns a "size" or "n" is more likely a property of each user than a number of users.
-    telling = _COUNT_LIKE if two else COUNT_NAMES
+    telling = HEADERS["count_alone"] if two else COUNT_NAMES
     candidates = [at for at, name in enumerate(table.names) if name.casefold() in telling and at != label]
     whole = [at for at in candidates if _are_counts(table, at)]
     strong = [at for at in whole if table.names[at].casefold() in COUNT_NAMES]
@@ -276,7 +264,9 @@ def _count_column(table: InputTable, label: int | None) -> int | None:
         if len(found) == 1:
             return found[0]
     if not candidates and two and label is None:
-        tallies = [at for at in table.values if table.names[at].casefold() in _TALLY_NAMES and _is_tally(table, at)]
+        tallies = [
+            at for at in table.values if table.names[at].casefold() in HEADERS["counted"] and _is_tally(table, at)
+        ]
         if len(tallies) == 1 and not all(map(looks_numeric, table.cells(_other(table, tallies[0])))):  # no row numbers
             return tallies[0]
     if whole:

@@ -13,18 +13,11 @@ from numpy.typing import NDArray
 
 from advisor.errors import InputError
 from advisor.inputs.blocks import Rows
-from advisor.inputs.columns import InputTable, find_column, read_number, refuse_total
+from advisor.inputs.columns import HEADERS, InputTable, find_column, read_number, refuse_total
 from advisor.inputs.head import Expected
 from advisor.inputs.labels import missing_labels, shortened, value_of
 from advisor.inputs.numbers import MOST_LABELS, DecimalSign, all_numbers, is_missing, looks_numeric, plain_number
 from advisor.inputs.table import opened_rows
-
-# The better a name tells an estimate from a count of users, the earlier its group.
-_ESTIMATE_NAMES = (
-    frozenset({"estimate", "estimates", "estimated", "est", "fhat", "rawestimate", "estimatedfrequency"}),
-    frozenset({"frequency", "frequencies", "freq", "freqs", "raw", "f", "estimatedcount", "estimatedcounts"}),
-    frozenset({"count", "counts", "cnt", "n"}),
-)
 
 
 @dataclass(frozen=True)
@@ -133,8 +126,8 @@ def _estimate_column(table: InputTable, label: int | None) -> int:
             raise InputError(f"{table.source}: has one column, no estimates beside the labels; add a column of them")
         return 0
     names = table.plain_names
-    for group in _ESTIMATE_NAMES:
-        found = [at for at, name in enumerate(names) if name in group and at != label]
+    for meaning in ("estimate", "estimated", "estimated_count"):
+        found = [at for at, name in enumerate(names) if name in HEADERS[meaning] and at != label]
         if len(found) == 1:
             return found[0]
         if found:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO, NamedTuple
 
@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError
-from advisor.inputs.blocks import Block, Rows, real_numbers
-from advisor.inputs.columns import COUNT_NAMES, InputTable, bad_count, find_column
+from advisor.inputs.blocks import Rows, real_numbers, whole_counts
+from advisor.inputs.columns import COUNT_NAMES, HEADERS, InputTable, find_column
 from advisor.inputs.head import Expected
-from advisor.inputs.numbers import LARGEST_TOTAL, whole_count
 from advisor.inputs.table import opened_rows
 from simulator.places import Places
 
@@ -25,12 +24,7 @@ KM_PER_DEGREE = 40_007.863 / 360  # along a meridian (WGS 84)
 BLOCK = 65_536  # places that are cut into cells at once
 
 
-# What the two coordinates are, and the words in headers that say so.
-GRID = {"row": frozenset({"row", "rows"}), "column": frozenset({"column", "columns", "col", "cols"})}
-DEGREES = {
-    "longitude": frozenset({"longitude", "longitudes", "lon", "long", "lng"}),
-    "latitude": frozenset({"latitude", "latitudes", "lat"}),
-}
+GRID, DEGREES = ("row", "column"), ("longitude", "latitude")  # what the two coordinates are
 MOST_DEGREES = {"longitude": 180, "latitude": 90}
 
 
@@ -147,7 +141,7 @@ def read_places(
 
 
 def _columns(
-    table: InputTable, names: Sequence[str], counts: str | None, axes: Mapping[str, frozenset[str]]
+    table: InputTable, names: Sequence[str], counts: str | None, axes: tuple[str, str]
 ) -> tuple[list[int], int | None]:
     """Return the columns of the coordinates, in the order of their headers, and that of the counts (None: none).
 
@@ -159,13 +153,13 @@ def _columns(
     if at[0] == at[1]:
         raise InputError(f"{table.source}: --columns names column {table.called(at[0])} twice")
     headers = [set(_words(table.names[column])) if table.names else set() for column in at]
-    words = list(axes.values())
+    words = [HEADERS[axis] for axis in axes]
     right = [not header.isdisjoint(own) for header, own in zip(headers, words, strict=True)]
     wrong = [not header.isdisjoint(other) for header, other in zip(headers, reversed(words), strict=True)]
     if any(right) and any(wrong) and wrong != right:
         raise InputError(
             f"{table.source}: the columns {' and '.join(map(table.called, at))} are both a "
-            f"{list(axes)[right.index(True)]}; --columns takes {' and '.join(axes)}"
+            f"{axes[right.index(True)]}; --columns takes {' and '.join(axes)}"
         )
     at = at[::-1] if any(wrong) and not any(right) else at
     if counts is not None:
@@ -184,24 +178,9 @@ def _users(rows: Rows, at: Sequence[int], count: int | None) -> Iterator[_Users]
     signs = list(map(table.decimal_sign, at))
     for block in rows.blocks(at if count is None else [*at, count]):
         coordinates = real_numbers(block, table, at, signs, "coordinate")
-        users = None if count is None else _counts(table, block, count)
-        total += len(block) if users is None else sum(users.tolist())  # no overflow
-        if total > LARGEST_TOTAL:
-            raise InputError(f"{table.source}: the counts add up to more than {LARGEST_TOTAL} (2^53) users")
-        yield _Users(coordinates, users, block.places)
-
-
-def _counts(table: InputTable, block: Block, at: int) -> NDArray[np.int64]:
-    plain = block.whole([at])
-    if plain is not None:
-        return plain[:, 0]
-    numbers = []
-    for cell, place in zip(block.cells(at), block.places, strict=True):
-        number = whole_count(cell, decimal_comma=table.decimal_comma)
-        if isinstance(number, str):
-            raise bad_count(table, place, cell, number)
-        numbers.append(number)
-    return np.array(numbers, dtype=np.int64)
+        counts = None if count is None else whole_counts(block, table, count, total)
+        total += sum(counts or ())
+        yield _Users(coordinates, None if counts is None else np.array(counts, dtype=np.int64), block.places)
 
 
 def _in_grid(table: InputTable, blocks: Iterable[_Users], size: tuple[int, int]) -> NDArray[np.int64]:
@@ -214,7 +193,7 @@ def _in_grid(table: InputTable, blocks: Iterable[_Users], size: tuple[int, int])
             at, which = divmod(int(wrong.argmax()), 2)
             raise table.bad(
                 block.places[at],
-                f"the {list(GRID)[which]} must be a whole number from 0 to {size[which] - 1}, got "
+                f"the {GRID[which]} must be a whole number from 0 to {size[which] - 1}, got "
                 f"{values[at, which]:g} (for longitude and latitude give --cell-km)",
             )
         whole = values.astype(np.int64)

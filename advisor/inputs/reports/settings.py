@@ -11,17 +11,12 @@ from numpy.typing import NDArray
 
 from advisor.errors import InputError, listed, near_miss
 from advisor.inputs.blocks import Block
-from advisor.inputs.columns import InputTable, find_column
+from advisor.inputs.columns import HEADERS, InputTable, find_column
 from advisor.inputs.numbers import MOST_LABELS
 from simulator import PROTOCOLS, Protocol
 from simulator.hashing import HASHES
 from simulator.protocols import EPSILON_MAX, EPSILON_MIN
 from simulator.protocols.hadamard import HadamardResponse
-
-_REPORT_NAMES = frozenset(
-    {"report", "reports", "reported", "response", "bits", "bitstring", "bitvector", "set", "subset"}
-)
-
 
 READABLE = ("value", "bits", "subset", "hash", "symbol", "cells", "node")
 """Kinds of reports that can be written into a file."""
@@ -149,13 +144,13 @@ class ReportSettings:
         return f"{self.protocol} with eps={self.epsilon:g}"
 
 
-def named_column(table: InputTable, column: str | None, names: frozenset[str] = _REPORT_NAMES) -> int | None:
+def named_column(table: InputTable, column: str | None, meaning: str = "report") -> int | None:
     """Return the only column, or that which is asked for or has a telling name; None if there is no such."""
     if column is not None:
         return find_column(table, column, "--column")
     if table.width == 1:
         return 0
-    found = [at for at, name in enumerate(table.plain_names) if name in names]
+    found = [at for at, name in enumerate(table.plain_names) if name in HEADERS[meaning]]
     return found[0] if len(found) == 1 else None
 
 

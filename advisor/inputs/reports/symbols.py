@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from advisor.errors import InputError
 from advisor.inputs.blocks import Block, ColumnBlock, Rows
-from advisor.inputs.columns import InputTable
+from advisor.inputs.columns import HEADERS, InputTable
 from advisor.inputs.labels import shortened
 from advisor.inputs.reports.settings import (
     Cells,
@@ -31,8 +31,6 @@ from simulator.protocols.local_hashing import LocalHashing
 from simulator.protocols.square_wave import SquareWave
 from simulator.protocols.tree import Tree
 
-_SEED_NAMES = frozenset({"seed", "seeds", "hashseed"})
-_SYMBOL_NAMES = frozenset({"symbol", "symbols", "hash", "hashed", "report", "value", "response"})
 _FLOAT_DIGITS = 15  # digits of a whole number that a table of floats always keeps
 
 
@@ -52,7 +50,7 @@ def count_hashes(rows: Rows, settings: ReportSettings) -> Counting:
     """
     table, k = rows.table, settings.k or 0
     oracle = cast(LocalHashing, settings.oracle(k))
-    seed_at, symbol_at = _two_columns(table, settings, ("seed", "symbol"), _SEED_NAMES, _SYMBOL_NAMES)
+    seed_at, symbol_at = _two_columns(table, settings, "seed", "symbol")
     bits = LONGEST_SEEDS[oracle.hash]
     symbols = f"{settings} has g={oracle.g} symbols, from 0 to {oracle.g - 1}; another g: --hash-range"
     columns = (
@@ -72,7 +70,7 @@ def count_symbols(rows: Rows, settings: ReportSettings) -> Counting:
     Raises InputError where nobody can tell which column holds them.
     """
     table, k = rows.table, settings.k or 0
-    at = named_column(table, settings.column, _SYMBOL_NAMES | {"index"})
+    at = named_column(table, settings.column, "symbol_alone")
     if at is None:
         raise no_such_column(table, f"a report of {settings.protocol} is one number")
     oracle = settings.oracle(k)
@@ -110,30 +108,27 @@ def _tally(table: InputTable, columns: tuple[NumberColumn, ...], oracle: Protoco
     return oracle.tally(reports if len(columns) > 1 else reports[:, 0]).counts
 
 
-def _two_columns(
-    table: InputTable, settings: ReportSettings, what: tuple[str, str], firsts: frozenset[str], seconds: frozenset[str]
-) -> tuple[int, int]:
+def _two_columns(table: InputTable, settings: ReportSettings, one: str, other: str) -> tuple[int, int]:
     """Return the columns of the two numbers of a report, by their names or else as they stand.
 
-    what: what the two are called, and named at best.
-    firsts, seconds: the names that tell them.
+    one, other: what the two are called, and named at best.
 
     Raises InputError for a table of one column, or of which nobody can tell what is in which.
     """
     if table.width < 2:
         raise InputError(
-            f"{table.source}: has 1 column; a report of {settings.protocol} is {what[0]} and {what[1]}, in two columns"
+            f"{table.source}: has 1 column; a report of {settings.protocol} is {one} and {other}, in two columns"
         )
     names = table.plain_names
-    first = [at for at, name in enumerate(names) if name in firsts]
-    second = [at for at, name in enumerate(names) if name in seconds]
-    second = [at for at in second if names[at] == what[1]] or second
+    first = [at for at, name in enumerate(names) if name in HEADERS[one]]
+    second = [at for at, name in enumerate(names) if name in HEADERS[other]]
+    second = [at for at in second if names[at] == other] or second
     if len(first) == 1 and (len(second) == 1 or table.width == 2):
         return first[0], second[0] if len(second) == 1 else 1 - first[0]
-    if first or names[:1] == [what[1]]:
+    if first or names[:1] == [other]:
         raise InputError(
-            f"{table.source}: cannot tell which columns hold {what[0]} and {what[1]} among {table.columns()}; "
-            f"name one {what[0]} and one {what[1]}"
+            f"{table.source}: cannot tell which columns hold {one} and {other} among {table.columns()}; "
+            f"name one {one} and one {other}"
         )
     return 0, 1
 
@@ -173,17 +168,13 @@ def _number_of(table: InputTable, place: int, cell: str, column: NumberColumn) -
     return int(digits)
 
 
-_HEIGHT_NAMES = frozenset({"height", "heights"})
-_NODE_NAMES = frozenset({"node", "nodes", "bits", "report", "reports"})
-
-
 def count_nodes(rows: Rows, settings: ReportSettings) -> Counting:
     """Return how the nodes of all heights are counted.
 
     Raises InputError for a table of one column, or of which nobody can tell what is in which.
     """
     table, tree = rows.table, cast(Tree, settings.oracle(settings.k or 0))
-    height_at, node_at = _two_columns(table, settings, ("height", "node"), _HEIGHT_NAMES, _NODE_NAMES)
+    height_at, node_at = _two_columns(table, settings, "height", "node")
     top = len(tree.inner)
     allowed = f"{settings} and k={tree.k} has the heights 0 (the leaves) to {top - 1}; k may be wrong"
     note = (
