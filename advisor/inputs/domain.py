@@ -210,13 +210,19 @@ def build_domain(
     >>> built.labels, built.counts.tolist(), built.ordered
     (('8', '9', '10', '11'), [2, 3, 1, 0], True)
     """
+    if domain is not None and k is not None:
+        if keep_top is not None:
+            raise InputError("--k: cannot be used with both --domain and --keep-top; leave it out")
+        if k != len(domain):
+            raise InputError(f"--k: got {k}, but the domain has {len(domain)} labels; leave out --k")
     users = _users(labels, counts)
-    _check_options(k, domain, keep_top)
-    without = _without_item(users, other=other, transactions=transactions)
+    without = users.pop(OTHER_LABEL, 0) if transactions else 0
+    if other and OTHER_LABEL in users:
+        raise InputError(f"{OTHER_LABEL!r} is a label already; rename it, or leave out --other")
     draft, outside = _arranged(users, domain, from_histogram=from_histogram, ordered=ordered)
     every = len(draft.users)
     rest = _keep(draft, outside, keep_top)
-    if without is not None:
+    if without:
         rest[OTHER_LABEL] = without
     merges = other and bool(rest)
     is_ordered = draft.ordered if ordered is None else ordered
@@ -229,8 +235,21 @@ def build_domain(
     elif rest:
         if len(draft.users) < 2 <= every:
             raise InputError(f"--keep-top {keep_top} leaves 1 of {every:,} labels; keep 2, or add --other")
-        _drop(draft, rest)
-    return _finished(draft, ordered=is_ordered)
+        dropped = sum(rest.values())
+        share = dropped / (dropped + sum(draft.users.values()) or 1)
+        what = "without a kept item" if list(rest) == [OTHER_LABEL] else "with labels that are not kept"
+        text = f"{plural(dropped, 'user', 'users')} {what} ({share:.1%} of all) dropped"
+        draft.warnings.append(f"{text}; --other keeps them as one category")
+    if len(draft.users) < 2:
+        got = f"only the label {shortened(next(iter(draft.users)))}" if draft.users else "no label"
+        raise InputError(
+            f"the data have {got}; a domain needs at least 2 categories: name those nobody reported with "
+            "--domain FILE, or give their number with --k"
+        )
+    placed = np.fromiter(draft.users.values(), dtype=np.int64, count=len(draft.users))
+    if placed.sum() < 1:
+        raise InputError("no user is left in the domain; at least one is needed")
+    return LabelDomain(tuple(draft.users), placed, is_ordered, tuple(draft.assumptions), tuple(draft.warnings))
 
 
 def _users(labels: Sequence[str], counts: NDArray[np.int64]) -> dict[str, int]:
@@ -242,23 +261,6 @@ def _users(labels: Sequence[str], counts: NDArray[np.int64]) -> dict[str, int]:
     if sum(users.values()) > LARGEST_TOTAL:
         raise InputError(f"counts: add up to more than {LARGEST_TOTAL} (2^53) users")
     return users
-
-
-def _check_options(k: int | None, domain: Sequence[str] | None, keep_top: int | None) -> None:
-    if domain is None or k is None:
-        return
-    if keep_top is not None:
-        raise InputError("--k: cannot be used with both --domain and --keep-top; leave it out")
-    if k != len(domain):
-        raise InputError(f"--k: got {k}, but the domain has {len(domain)} labels; leave out --k")
-
-
-def _without_item(users: dict[str, int], *, other: bool, transactions: bool) -> int | None:
-    """Take out and return the users without a kept item; None if there are none."""
-    without = users.pop(OTHER_LABEL, None) if transactions else None
-    if other and OTHER_LABEL in users:
-        raise InputError(f"{OTHER_LABEL!r} is a label already; rename it, or leave out --other")
-    return without
 
 
 def _arranged(
@@ -376,27 +378,6 @@ def _merge(draft: _Draft, rest: dict[str, int], *, ordered: bool | None) -> bool
             "emd and range queries that reach it mean little"
         )
     return bool(ordered)
-
-
-def _drop(draft: _Draft, rest: dict[str, int]) -> None:
-    number = sum(rest.values())
-    share = number / (number + sum(draft.users.values()) or 1)
-    what = "without a kept item" if list(rest) == [OTHER_LABEL] else "with labels that are not kept"
-    text = f"{plural(number, 'user', 'users')} {what} ({share:.1%} of all) dropped"
-    draft.warnings.append(f"{text}; --other keeps them as one category")
-
-
-def _finished(draft: _Draft, *, ordered: bool) -> LabelDomain:
-    if len(draft.users) < 2:
-        got = f"only the label {shortened(next(iter(draft.users)))}" if draft.users else "no label"
-        raise InputError(
-            f"the data have {got}; a domain needs at least 2 categories: name those nobody reported with "
-            "--domain FILE, or give their number with --k"
-        )
-    counts = np.fromiter(draft.users.values(), dtype=np.int64, count=len(draft.users))
-    if counts.sum() < 1:
-        raise InputError("no user is left in the domain; at least one is needed")
-    return LabelDomain(tuple(draft.users), counts, ordered, tuple(draft.assumptions), tuple(draft.warnings))
 
 
 def read_domain(path: str) -> tuple[str, ...]:

@@ -108,8 +108,8 @@ def read_histogram(
     names_columns = None if cut is None else names_numbers
     expected = Expected("users", header, (column, counts), names_columns, decimals=cut is not None)
     with opened_rows(path, expected, stdin) as rows:
-        choice = choose_columns(rows.table, column, counts)
-        table, label, count = rows.table, choice.label, choice.count
+        table = rows.table
+        label, count = choose_columns(table, column, counts)
         tally = LabelTally(table) if cut is None else NumberTally(table, label, cut)
         for block in rows.blocks([label] if count is None else [label, count]):
             tally.add(block, label, count)

@@ -102,29 +102,24 @@ def whole_count(cell: str, *, decimal_comma: bool = False) -> int | str:
     """
     if cell.isascii() and cell.isdecimal() and len(cell) <= 15:
         return int(cell)
-    if not cell:
-        return EMPTY
     if decimal_comma and (_GROUPED.fullmatch(cell) or _DOT_GROUPED.fullmatch(cell)):
         return "can be read in two ways (thousands or decimals); write it with digits only"
-    if _GROUPED.fullmatch(cell):
-        cell = cell.replace(",", "")
-    if cell in MISSING_SPELLINGS:
-        return MISSING
-    if _NOT_FINITE.fullmatch(cell):
-        return NOT_FINITE
-    if not _NUMBER.fullmatch(cell):
-        return NO_NUMBER
-    return _whole(Decimal(cell))
-
-
-def _whole(value: Decimal) -> int | str:
+    plain = cell.replace(",", "") if _GROUPED.fullmatch(cell) else cell
+    if not _NUMBER.fullmatch(plain):
+        return _no_number(cell)
+    value = Decimal(plain)
     if value < 0:
         return "is negative"
     if value > LARGEST_TOTAL:
         return f"is above {LARGEST_TOTAL} (2^53)"
-    if value != value.to_integral_value():
-        return "is not a whole number"
-    return int(value)
+    return int(value) if value == value.to_integral_value() else "is not a whole number"
+
+
+def _no_number(cell: str) -> str:
+    """Return what is wrong with a cell that is no number, in a few words."""
+    if is_missing(cell):
+        return MISSING if cell else EMPTY
+    return NOT_FINITE if _NOT_FINITE.fullmatch(cell) else NO_NUMBER
 
 
 def decimal_signs(cell: str) -> tuple[bool, bool]:
@@ -148,11 +143,7 @@ def real_number(cell: str, *, comma: bool) -> float | str:
     if _NUMBER.fullmatch(plain):
         value = float(plain)
         return value if math.isfinite(value) else "is too large"
-    if not cell:
-        return EMPTY
-    if is_missing(cell):
-        return MISSING
-    return NOT_FINITE if _NOT_FINITE.fullmatch(cell) else NO_NUMBER
+    return _no_number(cell)
 
 
 def plain_number(cell: str, *, comma: bool) -> str:

@@ -91,36 +91,6 @@ class RawReports:
     plausible: bool = True  # whether they can be such reports; if not, the first warning says why
 
 
-@dataclass
-class _Heads:
-    """What is decided and said of files while they are read."""
-
-    settings: ReportSettings  # what the user says of the reports
-    several: bool  # whether there is more than one file
-    countings: list[Counting] = field(default_factory=list)
-    assumptions: dict[str, None] = field(default_factory=dict)
-    warnings: dict[str, None] = field(default_factory=dict)
-    doubts: dict[str, None] = field(default_factory=dict)
-
-    def begin(self, rows: Rows) -> Counting:
-        """Decide how a file is counted; raise InputError if its reports are not like those of the first one."""
-        counting = _COUNTINGS[self.settings.kind](rows, self.settings)
-        for first in self.countings[:1]:
-            why = difference(first.settings, counting.settings)
-            if why is not None:
-                raise InputError(f"{first.table.source} and {rows.table.source} are not of one collection: {why}")
-        self.countings.append(counting)
-        self.assumptions.update(dict.fromkeys((*rows.assumptions, *counting.notes)))
-        return counting
-
-    def end(self, rows: Rows) -> None:
-        """Keep the warnings collected while a file was read."""
-        before = f"{rows.table.source}: " if self.several else ""
-        self.warnings.update(dict.fromkeys(before + text for text in rows.warnings()))
-        if self.settings.kind == "value":
-            self.doubts.update(dict.fromkeys(before + text for text in rows.doubts))
-
-
 def count_reports(
     path: str | Sequence[str],
     protocol: str,
@@ -179,33 +149,32 @@ def count_reports(
     )
     paths, twice = named_files([path] if isinstance(path, str) else path)
     several = len(paths) > 1
-    heads = _Heads(settings, several)
+    reading = _Reading(settings, header, several)
     names = ["standard input" if path == "-" else printable(path) for path in paths]
     with ExitStack() as stack:
         if (digests or several) and "-" in paths:  # which is read twice: for its digest, and for its reports
             typed = stack.enter_context(stack.enter_context(opened("-", stdin)).rereadable())
             stdin = typed.binary()
-        sha256 = [digest_of(path, stdin) if digests or several else "" for path in paths]
+        sha256 = [_digest_of(path, stdin) if digests or several else "" for path in paths]
         for path, name in zip(paths, names, strict=True):
             if path != "-" and is_tally(path):
                 raise InputError(f"{name}: is a tally, no reports; ldp-advise reports --merge FILES adds tallies up")
         inline = workers is None or (workers.jobs == 1 and workers.backend != "dask")
-        tasks = _tasks(heads, paths, header, stdin, whole_files=inline)
+        tasks = reading.tasks(paths, stdin, whole_files=inline)
         reports, total = [0] * len(paths), None
         try:
             # In order: the first thing that is wrong is what is said.
             for at, counted in (workers or Workers()).results(_count, tasks, ordered=True):
-                source = "these files" if several else names[at]
-                total = added(heads.countings[0].settings, total, counted, source)
+                total = added(reading.countings[0].settings, total, counted, "these files" if several else names[at])
                 reports[at] += counted.n
         except WorkersError as error:
             raise InputError(f"--backend dask: {error}") from None
     if total is None:
         raise TypeError("nothing is counted")
-    part = Part(heads.countings[0].settings, total, tuple(map(ReportFile, names, sha256, reports)))
-    copies = alike(list(zip(names, sha256, strict=True))) if several else ()
+    part = Part(reading.countings[0].settings, total, tuple(map(ReportFile, names, sha256, reports)))
+    copies = _copies(names, sha256) if several else ()
     note = [f"reports of {len(paths)} files added up"] if several else []
-    return Counts(part, (*note, *heads.assumptions), (*twice, *heads.warnings, *copies, *heads.doubts))
+    return Counts(part, (*note, *reading.assumptions), (*twice, *reading.warnings, *copies, *reading.doubts))
 
 
 def _count(counting: Counting, blocks: Iterable[Block], at: int) -> tuple[int, Counted]:
@@ -213,30 +182,56 @@ def _count(counting: Counting, blocks: Iterable[Block], at: int) -> tuple[int, C
     return at, counting.count(blocks)
 
 
-def _tasks(
-    heads: _Heads, paths: Sequence[str], header: bool | None, stdin: BinaryIO | None, *, whole_files: bool
-) -> Iterator[tuple[Counting, Iterable[Block], int]]:
-    """Yield what is to be counted, with the number of its file: whole files as they are read, or single blocks."""
-    settings, kind = heads.settings, heads.settings.kind
+@dataclass
+class _Reading:
+    """Files of reports while they are read: how each is counted, and what was decided and noticed (each text once)."""
 
-    def names_columns(first: Sequence[str], _rest: Sequence[Sequence[str]], usual: bool) -> bool:
+    settings: ReportSettings
+    header: bool | None
+    several: bool  # whether there is more than one file
+    countings: list[Counting] = field(default_factory=list)
+    assumptions: dict[str, None] = field(default_factory=dict)
+    warnings: dict[str, None] = field(default_factory=dict)
+    doubts: dict[str, None] = field(default_factory=dict)
+
+    def tasks(
+        self, paths: Sequence[str], stdin: BinaryIO | None, *, whole_files: bool
+    ) -> Iterator[tuple[Counting, Iterable[Block], int]]:
+        """Yield what is to be counted, with the number of its file: whole files as they are read, or single blocks.
+
+        Raises InputError for a file that cannot be read, or whose reports are not like those of the first one.
+        """
+        settings, kind = self.settings, self.settings.kind
+        # "New York" on a line is one label, where labels may have several words.
+        blanks = kind != "value" and not any(len(label.split()) > 1 for label in settings.domain or ())
+        lists = kind in ("bits", "subset", "cells", "node")
+        expected = Expected("reports", self.header, (settings.column,), self._names_columns, blanks=blanks, lists=lists)
+        for at, path in enumerate(paths):
+            with opened_rows(path, expected, stdin) as rows:
+                counting = _COUNTINGS[kind](rows, settings)
+                for first in self.countings[:1]:
+                    why = difference(first.settings, counting.settings)
+                    if why is not None:
+                        raise InputError(
+                            f"{first.table.source} and {rows.table.source} are not of one collection: {why}"
+                        )
+                self.countings.append(counting)
+                self.assumptions.update(dict.fromkeys((*rows.assumptions, *counting.notes)))
+                blocks = rows.blocks(counting.columns, even=counting.even)
+                for piece in [blocks] if whole_files else ([block] for block in blocks):
+                    yield counting, piece, at
+                before = f"{rows.table.source}: " if self.several else ""
+                self.warnings.update(dict.fromkeys(before + text for text in rows.warnings()))
+                if kind == "value":
+                    self.doubts.update(dict.fromkeys(before + text for text in rows.doubts))
+
+    def _names_columns(self, first: Sequence[str], _rest: Sequence[Sequence[str]], usual: bool) -> bool:
+        kind = self.settings.kind
         if kind in ("value", "subset"):
-            return labels_have_header(first, usual, settings)
+            return labels_have_header(first, usual, self.settings)
         if kind == "cells":
             return cells_have_header(first)
-        return bits_have_header(first, usual, settings) if kind == "bits" else usual  # a header has no number
-
-    # "New York" on a line is one label, where labels may have several words.
-    blanks = kind != "value" and not any(len(label.split()) > 1 for label in settings.domain or ())
-    lists = kind in ("bits", "subset", "cells", "node")
-    expected = Expected("reports", header, (settings.column,), names_columns, blanks=blanks, lists=lists)
-    for at, path in enumerate(paths):
-        with opened_rows(path, expected, stdin) as rows:
-            counting = heads.begin(rows)
-            blocks = rows.blocks(counting.columns, even=counting.even)
-            for piece in [blocks] if whole_files else ([block] for block in blocks):
-                yield counting, piece, at
-            heads.end(rows)
+        return bits_have_header(first, usual, self.settings) if kind == "bits" else usual  # a header has no number
 
 
 def merge_reports(paths: Sequence[str]) -> Counts:
@@ -323,7 +318,7 @@ def total_bytes(names: Sequence[str]) -> int:
     return sizes
 
 
-def digest_of(name: str, stdin: BinaryIO | None) -> str:
+def _digest_of(name: str, stdin: BinaryIO | None) -> str:
     """Return the SHA-256 of the bytes of a file, or of those that can be read again from standard input for "-".
 
     Raises InputError if it cannot be read.
@@ -338,15 +333,12 @@ def digest_of(name: str, stdin: BinaryIO | None) -> str:
         return digest
 
 
-def alike(digests: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-    """Return a warning for each two files, (name, digest), that hold the very same bytes."""
-    first: dict[str, str] = {}
-    warnings = []
-    for name, digest in digests:
-        if digest in first:
-            warnings.append(
-                f"{printable(first[digest])} and {printable(name)} hold the very same bytes and both are counted: "
-                "if one is a copy of the other, leave it out"
-            )
-        first.setdefault(digest, name)
-    return tuple(warnings)
+def _copies(names: Sequence[str], digests: Sequence[str]) -> tuple[str, ...]:
+    """Return a warning for each two files that hold the very same bytes."""
+    first = dict(zip(reversed(digests), reversed(names), strict=True))
+    return tuple(
+        f"{first[digest]} and {name} hold the very same bytes and both are counted: if one is a copy of the other, "
+        "leave it out"
+        for name, digest in zip(names, digests, strict=True)
+        if first[digest] != name
+    )
