@@ -63,10 +63,10 @@ class Block(ABC):
 
     def real(self, columns: Sequence[int]) -> NDArray[np.float64] | None:
         """Return columns of real numbers, ``(rows, columns)``; None if a cell is not a finite number."""
-        every = list(map(self.cells, columns))
-        if not all(map(is_finite, chain.from_iterable(every))):
+        texts = list(map(self.cells, columns))
+        if not all(map(is_finite, chain.from_iterable(texts))):
             return None
-        return np.array([list(map(float, cells)) for cells in every]).T
+        return np.array([list(map(float, cells)) for cells in texts]).T
 
     def digits(self) -> NDArray[np.uint8] | None:
         """Return all columns, ``(rows, width)``, where it is quickly seen that every cell is one digit; else None."""

@@ -21,6 +21,7 @@ from advisor.inputs.labels import (
     place_in_domain,
     plural,
     refuse_outside,
+    repeated,
     shortened,
     value_of,
 )
@@ -29,7 +30,7 @@ from advisor.inputs.orders import Fit, recognised
 from advisor.inputs.table import opened_rows
 
 SHOWN = 4  # labels of an order that are shown, and the last
-MOST_UNASKED = 10_000  # labels of which an order is looked for where nobody asked for one
+MOST_LOOKED_AT = 10_000  # labels of which an order is looked for where nobody asked for one
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def arranged(labels: Sequence[str], *, from_file: bool, ordered: bool | None) ->
     Without an order nothing is put in another place.
     """
     listing = tuple(labels) if from_file else tuple(sorted(labels))
-    looks = ordered or (ordered is None and len(listing) <= MOST_UNASKED)
+    looks = ordered or (ordered is None and len(listing) <= MOST_LOOKED_AT)
     order = recognised(listing) if looks else None
     plain = "in the order of the file" if from_file and list(listing) != sorted(listing) else "in alphabetical order"
     if order is not None and ordered is None and order[0].numeric and not order[0].outside:
@@ -220,7 +221,7 @@ def build_domain(
     if other and OTHER_LABEL in users:
         raise InputError(f"{OTHER_LABEL!r} is a label already; rename it, or leave out --other")
     draft, outside = _arranged(users, domain, from_histogram=from_histogram, ordered=ordered)
-    every = len(draft.users)
+    size = len(draft.users)
     rest = _keep(draft, outside, keep_top)
     if without:
         rest[OTHER_LABEL] = without
@@ -233,8 +234,8 @@ def build_domain(
     if merges:
         is_ordered = _merge(draft, rest, ordered=ordered)
     elif rest:
-        if len(draft.users) < 2 <= every:
-            raise InputError(f"--keep-top {keep_top} leaves 1 of {every:,} labels; keep 2, or add --other")
+        if len(draft.users) < 2 <= size:
+            raise InputError(f"--keep-top {keep_top} leaves 1 of {size:,} labels; keep 2, or add --other")
         dropped = sum(rest.values())
         share = dropped / (dropped + sum(draft.users.values()) or 1)
         what = "without a kept item" if list(rest) == [OTHER_LABEL] else "with labels that are not kept"
@@ -388,20 +389,26 @@ def read_domain(path: str) -> tuple[str, ...]:
     Returns the labels without surrounding whitespace, in the order of the file. Raises InputError if the file cannot be
     read as UTF-8 text, is empty, or holds a label twice.
     """
-    seen: dict[str, int] = {}
+    labels: list[str] = []
+    places: list[int] = []
     with opened_rows(path, Expected("labels", header=False, single=True)) as rows:
-        name, unit = rows.table.source, rows.table.unit
-        if rows.table.width > 1:
-            raise InputError(f"{name}: has {rows.table.width} columns; a domain is one column with one label a {unit}")
+        table = rows.table
+        if table.width > 1:
+            raise InputError(
+                f"{table.source}: has {table.width} columns; a domain is one column with one label a {table.unit}"
+            )
         for block in rows.blocks():
-            for label, place in zip(block.cells(0), block.places, strict=True):
-                if label in seen:
-                    first = f"{unit} {seen[label]}"
-                    raise rows.table.bad(place, f"label {shortened(label)} is on {first} already; remove one")
-                if label:
-                    seen[label] = place
-            if len(seen) > MOST_LABELS:
-                raise InputError(f"{name}: has more than {MOST_LABELS} labels, the most a domain may have")
-    if not seen:
-        raise empty(name)
-    return tuple(seen)
+            labels += block.cells(0)
+            places += block.places
+            if len(labels) > MOST_LABELS:
+                raise InputError(f"{table.source}: has more than {MOST_LABELS} labels, the most a domain may have")
+    filled = [at for at, label in enumerate(labels) if label]
+    labels, places = [labels[at] for at in filled], [places[at] for at in filled]
+    if not labels:
+        raise empty(table.source)
+    if twice := repeated(labels):
+        first, again = twice
+        raise table.bad(
+            places[again], f"label {shortened(labels[again])} is on {table.unit} {places[first]} already; remove one"
+        )
+    return tuple(labels)

@@ -29,7 +29,7 @@ from advisor.inputs.numbers import (
     looks_numeric,
     real_number,
 )
-from advisor.inputs.source import Source, opened
+from advisor.inputs.source import opened
 from advisor.inputs.table import TextRows, opened_rows
 
 _WORTH_FINDING = MISSING_SPELLINGS | {""}
@@ -104,7 +104,7 @@ def read_histogram(
             raise InputError(
                 f"{option} cannot be used with --transactions: there every column is an item; leave it out"
             )
-        return tally_items(path, keep_top, header, stdin)
+        return _tally_items(path, keep_top, header, stdin)
     names_columns = None if cut is None else names_numbers
     expected = Expected("users", header, (column, counts), names_columns, decimals=cut is not None)
     with opened_rows(path, expected, stdin) as rows:
@@ -381,9 +381,9 @@ class NumberTally(LabelTally):
             step = exact(self._cut.width)
             low += min(0, (exact(self._low) - low) // step) * step
             high -= min(0, (high - exact(self._high)) // step) * step
-        every = f"{below + above:,} of {int(self._placed.sum()):,}"
+        share = f"{below + above:,} of {int(self._placed.sum()):,}"
         return InputError(
-            f"{self.table.source}: {every} users lie outside of the edges {bins.span}: {' and '.join(parts)}; let the "
+            f"{self.table.source}: {share} users lie outside of the edges {bins.span}: {' and '.join(parts)}; let the "
             f"edges reach from {edge_text(low)} to {edge_text(high)}, or count these users in the first and last bin "
             "with --clamp"
         )
@@ -425,49 +425,40 @@ def _own_range(bins: Bins) -> str:
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", " ": "whitespace"}
 
 
-def tally_items(path: str, keep_top: int | None, header: bool | None, stdin: BinaryIO | None) -> RawHistogram:
+def _tally_items(path: str, keep_top: int | None, header: bool | None, stdin: BinaryIO | None) -> RawHistogram:
     """Give every row its most frequent item; reads the input twice, standard input from a copy on disk.
 
     An item that is never the most frequent one of a row has 0 users; users without a kept item are `OTHER_LABEL`.
 
     Raises InputError if there is no item, an item is called `OTHER_LABEL`, or there are over two million items.
     """
+    expected = Expected("items", bool(header), items=True)
     with opened(path, stdin) as source:
         if source.is_parquet:
             raise InputError(f"{source.name}: is Parquet; --transactions reads rows of text, give CSV")
         with source.rereadable() as again:
-            return _tally(again, keep_top, header)
-
-
-def _tally(source: Source, keep_top: int | None, header: bool | None) -> RawHistogram:
-    expected = Expected("items", bool(header), items=True)
-    rows = TextRows(source, expected)
-    separator = rows.form.delimiter or " "
-    rows_with, users = _count_rows(rows)
-    if not rows_with:
-        raise InputError(f"{source.name}: holds no item; give one row of items a user")
-    if OTHER_LABEL in rows_with:
-        raise InputError(
-            f"{source.name}: {OTHER_LABEL!r} is an item, but stands for users without a kept item; rename it"
-        )
-    # Counter.most_common sorts stably: ties stay in order of first appearance.
-    ranked = [item for item, _ in rows_with.most_common(keep_top)]
-    held = _assign(TextRows(source, expected), ranked)
-    labels = [item for item in rows_with if item in held]
-    counts = [held[item] for item in labels]
-    if without := users - sum(counts):
-        labels.append(OTHER_LABEL)
-        counts.append(without)
-    kept = f"the {len(ranked)} kept" if len(ranked) < len(rows_with) else "all"
+            rows = TextRows(again, expected)
+            rows_with, users = _count_rows(rows)
+            # Counter.most_common sorts stably: ties stay in order of first appearance.
+            kept = [item for item, _ in rows_with.most_common(keep_top)]
+            counts = _assign(TextRows(again, expected), kept)
+    counts = {item: counts[item] for item in rows_with if item in counts}
+    if without := users - sum(counts.values()):
+        counts[OTHER_LABEL] = without
+    among = f"the {len(kept)} kept" if len(kept) < len(rows_with) else "all"
     assumptions = (
-        f"each row taken as the items of one user, separated by {_SEPARATORS[separator]}",
-        f"each user keeps the item that is in most rows, among {kept} of {len(rows_with)} items",
+        f"each row taken as the items of one user, separated by {_SEPARATORS[rows.form.delimiter or ' ']}",
+        f"each user keeps the item that is in most rows, among {among} of {len(rows_with)} items",
     )
-    return RawHistogram(tuple(labels), np.array(counts, dtype=np.int64), False, assumptions, rows.warnings())
+    numbers = np.fromiter(counts.values(), dtype=np.int64, count=len(counts))
+    return RawHistogram(tuple(counts), numbers, False, assumptions, rows.warnings())
 
 
 def _count_rows(rows: TextRows) -> tuple[Counter[str], int]:
-    """Return in how many rows each item is, and the number of rows."""
+    """Return in how many rows each item is, and the number of rows.
+
+    Raises InputError if there is no item, one that stands for others, or too many.
+    """
     rows_with: Counter[str] = Counter()
     users = 0
     for baskets in _baskets(rows):
@@ -478,6 +469,12 @@ def _count_rows(rows: TextRows) -> tuple[Counter[str], int]:
                 "not categories; give items that several users share"
             )
         users += len(baskets)
+    if not rows_with:
+        raise InputError(f"{rows.table.source}: holds no item; give one row of items a user")
+    if OTHER_LABEL in rows_with:
+        raise InputError(
+            f"{rows.table.source}: {OTHER_LABEL!r} is an item, but stands for users without a kept item; rename it"
+        )
     return rows_with, users
 
 

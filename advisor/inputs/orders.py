@@ -81,11 +81,11 @@ def recognised(labels: Sequence[str]) -> tuple[Fit, Fit | None] | None:
     """
     names = list(labels)
     ranges = range_fit(names)
-    every = list(chain([] if ranges is None else [ranges], date_fits(names), word_fits(names)))
-    if not every:
+    fits = list(chain([] if ranges is None else [ranges], date_fits(names), word_fits(names)))
+    if not fits:
         return None
-    fewest = min(len(one.outside) for one in every)
-    first, *others = (one for one in every if len(one.outside) == fewest)
+    fewest = min(len(one.outside) for one in fits)
+    first, *others = (one for one in fits if len(one.outside) == fewest)
     return first, next((one for one in others if one.labels not in (first.labels, first.labels[::-1])), None)
 
 

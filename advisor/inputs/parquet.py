@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -64,38 +63,39 @@ class ParquetRows(Rows):
             raise InputError(f"{source}: the Parquet file has no columns")
         if not file.metadata.num_rows:
             raise InputError(f"{source}: is empty; a table with at least one row is needed")
-        stripped = tuple(name.strip() for name in self._names)
         rows = self._head()
-        super().__init__(InputTable(source, stripped, len(stripped), rows, range(1, len(rows) + 1), unit="row"), ())
+        names = tuple(map(str.strip, self._names))
+        super().__init__(InputTable(source, names, len(names), rows, range(1, len(rows) + 1), unit="row"), ())
 
     def _head(self) -> list[list[str]]:
         """Return the first rows; columns that cannot be read anyway are empty there."""
-        times = Counter(self._names)
-        flat = [name for at, name in enumerate(self._names) if times[name] == 1 and self._is_flat(at)]
-        flat = [name for name in flat if not self._overlong(name)]
-        if not flat:
-            return []
-        batch = next(self._file.iter_batches(batch_size=min(_HEAD_ROWS, self._batch_rows(flat)), columns=flat))
-        cells = {name: _cells(batch.column(name)) for name in flat}
-        return [[cells[name][row] if name in cells else "" for name in self._names] for row in range(batch.num_rows)]
+        places = range(len(self._names))
+        once = [at for at in places if self._names.count(self._names[at]) == 1]
+        flat = [at for at in once if self._is_flat(at) and not self._overlong(self._names[at])]
+        cells = next(self._batches(flat, _HEAD_ROWS)) if flat else {}
+        rows = len(cells[flat[0]]) if flat else 0
+        return [[cells[at][row] if at in cells else "" for at in places] for row in range(rows)]
+
+    def _batches(self, used: Sequence[int], most: int) -> Iterator[dict[int, list[str]]]:
+        """Yield the cells of some columns for at most so many rows at once: fewer where lists may be long."""
+        names = [self._names[at] for at in used]
+        rows = min(most, _BATCH_LISTS) if self._lists & set(names) else most
+        for batch in self._file.iter_batches(batch_size=rows, columns=names):
+            yield {at: _cells(batch.column(self._names[at])) for at in used}
 
     def blocks(self, columns: Sequence[int] | None = None, *, even: bool = True) -> Iterator[Block]:  # noqa: ARG002
         """Yield the rows in blocks, without the header and blank lines."""
         used = sorted(set(range(self.table.width) if columns is None else columns))
         for at in used:
             self._check(at)
-        place, names = 1, [self._names[at] for at in used]
-        for batch in self._file.iter_batches(batch_size=self._batch_rows(names), columns=names):
-            taken = {at: _cells(batch.column(self._names[at])) for at in used}
-            for at, cells in taken.items():
-                if max(map(len, cells)) > LONGEST_LINE:
+        place = 1
+        for cells in self._batches(used, _BATCH_ROWS):
+            for at in used:
+                if max(map(len, cells[at])) > LONGEST_LINE:
                     raise self._too_long(at)
-            yield ColumnBlock(taken, self.table.width, range(place, place + batch.num_rows))
-            place += batch.num_rows
-
-    def _batch_rows(self, names: Sequence[str]) -> int:
-        """Return how many rows are read at once: fewer where they hold lists, which may be long."""
-        return _BATCH_LISTS if self._lists & set(names) else _BATCH_ROWS
+            rows = len(cells[used[0]])
+            yield ColumnBlock(cells, self.table.width, range(place, place + rows))
+            place += rows
 
     def _is_flat(self, at: int) -> bool:
         from pyarrow import types

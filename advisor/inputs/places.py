@@ -7,7 +7,7 @@ import re
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,12 +39,8 @@ class PlacesRead:
     warnings: tuple[str, ...]
 
 
-class _Users(NamedTuple):
-    """Coordinates ``(rows, 2)`` of a block, how many users each row stands for (None: one), and its places."""
-
-    coordinates: NDArray[np.float64]
-    users: NDArray[np.int64] | None
-    places: Sequence[int]
+_Users: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int64], Sequence[int]]
+"""Coordinates ``(rows, 2)`` of a block, how many users each row stands for, and where the rows stand."""
 
 
 def parse_grid(text: str) -> tuple[int, int]:
@@ -178,34 +174,32 @@ def _users(rows: Rows, at: Sequence[int], count: int | None) -> Iterator[_Users]
     signs = list(map(table.decimal_sign, at))
     for block in rows.blocks(at if count is None else [*at, count]):
         coordinates = real_numbers(block, table, at, signs, "coordinate")
-        counts = None if count is None else whole_counts(block, table, count, total)
-        total += sum(counts or ())
-        yield _Users(coordinates, None if counts is None else np.array(counts, dtype=np.int64), block.places)
+        users = np.ones(len(block), dtype=np.int64)
+        if count is not None:
+            users = np.array(whole_counts(block, table, count, total), dtype=np.int64)
+        total += int(users.sum())
+        yield coordinates, users, block.places
 
 
 def _in_grid(table: InputTable, blocks: Iterable[_Users], size: tuple[int, int]) -> NDArray[np.int64]:
     """Return the users of each cell; coordinates are rows and columns."""
     result = np.zeros(size[0] * size[1], dtype=np.int64)
-    for block in blocks:
-        values = block.coordinates
+    for values, users, places in blocks:
         wrong = (values != np.floor(values)) | (values < 0) | (values >= size)
         if wrong.any():
             at, which = divmod(int(wrong.argmax()), 2)
             raise table.bad(
-                block.places[at],
+                places[at],
                 f"the {GRID[which]} must be a whole number from 0 to {size[which] - 1}, got "
                 f"{values[at, which]:g} (for longitude and latitude give --cell-km)",
             )
         whole = values.astype(np.int64)
-        _add(result, whole[:, 0] * size[1] + whole[:, 1], block.users)
+        result += _users_of_cells(whole[:, 0] * size[1] + whole[:, 1], users, len(result))
     return result
 
 
-def _add(result: NDArray[np.int64], cells: NDArray[np.int64], users: NDArray[np.int64] | None) -> None:
-    if users is None:
-        result += np.bincount(cells, minlength=len(result))
-    else:
-        np.add.at(result, cells, users)
+def _users_of_cells(cells: NDArray[np.int64], users: NDArray[np.int64], k: int) -> NDArray[np.int64]:
+    return np.bincount(cells, users, k).astype(np.int64)  # exact: no more users than a float counts
 
 
 def _in_cells(
@@ -217,19 +211,18 @@ def _in_cells(
     """
     low, high = np.full(2, np.inf), np.full(2, -np.inf)
     with tempfile.TemporaryFile() as waiting:
-        for block in blocks:
-            degrees = block.coordinates
+        for degrees, users, places in blocks:
             wrong = np.abs(degrees) > tuple(MOST_DEGREES.values())
             if wrong.any():
                 at, which = divmod(int(wrong.argmax()), 2)
                 name, most = list(MOST_DEGREES.items())[which]
                 raise table.bad(
-                    block.places[at],
+                    places[at],
                     f"the {name} must be between -{most} and {most}, got {degrees[at, which]:g} "
                     "(--columns longitude,latitude: in this order, unless their headers tell which is which)",
                 )
             low, high = np.minimum(low, degrees.min(axis=0)), np.maximum(high, degrees.max(axis=0))
-            np.column_stack([degrees, np.ones(len(degrees)) if block.users is None else block.users]).tofile(waiting)
+            np.column_stack([degrees, users]).tofile(waiting)
         corner, middle = (float(low[0]), float(high[1])), float(low[1] + high[1]) / 2
         reach = _plane(np.array([[high[0], low[1]]]), *corner, middle)[0]
         cells = _cells_over(table.source, reach, cell_km, size)
@@ -239,7 +232,7 @@ def _in_cells(
         while len(part := np.fromfile(waiting, count=3 * BLOCK).reshape(-1, 3)):
             at = ((_plane(part[:, :2], *corner, middle) + shift) // cell_km).astype(np.int64)
             at = np.minimum(at, np.array(cells) - 1)
-            _add(result, at[:, 0] * cells[1] + at[:, 1], part[:, 2].astype(np.int64))
+            result += _users_of_cells(at[:, 0] * cells[1] + at[:, 1], part[:, 2].astype(np.int64), len(result))
     note = (
         f"{cells[0]}x{cells[1]} cells of {cell_km:g} km around latitude {middle:.3f}, longitude "
         f"{(low[0] + high[0]) / 2:.3f}; the first row is the northernmost"

@@ -53,7 +53,7 @@ from advisor.inputs.reports.settings import (
 )
 from advisor.inputs.reports.symbols import count_hashes, count_nodes, count_symbols
 from advisor.inputs.reports.tallies import Part, ReportFile, added, difference, is_tally, merge_tallies
-from advisor.inputs.reports.vectors import bits_have_header, cells_have_header, count_bits, count_cells, real_sums
+from advisor.inputs.reports.vectors import bits_have_header, cells_have_header, count_vectors, real_sums
 from advisor.inputs.source import opened
 from advisor.inputs.table import opened_rows
 from knowledge.making.workers import Workers, WorkersError
@@ -61,11 +61,11 @@ from simulator import Tally
 
 _COUNTINGS: dict[str, Callable[[Rows, ReportSettings], Counting]] = {
     "value": count_values,
-    "bits": count_bits,
+    "bits": count_vectors,
     "subset": count_sets,
     "hash": count_hashes,
     "symbol": count_symbols,
-    "cells": count_cells,
+    "cells": count_vectors,
     "node": count_nodes,
 }
 """What decides how reports of each kind in `READABLE` are counted."""

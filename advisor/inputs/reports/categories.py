@@ -36,11 +36,11 @@ Labels: TypeAlias = tuple[Mapping[str, int], Callable[[], Mapping[str, int]]]
 
 def labels_have_header(first: Sequence[str], usual: bool, settings: ReportSettings) -> bool:
     """Tell a header from a report; a cell that holds categories of the domain, or numbers, is a report."""
-    known = set(settings.domain or ())
+    domain = set(settings.domain or ())
     marks: tuple[str | None, ...] = () if settings.kind == "value" else tuple(_SEPARATORS)
     for cell in first:
         parts = {part for mark in marks for part in _split(cell, mark)} | {cell.strip()}
-        if parts & known or any(number(part) is not None for part in parts):
+        if parts & domain or any(number(part) is not None for part in parts):
             return False
     return usual
 
@@ -52,20 +52,20 @@ def _counted(
 
     Raises InputError for the first report that is none.
     """
-    known = frozenset(domain or ()) | frozenset(map(value_of, domain) if domain and all_numbers(domain) else ())
+    allowed = frozenset(domain or ()) | frozenset(map(value_of, domain) if domain and all_numbers(domain) else ())
     n = 0
     users: Counter[str] = Counter()
     seen: dict[str, str] = {}
     for block in blocks:
-        held, first_places = labels(block)
+        users_of_block, first_places = labels(block)
         n += len(block)
-        new = held.keys() - users.keys()
-        users.update(held)
+        new = users_of_block.keys() - users.keys()
+        users.update(users_of_block)
         if new:
             places = first_places()
-            for label in held:
+            for label in users_of_block:
                 if label in new:
-                    if not label or (domain is not None and not {label, number(label)} & known):
+                    if not label or (domain is not None and not {label, number(label)} & allowed):
                         raise _no_category(table, label, places[label], domain or ())
                     seen[label] = table.at(places[label])
         if len(users) > MOST_LABELS:
@@ -211,8 +211,8 @@ def _of_unknown_size(built: LabelDomain) -> LabelDomain:
 
 def _refuse_missing(settings: ReportSettings, counted: LabelCounts) -> None:
     """Refuse "NA" where it can only be a missing value: all else is numbers."""
-    known = set(settings.domain or ())
-    missing = [label for label in missing_labels(counted.seen) if label not in known]
+    domain = set(settings.domain or ())
+    missing = [label for label in missing_labels(counted.seen) if label not in domain]
     if missing:
         raise InputError(
             f"{counted.seen[missing[0]]}: the report is missing ({missing[0]!r}); fill it in, or remove the row"
@@ -239,10 +239,10 @@ def _wrong_set(members: Sequence[str], omega: int, size: str) -> str:
     return f"the set holds {shortened(twice)} twice, but {size} different categories"
 
 
-def _separator(cells: Sequence[str], known: set[str]) -> str | None:
+def _separator(cells: Sequence[str], domain: set[str]) -> str | None:
     """Return the separator that is in most cells; blanks only if there is none of the others."""
     best = max(";|,", key=lambda mark: sum(mark in cell for cell in cells))
-    return best if any(best in cell and cell not in known for cell in cells) else None
+    return best if any(best in cell and cell not in domain for cell in cells) else None
 
 
 def _split(cell: str, separator: str | None) -> list[str]:

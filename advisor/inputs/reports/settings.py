@@ -207,8 +207,8 @@ class LabelCounts:
 
     def __add__(self, other: LabelCounts) -> LabelCounts:
         users = dict(self.users)
-        for label, held in other.users.items():
-            users[label] = users.get(label, 0) + held
+        for label, reports in other.users.items():
+            users[label] = users.get(label, 0) + reports
         return LabelCounts(self.n + other.n, users, {**other.seen, **self.seen})
 
 

@@ -186,8 +186,8 @@ def _counts(content: Mapping[str, Any], settings: ReportSettings, name: str) -> 
     """Return the counts; raise InputError where no reports have such."""
     n, counts = content["n"], content["counts"]
     if settings.kind in ("value", "subset"):
-        users = {str(label): int(held) for label, held in counts.items()}
-        if any(not 1 <= held <= n for held in users.values()):
+        users = {str(label): int(count) for label, count in counts.items()}
+        if any(not 1 <= count <= n for count in users.values()):
             raise InputError(f"a count of n={n} reports is from 1 to {n}")
         return LabelCounts(n, users, dict.fromkeys(users, name))
     numbers = list(map(int, counts))

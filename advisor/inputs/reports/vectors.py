@@ -43,57 +43,50 @@ def bits_have_header(first: Sequence[str], usual: bool, settings: ReportSettings
     return usual and not any(cell[:1].isdecimal() for cell in cells)
 
 
-def count_bits(rows: Rows, settings: ReportSettings) -> Counting:
-    """Return how the bits of rappor, oue or the are added up, category by category.
+def count_vectors(rows: Rows, settings: ReportSettings) -> Counting:
+    """Return how reports of one bit or number a category are added up, numbers in steps of 2^-64.
 
-    Raises InputError for columns that do not fit the domain, and a first report that is not k characters 0 and 1.
+    Raises InputError for columns that do not fit the domain, and a first report that does not tell k.
     """
-    table = rows.table
-    at = named_column(table, settings.column)
-    if at is None:
-        k = settings.k or table.width
-        if k != table.width:
-            raise InputError(
-                f"{table.source}: has {table.width} columns: {table.columns()}; k is {k}, and a report is {k} columns "
-                f"of 0 and 1, or a string of {k} of them in the column that --column names"
-            )
-        return counting_of_vectors(table, settings, k, None, "bits", partial(_sums_of_columns, table))
-    k = settings.k or _length(table, at)
+    table, at, bits = rows.table, named_column(rows.table, settings.column), settings.kind == "bits"
+    k = settings.k or (table.width if at is None else _length(table, at, bits=bits))
+    if k < 2 or (at is None and k != table.width):
+        size = f"a report of {settings.protocol} is {settings.k or 'two or more'} numbers, one a column, or all"
+        if bits:
+            size = f"k is {k}, and a report is {k} columns of 0 and 1, or a string of {k} of them"
+        raise InputError(
+            f"{table.source}: has {plural(table.width, 'column', 'columns')}: {table.columns()}; {size} in the column "
+            "that --column names"
+        )
+    what = "bits" if bits else "numbers"
+    order, labels, notes = _categories_of_columns(table, settings, k, what=what, columns=at is None)
     whose = f"{f'k is {k}' if settings.k is not None else f'the first report has {k}'}; all reports have k characters"
-    return counting_of_vectors(table, settings, k, at, "bits", partial(sums_of_strings, table, at, k, whose))
+    sums: Callable[[Block], Cells] = partial(_sums, table, at, k, settings.steps)
+    if bits:
+        sums = partial(_sums_of_columns, table) if at is None else partial(sums_of_strings, table, at, k, whose)
+    if settings.steps is not None:
+        notes += (f"numbers read as steps of 1/{settings.steps}",)
+    return Counting(
+        table,
+        replace(settings, k=k, domain=labels if settings.domain or labels != place_names(k) else None),
+        notes if at is None else (*column_note(table, at), *notes),
+        None if at is None else [at],
+        partial(summed, partial(_placed, sums, order)),
+    )
 
 
-def _length(table: InputTable, at: int) -> int:
+def _length(table: InputTable, at: int, *, bits: bool) -> int:
     """Return the length of the first report."""
-    first = plain_bits(table.cells(at)[0]) if table.cells(at) else ""
+    first = next(iter(table.cells(at)), "")
+    if not bits:
+        return len(split_numbers(first))
+    first = plain_bits(first)
     if not 2 <= len(first) <= MOST_LABELS or set(first) - _BITS:
         raise table.bad(
             table.places[0] if table.places else 1,
             f"the report {shortened(first)} is not a string of 0 and 1, one for each of two or more categories",
         )
     return len(first)
-
-
-def counting_of_vectors(
-    table: InputTable, settings: ReportSettings, k: int, at: int | None, what: str, sums: Callable[[Block], Cells]
-) -> Counting:
-    """Return how reports of one bit or number a category are added up.
-
-    at: the column of whole reports; None where every category has its own.
-    what: what the entries of a report are called ("bits").
-    sums: what adds them up ``(k,)`` as they stand in the file.
-
-    Raises InputError where the header does not name the categories.
-    """
-    order, labels, notes = _categories_of_columns(table, settings, k, what=what, columns=at is None)
-    domain = labels if settings.domain is not None or labels != place_names(k) else None
-    return Counting(
-        table,
-        replace(settings, k=k, domain=domain),
-        notes if at is None else (*column_note(table, at), *notes),
-        None if at is None else [at],
-        partial(summed, partial(_placed, sums, order)),
-    )
 
 
 def _placed(sums: Callable[[Block], Cells], order: Sequence[int], block: Block) -> Cells:
@@ -112,8 +105,8 @@ def _categories_of_columns(
     if names == place_names(k) or names is None:
         if settings.domain is not None:
             return range(k), settings.domain, (f"{what} taken in the order of the domain",)
-        known = "" if settings.k is not None else f", k={k} as that is the length of the first report"
-        return range(k), place_names(k), (f"categories numbered from 0 to {k - 1} in the order of the {what}{known}",)
+        why = "" if settings.k is not None else f", k={k} as that is the length of the first report"
+        return range(k), place_names(k), (f"categories numbered from 0 to {k - 1} in the order of the {what}{why}",)
     try:
         labels = check_domain(names)
     except InputError as error:
@@ -209,27 +202,6 @@ def cells_have_header(first: Sequence[str]) -> bool:
     if tuple(cells) in (place_names(len(cells)), place_names(len(cells) + 1)[1:]):
         return len(cells) > 2  # "0,1" may be a report in whole steps
     return "" not in cells and len(set(cells)) == len(cells) and not all(map(is_finite, cells))
-
-
-def count_cells(rows: Rows, settings: ReportSettings) -> Counting:
-    """Return how reports of k numbers are added up, in steps of 2^-64.
-
-    Raises InputError for columns that do not fit the domain.
-    """
-    table = rows.table
-    at = named_column(table, settings.column)
-    first = "" if at is None else next(iter(table.cells(at)), "")
-    k = settings.k or (table.width if at is None else len(split_numbers(first)))
-    if (at is None and k != table.width) or k < 2:
-        raise InputError(
-            f"{table.source}: has {plural(table.width, 'column', 'columns')}: {table.columns()}; a report of "
-            f"{settings.protocol} is {settings.k or 'two or more'} numbers, one a column, or all in the column that "
-            "--column names"
-        )
-    sums = partial(_sums, table, at, k, settings.steps)
-    counting = counting_of_vectors(table, settings, k, at, "numbers", sums)
-    read_as = () if settings.steps is None else (f"numbers read as steps of 1/{settings.steps}",)
-    return replace(counting, notes=(*counting.notes, *read_as))
 
 
 def _sums(table: InputTable, at: int | None, k: int, steps: int | None, block: Block) -> Cells:
