@@ -15,7 +15,7 @@ from advisor.errors import InputError
 from advisor.inputs.columns import HEADERS, InputTable, find_column, read_number, refuse_total
 from advisor.inputs.head import Expected
 from advisor.inputs.labels import missing_labels, repeated, shortened
-from advisor.inputs.numbers import MOST_LABELS, DecimalSign, is_missing, looks_numeric, plain_number
+from advisor.inputs.numbers import LARGEST_TOTAL, MOST_LABELS, DecimalSign, is_missing, looks_numeric, plain_number
 from advisor.inputs.table import opened_rows
 
 
@@ -85,6 +85,8 @@ def read_estimates(
     hint = "; an estimate is a number, negative or not, e.g. 0.25, -0.013 or 1e-3"
     numbered = zip(cells, places, strict=True)
     values = np.array([read_number(table, sign, place, cell, "estimate", hint) for cell, place in numbered])
+    if np.abs(values).max(initial=0) > LARGEST_TOTAL:
+        raise InputError(f"{table.source}: an estimate is above {LARGEST_TOTAL} (2^53), more users than are counted")
     if label_at is None:
         labels = [str(at) for at in range(len(cells))]
         note = f"one column: its {len(cells)} rows read as the estimates of the categories 0 to {len(cells) - 1}"

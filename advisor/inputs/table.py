@@ -96,8 +96,9 @@ class TextRows(Rows):
                 self._blanks_at_end = 0
                 place += len(block)
                 yield block
+        lines = (line for text in texts for line in io.StringIO(text.decode(), newline=""))
         try:
-            yield from self._row_blocks(records(self.form, _lines(texts), place), even=even)
+            yield from self._row_blocks(records(self.form, lines, place), even=even)
         except RecordError as error:
             raise error.refusal(self.table.source) from None
 
@@ -169,11 +170,6 @@ class TextRows(Rows):
             f"{table.source}: {table.unit} {place} has {plural(fields, 'field', 'fields')}, {what} has {table.width}; "
             "quote values that contain the separator"
         )
-
-
-def _lines(texts: Iterator[bytes]) -> Iterator[str]:
-    for text in texts:
-        yield from io.StringIO(text.decode(), newline="")
 
 
 def _are_rows(cells: NDArray[np.uint8], delimiter: int, width: int, *, quoted: bool) -> bool:

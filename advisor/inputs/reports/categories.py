@@ -25,6 +25,7 @@ from advisor.inputs.reports.settings import (
     column_note,
     named_column,
     no_such_column,
+    place_names,
 )
 from simulator.protocols.subset import SubsetSelection
 
@@ -178,11 +179,17 @@ def domain_of_labels(settings: ReportSettings, counted: LabelCounts, source: str
 
     Raises InputError where they do not make a domain.
     """
-    _refuse_missing(settings, counted)
-    users = dict(sorted(counted.users.items()))
     domain = settings.domain
-    if domain is None and settings.k is not None:
-        domain = _numbered(list(users), settings.k)
+    # "NA" can only be a missing value where all else is numbers.
+    missing = [label for label in missing_labels(counted.seen) if label not in (domain or ())]
+    if missing:
+        raise InputError(
+            f"{counted.seen[missing[0]]}: the report is missing ({missing[0]!r}); fill it in, or remove the row"
+        )
+    users = dict(sorted(counted.users.items()))
+    if domain is None and settings.k is not None and all_numbers(users):
+        values, k = set(map(value_of, users)), settings.k
+        domain = next((place_names(k + 1)[at:][:k] for at in (0, 1) if values <= set(range(at, at + k))), None)
     counts = np.fromiter(users.values(), dtype=np.int64, count=len(users))
     ordered = None if domain is None else False  # keep the order given
     try:
@@ -190,41 +197,18 @@ def domain_of_labels(settings: ReportSettings, counted: LabelCounts, source: str
     except InputError as error:
         raise InputError(f"{source}: {error}") from None
     if domain is not None and settings.domain is None:
-        note = f"reports are numbers: the categories are {domain[0]} to {domain[-1]}"
-        return replace(built, assumptions=(note,))
-    return built if settings.k is not None else _of_unknown_size(built)
-
-
-def _of_unknown_size(built: LabelDomain) -> LabelDomain:
-    """Say what it means that k is not known."""
+        return replace(built, assumptions=(f"reports are numbers: the categories are {domain[0]} to {domain[-1]}",))
+    if settings.k is not None:
+        return built
     k = len(built.labels)
-    assumed = f"k={k}, the categories reported: p and q depend on it, and categories that nobody reported are missed"
+    note = f"k={k}, the categories reported: p and q depend on it, and categories that nobody reported are missed"
     warnings = built.warnings
     if once := int(np.count_nonzero(built.counts == 1)):
-        warnings = (
-            *warnings,
+        warnings += (
             f"{once} of {k} categories {'was' if once == 1 else 'were'} reported only once, so that others may not "
             "have been reported at all, and k is larger; give it with --k, or all categories with --domain FILE",
         )
-    return replace(built, assumptions=(*built.assumptions, assumed), warnings=warnings)
-
-
-def _refuse_missing(settings: ReportSettings, counted: LabelCounts) -> None:
-    """Refuse "NA" where it can only be a missing value: all else is numbers."""
-    domain = set(settings.domain or ())
-    missing = [label for label in missing_labels(counted.seen) if label not in domain]
-    if missing:
-        raise InputError(
-            f"{counted.seen[missing[0]]}: the report is missing ({missing[0]!r}); fill it in, or remove the row"
-        )
-
-
-def _numbered(labels: Sequence[str], k: int) -> tuple[str, ...] | None:
-    """Return 0 to k-1, or else 1 to k, if all labels are among these."""
-    if not all_numbers(labels):
-        return None
-    values = set(map(value_of, labels))
-    return next((tuple(map(str, span)) for span in (range(k), range(1, k + 1)) if values <= set(span)), None)
+    return replace(built, assumptions=(*built.assumptions, note), warnings=warnings)
 
 
 def _wrong_set(members: Sequence[str], omega: int, size: str) -> str:
