@@ -21,18 +21,16 @@ from advisor.inputs.labels import OTHER_LABEL, missing_labels, plural, shortened
 from advisor.inputs.numbers import (
     EMPTY,
     MISSING,
-    MISSING_SPELLINGS,
     MOST_LABELS,
     NO_NUMBER,
     NOT_FINITE,
     TWO_WAYS,
+    is_missing,
     looks_numeric,
     real_number,
 )
 from advisor.inputs.source import opened
 from advisor.inputs.table import TextRows, opened_rows
-
-_WORTH_FINDING = MISSING_SPELLINGS | {""}
 
 
 @dataclass(frozen=True)
@@ -204,7 +202,7 @@ class LabelTally:
                 "column, not a category (--keep-top does not help); choose another --column, or cut numbers into bins "
                 "with --bins"
             )
-        for word in _WORTH_FINDING & users.keys():
+        for word in filter(is_missing, users):
             self._missing_at.setdefault(word, place_of(word))
 
     def result(self, *, drop_missing: bool) -> RawHistogram:

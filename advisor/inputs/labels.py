@@ -17,6 +17,15 @@ def shortened(label: str) -> str:
     return repr(label if len(label) <= LONGEST_SHOWN else label[:LONGEST_SHOWN] + "…")
 
 
+def label_of(value: object) -> str:
+    """Return a value as CSV writers write it, a float that is a whole number as an integer.
+
+    >>> label_of(3.0), label_of(" x "), label_of(0.5)
+    ('3', 'x', '0.5')
+    """
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip()
+
+
 def plural(number: int, one: str, many: str) -> str:
     """Return the number with the right form of the noun (and its verb).
 

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from advisor.checks import whole
 from advisor.errors import InputError, listed
 from advisor.inputs.columns import COUNT_NAMES
+from advisor.inputs.labels import label_of
 from simulator._types import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -229,7 +230,7 @@ def _label(value: Any) -> str:
         raise InputError(f"sample must hold values, got {value!r}: leave missing ones out")
     if isinstance(value, list | tuple | dict | set | np.ndarray):
         raise InputError(f"sample must be flat, one value per user, got {value!r} in it")
-    text = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip()
+    text = label_of(value)
     if not text:
         raise InputError("sample must hold values, got an empty string: leave missing ones out")
     return text
@@ -252,7 +253,7 @@ def in_order_of(estimate: Any, labels: Sequence[str]) -> tuple[FloatArray, IntAr
     """
     values = np.asarray(estimate.to_numpy(), dtype=np.float64)
     index = estimate.columns if hasattr(estimate, "columns") else getattr(estimate, "index", range(len(estimate)))
-    own = [_written(label) for label in index]
+    own = [label_of(label) for label in index]
     placed = {label: at for at, label in enumerate(labels)}
     if len(own) != len(labels):  # which is refused by its shape
         return values, None
@@ -282,8 +283,3 @@ def applied_to(estimate: Any, labels: Sequence[str], function: Callable[[FloatAr
     if hasattr(estimate, "columns"):
         return type(estimate)(result, index=estimate.index, columns=estimate.columns)
     return type(estimate)(result, index=estimate.index, name=estimate.name)
-
-
-def _written(label: object) -> str:
-    """Return a label as advice writes it."""
-    return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label).strip()

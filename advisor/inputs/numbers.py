@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
 from collections.abc import Collection, Iterable
@@ -27,14 +26,7 @@ _COMMA = re.compile(rf"[+-]?(?:[0-9]+(?:,[0-9]*)?|,[0-9]+){_EXPONENT}")
 _GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]*)?")
 _DOT_GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:\.[0-9]{3})+(?:,[0-9]*)?")
 _NOT_FINITE = re.compile(r"[+-]?(?:inf(?:inity)?|∞)", re.IGNORECASE)
-_MISSING_WORDS = ("nan", "na", "n/a", "null", "none")
-
-MISSING_SPELLINGS = frozenset(
-    "".join(letters)
-    for word in _MISSING_WORDS
-    for letters in itertools.product(*({letter, letter.upper()} for letter in word))
-)
-"""Every upper and lower case spelling of nan, na, n/a, null and none."""
+_MISSING_WORDS = frozenset({"", "nan", "na", "n/a", "null", "none"})
 
 
 def number(label: str) -> Decimal | None:
@@ -74,7 +66,7 @@ def is_missing(cell: str) -> bool:
     >>> is_missing(""), is_missing("N/A"), is_missing("Nauru")
     (True, True, False)
     """
-    return not cell or cell in MISSING_SPELLINGS
+    return cell.lower() in _MISSING_WORDS
 
 
 def is_finite(cell: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 from advisor.errors import InputError
 from advisor.inputs.blocks import Block, ColumnBlock, Rows
 from advisor.inputs.columns import InputTable
-from advisor.inputs.labels import shortened
+from advisor.inputs.labels import label_of, shortened
 from advisor.inputs.source import LONGEST_LINE, Source
 
 _BATCH_ROWS = 1 << 15
@@ -137,7 +137,8 @@ def _cells(values: Any) -> list[str]:
     values = _as_text(values) if _is_list(values.type) else values
     coded = values if str(values.type).startswith("dictionary") else values.dictionary_encode()
     distinct = coded.unique()
-    labels = dict(zip(distinct.indices.to_pylist(), map(_label, distinct.to_pylist()), strict=True))
+    texts = ["" if value is None else label_of(value) for value in distinct.to_pylist()]
+    labels = dict(zip(distinct.indices.to_pylist(), texts, strict=True))
     return [labels[code] for code in coded.indices.to_pylist()]
 
 
@@ -155,12 +156,3 @@ def _as_text(lists: Any) -> Any:
     if pa.types.is_boolean(lists.type.value_type):
         lists = lists.cast(pa.list_(pa.int8()))  # 0 and 1, as in CSV
     return compute.binary_join(lists.cast(pa.list_(pa.string())), _BETWEEN)
-
-
-def _label(value: object) -> str:
-    """Write a value as CSV writers do, a float that is a whole number as an integer."""
-    if value is None:
-        return ""
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value).strip()

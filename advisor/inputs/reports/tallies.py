@@ -7,7 +7,6 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -208,23 +207,21 @@ def merge_tallies(paths: Sequence[str]) -> Part:
 
     Raises InputError for what is no tally, tallies of different settings, and the same reports in two of them.
     """
-    parts = [(printable(path), read_tally(path)) for path in paths]
-    name, first = parts[0]
+    parts = {printable(path): read_tally(path) for path in paths}
+    first = next(iter(parts))
+    settings = parts[first].settings
+    total: Counted | None = None
     owner: dict[str, str] = {}
-    for other, part in parts:
-        why = difference(first.settings, part.settings)
+    for name, part in parts.items():
+        why = difference(settings, part.settings)
         if why is not None:
-            raise InputError(f"{name} and {other} are tallies of different collections: {why}")
+            raise InputError(f"{first} and {name} are tallies of different collections: {why}")
         for file in part.files:
             if file.sha256 in owner:
                 raise InputError(
-                    f"{owner[file.sha256]} and {other} both hold the reports of {file.name}: leave one of them out"
+                    f"{owner[file.sha256]} and {name} both hold the reports of {file.name}: leave one of them out"
                 )
-        owner.update((file.sha256, other) for file in part.files)
-
-    def both(total: Part, part: Part) -> Part:
-        counted = added(first.settings, total.counted, part.counted, f"{len(parts)} tallies")
-        return replace(total, counted=counted, files=total.files + part.files)
-
-    result = reduce(both, (part for _, part in parts))
-    return replace(result, files=tuple(sorted(result.files, key=lambda file: (file.name, file.sha256))))
+        owner.update((file.sha256, name) for file in part.files)
+        total = added(settings, total, part.counted, f"{len(parts)} tallies")
+    files = sorted((file for part in parts.values() for file in part.files), key=lambda file: (file.name, file.sha256))
+    return replace(parts[first], counted=total or parts[first].counted, files=tuple(files))
