@@ -54,17 +54,10 @@ def arranged(labels: Sequence[str], *, from_file: bool, ordered: bool | None) ->
     """
     listing = tuple(labels) if from_file else tuple(sorted(labels))
     looks = ordered or (ordered is None and len(listing) <= MOST_LOOKED_AT)
-    order = recognised(listing) if looks else None
+    order, other = (recognised(listing) if looks else None) or (None, None)
     plain = "in the order of the file" if from_file and list(listing) != sorted(listing) else "in alphabetical order"
-    if order is not None and ordered is None and order[0].numeric and not order[0].outside:
-        return Arrangement(
-            _directed(order[0], listing, from_file=from_file),
-            True,
-            f"labels are {order[0].name}: put in order and taken as ordered (--unordered says otherwise)",
-            order[0].doubts,
-        )
-    if order is not None and ordered:
-        return _by_order(*order, listing, from_file=from_file)
+    if ordered and order is not None:
+        return _by_order(order, other, listing, from_file=from_file)
     if ordered:
         return Arrangement(
             listing,
@@ -76,17 +69,23 @@ def arranged(labels: Sequence[str], *, from_file: bool, ordered: bool | None) ->
                 "FILE, one label per line",
             ),
         )
-    sorts = order is not None and order[0].labels != [label for label in listing if label in order[0].keys]
-    hint = f"; they look like {order[0].name}, which --ordered puts in order" if order is not None and sorts else ""
-    note = f"labels are names: no order between them (listed {plain}{hint})"
-    mixed = mixed_note(listing) if ordered is None else ()
-    if order is not None and ordered is None and order[0].numeric:
-        outside, name = order[0].outside, order[0].name
-        mixed = (
-            f"{len(outside)} of {len(listing)} labels are not {name} ({listed(map(shortened, outside), most=3)}), so "
-            "all were taken as names without order (--ordered puts them in order, these last)",
+    if order is not None and order.numeric and not order.outside:
+        return Arrangement(
+            _directed(order, listing, from_file=from_file),
+            True,
+            f"labels are {order.name}: put in order and taken as ordered (--unordered says otherwise)",
+            order.doubts,
         )
-    return Arrangement(listing, False, note, mixed)
+    hint, mixed = "", mixed_note(listing) if ordered is None else ()
+    if order is not None and order.labels != [label for label in listing if label in order.keys]:
+        hint = f"; they look like {order.name}, which --ordered puts in order"
+    if order is not None and order.numeric:
+        mixed = (
+            f"{len(order.outside)} of {len(listing)} labels are not {order.name} "
+            f"({listed(map(shortened, order.outside), most=3)}), so all were taken as names without order (--ordered "
+            "puts them in order, these last)",
+        )
+    return Arrangement(listing, False, f"labels are names: no order between them (listed {plain}{hint})", mixed)
 
 
 def given_order(names: Sequence[str]) -> bool:
