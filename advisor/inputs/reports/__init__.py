@@ -42,15 +42,7 @@ from advisor.inputs.head import Expected
 from advisor.inputs.labels import check_domain
 from advisor.inputs.reports.categories import count_sets, count_values, domain_of_labels, labels_have_header
 from advisor.inputs.reports.plausibility import implausible
-from advisor.inputs.reports.settings import (
-    Counted,
-    Counting,
-    LabelCounts,
-    Parameters,
-    ReportSettings,
-    check_report_options,
-    place_names,
-)
+from advisor.inputs.reports.settings import Counted, Counting, LabelCounts, Parameters, ReportSettings, place_names
 from advisor.inputs.reports.symbols import count_hashes, count_nodes, count_symbols
 from advisor.inputs.reports.tallies import Part, ReportFile, added, difference, is_tally, merge_tallies
 from advisor.inputs.reports.vectors import bits_have_header, cells_have_header, count_vectors, real_sums
@@ -137,7 +129,6 @@ def count_reports(
     InputError
         One line that says what is wrong with the options or a file, where, and the way out.
     """
-    check_report_options(protocol, epsilon, k=k, has_domain=domain is not None, column=column, hash=hash, steps=steps)
     labels = None if domain is None else check_domain(domain)
     if labels is not None and len(labels) < 2:
         raise InputError(f"domain: has {len(labels)} label(s); a domain needs at least 2 categories")
@@ -147,6 +138,7 @@ def count_reports(
     settings = ReportSettings(
         protocol, epsilon, size, labels, column, hash, parameters or {}, steps, labels is not None
     )
+    settings.check()
     paths, twice = named_files([path] if isinstance(path, str) else path)
     several = len(paths) > 1
     reading = _Reading(settings, header, several)

@@ -21,7 +21,6 @@ from advisor.inputs.reports.settings import (
     LabelCounts,
     ReportSettings,
     check_parameters,
-    check_report_options,
     lowest_count,
 )
 from simulator import __version__
@@ -170,9 +169,7 @@ def _part(content: Mapping[str, Any], name: str) -> Part:
         steps=content["steps"],
         domain_given=bool(content["domain_given"]),
     )
-    check_report_options(
-        settings.protocol, settings.epsilon, k=settings.k, has_domain=domain is not None, hash=settings.hash
-    )
+    settings.check()
     check_parameters(settings.protocol, settings.parameters)
     files = tuple(ReportFile(str(file["name"]), str(file["sha256"]), int(file["reports"])) for file in content["files"])
     part = Part(settings, _counts(content, settings, name), files)
