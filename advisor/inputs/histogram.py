@@ -194,7 +194,10 @@ class LabelTally:
         self._last = labels[-1], block.cells(count)[-1], places[-1]
 
     def add_users(self, users: Mapping[str, int], place_of: Callable[[str], int]) -> None:
-        """Count users per stripped value; `place_of` gives the first place of a value, 0 where it has none."""
+        """Count users per stripped value; `place_of` gives the first place of a value, 0 where it has none.
+
+        Raises InputError for more values than a domain may have.
+        """
         self.users.update(users)
         if len(self.users) > MOST_LABELS:
             raise InputError(
@@ -203,7 +206,8 @@ class LabelTally:
                 "with --bins"
             )
         for word in filter(is_missing, users):
-            self._missing_at.setdefault(word, place_of(word))
+            if word not in self._missing_at:  # to find its place takes a look at every cell
+                self._missing_at[word] = place_of(word)
 
     def result(self, *, drop_missing: bool) -> RawHistogram:
         """Return labels and counts, without the missing values if they may be dropped.
