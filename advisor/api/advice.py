@@ -15,7 +15,7 @@ from advisor.answers.rank.result import Ranking
 from advisor.answers.rank.why import why_of
 from advisor.api.shown import Shown, plot_target, written
 from advisor.errors import InputError
-from advisor.inputs.frames import applied_to, in_order_of, is_pandas
+from advisor.inputs.memory import applied_to, in_order_of, is_pandas
 from advisor.show.model import Document, Section
 from advisor.show.pictures.frequencies import frequencies_figure
 from advisor.show.pictures.ranking import ranking_figure

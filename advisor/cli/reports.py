@@ -14,9 +14,8 @@ from advisor.cli.options import Only, argument
 from advisor.cli.ranking import RankOutput, SimulatedOutput
 from advisor.cli.run import Job, SideFile, run, silence
 from advisor.errors import InputError
-from advisor.inputs.reports import Counts, merge_reports
-from advisor.inputs.reports.files import named_files
-from advisor.inputs.reports.settings import check_report_options
+from advisor.inputs.reports import Counts, merge_reports, named_files
+from advisor.inputs.reports.settings import ReportSettings
 from advisor.inputs.reports.tallies import tally_text
 from advisor.question.cluster import Cluster
 from advisor.question.collected_request import CollectedQuestion, Collection, counts_of_reports, reports_request
@@ -65,15 +64,15 @@ def reports_command(
         _answer(files or (), asked, next_round, shown, tallies, lambda: counts)
         return
     require(("FILES", files, "the files with the reports, or - for standard input"), *needs(question))
-    check_report_options(
+    ReportSettings(
         question.collection.protocol or "",
         question.epsilon,
-        k=question.domain.k,
-        has_domain=question.cleaning.domain is not None,
-        column=question.columns.label,
-        hash=question.report_format.hash,
+        question.domain.k,
+        None if question.cleaning.domain is None else (),  # which is read later
+        question.columns.label,
+        question.report_format.hash,
         steps=question.report_format.steps,
-    )
+    ).check()
 
     def read() -> Counts:
         jobs, digests = question.simulation.jobs, tallies.tally is not None

@@ -106,21 +106,21 @@ class Cut:
         low, high = ends[0], ends[-1]
         if self.count is not None:
             step = (high - low) / self.count
-            every = _equal(low, step, self.count)
+            bounds = _equal(low, step, self.count)
         elif self.width is not None:
             step = exact(self.width)
             if not self.edges:  # multiples of the width, the last of them above the largest number
                 low, high = low // step * step, (high // step + 1) * step
                 if max(-low, high) > LARGEST:
                     raise InputError(f"--bin-width {edge_text(step)} leads beyond the largest double-precision number")
-            every = _equal(low, step, _count(low, high, step))
+            bounds = _equal(low, step, _count(low, high, step))
         else:
-            every = list(map(float, ends))
+            bounds = list(map(float, ends))
             steps = {after - before for before, after in pairwise(ends)}
             step = steps.pop() if len(steps) == 1 else Fraction(0)
         name = printable(self.unit or column or "the unit of the data")
         phrase = name if self.unit else "in the unit of " + (shown(column) if column else "the data")
-        return Bins(np.array(every), float(step) or None, name, phrase)
+        return Bins(np.array(bounds), float(step) or None, name, phrase)
 
 
 def edge_text(number: float | Fraction) -> str:

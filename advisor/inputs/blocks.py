@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from advisor.inputs.columns import InputTable, read_number
+from advisor.inputs.columns import InputTable, bad_count, read_number
 from advisor.inputs.head import Dialect
 from advisor.inputs.labels import plural
-from advisor.inputs.numbers import DecimalSign, is_finite
+from advisor.inputs.numbers import LARGEST_TOTAL, DecimalSign, is_finite, whole_count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,18 +63,14 @@ class Block(ABC):
 
     def real(self, columns: Sequence[int]) -> NDArray[np.float64] | None:
         """Return columns of real numbers, ``(rows, columns)``; None if a cell is not a finite number."""
-        every = list(map(self.cells, columns))
-        if not all(map(is_finite, chain.from_iterable(every))):
+        texts = list(map(self.cells, columns))
+        if not all(map(is_finite, chain.from_iterable(texts))):
             return None
-        return np.array([list(map(float, cells)) for cells in every]).T
+        return np.array([list(map(float, cells)) for cells in texts]).T
 
     def digits(self) -> NDArray[np.uint8] | None:
-        """Return all columns, ``(rows, width)``, where every cell is one digit; else None."""
-        cells = list(chain.from_iterable(self.rows()))
-        joined = "".join(cells)
-        if not (joined.isascii() and joined.isdecimal()) or set(map(len, cells)) != {1}:
-            return None
-        return np.frombuffer(joined.encode(), np.uint8).reshape(len(self), -1) - np.uint8(ord("0"))
+        """Return all columns, ``(rows, width)``, where it is quickly seen that every cell is one digit; else None."""
+        return None
 
 
 class RowBlock(Block):
@@ -93,16 +89,16 @@ class RowBlock(Block):
         return [list(map(str.strip, row)) for row in self._rows]
 
 
-class LineBlock(Block):
-    """Lines that are one cell each."""
+class ColumnBlock(Block):
+    """Rows of which some columns are known, as stripped cells."""
 
-    def __init__(self, data: bytes, places: Sequence[int]) -> None:
-        super().__init__(1, places)
-        self._data = data
+    def __init__(self, columns: Mapping[int, list[str]], width: int, places: Sequence[int]) -> None:
+        super().__init__(width, places)
+        self._columns = columns
 
-    def cells(self, column: int) -> list[str]:  # noqa: ARG002 - there is one
-        """Return the stripped lines."""
-        return list(map(str.strip, self._data[:-1].decode().split("\n")))
+    def cells(self, column: int) -> list[str]:
+        """Return the cells of a column that is known."""
+        return self._columns[column]
 
 
 class TextBlock(Block):
@@ -128,11 +124,10 @@ class TextBlock(Block):
     def digits(self) -> NDArray[np.uint8] | None:
         """Return all columns where every cell is one digit; else None."""
         if len(self._data) != 2 * self.width * len(self):
-            return super().digits()
+            return None
         # So many cells and borders leave one byte to each cell, unless some are empty and others longer.
-        pairs = np.frombuffer(self._data, np.uint8).reshape(len(self), -1)
-        digits = pairs[:, ::2] - np.uint8(ord("0"))
-        return digits if digits.max() <= 9 else super().digits()
+        digits = np.frombuffer(self._data, np.uint8).reshape(len(self), -1)[:, ::2] - np.uint8(ord("0"))
+        return digits if digits.max() <= 9 else None
 
     def tallied(self, column: int) -> Mapping[str, int]:
         """Return how many rows hold each stripped cell, in order of first appearance."""
@@ -202,6 +197,28 @@ def real_numbers(
             for place, *row in rows
         ]
     )
+
+
+def whole_counts(block: Block, table: InputTable, column: int, total: int) -> list[int]:
+    """Return a column of numbers of users.
+
+    total: users in the blocks before.
+
+    Raises InputError for the first cell that is none, and for more users than a histogram may hold.
+    """
+    counts: list[int] = []
+    for cell, place in zip(block.cells(column), block.places, strict=True):
+        count = whole_count(cell, decimal_comma=table.decimal_comma)
+        if isinstance(count, str):
+            raise bad_count(table, place, cell, count)
+        total += count
+        if total > LARGEST_TOTAL:
+            raise table.bad(
+                place,
+                f"the counts add up to more than {LARGEST_TOTAL} (2^53) users; a histogram may hold at most that many",
+            )
+        counts.append(count)
+    return counts
 
 
 class Rows(ABC):

@@ -3,36 +3,24 @@
 from __future__ import annotations
 
 import shlex
+import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from importlib.resources import files
 
 from advisor.checks import shown
 from advisor.errors import InputError, listed, near_miss, printable
 from advisor.inputs.labels import shortened
 from advisor.inputs.numbers import TWO_WAYS, DecimalSign, looks_numeric, whole_count
 
-COUNT_NAMES = frozenset({"count", "counts", "cnt", "freq", "frequency"})
-_COUNT_LIKE = COUNT_NAMES | {"n", "num", "number", "users", "total", "population", "size"}
-# What counts beside labels are called too; a user may have such a number as well, a household its people.
-_TALLY_NAMES = frozenset(
-    {
-        "people",
-        "persons",
-        "respondents",
-        "residents",
-        "inhabitants",
-        "individuals",
-        "participants",
-        "voters",
-        "votes",
-        "patients",
-        "customers",
-        "households",
-        "populations",
-    }
-)
-_TOTALS = frozenset({"total", "totals", "sum", "overall", "grandtotal", "all"})
+HEADERS: dict[str, frozenset[str]] = {
+    meaning: frozenset(words)
+    for meaning, words in tomllib.loads(files(__package__).joinpath("headers.toml").read_text("utf-8")).items()
+}
+"""Words that say what a column holds (headers.toml)."""
+
+COUNT_NAMES = HEADERS["count"]
 
 
 @dataclass(frozen=True)
@@ -90,9 +78,10 @@ class InputTable:
         """Word an error with the place where it is."""
         return InputError(f"{self.at(place)}: {what}")
 
-    def without_rows(self) -> InputTable:
-        """Return the same without the rows of the head but the place of the first: as little as can be sent."""
-        return replace(self, rows=(), places=tuple(self.places[:1]))
+    def __reduce__(self) -> tuple[type[InputTable], tuple[object, ...]]:
+        """Send a worker the head without its rows: it needs names and places alone."""
+        sent = replace(self, rows=(), places=tuple(self.places[:1]))
+        return InputTable, tuple(getattr(sent, field.name) for field in fields(sent))
 
     def called(self, index: int) -> str:
         """Name a column for people: by its header, by its number if it has none."""
@@ -140,18 +129,10 @@ def refuse_total(
     label, cell, place: what it says, and where.
     excess, rounding: by how much its number differs from the sum of the others, and by how much it may.
     """
-    if "".join(filter(str.isalpha, label.casefold())) in _TOTALS and rows > 2 and abs(excess) <= rounding:
+    if "".join(filter(str.isalpha, label.casefold())) in HEADERS["all_rows"] and rows > 2 and abs(excess) <= rounding:
         raise table.bad(
             place, f"{shortened(label)} is the sum of the rows above ({cell}), not a category; remove this row"
         )
-
-
-@dataclass(frozen=True)
-class ColumnChoice:
-    """The columns to read: that of the labels, and that of the counts (None: one row is one user)."""
-
-    label: int
-    count: int | None
 
 
 def numbers_rows(cells: Sequence[str]) -> bool:
@@ -197,17 +178,29 @@ def find_column(table: InputTable, name: str, option: str) -> int:
     raise InputError(f"{table.source}: no column {shown(name)} for {option}; the columns are {table.columns()}{hint}")
 
 
-def choose_columns(table: InputTable, column: str | None, counts: str | None) -> ColumnChoice:
-    """Decide which column holds the labels, and which the counts if the file is a histogram.
+def choose_columns(table: InputTable, column: str | None, counts: str | None) -> tuple[int, int | None]:
+    """Return the column of the labels, and that of the counts if the file is a histogram (None: one row is one user).
 
     Raises InputError if the user has to say which; the message lists the columns and names the option.
     """
     label = None if column is None else find_column(table, column, "--column")
+    count: int | None = None
     if counts is not None:
-        return _asked_counts(table, label, find_column(table, counts, "--counts"))
-    if len(table.values) == 1 and label is None:
-        return ColumnChoice(table.values[0], None)
-    count = _count_column(table, label)
+        count = find_column(table, counts, "--counts")
+        if label is None and (len(table.values) != 2 or count not in table.values):
+            raise InputError(
+                f"{table.source}: --counts needs a column of labels beside it; "
+                f"the columns are {table.columns()}; say which holds the labels with --column"
+            )
+        if label == count:
+            raise InputError(
+                f"{table.source}: --column and --counts both name column {table.called(count)}; "
+                f"the columns are {table.columns()}"
+            )
+    elif len(table.values) == 1 and label is None:
+        return table.values[0], None
+    else:
+        count = _count_column(table, label)
     if label is None and count is not None and len(table.values) == 2:
         label = _other(table, count)
     if label is None:
@@ -216,18 +209,18 @@ def choose_columns(table: InputTable, column: str | None, counts: str | None) ->
             f"values with --column (and, if another holds the number of users, --counts){_paste(table)}; "
             "if the line is one value, put it in quotes"
         )
-    return ColumnChoice(label, count)
+    return label, count
 
 
 def _paste(table: InputTable) -> str:
     """Return the options to paste where one of two columns may hold counts."""
-    if table.names is None or len(table.values) != 2:
+    if table.names is None or len(table.values) != 2 or not all(table.names):
         return ""
     tallies = [at for at in table.values if _is_tally(table, at) and not _is_tally(table, _other(table, at))]
-    if len(tallies) != 1 or not all(table.names):
+    if len(tallies) != 1:
         return ""
-    label, count = (shlex.quote(printable(table.names[at])) for at in (_other(table, tallies[0]), tallies[0]))
-    return f": --column {label} --counts {count} if {printable(table.names[tallies[0]])} is a number of users"
+    label, count = (printable(table.names[at]) for at in (_other(table, tallies[0]), tallies[0]))
+    return f": --column {shlex.quote(label)} --counts {shlex.quote(count)} if {count} is a number of users"
 
 
 def _is_tally(table: InputTable, column: int) -> bool:
@@ -242,74 +235,50 @@ def _other(table: InputTable, column: int) -> int:
     return second if column == first else first
 
 
-def _asked_counts(table: InputTable, label: int | None, count: int) -> ColumnChoice:
-    if label is None:
-        if len(table.values) != 2 or count not in table.values:
-            raise InputError(
-                f"{table.source}: --counts needs a column of labels beside it; "
-                f"the columns are {table.columns()}; say which holds the labels with --column"
-            )
-        label = _other(table, count)
-    if label == count:
-        raise InputError(
-            f"{table.source}: --column and --counts both name column {table.called(count)}; "
-            f"the columns are {table.columns()}"
-        )
-    return ColumnChoice(label, count)
-
-
 def _count_column(table: InputTable, label: int | None) -> int | None:
-    """Return the column whose name and values are those of counts, None if each row is one user."""
-    if table.names is None:
-        _refuse_ambiguous(table, label)
-        return None
+    """Return the column whose name and values are those of counts, None if each row is one user.
+
+    Raises InputError where there may be one, or several, and for the first cell of one that is damaged.
+    """
     two = len(table.values) == 2
+    if table.names is None:
+        if label is None and table.width == 2 and _is_tally(table, 1):
+            raise InputError(
+                f"{table.source}: has 2 columns and no header line; if they are label and number of users say "
+                "--counts 2, if each line is one user say --column 1 or --column 2"
+            )
+        return None
     if not two and label is None:
         return None
+    names = [name.casefold() for name in table.names]
     # Among other columns a "size" or "n" is more likely a property of each user than a number of users.
-    telling = _COUNT_LIKE if two else COUNT_NAMES
-    candidates = [at for at, name in enumerate(table.names) if name.casefold() in telling and at != label]
+    telling = HEADERS["count_alone"] if two else COUNT_NAMES
+    candidates = [at for at, name in enumerate(names) if name in telling and at != label]
     whole = [at for at in candidates if _are_counts(table, at)]
-    strong = [at for at in whole if table.names[at].casefold() in COUNT_NAMES]
-    for found in (whole, strong):
+    for found in (whole, [at for at in whole if names[at] in COUNT_NAMES]):
         if len(found) == 1:
             return found[0]
-    if not candidates and two and label is None:
-        tallies = [at for at in table.values if table.names[at].casefold() in _TALLY_NAMES and _is_tally(table, at)]
-        if len(tallies) == 1 and not all(map(looks_numeric, table.cells(_other(table, tallies[0])))):  # no row numbers
-            return tallies[0]
     if whole:
         raise InputError(
             f"{table.source}: columns {listed(table.called(at) for at in whole)} could both hold the "
             "number of users; say which with --counts (and which holds the labels with --column)"
         )
+    if not candidates and two and label is None:
+        tallies = [at for at in table.values if names[at] in HEADERS["counted"] and _is_tally(table, at)]
+        if len(tallies) == 1 and not all(map(looks_numeric, table.cells(_other(table, tallies[0])))):  # no row numbers
+            return tallies[0]
     for at in candidates:
         cells = table.cells(at)
         written = sum(cell[:1].isdigit() or cell[:1] in "+-−." for cell in cells)  # an empty cell may be a count too
-        if table.names[at].casefold() in COUNT_NAMES and cells and 2 * written >= len(cells):
-            _report_bad_count(table, at)
+        # Nearly all are counts, so the file is a damaged histogram.
+        if names[at] in COUNT_NAMES and cells and 2 * written >= len(cells):
+            for row, place in zip(table.rows, table.places, strict=True):
+                cell = row[at].strip() if len(row) == table.width else "0"
+                if isinstance(why := whole_count(cell, decimal_comma=table.decimal_comma), str):
+                    raise bad_count(table, place, cell, why, table.called(at))
     return None
 
 
 def _are_counts(table: InputTable, index: int) -> bool:
     cells = table.cells(index)
-    return bool(cells) and all(isinstance(_whole(table, cell), int) for cell in cells)
-
-
-def _whole(table: InputTable, cell: str) -> int | str:
-    return whole_count(cell, decimal_comma=table.decimal_comma)
-
-
-def _report_bad_count(table: InputTable, index: int) -> None:
-    """Raise for the first value that is not a count: nearly all are, so the file is a damaged histogram."""
-    for row, place in zip(table.rows, table.places, strict=True):
-        if len(row) == table.width and isinstance(reason := _whole(table, row[index].strip()), str):
-            raise bad_count(table, place, row[index].strip(), reason, table.called(index))
-
-
-def _refuse_ambiguous(table: InputTable, label: int | None) -> None:
-    if label is None and table.width == 2 and _is_tally(table, 1):
-        raise InputError(
-            f"{table.source}: has 2 columns and no header line; if they are label and number of users say "
-            "--counts 2, if each line is one user say --column 1 or --column 2"
-        )
+    return bool(cells) and all(isinstance(whole_count(cell, decimal_comma=table.decimal_comma), int) for cell in cells)

@@ -21,6 +21,7 @@ from advisor.inputs.labels import (
     place_in_domain,
     plural,
     refuse_outside,
+    repeated,
     shortened,
     value_of,
 )
@@ -29,7 +30,7 @@ from advisor.inputs.orders import Fit, recognised
 from advisor.inputs.table import opened_rows
 
 SHOWN = 4  # labels of an order that are shown, and the last
-MOST_UNASKED = 10_000  # labels of which an order is looked for where nobody asked for one
+MOST_LOOKED_AT = 10_000  # labels of which an order is looked for where nobody asked for one
 
 
 @dataclass(frozen=True)
@@ -52,18 +53,11 @@ def arranged(labels: Sequence[str], *, from_file: bool, ordered: bool | None) ->
     Without an order nothing is put in another place.
     """
     listing = tuple(labels) if from_file else tuple(sorted(labels))
-    looks = ordered or (ordered is None and len(listing) <= MOST_UNASKED)
-    order = recognised(listing) if looks else None
+    looks = ordered or (ordered is None and len(listing) <= MOST_LOOKED_AT)
+    order, other = (recognised(listing) if looks else None) or (None, None)
     plain = "in the order of the file" if from_file and list(listing) != sorted(listing) else "in alphabetical order"
-    if order is not None and ordered is None and order[0].numeric and not order[0].outside:
-        return Arrangement(
-            _directed(order[0], listing, from_file=from_file),
-            True,
-            f"labels are {order[0].name}: put in order and taken as ordered (--unordered says otherwise)",
-            order[0].doubts,
-        )
-    if order is not None and ordered:
-        return _by_order(*order, listing, from_file=from_file)
+    if ordered and order is not None:
+        return _by_order(order, other, listing, from_file=from_file)
     if ordered:
         return Arrangement(
             listing,
@@ -75,17 +69,23 @@ def arranged(labels: Sequence[str], *, from_file: bool, ordered: bool | None) ->
                 "FILE, one label per line",
             ),
         )
-    sorts = order is not None and order[0].labels != [label for label in listing if label in order[0].keys]
-    hint = f"; they look like {order[0].name}, which --ordered puts in order" if order is not None and sorts else ""
-    note = f"labels are names: no order between them (listed {plain}{hint})"
-    mixed = mixed_note(listing) if ordered is None else ()
-    if order is not None and ordered is None and order[0].numeric:
-        outside, name = order[0].outside, order[0].name
-        mixed = (
-            f"{len(outside)} of {len(listing)} labels are not {name} ({listed(map(shortened, outside), most=3)}), so "
-            "all were taken as names without order (--ordered puts them in order, these last)",
+    if order is not None and order.numeric and not order.outside:
+        return Arrangement(
+            _directed(order, listing, from_file=from_file),
+            True,
+            f"labels are {order.name}: put in order and taken as ordered (--unordered says otherwise)",
+            order.doubts,
         )
-    return Arrangement(listing, False, note, mixed)
+    hint, mixed = "", mixed_note(listing) if ordered is None else ()
+    if order is not None and order.labels != [label for label in listing if label in order.keys]:
+        hint = f"; they look like {order.name}, which --ordered puts in order"
+    if order is not None and order.numeric:
+        mixed = (
+            f"{len(order.outside)} of {len(listing)} labels are not {order.name} "
+            f"({listed(map(shortened, order.outside), most=3)}), so all were taken as names without order (--ordered "
+            "puts them in order, these last)",
+        )
+    return Arrangement(listing, False, f"labels are names: no order between them (listed {plain}{hint})", mixed)
 
 
 def given_order(names: Sequence[str]) -> bool:
@@ -210,13 +210,19 @@ def build_domain(
     >>> built.labels, built.counts.tolist(), built.ordered
     (('8', '9', '10', '11'), [2, 3, 1, 0], True)
     """
+    if domain is not None and k is not None:
+        if keep_top is not None:
+            raise InputError("--k: cannot be used with both --domain and --keep-top; leave it out")
+        if k != len(domain):
+            raise InputError(f"--k: got {k}, but the domain has {len(domain)} labels; leave out --k")
     users = _users(labels, counts)
-    _check_options(k, domain, keep_top)
-    without = _without_item(users, other=other, transactions=transactions)
+    without = users.pop(OTHER_LABEL, 0) if transactions else 0
+    if other and OTHER_LABEL in users:
+        raise InputError(f"{OTHER_LABEL!r} is a label already; rename it, or leave out --other")
     draft, outside = _arranged(users, domain, from_histogram=from_histogram, ordered=ordered)
-    every = len(draft.users)
+    size = len(draft.users)
     rest = _keep(draft, outside, keep_top)
-    if without is not None:
+    if without:
         rest[OTHER_LABEL] = without
     merges = other and bool(rest)
     is_ordered = draft.ordered if ordered is None else ordered
@@ -227,10 +233,23 @@ def build_domain(
     if merges:
         is_ordered = _merge(draft, rest, ordered=ordered)
     elif rest:
-        if len(draft.users) < 2 <= every:
-            raise InputError(f"--keep-top {keep_top} leaves 1 of {every:,} labels; keep 2, or add --other")
-        _drop(draft, rest)
-    return _finished(draft, ordered=is_ordered)
+        if len(draft.users) < 2 <= size:
+            raise InputError(f"--keep-top {keep_top} leaves 1 of {size:,} labels; keep 2, or add --other")
+        dropped = sum(rest.values())
+        share = dropped / (dropped + sum(draft.users.values()) or 1)
+        what = "without a kept item" if list(rest) == [OTHER_LABEL] else "with labels that are not kept"
+        text = f"{plural(dropped, 'user', 'users')} {what} ({share:.1%} of all) dropped"
+        draft.warnings.append(f"{text}; --other keeps them as one category")
+    if len(draft.users) < 2:
+        got = f"only the label {shortened(next(iter(draft.users)))}" if draft.users else "no label"
+        raise InputError(
+            f"the data have {got}; a domain needs at least 2 categories: name those nobody reported with "
+            "--domain FILE, or give their number with --k"
+        )
+    placed = np.fromiter(draft.users.values(), dtype=np.int64, count=len(draft.users))
+    if placed.sum() < 1:
+        raise InputError("no user is left in the domain; at least one is needed")
+    return LabelDomain(tuple(draft.users), placed, is_ordered, tuple(draft.assumptions), tuple(draft.warnings))
 
 
 def _users(labels: Sequence[str], counts: NDArray[np.int64]) -> dict[str, int]:
@@ -242,23 +261,6 @@ def _users(labels: Sequence[str], counts: NDArray[np.int64]) -> dict[str, int]:
     if sum(users.values()) > LARGEST_TOTAL:
         raise InputError(f"counts: add up to more than {LARGEST_TOTAL} (2^53) users")
     return users
-
-
-def _check_options(k: int | None, domain: Sequence[str] | None, keep_top: int | None) -> None:
-    if domain is None or k is None:
-        return
-    if keep_top is not None:
-        raise InputError("--k: cannot be used with both --domain and --keep-top; leave it out")
-    if k != len(domain):
-        raise InputError(f"--k: got {k}, but the domain has {len(domain)} labels; leave out --k")
-
-
-def _without_item(users: dict[str, int], *, other: bool, transactions: bool) -> int | None:
-    """Take out and return the users without a kept item; None if there are none."""
-    without = users.pop(OTHER_LABEL, None) if transactions else None
-    if other and OTHER_LABEL in users:
-        raise InputError(f"{OTHER_LABEL!r} is a label already; rename it, or leave out --other")
-    return without
 
 
 def _arranged(
@@ -378,27 +380,6 @@ def _merge(draft: _Draft, rest: dict[str, int], *, ordered: bool | None) -> bool
     return bool(ordered)
 
 
-def _drop(draft: _Draft, rest: dict[str, int]) -> None:
-    number = sum(rest.values())
-    share = number / (number + sum(draft.users.values()) or 1)
-    what = "without a kept item" if list(rest) == [OTHER_LABEL] else "with labels that are not kept"
-    text = f"{plural(number, 'user', 'users')} {what} ({share:.1%} of all) dropped"
-    draft.warnings.append(f"{text}; --other keeps them as one category")
-
-
-def _finished(draft: _Draft, *, ordered: bool) -> LabelDomain:
-    if len(draft.users) < 2:
-        got = f"only the label {shortened(next(iter(draft.users)))}" if draft.users else "no label"
-        raise InputError(
-            f"the data have {got}; a domain needs at least 2 categories: name those nobody reported with "
-            "--domain FILE, or give their number with --k"
-        )
-    counts = np.fromiter(draft.users.values(), dtype=np.int64, count=len(draft.users))
-    if counts.sum() < 1:
-        raise InputError("no user is left in the domain; at least one is needed")
-    return LabelDomain(tuple(draft.users), counts, ordered, tuple(draft.assumptions), tuple(draft.warnings))
-
-
 def read_domain(path: str) -> tuple[str, ...]:
     """Read a domain: one label a line, no header, blank lines skipped.
 
@@ -407,20 +388,26 @@ def read_domain(path: str) -> tuple[str, ...]:
     Returns the labels without surrounding whitespace, in the order of the file. Raises InputError if the file cannot be
     read as UTF-8 text, is empty, or holds a label twice.
     """
-    seen: dict[str, int] = {}
+    labels: list[str] = []
+    places: list[int] = []
     with opened_rows(path, Expected("labels", header=False, single=True)) as rows:
-        name, unit = rows.table.source, rows.table.unit
-        if rows.table.width > 1:
-            raise InputError(f"{name}: has {rows.table.width} columns; a domain is one column with one label a {unit}")
+        table = rows.table
+        if table.width > 1:
+            raise InputError(
+                f"{table.source}: has {table.width} columns; a domain is one column with one label a {table.unit}"
+            )
         for block in rows.blocks():
-            for label, place in zip(block.cells(0), block.places, strict=True):
-                if label in seen:
-                    first = f"{unit} {seen[label]}"
-                    raise rows.table.bad(place, f"label {shortened(label)} is on {first} already; remove one")
-                if label:
-                    seen[label] = place
-            if len(seen) > MOST_LABELS:
-                raise InputError(f"{name}: has more than {MOST_LABELS} labels, the most a domain may have")
-    if not seen:
-        raise empty(name)
-    return tuple(seen)
+            labels += block.cells(0)
+            places += block.places
+            if len(labels) > MOST_LABELS:
+                raise InputError(f"{table.source}: has more than {MOST_LABELS} labels, the most a domain may have")
+    filled = [at for at, label in enumerate(labels) if label]
+    labels, places = [labels[at] for at in filled], [places[at] for at in filled]
+    if not labels:
+        raise empty(table.source)
+    if twice := repeated(labels):
+        first, again = twice
+        raise table.bad(
+            places[again], f"label {shortened(labels[again])} is on {table.unit} {places[first]} already; remove one"
+        )
+    return tuple(labels)

@@ -12,19 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError
-from advisor.inputs.blocks import Rows
-from advisor.inputs.columns import InputTable, find_column, read_number, refuse_total
+from advisor.inputs.columns import HEADERS, InputTable, find_column, read_number, refuse_total
 from advisor.inputs.head import Expected
-from advisor.inputs.labels import missing_labels, shortened, value_of
-from advisor.inputs.numbers import MOST_LABELS, DecimalSign, all_numbers, is_missing, looks_numeric, plain_number
+from advisor.inputs.labels import missing_labels, repeated, shortened
+from advisor.inputs.numbers import LARGEST_TOTAL, MOST_LABELS, DecimalSign, is_missing, looks_numeric, plain_number
 from advisor.inputs.table import opened_rows
-
-# The better a name tells an estimate from a count of users, the earlier its group.
-_ESTIMATE_NAMES = (
-    frozenset({"estimate", "estimates", "estimated", "est", "fhat", "rawestimate", "estimatedfrequency"}),
-    frozenset({"frequency", "frequencies", "freq", "freqs", "raw", "f", "estimatedcount", "estimatedcounts"}),
-    frozenset({"count", "counts", "cnt", "n"}),
-)
 
 
 @dataclass(frozen=True)
@@ -76,15 +68,25 @@ def read_estimates(
     >>> read.labels, read.values.tolist()
     (('apple', 'pear'), [1.02, -0.02])
     """
+    labels: list[str] = []
+    cells: list[str] = []
+    places: list[int] = []
     expected = Expected("estimates", header, (column, estimates), _names_columns, decimals=True, blanks=True)
     with opened_rows(path, expected, stdin) as rows:
         label_at, value_at = _columns(rows.table, column, estimates)
-        labels, cells, places = _read(rows, label_at, value_at)
-    table = rows.table
+        table = rows.table
+        for block in rows.blocks([value_at] if label_at is None else [label_at, value_at]):
+            labels += [] if label_at is None else block.cells(label_at)
+            cells += block.cells(value_at)
+            places += block.places
+            if len(cells) > MOST_LABELS:
+                raise InputError(f"{table.source}: has more than {MOST_LABELS} rows, the most a domain may have")
     sign = DecimalSign(may_be_comma=table.decimal_comma).learn(cells)
     hint = "; an estimate is a number, negative or not, e.g. 0.25, -0.013 or 1e-3"
     numbered = zip(cells, places, strict=True)
     values = np.array([read_number(table, sign, place, cell, "estimate", hint) for cell, place in numbered])
+    if np.abs(values).max(initial=0) > LARGEST_TOTAL:
+        raise InputError(f"{table.source}: an estimate is above {LARGEST_TOTAL} (2^53), more users than are counted")
     if label_at is None:
         labels = [str(at) for at in range(len(cells))]
         note = f"one column: its {len(cells)} rows read as the estimates of the categories 0 to {len(cells) - 1}"
@@ -133,8 +135,8 @@ def _estimate_column(table: InputTable, label: int | None) -> int:
             raise InputError(f"{table.source}: has one column, no estimates beside the labels; add a column of them")
         return 0
     names = table.plain_names
-    for group in _ESTIMATE_NAMES:
-        found = [at for at, name in enumerate(names) if name in group and at != label]
+    for meaning in ("estimate", "estimated", "estimated_count"):
+        found = [at for at, name in enumerate(names) if name in HEADERS[meaning] and at != label]
         if len(found) == 1:
             return found[0]
         if found:
@@ -151,35 +153,20 @@ def _estimate_column(table: InputTable, label: int | None) -> int:
     )
 
 
-def _read(rows: Rows, label_at: int | None, value_at: int) -> tuple[list[str], list[str], list[int]]:
-    labels: list[str] = []
-    cells: list[str] = []
-    places: list[int] = []
-    for block in rows.blocks([value_at] if label_at is None else [label_at, value_at]):
-        labels += [] if label_at is None else block.cells(label_at)
-        cells += block.cells(value_at)
-        places += block.places
-        if len(cells) > MOST_LABELS:
-            raise InputError(f"{rows.table.source}: has more than {MOST_LABELS} rows, the most a domain may have")
-    return labels, cells, places
-
-
 def _check_labels(table: InputTable, labels: list[str], places: list[int]) -> None:
+    """Raise InputError for a label that is missing, or there twice."""
     missing = set(missing_labels(labels))
-    numeric = all_numbers([label for label in labels if label not in missing])
-    seen: dict[str | Decimal, tuple[str, int]] = {}
     for label, place in zip(labels, places, strict=True):
         if label in missing:
             what = repr(label) if label else "an empty cell"
             raise table.bad(place, f"the label is missing ({what}); fill it in, or remove the row")
-        key = value_of(label) if numeric else label
-        if key in seen:
-            first, where = seen[key]
-            alike = "" if first == label else f", written {shortened(first)},"
-            raise table.bad(
-                place, f"label {shortened(label)} is on {table.unit} {where}{alike} already; give one row a category"
-            )
-        seen[key] = label, place
+    if twice := repeated(labels):
+        first, again = (labels[at] for at in twice)
+        alike = "" if first == again else f", written {shortened(first)},"
+        raise table.bad(
+            places[twice[1]],
+            f"label {shortened(again)} is on {table.unit} {places[twice[0]]}{alike} already; give one row a category",
+        )
 
 
 def _rounding(values: NDArray[np.float64], cells: list[str], *, comma: bool) -> float:

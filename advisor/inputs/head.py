@@ -37,7 +37,7 @@ class Expected:
 
     what: str  # what the rows are, for messages ("reports")
     header: bool | None = None  # whether the first line names the columns; None: find out
-    asked: Sequence[str | None] = ()  # the columns that the user named
+    columns: Sequence[str | None] = ()  # those that the user named
     names_columns: NamesColumns | None = None  # what finds out, None for the usual rules
     decimals: bool = False  # whether a column holds decimals: then "," beside ";" is more likely their sign
     blanks: bool = False  # whether blanks may separate columns, rather than the words of one label
@@ -344,7 +344,7 @@ def find_columns(
 def _is_header(first: list[str], rest: list[list[str]], expected: Expected, *, table: bool) -> bool:
     """Tell whether the first row names the columns: as those that are asked for are called, or by the rows below."""
     # "--column 2" means the second column, even when 2 happens to be the first value.
-    wanted = {name.strip().casefold() for name in expected.asked if name and not is_place(name, len(first))}
+    wanted = {name.strip().casefold() for name in expected.columns if name and not is_place(name, len(first))}
     if wanted & {cell.casefold() for cell in first if cell}:
         return True
     usual = _names_columns(first, rest, table=table)

@@ -1,26 +1,49 @@
-"""Turn a file or standard input into the number of users per label, in bounded memory."""
+"""Turn a file or standard input into the number of users per label or per bin of numbers, in bounded memory."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from advisor.errors import InputError
-from advisor.inputs.bins import Cut
-from advisor.inputs.blocks import Block, Rows
-from advisor.inputs.columns import ColumnChoice, InputTable, choose_columns, find_column
+from advisor.inputs.bins import Bins, Cut, edge_text, exact
+from advisor.inputs.blocks import Block, Rows, whole_counts
+from advisor.inputs.columns import InputTable, choose_columns, find_column, refuse_total
 from advisor.inputs.head import Expected
-from advisor.inputs.labels import OTHER_LABEL, plural, shortened
-from advisor.inputs.numbers import MOST_LABELS
-from advisor.inputs.source import Source, opened
+from advisor.inputs.labels import OTHER_LABEL, missing_labels, plural, shortened
+from advisor.inputs.numbers import (
+    EMPTY,
+    MISSING,
+    MOST_LABELS,
+    NO_NUMBER,
+    NOT_FINITE,
+    TWO_WAYS,
+    is_missing,
+    looks_numeric,
+    real_number,
+)
+from advisor.inputs.source import opened
 from advisor.inputs.table import TextRows, opened_rows
-from advisor.inputs.tally import LabelTally, NumberTally, RawHistogram, names_numbers
+
+
+@dataclass(frozen=True)
+class RawHistogram:
+    """What was read, and what was decided on the way."""
+
+    labels: tuple[str, ...]  # the distinct labels without surrounding whitespace, in order of first appearance
+    counts: NDArray[np.int64]  # ``(len(labels),)`` users per label; 0 is possible
+    from_histogram: bool  # True if the file held labels with their counts, False if it held one row a user
+    assumptions: tuple[str, ...] = ()  # what was decided for the user, one sentence each
+    warnings: tuple[str, ...] = ()  # what the user should look at, one sentence each
+    bins: Bins | None = None  # the bins that the labels are, None for labels as they were
+    column: str = ""  # what the file calls the labels
 
 
 def read_histogram(
@@ -79,17 +102,27 @@ def read_histogram(
             raise InputError(
                 f"{option} cannot be used with --transactions: there every column is an item; leave it out"
             )
-        return tally_items(path, keep_top, header, stdin)
+        return _tally_items(path, keep_top, header, stdin)
     names_columns = None if cut is None else names_numbers
     expected = Expected("users", header, (column, counts), names_columns, decimals=cut is not None)
     with opened_rows(path, expected, stdin) as rows:
-        choice = choose_columns(rows.table, column, counts)
-        tallied = _tallied(rows, choice, cut).result(drop_missing=drop_missing)
-    note = rows.table.row_numbers_note if rows.table.row_numbers not in (choice.label, choice.count) else ()
-    assumptions = (*rows.assumptions, *note, *_assumed_columns(rows.table, choice))
-    warnings = (*rows.warnings(), *rows.doubts, *tallied.warnings, *_odd_labels(rows, tallied.labels))
-    column = rows.table.names[choice.label] if rows.table.names else ""
-    return replace(tallied, assumptions=assumptions, warnings=warnings, column=column)
+        table = rows.table
+        label, count = choose_columns(table, column, counts)
+        tally = LabelTally(table) if cut is None else NumberTally(table, label, cut)
+        for block in rows.blocks([label] if count is None else [label, count]):
+            tally.add(block, label, count)
+        tallied = tally.result(drop_missing=drop_missing)
+    notes = table.row_numbers_note if table.row_numbers not in (label, count) else ()
+    if count is not None:
+        notes += (f"column {table.called(count)} read as counts, column {table.called(label)} as labels",)
+    elif table.width > 1:
+        notes += (f"column {table.called(label)} read as values, one row a user",)
+    return replace(
+        tallied,
+        assumptions=(*rows.assumptions, *notes),
+        warnings=(*rows.warnings(), *rows.doubts, *tallied.warnings, *_odd_labels(rows, tallied.labels)),
+        column=table.names[label] if table.names else "",
+    )
 
 
 def read_columns(
@@ -105,7 +138,7 @@ def read_columns(
         tallies = [LabelTally(table) for _ in places]
         for block in rows.blocks(places):
             for place, tally in zip(places, tallies, strict=True):
-                tally.add_block(block.tallied(place), partial(_place_of, block, place))
+                tally.add(block, place, None)
         shared = (*rows.warnings(), *rows.doubts)
         result: list[RawHistogram] = []
         for place, tally in zip(places, tallies, strict=True):
@@ -117,88 +150,317 @@ def read_columns(
     return tuple(result)
 
 
-def _place_of(block: Block, column: int, value: str) -> int:
-    return block.places[block.cells(column).index(value)]
-
-
-def _tallied(rows: Rows, choice: ColumnChoice, cut: Cut | None) -> LabelTally:
-    table, label, count = rows.table, choice.label, choice.count
-    tally = LabelTally(table) if cut is None else NumberTally(table, label, cut)
-    for block in rows.blocks([label] if count is None else [label, count]):
-        if count is None:
-            tally.add_block(block.tallied(label), partial(_place_of, block, label))
-        else:
-            tally.add_counts(block.cells(label), block.cells(count), block.places)
-    return tally
-
-
-def _assumed_columns(table: InputTable, choice: ColumnChoice) -> tuple[str, ...]:
-    if choice.count is None:
-        return (f"column {table.called(choice.label)} read as values, one row a user",) if table.width > 1 else ()
-    return (f"column {table.called(choice.count)} read as counts, column {table.called(choice.label)} as labels",)
-
-
 def _odd_labels(rows: Rows, labels: tuple[str, ...]) -> tuple[str, ...]:
     """Say so if quotation marks were kept, or joined lines."""
     if rows.quoted:
-        joined = [label for label in labels if "\n" in label or "\r" in label]
-        what = plural(len(joined), "label goes", "labels go")
-        return (
-            (f"{what} over several lines ({shortened(joined[0])}); a quotation mark too many joins lines",)
-            if joined
-            else ()
+        odd = [label for label in labels if "\n" in label or "\r" in label]
+        one, many = "label goes", "labels go"
+        what = f"over several lines ({shortened(odd[0])}); a quotation mark too many joins lines" if odd else ""
+    else:
+        odd = [label for label in labels if len(label) > 1 and label[0] == '"']
+        one, many = "label begins", "labels begin"
+        what = f"with a quotation mark ({shortened(odd[0])}), which was kept as part of it" if odd else ""
+    return (f"{plural(len(odd), one, many)} {what}",) if odd else ()
+
+
+class LabelTally:
+    """Users per label of one table."""
+
+    def __init__(self, table: InputTable) -> None:
+        self.table = table
+        self.users: Counter[str] = Counter()
+        self._missing_at: dict[str, int] = {}
+        self._repeated: dict[str, int] = {}
+        self._total = 0
+        self._last: tuple[str, str, int] | None = None  # label, count and place of the last row of a histogram
+
+    def add(self, block: Block, label: int, count: int | None) -> None:
+        """Count the users of some rows, by their columns of labels and of counts (None: a row is a user).
+
+        Raises InputError for what is no count, and for too many users.
+        """
+        places = block.places
+        if count is None:
+            self.add_users(block.tallied(label), lambda word: places[block.cells(label).index(word)])
+            return
+        labels, counts = block.cells(label), whole_counts(block, self.table, count, self._total)
+        self._total += sum(counts)
+        users: dict[str, int] = {}
+        for name, number, place in zip(labels, counts, places, strict=True):
+            if name in users or name in self.users:
+                self._repeated.setdefault(name, place)
+            users[name] = users.get(name, 0) + number
+        self.add_users(users, lambda word: places[labels.index(word)])
+        self._last = labels[-1], block.cells(count)[-1], places[-1]
+
+    def add_users(self, users: Mapping[str, int], place_of: Callable[[str], int]) -> None:
+        """Count users per stripped value; `place_of` gives the first place of a value, 0 where it has none.
+
+        Raises InputError for more values than a domain may have.
+        """
+        self.users.update(users)
+        if len(self.users) > MOST_LABELS:
+            raise InputError(
+                f"{self.table.source}: more than {MOST_LABELS} distinct values, which looks like an identifier "
+                "column, not a category (--keep-top does not help); choose another --column, or cut numbers into bins "
+                "with --bins"
+            )
+        for word in filter(is_missing, users):
+            if word not in self._missing_at:  # to find its place takes a look at every cell
+                self._missing_at[word] = place_of(word)
+
+    def result(self, *, drop_missing: bool) -> RawHistogram:
+        """Return labels and counts, without the missing values if they may be dropped.
+
+        Raises InputError if values are missing and may not be dropped, if no user is left, or if the last row adds up
+        all others.
+        """
+        warnings = self._warnings_of_counts()
+        missing = missing_labels(self.users)
+        warnings += self._leave_out(missing, allowed=drop_missing)
+        if sum(self.users.values()) < 1:
+            why = "every value is missing" if missing else "all counts are 0"
+            raise InputError(f"{self.table.source}: holds no user ({why}); at least one is needed")
+        counts = np.fromiter(self.users.values(), dtype=np.int64, count=len(self.users))
+        return RawHistogram(tuple(self.users), counts, self._last is not None, warnings=tuple(warnings))
+
+    def _warnings_of_counts(self) -> list[str]:
+        """Return what is said of a histogram; raise InputError if its last row adds up all others."""
+        if self._last is not None:
+            label, cell, place = self._last
+            refuse_total(self.table, label, cell, place, self._total - 2 * self.users[label], rows=len(self.users))
+        if not self._repeated:
+            return []
+        label, place = next(iter(self._repeated.items()))
+        more = f" and {len(self._repeated) - 1} more" if len(self._repeated) > 1 else ""
+        return [
+            f"label {shortened(label)} ({self.table.unit} {place}){more} appeared before; the counts of a label were "
+            "added up (if each line is one user, give the column of labels alone)"
+        ]
+
+    def _leave_out(self, missing: Sequence[str], *, allowed: bool) -> list[str]:
+        """Take out users without a value and say so; raises InputError where they may not be dropped."""
+        if not missing:
+            return []
+        if not allowed:
+            label = min(missing, key=lambda word: self._missing_at[word])
+            raise self.table.bad(
+                self._missing_at[label],
+                f"the value is missing ({repr(label) if label else 'an empty cell'}); fill it in, or leave out the "
+                "users without a value with --drop-missing",
+            )
+        dropped = sum(self.users.pop(label) for label in missing)
+        return [plural(dropped, "user was", "users were") + " left out: the value is missing"]
+
+
+MOST_NUMBERS = 10_000_000
+"""Most distinct numbers that are kept where the edges depend on them: 16 bytes each."""
+
+
+class NumberTally(LabelTally):
+    """Users per bin of one table: while it is read where the edges are given, else once its numbers are known.
+
+    table, label: the table, and its column with the numbers.
+    cut: how numbers become bins.
+    """
+
+    def __init__(self, table: InputTable, label: int, cut: Cut) -> None:
+        super().__init__(table)
+        self._cut, self._column = cut, table.names[label] if table.names else None
+        self._bins = cut.bins(self._column)
+        self._sign = table.decimal_sign(label)
+        self._numbers: list[NDArray[np.float64]] = []
+        self._weights: list[NDArray[np.int64]] = []
+        self._kept = 0  # of the numbers, those that are known to be distinct
+        self._placed = np.zeros(1 if self._bins is None else self._bins.k + 2, dtype=np.int64)
+        self._low, self._high, self._whole = math.inf, -math.inf, True
+
+    def add_users(self, users: Mapping[str, int], place_of: Callable[[str], int]) -> None:
+        """Count users per stripped value.
+
+        Raises InputError for a value that is neither a number nor missing.
+        """
+        numbers: dict[float, int] = {}
+        for label, count in users.items():
+            value = self._sign.number(label)
+            if isinstance(value, float):
+                numbers[value] = numbers.get(value, 0) + count
+            elif value in {EMPTY, MISSING, NOT_FINITE}:
+                self._missing_at.setdefault(label, place_of(label))
+                self.users[label] += count
+            else:
+                raise self._refusal(label, place_of(label), value)
+        if numbers:
+            self._place(np.fromiter(numbers, np.float64), np.fromiter(numbers.values(), np.int64))
+
+    def _place(self, numbers: NDArray[np.float64], weights: NDArray[np.int64]) -> None:
+        """Place numbers in bins, or keep them where the edges depend on them."""
+        self._low, self._high = min(self._low, float(numbers.min())), max(self._high, float(numbers.max()))
+        self._whole = self._whole and bool((numbers == np.rint(numbers)).all())
+        if self._bins is not None:
+            self._placed += np.bincount(self._bins.place(numbers) + 1, weights, self._bins.k + 2).astype(np.int64)
+            return
+        self._numbers.append(numbers)
+        self._weights.append(weights)
+        if sum(map(len, self._numbers)) > 2 * max(self._kept, 1 << 18):
+            self._merge()
+
+    def result(self, *, drop_missing: bool) -> RawHistogram:
+        """Return the users of every bin, without those whose number is missing or infinite if they may be dropped.
+
+        Raises InputError if numbers are missing and may not be dropped, or lie outside of the edges, or no user
+        is left.
+        """
+        warnings = self._leave_out(list(self.users), allowed=drop_missing)
+        if not any(weights.any() for weights in self._weights) and not self._placed.any():
+            raise InputError(f"{self.table.source}: holds no user with a number; at least one is needed")
+        bins = self._bins
+        if bins is None:
+            self._merge()
+            bins = self._own_bins()
+            warnings.append(_own_range(bins))
+            self._placed = np.bincount(bins.place(self._numbers[0]) + 1, self._weights[0], bins.k + 2).astype(np.int64)
+        counts = self._placed[1:-1]
+        if outside := int(self._placed[0] + self._placed[-1]):
+            if not self._cut.clamp:
+                raise self._outside(bins)
+            counts[0] += self._placed[0]
+            counts[-1] += self._placed[-1]
+            lie, share = plural(outside, "user lies", "users lie"), f"{outside / counts.sum():.2%} of all"
+            warnings.append(f"{lie} outside of the edges ({share}), counted in the first or last bin")
+        if self._whole and bins.width is not None and not bins.width.is_integer():
+            what = "some stay empty" if bins.width < 1 else "they do not hold equally many of them"
+            warnings.append(
+                f"all numbers are whole, and bins of width {edge_text(bins.width)} are not: {what}; a whole "
+                "--bin-width avoids that"
+            )
+        return RawHistogram(bins.labels, counts, self._last is not None, warnings=tuple(warnings), bins=bins)
+
+    def _refusal(self, label: str, place: int, reason: str) -> InputError:
+        what = "holds" if self._column is None else f"column {shortened(self._column)} holds"
+        where = f" on {self.table.unit} {place}" if place else ""
+        if reason == TWO_WAYS:
+            way_out = "write it without separators of thousands, and separate columns by tabs or commas"
+        else:
+            way_out = "bins need numbers (dates as years or days): correct it, or choose another --column"
+        return InputError(f"{self.table.source}: {what} {shortened(label)}{where}, which {reason}; {way_out}")
+
+    def _merge(self) -> None:
+        """Add up the users of equal numbers."""
+        numbers, where = np.unique(np.concatenate(self._numbers), return_inverse=True)
+        weights = np.bincount(where, np.concatenate(self._weights)).astype(np.int64)
+        self._numbers, self._weights, self._kept = [numbers], [weights], len(numbers)
+        if self._kept > MOST_NUMBERS:
+            raise InputError(
+                f"{self.table.source}: more than {MOST_NUMBERS:,} distinct numbers, too many to keep until their range "
+                "is known; give the range with --edges, for example --edges 0,100000"
+            )
+
+    def _own_bins(self) -> Bins:
+        """Return bins over the range of the sample."""
+        if self._low == self._high and self._cut.count is not None:
+            least = math.floor(self._low)
+            raise InputError(
+                f"{self.table.source}: every number is {edge_text(self._low)}, so there is no range to cut; give one "
+                f"with --edges, for example --edges {edge_text(least)},{edge_text(least + 1)}"
+            )
+        bins = self._cut.between(self._low, self._high, column=self._column)
+        if bins.k < 2:
+            raise InputError(
+                f"{self.table.source}: all numbers lie in one bin, {bins.span}, and a domain needs at least 2; give a "
+                "smaller --bin-width, or the range with --edges"
+            )
+        return bins
+
+    def _outside(self, bins: Bins) -> InputError:
+        below, above = int(self._placed[0]), int(self._placed[-1])
+        parts = [f"{below:,} below (down to {edge_text(self._low)})"] if below else []
+        parts += [f"{above:,} above (up to {edge_text(self._high)})"] if above else []
+        low, high = exact(float(bins.edges[0])), exact(float(bins.edges[-1]))
+        if self._cut.width is None:
+            low, high = min(low, exact(self._low)), max(high, exact(self._high))
+        else:
+            step = exact(self._cut.width)
+            low += min(0, (exact(self._low) - low) // step) * step
+            high -= min(0, (high - exact(self._high)) // step) * step
+        share = f"{below + above:,} of {int(self._placed.sum()):,}"
+        return InputError(
+            f"{self.table.source}: {share} users lie outside of the edges {bins.span}: {' and '.join(parts)}; let the "
+            f"edges reach from {edge_text(low)} to {edge_text(high)}, or count these users in the first and last bin "
+            "with --clamp"
         )
-    odd = [label for label in labels if len(label) > 1 and label[0] == '"']
-    what = plural(len(odd), "label begins", "labels begin")
-    return (f"{what} with a quotation mark ({shortened(odd[0])}), which was kept as part of it",) if odd else ()
+
+
+def binned(name: str, column: str, users: Mapping[str, int], cut: Cut) -> RawHistogram:
+    """Return the users of every bin of numbers in memory.
+
+    name, column: what the sample, and what the numbers are called ("" for nothing).
+
+    Raises InputError as a file of these numbers would.
+    """
+    tally = NumberTally(InputTable(name, (column,) if column else None, 1, (), ()), 0, cut)
+    tally.add_users(users, lambda _: 0)
+    return tally.result(drop_missing=False)
+
+
+def names_numbers(first: Sequence[str], rest: Sequence[Sequence[str]], usual: bool) -> bool:
+    """Tell a header above numbers from the first of them: a word over a column that mostly holds numbers."""
+    if any(map(looks_numeric, first)):
+        return usual
+    rows = [row for row in rest if len(row) == len(first)]
+    for at, cell in enumerate(first):
+        if real_number(cell, comma=False) == NO_NUMBER:
+            numbers = sum(looks_numeric(row[at].strip()) for row in rows)
+            if 2 * numbers >= max(len(rows), 1):
+                return True
+    return usual
+
+
+def _own_range(bins: Bins) -> str:
+    example = f"{edge_text(bins.edges[0])},{edge_text(bins.edges[-1])}"
+    return (
+        f"the range of the bins, {bins.span}, comes from the sample's own smallest and largest number; a collection "
+        f"needs one that is fixed beforehand and reveals no user: give it, for example --edges {example}"
+    )
 
 
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", " ": "whitespace"}
 
 
-def tally_items(path: str, keep_top: int | None, header: bool | None, stdin: BinaryIO | None) -> RawHistogram:
+def _tally_items(path: str, keep_top: int | None, header: bool | None, stdin: BinaryIO | None) -> RawHistogram:
     """Give every row its most frequent item; reads the input twice, standard input from a copy on disk.
 
     An item that is never the most frequent one of a row has 0 users; users without a kept item are `OTHER_LABEL`.
 
     Raises InputError if there is no item, an item is called `OTHER_LABEL`, or there are over two million items.
     """
+    expected = Expected("items", bool(header), items=True)
     with opened(path, stdin) as source:
         if source.is_parquet:
             raise InputError(f"{source.name}: is Parquet; --transactions reads rows of text, give CSV")
         with source.rereadable() as again:
-            return _tally(again, keep_top, header)
-
-
-def _tally(source: Source, keep_top: int | None, header: bool | None) -> RawHistogram:
-    expected = Expected("items", bool(header), items=True)
-    rows = TextRows(source, expected)
-    separator = rows.form.delimiter or " "
-    rows_with, users = _count_rows(rows)
-    if not rows_with:
-        raise InputError(f"{source.name}: holds no item; give one row of items a user")
-    if OTHER_LABEL in rows_with:
-        raise InputError(
-            f"{source.name}: {OTHER_LABEL!r} is an item, but stands for users without a kept item; rename it"
-        )
-    # Counter.most_common sorts stably: ties stay in order of first appearance.
-    ranked = [item for item, _ in rows_with.most_common(keep_top)]
-    held = _assign(TextRows(source, expected), ranked)
-    labels = [item for item in rows_with if item in held]
-    counts = [held[item] for item in labels]
-    if without := users - sum(counts):
-        labels.append(OTHER_LABEL)
-        counts.append(without)
-    kept = f"the {len(ranked)} kept" if len(ranked) < len(rows_with) else "all"
+            rows = TextRows(again, expected)
+            rows_with, users = _count_rows(rows)
+            # Counter.most_common sorts stably: ties stay in order of first appearance.
+            kept = [item for item, _ in rows_with.most_common(keep_top)]
+            counts = _assign(TextRows(again, expected), kept)
+    counts = {item: counts[item] for item in rows_with if item in counts}
+    if without := users - sum(counts.values()):
+        counts[OTHER_LABEL] = without
+    among = f"the {len(kept)} kept" if len(kept) < len(rows_with) else "all"
     assumptions = (
-        f"each row taken as the items of one user, separated by {_SEPARATORS[separator]}",
-        f"each user keeps the item that is in most rows, among {kept} of {len(rows_with)} items",
+        f"each row taken as the items of one user, separated by {_SEPARATORS[rows.form.delimiter or ' ']}",
+        f"each user keeps the item that is in most rows, among {among} of {len(rows_with)} items",
     )
-    return RawHistogram(tuple(labels), np.array(counts, dtype=np.int64), False, assumptions, rows.warnings())
+    numbers = np.fromiter(counts.values(), dtype=np.int64, count=len(counts))
+    return RawHistogram(tuple(counts), numbers, False, assumptions, rows.warnings())
 
 
 def _count_rows(rows: TextRows) -> tuple[Counter[str], int]:
-    """Return in how many rows each item is, and the number of rows."""
+    """Return in how many rows each item is, and the number of rows.
+
+    Raises InputError if there is no item, one that stands for others, or too many.
+    """
     rows_with: Counter[str] = Counter()
     users = 0
     for baskets in _baskets(rows):
@@ -209,6 +471,12 @@ def _count_rows(rows: TextRows) -> tuple[Counter[str], int]:
                 "not categories; give items that several users share"
             )
         users += len(baskets)
+    if not rows_with:
+        raise InputError(f"{rows.table.source}: holds no item; give one row of items a user")
+    if OTHER_LABEL in rows_with:
+        raise InputError(
+            f"{rows.table.source}: {OTHER_LABEL!r} is an item, but stands for users without a kept item; rename it"
+        )
     return rows_with, users
 
 

@@ -17,6 +17,15 @@ def shortened(label: str) -> str:
     return repr(label if len(label) <= LONGEST_SHOWN else label[:LONGEST_SHOWN] + "…")
 
 
+def label_of(value: object) -> str:
+    """Return a value as CSV writers write it, a float that is a whole number as an integer.
+
+    >>> label_of(3.0), label_of(" x "), label_of(0.5)
+    ('3', 'x', '0.5')
+    """
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip()
+
+
 def plural(number: int, one: str, many: str) -> str:
     """Return the number with the right form of the noun (and its verb).
 
@@ -70,39 +79,50 @@ def merge_equal_numbers(users: Mapping[str, int]) -> tuple[dict[str, int], tuple
     return merged, (f"labels that are the same number were merged: {shown}",)
 
 
+def repeated(labels: Sequence[str]) -> tuple[int, int] | None:
+    """Return the places of the first label that is there again, also as the same number written differently.
+
+    >>> repeated(["1", "2", "1.0"]), repeated(["a", "1", "1.0"])
+    ((0, 2), None)
+    """
+    numeric = all_numbers(labels)
+    places: dict[str | Decimal, int] = {}
+    for place, label in enumerate(labels):
+        first = places.setdefault(value_of(label) if numeric else label, place)
+        if first != place:
+            return first, place
+    return None
+
+
 def check_domain(domain: Sequence[str]) -> tuple[str, ...]:
     """Return the stripped labels of a domain.
 
     Raises InputError if a label is empty or there twice, also as the same number written differently.
     """
     labels = tuple(label.strip() for label in domain)
-    numeric = all_numbers(labels)
-    seen: dict[str | Decimal, int] = {}
-    for place, label in enumerate(labels, start=1):
-        if not label:
-            raise InputError(f"domain: label {place} is empty; give one label a line")
-        key = value_of(label) if numeric else label
-        if key in seen:
-            raise InputError(
-                f"domain: label {shortened(label)} is there twice (labels {seen[key]} and {place}); remove one"
-            )
-        seen[key] = place
+    if "" in labels:
+        raise InputError(f"domain: label {labels.index('') + 1} is empty; give one label a line")
+    if twice := repeated(labels):
+        first, place = twice
+        raise InputError(
+            f"domain: label {shortened(labels[place])} is there twice (labels {first + 1} and {place + 1}); remove one"
+        )
     return labels
 
 
 def place_in_domain(users: Mapping[str, int], domain: Sequence[str]) -> tuple[dict[str, int], dict[str, int]]:
     """Return the users of the labels in the domain, in its order, and those of labels that are not in it."""
-    known: dict[str, str] = {label: label for label in domain}
+    spellings: dict[str, str] = {label: label for label in domain}
     if all_numbers(domain):
         spelled = {value_of(label): label for label in domain}
         for label in users:
             value = number(label)
             if value is not None and value in spelled:
-                known[label] = spelled[value]
+                spellings[label] = spelled[value]
     inside = dict.fromkeys(domain, 0)
-    for label in users.keys() & known.keys():
-        inside[known[label]] += users[label]
-    return inside, {label: count for label, count in users.items() if label not in known}
+    for label in users.keys() & spellings.keys():
+        inside[spellings[label]] += users[label]
+    return inside, {label: count for label, count in users.items() if label not in spellings}
 
 
 def refuse_outside(outside: Collection[str], domain: Sequence[str]) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from advisor.checks import whole
 from advisor.errors import InputError, listed
 from advisor.inputs.columns import COUNT_NAMES
-from advisor.inputs.frames import is_pandas
+from advisor.inputs.labels import label_of
+from simulator._types import FloatArray, IntArray
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -228,7 +230,56 @@ def _label(value: Any) -> str:
         raise InputError(f"sample must hold values, got {value!r}: leave missing ones out")
     if isinstance(value, list | tuple | dict | set | np.ndarray):
         raise InputError(f"sample must be flat, one value per user, got {value!r} in it")
-    text = str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip()
+    text = label_of(value)
     if not text:
         raise InputError("sample must hold values, got an empty string: leave missing ones out")
     return text
+
+
+def is_pandas(given: object) -> TypeGuard[Any]:
+    """Tell whether something is of pandas, which nobody has without importing it."""
+    pandas = sys.modules.get("pandas")
+    kinds = () if pandas is None else (pandas.Series, pandas.DataFrame, pandas.Index, pandas.Categorical)
+    return isinstance(given, kinds)
+
+
+def in_order_of(estimate: Any, labels: Sequence[str]) -> tuple[FloatArray, IntArray | None]:
+    """Return the numbers of a series or frame ``(..., k)`` with the labels along the last axis in a given order.
+
+    Returns also the place of each of its labels in that order; None where they are numbers of places, or the order is
+    not known to the advice either, and it is taken as it stands.
+
+    Raises InputError if it names other labels.
+    """
+    values = np.asarray(estimate.to_numpy(), dtype=np.float64)
+    index = estimate.columns if hasattr(estimate, "columns") else getattr(estimate, "index", range(len(estimate)))
+    own = [label_of(label) for label in index]
+    placed = {label: at for at, label in enumerate(labels)}
+    if len(own) != len(labels):  # which is refused by its shape
+        return values, None
+    if set(own) != set(placed):
+        numbered = {str(at) for at in range(len(labels))}
+        if numbered in (set(own), set(placed)):
+            return values, None
+        strange = next((label for label in own if label not in placed), own[0])
+        raise InputError(
+            f"the estimate has a value for {strange!r}, which is no category of this advice: give "
+            "estimate.to_numpy() if the order is that of advice.request.labels"
+        )
+    places = np.array([placed[label] for label in own], dtype=np.int64)
+    ordered = np.empty_like(values)
+    ordered[..., places] = values
+    return ordered, places
+
+
+def applied_to(estimate: Any, labels: Sequence[str], function: Callable[[FloatArray], FloatArray]) -> Any:
+    """Return a series or frame of what a function of ``(..., k)`` gives, with the labels that it came with."""
+    values, places = in_order_of(estimate, labels)
+    result = function(values)
+    if places is not None:
+        result = result[..., places]
+    if not hasattr(estimate, "index"):  # an index holds values alone
+        return result
+    if hasattr(estimate, "columns"):
+        return type(estimate)(result, index=estimate.index, columns=estimate.columns)
+    return type(estimate)(result, index=estimate.index, name=estimate.name)

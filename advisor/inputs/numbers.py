@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
 from collections.abc import Collection, Iterable
@@ -27,14 +26,7 @@ _COMMA = re.compile(rf"[+-]?(?:[0-9]+(?:,[0-9]*)?|,[0-9]+){_EXPONENT}")
 _GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]*)?")
 _DOT_GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:\.[0-9]{3})+(?:,[0-9]*)?")
 _NOT_FINITE = re.compile(r"[+-]?(?:inf(?:inity)?|∞)", re.IGNORECASE)
-_MISSING_WORDS = ("nan", "na", "n/a", "null", "none")
-
-MISSING_SPELLINGS = frozenset(
-    "".join(letters)
-    for word in _MISSING_WORDS
-    for letters in itertools.product(*({letter, letter.upper()} for letter in word))
-)
-"""Every upper and lower case spelling of nan, na, n/a, null and none."""
+_MISSING_WORDS = frozenset({"", "nan", "na", "n/a", "null", "none"})
 
 
 def number(label: str) -> Decimal | None:
@@ -74,7 +66,7 @@ def is_missing(cell: str) -> bool:
     >>> is_missing(""), is_missing("N/A"), is_missing("Nauru")
     (True, True, False)
     """
-    return not cell or cell in MISSING_SPELLINGS
+    return cell.lower() in _MISSING_WORDS
 
 
 def is_finite(cell: str) -> bool:
@@ -102,29 +94,24 @@ def whole_count(cell: str, *, decimal_comma: bool = False) -> int | str:
     """
     if cell.isascii() and cell.isdecimal() and len(cell) <= 15:
         return int(cell)
-    if not cell:
-        return EMPTY
     if decimal_comma and (_GROUPED.fullmatch(cell) or _DOT_GROUPED.fullmatch(cell)):
         return "can be read in two ways (thousands or decimals); write it with digits only"
-    if _GROUPED.fullmatch(cell):
-        cell = cell.replace(",", "")
-    if cell in MISSING_SPELLINGS:
-        return MISSING
-    if _NOT_FINITE.fullmatch(cell):
-        return NOT_FINITE
-    if not _NUMBER.fullmatch(cell):
-        return NO_NUMBER
-    return _whole(Decimal(cell))
-
-
-def _whole(value: Decimal) -> int | str:
+    plain = cell.replace(",", "") if _GROUPED.fullmatch(cell) else cell
+    if not _NUMBER.fullmatch(plain):
+        return _no_number(cell)
+    value = Decimal(plain)
     if value < 0:
         return "is negative"
     if value > LARGEST_TOTAL:
         return f"is above {LARGEST_TOTAL} (2^53)"
-    if value != value.to_integral_value():
-        return "is not a whole number"
-    return int(value)
+    return int(value) if value == value.to_integral_value() else "is not a whole number"
+
+
+def _no_number(cell: str) -> str:
+    """Return what is wrong with a cell that is no number, in a few words."""
+    if is_missing(cell):
+        return MISSING if cell else EMPTY
+    return NOT_FINITE if _NOT_FINITE.fullmatch(cell) else NO_NUMBER
 
 
 def decimal_signs(cell: str) -> tuple[bool, bool]:
@@ -148,11 +135,7 @@ def real_number(cell: str, *, comma: bool) -> float | str:
     if _NUMBER.fullmatch(plain):
         value = float(plain)
         return value if math.isfinite(value) else "is too large"
-    if not cell:
-        return EMPTY
-    if is_missing(cell):
-        return MISSING
-    return NOT_FINITE if _NOT_FINITE.fullmatch(cell) else NO_NUMBER
+    return _no_number(cell)
 
 
 def plain_number(cell: str, *, comma: bool) -> str:

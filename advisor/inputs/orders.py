@@ -81,11 +81,11 @@ def recognised(labels: Sequence[str]) -> tuple[Fit, Fit | None] | None:
     """
     names = list(labels)
     ranges = range_fit(names)
-    every = list(chain([] if ranges is None else [ranges], date_fits(names), word_fits(names)))
-    if not every:
+    fits = list(chain([] if ranges is None else [ranges], date_fits(names), word_fits(names)))
+    if not fits:
         return None
-    fewest = min(len(one.outside) for one in every)
-    first, *others = (one for one in every if len(one.outside) == fewest)
+    fewest = min(len(one.outside) for one in fits)
+    first, *others = (one for one in fits if len(one.outside) == fewest)
     return first, next((one for one in others if one.labels not in (first.labels, first.labels[::-1])), None)
 
 
@@ -138,22 +138,6 @@ def word_fits(labels: list[str]) -> Iterator[Fit]:
 
 # --- dates and times: 2024-01-31, Jan 2024, 2024Q1, 31.01.2024, 08:30, 8 pm -------------------------------------
 
-_FORMATS = (
-    "%Y %m %d",
-    "%Y %m",
-    "%m %Y",
-    "%b %Y",
-    "%B %Y",
-    "%Y %b",
-    "%Y %B",
-    "%d %b %Y",
-    "%d %B %Y",
-    "%b %d %Y",
-    "%B %d %Y",
-    "%b %y",
-    "%B %y",
-)
-_DAY_FIRST, _MONTH_FIRST = ("%d %m %Y", "%d %m %y"), ("%m %d %Y", "%m %d %y")
 _BETWEEN = re.compile(r"(?<=\d)(?:st|nd|rd|th)?[-/., ']+(?=\w)|(?<=[a-z])[-/., ']+(?=\w)")
 _YEARS = range(1500, 2200)  # others are rather other numbers
 _YEAR = r"((?:1[5-9]|20|21)\d\d)"
@@ -182,7 +166,7 @@ def _fit_of(name: str, texts: dict[str, str], key: Callable[[str], Key | None], 
 def _date(text: str) -> Key | None:
     """Return year, month, day and time of a date without doubts about which is which; 0 where it has no day."""
     if ":" not in text:
-        return _parsed(text, _FORMATS)
+        return _parsed(text, WORDS["dates"]["sure"])
     with suppress(ValueError):
         return _key(datetime.fromisoformat(text.upper()))
     return None
@@ -205,8 +189,8 @@ def _key(moment: datetime, *, day: bool = True) -> Key | None:
 def _numeric_dates(texts: dict[str, str]) -> Iterator[Fit]:
     """Yield the order of dates like 31/01/2024: the day first, or the month where only that can be."""
     first, second = (
-        _fit_of(f"dates, {name}", texts, partial(_parsed, formats=formats))
-        for name, formats in (("day before month", _DAY_FIRST), ("month before day", _MONTH_FIRST))
+        _fit_of(f"dates, {name}", texts, partial(_parsed, formats=WORDS["dates"][name]))
+        for name in ("day before month", "month before day")
     )
     points = any(re.fullmatch(r"\d+\.\d+\.\d+", text) for text in texts.values())  # nobody writes a month first so
     if first and second and not points and not first.outside and not second.outside:
@@ -270,6 +254,12 @@ def _seconds(parts: tuple[str | None, ...], half: str | None) -> float | None:
 
 # --- ranges of numbers, numbers with units: 5-9, under 18, 65+, $25,000 to $49,999, 1-2 hours, (0, 5] -----------
 
+
+def _any_of(words: str) -> str:
+    """Return a pattern of any of the words, the longest first."""
+    return "|".join(map(re.escape, sorted(WORDS["ranges"][words], key=len, reverse=True)))
+
+
 _FAMILIES = [alternatives(table) for table in WORDS["units"]]
 _CURRENCY = r"(?:[$€£¥]|\b(?:usd|eur|gbp|chf)\b)"
 _WORD = r"(?!(?:to|until|through|bis|à|a|and|or|plus|und|et|y|o|am|pm)\b)[^\W\d_]+(?=\W|$)"
@@ -278,20 +268,9 @@ _TO = r"\s*(?:-|–|—|−|\.\.+|…|\b(?:to|until|through|bis|à|a|and)\b)\s*"
 _ABOUT = re.compile(r"(?:\b(?:aged?|ages|between|from)\b|\b(?:years?|yrs?)[ -](?:old|of age)\b|\bp\.?a\.?$)")
 _RANGE = re.compile(rf"{_VALUE}{_TO}{_VALUE}")
 _ONE = re.compile(_VALUE)
-_BELOW = re.compile(
-    r"(?:<=?|≤|under|below|less than|fewer than|younger than|up to|at most|until|unter|bis(?: zu)?|moins de|menos de)"
-    rf"\s*{_VALUE}"
-)
-_BELOW_AFTER = re.compile(
-    rf"{_VALUE}\s*(?:(?:or|and) (?:less|under|fewer|below|younger|lower)|und (?:jünger|weniger)|et moins|o menos)"
-)
-_ABOVE = re.compile(
-    r"(?:>=?|≥|over|above|more than|older than|at least|über|ab|mehr als|plus de|más de)" + rf"\s*{_VALUE}"
-)
-_ABOVE_AFTER = re.compile(
-    rf"{_VALUE}\s*(?:\+|plus\b|(?:or|and) (?:more|over|older|above|up|higher|greater)|und (?:älter|mehr)|et plus|"
-    r"y más|o más|upwards)\s*((?:[^\W\d_]+)?)"
-)
+_BELOW, _ABOVE = (re.compile(rf"(?:{_any_of(words)})\s*{_VALUE}") for words in ("below", "above"))
+_BELOW_AFTER = re.compile(rf"{_VALUE}\s*(?:{_any_of('or_below')})")
+_ABOVE_AFTER = re.compile(rf"{_VALUE}\s*(?:\+|plus\b|{_any_of('or_above')})\s*((?:[^\W\d_]+)?)")
 _BRACKETS = re.compile(r"[\[(]\s*(-?(?:inf|\d+(?:\.\d*)?))\s*[,;]\s*(\+?-?(?:inf|\d+(?:\.\d*)?))\s*[\])]")
 _SPACED = re.compile(r"[1-9]\d{0,2}(?: \d{3})+(?:[.,]\d+)?")
 _SPREADSHEET = re.compile(r"(?:\d{1,2}-[a-z]{3}|[a-z]{3}-\d{2})")
@@ -430,6 +409,3 @@ def _gap(labels: list[str], keys: dict[str, tuple[float, float]]) -> tuple[str, 
     usual, times = Counter(steps.values()).most_common(1)[0]
     wide = [pair for pair, step in steps.items() if step > usual and step > 1]
     return wide[0] if wide and 2 * times > len(steps) else None
-
-
-__all__ = ["Fit", "recognised"]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from advisor.errors import InputError
-from advisor.inputs.blocks import Block, Rows
+from advisor.inputs.blocks import Block, ColumnBlock, Rows
 from advisor.inputs.columns import InputTable
-from advisor.inputs.labels import shortened
+from advisor.inputs.labels import label_of, shortened
 from advisor.inputs.source import LONGEST_LINE, Source
 
 _BATCH_ROWS = 1 << 15
@@ -64,38 +63,39 @@ class ParquetRows(Rows):
             raise InputError(f"{source}: the Parquet file has no columns")
         if not file.metadata.num_rows:
             raise InputError(f"{source}: is empty; a table with at least one row is needed")
-        stripped = tuple(name.strip() for name in self._names)
         rows = self._head()
-        super().__init__(InputTable(source, stripped, len(stripped), rows, range(1, len(rows) + 1), unit="row"), ())
+        names = tuple(map(str.strip, self._names))
+        super().__init__(InputTable(source, names, len(names), rows, range(1, len(rows) + 1), unit="row"), ())
 
     def _head(self) -> list[list[str]]:
         """Return the first rows; columns that cannot be read anyway are empty there."""
-        times = Counter(self._names)
-        flat = [name for at, name in enumerate(self._names) if times[name] == 1 and self._is_flat(at)]
-        flat = [name for name in flat if not self._overlong(name)]
-        if not flat:
-            return []
-        batch = next(self._file.iter_batches(batch_size=min(_HEAD_ROWS, self._batch_rows(flat)), columns=flat))
-        cells = {name: _Coded(batch.column(name)).cells() for name in flat}
-        return [[cells[name][row] if name in cells else "" for name in self._names] for row in range(batch.num_rows)]
+        places = range(len(self._names))
+        once = [at for at in places if self._names.count(self._names[at]) == 1]
+        flat = [at for at in once if self._is_flat(at) and not self._overlong(self._names[at])]
+        cells = next(self._batches(flat, _HEAD_ROWS)) if flat else {}
+        rows = len(cells[flat[0]]) if flat else 0
+        return [[cells[at][row] if at in cells else "" for at in places] for row in range(rows)]
+
+    def _batches(self, used: Sequence[int], most: int) -> Iterator[dict[int, list[str]]]:
+        """Yield the cells of some columns for at most so many rows at once: fewer where lists may be long."""
+        names = [self._names[at] for at in used]
+        rows = min(most, _BATCH_LISTS) if self._lists & set(names) else most
+        for batch in self._file.iter_batches(batch_size=rows, columns=names):
+            yield {at: _cells(batch.column(self._names[at])) for at in used}
 
     def blocks(self, columns: Sequence[int] | None = None, *, even: bool = True) -> Iterator[Block]:  # noqa: ARG002
         """Yield the rows in blocks, without the header and blank lines."""
         used = sorted(set(range(self.table.width) if columns is None else columns))
         for at in used:
             self._check(at)
-        place, names = 1, [self._names[at] for at in used]
-        for batch in self._file.iter_batches(batch_size=self._batch_rows(names), columns=names):
-            taken = {at: _Coded(batch.column(self._names[at])) for at in used}
-            for at, values in taken.items():
-                if max(map(len, values.labels.values())) > LONGEST_LINE:
+        place = 1
+        for cells in self._batches(used, _BATCH_ROWS):
+            for at in used:
+                if max(map(len, cells[at])) > LONGEST_LINE:
                     raise self._too_long(at)
-            yield _ParquetBlock(taken, self.table.width, range(place, place + batch.num_rows))
-            place += batch.num_rows
-
-    def _batch_rows(self, names: Sequence[str]) -> int:
-        """Return how many rows are read at once: fewer where they hold lists, which may be long."""
-        return _BATCH_LISTS if self._lists & set(names) else _BATCH_ROWS
+            rows = len(cells[used[0]])
+            yield ColumnBlock(cells, self.table.width, range(place, place + rows))
+            place += rows
 
     def _is_flat(self, at: int) -> bool:
         from pyarrow import types
@@ -132,38 +132,14 @@ class ParquetRows(Rows):
             raise self._too_long(at)
 
 
-class _Coded:
-    """Values of a batch as numbers of distinct labels, so that a long one is in memory once."""
-
-    def __init__(self, values: Any) -> None:
-        values = _as_text(values) if _is_list(values.type) else values
-        coded = values if str(values.type).startswith("dictionary") else values.dictionary_encode()
-        self._codes = coded.indices
-        distinct = coded.unique()
-        self.labels = dict(zip(distinct.indices.to_pylist(), map(_label, distinct.to_pylist()), strict=True))
-
-    def cells(self) -> list[str]:
-        """Return the label of each value."""
-        return [self.labels[code] for code in self._codes.to_pylist()]
-
-    def tallied(self) -> Mapping[str, int]:
-        """Return how many values have each label, in order of first appearance."""
-        result: Counter[str] = Counter()
-        for entry in self._codes.value_counts().to_pylist():
-            result[self.labels[entry["values"]]] += entry["counts"]
-        return result
-
-
-class _ParquetBlock(Block):
-    def __init__(self, columns: Mapping[int, _Coded], width: int, places: Sequence[int]) -> None:
-        super().__init__(width, places)
-        self._columns = columns
-
-    def cells(self, column: int) -> list[str]:
-        return self._columns[column].cells()
-
-    def tallied(self, column: int) -> Mapping[str, int]:
-        return self._columns[column].tallied()
+def _cells(values: Any) -> list[str]:
+    """Return values of a batch as text; a long one that is there several times is in memory once."""
+    values = _as_text(values) if _is_list(values.type) else values
+    coded = values if str(values.type).startswith("dictionary") else values.dictionary_encode()
+    distinct = coded.unique()
+    texts = ["" if value is None else label_of(value) for value in distinct.to_pylist()]
+    labels = dict(zip(distinct.indices.to_pylist(), texts, strict=True))
+    return [labels[code] for code in coded.indices.to_pylist()]
 
 
 def _is_list(kind: Any) -> bool:
@@ -180,12 +156,3 @@ def _as_text(lists: Any) -> Any:
     if pa.types.is_boolean(lists.type.value_type):
         lists = lists.cast(pa.list_(pa.int8()))  # 0 and 1, as in CSV
     return compute.binary_join(lists.cast(pa.list_(pa.string())), _BETWEEN)
-
-
-def _label(value: object) -> str:
-    """Write a value as CSV writers do, a float that is a whole number as an integer."""
-    if value is None:
-        return ""
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value).strip()

@@ -5,18 +5,17 @@ from __future__ import annotations
 import math
 import re
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError
-from advisor.inputs.blocks import Block, Rows, real_numbers
-from advisor.inputs.columns import COUNT_NAMES, InputTable, bad_count, find_column
+from advisor.inputs.blocks import Rows, real_numbers, whole_counts
+from advisor.inputs.columns import COUNT_NAMES, HEADERS, InputTable, find_column
 from advisor.inputs.head import Expected
-from advisor.inputs.numbers import LARGEST_TOTAL, whole_count
 from advisor.inputs.table import opened_rows
 from simulator.places import Places
 
@@ -25,12 +24,7 @@ KM_PER_DEGREE = 40_007.863 / 360  # along a meridian (WGS 84)
 BLOCK = 65_536  # places that are cut into cells at once
 
 
-# What the two coordinates are, and the words in headers that say so.
-GRID = {"row": frozenset({"row", "rows"}), "column": frozenset({"column", "columns", "col", "cols"})}
-DEGREES = {
-    "longitude": frozenset({"longitude", "longitudes", "lon", "long", "lng"}),
-    "latitude": frozenset({"latitude", "latitudes", "lat"}),
-}
+GRID, DEGREES = ("row", "column"), ("longitude", "latitude")  # what the two coordinates are
 MOST_DEGREES = {"longitude": 180, "latitude": 90}
 
 
@@ -45,12 +39,8 @@ class PlacesRead:
     warnings: tuple[str, ...]
 
 
-class _Users(NamedTuple):
-    """Coordinates ``(rows, 2)`` of a block, how many users each row stands for (None: one), and its places."""
-
-    coordinates: NDArray[np.float64]
-    users: NDArray[np.int64] | None
-    places: Sequence[int]
+_Users: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int64], Sequence[int]]
+"""Coordinates ``(rows, 2)`` of a block, how many users each row stands for, and where the rows stand."""
 
 
 def parse_grid(text: str) -> tuple[int, int]:
@@ -147,7 +137,7 @@ def read_places(
 
 
 def _columns(
-    table: InputTable, names: Sequence[str], counts: str | None, axes: Mapping[str, frozenset[str]]
+    table: InputTable, names: Sequence[str], counts: str | None, axes: tuple[str, str]
 ) -> tuple[list[int], int | None]:
     """Return the columns of the coordinates, in the order of their headers, and that of the counts (None: none).
 
@@ -159,13 +149,13 @@ def _columns(
     if at[0] == at[1]:
         raise InputError(f"{table.source}: --columns names column {table.called(at[0])} twice")
     headers = [set(_words(table.names[column])) if table.names else set() for column in at]
-    words = list(axes.values())
+    words = [HEADERS[axis] for axis in axes]
     right = [not header.isdisjoint(own) for header, own in zip(headers, words, strict=True)]
     wrong = [not header.isdisjoint(other) for header, other in zip(headers, reversed(words), strict=True)]
     if any(right) and any(wrong) and wrong != right:
         raise InputError(
             f"{table.source}: the columns {' and '.join(map(table.called, at))} are both a "
-            f"{list(axes)[right.index(True)]}; --columns takes {' and '.join(axes)}"
+            f"{axes[right.index(True)]}; --columns takes {' and '.join(axes)}"
         )
     at = at[::-1] if any(wrong) and not any(right) else at
     if counts is not None:
@@ -184,49 +174,32 @@ def _users(rows: Rows, at: Sequence[int], count: int | None) -> Iterator[_Users]
     signs = list(map(table.decimal_sign, at))
     for block in rows.blocks(at if count is None else [*at, count]):
         coordinates = real_numbers(block, table, at, signs, "coordinate")
-        users = None if count is None else _counts(table, block, count)
-        total += len(block) if users is None else sum(users.tolist())  # no overflow
-        if total > LARGEST_TOTAL:
-            raise InputError(f"{table.source}: the counts add up to more than {LARGEST_TOTAL} (2^53) users")
-        yield _Users(coordinates, users, block.places)
-
-
-def _counts(table: InputTable, block: Block, at: int) -> NDArray[np.int64]:
-    plain = block.whole([at])
-    if plain is not None:
-        return plain[:, 0]
-    numbers = []
-    for cell, place in zip(block.cells(at), block.places, strict=True):
-        number = whole_count(cell, decimal_comma=table.decimal_comma)
-        if isinstance(number, str):
-            raise bad_count(table, place, cell, number)
-        numbers.append(number)
-    return np.array(numbers, dtype=np.int64)
+        users = np.ones(len(block), dtype=np.int64)
+        if count is not None:
+            users = np.array(whole_counts(block, table, count, total), dtype=np.int64)
+        total += int(users.sum())
+        yield coordinates, users, block.places
 
 
 def _in_grid(table: InputTable, blocks: Iterable[_Users], size: tuple[int, int]) -> NDArray[np.int64]:
     """Return the users of each cell; coordinates are rows and columns."""
     result = np.zeros(size[0] * size[1], dtype=np.int64)
-    for block in blocks:
-        values = block.coordinates
+    for values, users, places in blocks:
         wrong = (values != np.floor(values)) | (values < 0) | (values >= size)
         if wrong.any():
             at, which = divmod(int(wrong.argmax()), 2)
             raise table.bad(
-                block.places[at],
-                f"the {list(GRID)[which]} must be a whole number from 0 to {size[which] - 1}, got "
+                places[at],
+                f"the {GRID[which]} must be a whole number from 0 to {size[which] - 1}, got "
                 f"{values[at, which]:g} (for longitude and latitude give --cell-km)",
             )
         whole = values.astype(np.int64)
-        _add(result, whole[:, 0] * size[1] + whole[:, 1], block.users)
+        result += _users_of_cells(whole[:, 0] * size[1] + whole[:, 1], users, len(result))
     return result
 
 
-def _add(result: NDArray[np.int64], cells: NDArray[np.int64], users: NDArray[np.int64] | None) -> None:
-    if users is None:
-        result += np.bincount(cells, minlength=len(result))
-    else:
-        np.add.at(result, cells, users)
+def _users_of_cells(cells: NDArray[np.int64], users: NDArray[np.int64], k: int) -> NDArray[np.int64]:
+    return np.bincount(cells, users, k).astype(np.int64)  # exact: no more users than a float counts
 
 
 def _in_cells(
@@ -238,19 +211,18 @@ def _in_cells(
     """
     low, high = np.full(2, np.inf), np.full(2, -np.inf)
     with tempfile.TemporaryFile() as waiting:
-        for block in blocks:
-            degrees = block.coordinates
+        for degrees, users, places in blocks:
             wrong = np.abs(degrees) > tuple(MOST_DEGREES.values())
             if wrong.any():
                 at, which = divmod(int(wrong.argmax()), 2)
                 name, most = list(MOST_DEGREES.items())[which]
                 raise table.bad(
-                    block.places[at],
+                    places[at],
                     f"the {name} must be between -{most} and {most}, got {degrees[at, which]:g} "
                     "(--columns longitude,latitude: in this order, unless their headers tell which is which)",
                 )
             low, high = np.minimum(low, degrees.min(axis=0)), np.maximum(high, degrees.max(axis=0))
-            np.column_stack([degrees, np.ones(len(degrees)) if block.users is None else block.users]).tofile(waiting)
+            np.column_stack([degrees, users]).tofile(waiting)
         corner, middle = (float(low[0]), float(high[1])), float(low[1] + high[1]) / 2
         reach = _plane(np.array([[high[0], low[1]]]), *corner, middle)[0]
         cells = _cells_over(table.source, reach, cell_km, size)
@@ -260,7 +232,7 @@ def _in_cells(
         while len(part := np.fromfile(waiting, count=3 * BLOCK).reshape(-1, 3)):
             at = ((_plane(part[:, :2], *corner, middle) + shift) // cell_km).astype(np.int64)
             at = np.minimum(at, np.array(cells) - 1)
-            _add(result, at[:, 0] * cells[1] + at[:, 1], part[:, 2].astype(np.int64))
+            result += _users_of_cells(at[:, 0] * cells[1] + at[:, 1], part[:, 2].astype(np.int64), len(result))
     note = (
         f"{cells[0]}x{cells[1]} cells of {cell_km:g} km around latitude {middle:.3f}, longitude "
         f"{(low[0] + high[0]) / 2:.3f}; the first row is the northernmost"

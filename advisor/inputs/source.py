@@ -12,13 +12,13 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 import numpy as np
 
-from advisor.errors import InputError, near_miss, printable
+from advisor.errors import InputError, near_miss, printable, reason
 from advisor.inputs.held import held_stream
 
 if TYPE_CHECKING:
@@ -118,34 +118,24 @@ class Source:
 def opened(path: str, stdin: BinaryIO | None = None) -> Iterator[Source]:
     """Open a path, or standard input for "-", and close it at the end (standard input stays open).
 
-    Raises InputError if there is no such file, it is a directory, or it cannot be read.
+    Raises InputError if there is no such file, it is a directory, it cannot be read, or it changes meanwhile.
     """
-    held = held_stream(path)
-    if held is not None:
-        yield Source(printable(path), _suffix(path), held)
-        return
-    if path == "-":
-        if stdin is None and sys.stdin is None:
-            raise InputError("standard input: is closed; name a file, or pipe the data in")
-        stream = sys.stdin.buffer if stdin is None else stdin
-        # What is typed ends with the first Ctrl-D; a terminal would be read on after it.
-        with _unchanged(
-            Source("standard input", "", io.BytesIO(stream.read()) if stream.isatty() else stream)
-        ) as source:
+    with ExitStack() as stack:
+        name, suffix = printable(path), Path(path.lower().removesuffix(".gz")).suffix
+        stream: BinaryIO | None = held_stream(path)
+        if stream is None and path == "-":
+            if stdin is None and sys.stdin is None:
+                raise InputError("standard input: is closed; name a file, or pipe the data in")
+            name, stream = "standard input", sys.stdin.buffer if stdin is None else stdin
+            if stream.isatty():  # what is typed ends with the first Ctrl-D; a terminal would be read on after it
+                stream = io.BytesIO(stream.read())
+        source = Source(name, suffix, stream or stack.enter_context(_open_path(path)))
+        try:
             yield source
-        return
-    with _open_path(path) as stream, _unchanged(Source(printable(path), _suffix(path), stream)) as source:
-        yield source
-
-
-@contextmanager
-def _unchanged(source: Source) -> Iterator[Source]:
-    try:
-        yield source
-    except InputError:  # half of a line, say
+        except InputError:  # half of a line, say
+            source.check_unchanged()
+            raise
         source.check_unchanged()
-        raise
-    source.check_unchanged()
 
 
 def _state(stream: BinaryIO) -> tuple[int, int] | None:
@@ -155,11 +145,6 @@ def _state(stream: BinaryIO) -> tuple[int, int] | None:
     except (OSError, ValueError):  # bytes in memory, or a stream that is closed
         return None
     return (status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else None
-
-
-def _suffix(path: str) -> str:
-    bare = Path(path.lower().removesuffix(".gz"))
-    return bare.suffix
 
 
 def _open_path(path: str) -> BinaryIO:
@@ -188,20 +173,15 @@ def _names_in(folder: Path) -> list[str]:
         return []
 
 
-def _unreadable(name: str, error: Exception) -> InputError:
-    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return InputError(f"{name}: cannot be read ({reason})")
-
-
-def _damaged(name: str, error: Exception) -> InputError:
-    return InputError(f"{name}: the gzip data is damaged or cut short ({error}); compress the file again")
+def _unreadable(name: str, error: OSError) -> InputError:
+    return InputError(f"{name}: cannot be read ({reason(error)})")
 
 
 def _read(stream: BinaryIO, size: int, name: str) -> bytes:
     try:
         return stream.read(size) or b""
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise _damaged(name, error) from error
+        raise InputError(f"{name}: the gzip data is damaged or cut short ({error}); compress the file again") from error
     except OSError as error:
         raise _unreadable(name, error) from error
 

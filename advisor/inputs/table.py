@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
@@ -13,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError
-from advisor.inputs.blocks import Block, LineBlock, RowBlock, Rows, TextBlock
+from advisor.inputs.blocks import Block, ColumnBlock, RowBlock, Rows, TextBlock
 from advisor.inputs.head import (
-    Dialect,
     Expected,
     RecordError,
     blank,
@@ -43,6 +43,7 @@ FEW = 1 << 18
 
 _MARK = "\ufeff".encode()  # pandas would take it for the mark at the beginning of a file
 _LINE_FEED, _RETURN, _QUOTE = b'\n\r"'
+_BLANK = re.compile(r'^"?\s*"?\r?$', re.MULTILINE)
 
 
 @contextmanager
@@ -87,16 +88,17 @@ class TextRows(Rows):
         texts = chain(begin, texts)
         if even and self.form.delimiter != " " and (len(begin) > 1 or sum(map(len, begin)) > FEW):
             for text in texts:
-                found = self._text_block(text, place)
-                if found is None:
+                block = self._text_block(text, place)
+                if block is None:
                     texts = chain([text], texts)
                     break
-                block, lines = found
-                place += lines
-                if block is not None:
-                    yield block
+                self._blanks += self._blanks_at_end
+                self._blanks_at_end = 0
+                place += len(block)
+                yield block
+        lines = (line for text in texts for line in io.StringIO(text.decode(), newline=""))
         try:
-            yield from self._row_blocks(records(self.form, _lines(texts), place), even=even)
+            yield from self._row_blocks(records(self.form, lines, place), even=even)
         except RecordError as error:
             raise error.refusal(self.table.source) from None
 
@@ -112,49 +114,32 @@ class TextRows(Rows):
         if pending:
             yield pending if pending.endswith(b"\n") else pending + b"\n"
 
-    def _text_block(self, text: bytes, first: int) -> tuple[Block | None, int] | None:
-        """Return a block without blank lines (None if there are no others), and the number of lines.
+    def _text_block(self, text: bytes, first: int) -> Block | None:
+        """Return a block whose lines are a row each; None if the text is to be read character by character.
 
-        Returns None if the text is to be read character by character: where a quotation mark does more than enclose a
+        That is where a line is blank or has another number of cells, where a quotation mark does more than enclose a
         cell on one line, and where pandas is too patient, as it knows no longest value and skips a mark.
         """
-        form, width = self.form, self.table.width
-        quoted = form.quoted and b'"' in text
+        delimiter, width = self.form.delimiter, self.table.width
+        quoted = self.form.quoted and b'"' in text
         # pandas knows the two together. Whether there is any is told much faster than how many there are.
         if b"\r" in text and text.count(b"\r") != text.count(b"\r\n"):
             if quoted:
                 return None
             text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         cells = np.frombuffer(text, np.uint8)
-        found = _ends_and_widths(cells, form, width, quoted=quoted)
-        if found is None or text.startswith(_MARK):
+        lengths = np.diff(np.flatnonzero(cells == _LINE_FEED), prepend=-1)
+        places = range(first, first + len(lengths))
+        if text.startswith(_MARK) or (delimiter is not None and lengths.max() > csv.field_size_limit()):
             return None
-        ends, widths = found
-        lengths = np.diff(ends, prepend=-1)
-        if form.delimiter is not None and lengths.max() > csv.field_size_limit():
+        if delimiter is not None and not _are_rows(cells, ord(delimiter), width, quoted=quoted):
             return None
-        places: Sequence[int] = range(first, first + len(ends))
-        blanks = _blanks(text, ends, widths, quoted=quoted)
-        uneven = (widths != width) & ~blanks
-        if uneven.any():
-            at = int(uneven.argmax())
-            raise self._ragged(places[at], int(widths[at]))
-        self._skip(blanks)
-        if blanks.any():
-            text = cells[np.repeat(~blanks, lengths)].tobytes()
-            places = np.asarray(places)[~blanks].tolist()
-        if not text:
-            return None, len(ends)
-        plain = form.delimiter is None or (width == 1 and not quoted)
-        return LineBlock(text, places) if plain else TextBlock(text, form, width, places), len(ends)
-
-    def _skip(self, blanks: NDArray[np.bool_]) -> None:
-        """Count blank lines, given which of some lines are blank; those at the very end are kept apart."""
-        at_end = len(blanks) if blanks.all() else int(blanks[::-1].argmin())
-        if at_end < len(blanks):
-            self._blanks += self._blanks_at_end + int(blanks.sum()) - at_end
-            self._blanks_at_end = 0
-        self._blanks_at_end += at_end
+        if delimiter is None or (width == 1 and not quoted):
+            lines = list(map(str.strip, text[:-1].decode().split("\n")))
+            return None if "" in lines else ColumnBlock({0: lines}, 1, places)
+        if width == 1 and _BLANK.search(text.decode()):
+            return None
+        return TextBlock(text, self.form, width, places)
 
     def _row_blocks(self, numbered: Iterable[tuple[int, list[str]]], *, even: bool) -> Iterator[Block]:
         """Yield rows that are read one by one, in blocks."""
@@ -187,39 +172,23 @@ class TextRows(Rows):
         )
 
 
-def _lines(texts: Iterator[bytes]) -> Iterator[str]:
-    for text in texts:
-        yield from io.StringIO(text.decode(), newline="")
-
-
-def _ends_and_widths(
-    cells: NDArray[np.uint8], form: Dialect, width: int, *, quoted: bool
-) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
-    """Return where each line ends, and how many cells it has.
+def _are_rows(cells: NDArray[np.uint8], delimiter: int, width: int, *, quoted: bool) -> bool:
+    """Tell whether every line has so many cells, and quotation marks do no more than enclose cells.
 
     cells: the bytes of a text that ends with a line feed.
-    width: how many cells are usual.
     quoted: whether there are quotation marks that may enclose cells.
-
-    Returns None if a quotation mark stands where it does not enclose a cell, or a line end is enclosed.
     """
-    borders = cells == _LINE_FEED
-    if form.delimiter is not None:
-        borders |= cells == ord(form.delimiter)
+    borders = (cells == _LINE_FEED) | (cells == delimiter)
     at = np.flatnonzero(borders | (cells == _QUOTE) if quoted else borders)
     kinds = cells[at]
     if quoted:
         quotes = kinds == _QUOTE
         outside = (np.cumsum(quotes, dtype=np.uint8) & np.uint8(1)) == 0
         if (kinds[~outside] == _LINE_FEED).any() or not _enclose(cells, borders, at[quotes]):
-            return None
-        outside &= ~quotes
-        at, kinds = at[outside], kinds[outside]
+            return False
+        kinds = kinds[outside & ~quotes]
     last = kinds == _LINE_FEED
-    ends = at[last]
-    if len(last) == len(ends) * width and last[width - 1 :: width].all():  # which is told much faster
-        return ends, np.broadcast_to(np.intp(width), len(ends))
-    return ends, np.diff(np.flatnonzero(last), prepend=-1)
+    return len(last) == np.count_nonzero(last) * width and bool(last[width - 1 :: width].all())
 
 
 def _enclose(cells: NDArray[np.uint8], borders: NDArray[np.bool_], quotes: NDArray[np.intp]) -> bool:
@@ -234,19 +203,3 @@ def _enclose(cells: NDArray[np.uint8], borders: NDArray[np.bool_], quotes: NDArr
     opens[1:] |= doubled
     closes[: len(doubled)] |= doubled
     return bool(opens.all() and closes.all())
-
-
-def _blanks(text: bytes, ends: NDArray[np.intp], widths: NDArray[np.intp], *, quoted: bool) -> NDArray[np.bool_]:
-    """Tell which lines hold nothing but white space, also if `quoted`; an empty quoted cell is no blank."""
-    result = np.zeros(len(ends), dtype=np.bool_)
-    single = np.flatnonzero(widths == 1)
-    if not len(single):
-        return result
-    cells, starts = np.frombuffer(text, np.uint8), np.concatenate([[0], ends[:-1] + 1])
-    first = cells[starts[single]]
-    if quoted:
-        first = np.where(first == _QUOTE, cells[np.minimum(starts[single] + 1, ends[single])], first)
-    for at in single[(first <= ord(" ")) | (first > 127)].tolist():
-        line = text[starts[at] : ends[at]].decode()
-        result[at] = not line.strip() or (quoted and line[0] == line[-1] == '"' and line[1:-1].isspace())
-    return result

@@ -10,8 +10,7 @@ from advisor.checks import text, whole
 from advisor.errors import InputError
 from advisor.inputs.domain import read_domain
 from advisor.inputs.estimates import read_estimates
-from advisor.inputs.reports import Counts, count_reports, with_categories
-from advisor.inputs.reports.files import total_bytes
+from advisor.inputs.reports import Counts, count_reports, total_bytes, with_categories
 from advisor.inputs.reports.settings import (
     PARAMETERS,
     Parameters,

@@ -9,10 +9,9 @@ from functools import partial
 from advisor.errors import InputError, printable
 from advisor.inputs.domain import build_domain, read_domain
 from advisor.inputs.held import remembered
-from advisor.inputs.histogram import read_histogram
+from advisor.inputs.histogram import RawHistogram, binned, read_histogram
 from advisor.inputs.memory import sample_in_memory
 from advisor.inputs.numbers import all_numbers
-from advisor.inputs.tally import RawHistogram, binned
 from advisor.question.cleaning import Cleaning
 from advisor.question.frequencies import Frequencies, from_shape
 from advisor.question.option import refuse

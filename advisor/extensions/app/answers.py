@@ -25,7 +25,7 @@ from advisor.extensions.places.document import places_document
 from advisor.extensions.places.question import PlacesQuestion
 from advisor.extensions.places.reading import places_request
 from advisor.inputs.held import HeldFile, held_files
-from advisor.inputs.tally import RawHistogram
+from advisor.inputs.histogram import RawHistogram
 from advisor.members import as_named
 from advisor.question.collected_request import (
     CollectedQuestion,

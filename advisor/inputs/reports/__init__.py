@@ -26,30 +26,26 @@ tree, tree_half    the height that was drawn, from 0 (the leaves) on, and what i
 
 from __future__ import annotations
 
+import glob
+import hashlib
+import io
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
-from typing import BinaryIO
+from pathlib import Path
+from typing import BinaryIO, cast
 
-from advisor.errors import InputError, printable
+from advisor.errors import InputError, printable, reason
 from advisor.inputs.blocks import Block, Rows
 from advisor.inputs.head import Expected
 from advisor.inputs.labels import check_domain
 from advisor.inputs.reports.categories import count_sets, count_values, domain_of_labels, labels_have_header
-from advisor.inputs.reports.files import alike, digest_of, named_files
 from advisor.inputs.reports.plausibility import implausible
-from advisor.inputs.reports.settings import (
-    Counted,
-    Counting,
-    LabelCounts,
-    Parameters,
-    ReportSettings,
-    check_report_options,
-    place_names,
-)
+from advisor.inputs.reports.settings import Counted, Counting, LabelCounts, Parameters, ReportSettings, place_names
 from advisor.inputs.reports.symbols import count_hashes, count_nodes, count_symbols
 from advisor.inputs.reports.tallies import Part, ReportFile, added, difference, is_tally, merge_tallies
-from advisor.inputs.reports.vectors import bits_have_header, cells_have_header, count_bits, count_cells, real_sums
+from advisor.inputs.reports.vectors import bits_have_header, cells_have_header, count_vectors, real_sums
 from advisor.inputs.source import opened
 from advisor.inputs.table import opened_rows
 from knowledge.making.workers import Workers, WorkersError
@@ -57,11 +53,11 @@ from simulator import Tally
 
 _COUNTINGS: dict[str, Callable[[Rows, ReportSettings], Counting]] = {
     "value": count_values,
-    "bits": count_bits,
+    "bits": count_vectors,
     "subset": count_sets,
     "hash": count_hashes,
     "symbol": count_symbols,
-    "cells": count_cells,
+    "cells": count_vectors,
     "node": count_nodes,
 }
 """What decides how reports of each kind in `READABLE` are counted."""
@@ -85,36 +81,6 @@ class RawReports:
     assumptions: tuple[str, ...]  # what was decided for the user, one sentence each
     warnings: tuple[str, ...]  # what the user should look at, one sentence each
     plausible: bool = True  # whether they can be such reports; if not, the first warning says why
-
-
-@dataclass
-class _Heads:
-    """What is decided and said of files while they are read."""
-
-    settings: ReportSettings  # what the user says of the reports
-    several: bool  # whether there is more than one file
-    countings: list[Counting] = field(default_factory=list)
-    assumptions: dict[str, None] = field(default_factory=dict)
-    warnings: dict[str, None] = field(default_factory=dict)
-    doubts: dict[str, None] = field(default_factory=dict)
-
-    def begin(self, rows: Rows) -> Counting:
-        """Decide how a file is counted; raise InputError if its reports are not like those of the first one."""
-        counting = _COUNTINGS[self.settings.kind](rows, self.settings)
-        for first in self.countings[:1]:
-            why = difference(first.settings, counting.settings)
-            if why is not None:
-                raise InputError(f"{first.table.source} and {rows.table.source} are not of one collection: {why}")
-        self.countings.append(counting)
-        self.assumptions.update(dict.fromkeys((*rows.assumptions, *counting.notes)))
-        return counting
-
-    def end(self, rows: Rows) -> None:
-        """Keep the warnings collected while a file was read."""
-        before = f"{rows.table.source}: " if self.several else ""
-        self.warnings.update(dict.fromkeys(before + text for text in rows.warnings()))
-        if self.settings.kind == "value":
-            self.doubts.update(dict.fromkeys(before + text for text in rows.doubts))
 
 
 def count_reports(
@@ -163,7 +129,6 @@ def count_reports(
     InputError
         One line that says what is wrong with the options or a file, where, and the way out.
     """
-    check_report_options(protocol, epsilon, k=k, has_domain=domain is not None, column=column, hash=hash, steps=steps)
     labels = None if domain is None else check_domain(domain)
     if labels is not None and len(labels) < 2:
         raise InputError(f"domain: has {len(labels)} label(s); a domain needs at least 2 categories")
@@ -173,35 +138,35 @@ def count_reports(
     settings = ReportSettings(
         protocol, epsilon, size, labels, column, hash, parameters or {}, steps, labels is not None
     )
+    settings.check()
     paths, twice = named_files([path] if isinstance(path, str) else path)
     several = len(paths) > 1
-    heads = _Heads(settings, several)
+    reading = _Reading(settings, header, several)
     names = ["standard input" if path == "-" else printable(path) for path in paths]
     with ExitStack() as stack:
         if (digests or several) and "-" in paths:  # which is read twice: for its digest, and for its reports
             typed = stack.enter_context(stack.enter_context(opened("-", stdin)).rereadable())
             stdin = typed.binary()
-        sha256 = [digest_of(path, stdin) if digests or several else "" for path in paths]
+        sha256 = [_digest_of(path, stdin) if digests or several else "" for path in paths]
         for path, name in zip(paths, names, strict=True):
             if path != "-" and is_tally(path):
                 raise InputError(f"{name}: is a tally, no reports; ldp-advise reports --merge FILES adds tallies up")
         inline = workers is None or (workers.jobs == 1 and workers.backend != "dask")
-        tasks = _tasks(heads, paths, header, stdin, whole_files=inline)
+        tasks = reading.tasks(paths, stdin, whole_files=inline)
         reports, total = [0] * len(paths), None
         try:
             # In order: the first thing that is wrong is what is said.
             for at, counted in (workers or Workers()).results(_count, tasks, ordered=True):
-                source = "these files" if several else names[at]
-                total = added(heads.countings[0].settings, total, counted, source)
+                total = added(reading.countings[0].settings, total, counted, "these files" if several else names[at])
                 reports[at] += counted.n
         except WorkersError as error:
             raise InputError(f"--backend dask: {error}") from None
     if total is None:
         raise TypeError("nothing is counted")
-    part = Part(heads.countings[0].settings, total, tuple(map(ReportFile, names, sha256, reports)))
-    copies = alike(list(zip(names, sha256, strict=True))) if several else ()
+    part = Part(reading.countings[0].settings, total, tuple(map(ReportFile, names, sha256, reports)))
+    copies = _copies(names, sha256) if several else ()
     note = [f"reports of {len(paths)} files added up"] if several else []
-    return Counts(part, (*note, *heads.assumptions), (*twice, *heads.warnings, *copies, *heads.doubts))
+    return Counts(part, (*note, *reading.assumptions), (*twice, *reading.warnings, *copies, *reading.doubts))
 
 
 def _count(counting: Counting, blocks: Iterable[Block], at: int) -> tuple[int, Counted]:
@@ -209,30 +174,56 @@ def _count(counting: Counting, blocks: Iterable[Block], at: int) -> tuple[int, C
     return at, counting.count(blocks)
 
 
-def _tasks(
-    heads: _Heads, paths: Sequence[str], header: bool | None, stdin: BinaryIO | None, *, whole_files: bool
-) -> Iterator[tuple[Counting, Iterable[Block], int]]:
-    """Yield what is to be counted, with the number of its file: whole files as they are read, or single blocks."""
-    settings, kind = heads.settings, heads.settings.kind
+@dataclass
+class _Reading:
+    """Files of reports while they are read: how each is counted, and what was decided and noticed (each text once)."""
 
-    def names_columns(first: Sequence[str], _rest: Sequence[Sequence[str]], usual: bool) -> bool:
+    settings: ReportSettings
+    header: bool | None
+    several: bool  # whether there is more than one file
+    countings: list[Counting] = field(default_factory=list)
+    assumptions: dict[str, None] = field(default_factory=dict)
+    warnings: dict[str, None] = field(default_factory=dict)
+    doubts: dict[str, None] = field(default_factory=dict)
+
+    def tasks(
+        self, paths: Sequence[str], stdin: BinaryIO | None, *, whole_files: bool
+    ) -> Iterator[tuple[Counting, Iterable[Block], int]]:
+        """Yield what is to be counted, with the number of its file: whole files as they are read, or single blocks.
+
+        Raises InputError for a file that cannot be read, or whose reports are not like those of the first one.
+        """
+        settings, kind = self.settings, self.settings.kind
+        # "New York" on a line is one label, where labels may have several words.
+        blanks = kind != "value" and not any(len(label.split()) > 1 for label in settings.domain or ())
+        lists = kind in ("bits", "subset", "cells", "node")
+        expected = Expected("reports", self.header, (settings.column,), self._names_columns, blanks=blanks, lists=lists)
+        for at, path in enumerate(paths):
+            with opened_rows(path, expected, stdin) as rows:
+                counting = _COUNTINGS[kind](rows, settings)
+                for first in self.countings[:1]:
+                    why = difference(first.settings, counting.settings)
+                    if why is not None:
+                        raise InputError(
+                            f"{first.table.source} and {rows.table.source} are not of one collection: {why}"
+                        )
+                self.countings.append(counting)
+                self.assumptions.update(dict.fromkeys((*rows.assumptions, *counting.notes)))
+                blocks = rows.blocks(counting.columns, even=counting.even)
+                for piece in [blocks] if whole_files else ([block] for block in blocks):
+                    yield counting, piece, at
+                before = f"{rows.table.source}: " if self.several else ""
+                self.warnings.update(dict.fromkeys(before + text for text in rows.warnings()))
+                if kind == "value":
+                    self.doubts.update(dict.fromkeys(before + text for text in rows.doubts))
+
+    def _names_columns(self, first: Sequence[str], _rest: Sequence[Sequence[str]], usual: bool) -> bool:
+        kind = self.settings.kind
         if kind in ("value", "subset"):
-            return labels_have_header(first, usual, settings)
+            return labels_have_header(first, usual, self.settings)
         if kind == "cells":
             return cells_have_header(first)
-        return bits_have_header(first, usual, settings) if kind == "bits" else usual  # a header has no number
-
-    # "New York" on a line is one label, where labels may have several words.
-    blanks = kind != "value" and not any(len(label.split()) > 1 for label in settings.domain or ())
-    lists = kind in ("bits", "subset", "cells", "node")
-    expected = Expected("reports", header, (settings.column,), names_columns, blanks=blanks, lists=lists)
-    for at, path in enumerate(paths):
-        with opened_rows(path, expected, stdin) as rows:
-            counting = heads.begin(rows)
-            blocks = rows.blocks(counting.columns, even=counting.even)
-            for piece in [blocks] if whole_files else ([block] for block in blocks):
-                yield counting, piece, at
-            heads.end(rows)
+        return bits_have_header(first, usual, self.settings) if kind == "bits" else usual  # a header has no number
 
 
 def merge_reports(paths: Sequence[str]) -> Counts:
@@ -272,4 +263,74 @@ def with_categories(counts: Counts) -> RawReports:
     odd = implausible(tally, settings.oracle(len(labels)))
     return RawReports(
         labels, tally, (*counts.assumptions, *notes), (*odd, *counts.warnings, *warnings), plausible=not odd
+    )
+
+
+def named_files(names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the files that names and patterns stand for, each once and in the order of their names, and warnings.
+
+    A name that is a file is no pattern, whatever marks it holds. Standard input, "-", comes last.
+
+    Raises InputError for a pattern that no file fits, and where no file is named.
+    """
+    found: list[str] = []
+    for name in names:
+        if name == "-" or not glob.has_magic(name) or Path(name).exists():
+            found.append(name)
+            continue
+        fitting = [path for path in glob.glob(name, recursive=True) if not Path(path).is_dir()]  # noqa: PTH207
+        if not fitting:
+            raise InputError(f"{printable(name)}: no file fits this pattern")
+        found += fitting
+    if not found:
+        raise InputError("no file with reports is named: name one, or several, or - for standard input")
+    kept: dict[object, str] = {}
+    twice: dict[str, None] = {}
+    for name in sorted(found, key=lambda name: (name == "-", name)):
+        if (own := _identity(name)) in kept:
+            twice[f"{printable(name)} is named twice, or under two names: its reports are counted once"] = None
+        kept.setdefault(own, name)
+    return tuple(kept.values()), tuple(twice)
+
+
+def _identity(name: str) -> object:
+    """Return what two names of one file have in common."""
+    with suppress(OSError, ValueError):
+        state = os.stat(name)  # noqa: PTH116 - also of "-"
+        return state.st_dev, state.st_ino
+    return name
+
+
+def total_bytes(names: Sequence[str]) -> int:
+    """Return how large files are together, as far as that is known beforehand."""
+    sizes = 0
+    for name in named_files(names)[0]:
+        with suppress(OSError, ValueError):
+            sizes += Path(name).stat().st_size
+    return sizes
+
+
+def _digest_of(name: str, stdin: BinaryIO | None) -> str:
+    """Return the SHA-256 of the bytes of a file, or of those that can be read again from standard input for "-".
+
+    Raises InputError if it cannot be read.
+    """
+    with opened(name, stdin) as source:
+        try:
+            digest = hashlib.file_digest(cast(io.BufferedReader, source.binary()), "sha256").hexdigest()
+        except OSError as error:
+            raise InputError(f"{source.name}: cannot be read ({reason(error)})") from None
+        if stdin is not None:
+            source.binary()  # goes back to the beginning, for who reads it next
+        return digest
+
+
+def _copies(names: Sequence[str], digests: Sequence[str]) -> tuple[str, ...]:
+    """Return a warning for each two files that hold the very same bytes."""
+    first = dict(zip(reversed(digests), reversed(names), strict=True))
+    return tuple(
+        f"{first[digest]} and {name} hold the very same bytes and both are counted: if one is a copy of the other, "
+        "leave it out"
+        for name, digest in zip(names, digests, strict=True)
+        if first[digest] != name
     )

@@ -25,6 +25,7 @@ from advisor.inputs.reports.settings import (
     column_note,
     named_column,
     no_such_column,
+    place_names,
 )
 from simulator.protocols.subset import SubsetSelection
 
@@ -36,11 +37,11 @@ Labels: TypeAlias = tuple[Mapping[str, int], Callable[[], Mapping[str, int]]]
 
 def labels_have_header(first: Sequence[str], usual: bool, settings: ReportSettings) -> bool:
     """Tell a header from a report; a cell that holds categories of the domain, or numbers, is a report."""
-    known = set(settings.domain or ())
+    domain = set(settings.domain or ())
     marks: tuple[str | None, ...] = () if settings.kind == "value" else tuple(_SEPARATORS)
     for cell in first:
         parts = {part for mark in marks for part in _split(cell, mark)} | {cell.strip()}
-        if parts & known or any(number(part) is not None for part in parts):
+        if parts & domain or any(number(part) is not None for part in parts):
             return False
     return usual
 
@@ -52,20 +53,20 @@ def _counted(
 
     Raises InputError for the first report that is none.
     """
-    known = frozenset(domain or ()) | frozenset(map(value_of, domain) if domain and all_numbers(domain) else ())
+    allowed = frozenset(domain or ()) | frozenset(map(value_of, domain) if domain and all_numbers(domain) else ())
     n = 0
     users: Counter[str] = Counter()
     seen: dict[str, str] = {}
     for block in blocks:
-        held, first_places = labels(block)
+        users_of_block, first_places = labels(block)
         n += len(block)
-        new = held.keys() - users.keys()
-        users.update(held)
+        new = users_of_block.keys() - users.keys()
+        users.update(users_of_block)
         if new:
             places = first_places()
-            for label in held:
+            for label in users_of_block:
                 if label in new:
-                    if not label or (domain is not None and not {label, number(label)} & known):
+                    if not label or (domain is not None and not {label, number(label)} & allowed):
                         raise _no_category(table, label, places[label], domain or ())
                     seen[label] = table.at(places[label])
         if len(users) > MOST_LABELS:
@@ -100,9 +101,8 @@ def count_values(rows: Rows, settings: ReportSettings) -> Counting:
     at = named_column(table, settings.column)
     if at is None:
         raise no_such_column(table, f"a report of {settings.protocol} is one value")
-    where = table.without_rows()
-    count = partial(_counted, where, settings.domain, partial(_values, at))
-    return Counting(where, settings, column_note(table, at), [at], count)
+    count = partial(_counted, table, settings.domain, partial(_values, at))
+    return Counting(table, settings, column_note(table, at), [at], count)
 
 
 def count_sets(rows: Rows, settings: ReportSettings) -> Counting:
@@ -116,9 +116,8 @@ def count_sets(rows: Rows, settings: ReportSettings) -> Counting:
         separated = f"members of a set separated by {_SEPARATORS[separator]}"
         notes = (*column_note(table, at), *([separated] if oracle.omega > 1 else []))
     size = f"{settings} and k={settings.k} has sets of omega={oracle.omega}"
-    where = table.without_rows()
-    count = partial(_counted, where, settings.domain, partial(_sets, where, at, separator, oracle.omega, size))
-    return Counting(where, settings, notes, None if at is None else [at], count, even=at is not None)
+    count = partial(_counted, table, settings.domain, partial(_sets, table, at, separator, oracle.omega, size))
+    return Counting(table, settings, notes, None if at is None else [at], count, even=at is not None)
 
 
 def _values(at: int, block: Block) -> Labels:
@@ -180,11 +179,17 @@ def domain_of_labels(settings: ReportSettings, counted: LabelCounts, source: str
 
     Raises InputError where they do not make a domain.
     """
-    _refuse_missing(settings, counted)
-    users = dict(sorted(counted.users.items()))
     domain = settings.domain
-    if domain is None and settings.k is not None:
-        domain = _numbered(list(users), settings.k)
+    # "NA" can only be a missing value where all else is numbers.
+    missing = [label for label in missing_labels(counted.seen) if label not in (domain or ())]
+    if missing:
+        raise InputError(
+            f"{counted.seen[missing[0]]}: the report is missing ({missing[0]!r}); fill it in, or remove the row"
+        )
+    users = dict(sorted(counted.users.items()))
+    if domain is None and settings.k is not None and all_numbers(users):
+        values, k = set(map(value_of, users)), settings.k
+        domain = next((place_names(k + 1)[at:][:k] for at in (0, 1) if values <= set(range(at, at + k))), None)
     counts = np.fromiter(users.values(), dtype=np.int64, count=len(users))
     ordered = None if domain is None else False  # keep the order given
     try:
@@ -192,41 +197,18 @@ def domain_of_labels(settings: ReportSettings, counted: LabelCounts, source: str
     except InputError as error:
         raise InputError(f"{source}: {error}") from None
     if domain is not None and settings.domain is None:
-        note = f"reports are numbers: the categories are {domain[0]} to {domain[-1]}"
-        return replace(built, assumptions=(note,))
-    return built if settings.k is not None else _of_unknown_size(built)
-
-
-def _of_unknown_size(built: LabelDomain) -> LabelDomain:
-    """Say what it means that k is not known."""
+        return replace(built, assumptions=(f"reports are numbers: the categories are {domain[0]} to {domain[-1]}",))
+    if settings.k is not None:
+        return built
     k = len(built.labels)
-    assumed = f"k={k}, the categories reported: p and q depend on it, and categories that nobody reported are missed"
+    note = f"k={k}, the categories reported: p and q depend on it, and categories that nobody reported are missed"
     warnings = built.warnings
     if once := int(np.count_nonzero(built.counts == 1)):
-        warnings = (
-            *warnings,
+        warnings += (
             f"{once} of {k} categories {'was' if once == 1 else 'were'} reported only once, so that others may not "
             "have been reported at all, and k is larger; give it with --k, or all categories with --domain FILE",
         )
-    return replace(built, assumptions=(*built.assumptions, assumed), warnings=warnings)
-
-
-def _refuse_missing(settings: ReportSettings, counted: LabelCounts) -> None:
-    """Refuse "NA" where it can only be a missing value: all else is numbers."""
-    known = set(settings.domain or ())
-    missing = [label for label in missing_labels(counted.seen) if label not in known]
-    if missing:
-        raise InputError(
-            f"{counted.seen[missing[0]]}: the report is missing ({missing[0]!r}); fill it in, or remove the row"
-        )
-
-
-def _numbered(labels: Sequence[str], k: int) -> tuple[str, ...] | None:
-    """Return 0 to k-1, or else 1 to k, if all labels are among these."""
-    if not all_numbers(labels):
-        return None
-    values = set(map(value_of, labels))
-    return next((tuple(map(str, span)) for span in (range(k), range(1, k + 1)) if values <= set(span)), None)
+    return replace(built, assumptions=(*built.assumptions, note), warnings=warnings)
 
 
 def _wrong_set(members: Sequence[str], omega: int, size: str) -> str:
@@ -241,10 +223,10 @@ def _wrong_set(members: Sequence[str], omega: int, size: str) -> str:
     return f"the set holds {shortened(twice)} twice, but {size} different categories"
 
 
-def _separator(cells: Sequence[str], known: set[str]) -> str | None:
+def _separator(cells: Sequence[str], domain: set[str]) -> str | None:
     """Return the separator that is in most cells; blanks only if there is none of the others."""
     best = max(";|,", key=lambda mark: sum(mark in cell for cell in cells))
-    return best if any(best in cell and cell not in known for cell in cells) else None
+    return best if any(best in cell and cell not in domain for cell in cells) else None
 
 
 def _split(cell: str, separator: str | None) -> list[str]:

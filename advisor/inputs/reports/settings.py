@@ -11,17 +11,12 @@ from numpy.typing import NDArray
 
 from advisor.errors import InputError, listed, near_miss
 from advisor.inputs.blocks import Block
-from advisor.inputs.columns import InputTable, find_column
+from advisor.inputs.columns import HEADERS, InputTable, find_column
 from advisor.inputs.numbers import MOST_LABELS
 from simulator import PROTOCOLS, Protocol
 from simulator.hashing import HASHES
 from simulator.protocols import EPSILON_MAX, EPSILON_MIN
 from simulator.protocols.hadamard import HadamardResponse
-
-_REPORT_NAMES = frozenset(
-    {"report", "reports", "reported", "response", "bits", "bitstring", "bitvector", "set", "subset"}
-)
-
 
 READABLE = ("value", "bits", "subset", "hash", "symbol", "cells", "node")
 """Kinds of reports that can be written into a file."""
@@ -73,65 +68,17 @@ def check_parameters(protocol: str, parameters: Parameters) -> None:
             raise InputError(f"{flag}: {protocol} has no such parameter; leave it out (it belongs to {owner})")
 
 
-def check_report_options(
-    protocol: str,
-    epsilon: float,
-    *,
-    k: int | None = None,
-    has_domain: bool = False,
-    column: str | None = None,
-    hash: str | None = None,  # noqa: A002 - the protocols call it so
-    steps: int | None = None,
-) -> None:
-    """Refuse what can be refused before a byte is read.
-
-    protocol: key of the protocol.
-    epsilon: the privacy budget of each report.
-    k: number of categories.
-    has_domain: whether a list of all categories is given.
-    column, hash, steps: as in `read_reports`.
-
-    Raises InputError for the first option that does not fit.
-    """
-    kind = report_kind(protocol)
-    if kind not in READABLE:
-        allowed = readable_protocols()
-        miss = "" if kind else near_miss(protocol, allowed)
-        raise InputError(f"reports of {protocol} cannot be read from a file; readable are {', '.join(allowed)}{miss}")
-    if not EPSILON_MIN <= epsilon <= EPSILON_MAX:
-        raise InputError(f"eps must be between {EPSILON_MIN:g} and {EPSILON_MAX:g}, got {epsilon}")
-    if k is not None and not 2 <= k <= MOST_LABELS:
-        raise InputError(f"--k: got {k}; a domain has 2 to {MOST_LABELS} categories")
-    if k is None and not has_domain and kind not in _TELL_K:
-        raise InputError(
-            f"reports of {protocol} do not tell how many categories there are; say so with --k, or name all "
-            "with --domain FILE"
-        )
-    if hash is not None and kind != "hash":
-        hashed = " and ".join(key for key in PROTOCOLS if report_kind(key) == "hash")
-        raise InputError(f"hash: {protocol} has no hash function; leave it out (it belongs to {hashed})")
-    if hash is not None and hash not in HASHES:
-        raise InputError(f"hash: got {hash!r}; allowed are {', '.join(HASHES)}{near_miss(hash, HASHES)}")
-    if steps is not None and kind != "cells":
-        raise InputError(f"steps: reports of {protocol} are no real numbers; leave it out (it belongs to she)")
-    if column is not None and kind in TWO_COLUMNS:
-        raise InputError(
-            f"--column: reports of {protocol} are in two columns; name them {' and '.join(TWO_COLUMNS[kind])}, or put "
-            "them first"
-        )
-
-
 @dataclass(frozen=True)
 class ReportSettings:
     """What the user says of the reports; `k` is that of the domain if there is one."""
 
     protocol: str
     epsilon: float
-    k: int | None
-    domain: tuple[str, ...] | None
-    column: str | None
-    hash: str | None
-    parameters: Parameters
+    k: int | None = None
+    domain: tuple[str, ...] | None = None
+    column: str | None = None
+    hash: str | None = None
+    parameters: Parameters = field(default_factory=dict)
     steps: int | None = None  # of she: reports are whole steps of one part in so many
     domain_given: bool = False  # whether the user named the categories, rather than the files
 
@@ -145,17 +92,52 @@ class ReportSettings:
         hashed = {} if self.hash is None else {"hash": self.hash}
         return protocol_with(self.protocol, k, self.epsilon, {**self.parameters, **hashed})
 
+    def check(self) -> None:
+        """Refuse what can be refused before a byte is read.
+
+        Raises InputError for the first option that does not fit.
+        """
+        protocol, kind, k = self.protocol, self.kind, self.k
+        if kind not in READABLE:
+            allowed = readable_protocols()
+            miss = "" if kind else near_miss(protocol, allowed)
+            raise InputError(
+                f"reports of {protocol} cannot be read from a file; readable are {', '.join(allowed)}{miss}"
+            )
+        if not EPSILON_MIN <= self.epsilon <= EPSILON_MAX:
+            raise InputError(f"eps must be between {EPSILON_MIN:g} and {EPSILON_MAX:g}, got {self.epsilon}")
+        if k is not None and not 2 <= k <= MOST_LABELS:
+            raise InputError(f"--k: got {k}; a domain has 2 to {MOST_LABELS} categories")
+        if k is None and self.domain is None and kind not in _TELL_K:
+            raise InputError(
+                f"reports of {protocol} do not tell how many categories there are; say so with --k, or name all "
+                "with --domain FILE"
+            )
+        if self.hash is not None and kind != "hash":
+            hashed = " and ".join(key for key in PROTOCOLS if report_kind(key) == "hash")
+            raise InputError(f"hash: {protocol} has no hash function; leave it out (it belongs to {hashed})")
+        if self.hash is not None and self.hash not in HASHES:
+            hint = near_miss(self.hash, HASHES)
+            raise InputError(f"hash: got {self.hash!r}; allowed are {', '.join(HASHES)}{hint}")
+        if self.steps is not None and kind != "cells":
+            raise InputError(f"steps: reports of {protocol} are no real numbers; leave it out (it belongs to she)")
+        if self.column is not None and kind in TWO_COLUMNS:
+            raise InputError(
+                f"--column: reports of {protocol} are in two columns; name them {' and '.join(TWO_COLUMNS[kind])}, or "
+                "put them first"
+            )
+
     def __str__(self) -> str:
         return f"{self.protocol} with eps={self.epsilon:g}"
 
 
-def named_column(table: InputTable, column: str | None, names: frozenset[str] = _REPORT_NAMES) -> int | None:
+def named_column(table: InputTable, column: str | None, meaning: str = "report") -> int | None:
     """Return the only column, or that which is asked for or has a telling name; None if there is no such."""
     if column is not None:
         return find_column(table, column, "--column")
     if table.width == 1:
         return 0
-    found = [at for at, name in enumerate(table.plain_names) if name in names]
+    found = [at for at, name in enumerate(table.plain_names) if name in HEADERS[meaning]]
     return found[0] if len(found) == 1 else None
 
 
@@ -212,8 +194,8 @@ class LabelCounts:
 
     def __add__(self, other: LabelCounts) -> LabelCounts:
         users = dict(self.users)
-        for label, held in other.users.items():
-            users[label] = users.get(label, 0) + held
+        for label, reports in other.users.items():
+            users[label] = users.get(label, 0) + reports
         return LabelCounts(self.n + other.n, users, {**other.seen, **self.seen})
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError
-from advisor.inputs.blocks import Block, Rows
-from advisor.inputs.columns import InputTable
+from advisor.inputs.blocks import Block, ColumnBlock, Rows
+from advisor.inputs.columns import HEADERS, InputTable
 from advisor.inputs.labels import shortened
 from advisor.inputs.reports.settings import (
     Cells,
@@ -23,17 +23,14 @@ from advisor.inputs.reports.settings import (
     no_such_column,
     summed,
 )
-from advisor.inputs.reports.vectors import bits_of, plain_bits, wrong_bits
+from advisor.inputs.reports.vectors import sums_of_strings
 from simulator import Protocol
-from simulator._types import IntArray
 from simulator.hashing import LONGEST_SEEDS
 from simulator.protocols.hadamard import HadamardResponse
 from simulator.protocols.local_hashing import LocalHashing
 from simulator.protocols.square_wave import SquareWave
 from simulator.protocols.tree import Tree
 
-_SEED_NAMES = frozenset({"seed", "seeds", "hashseed"})
-_SYMBOL_NAMES = frozenset({"symbol", "symbols", "hash", "hashed", "report", "value", "response"})
 _FLOAT_DIGITS = 15  # digits of a whole number that a table of floats always keeps
 
 
@@ -53,7 +50,7 @@ def count_hashes(rows: Rows, settings: ReportSettings) -> Counting:
     """
     table, k = rows.table, settings.k or 0
     oracle = cast(LocalHashing, settings.oracle(k))
-    seed_at, symbol_at = two_columns(table, settings, ("seed", "symbol"), _SEED_NAMES, _SYMBOL_NAMES)
+    seed_at, symbol_at = _two_columns(table, settings, "seed", "symbol")
     bits = LONGEST_SEEDS[oracle.hash]
     symbols = f"{settings} has g={oracle.g} symbols, from 0 to {oracle.g - 1}; another g: --hash-range"
     columns = (
@@ -73,7 +70,7 @@ def count_symbols(rows: Rows, settings: ReportSettings) -> Counting:
     Raises InputError where nobody can tell which column holds them.
     """
     table, k = rows.table, settings.k or 0
-    at = named_column(table, settings.column, _SYMBOL_NAMES | {"index"})
+    at = named_column(table, settings.column, "symbol_alone")
     if at is None:
         raise no_such_column(table, f"a report of {settings.protocol} is one number")
     oracle = settings.oracle(k)
@@ -102,8 +99,8 @@ def _counting(
     oracle: Protocol,
 ) -> Counting:
     """Return how reports of one whole number each, or two, are counted."""
-    cells = partial(_tally, table.without_rows(), columns, oracle)
-    return Counting(table.without_rows(), settings, notes, [column.at for column in columns], partial(summed, cells))
+    cells = partial(_tally, table, columns, oracle)
+    return Counting(table, settings, notes, [column.at for column in columns], partial(summed, cells))
 
 
 def _tally(table: InputTable, columns: tuple[NumberColumn, ...], oracle: Protocol, block: Block) -> Cells:
@@ -111,30 +108,27 @@ def _tally(table: InputTable, columns: tuple[NumberColumn, ...], oracle: Protoco
     return oracle.tally(reports if len(columns) > 1 else reports[:, 0]).counts
 
 
-def two_columns(
-    table: InputTable, settings: ReportSettings, what: tuple[str, str], firsts: frozenset[str], seconds: frozenset[str]
-) -> tuple[int, int]:
+def _two_columns(table: InputTable, settings: ReportSettings, one: str, other: str) -> tuple[int, int]:
     """Return the columns of the two numbers of a report, by their names or else as they stand.
 
-    what: what the two are called, and named at best.
-    firsts, seconds: the names that tell them.
+    one, other: what the two are called, and named at best.
 
     Raises InputError for a table of one column, or of which nobody can tell what is in which.
     """
     if table.width < 2:
         raise InputError(
-            f"{table.source}: has 1 column; a report of {settings.protocol} is {what[0]} and {what[1]}, in two columns"
+            f"{table.source}: has 1 column; a report of {settings.protocol} is {one} and {other}, in two columns"
         )
     names = table.plain_names
-    first = [at for at, name in enumerate(names) if name in firsts]
-    second = [at for at, name in enumerate(names) if name in seconds]
-    second = [at for at in second if names[at] == what[1]] or second
+    first = [at for at, name in enumerate(names) if name in HEADERS[one]]
+    second = [at for at, name in enumerate(names) if name in HEADERS[other]]
+    second = [at for at in second if names[at] == other] or second
     if len(first) == 1 and (len(second) == 1 or table.width == 2):
         return first[0], second[0] if len(second) == 1 else 1 - first[0]
-    if first or names[:1] == [what[1]]:
+    if first or names[:1] == [other]:
         raise InputError(
-            f"{table.source}: cannot tell which columns hold {what[0]} and {what[1]} among {table.columns()}; "
-            f"name one {what[0]} and one {what[1]}"
+            f"{table.source}: cannot tell which columns hold {one} and {other} among {table.columns()}; "
+            f"name one {one} and one {other}"
         )
     return 0, 1
 
@@ -150,13 +144,13 @@ def numbers_of(table: InputTable, block: Block, columns: Sequence[NumberColumn])
         return numbers
     cells = [block.cells(column.at) for column in columns]
     values = [
-        [number_of(table, place, cell, column) for cell, column in zip(row, columns, strict=True)]
+        [_number_of(table, place, cell, column) for cell, column in zip(row, columns, strict=True)]
         for place, *row in zip(block.places, *cells, strict=True)
     ]
     return np.array(values, dtype=np.int64)
 
 
-def number_of(table: InputTable, place: int, cell: str, column: NumberColumn) -> int:
+def _number_of(table: InputTable, place: int, cell: str, column: NumberColumn) -> int:
     """Read one number; "7.0" is what a table of floats makes of 7, "4.1e9" has lost digits of a seed."""
     what, allowed = column.what, column.allowed
     if not cell:
@@ -174,71 +168,41 @@ def number_of(table: InputTable, place: int, cell: str, column: NumberColumn) ->
     return int(digits)
 
 
-_HEIGHT_NAMES = frozenset({"height", "heights"})
-_NODE_NAMES = frozenset({"node", "nodes", "bits", "report", "reports"})
-_LONGEST = 7  # digits of a number that is counted without looking at it: counts go up to the largest
-
-
 def count_nodes(rows: Rows, settings: ReportSettings) -> Counting:
     """Return how the nodes of all heights are counted.
 
     Raises InputError for a table of one column, or of which nobody can tell what is in which.
     """
     table, tree = rows.table, cast(Tree, settings.oracle(settings.k or 0))
-    height_at, node_at = two_columns(table, settings, ("height", "node"), _HEIGHT_NAMES, _NODE_NAMES)
+    height_at, node_at = _two_columns(table, settings, "height", "node")
     top = len(tree.inner)
     allowed = f"{settings} and k={tree.k} has the heights 0 (the leaves) to {top - 1}; k may be wrong"
     note = (
         f"column {table.called(height_at)} read as heights, from 0 for the leaves, column {table.called(node_at)} as "
         "what is said of the nodes there"
     )
-    cells = partial(_tally_nodes, table.without_rows(), NumberColumn(height_at, "height", top, allowed), node_at, tree)
-    return Counting(table.without_rows(), settings, (note,), [height_at, node_at], partial(summed, cells))
+    cells = partial(_tally_nodes, table, NumberColumn(height_at, "height", top, allowed), node_at, tree)
+    return Counting(table, settings, (note,), [height_at, node_at], partial(summed, cells))
 
 
 def _tally_nodes(table: InputTable, height: NumberColumn, node_at: int, tree: Tree, block: Block) -> Cells:
     """Tally the nodes of all heights, as `Tree.tally` would: the reports themselves would take k numbers each."""
-    heights, cells = numbers_of(table, block, [height])[:, 0], block.cells(node_at)
-    parts = _parts(heights, cells, tree)
-    if parts is None:
-        places = zip(block.places, heights.tolist(), cells, strict=True)
-        parts = _parts(heights, [_plain(table, place, tree, at, cell) for place, at, cell in places], tree)
-    return np.concatenate([*(parts or ()), np.bincount(heights, minlength=len(tree.inner))])
-
-
-def _parts(heights: IntArray, cells: Sequence[str], tree: Tree) -> list[IntArray] | None:
-    """Return how often each node of each height was reported; None if a report is not written as it should be."""
-    every, result = np.array(cells, dtype=object), []
-    for height, oracle in enumerate(tree.inner):
-        own = every[heights == height].tolist()
-        part = np.zeros(oracle.k, dtype=np.int64)
-        if own and oracle.report_kind == "bits":
-            bits = bits_of(own, oracle.k)
-            if bits is None:
-                return None
-            part = bits.sum(axis=0, dtype=np.int64)
-        elif own:
-            joined = "".join(own)
-            if "" in own or not (joined.isascii() and joined.isdecimal()) or max(map(len, own)) > _LONGEST:
-                return None
-            part = np.bincount(list(map(int, own)), minlength=oracle.k)
-            if len(part) > oracle.k:
-                return None
-        result.append(part)
-    return result
-
-
-def _plain(table: InputTable, place: int, tree: Tree, height: int, cell: str) -> str:
-    """Return what is said of the nodes of a height, a number in digits alone; raise InputError if it is wrong."""
-    nodes = tree.inner[height].k
-    if tree.inner[height].report_kind == "bits":
-        cell = plain_bits(cell)
-        why = wrong_bits(cell, nodes, f"height {height} has {nodes} nodes; k or eps may be wrong")
-        if why:
-            raise table.bad(place, why)
-        return cell
-    allowed = (
-        f"at height {height} {tree.key} with eps={tree.epsilon:g} and k={tree.k} reports one of {nodes} nodes by its "
-        f"number, from 0 to {nodes - 1}; k or eps may be wrong"
-    )
-    return str(number_of(table, place, cell, NumberColumn(0, "node", nodes, allowed)))
+    heights = numbers_of(table, block, [height])[:, 0]
+    cells, places = np.array(block.cells(node_at), dtype=object), np.asarray(block.places)
+    parts: list[Cells] = []
+    for at, oracle in enumerate(tree.inner):
+        own, nodes = heights == at, oracle.k
+        reports = ColumnBlock({0: cells[own].tolist()}, 1, places[own].tolist())
+        if not len(reports):
+            parts.append(np.zeros(nodes, dtype=np.int64))
+        elif oracle.report_kind == "bits":
+            whose = f"height {at} has {nodes} nodes; k or eps may be wrong"
+            parts.append(sums_of_strings(table, 0, nodes, whose, reports))
+        else:
+            allowed = (
+                f"at height {at} {tree.key} with eps={tree.epsilon:g} and k={tree.k} reports one of {nodes} nodes by "
+                f"its number, from 0 to {nodes - 1}; k or eps may be wrong"
+            )
+            numbers = numbers_of(table, reports, [NumberColumn(0, "node", nodes, allowed)])
+            parts.append(np.bincount(numbers[:, 0], minlength=nodes))
+    return np.concatenate([*parts, np.bincount(heights, minlength=len(tree.inner))])

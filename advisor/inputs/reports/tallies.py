@@ -7,7 +7,6 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,6 @@ from advisor.inputs.reports.settings import (
     LabelCounts,
     ReportSettings,
     check_parameters,
-    check_report_options,
     lowest_count,
 )
 from simulator import __version__
@@ -171,9 +169,7 @@ def _part(content: Mapping[str, Any], name: str) -> Part:
         steps=content["steps"],
         domain_given=bool(content["domain_given"]),
     )
-    check_report_options(
-        settings.protocol, settings.epsilon, k=settings.k, has_domain=domain is not None, hash=settings.hash
-    )
+    settings.check()
     check_parameters(settings.protocol, settings.parameters)
     files = tuple(ReportFile(str(file["name"]), str(file["sha256"]), int(file["reports"])) for file in content["files"])
     part = Part(settings, _counts(content, settings, name), files)
@@ -186,8 +182,8 @@ def _counts(content: Mapping[str, Any], settings: ReportSettings, name: str) -> 
     """Return the counts; raise InputError where no reports have such."""
     n, counts = content["n"], content["counts"]
     if settings.kind in ("value", "subset"):
-        users = {str(label): int(held) for label, held in counts.items()}
-        if any(not 1 <= held <= n for held in users.values()):
+        users = {str(label): int(count) for label, count in counts.items()}
+        if any(not 1 <= count <= n for count in users.values()):
             raise InputError(f"a count of n={n} reports is from 1 to {n}")
         return LabelCounts(n, users, dict.fromkeys(users, name))
     numbers = list(map(int, counts))
@@ -208,23 +204,21 @@ def merge_tallies(paths: Sequence[str]) -> Part:
 
     Raises InputError for what is no tally, tallies of different settings, and the same reports in two of them.
     """
-    parts = [(printable(path), read_tally(path)) for path in paths]
-    name, first = parts[0]
+    parts = {printable(path): read_tally(path) for path in paths}
+    first = next(iter(parts))
+    settings = parts[first].settings
+    total: Counted | None = None
     owner: dict[str, str] = {}
-    for other, part in parts:
-        why = difference(first.settings, part.settings)
+    for name, part in parts.items():
+        why = difference(settings, part.settings)
         if why is not None:
-            raise InputError(f"{name} and {other} are tallies of different collections: {why}")
+            raise InputError(f"{first} and {name} are tallies of different collections: {why}")
         for file in part.files:
             if file.sha256 in owner:
                 raise InputError(
-                    f"{owner[file.sha256]} and {other} both hold the reports of {file.name}: leave one of them out"
+                    f"{owner[file.sha256]} and {name} both hold the reports of {file.name}: leave one of them out"
                 )
-        owner.update((file.sha256, other) for file in part.files)
-
-    def both(total: Part, part: Part) -> Part:
-        counted = added(first.settings, total.counted, part.counted, f"{len(parts)} tallies")
-        return replace(total, counted=counted, files=total.files + part.files)
-
-    result = reduce(both, (part for _, part in parts))
-    return replace(result, files=tuple(sorted(result.files, key=lambda file: (file.name, file.sha256))))
+        owner.update((file.sha256, name) for file in part.files)
+        total = added(settings, total, part.counted, f"{len(parts)} tallies")
+    files = sorted((file for part in parts.values() for file in part.files), key=lambda file: (file.name, file.sha256))
+    return replace(parts[first], counted=total or parts[first].counted, files=tuple(files))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError
-from advisor.inputs.blocks import Block, Rows
+from advisor.inputs.blocks import Block, ColumnBlock, Rows
 from advisor.inputs.columns import InputTable
 from advisor.inputs.labels import check_domain, plural, shortened
 from advisor.inputs.numbers import MOST_LABELS, is_finite
@@ -43,57 +43,50 @@ def bits_have_header(first: Sequence[str], usual: bool, settings: ReportSettings
     return usual and not any(cell[:1].isdecimal() for cell in cells)
 
 
-def count_bits(rows: Rows, settings: ReportSettings) -> Counting:
-    """Return how the bits of rappor, oue or the are added up, category by category.
+def count_vectors(rows: Rows, settings: ReportSettings) -> Counting:
+    """Return how reports of one bit or number a category are added up, numbers in steps of 2^-64.
 
-    Raises InputError for columns that do not fit the domain, and a first report that is not k characters 0 and 1.
+    Raises InputError for columns that do not fit the domain, and a first report that does not tell k.
     """
-    table = rows.table
-    at = named_column(table, settings.column)
-    if at is None:
-        k = settings.k or table.width
-        if k != table.width:
-            raise InputError(
-                f"{table.source}: has {table.width} columns: {table.columns()}; k is {k}, and a report is {k} columns "
-                f"of 0 and 1, or a string of {k} of them in the column that --column names"
-            )
-        return counting_of_vectors(table, settings, k, None, "bits", partial(_of_columns, table.without_rows()))
-    k = settings.k or _length(table, at)
+    table, at, bits = rows.table, named_column(rows.table, settings.column), settings.kind == "bits"
+    k = settings.k or (table.width if at is None else _length(table, at, bits=bits))
+    if k < 2 or (at is None and k != table.width):
+        size = f"a report of {settings.protocol} is {settings.k or 'two or more'} numbers, one a column, or all"
+        if bits:
+            size = f"k is {k}, and a report is {k} columns of 0 and 1, or a string of {k} of them"
+        raise InputError(
+            f"{table.source}: has {plural(table.width, 'column', 'columns')}: {table.columns()}; {size} in the column "
+            "that --column names"
+        )
+    what = "bits" if bits else "numbers"
+    order, labels, notes = _categories_of_columns(table, settings, k, what=what, columns=at is None)
     whose = f"{f'k is {k}' if settings.k is not None else f'the first report has {k}'}; all reports have k characters"
-    return counting_of_vectors(table, settings, k, at, "bits", partial(_of_strings, table.without_rows(), at, k, whose))
+    sums: Callable[[Block], Cells] = partial(_sums, table, at, k, settings.steps)
+    if bits:
+        sums = partial(_sums_of_columns, table) if at is None else partial(sums_of_strings, table, at, k, whose)
+    if settings.steps is not None:
+        notes += (f"numbers read as steps of 1/{settings.steps}",)
+    return Counting(
+        table,
+        replace(settings, k=k, domain=labels if settings.domain or labels != place_names(k) else None),
+        notes if at is None else (*column_note(table, at), *notes),
+        None if at is None else [at],
+        partial(summed, partial(_placed, sums, order)),
+    )
 
 
-def _length(table: InputTable, at: int) -> int:
+def _length(table: InputTable, at: int, *, bits: bool) -> int:
     """Return the length of the first report."""
-    first = plain_bits(table.cells(at)[0]) if table.cells(at) else ""
+    first = next(iter(table.cells(at)), "")
+    if not bits:
+        return len(split_numbers(first))
+    first = plain_bits(first)
     if not 2 <= len(first) <= MOST_LABELS or set(first) - _BITS:
         raise table.bad(
             table.places[0] if table.places else 1,
             f"the report {shortened(first)} is not a string of 0 and 1, one for each of two or more categories",
         )
     return len(first)
-
-
-def counting_of_vectors(
-    table: InputTable, settings: ReportSettings, k: int, at: int | None, what: str, sums: Callable[[Block], Cells]
-) -> Counting:
-    """Return how reports of one bit or number a category are added up.
-
-    at: the column of whole reports; None where every category has its own.
-    what: what the entries of a report are called ("bits").
-    sums: what adds them up ``(k,)`` as they stand in the file.
-
-    Raises InputError where the header does not name the categories.
-    """
-    order, labels, notes = _categories_of_columns(table, settings, k, what=what, columns=at is None)
-    domain = labels if settings.domain is not None or labels != place_names(k) else None
-    return Counting(
-        table.without_rows(),
-        replace(settings, k=k, domain=domain),
-        notes if at is None else (*column_note(table, at), *notes),
-        None if at is None else [at],
-        partial(summed, partial(_placed, sums, order)),
-    )
 
 
 def _placed(sums: Callable[[Block], Cells], order: Sequence[int], block: Block) -> Cells:
@@ -112,8 +105,8 @@ def _categories_of_columns(
     if names == place_names(k) or names is None:
         if settings.domain is not None:
             return range(k), settings.domain, (f"{what} taken in the order of the domain",)
-        known = "" if settings.k is not None else f", k={k} as that is the length of the first report"
-        return range(k), place_names(k), (f"categories numbered from 0 to {k - 1} in the order of the {what}{known}",)
+        why = "" if settings.k is not None else f", k={k} as that is the length of the first report"
+        return range(k), place_names(k), (f"categories numbered from 0 to {k - 1} in the order of the {what}{why}",)
     try:
         labels = check_domain(names)
     except InputError as error:
@@ -130,15 +123,18 @@ def _categories_of_columns(
     return [place[label] for label in labels], settings.domain, (f"{what} placed by the names of the header",)
 
 
-def _of_strings(table: InputTable, at: int, k: int, whose: str, block: Block) -> Cells:
-    """Add up reports that are strings of k characters."""
+def sums_of_strings(table: InputTable, at: int, k: int, whose: str, block: Block) -> Cells:
+    """Add up the reports of a column, each a string of k characters as `whose` says.
+
+    Raises InputError for the first that is none.
+    """
     cells = block.cells(at)
-    bits = bits_of(cells, k)
+    bits = _bits_of(cells, k)
     if bits is None:
         cells = list(map(plain_bits, cells))
-        bits = bits_of(cells, k)
+        bits = _bits_of(cells, k)
     if bits is None:
-        wrong = ((place, wrong_bits(cell, k, whose)) for place, cell in zip(block.places, cells, strict=True))
+        wrong = ((place, _wrong_bits(cell, k, whose)) for place, cell in zip(block.places, cells, strict=True))
         raise next(table.bad(place, why) for place, why in wrong if why)
     return bits.sum(axis=0, dtype=np.int64)
 
@@ -153,7 +149,7 @@ def plain_bits(cell: str) -> str:
     return cell[::2] if mark and mark in _BETWEEN and len(cell) % 2 and cell[1::2] == mark * half else cell
 
 
-def bits_of(cells: Sequence[str], k: int) -> NDArray[np.uint8] | None:
+def _bits_of(cells: Sequence[str], k: int) -> NDArray[np.uint8] | None:
     """Return strings of k characters 0 and 1 as ``(n, k)`` numbers; None if one of them is something else."""
     joined = "".join(cells)
     if set(map(len, cells)) != {k} or not joined.isascii():
@@ -162,8 +158,7 @@ def bits_of(cells: Sequence[str], k: int) -> NDArray[np.uint8] | None:
     return bits if bits.max() <= 1 else None
 
 
-def wrong_bits(cell: str, k: int, whose: str) -> str | None:
-    """Say what is wrong with a string that should be k characters 0 and 1, as `whose` says."""
+def _wrong_bits(cell: str, k: int, whose: str) -> str | None:
     if not cell:
         return "the report is missing (an empty cell); fill it in, or remove the row"
     if odd := sorted(set(cell) - _BITS):
@@ -176,12 +171,13 @@ def wrong_bits(cell: str, k: int, whose: str) -> str | None:
     )
 
 
-def _of_columns(table: InputTable, block: Block) -> Cells:
+def _sums_of_columns(table: InputTable, block: Block) -> Cells:
     """Add up reports that have a column for each bit."""
     bits = block.digits()
     if bits is not None and bits.max() <= 1:
         return bits.sum(axis=0, dtype=np.int64)
-    for row, place in zip(block.rows(), block.places, strict=True):
+    rows = block.rows()
+    for row, place in zip(rows, block.places, strict=True):
         for at, cell in enumerate(row):
             if not cell:
                 raise table.bad(place, f"column {table.called(at)} is missing (an empty cell); it must be 0 or 1")
@@ -189,7 +185,7 @@ def _of_columns(table: InputTable, block: Block) -> Cells:
                 first = table.names is None and place == table.places[0]
                 hint = "; if the line names the columns, say --header" if first else ""
                 raise table.bad(place, f"column {table.called(at)} is {shortened(cell)}; it must be 0 or 1{hint}")
-    raise TypeError("digits of which none is wrong")
+    return (np.array(rows) == "1").sum(axis=0, dtype=np.int64)
 
 
 STEP = 64  # bits after the point
@@ -208,54 +204,23 @@ def cells_have_header(first: Sequence[str]) -> bool:
     return "" not in cells and len(set(cells)) == len(cells) and not all(map(is_finite, cells))
 
 
-def count_cells(rows: Rows, settings: ReportSettings) -> Counting:
-    """Return how reports of k numbers are added up, in steps of 2^-64.
-
-    Raises InputError for columns that do not fit the domain.
-    """
-    table = rows.table
-    at = named_column(table, settings.column)
-    first = "" if at is None else next(iter(table.cells(at)), "")
-    k = settings.k or (table.width if at is None else len(split_numbers(first)))
-    if (at is None and k != table.width) or k < 2:
-        raise InputError(
-            f"{table.source}: has {plural(table.width, 'column', 'columns')}: {table.columns()}; a report of "
-            f"{settings.protocol} is {settings.k or 'two or more'} numbers, one a column, or all in the column that "
-            "--column names"
-        )
-    sums = partial(_sums, table.without_rows(), at, k, settings.steps)
-    counting = counting_of_vectors(table, settings, k, at, "numbers", sums)
-    read_as = () if settings.steps is None else (f"numbers read as steps of 1/{settings.steps}",)
-    return replace(counting, notes=(*counting.notes, *read_as))
-
-
 def _sums(table: InputTable, at: int | None, k: int, steps: int | None, block: Block) -> Cells:
     """Return the sums of one block, as Python's whole numbers."""
-    numbers = block.real(range(k)) if at is None else _vectors(block.cells(at), k)
+    if at is not None:
+        reports = list(map(split_numbers, block.cells(at)))
+        for report, place in zip(reports, block.places, strict=True):
+            if len(report) != k:
+                raise table.bad(place, f"the report has {plural(len(report), 'number', 'numbers')}; k is {k}")
+        block = ColumnBlock(dict(enumerate(map(list, zip(*reports, strict=True)))), k, block.places)
+    numbers = block.real(range(k))
     whole = steps is None or (numbers is not None and bool((numbers == np.trunc(numbers)).all()))
-    if numbers is None or not whole or float(np.abs(numbers).max()) > LARGEST:
-        raise _wrong(table, at, k, steps, block)
-    return exact_sums(numbers)
-
-
-def _vectors(cells: Sequence[str], k: int) -> FloatArray | None:
-    """Return ``(n, k)`` numbers; None if one is none, or there are more or fewer of them."""
-    parts = list(map(split_numbers, cells))
-    if set(map(len, parts)) != {k} or not all(is_finite(part) for row in parts for part in row):
-        return None
-    return np.array([list(map(float, row)) for row in parts])
-
-
-def _wrong(table: InputTable, at: int | None, k: int, steps: int | None, block: Block) -> InputError:
-    """Return what is wrong with the first report that is none."""
-    rows = block.rows() if at is None else map(split_numbers, block.cells(at))
-    for row, place in zip(rows, block.places, strict=True):
-        if len(row) != k:
-            return table.bad(place, f"the report has {plural(len(row), 'number', 'numbers')}; k is {k}")
-        for number, cell in enumerate(row):
+    if numbers is not None and whole and float(np.abs(numbers).max()) <= LARGEST:
+        return exact_sums(numbers)
+    for report, place in zip(block.rows(), block.places, strict=True):
+        for number, cell in enumerate(report):
             if why := _wrong_cell(cell, steps):
                 named = f"column {table.called(number)}" if at is None else f"number {number + 1}"
-                return table.bad(place, f"{named} is {why}")
+                raise table.bad(place, f"{named} is {why}")
     raise TypeError("numbers of which none is wrong")
 
 

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from advisor.errors import InputError
-from advisor.inputs.histogram import read_histogram
+from advisor.inputs.histogram import RawHistogram, read_histogram
 from advisor.inputs.reports import RawReports, count_reports, with_categories
-from advisor.inputs.tally import RawHistogram
 
 
 def gz(data: bytes) -> bytes:

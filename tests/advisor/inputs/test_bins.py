@@ -14,10 +14,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from advisor.errors import InputError
-from advisor.inputs import source, table, tally
+from advisor.inputs import histogram, source, table
 from advisor.inputs.bins import Cut
-from advisor.inputs.histogram import read_histogram
-from advisor.inputs.tally import RawHistogram
+from advisor.inputs.histogram import RawHistogram, read_histogram
 
 DECIMALS = st.integers(-10_000_000, 10_000_000).map(lambda number: str(Decimal(number).scaleb(-3)))
 
@@ -240,7 +239,7 @@ def test_numbers_as_large_as_doubles_are_cut() -> None:
 
 
 def test_distinct_numbers_are_bounded_where_the_range_depends_on_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tally, "MOST_NUMBERS", 999)
+    monkeypatch.setattr(histogram, "MOST_NUMBERS", 999)
     numbers = column([str(at) for at in range(1000)])
     assert "more than 999 distinct numbers" in error_of(numbers, Cut(count=10))
     assert read(numbers, Cut(count=10, edges=(0, 1000))).counts.tolist() == [100] * 10

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from advisor.errors import InputError
-from advisor.inputs.histogram import read_histogram
-from advisor.inputs.tally import RawHistogram
+from advisor.inputs.histogram import RawHistogram, read_histogram
 from tests.advisor.inputs.reading import read_reports
 from tests.cells import failures
 

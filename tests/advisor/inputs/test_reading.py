@@ -14,7 +14,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from advisor.errors import InputError
-from advisor.inputs import histogram, source, tally
+from advisor.inputs import histogram, source
 from advisor.inputs.histogram import read_histogram
 from tests.advisor.inputs.reading import Pipe, error_of, gz, read_bytes, read_file, users
 from tests.cells import failures
@@ -122,7 +122,6 @@ def test_the_size_of_blocks_changes_nothing_in_plain_text(lines, ends, block) ->
 
 
 def test_too_many_labels_look_like_an_identifier(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tally, "MOST_LABELS", 100)
     monkeypatch.setattr(histogram, "MOST_LABELS", 100)
     rows = "\n".join(f"{at},1" for at in range(101))
     for name, options in (("a.csv", {"column": "1"}), ("a.csv", {"counts": "2"})):

@@ -153,7 +153,7 @@ def test_memory_does_not_grow_with_the_number_of_reports(
     monkeypatch.setattr(source, "CHUNK_BYTES", 1 << 15)
     k, epsilon = (64, 1.0) if protocol != "ss" else (8, 0.5)
     peaks = []
-    few = 15_000 if protocol == "grr" else 10_000  # the lines of others are longer
+    few = 40_000 if protocol == "grr" else 10_000  # the lines of others are longer
     for n in (few, 2 * few):
         data = gzip.compress(f"{line}\n".encode() * n, mtime=0)
         tracemalloc.start()

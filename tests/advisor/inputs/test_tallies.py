@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from advisor.errors import InputError
-from advisor.inputs.reports import Counts, RawReports, count_reports, merge_reports, with_categories
-from advisor.inputs.reports.files import named_files
+from advisor.inputs.reports import Counts, RawReports, count_reports, merge_reports, named_files, with_categories
 from advisor.inputs.reports.settings import readable_protocols
 from advisor.inputs.reports.tallies import _check, read_tally, tally_text
 from knowledge.making.workers import Workers
