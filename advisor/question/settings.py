@@ -112,7 +112,7 @@ class Terms(Settings):
         read=metric_name,
         metavar="NAME",
         repeated=True,
-        help="metric: kl, topk:10, all [default: l1; places: emd]",
+        help="kl, topk:10, … or all [default: l1; places: emd]",
         write=as_named,
         among=partial(beside_files, "metric"),
     )
