@@ -15,10 +15,14 @@ from typing import ClassVar
 from advisor.checks import budget, real, whole
 from advisor.errors import InputError, listed
 from advisor.names import resolve
-from advisor.question.option import Settings, option
-from knowledge.deployments import DEPLOYMENTS
+from advisor.question.central import CentralPromise
+from advisor.question.option import Settings, like, option
+from knowledge.deployments import DEPLOYMENTS, KnownDeployment, nearest
+from simulator import PROTOCOLS
 from simulator.attacks import independent_support_attack
 from simulator.protocols import EPSILON_MAX, EPSILON_MIN
+from simulator.protocols.protocol import Blanket
+from simulator.shuffler import Shuffler, clones_2021, clones_2023
 
 FLIPPED = ("grr", "rappor", "oue")
 BITS = ("rappor", "oue", "the")
@@ -200,3 +204,101 @@ def _from_sets(own: float, k: int, size: int, how: str, guess: float | None = No
     within = _log_share(own) + math.log(k / size)
     without = _log_share(-own) + math.log(k / (k - size))
     return _checked(within - without, max(within, -without), how, f"a report drawn evenly from all {what}", guess)
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What an ε means."""
+
+    epsilon: float
+    # k, protocol: number of categories and protocol, where they are known
+    k: int | None
+    protocol: str | None
+    odds: float  # e^ε: by how much a report can at most move the odds between two values
+    # best_guess, prior: largest probability with which a guess from one report is right, whatever the protocol, and the
+    # probability without a report (all values equally likely): e^ε / (e^ε + k − 1) and 1/k
+    best_guess: float
+    prior: float
+    protocol_guess: float | None  # the same for the protocol at hand
+    flip_probability: float  # how often a yes/no answer would have to be flipped: 1 / (1 + e^ε)
+    deployments: tuple[KnownDeployment, ...]  # the two nearest known deployments
+
+
+def meaning(epsilon: float, k: int | None = None, protocol: str | None = None, guess: float | None = None) -> Meaning:
+    """Return what an ε means; without `k`, for a yes/no question.
+
+    `guess` is the success of the best guess where the protocol is not as this tool would set it up for that ε.
+
+    Raises InputError if epsilon, k or the protocol is wrong.
+
+    Examples
+    --------
+    >>> yes_no = meaning(1.0, k=2)
+    >>> round(yes_no.odds, 2), round(yes_no.best_guess, 3), round(yes_no.flip_probability, 3)
+    (2.72, 0.731, 0.269)
+    """
+    checked = budget("eps", epsilon)
+    size = 2 if k is None else whole(2)("k", k)
+    name = None if protocol is None else resolve("protocol", protocol)
+    if guess is None and name is not None and k is not None:
+        guess = PROTOCOLS[name](size, checked).attack_success
+    return Meaning(
+        epsilon=checked,
+        k=k,
+        protocol=name,
+        odds=math.exp(checked),
+        best_guess=1 / (1 + (size - 1) * math.exp(-checked)),
+        prior=1 / size,
+        protocol_guess=guess,
+        flip_probability=1 / (1 + math.exp(checked)),
+        deployments=nearest(checked),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shuffling(Settings):
+    """Whether a shuffler stands between users and server."""
+
+    panel: ClassVar[str] = "With a shuffler"
+
+    shuffle: bool = option("--shuffle", help="what reports of --eps promise once --n of them are shuffled")
+    delta: float | None = like(CentralPromise, "delta", help="of that promise, far below 1/n, for example 1e-8")
+
+    def check(self) -> None:
+        """Refuse one half of the question."""
+        if self.shuffle and self.delta is None:
+            raise InputError("--shuffle needs --delta: far below 1/n, for example --delta 1e-8")
+        if self.delta is not None and not self.shuffle:
+            raise InputError("--delta goes with --shuffle, for example --shuffle --n 1e6 --delta 1e-8")
+
+
+@dataclass(frozen=True)
+class Shuffled:
+    """The promise of shuffled reports."""
+
+    # local, n, delta: budget of one report, users, and delta of the promise
+    local: float
+    n: int
+    delta: float
+    # protocol, k: None where nothing but the budget is known
+    protocol: str | None
+    k: int | None
+    central: float  # the promise: of the protocol where one is named, else of any
+    anyone: float  # of any protocol of this budget
+    # closed_2021, closed_2023: the same by closed forms, None where there are too few users for them
+    closed_2021: float | None
+    closed_2023: float | None
+
+
+def shuffled(local: float, n: int, delta: float, protocol: str | None, k: int | None) -> Shuffled:
+    """Return what n shuffled reports of a budget promise."""
+    shuffler = Shuffler(n, delta)
+    anyone = central = shuffler.central(Blanket.generic(local))
+    if protocol is not None and k is not None:
+        blanket = PROTOCOLS[protocol](k, local).blanket
+        central = anyone if blanket is None else min(anyone, shuffler.central(blanket))
+    else:
+        protocol, k = None, None
+    return Shuffled(
+        local, n, delta, protocol, k, central, anyone, clones_2021(local, n, delta), clones_2023(local, n, delta)
+    )

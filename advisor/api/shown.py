@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 from advisor.errors import InputError, listed
 from advisor.outputs import Target
-from advisor.show.data import json_text
+from advisor.show.data import json_text, plain_text
 from advisor.show.model import Document, Section, View
 from advisor.show.page import fragment_html, page_html
 from advisor.show.pictures import PICTURES, require_matplotlib, save, to_svg
-from advisor.show.text import plain_text
 
 if TYPE_CHECKING:
     import pandas as pd

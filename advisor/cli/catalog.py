@@ -10,11 +10,13 @@ from typing import Annotated, ClassVar
 import typer
 
 from advisor.answers.catalog import catalog, explanation
+from advisor.answers.epsilon import Shuffling, Statement, convert, meaning, shuffled
 from advisor.cli.options import Only
 from advisor.cli.run import Job, Output, WholeOutput, run
-from advisor.question.option import Settings, option
-from advisor.question.settings import Categories, Terms
+from advisor.question.option import Settings, option, refuse, require
+from advisor.question.settings import Categories, Menu, Terms
 from advisor.show.catalog import bibtex_document, explain_document, list_document
+from advisor.show.epsilon import epsilon_document
 
 BIBTEX = ".bib"
 Name = Annotated[str, typer.Argument(metavar="NAME", help="a protocol, method or metric, as ldp-advise list names it")]
@@ -68,3 +70,31 @@ def explain_command(
         run(Job.of(partial(bibtex_document, member.name, member.reference)), output)
     else:
         run(Job.of(lambda: explain_document(member)), output)
+
+
+def epsilon_command(
+    question: Annotated[Terms, Only("epsilon", "n")],
+    statement: Statement,
+    menu: Annotated[Menu, Only("protocol")],
+    domain: Annotated[Categories, Only("k")],
+    shuffling: Shuffling,
+    output: WholeOutput,
+) -> None:
+    """Say what ε means, or convert what another system states into ε.
+
+    By replacement a value is compared with any other, by removal with no value at all.
+
+    Examples: ldp-advise epsilon --eps 1 --k 100
+              ldp-advise epsilon --flip-prob 0.25 --protocol rappor
+              ldp-advise epsilon --eps 4 --shuffle --n 1e6 --delta 1e-8
+    """
+    protocol = menu.one_protocol("epsilon")
+    if shuffling.shuffle:
+        require(("--n", question.n, "the number of users who report, for example --n 1e6"))
+    else:
+        refuse(question.given("n"), "goes with --shuffle: alone, ε does not depend on the users")
+    conversion = convert(statement, epsilon=question.epsilon, protocol=protocol, k=domain.k)
+    words = meaning(conversion.epsilon, domain.k, protocol, conversion.guess)
+    n, delta = question.n, shuffling.delta
+    promise = None if n is None or delta is None else shuffled(conversion.epsilon, n, delta, protocol, domain.k)
+    run(Job.of(lambda: epsilon_document(conversion, words, promise)), output)

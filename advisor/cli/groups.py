@@ -119,7 +119,7 @@ def _callback() -> None:
 
 
 def _module(name: str) -> Any:
-    return import_module(COMMANDS.get(name, f"advisor.cli.{name}"))
+    return import_module(COMMANDS.get(name, "advisor.cli.ranking"))
 
 
 def _function(name: str) -> Callable[..., None]:

@@ -169,7 +169,7 @@ COMMANDS = {
     "plan": "advisor.cli.plan",
     "sweep": "advisor.cli.sweep",
     "pareto": "advisor.cli.pareto",
-    "epsilon": "advisor.cli.epsilon",
+    "epsilon": "advisor.cli.catalog",
     "list": "advisor.cli.catalog",
     "explain": "advisor.cli.catalog",
     "knowledge": "advisor.cli.knowledge",

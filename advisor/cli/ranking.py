@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated, ClassVar
 
 import numpy as np
+import typer
 
 from advisor.answers.budgets import Budgets
 from advisor.answers.rank.look_up import look_up
@@ -21,7 +22,7 @@ from advisor.answers.rank.verdict import USELESS
 from advisor.answers.rank.why import explained, why_of
 from advisor.checks import path
 from advisor.cli.examples import missing_budget
-from advisor.cli.options import Only
+from advisor.cli.options import Only, Sample
 from advisor.cli.progress import DelayedProgress
 from advisor.cli.run import Job, Output, SideFile, run
 from advisor.errors import InputError
@@ -301,3 +302,26 @@ def _budget_sections(budgets: Budgets) -> tuple[Section, ...]:
     label = "error of the pair to use against ε"
     picture = Figure("Error against ε", label, lambda: to_svg(budgets_figure(budgets), "budgets"))
     return (Section(picture.title, (picture,)),)
+
+
+def _version(flag: bool) -> None:
+    if flag:
+        typer.echo(f"ldp-advise {__version__}")
+        raise typer.Exit
+
+
+def rank_command(
+    *,
+    sample: Sample = None,
+    question: Annotated[Question, Only(*RANKED)],
+    shown: RankOutput,
+    version: Annotated[  # noqa: ARG001 - handled by its callback
+        bool, typer.Option("--version", callback=_version, is_eager=True, hidden=True, help="show the version")
+    ] = False,
+) -> None:
+    """Say which LDP protocol and post-processing to use, simulated or predicted.
+
+    Examples: ldp-advise --eps 1 --metric emd sample.csv
+              ldp-advise --eps 0.5,1,2 --k 256 --n 2M
+    """
+    rank(replace(question, sample=sample), shown)

@@ -19,11 +19,10 @@ from advisor.cli.progress import delayed_status
 from advisor.errors import InputError, listed, one_line
 from advisor.outputs import Outputs, Target
 from advisor.question.option import Settings, option, options_of
-from advisor.show.data import csv_text, json_text
+from advisor.show.data import csv_text, json_text, markdown, plain_text
 from advisor.show.model import TOP, Document, Section, View
 from advisor.show.pictures import require_matplotlib
 from advisor.show.terminal import show
-from advisor.show.text import markdown, plain_text
 from simulator.foreign import SOURCES, containment
 
 FORMATS = ("table", "plain", "markdown", "csv", "json", "value", "html")

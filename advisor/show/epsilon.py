@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from advisor.answers.epsilon import Conversion
-from advisor.answers.rank.meaning import Meaning
-from advisor.answers.shuffled import Shuffled
+from advisor.answers.epsilon import Conversion, Meaning, Shuffled
 from advisor.show.model import Document, Records, Scalar, Sentence, Verdict
 from advisor.show.sentences import meaning_sentences, shuffled_sentences
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from advisor.answers.rank.meaning import Meaning
-from advisor.answers.shuffled import Shuffled
+from advisor.answers.epsilon import Meaning, Shuffled
 from advisor.figures import number, percent
 from advisor.inputs.bins import Bins, edge_text
 from advisor.names import protocol_in_full

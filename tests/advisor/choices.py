@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from advisor.extensions.choose.answer import Choice, choose
-from advisor.extensions.choose.question import Wishes
+from advisor.extensions.choose.case import Wishes
 from advisor.question.frequencies import Frequencies
 
 MADE: dict[Wishes, Choice] = {}

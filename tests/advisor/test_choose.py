@@ -22,10 +22,9 @@ from advisor import advise
 from advisor.answers.rank.result import Recommendation
 from advisor.errors import InputError
 from advisor.extensions.choose.answer import Choice
-from advisor.extensions.choose.case import METRIC
+from advisor.extensions.choose.case import LIMITS, METRIC, Wishes, rounded
 from advisor.extensions.choose.document import choice_document
 from advisor.extensions.choose.prompts import PROMPTS
-from advisor.extensions.choose.question import LIMITS, Wishes, rounded
 from advisor.extensions.choose.words import note_lines, points
 from knowledge.describe.assumption import AssumedSkew
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS

@@ -17,8 +17,8 @@ from advisor.answers.clients.collection import CodedCollection, client_file
 from advisor.extensions.audit.document import audit_document
 from advisor.extensions.code.reports import module_of
 from advisor.inputs.reports.lines import reports_of
+from advisor.show.data import plain_text
 from advisor.show.model import View
-from advisor.show.text import plain_text
 from simulator import PROTOCOLS
 from simulator.hashing import DEFAULT_HASH, HASHES
 from tests.advisor.conftest import Run

@@ -6,8 +6,7 @@ from itertools import combinations, product
 
 import pytest
 
-from advisor.answers.epsilon import Statement, convert
-from advisor.answers.rank.meaning import meaning
+from advisor.answers.epsilon import Statement, convert, meaning
 from advisor.errors import InputError
 from advisor.show.sentences import meaning_sentences
 from knowledge.deployments import DEPLOYMENTS, nearest

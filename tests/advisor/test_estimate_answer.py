@@ -19,10 +19,10 @@ from advisor.question.collected import collect
 from advisor.question.estimate_request import COLLECTIONS, SIMULATED, build_estimate_request
 from advisor.question.question import Question
 from advisor.question.settings import Simulation, Terms
+from advisor.show.data import plain_text
 from advisor.show.model import View
 from advisor.show.rank.answer import summary
 from advisor.show.rank.document import rank_document
-from advisor.show.text import plain_text
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, frequency_oracles
 from simulator.confidence import AS_GOOD_AS_BEST, DOUBT, LEAST, RANGE, WIDER
 from simulator.methods.summaries import SUMMARIES

@@ -14,8 +14,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from advisor.answers.clients.exact import WORD, exact, exp_below, log_above, ratio, threshold
-from advisor.answers.clients.parameters import Parameters, parameters
+from advisor.answers.clients.parameters import (
+    WORD,
+    Parameters,
+    exact,
+    exp_below,
+    log_above,
+    parameters,
+    ratio,
+    threshold,
+)
 from simulator import PROTOCOLS
 from tests.cells import failures
 

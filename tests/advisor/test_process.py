@@ -249,7 +249,7 @@ def test_what_is_typed_ends_with_one_end_of_file_and_no_spinner_hides_it() -> No
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("module", ["typer", "numpy", "advisor.checks", "advisor.cli.rank", "knowledge.model"])
+@pytest.mark.parametrize("module", ["typer", "numpy", "advisor.checks", "advisor.cli.ranking", "knowledge.model"])
 def test_an_interrupt_while_modules_are_imported_leaves_no_traceback(module: str) -> None:
     interrupted = python(
         "import os, signal, sys\n"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import advisor
-from advisor.question.solutions import ranked_solutions
+from advisor.question.plurality import ranked_solutions
 from simulator import PROTOCOLS
 
 EVEN = np.full(10, 0.1)

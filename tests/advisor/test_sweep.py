@@ -22,9 +22,9 @@ from advisor.answers.sweep.result import Cell
 from advisor.api.sweep import sweep
 from advisor.errors import InputError
 from advisor.question.sweep import Place, SweepQuestion
+from advisor.show.data import markdown, plain_text
 from advisor.show.model import View
 from advisor.show.sweep import answer_sentence, sweep_document
-from advisor.show.text import markdown, plain_text
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.populations import apportion, frequencies
 from simulator.ranking import PRACTICAL_RATIO

@@ -18,8 +18,8 @@ from advisor.cli.ranking import sections_of
 from advisor.extensions.app.goals import REPORTS
 from advisor.extensions.app.state import Inquiry
 from advisor.extensions.choose.answer import Choice, choose
+from advisor.extensions.choose.case import Wishes
 from advisor.extensions.choose.document import choice_document
-from advisor.extensions.choose.question import Wishes
 from advisor.extensions.places.answer import PlacesAdvice, answer_places
 from advisor.extensions.places.document import places_document
 from advisor.extensions.places.question import PlacesQuestion

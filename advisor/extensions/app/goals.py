@@ -15,7 +15,7 @@ from typing import Any
 
 from advisor.checks import shown
 from advisor.errors import InputError, listed
-from advisor.extensions.choose.question import Wishes
+from advisor.extensions.choose.case import Wishes
 from advisor.extensions.places.question import Ground, Promise
 from advisor.question.collected_request import Collection, EstimateColumns
 from advisor.question.option import Option, Settings, options_of

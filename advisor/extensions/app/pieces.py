@@ -16,8 +16,8 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from advisor.answers.clients.collection import CodedCollection
+from advisor.answers.epsilon import meaning
 from advisor.answers.rank.apply import applied_csv
-from advisor.answers.rank.meaning import meaning
 from advisor.answers.rank.outlook import Stops, outlook
 from advisor.answers.rank.result import Answer, Ranking
 from advisor.answers.rank.why import why_of

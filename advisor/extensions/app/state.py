@@ -23,7 +23,7 @@ from advisor.extensions.app.goals import (
     wrong_controls,
 )
 from advisor.extensions.app.wording import worded
-from advisor.extensions.choose.question import Wishes
+from advisor.extensions.choose.case import Wishes
 from advisor.extensions.places.question import PlacesQuestion
 from advisor.inputs.held import HeldFile
 from advisor.question.collected_request import CollectedQuestion

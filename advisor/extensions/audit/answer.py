@@ -10,7 +10,7 @@ from typing import Any
 from advisor.errors import InputError
 from advisor.extensions.audit.question import BOTH, AuditQuestion
 from advisor.inputs.reports.lines import lines_of, reports_of
-from advisor.members.loading import load_function
+from advisor.members import load_function
 from simulator import PROTOCOLS, audit, frequency_oracles
 from simulator.audit.attributes import FAKES, HIDDEN
 from simulator.audit.run import Subject

@@ -15,8 +15,19 @@ from advisor.answers.plan.result import PlanRow, Progress
 from advisor.answers.rank.result import Ranking, Recommendation
 from advisor.answers.rank.simulate import simulated_answer
 from advisor.answers.rank.verdict import ENOUGH, WORTH_IT
-from advisor.extensions.choose.case import LEAST, METRIC, Alternatives, Case, Need, Reason, changes_of, reason_of
-from advisor.extensions.choose.question import Wishes, limit_of, rounded
+from advisor.extensions.choose.case import (
+    LEAST,
+    METRIC,
+    Alternatives,
+    Case,
+    Need,
+    Reason,
+    Wishes,
+    changes_of,
+    limit_of,
+    reason_of,
+    rounded,
+)
 from advisor.question.frequencies import Frequencies
 from advisor.question.plan import plan_question
 from advisor.question.question import Question

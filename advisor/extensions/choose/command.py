@@ -12,9 +12,9 @@ from advisor.cli.options import Only, Sample
 from advisor.cli.progress import DelayedWords
 from advisor.cli.run import Job, WholeOutput, run
 from advisor.extensions.choose.answer import Choice, choose
+from advisor.extensions.choose.case import Wishes
 from advisor.extensions.choose.document import choice_document, reproduce
 from advisor.extensions.choose.prompts import ask
-from advisor.extensions.choose.question import Wishes
 from advisor.question.frequencies import Frequencies
 from advisor.question.option import options_of, refuse, require
 from advisor.question.question import Question

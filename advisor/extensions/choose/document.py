@@ -8,8 +8,7 @@ from advisor.answers.budgets import Priced
 from advisor.answers.rank.verdict import ENOUGH, against_nothing
 from advisor.extensions.choose import words
 from advisor.extensions.choose.answer import Choice
-from advisor.extensions.choose.case import METRIC, Alternatives, Reason
-from advisor.extensions.choose.question import rounded
+from advisor.extensions.choose.case import METRIC, Alternatives, Reason, rounded
 from advisor.figures import percent, users
 from advisor.question.settings import Categories
 from advisor.show.budgets import TONES, priced_data

@@ -12,7 +12,7 @@ import typer
 
 from advisor.checks import shown
 from advisor.errors import InputError
-from advisor.extensions.choose.question import Wishes
+from advisor.extensions.choose.case import Wishes
 
 UNKNOWN = (
     "",

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from advisor.answers.rank.meaning import meaning
+from advisor.answers.epsilon import meaning
 from advisor.answers.rank.result import EVEN
 from advisor.answers.rank.verdict import WORTH_IT
 from advisor.extensions.choose.answer import Choice
-from advisor.extensions.choose.case import Need, Reason
-from advisor.extensions.choose.question import LIMITS
+from advisor.extensions.choose.case import LIMITS, Need, Reason
 from advisor.figures import lower_end, rounded, users
 from advisor.names import pair_text
 from advisor.question.rules import USERS_LOW

@@ -2,14 +2,120 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
+from advisor.answers.catalog import member_named
+from advisor.checks import shown
 from advisor.cli.catalog import Bibliography, References
 from advisor.cli.options import Only, argument
 from advisor.cli.run import Job, run
-from advisor.extensions.cite.document import citation_document, used_in
+from advisor.errors import InputError, listed, reason
+from advisor.extensions.cite.paragraph import Cited, Used, methods_paragraph
+from advisor.names import TABLES, resolve
 from advisor.question.option import require
+from advisor.show.catalog import bibtex, source_data
+from advisor.show.model import Code, Document, Records
+from simulator.foreign import REGISTERED
+
+LARGEST_ANSWER = 200_000_000  # bytes of a saved answer that are read
+
+
+def used_in(names: Sequence[str]) -> Used:
+    """Return what names of protocols and methods, or the name of a saved JSON answer, stand for.
+
+    Raises InputError if it is neither, or metrics, which have no source.
+    """
+    if len(names) == 1 and (names[0].endswith(".json") or (":" not in names[0] and Path(names[0]).is_file())):
+        return _used_in_answer(names[0])
+    members = dict.fromkeys(_member(name) for name in names)
+    if metrics := [key for kind, key in members if kind == "metric"]:
+        raise InputError(f"{listed(metrics)} is a metric: only protocols and methods have sources")
+    protocols, methods = (
+        tuple(_cited(kind, key) for kind, key in members if kind == wanted_kind)
+        for wanted_kind in ("protocol", "method")
+    )
+    return Used(protocols, methods)
+
+
+def _member(name: str) -> tuple[str, str]:
+    member = member_named(name, ("protocol", "method"))
+    if member is not None:
+        return member
+    names = listed([*TABLES["protocol"], *TABLES["method"]], most=40)
+    raise InputError(
+        f"{shown(name)} is no protocol, no method, and no JSON file of an answer: there are {names}; an answer is "
+        "saved with --output answer.json"
+    )
+
+
+def _cited(kind: str, key: str) -> Cited:
+    """Return a member of the tables as it is cited."""
+    member = TABLES[kind][key]
+    reference = getattr(member, "reference", "")
+    return Cited(key, kind, getattr(member, "title", key), "" if reference == REGISTERED.get(key) else reference)
+
+
+def _used_in_answer(path: str) -> Used:
+    try:
+        with Path(path).open("rb") as file:
+            answer = json.loads(file.read(LARGEST_ANSWER))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({reason(error)})") from None
+    except (ValueError, RecursionError):
+        answer = None
+    rows = _compared(answer) if isinstance(answer, dict) else None
+    if not isinstance(rows, list) or not isinstance(answer.get("request"), dict):
+        raise InputError(
+            f"{path}: holds no ranking and no sweep in JSON; save one with ldp-advise ... --output "
+            "answer.json, and name it here"
+        )
+    if not rows:
+        raise InputError(f"{path}: this answer recommends nothing, so there is nothing to cite")
+    try:
+        pairs = [(str(row["protocol"]), str(row["method"])) for row in rows]
+        own_members = {entry["name"]: Cited(**entry) for entry in answer["request"].get("own_members", ())}
+    except (AttributeError, TypeError, KeyError):
+        raise InputError(f"{path}: its recommendations do not all name a protocol and a method") from None
+
+    def used(kind: str, place: int) -> tuple[Cited, ...]:
+        keys = dict.fromkeys(pair[place] for pair in pairs)
+        return tuple(own_members[name] if name in own_members else _cited(kind, resolve(kind, name)) for name in keys)
+
+    return Used(used("protocol", 0), used("method", 1), answer, len(set(pairs)))
+
+
+def _compared(answer: Mapping[str, Any]) -> object:
+    """Return the rows of the pairs that an answer compared: a ranking, or all cells of a sweep."""
+    cells = answer.get("results")
+    if not isinstance(cells, list):
+        return answer.get("recommendations")
+    rows = (cell.get("errors") for cell in cells if isinstance(cell, dict))
+    return [row for some in rows if isinstance(some, list) for row in some]
+
+
+def citation_document(used: Used, *, bibtex_alone: bool = False) -> Document:
+    """Return a methods paragraph and the BibTeX entries of what it cites, or the entries alone."""
+    text, entries = methods_paragraph(used), bibtex(used.sources)
+    sources = [source_data(source) for source in used.sources]
+    return Document(
+        title="How to cite this",
+        verdict=None,
+        parts=(Code(entries),) if bibtex_alone else (Code(text + "\n", "Methods"), Code(entries, "BibTeX")),
+        data={
+            "protocols": [cited.name for cited in used.protocols],
+            "methods": [cited.name for cited in used.methods],
+            "paragraph": text,
+            "bibtex": entries,
+            "sources": sources,
+        },
+        records=Records.of(sources),
+        value=entries.rstrip("\n"),
+    )
+
 
 Names = Annotated[list[str] | None, argument("NAME", "protocols and methods, or one answer that was saved as JSON")]
 

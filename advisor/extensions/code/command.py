@@ -2,15 +2,74 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Annotated
 
 from advisor.answers.clients.collection import CodedCollection
 from advisor.cli.options import Only, argument
 from advisor.cli.run import Job, WholeOutput, run, silence
-from advisor.extensions.code.answer import Deployed, check_directory, written
-from advisor.extensions.code.document import code_document
+from advisor.extensions.code.answer import MEANINGS, Deployed, audit_command, check_directory, spent, written
 from advisor.extensions.code.question import Answers, Deployment, Pair, Wanted
 from advisor.question.settings import Terms
+from advisor.show.model import Code, Column, Document, Records, Role, Row, Sentence, Table, Tone, Verdict
+from simulator import POSTPROCESSORS
+
+
+def code_document(deployed: Deployed) -> Document:
+    """Return what was written where."""
+    collection, sizes = deployed.collection, deployed.sizes
+    parameters, shuffled, labels = collection.parameters, collection.shuffled, collection.labels
+    protocol, method = parameters.protocol, POSTPROCESSORS[collection.method]
+    exactness = "probabilities are whole numbers out of 2^64, rounded towards more privacy"
+    exactness = "noise is drawn in whole numbers" if parameters.ratio is None else exactness
+    sentences = [Sentence(f"One report spends {spent(parameters)}: {exactness}.")]
+    if shuffled is not None:
+        sentences.append(Sentence(collection.rests_on, Role.ANSWER, Tone.DOUBTFUL))
+    if collection.ordered:
+        order = "their numbers" if labels is None else "the order of the labels file"
+        sentences.append(Sentence(f"The answers are taken to be ordered by {order}."))
+    where = shlex.quote(deployed.directory)
+    rows = tuple((name, MEANINGS[name], size) for name, size in sizes.items())
+    return Document(
+        title=f"Code for {protocol.title} with {method.title}",
+        verdict=Verdict(
+            "written",
+            f"Wrote clients, server and test vectors for {protocol.title} ({collection.protocol}) with {method.title} "
+            f"({collection.method}) to {deployed.directory}.",
+        ),
+        parts=(
+            *sentences,
+            Table(
+                (Column("file", text=True), Column("what it is", text=True, drop=1), Column("bytes")),
+                tuple(Row((name, meaning, f"{size:,}"), (None, None, size)) for name, meaning, size in rows),
+                noun="files",
+                cut=False,
+            ),
+            Code(
+                f"cd {where}\npython check.py && node check.mjs\n{audit_command(collection)}\n", "Check it", Role.DETAIL
+            ),
+            Sentence("README.md there says what is not promised: read it before you collect.", Role.NOTE),
+        ),
+        data={
+            "protocol": collection.protocol,
+            "method": collection.method,
+            "eps": collection.epsilon,
+            "exact_eps": parameters.exact_epsilon,
+            "k": collection.k,
+            "central": None
+            if shuffled is None
+            else {"eps": shuffled.epsilon, "delta": shuffled.delta, "n": shuffled.n},
+            "hash": getattr(protocol, "hash", None),
+            "labels": labels and list(labels),
+            "ordered": collection.ordered,
+            "directory": deployed.directory,
+            "files": [{"name": name, "bytes": size, "meaning": meaning} for name, meaning, size in rows],
+        },
+        records=Records(("file", "meaning", "bytes"), rows),
+        value=deployed.directory,
+        setting=str(collection),
+    )
+
 
 Answer = Annotated[str | None, argument("ANSWER", "an answer saved with --format json: its first pair is written")]
 

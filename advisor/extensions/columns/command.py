@@ -10,9 +10,8 @@ from advisor.cli.options import Only, Sample
 from advisor.cli.progress import DelayedProgress
 from advisor.cli.ranking import RANKED, RankOutput, check_ranked, rank
 from advisor.cli.run import Job, run
-from advisor.extensions.columns.answer import joint_plan
+from advisor.extensions.columns.answer import check_columns, columns_question, joint_plan
 from advisor.extensions.columns.document import joint_document
-from advisor.extensions.columns.question import check_columns, columns_question
 from advisor.question.option import refuse, require
 from advisor.question.question import Question
 from advisor.question.rules import BUDGET, DATA

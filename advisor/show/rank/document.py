@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from advisor.answers.rank.meaning import meaning
+from advisor.answers.epsilon import meaning
 from advisor.answers.rank.outlook import Outlook
 from advisor.answers.rank.result import Ranking, Why
 from advisor.figures import number, times
-from advisor.question.plurality import BudgetUse
-from advisor.question.solutions import Solution
+from advisor.question.plurality import BudgetUse, Solution
 from advisor.show.model import Column, Document, Figure, Part, Role, Row, Section, Sentence, Table, Tone, sentences
 from advisor.show.pictures import to_svg
 from advisor.show.pictures.frequencies import frequencies_figure

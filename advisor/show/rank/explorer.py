@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from advisor.answers.rank.meaning import meaning
+from advisor.answers.epsilon import meaning
 from advisor.answers.rank.outlook import Expectation, Outlook
 from advisor.answers.rank.result import Ranking
 from advisor.answers.rank.verdict import against_nothing

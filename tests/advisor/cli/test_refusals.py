@@ -175,7 +175,7 @@ def test_exhaustion_is_one_line(run: Run, monkeypatch: pytest.MonkeyPatch, error
     def exhausted(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr("advisor.cli.epsilon.run", exhausted)
+    monkeypatch.setattr("advisor.cli.catalog.run", exhausted)
     code, out, err = run("epsilon", "--eps", "1")
     assert (code, out) == (2, "")
     assert err.count("\n") == 1
@@ -187,7 +187,7 @@ def test_warnings_to_programmers_are_not_for_users(run: Run, monkeypatch: pytest
         warnings.warn("overflow encountered in exp", RuntimeWarning, stacklevel=1)
         warnings.warn("a plug-in says \x1b[31mboo", UserWarning, stacklevel=1)
 
-    monkeypatch.setattr("advisor.cli.epsilon.run", warned)
+    monkeypatch.setattr("advisor.cli.catalog.run", warned)
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         assert run("epsilon", "--eps", "1") == (0, "", "warning: a plug-in says \\x1b[31mboo\n")

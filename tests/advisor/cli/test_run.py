@@ -160,7 +160,7 @@ def test_the_answer_is_out_before_a_file_beside_it_fails(
         raise OSError(28, "No space left on device")
 
     broken = SideFile[int]("--side", str(tmp_path / "x.txt"), (".txt",), full)
-    monkeypatch.setattr("advisor.cli.epsilon.run", lambda _, output: run(Steps().job(files=[broken]), output))
+    monkeypatch.setattr("advisor.cli.catalog.run", lambda _, output: run(Steps().job(files=[broken]), output))
     assert main(["epsilon", "--eps", "1"]) == 2
     shown = capsys.readouterr()
     assert "The answer is 7." in shown.out
@@ -211,7 +211,7 @@ def test_an_answer_whose_file_fails_is_printed(
         return question
 
     job = replace(Steps().job(files=[side(tmp_path / "x.txt")]), answer=appears)
-    monkeypatch.setattr("advisor.cli.epsilon.run", lambda _, output: run(job, output))
+    monkeypatch.setattr("advisor.cli.catalog.run", lambda _, output: run(job, output))
     assert main(["epsilon", "--eps", "1", "-o", str(tmp_path / "x.json")]) == 2
     shown = capsys.readouterr()
     assert json.loads(shown.out)["x"] == 7  # and no second object, which would be about the error

@@ -16,7 +16,7 @@ import pytest
 import scipy
 from rich.console import Console
 
-from advisor.show.data import SCHEMA_VERSION, csv_text, error_json, json_text
+from advisor.show.data import SCHEMA_VERSION, csv_text, error_json, json_text, markdown, plain_text
 from advisor.show.model import (
     Code,
     Column,
@@ -34,7 +34,6 @@ from advisor.show.model import (
 )
 from advisor.show.page import fragment_html, page_html
 from advisor.show.terminal import show
-from advisor.show.text import markdown, plain_text
 from tests.cells import failures
 
 NASTY = "<script>alert(1)</script> a|b"

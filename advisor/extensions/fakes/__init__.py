@@ -1,1 +1,0 @@
-"""Users who may be fake."""

@@ -1,1 +1,0 @@
-"""Reports that a shuffler cuts from their users."""
