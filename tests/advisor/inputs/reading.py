@@ -1,9 +1,11 @@
-"""What the tests of reading share: a file that is written and read, its users, and its error."""
+"""What the tests of reading share: a file that is written and read, its users, its error, and the memory it takes."""
 
 from __future__ import annotations
 
 import gzip
 import io
+import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -20,14 +22,28 @@ def gz(data: bytes) -> bytes:
     return gzip.compress(data, mtime=0)
 
 
+def put(folder: Path, name: str, data: bytes | str) -> str:
+    """Write a file, and return its path."""
+    path = folder / name
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    return str(path)
+
+
+def parquet(folder: Path, **columns: object) -> str:
+    """Write a Parquet file of many row groups, and return its path."""
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet as pq
+
+    pq.write_table(pa.table(columns), folder / "a.parquet", row_group_size=2)
+    return str(folder / "a.parquet")
+
+
 def read_bytes(data: bytes, **options) -> RawHistogram:
     return read_histogram("-", stdin=io.BytesIO(data), **options)
 
 
 def read_file(folder: Path, name: str, data: bytes | str, **options) -> RawHistogram:
-    path = folder / name
-    path.write_bytes(data if isinstance(data, bytes) else data.encode())
-    return read_histogram(str(path), **options)
+    return read_histogram(put(folder, name, data), **options)
 
 
 def read_reports(path: str | list[str], protocol: str, epsilon: float, **options) -> RawReports:
@@ -41,13 +57,29 @@ def users(read: RawHistogram) -> dict[str, int]:
     return dict(zip(read.labels, read.counts.tolist(), strict=True))
 
 
-def error_of(folder: Path, name: str, data: bytes | str, **options) -> str:
+def refusal(read: Callable[..., object], *arguments, **options) -> str:
+    """Return the one line that refuses what cannot be read."""
     with pytest.raises(InputError) as caught:
-        read_file(folder, name, data, **options)
-    message = str(caught.value)
-    assert "\n" not in message
+        read(*arguments, **options)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def error_of(folder: Path, name: str, data: bytes | str, **options) -> str:
+    """Return what is said of a sample behind its name, which comes first."""
+    message = refusal(read_file, folder, name, data, **options)
     assert message.startswith(str(folder / name))
-    return message.removeprefix(str(folder))
+    return message.removeprefix(str(folder / name))
+
+
+def peak(function: Callable[[], object]) -> int:
+    """Return the most bytes that a call took."""
+    tracemalloc.start()
+    try:
+        function()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
 
 
 class Pipe(io.RawIOBase):
