@@ -43,13 +43,7 @@ VALUES = [
     ("a.csv", '\ufeff"state","age"\n"Texas","1"\n Ohio ,2\nTexas,3', {"column": "state"}, TEXAS),
     ("a.csv", "id,state,size\n1,Texas,3\n2,Ohio,7\n3,Texas,5\n", {"column": "state"}, TEXAS),  # a size of each user
     # more lines than the head has
-    (
-        "a.csv",
-        "s\n" + 'Ohio\n"New\nYork"\n' * 600,
-        {},
-        {"Ohio": 600, "New\nYork": 600},
-        "1 label goes over several lines",
-    ),
+    ("a.csv", "s\n" + 'Ohio\n"New\nYork"\n' * 600, {}, {"Ohio": 600, "New\nYork": 600}, "goes over several lines"),
     ("a.csv", '"state"\n' + '"Te""xas"\nOhio\n' * 900, {}, {'Te"xas': 900, "Ohio": 900}),
     ("a.csv", "state\tage\r\n" + "Texas\t1\r\nOhio\t2\r\n" * 900, {"column": "1"}, {"Texas": 900, "Ohio": 900}),
     ("a.csv", "state\n" + "Texas \n \nOhio\n" * 900, {}, {"Texas": 900, "Ohio": 900}, "900 blank lines were skipped"),
@@ -57,13 +51,7 @@ VALUES = [
     # plain text keeps commas that separate nothing, and understands quotation marks only if all lines do
     ("a.txt", "Smith, J\nDoe\nSmith, J\n", {}, {"Smith, J": 2, "Doe": 1}, "2 of 3 lines hold commas"),
     ("a.txt", '"Smith, J"\nDoe\n', {}, {"Smith, J": 1, "Doe": 1}),
-    (
-        "a.txt",
-        '"Hi" she said\n"x"\n',
-        {},
-        {'"Hi" she said': 1, '"x"': 1},
-        '2 labels begin with a quotation mark (\'"Hi"',
-    ),
+    ("a.txt", '"Hi" she said\n"x"\n', {}, {'"Hi" she said': 1, '"x"': 1}, "2 labels begin with a quotation mark"),
     ("a.txt", 'a\n"b\nc\nd"\na\n', {}, {"a": 2, '"b': 1, "c": 1, 'd"': 1}, "('\"b'), which was kept as part of it"),
     ("a.txt", 'a\n"b\nc\na\n', {}, {"a": 2, '"b': 1, "c": 1}, "1 label begins with a quotation mark"),
     ("a.csv", 'v\na\n"b\nc\nd"\na\n', {"header": True}, {"a": 2, "b\nc\nd": 1}, "over several lines ('b\\nc\\nd')"),
@@ -103,13 +91,7 @@ VALUES = [
     ("a.txt", "NA\nDE\nNone\nNA\n", {}, {"NA": 2, "DE": 1, "None": 1}),
     ("a.txt", "nan\n1\n", {"drop_missing": True}, {"1": 1}, "1 user was left out: the value is missing"),
     ("a.txt", AGES, {"drop_missing": True}, {"1": 3000, "2": 1}, "2 users were left out: the value is missing"),
-    (
-        "a.csv",
-        "s,x\nOhio,1\n,2\nNA,3\n",
-        {"column": "s", "drop_missing": True},
-        {"Ohio": 1, "NA": 1},
-        "1 user was left",
-    ),
+    ("a.csv", "x,y\nOhio,1\n,2\nNA,3\n", {"column": "x", "drop_missing": True}, {"Ohio": 1, "NA": 1}, "1 user was"),
 ]
 HISTOGRAMS = [
     ("a.csv", "state,count\nTexas,2\nOhio,1\n", {}, TEXAS),
@@ -234,12 +216,7 @@ REFUSED = [
     ("a.csv", "1,3\n2,5\n", {}, ["--counts 2", "--column 1"]),
     ("a.csv", "name,count\nVlad,yes\nAnne,no\n", {}, ["say which one holds the values"]),
     # rows
-    (
-        "a.csv",
-        "a;b\n1;2\n1;2;3\n",
-        {"column": "a"},
-        ["line 3 has 3 fields, the header has 2; quote values that contain"],
-    ),
+    ("a.csv", "a;b\n1;2\n1;2;3\n", {"column": "a"}, ["line 3 has 3 fields, the header has 2; quote values that"]),
     ("a.csv", 'a,b\n"x\ny",1\nz,2\nq\n', {"column": "a"}, ["line 5 has 1 field, the header has 2"]),
     ("a.csv", "s,n\n" + "T,1\n" * 5000 + "T,1,2\n", {"column": "s"}, ["line 5002 has 3 fields, the header has 2"]),
     ("a.csv", "1,2\n" * 2000 + "\n3\n", {"column": "1"}, ["line 2002 has 1 field, the first line has 2"]),
@@ -249,19 +226,9 @@ REFUSED = [
     ("a.csv", f'x,count\na,1\n{"z" * 200_000},1\n"b",2\n', {}, ["line 3: a value is longer than 131072 characters"]),
     ("a.csv", f'x,count\na,1\n"{"z" * 200_000}",1\n"b",2\n', {}, ["line 3: a value is longer than 131072 characters"]),
     # counts
-    (
-        "a.csv",
-        "x,freq\na,0.75\nb,0.25\n",
-        {},
-        ["column 'freq' holds '0.75' on line 2, which is no count: it is not a whole"],
-    ),
+    ("a.csv", "x,freq\na,0.75\nb,0.25\n", {}, ["column 'freq' holds '0.75' on line 2, which is no count: it is not"]),
     ("a.csv", "x,freq\na,0.75\nb,0.25\n", {"column": "x"}, ["column 'freq' holds '0.75' on line 2, which is no count"]),
-    (
-        "a.csv",
-        "x,count\na,50%\nb,50%\n",
-        {},
-        ["column 'count' holds '50%' on line 2, which is no count: it is not a number"],
-    ),
+    ("a.csv", "x,count\na,50%\nb,50%\n", {}, ["column 'count' holds '50%' on line 2, which is no count: it is"]),
     ("a.csv", "x,count\na,5 users\nb,7 users\n", {}, ["column 'count' holds '5 users'"]),
     ("a.csv", "x,count\na,$5\nb,5\n", {}, ["column 'count' holds '$5'"]),
     *(
@@ -269,12 +236,7 @@ REFUSED = [
         for n in ("1,00", "1,0000", "0,100", "1,000,00")
     ),
     *(("a.csv", f"x;count\na;{n}\nb;1\n", {"counts": "2"}, [TWO_WAYS]) for n in ("1,000", "1.000")),
-    (
-        "a.csv",
-        'x,n\nNorth,"1,200"\nEast,800\nTotal,"2,000"\n',
-        {},
-        ["line 4: 'Total' is the sum of the rows above (2,000)"],
-    ),
+    ("a.csv", 'x,n\nA,"1,200"\nB,800\nTotal,"2,000"\n', {}, ["line 4: 'Total' is the sum of the rows above (2,000)"]),
     ("a.csv", "x,count\na,0\nb,0\n", {}, ["all counts are 0"]),
     # missing values
     ("a.txt", AGES, {}, ["line 3002: the value is missing ('NULL')", "--drop-missing"]),
