@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import io
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import pytest
@@ -15,6 +17,8 @@ from advisor.errors import InputError
 from advisor.inputs.histogram import read_histogram
 from advisor.inputs.reports import RawReports, count_reports, with_categories
 from advisor.inputs.tally import RawHistogram
+
+T = TypeVar("T")
 
 
 def gz(data: bytes) -> bytes:
@@ -72,12 +76,12 @@ def error_of(folder: Path, name: str, data: bytes | str, **options) -> str:
     return message.removeprefix(str(folder / name))
 
 
-def peak(function: Callable[[], object]) -> int:
-    """Return the most bytes that a call took."""
+def peak(function: Callable[..., T], *arguments, **options) -> tuple[T, int]:
+    """Return what a call returns, and the most bytes that it took."""
+    gc.collect()
     tracemalloc.start()
     try:
-        function()
-        return tracemalloc.get_traced_memory()[1]
+        return function(*arguments, **options), tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import math
 from fractions import Fraction
@@ -11,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from advisor.errors import InputError
 from advisor.inputs import table
 from advisor.inputs.reports.vectors import LARGEST, exact_sums, real_sums
 from simulator import PROTOCOLS, rng_for
-from tests.advisor.inputs.reading import read_reports
-from tests.cells import failures
+from tests.advisor.inputs.made_reports import read_file
+from tests.advisor.inputs.reading import gz, parquet, read_reports
+from tests.advisor.inputs.test_ordered_reports import lines
 
 NAMES = ("red", "green", "dark blue", "teal")
 
@@ -26,26 +25,20 @@ def made(n: int = 500, k: int = 4) -> np.ndarray:
     return PROTOCOLS["she"](k, 1.0).perturb((k * rng.random(n) ** 2).astype(np.int64), rng)
 
 
-def lines(reports: np.ndarray, separator: str = ",") -> str:
-    return "".join(separator.join(map(repr, row)) + "\n" for row in reports.tolist())
-
-
 def exactly(reports: np.ndarray) -> list[float]:
     """The sums of fractions, each rounded once."""
     return [float(sum(map(Fraction, column))) for column in reports.T.tolist()]
 
 
 def read(folder: Path, data: str | bytes, name: str = "reports.csv", **options):
-    path = folder / name
-    path.write_bytes(data if isinstance(data, bytes) else data.encode())
-    return read_reports(str(path), "she", 1.0, **options)
+    return read_file(folder, name, data, "she", 1.0, **options)
 
 
 @pytest.mark.parametrize("rows", [1 << 20, 7])
 def test_numbers_in_every_form_add_up_exactly(tmp_path: Path, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table, "BLOCK_ROWS", rows)
     reports = made()
-    plain, expected = lines(reports), exactly(reports)
+    plain, expected = lines(reports, ","), exactly(reports)
     joined = "".join(f'x,"[{" ".join(map(repr, row))}]"\n' for row in reports.tolist())
     for name, data, options in (
         ("a.csv", plain, {}),
@@ -53,24 +46,20 @@ def test_numbers_in_every_form_add_up_exactly(tmp_path: Path, rows: int, monkeyp
         ("a.csv", "0,1,2,3\n" + plain, {}),
         ("a.tsv", lines(reports, "\t"), {}),
         ("a.txt", lines(reports, " "), {}),
-        ("a.csv.gz", gzip.compress(plain.encode()), {}),
+        ("a.csv.gz", gz(plain.encode()), {}),
         ("a.csv", "user,report\n" + joined, {}),
         ("a.csv", joined, {"column": "2", "k": 4}),
     ):
         found = read(tmp_path, data, name, **options)
         assert (found.labels, found.tally.n, found.warnings) == (("0", "1", "2", "3"), 500, ())
         assert found.tally.counts.tolist() == expected, (name, options)
-    pytest.importorskip("pyarrow", reason="the extra ldp-advise[parquet] is not installed")
-    import pandas as pd
-
-    pd.DataFrame(reports, columns=list(NAMES)).to_parquet(tmp_path / "a.parquet")
-    found = read_reports(str(tmp_path / "a.parquet"), "she", 1.0)
+    found = read_reports(parquet(tmp_path, **dict(zip(NAMES, reports.T, strict=True))), "she", 1.0)
     assert (found.labels, found.tally.counts.tolist()) == (NAMES, expected)
 
 
 def test_a_header_in_another_order_than_the_domain_places_the_numbers(tmp_path: Path) -> None:
     reports = made()
-    data = ",".join(NAMES[::-1]) + "\n" + lines(reports[:, ::-1])
+    data = ",".join(NAMES[::-1]) + "\n" + lines(reports[:, ::-1], ",")
     found = read(tmp_path, data, domain=NAMES)
     assert (found.labels, found.tally.counts.tolist()) == (NAMES, exactly(reports))
 
@@ -97,10 +86,8 @@ def test_whole_steps_of_a_client_are_read_as_what_they_stand_for(tmp_path: Path)
     assert found.tally.counts.tolist() == [float(Fraction(int(total), 300)) for total in steps.sum(axis=0)]
     odd = read(tmp_path, data, header=False)  # the option was forgotten
     assert not odd.plausible
-    assert (
-        "is the sum of a report on average, 1 expected whatever users hold; the protocol, eps or --steps"
-        in (odd.warnings[0])
-    )
+    words = "is the sum of a report on average, 1 expected whatever users hold; the protocol, eps or --steps"
+    assert words in odd.warnings[0]
 
 
 @pytest.mark.parametrize("share", [0.99, 1.01])
@@ -109,31 +96,7 @@ def test_sums_that_are_hardly_those_of_the_protocol_are_found(tmp_path: Path, sh
     limit = 6 * math.sqrt(n * k * 2 * 2.0**2) + 12 * 2.0  # six sd of the sum, and twelve scales of the noise
     reports = np.zeros((n, k))
     reports[:, 0] = 1 + share * limit / n
-    assert read(tmp_path, lines(reports)).plausible == (share < 1)
-
-
-REFUSED = [
-    ("0.1,0.2\n0.3,x\n", {}, "line 2: column 2 is 'x'; it must be a number such as -0.31"),
-    ("0.1,0.2\n,0.3\n", {}, "line 2: column 1 is missing (an empty cell)"),
-    ("0.1,0.2\n0.3,nan\n", {}, "line 2: column 2 is 'nan'; it must be a number"),
-    ("0.1,0.2\n0.3,1e14\n", {}, "column 2 is '1e14'; no noise of this protocol reaches so far"),
-    ("0.1,0.2\n1,2\n", {"steps": 8}, "line 1: column 1 is '0.1'; with --steps reports are whole numbers of steps"),
-    ("0.1,0.2\n", {"k": 3}, "has 2 columns: 1 to 2 (the file has no header line); a report of she is 3 numbers"),
-    ("u,report\na,0.1 0.2\nb,0.1\n", {}, "line 3: the report has 1 number; k is 2"),
-    ("u,report\na,0.1 0.2\nb,0.1 y\n", {}, "line 3: number 2 is 'y'"),
-    ("a,b\n0.1,0.2\n", {"domain": ("a", "c")}, "column 'b' is not a label of the domain"),
-    ("0.5\n0.25\n", {}, "a report of she is two or more numbers"),
-]
-
-
-def test_reports_that_are_none_are_refused(tmp_path: Path) -> None:
-    def refused(cell: tuple[str, dict, str]) -> None:
-        data, options, said = cell
-        with pytest.raises(InputError) as caught:
-            read(tmp_path, data, **options)
-        assert said in str(caught.value)
-
-    assert failures(REFUSED, refused) == {}
+    assert read(tmp_path, lines(reports, ",")).plausible == (share < 1)
 
 
 def test_a_first_line_of_two_whole_steps_is_a_report() -> None:

@@ -18,7 +18,7 @@ from advisor.inputs.reports.settings import readable_protocols
 from advisor.inputs.reports.tallies import _check, read_tally, tally_text
 from knowledge.making.workers import Workers
 from tests.advisor.conftest import Run
-from tests.advisor.inputs.made_tallies import K, rows, written
+from tests.advisor.inputs.made_reports import K, rows, written
 from tests.advisor.inputs.reading import Pipe, read_reports
 
 

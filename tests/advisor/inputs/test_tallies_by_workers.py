@@ -15,7 +15,7 @@ from advisor.inputs.reports import count_reports
 from advisor.inputs.reports.tallies import tally_text
 from knowledge.making.workers import Workers
 from tests.advisor.conftest import Run
-from tests.advisor.inputs.made_tallies import K, rows, written
+from tests.advisor.inputs.made_reports import K, rows, written
 
 
 def test_processes_are_started_only_where_they_pay(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
