@@ -23,7 +23,6 @@ from advisor.inputs.places import read_places
 from tests.advisor.inputs.messy import KINDS, Messy, messy
 from tests.advisor.inputs.reading import read_reports
 
-FEW = 45  # files by default; a thousand more are slow
 HANGS = 30  # seconds: a file of a few kilobytes takes milliseconds
 
 OTHERS: dict[str, Callable[[str], object]] = {
@@ -118,14 +117,9 @@ def check(seed: int, folder: Path) -> None:
                 refused_in_one_line(error)
 
 
-@pytest.mark.parametrize("kind", range(len(KINDS)), ids=[kind.__name__ for kind in KINDS])
-def test_messy_files_are_counted_or_refused(kind: int, tmp_path: Path) -> None:
-    for seed in range(kind, FEW, len(KINDS)):
-        check(seed, tmp_path)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", range(len(KINDS)), ids=[kind.__name__ for kind in KINDS])
-def test_a_thousand_messy_files_are_counted_or_refused(kind: int, tmp_path: Path) -> None:
-    for seed in range(FEW + kind, 1080, len(KINDS)):
-        check(seed, tmp_path)
+@pytest.mark.parametrize("seeds", [range(45), pytest.param(range(45, 1080), marks=pytest.mark.slow)], ids=len)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_messy_files_are_counted_or_refused(kind: Callable[..., Messy], seeds: range, tmp_path: Path) -> None:
+    for seed in seeds:
+        if KINDS[seed % len(KINDS)] is kind:
+            check(seed, tmp_path)
