@@ -60,6 +60,10 @@ def side(path: Path | str, option: str = "--side", **more: object) -> SideFile[i
     return SideFile(option, str(path), (".txt",), write, **more)  # type: ignore[arg-type]
 
 
+def full(_answer: int, _target: Path) -> None:
+    raise OSError(28, "No space left on device")
+
+
 # --- refused before anything is read ---------------------------------------------------------------------------
 
 
@@ -156,9 +160,6 @@ def test_a_look_up_gives_no_notice(run: Run) -> None:
 def test_the_answer_is_out_before_a_file_beside_it_fails(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    def full(_answer: int, _target: Path) -> None:
-        raise OSError(28, "No space left on device")
-
     broken = SideFile[int]("--side", str(tmp_path / "x.txt"), (".txt",), full)
     monkeypatch.setattr("advisor.cli.epsilon.run", lambda _, output: run(Steps().job(files=[broken]), output))
     assert main(["epsilon", "--eps", "1"]) == 2
@@ -187,16 +188,38 @@ def test_the_suffix_of_a_file_says_its_format(tmp_path: Path, name: str, start: 
     assert (tmp_path / name).read_text(encoding="utf-8") == "7\n"
 
 
-@pytest.mark.parametrize("name", FORMATS)
-def test_every_format_has_the_answer(capsys: pytest.CaptureFixture[str], name: str) -> None:
-    run(Steps().job(), Output(format=name))
-    assert "7" in capsys.readouterr().out
+def test_a_suffix_that_stands_for_no_format_is_refused_unless_one_is_named(tmp_path: Path) -> None:
+    steps = Steps()
+    with pytest.raises(InputError, match=r"x.docx: .docx stands for no format: give --format, or one of .txt, .md"):
+        run(steps.job(), Output(output=str(tmp_path / "x.docx")))
+    assert steps == []
+    run(Steps().job(), Output(output=str(tmp_path / "x.docx"), format="value"))
+    assert (tmp_path / "x.docx").read_text(encoding="utf-8") == "7\n"
 
 
-def test_a_page_holds_the_answer(tmp_path: Path) -> None:
+@pytest.mark.parametrize("output", [{"output": "x.html"}, {"format": "html", "output": "x"}, {"report": "x.htm"}])
+def test_a_page_is_written_for_its_suffix_or_its_format(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, output: dict[str, str]
+) -> None:
     pytest.importorskip("matplotlib")
-    run(Steps().job(), Output(report=str(tmp_path / "x.html")))
-    assert "The answer is 7." in (tmp_path / "x.html").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    run(Steps().job(), Output(**output))
+    (page,) = tmp_path.iterdir()
+    assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert "The answer is 7." in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_has_the_answer_and_a_hyphen_is_standard_output(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run(Steps().job(), Output(format=name))
+    shown = capsys.readouterr().out
+    assert "7" in shown
+    run(Steps().job(), Output(format=name, output="-"))
+    assert capsys.readouterr().out == shown
+    assert list(tmp_path.iterdir()) == []
 
 
 # --- what cannot be written ------------------------------------------------------------------------------------
@@ -223,9 +246,6 @@ def test_an_answer_whose_file_fails_is_printed(
 def test_files_are_written_though_one_of_them_fails_and_nobody_reads_the_answer(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    def full(_answer: int, _target: Path) -> None:
-        raise OSError(28, "No space left on device")
-
     def gone(_text: str) -> None:
         raise BrokenPipeError(32, "Broken pipe")
 
@@ -238,38 +258,3 @@ def test_files_are_written_though_one_of_them_fails_and_nobody_reads_the_answer(
         with pytest.raises(BrokenPipeError):
             run(Steps().job(files=[side(tmp_path / f"{name}.txt")]), Output(format=name))
         assert (tmp_path / f"{name}.txt").read_text(encoding="utf-8") == "7"
-
-
-def test_a_suffix_that_stands_for_no_format_is_refused_unless_one_is_named(tmp_path: Path) -> None:
-    steps = Steps()
-    with pytest.raises(InputError, match=r"x.docx: .docx stands for no format: give --format, or one of .txt, .md"):
-        run(steps.job(), Output(output=str(tmp_path / "x.docx")))
-    assert steps == []
-    run(Steps().job(), Output(output=str(tmp_path / "x.docx"), format="value"))
-    assert (tmp_path / "x.docx").read_text(encoding="utf-8") == "7\n"
-
-
-@pytest.mark.parametrize("output", [{"output": "x.html"}, {"format": "html", "output": "x"}, {"report": "x.htm"}])
-def test_a_page_is_written_for_its_suffix_or_its_format(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, output: dict[str, str]
-) -> None:
-    pytest.importorskip("matplotlib")
-    monkeypatch.chdir(tmp_path)
-    run(Steps().job(), Output(**output))
-    (page,) = tmp_path.iterdir()
-    assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
-
-
-def test_a_hyphen_is_standard_output(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    run(Steps().job(), Output(output="-", format="value"))
-    assert capsys.readouterr().out == "7\n"
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_shell_without_completion_is_an_error_of_usage(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    # As Typer does there.
-    monkeypatch.setattr("advisor.cli.dispatch.app_for", lambda words: lambda *args, **options: 1)
-    code, _, err = run("--show-completion")
-    assert code == 2
-    assert err.startswith("ldp-advise: error: completion knows bash, zsh, fish and PowerShell")
