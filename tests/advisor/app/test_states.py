@@ -106,14 +106,14 @@ def test_command_lines_and_python_that_are_shown_give_the_same(
     first = answer.ranking.document.data["recommendations"]
     assert answer.ranking.python.startswith("from ldp_advise import advise")
     assert ("estimate={" in answer.python) == ("goal=estimate" in address)
+    # Beside what is dropped, files are offered.
+    for name, content in ({"fruit.csv": FRUIT, "a.csv": ESTIMATES} | answer.made_up()).items():
+        (tmp_path / name).write_bytes(content)
+    monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
     exec(answer.python, names)  # noqa: S102 - what people copy
     assert rank_data((names["advice"],))["recommendations"] == first  # type: ignore[arg-type]
     printed = " ".join(capsys.readouterr().out.split())
-    # The same by command lines, with the files that are dropped, and those that are offered beside them.
-    for name, content in ({"fruit.csv": FRUIT, "a.csv": ESTIMATES} | answer.made_up()).items():
-        (tmp_path / name).write_bytes(content)
-    monkeypatch.chdir(tmp_path)
     there = []
     for one in answer.answers:
         code, out, err = run(*shlex.split(one.line)[1:], "--format", "json", "--quiet")
@@ -122,7 +122,8 @@ def test_command_lines_and_python_that_are_shown_give_the_same(
     assert there[-1]["recommendations"] == first
     if answer.decision is not None:
         assert there[0]["eps"] == answer.decision.document.data["eps"]
-        assert answer.decision.document.parts[0].text in printed  # type: ignore[union-attr]
+        assert answer.decision.document.verdict is not None
+        assert answer.decision.document.verdict.text in printed
 
 
 @pytest.mark.parametrize("users", [[500], pytest.param([2000, 100_000], marks=pytest.mark.slow)])
