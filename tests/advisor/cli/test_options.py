@@ -32,7 +32,6 @@ SEVERAL_DECLARATIONS = {
     ),
     "--to": "code and builds have directories of their own",
 }
-MISSING = "/nowhere/at all.csv"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,32 +198,6 @@ def test_all_that_is_missing_is_named_in_one_message(run: Run) -> None:
     assert "--eps and SAMPLE are missing: give" in run()[2]
     assert "SAMPLE, --protocol, --eps and --n are missing: give" in run("estimate")[2]
     assert "FILES, --protocol and --eps are missing: give" in run("reports")[2]
-
-
-FORBIDDEN = [
-    (("-m", "emd", "--unordered"), "metric emd needs an ordered domain"),
-    (("--method", "post_pos"), "changes only the answers of queries"),
-    (("columns", "--n", "5", "--attributes", "10"), "attributes must be at most the number of users"),
-    (("columns", "--solution", "spl"), "solution goes with attributes"),
-    (("fakes", "--threat", "0.1", "--metric", "emd", "--unordered"), "metric emd needs an ordered domain"),
-    (("--instant", "--reps", "5"), "--reps is for a simulation"),
-    (("--skew", "1"), "--skew is for a question without a sample"),
-    (("--why",), "--why explains a predicted answer"),
-    (("--reps", "9", "--max-reps", "5"), "max-reps must be at least reps"),
-    (("--k", "4", "--top-values", "9", "-m", "topk"), "top-values must be at most k=4"),
-    (("--other",), "--keep-top"),
-]
-
-
-def test_what_options_alone_forbid_is_refused_before_the_file_is_read(run: Run) -> None:
-    def refused(cell: tuple[tuple[str, ...], str]) -> None:
-        arguments, words = cell
-        code, out, err = run(*arguments, "--eps", "1", MISSING)
-        assert (code, out) == (2, "")
-        assert words in err
-        assert "no such file" not in err
-
-    assert failures(FORBIDDEN, refused) == {}
 
 
 def test_an_unknown_option_is_looked_for_in_other_commands(run: Run) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -11,86 +12,99 @@ from tests.advisor.cli_answers import answer
 from tests.advisor.conftest import Run
 from tests.cells import failures
 
-BAD = [
+MISSING = "/nowhere/at all.csv"
+EMPTY = "the file name is empty: name a file, or - for standard input"
+# What options alone forbid is refused before the file is read.
+BAD_OPTIONS = [
     (["-e", "0"], "eps must be a number above 0, got '0'"),
     (["-e", "-1"], "above 0, got '-1'"),
     (["-e", "nan"], "eps must be a number, got 'nan'"),
     (["-e", "inf"], "eps must be a number, got 'inf'"),
     (["-e", "one"], "eps must be a number, got 'one'"),
     (["-e", "33"], "between 1e-06 and 32, got 33"),
-    (["-e", "1", "-e", "2"], "--eps is given 2 times (1, 2): give it once, as --eps 1,2"),
-    (["-e", "1", "--eps=2"], "--eps is given 2 times (1, 2): give it once, as --eps 1,2"),
-    (["-e", "1", "--k", "5", "--k", "6"], "--k is given 2 times (5, 6): give it once"),
-    (["-e", "1", "--ordered", "--unordered"], "--ordered and --unordered are both given"),
-    (["-e", "1,2", "--runs", "x.csv"], "--runs goes with one ε: give one --eps"),
     (["-e", "1,two"], "eps must be a number, got 'two'"),
     (["-e", "1,"], "eps must be values with commas between them"),
+    (["-e", "1", "-e", "2"], "--eps is given 2 times (1, 2): give it once, as --eps 1,2"),
+    (["-e", "1", "--eps=2"], "--eps is given 2 times (1, 2): give it once, as --eps 1,2"),
+    (["-e", "1,2", "--runs", "x.csv"], "--runs goes with one ε: give one --eps"),
     (["-e"], "requires an argument"),
-    (["-e", "1", "--k", "1"], "at least 2"),
-    (["-e", "1", "--k", "3"], "4 categories"),
-    (["-e", "1", "--k", "2.5"], "k must be a whole number"),
-    (["-e", "1", "--n", "0"], "n must be a whole number of at least 1"),
-    (["-e", "1", "--n", "many"], "such as 100000, 1e5 or 100k, got 'many'"),
-    (["-e", "1", "-m", "emdd"], "did you mean 'emd'?"),
-    (["-e", "1", "-m", "emd"], "needs an ordered domain"),
-    (["-e", "1", "-m", "range"], "give --ordered"),
-    (["-e", "1", "-p", "ohl"], "did you mean 'olh'?"),
-    (["-e", "1", "--method", "Norm-Subb"], "did you mean 'norm_sub'?"),
-    (["-e", "1", "--method", "post_pos"], "goes with the metrics set, range"),
-    (["-e", "1", "--column", "fruits"], "did you mean 'fruit'?"),
-    (["-e", "1", "--counts", "cuont"], "did you mean 'count'?"),
-    (["-e", "1", "--reps", "1"], "reps must be a whole number of at least 2"),
-    (["-e", "1", "--reps", "50", "--max-reps", "20"], "max-reps must be at least reps"),
-    (["-e", "1", "--seed", "-1"], "seed must be"),
-    (["-e", "1", "--jobs", "0"], "jobs must be a whole number of at least 1 and at most 1,024, got 0"),
-    (["-e", "1", "--jobs", "99999999999"], "at most 1,024, got 99,999,999,999"),
-    (["-e", "1", "--top", "0"], "top must be a whole number of at least 1"),
-    (["-e", "1", "--top-values", "9", "-m", "topk"], "at most k=4"),
-    (["-e", "1", "--top-values", "2"], "--top-values goes with --metric topk: the metric is l1"),
-    (["-e", "1", "--set-share", "0.2", "-m", "kl,topk"], "--set-share goes with --metric set: the metric is kl, topk"),
-    (["-e", "1", "--kl-mix", "0.1", "-m", "l2"], "--kl-mix goes with --metric kl or --metric js: the metric is l2"),
-    (["-e", "1", "-p", "oue,ohl"], "unknown protocol 'ohl'"),
-    (["-e", "1", "-p", "oue,"], "protocol is empty"),
-    (["-e", "1", "-p", "gr"], "did you mean 'grr'?"),
-    (["-e", "1", "-p", "hadamard"], "did you mean 'hr'?"),
-    (["-e", "1", "-m", "mean-squared-error"], "did you mean 'mse'?"),
-    (["-e", "1", "--keep-top", "1"], "--keep-top 1 leaves 1 of 4 labels; keep 2, or add --other"),
-    (["-e", "1", "--drop-missing", "--transactions"], "--drop-missing does not go with --transactions"),
-    (["-e", "1", "--set-share", "1"], "above 0 and below 1"),
-    (["-e", "1", "--kl-mix", "0"], "above 0 and below 1"),
-    (["-e", "1", "--format", "jsn"], "did you mean 'json'?"),
-    (["-e", "1", "--runs", "x.xls"], ".csv, .parquet"),
-    (["-e", "1", "--nosuch"], "there is no option --nosuch"),
-    (["-e", "1", "--skwe", "1"], "did you mean --skew?"),
-    (["-e", "1", "--apply", "x.csv"], "--apply is no option of ldp-advise, but of ldp-advise estimate"),
-    (["-e", "1", "--solution", "spl"], "--solution is no option of ldp-advise, but of ldp-advise columns"),
-    (["-e", "1", "another"], "unexpected extra argument"),
-    (["-e", "1", "--other"], "--keep-top"),
+    (["--k", "5", "--k", "6"], "--k is given 2 times (5, 6): give it once"),
+    (["--k", "1"], "at least 2"),
+    (["--k", "2.5"], "k must be a whole number"),
+    (["--ordered", "--unordered"], "--ordered and --unordered are both given"),
+    (["--n", "0"], "n must be a whole number of at least 1"),
+    (["--n", "many"], "such as 100000, 1e5 or 100k, got 'many'"),
+    (["-m", "emdd"], "did you mean 'emd'?"),
+    (["-m", "mean-squared-error"], "did you mean 'mse'?"),
+    (["-m", "emd", "--unordered"], "metric emd needs an ordered domain"),
+    (["-p", "ohl"], "did you mean 'olh'?"),
+    (["-p", "oue,ohl"], "unknown protocol 'ohl'"),
+    (["-p", "oue,"], "protocol is empty"),
+    (["-p", "gr"], "did you mean 'grr'?"),
+    (["-p", "hadamard"], "did you mean 'hr'?"),
+    (["--method", "Norm-Subb"], "did you mean 'norm_sub'?"),
+    (["--method", "post_pos"], "changes only the answers of queries: it goes with the metrics set, range"),
+    (["--reps", "1"], "reps must be a whole number of at least 2"),
+    (["--reps", "50", "--max-reps", "20"], "max-reps must be at least reps"),
+    (["--instant", "--reps", "5"], "--reps is for a simulation"),
+    (["--seed", "-1"], "seed must be"),
+    (["--jobs", "0"], "jobs must be a whole number of at least 1 and at most 1,024, got 0"),
+    (["--jobs", "99999999999"], "at most 1,024, got 99,999,999,999"),
+    (["--top", "0"], "top must be a whole number of at least 1"),
+    (["--top-values", "2"], "--top-values goes with --metric topk: the metric is l1"),
+    (["--k", "4", "--top-values", "9", "-m", "topk"], "top-values must be at most k=4"),
+    (["--set-share", "0.2", "-m", "kl,topk"], "--set-share goes with --metric set: the metric is kl, topk"),
+    (["--kl-mix", "0.1", "-m", "l2"], "--kl-mix goes with --metric kl or --metric js: the metric is l2"),
+    (["--set-share", "1"], "above 0 and below 1"),
+    (["--kl-mix", "0"], "above 0 and below 1"),
+    (["--skew", "1"], "--skew is for a question without a sample"),
+    (["--why"], "--why explains a predicted answer"),
+    (["--other"], "--keep-top"),
+    (["--drop-missing", "--transactions"], "--drop-missing does not go with --transactions"),
+    (["--format", "jsn"], "did you mean 'json'?"),
+    (["--runs", "x.xls"], ".csv, .parquet"),
+    (["--nosuch"], "there is no option --nosuch"),
+    (["--skwe", "1"], "did you mean --skew?"),
+    (["--apply", "x.csv"], "--apply is no option of ldp-advise, but of ldp-advise estimate"),
+    (["--solution", "spl"], "--solution is no option of ldp-advise, but of ldp-advise columns"),
+    (["another"], "unexpected extra argument"),
+    (["columns", "--n", "5", "--attributes", "10"], "attributes must be at most the number of users"),
+    (["columns", "--solution", "spl"], "solution goes with attributes"),
+    (["fakes", "--threat", "0.1", "--metric", "emd", "--unordered"], "metric emd needs an ordered domain"),
+]
+BAD_FOR_THIS_FILE = [
+    (["--k", "3"], "4 categories"),
+    (["-m", "emd"], "needs an ordered domain"),
+    (["-m", "range"], "give --ordered"),
+    (["--column", "fruits"], "did you mean 'fruit'?"),
+    (["--counts", "cuont"], "did you mean 'count'?"),
+    (["--top-values", "9", "-m", "topk"], "at most k=4"),
+    (["--keep-top", "1"], "--keep-top 1 leaves 1 of 4 labels; keep 2, or add --other"),
 ]
 
 
 def test_bad_usage_gets_one_clear_line_and_exit_code_2(
     run: Run, states: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refused(cell: tuple[list[str], str]) -> None:
-        arguments, message = cell
-        monkeypatch.chdir(tmp_path)
-        arguments = [states, *arguments]
-        before = sorted(tmp_path.iterdir())
+    monkeypatch.chdir(tmp_path)
+
+    def refused(cell: tuple[tuple[list[str], str], str]) -> None:
+        (words, message), path = cell
+        command = words[:1] if words[0] in ("columns", "fakes") else []
+        arguments = [*command, path, *words[len(command) :], *([] if "-e" in words else ["-e", "1"])]
         code, out, err = run(*arguments)
         assert (code, out) == (2, "")
         assert err.count("\n") == 1
         assert message in err
-        assert sorted(tmp_path.iterdir()) == before
-        if arguments[-2:] != ["--format", "jsn"] and arguments[-1] != "-e":
-            code, out, _ = run("--format", "json", *arguments)
+        assert list(tmp_path.iterdir()) == [Path(states)]
+        if "--format" not in words and words != ["-e"]:
+            code, out, _ = run(*command, "--format", "json", *arguments[len(command) :])
             assert code == 2
             assert message in answer(out)["error"]["message"]  # type: ignore[index]
 
-    assert failures(BAD, refused) == {}
+    assert failures([*product(BAD_OPTIONS, [MISSING]), *product(BAD_FOR_THIS_FILE, [states])], refused) == {}
 
 
-EMPTY = "the file name is empty: name a file, or - for standard input"
 OTHERS = [
     *((words, EMPTY) for words in ([""], ["--eps", "1", " "], ["estimate", ""], ["plan", ""], ["places", ""])),
     (["knowledge", "inf"], "knowledge has no command 'inf'; did you mean 'info'?"),
