@@ -10,19 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from advisor.inputs import table
 from advisor.inputs.reports.vectors import LARGEST, exact_sums, real_sums
-from simulator import PROTOCOLS, rng_for
-from tests.advisor.inputs.made_reports import read_file
-from tests.advisor.inputs.reading import gz, parquet, read_reports
-from tests.advisor.inputs.test_ordered_reports import lines
+from simulator import rng_for
+from tests.advisor.inputs.made_reports import lines, made, read_file
+from tests.advisor.inputs.reading import read_reports
 
 NAMES = ("red", "green", "dark blue", "teal")
-
-
-def made(n: int = 500, k: int = 4) -> np.ndarray:
-    rng = rng_for(3, "number reports")
-    return PROTOCOLS["she"](k, 1.0).perturb((k * rng.random(n) ** 2).astype(np.int64), rng)
 
 
 def exactly(reports: np.ndarray) -> list[float]:
@@ -34,31 +27,8 @@ def read(folder: Path, data: str | bytes, name: str = "reports.csv", **options):
     return read_file(folder, name, data, "she", 1.0, **options)
 
 
-@pytest.mark.parametrize("rows", [1 << 20, 7])
-def test_numbers_in_every_form_add_up_exactly(tmp_path: Path, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table, "BLOCK_ROWS", rows)
-    reports = made()
-    plain, expected = lines(reports, ","), exactly(reports)
-    joined = "".join(f'x,"[{" ".join(map(repr, row))}]"\n' for row in reports.tolist())
-    for name, data, options in (
-        ("a.csv", plain, {}),
-        ("a.csv", plain, {"k": 4}),
-        ("a.csv", "0,1,2,3\n" + plain, {}),
-        ("a.tsv", lines(reports, "\t"), {}),
-        ("a.txt", lines(reports, " "), {}),
-        ("a.csv.gz", gz(plain.encode()), {}),
-        ("a.csv", "user,report\n" + joined, {}),
-        ("a.csv", joined, {"column": "2", "k": 4}),
-    ):
-        found = read(tmp_path, data, name, **options)
-        assert (found.labels, found.tally.n, found.warnings) == (("0", "1", "2", "3"), 500, ())
-        assert found.tally.counts.tolist() == expected, (name, options)
-    found = read_reports(parquet(tmp_path, **dict(zip(NAMES, reports.T, strict=True))), "she", 1.0)
-    assert (found.labels, found.tally.counts.tolist()) == (NAMES, expected)
-
-
 def test_a_header_in_another_order_than_the_domain_places_the_numbers(tmp_path: Path) -> None:
-    reports = made()
+    reports = made("she", 4, 1.0)[0]
     data = ",".join(NAMES[::-1]) + "\n" + lines(reports[:, ::-1], ",")
     found = read(tmp_path, data, domain=NAMES)
     assert (found.labels, found.tally.counts.tolist()) == (NAMES, exactly(reports))
@@ -80,7 +50,7 @@ def test_extreme_numbers_are_exact_and_tiny_ones_are_rounded_to_steps() -> None:
 
 
 def test_whole_steps_of_a_client_are_read_as_what_they_stand_for(tmp_path: Path) -> None:
-    steps = np.rint(made() * 300).astype(np.int64)
+    steps = np.rint(made("she", 4, 1.0)[0] * 300).astype(np.int64)
     data = "".join(",".join(map(str, row)) + "\n" for row in steps.tolist())
     found = read(tmp_path, data, steps=300, header=False)
     assert found.tally.counts.tolist() == [float(Fraction(int(total), 300)) for total in steps.sum(axis=0)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import math
-from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -12,112 +11,22 @@ import pytest
 
 from advisor.inputs import table
 from simulator.protocols import PROTOCOLS
-from tests.advisor.inputs.made_reports import HASHED, NAMES, UNARY, check, made, numbers, read_file
+from tests.advisor.inputs.made_reports import NAMES, check, lines, made, numbers, read_file
 from tests.advisor.inputs.reading import read_reports, refusal
-from tests.advisor.inputs.test_ordered_reports import lines
 from tests.cells import failures
 
-SOME_BITS = [*product(UNARY, [2]), ("oue", 40), *(pytest.param(key, 40, marks=pytest.mark.slow) for key in UNARY[::2])]
 
-
-@pytest.mark.usefixtures("blocks")
-@pytest.mark.parametrize(("protocol", "k"), SOME_BITS)
-def test_bits_in_every_form(tmp_path: Path, protocol: str, k: int) -> None:
-    reports, support = made(protocol, k, 1.5)
-    labels = tuple(f"c{at}" for at in range(k))
-    for name, data in {
-        "a.txt": lines(reports, ""),
-        "a.csv": lines(reports, ","),
-        "b.csv": "bits\n" + lines(reports, ""),
-        "c.csv": lines(reports, ", "),
-        "d.csv": '"' + lines(reports, '","').replace("\n", '"\n"').removesuffix('"'),
-        "e.csv": "user,report\n" + "".join(f"u{at},{lines([bits], '')}" for at, bits in enumerate(reports)),
-        "a.tsv": lines(reports, "\t"),
-        "b.txt": lines(reports, " "),
-        "c.txt": lines(reports, "").replace("\n", "\r\n"),
-    }.items():
-        check(read_file(tmp_path, name, data, protocol, 1.5), numbers(k), support)
-        check(read_file(tmp_path, name, data, protocol, 1.5, k=k), numbers(k), support)
-        check(read_file(tmp_path, name, data, protocol, 1.5, domain=labels), labels, support)
-    data = ",".join(labels) + "\n" + lines(reports, ",")
-    check(read_file(tmp_path, "a.csv", data, protocol, 1.5), labels, support)
-    check(read_file(tmp_path, "a.csv", data, protocol, 1.5, k=k), labels, support)
-    order = labels[1:] + labels[:1]
-    check(read_file(tmp_path, "a.csv", data, protocol, 1.5, domain=order), order, np.roll(support, -1))
-
-
-def test_numbers_as_the_header_of_bits(tmp_path: Path) -> None:
+def test_the_header_of_bits_names_the_categories(tmp_path: Path) -> None:
     reports, support = made("oue", 6, 1.0)
     data = ",".join(numbers(6)) + "\n" + lines(reports, ",")
     read = read_file(tmp_path, "a.csv", data, "oue", 1.0)
     check(read, numbers(6), support)
     assert "first line taken as the header (0, 1, 2, 3, 4, 5)" in read.assumptions
     check(read_file(tmp_path, "a.csv", data, "oue", 1.0, domain=NAMES), NAMES, support)
-
-
-@pytest.mark.usefixtures("blocks")
-def test_values_in_every_form(tmp_path: Path) -> None:
-    reports, support = made("grr", 6, 2.0)
-    named = "".join(f"{NAMES[at]}\n" for at in reports)
-    order = sorted(range(6), key=NAMES.__getitem__)
-    for name, data in {
-        "a.txt": named,
-        "a.csv": "state\n" + named,
-        "b.csv": '"' + named.replace("\n", '"\n"')[:-1],
-    }.items():
-        check(read_file(tmp_path, name, data, "grr", 2.0, domain=NAMES), NAMES, support)
-        read = read_file(tmp_path, name, data, "grr", 2.0)
-        check(read, sorted(NAMES), support[order])
-        assert any(text.startswith("k=6, the categories reported: p and q depend on it") for text in read.assumptions)
-    data = "id,state\n" + "".join(f"{at},{NAMES[value]}\n" for at, value in enumerate(reports))
-    check(read_file(tmp_path, "a.csv", data, "grr", 2.0, column="state", domain=NAMES), NAMES, support)
-    for first in (0, 1):
-        data = "".join(f"{value + first}\n" for value in reports)
-        check(read_file(tmp_path, "a.txt", data, "grr", 2.0, k=6), numbers(6, first), support)
-        check(read_file(tmp_path, "a.txt", data, "grr", 2.0), numbers(6, first), support)
-
-
-@pytest.mark.usefixtures("blocks")
-@pytest.mark.parametrize(("k", "epsilon", "omega"), [(6, 0.7, 2), (24, 0.5, 9), (6, 4.0, 1)])
-def test_sets_in_every_form(tmp_path: Path, k: int, epsilon: float, omega: int) -> None:
-    reports, support = made("ss", k, epsilon)
-    assert reports.shape[1] == omega
-    names = tuple(f"{'s' if at % 2 else 'S'}tate{at}" for at in range(k))
-    named = np.array(names)[reports]
-    for name, separator in (*((f"{at}.txt", mark) for at, mark in enumerate(" ;|,")), ("e.csv", ","), ("f.csv", ";")):
-        data = lines(reports, separator)
-        check(read_file(tmp_path, name, data, "ss", epsilon, k=k), numbers(k), support)
-        check(read_file(tmp_path, name, data, "ss", epsilon, domain=numbers(k)), numbers(k), support)
-        check(read_file(tmp_path, name, lines(named, separator), "ss", epsilon, domain=names), names, support)
-    for separator in (" ", ";", "|", ",", ", "):
-        data = "set\n" + "".join(f'"{line}"\n' for line in lines(named, separator).splitlines())
-        check(read_file(tmp_path, "a.csv", data, "ss", epsilon, domain=names), names, support)
-        check(read_file(tmp_path, "a.csv", data[4:], "ss", epsilon, domain=names), names, support)
-        data = "user,x\n" + "".join(f'"u",{line}\n' for line in data.splitlines()[1:])
-        check(read_file(tmp_path, "a.csv", data, "ss", epsilon, domain=names, column="x"), names, support)
-    header = ",".join(f"member{at}" for at in range(omega))
-    check(read_file(tmp_path, "a.csv", f"{header}\n{lines(reports, ',')}", "ss", epsilon, k=k), numbers(k), support)
-    check(read_file(tmp_path, "a.txt", lines(reports + 1, ";"), "ss", epsilon, k=k), numbers(k, 1), support)
-
-
-@pytest.mark.usefixtures("blocks")
-@pytest.mark.parametrize("protocol", HASHED)
-@pytest.mark.parametrize("hashing", [None, "mix64", "xxh32"])
-def test_hashes_in_every_form(tmp_path: Path, protocol: str, hashing: str | None) -> None:
-    reports, support = made(protocol, 6, 1.5, hash=hashing or "mix64")
-    for name, data in {
-        "a.csv": "seed,symbol\n" + lines(reports, ","),
-        "b.csv": "symbol,time,seed\n" + lines(((y, 5, s) for s, y in reports), ","),
-        "c.csv": lines(reports, ","),
-        "d.txt": lines(reports, " "),
-        "e.csv": "a,b\n" + lines(reports, ","),
-        "f.csv": "value;seed\n" + lines(reports[:, ::-1], ";"),
-        "g.csv": lines(reports, ".0, "),
-    }.items():
-        read = read_file(tmp_path, name, data, protocol, 1.5, k=6, hash=hashing)
-        check(read, numbers(6), support)
-        assert any(f"hashed with {hashing or 'mix64'}" in text for text in read.assumptions)
-    check(read_file(tmp_path, "a.tsv", lines(reports, "\t"), protocol, 1.5, domain=NAMES, hash=hashing), NAMES, support)
+    data = data.replace(",".join(numbers(6)), ",".join(NAMES))
+    check(read_file(tmp_path, "a.csv", data, "oue", 1.0, k=6), NAMES, support)
+    order = NAMES[1:] + NAMES[:1]
+    check(read_file(tmp_path, "a.csv", data, "oue", 1.0, domain=order), order, np.roll(support, -1))
 
 
 def test_the_largest_seed_and_leading_zeros(tmp_path: Path) -> None:
@@ -126,24 +35,9 @@ def test_the_largest_seed_and_leading_zeros(tmp_path: Path) -> None:
     assert read.tally.counts.tolist() == oracle.support(np.array([[2**32 - 1, 3], [7, 0]])).tolist()
 
 
-@pytest.mark.usefixtures("blocks")
-@pytest.mark.parametrize("protocol", ["pgr", "hr"])
-@pytest.mark.parametrize(("k", "epsilon"), [(6, 1.0), (40, 2.0), (40, 0.5)])
-def test_symbols_in_every_form(tmp_path: Path, protocol: str, k: int, epsilon: float) -> None:
-    reports, support = made(protocol, k, epsilon)
-    plain = "".join(f"{report}\n" for report in reports)
-    for name, data in {
-        "a.txt": plain,
-        "a.csv": "symbol\n" + plain,
-        "b.csv": "user,report\n" + "".join(f"u{at},{report}\n" for at, report in enumerate(reports)),
-    }.items():
-        check(read_file(tmp_path, name, data, protocol, epsilon, k=k), numbers(k), support)
-    labels = tuple(f"c{at}" for at in range(k))
-    check(read_file(tmp_path, "a.txt", plain, protocol, epsilon, domain=labels), labels, support)
-
-
 # --- small files -----------------------------------------------------------------------------------------------
 
+SIX, EIGHT, TREE = {"k": 6}, {"k": 8}, {"k": 64}
 PLACES = ("New York", "Los Angeles", "San Jose")
 BLANK = "3 blank lines were skipped"
 # Protocol, options, text, and labels with their supports; words of the warning.
@@ -175,6 +69,7 @@ READ = [
     ("grr", {}, "NA\nDE\nNA\nDE\n", {"DE": 2, "NA": 2}),
     ("grr", {"domain": ("NA", "1")}, "NA\n1\n", {"NA": 1, "1": 1}),
     ("grr", {"domain": ("3", "1", "2")}, "3\n1\n3.0\n2\n", {"3": 2, "1": 1, "2": 1}),
+    ("ss", SIX, "1;6\n2;3\n", {"1": 1, "2": 1, "3": 1, "4": 0, "5": 0, "6": 1}),
     ("ss", {"domain": numbers(6), "column": "x"}, "user,x\n1,2;3\n", {**dict.fromkeys(numbers(6), 0), "2": 1, "3": 1}),
 ]
 
@@ -192,11 +87,12 @@ def test_small_files_give_the_supports_in_them(rows: int, tmp_path: Path, monkey
 
     monkeypatch.setattr(table, "BLOCK_ROWS", rows)
     assert failures(READ, right) == {}
+    notes = read_file(tmp_path, "a.txt", "b\na\nb\na\n", "grr", 1.0).assumptions
+    assert any(text.startswith("k=2, the categories reported: p and q depend on it") for text in notes)
 
 
 BITS, LETTERS = "01" * 32, ("a", "b", "d")
 BITS_OF_6, _ = made("oue", 6, 1.0, n=9000)
-SIX, EIGHT, TREE = {"k": 6}, {"k": 8}, {"k": 64}
 STATES = {"domain": NAMES}
 RAW = {"domain": NAMES, "header": False}
 REFUSED = [

@@ -16,9 +16,8 @@ from simulator import Tally, rng_for
 from simulator.populations import apportion
 from simulator.protocols import PROTOCOLS
 from tests.advisor.conftest import Run
-from tests.advisor.inputs.made_reports import HASHED, UNARY, made, read_file
+from tests.advisor.inputs.made_reports import HASHED, TREES, UNARY, cells, lines, made, read_file
 from tests.advisor.inputs.reading import parquet, read_reports
-from tests.advisor.inputs.test_ordered_reports import TREES, cells, lines, read_text, reports_of
 
 
 @pytest.mark.parametrize(("protocol", "epsilon"), [("rappor", 1.0), ("the", 1.0), ("oue", 1.2), ("oue", 0.8)])
@@ -142,10 +141,10 @@ def test_honest_reports_raise_no_alarm(protocol: str) -> None:
     ],
 )
 def test_reports_of_another_protocol_budget_or_domain_are_noticed(
-    sent: str, epsilon: float, protocol: str, assumed: float, k: int
+    sent: str, epsilon: float, protocol: str, assumed: float, k: int, tmp_path: Path
 ) -> None:
-    rows = cells(sent, 64, epsilon, reports_of(sent, 64, epsilon, 10_000))
-    (warning,) = read_text(lines(rows), protocol, assumed, k=k).warnings
+    rows = cells(sent, 64, epsilon, made(sent, 64, epsilon, n=10_000)[0])
+    (warning,) = read_file(tmp_path, "a.csv", lines(rows), protocol, assumed, k=k).warnings
     assert warning.startswith(f"these are hardly {protocol} reports at eps = {assumed:g}, k = {k}: ")
     assert warning.endswith("may be wrong")
 

@@ -9,27 +9,17 @@ import numpy as np
 import pytest
 
 from advisor.inputs import parquet as reader
-from advisor.inputs import source, table
+from advisor.inputs import source
 from simulator import rng_for
 from simulator.protocols import PROTOCOLS
-from tests.advisor.inputs.made_reports import NAMES, check, made, numbers, read_file
+from tests.advisor.inputs.made_reports import NAMES, check, lines, made, numbers
 from tests.advisor.inputs.reading import gz, parquet, peak, read_reports, refusal
-from tests.advisor.inputs.test_ordered_reports import lines
 
 
-def test_gzip_standard_input_and_parquet_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table, "BLOCK_ROWS", 900)
-    for protocol, options in (("grr", {"k": 6}), ("oue", {}), ("olh", {"k": 6}), ("ss", {"k": 6})):
-        reports, support = made(protocol, 6, 1.0, n=2500)
-        reports = reports.reshape(2500, -1)
-        data = lines(reports, ",").encode()
-        columns = dict(zip(numbers(6), reports.T, strict=False))
-        for read in (
-            read_file(tmp_path, "a.csv.gz", gz(data), protocol, 1.0, **options),
-            read_reports("-", protocol, 1.0, stdin=io.BytesIO(data), **options),
-            read_reports(parquet(tmp_path, **columns), protocol, 1.0, **options),
-        ):
-            check(read, numbers(6), support, 2500)
+def test_reports_of_standard_input_and_of_a_refused_row_of_parquet(tmp_path: Path) -> None:
+    reports, support = made("olh", 6, 1.0, n=9000)
+    read = read_reports("-", "olh", 1.0, k=6, stdin=io.BytesIO(lines(reports).encode()))
+    check(read, numbers(6), support, 9000)
     path = parquet(tmp_path, seed=[1, 2], symbol=[0, 9])
     assert "row 2: the symbol '9' is too large" in refusal(read_reports, path, "olh", 1.0, k=6)
     assert "standard input: is empty" in refusal(read_reports, "-", "oue", 1.0, stdin=io.BytesIO(b""))
