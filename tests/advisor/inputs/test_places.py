@@ -203,7 +203,7 @@ def test_a_numpy_file_that_is_no_matrix_is_told_in_one_line(tmp_path: Path) -> N
 def test_numpy_matrices_of_any_number_are_read(tmp_path: Path) -> None:
     def equal(cell: tuple[str, str]) -> None:
         dtype, order = cell
-        matrix = np.array([[1, 0, 0], [0, 0, 1]], dtype=dtype, order=order)  # type: ignore[call-overload]
+        matrix = np.array([[1, 0, 0], [0, 1, 0]], dtype=dtype, order=order)  # type: ignore[call-overload]
         np.save(tmp_path / "own.npy", matrix)
         assert read_channel(str(tmp_path / "own.npy"), 2)[0].matrix.tolist() == matrix.astype(float).tolist()
 

@@ -57,21 +57,13 @@ def layouts(kind: str, rows: Rows) -> Iterator[tuple[Sequence[str] | None, Rows,
     """Yield the names of columns (None: no header), rows, and the options that these need."""
     yield None, rows, {}
     users = [f"u{at}" for at in range(len(rows))]
-
-    def joined(mark: str) -> Rows:
-        return [(mark.join(row),) for row in rows]
-
     if kind in ("node", "hash"):
-        names = ("height", "node") if kind == "node" else ("seed", "symbol")
-        yield names, rows, {}
-        yield (
-            ("user", "bits", "Height") if kind == "node" else ("time", "value", "Seed"),
-            [("5", b, a) for a, b in rows],
-            {},
+        names, others = (
+            (("height", "node"), "user,bits,Height") if kind == "node" else (("seed", "symbol"), "time,value,Seed")
         )
-        yield None, [(f"{a}.0", f" 0{b}" if len(b) < 2 else b) for a, b in rows], {}
-        if kind == "hash":
-            yield ("a", "b"), rows, {}
+        yield names, rows, {}
+        yield others.split(","), [("5", second, first) for first, second in rows], {}
+        yield None, [(f"{first}.0", f" 0{second}" if len(second) < 2 else second) for first, second in rows], {}
     elif kind in ("value", "symbol"):
         yield ("symbol",), rows, {}
         yield ("user", "report"), [(user, *row) for user, row in zip(users, rows, strict=True)], {"column": "report"}
@@ -79,12 +71,12 @@ def layouts(kind: str, rows: Rows) -> Iterator[tuple[Sequence[str] | None, Rows,
         if kind == "subset":
             yield [f"member{at}" for at in range(len(rows[0]))], rows, {}
         for mark in {"bits": ("", ","), "subset": (" ", ";", "|", ",", ", "), "cells": (" ",)}[kind]:
-            brackets = "[{}]" if kind == "cells" else "{}"
-            one = [(brackets.format(cell),) for (cell,) in joined(mark)]
-            if kind != "cells":
-                yield None, one, {}
-            yield ("report",), one, {}
-            yield ("user", "x"), [(user, *cell) for user, cell in zip(users, one, strict=True)], {"column": "x"}
+            joined = [(f"[{mark.join(row)}]" if kind == "cells" else mark.join(row),) for row in rows]
+            beside = [(user, *cell) for user, cell in zip(users, joined, strict=True)]
+            yield None, joined, {}
+            yield ("report",), joined, {}
+            yield ("user", "x"), beside, {"column": "x"}
+            yield None, beside, {"column": "2"}
 
 
 def texts(names: Sequence[str] | None, rows: Rows, *, blanks: bool) -> Iterator[tuple[str, str]]:
