@@ -15,8 +15,9 @@ import pytest
 
 from advisor import advise
 from advisor.checks import real, whole
+from advisor.cli import options
 from advisor.cli.groups import COMMANDS, MAIN, _function, commands_with
-from advisor.cli.options import Bundle, flags_of, spread
+from advisor.cli.options import Bundle, command_line, flags_of, spread
 from advisor.errors import InputError
 from advisor.question.cleaning import Cleaning
 from advisor.question.option import Option, Settings, option, options_of, refuse, require
@@ -260,6 +261,17 @@ def test_a_flag_of_the_environment_that_says_neither_is_refused(
     code, _, err = run("--eps", "1", "--k", "8")
     assert code == 2
     assert f"LDP_ADVISE_{name} must be 1, on, true, yes, or 0, false, no, off, got 'maybe'" in err
+
+
+def test_a_command_to_paste_has_the_environment_and_no_options_that_are_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("LDP_ADVISE_N", "5 M")
+    typed = ["--eps", "1", "--report", "a b.html", "--report=c", "--k", "4", "--force", "d e", "--", "--report", "f"]
+    token = options.words.set(typed)
+    pasted = command_line(without={"--report": True, "--force": False})
+    options.words.reset(token)
+    assert pasted == "LDP_ADVISE_N='5 M' ldp-advise --eps 1 --k 4 'd e' -- --report f"
 
 
 # --- how groups are made ---------------------------------------------------------------------------------------
