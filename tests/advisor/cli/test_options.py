@@ -267,7 +267,7 @@ def test_a_command_to_paste_has_the_environment_and_no_options_that_are_left_out
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("LDP_ADVISE_N", "5 M")
-    typed = ["--eps", "1", "--report", "a b.html", "--report=c", "--k", "4", "--force", "d e", "--", "--report", "f"]
+    typed = ("--eps", "1", "--report", "a b.html", "--report=c", "--k", "4", "--force", "d e", "--", "--report", "f")
     token = options.words.set(typed)
     pasted = command_line(without={"--report": True, "--force": False})
     options.words.reset(token)

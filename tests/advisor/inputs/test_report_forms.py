@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from simulator import PROTOCOLS
+from advisor.inputs.reports.vectors import LARGEST, exact_sums, real_sums
+from simulator import PROTOCOLS, rng_for
 from tests.advisor.inputs.made_reports import SYMBOLS, TREES, cells, check, lines, made, numbers, read_file
 from tests.advisor.inputs.reading import gz, parquet, read_reports
 
@@ -111,8 +114,9 @@ def test_reports_in_every_form_give_the_tally_of_the_protocol(
         *[(numbers(k), {})] * (kind in ("bits", "cells", "value")),
     ]
     for labels, options in asked:
-        for names, written, more in layouts(kind, cells(protocol, k, epsilon, reports, labels)):
-            for suffix, text in texts(names, written, blanks=kind != "value"):
+        for at, (names, written, more) in enumerate(layouts(kind, cells(protocol, k, epsilon, reports, labels))):
+            # All separators for the first two layouts: they are the same for others.
+            for suffix, text in islice(texts(names, written, blanks=kind != "value"), None if at < 2 else 2):
                 read = read_file(tmp_path, f"a{suffix}", text, protocol, epsilon, **options, **more, **hashing)
                 check(read, labels, expected)
             if labels is named and kind not in ("value", "subset"):
@@ -126,3 +130,32 @@ def test_reports_in_every_form_give_the_tally_of_the_protocol(
     names = ("height", "node") if kind == "node" else numbers(len(columns))
     path = parquet(tmp_path, **dict(zip(names, columns, strict=True)))
     check(read_reports(path, protocol, epsilon, k=k, **hashing), numbers(k), expected)
+
+
+# --- sums of real numbers (summation with histogram encoding) -----------------------------------------------------
+
+
+def test_the_order_of_reports_changes_no_digit_where_floats_do() -> None:
+    rng = rng_for(0, "any order")
+    numbers = np.concatenate([rng.laplace(scale=2e6, size=(4000, 1)), rng.laplace(scale=1e-3, size=(4000, 1))])
+    sums = {float(real_sums(exact_sums(rng.permutation(numbers)), None)[0]) for _ in range(5)}
+    assert sums == {math.fsum(numbers[:, 0])}
+    # Else nothing is shown; sum() of Python 3.12 compensates.
+    assert len({float(np.cumsum(rng.permutation(numbers[:, 0]))[-1]) for _ in range(5)}) > 1
+
+
+def test_extreme_numbers_are_exact_and_tiny_ones_are_rounded_to_steps() -> None:
+    for column in ([LARGEST, -LARGEST, 0.1], [2.0**-64] * 3, [-0.75, 2.0**-60, 1e9 + 2**-20], [2.0**-65 * 1.5]):
+        steps = [Fraction(value) * 2**64 for value in column]
+        assert int(exact_sums(np.array([column]).T)[0]) == sum(map(round, steps))
+
+
+def test_whole_steps_of_a_client_are_read_as_what_they_stand_for(tmp_path: Path) -> None:
+    steps = np.rint(made("she", 4, 1.0)[0] * 300).astype(np.int64)
+    data = lines(steps.tolist())
+    found = read_file(tmp_path, "a.csv", data, "she", 1.0, steps=300, header=False)
+    assert found.tally.counts.tolist() == [float(Fraction(int(total), 300)) for total in steps.sum(axis=0)]
+    odd = read_file(tmp_path, "a.csv", data, "she", 1.0, header=False)  # the option was forgotten
+    assert not odd.plausible
+    words = "is the sum of a report on average, 1 expected whatever users hold; the protocol, eps or --steps"
+    assert words in odd.warnings[0]

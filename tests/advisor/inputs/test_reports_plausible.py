@@ -88,6 +88,15 @@ def test_the_alarm_begins_where_it_says() -> None:
             assert bool(implausible(Tally(np.array([total, 0, 0, 0]), n), oracle)) is warned
 
 
+@pytest.mark.parametrize("share", [0.99, 1.01])
+def test_sums_of_numbers_that_are_hardly_those_of_the_protocol_are_found(tmp_path: Path, share: float) -> None:
+    n, k = 200, 4
+    limit = 6 * math.sqrt(n * k * 2 * 2.0**2) + 12 * 2.0  # six sd of the sum, and twelve scales of the noise
+    reports = np.zeros((n, k))
+    reports[:, 0] = 1 + share * limit / n
+    assert read_file(tmp_path, "a.csv", lines(reports), "she", 1.0).plausible == (share < 1)
+
+
 @pytest.mark.usefixtures("blocks")
 @pytest.mark.parametrize("name", ["a.csv", "a.txt", "a.parquet"])
 def test_xxhash_takes_the_lowest_32_bits_of_a_long_seed(tmp_path: Path, name: str) -> None:
