@@ -26,7 +26,7 @@ from simulator.protocols import ORDERED_PROTOCOLS
 from simulator.seeding import rng_for
 from tests.advisor.conftest import Run
 from tests.advisor.estimates import ALONE
-from tests.advisor.inputs.test_ordered_reports import cells, lines
+from tests.advisor.inputs.made_reports import cells, lines
 from tests.advisor.schemas import schema
 from tests.cells import failures
 

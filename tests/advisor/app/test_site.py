@@ -115,14 +115,13 @@ def test_a_file_is_received_in_blocks() -> None:
     assert uploads[answer["digest"]].content == b"a,1\nb,2\n"
 
 
-@pytest.mark.parametrize("length", [None, LARGEST + 1, 3])  # not said, said, and said wrong
-def test_a_file_that_is_too_large_is_refused_before_it_is_whole(length: int | None) -> None:
-    uploads = Uploads()
-    blocks = [b"x" * 10_000_000] * 6
-    status, answer = _upload(uploads, blocks, length)
-    assert status == 413
-    assert "50 MB" in answer["error"]
-    assert len(uploads) == 0
+def test_a_file_that_is_too_large_is_refused_before_it_is_whole() -> None:
+    for length in (None, LARGEST + 1, 3):  # not said, said, and said wrong
+        uploads = Uploads()
+        status, answer = _upload(uploads, [b"x" * 10_000_000] * 6, length)
+        assert status == 413
+        assert "50 MB" in answer["error"]
+        assert len(uploads) == 0
 
 
 def test_what_was_not_asked_for_longest_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:

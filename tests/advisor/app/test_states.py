@@ -19,7 +19,7 @@ from advisor.errors import InputError
 from advisor.extensions.app.answers import result_of
 from advisor.extensions.app.files import example_file, safe_name
 from advisor.extensions.app.goals import MOST_CONTROLS, goals
-from advisor.extensions.app.pieces import PageAnswer, choice_of, faults, first_paint, page_answer
+from advisor.extensions.app.pieces import choice_of, faults, first_paint, page_answer
 from advisor.extensions.app.state import FEW, Inquiry, decision, ranking, state_of
 from advisor.extensions.app.wording import worded
 from advisor.inputs.held import HeldFile, held_files
@@ -31,6 +31,7 @@ from tests.advisor.conftest import Run
 from tests.cells import failures
 
 FRUIT = b"fruit,count\napple,500\nbanana,300\ncherry,150\ndate,50\n"
+ESTIMATES = b"age,share\n" + b"".join(b"%d,0.%02d\n" % (20 + place, 28 - 4 * place) for place in range(7))
 ADDRESSES = (
     "goal=plan",
     "goal=plan&n=100000&sensitive=high&times=2&ordered=no",
@@ -40,19 +41,6 @@ ADDRESSES = (
     "goal=estimate&file=example",
     "goal=places&file=example&counts=people",
 )
-
-
-def shown_lines(answer: PageAnswer, folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, object]]:
-    """Run the command lines that are shown, with the files that are offered beside them."""
-    for name, content in answer.made_up().items():
-        (folder / name).write_bytes(content)
-    monkeypatch.chdir(folder)
-    answers = []
-    for one in answer.answers:
-        code, out, _ = run(*shlex.split(one.line)[1:], "--format", "json", "--quiet")
-        assert code == 0
-        answers.append(json.loads(out))
-    return answers
 
 
 def test_a_page_has_at_most_six_controls() -> None:
@@ -96,53 +84,50 @@ def test_an_address_of_nothing_known_is_the_start(query: str) -> None:
     assert state_of(query, {}) == state_of("goal=plan", {})
 
 
-def test_a_shown_command_line_gives_the_same_decision(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+REPEATED = [
+    "goal=plan&n=20000&k=5",
+    "goal=plan&k=5&n=20000&eps=1",
+    "goal=compare&k=12&n=5000&method=norm_sub,eb_ns&protocol=oue,grr&shape=gaussian&simulated=yes",
+    "goal=compare&file=abc&name=fruit.csv&eps=2&method=norm_sub",
+    "goal=estimate&file=raw&name=a.csv&n=5000&metric=emd&used=oue&method=none,iso_cdf",
+    pytest.param("goal=compare&k=40&n=50000&method=norm_sub,eb_ns&protocol=oue,olh", marks=pytest.mark.slow),
+    pytest.param("goal=plan&shape=uniform", marks=pytest.mark.slow),
+    pytest.param("goal=estimate&file=example&used=oue&method=none,norm_sub", marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.parametrize("address", REPEATED)
+def test_command_lines_and_python_that_are_shown_give_the_same(
+    address: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    answer = page_answer(state_of("goal=plan&n=20000&k=12", {}))
-    assert answer.decision is not None
-    first, second = shown_lines(answer, tmp_path, run, monkeypatch)
-    assert first["eps"] == answer.decision.document.data["eps"]
-    assert second["recommendations"] == answer.ranking.document.data["recommendations"]
-
-
-@pytest.mark.parametrize(
-    "address",
-    [
-        pytest.param("goal=compare&k=40&n=50000&method=norm_sub,eb_ns&protocol=oue,olh", marks=pytest.mark.slow),
-        "goal=compare&k=12&n=5000&method=norm_sub,eb_ns&protocol=oue,grr&shape=gaussian&simulated=yes",
-        "goal=plan&k=5&n=20000&eps=1",
-        pytest.param("goal=plan&shape=uniform", marks=pytest.mark.slow),
-    ],
-)
-def test_command_line_and_python_give_the_same(
-    address: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    answer = page_answer(state_of(address, {}))
-    first = answer.ranking.document.data["recommendations"]
-    assert shown_lines(answer, tmp_path, run, monkeypatch)[-1]["recommendations"] == first
-    code = answer.ranking.python
-    assert code.startswith("from ldp_advise import advise")
-    names: dict[str, object] = {}
-    exec(code, names)  # noqa: S102 - what people copy
-    advice = names["advice"]
-    assert rank_data((advice,))["recommendations"] == first  # type: ignore[arg-type]
-
-
-def test_a_file_is_read_as_the_command_line_reads_it(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    files = {"abc": HeldFile(FRUIT)}
-    state = state_of("goal=compare&file=abc&name=fruit.csv&eps=2&method=norm_sub", files)
+    state = state_of(address, {"abc": HeldFile(FRUIT), "raw": HeldFile(ESTIMATES)})
     assert state.wrong() == {}
     answer = page_answer(state)
-    (tmp_path / "fruit.csv").write_bytes(FRUIT)
-    (there,) = shown_lines(answer, tmp_path, run, monkeypatch)
-    assert there["recommendations"] == answer.ranking.document.data["recommendations"]
+    first = answer.ranking.document.data["recommendations"]
+    assert answer.ranking.python.startswith("from ldp_advise import advise")
+    assert ("estimate={" in answer.python) == ("goal=estimate" in address)
+    # Beside what is dropped, files are offered.
+    for name, content in ({"fruit.csv": FRUIT, "a.csv": ESTIMATES} | answer.made_up()).items():
+        (tmp_path / name).write_bytes(content)
+    monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
     exec(answer.python, names)  # noqa: S102 - what people copy
-    assert rank_data((names["advice"],))["recommendations"] == there["recommendations"]  # type: ignore[arg-type]
+    assert rank_data((names["advice"],))["recommendations"] == first  # type: ignore[arg-type]
+    printed = " ".join(capsys.readouterr().out.split())
+    there = []
+    for one in answer.answers:
+        code, out, err = run(*shlex.split(one.line)[1:], "--format", "json", "--quiet")
+        assert code == 0, err
+        there.append(json.loads(out))
+    assert there[-1]["recommendations"] == first
+    if answer.decision is not None:
+        assert there[0]["eps"] == answer.decision.document.data["eps"]
+        assert answer.decision.document.verdict is not None
+        assert answer.decision.document.verdict.text in printed
 
 
-def test_a_plan_begins_with_its_verdict_and_names_no_pair_where_guessing_is_good_enough() -> None:
+@pytest.mark.parametrize("users", [[500], pytest.param([2000, 100_000], marks=pytest.mark.slow)])
+def test_a_plan_begins_with_its_verdict_and_names_no_pair_where_guessing_is_good_enough(users: list[int]) -> None:
     def check(cell: tuple[int, int, float]) -> None:
         n, k, within = cell
         answer = page_answer(state_of(f"goal=plan&n={n}&k={k}&within={within}", {}))
@@ -156,7 +141,7 @@ def test_a_plan_begins_with_its_verdict_and_names_no_pair_where_guessing_is_good
         assert ("The best pair with" in rest) != guessing
         assert not guessing or not re.search("Use |recommended", rest)
 
-    assert failures(product((500, 2000, 100_000), (2, 18, 300), (0.1, 1, 10, 60)), check) == {}
+    assert failures(product(users, (2, 18, 300), (0.1, 1, 10, 60)), check) == {}
     assert "Use " in page_answer(state_of("goal=plan&n=2000&k=18&eps=2", {})).pieces[0]
 
 
@@ -218,25 +203,6 @@ def test_a_simulated_value_is_shown_as_the_look_up_is() -> None:
     assert again.made_up().keys() == {"assumed.csv"}
 
 
-ESTIMATES = b"age,share\n" + b"".join(b"%d,0.%02d\n" % (20 + place, 28 - 4 * place) for place in range(7))
-
-
-@pytest.mark.parametrize(
-    "address",
-    [
-        pytest.param("goal=estimate&file=example&used=oue&method=none,norm_sub", marks=pytest.mark.slow),
-        "goal=estimate&file=abc&name=a.csv&n=5000&metric=emd&used=oue&method=none,iso_cdf",
-    ],
-)
-def test_python_repairs_the_same_estimate(address: str) -> None:
-    answer = page_answer(state_of(address, {"abc": HeldFile(ESTIMATES)}))
-    assert "estimate={" in answer.python
-    names: dict[str, object] = {}
-    exec(answer.python, names)  # noqa: S102 - what people copy
-    there = rank_data((names["advice"],))["recommendations"]  # type: ignore[arg-type]
-    assert there == answer.ranking.document.data["recommendations"]
-
-
 @pytest.mark.slow
 def test_the_code_of_a_summary_is_that_of_the_best_method_without_draws() -> None:
     answer = page_answer(replace(state_of("goal=estimate&file=example", {}), simulated=True))
@@ -248,27 +214,19 @@ def test_the_code_of_a_summary_is_that_of_the_best_method_without_draws() -> Non
         assert f'"{alone}"' in archive.read("collection/server.py").decode()
 
 
-def test_python_of_a_plan_decides_and_ranks(capsys: pytest.CaptureFixture[str]) -> None:
-    answer = page_answer(state_of("goal=plan&n=20000&k=5", {}))
-    names: dict[str, object] = {}
-    exec(answer.python, names)  # noqa: S102 - what people copy
-    assert answer.decision is not None
-    assert answer.decision.document.parts[0].text in " ".join(capsys.readouterr().out.split())  # type: ignore[union-attr]
-    there = rank_data((names["advice"],))["recommendations"]  # type: ignore[arg-type]
-    assert there == answer.ranking.document.data["recommendations"]
+def test_the_first_sight_of_a_shape_simulates_nothing() -> None:
+    def predicted(cell: tuple[str, str]) -> None:
+        goal, shape = cell
+        first = state_of(f"goal={goal}&shape={shape}", {})
+        for command in filter(None, (decision(first), ranking(first))):
+            assert "--instant" in command.words or not command.files  # without a file all is predicted
+        whole = replace(first, simulated=True)
+        for command in filter(None, (decision(whole), ranking(whole))):
+            assert "--instant" not in command.words
+            assert command.files
+        assert first.question == whole.question
 
-
-@pytest.mark.parametrize("shape", ["zipf", "uniform", "gaussian", "spike"])
-@pytest.mark.parametrize("goal", ["plan", "compare"])
-def test_the_first_sight_of_a_shape_simulates_nothing(goal: str, shape: str) -> None:
-    first = state_of(f"goal={goal}&shape={shape}", {})
-    for command in filter(None, (decision(first), ranking(first))):
-        assert "--instant" in command.words or not command.files  # without a file all is predicted
-    whole = replace(first, simulated=True)
-    for command in filter(None, (decision(whole), ranking(whole))):
-        assert "--instant" not in command.words
-        assert command.files
-    assert first.question == whole.question
+    assert failures(product(["plan", "compare"], ["zipf", "uniform", "gaussian", "spike"]), predicted) == {}
 
 
 @pytest.mark.parametrize("address", ["goal=estimate&file=example", "goal=places&file=example&counts=people"])

@@ -60,10 +60,17 @@ def side(path: Path | str, option: str = "--side", **more: object) -> SideFile[i
     return SideFile(option, str(path), (".txt",), write, **more)  # type: ignore[arg-type]
 
 
+def full(_answer: int, _target: Path) -> None:
+    raise OSError(28, "No space left on device")
+
+
 # --- refused before anything is read ---------------------------------------------------------------------------
 
 
 def test_outputs_that_cannot_be_written_are_refused_before_anything_is_read(tmp_path: Path) -> None:
+    def not_installed(option: str, path: Path) -> None:
+        raise InputError(f"{option} {path.name} needs more")
+
     taken, source = tmp_path / "taken.txt", tmp_path / "source.txt"
     taken.write_text("mine", encoding="utf-8")
     source.write_text("mine too", encoding="utf-8")
@@ -79,6 +86,8 @@ def test_outputs_that_cannot_be_written_are_refused_before_anything_is_read(tmp_
         (Output(), [side(taken)], "the file exists"),
         (Output(), [side(same), side(same, "--other")], "--other"),
         (Output(output=str(same)), [side(same)], "writes the same file; give each its own name"),
+        (Output(output="x.docx"), [], "x.docx: .docx stands for no format: give --format, or one of .txt, .md"),
+        (Output(), [side(same, check=not_installed)], "--side same.txt needs more"),
     ]
     for output, files, words in refused:
         steps = Steps()
@@ -88,16 +97,6 @@ def test_outputs_that_cannot_be_written_are_refused_before_anything_is_read(tmp_
         assert steps == []
     assert taken.read_text(encoding="utf-8") == "mine"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["source.txt", "taken.txt"]
-
-
-def test_what_is_not_installed_is_said_before_anything_is_read(tmp_path: Path) -> None:
-    def check(option: str, path: Path) -> None:
-        raise InputError(f"{option} {path.name} needs more")
-
-    steps = Steps()
-    with pytest.raises(InputError, match=r"--side x.txt needs more"):
-        run(steps.job(files=[side(tmp_path / "x.txt", check=check)]), Output())
-    assert steps == []
 
 
 def test_commands_refuse_outputs_before_the_file_is_read(run: Run) -> None:
@@ -156,9 +155,6 @@ def test_a_look_up_gives_no_notice(run: Run) -> None:
 def test_the_answer_is_out_before_a_file_beside_it_fails(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    def full(_answer: int, _target: Path) -> None:
-        raise OSError(28, "No space left on device")
-
     broken = SideFile[int]("--side", str(tmp_path / "x.txt"), (".txt",), full)
     monkeypatch.setattr("advisor.cli.catalog.run", lambda _, output: run(Steps().job(files=[broken]), output))
     assert main(["epsilon", "--eps", "1"]) == 2
@@ -178,25 +174,46 @@ def test_a_file_with_nothing_to_show_is_not_written_and_that_is_said(
 
 @pytest.mark.parametrize(
     ("name", "start"),
-    [("x.json", "{"), ("x.csv", "x\n7"), ("x.md", "**The answer"), ("x.txt", "The answer"), ("x", "The answer")],
+    [
+        ("x.json", "{"),
+        ("x.csv", "x\n7"),
+        ("x.md", "**The answer"),
+        ("x.txt", "The answer"),
+        ("x", "The answer"),
+        ("x.docx", ""),
+    ],
 )
-def test_the_suffix_of_a_file_says_its_format(tmp_path: Path, name: str, start: str) -> None:
-    run(Steps().job(), Output(output=str(tmp_path / name)))
-    assert (tmp_path / name).read_text(encoding="utf-8").startswith(start)
+def test_the_suffix_of_a_file_says_its_format_unless_one_is_named(tmp_path: Path, name: str, start: str) -> None:
+    if start:
+        run(Steps().job(), Output(output=str(tmp_path / name)))
+        assert (tmp_path / name).read_text(encoding="utf-8").startswith(start)
     run(Steps().job(), Output(output=str(tmp_path / name), force=True, format="value"))
     assert (tmp_path / name).read_text(encoding="utf-8") == "7\n"
 
 
-@pytest.mark.parametrize("name", FORMATS)
-def test_every_format_has_the_answer(capsys: pytest.CaptureFixture[str], name: str) -> None:
-    run(Steps().job(), Output(format=name))
-    assert "7" in capsys.readouterr().out
-
-
-def test_a_page_holds_the_answer(tmp_path: Path) -> None:
+@pytest.mark.parametrize("output", [{"output": "x.html"}, {"format": "html", "output": "x"}, {"report": "x.htm"}])
+def test_a_page_is_written_for_its_suffix_or_its_format(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, output: dict[str, str]
+) -> None:
     pytest.importorskip("matplotlib")
-    run(Steps().job(), Output(report=str(tmp_path / "x.html")))
-    assert "The answer is 7." in (tmp_path / "x.html").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    run(Steps().job(), Output(**output))
+    (page,) = tmp_path.iterdir()
+    assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert "The answer is 7." in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_has_the_answer_and_a_hyphen_is_standard_output(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run(Steps().job(), Output(format=name))
+    shown = capsys.readouterr().out
+    assert "7" in shown
+    run(Steps().job(), Output(format=name, output="-"))
+    assert capsys.readouterr().out == shown
+    assert list(tmp_path.iterdir()) == []
 
 
 # --- what cannot be written ------------------------------------------------------------------------------------
@@ -223,9 +240,6 @@ def test_an_answer_whose_file_fails_is_printed(
 def test_files_are_written_though_one_of_them_fails_and_nobody_reads_the_answer(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    def full(_answer: int, _target: Path) -> None:
-        raise OSError(28, "No space left on device")
-
     def gone(_text: str) -> None:
         raise BrokenPipeError(32, "Broken pipe")
 
@@ -238,38 +252,3 @@ def test_files_are_written_though_one_of_them_fails_and_nobody_reads_the_answer(
         with pytest.raises(BrokenPipeError):
             run(Steps().job(files=[side(tmp_path / f"{name}.txt")]), Output(format=name))
         assert (tmp_path / f"{name}.txt").read_text(encoding="utf-8") == "7"
-
-
-def test_a_suffix_that_stands_for_no_format_is_refused_unless_one_is_named(tmp_path: Path) -> None:
-    steps = Steps()
-    with pytest.raises(InputError, match=r"x.docx: .docx stands for no format: give --format, or one of .txt, .md"):
-        run(steps.job(), Output(output=str(tmp_path / "x.docx")))
-    assert steps == []
-    run(Steps().job(), Output(output=str(tmp_path / "x.docx"), format="value"))
-    assert (tmp_path / "x.docx").read_text(encoding="utf-8") == "7\n"
-
-
-@pytest.mark.parametrize("output", [{"output": "x.html"}, {"format": "html", "output": "x"}, {"report": "x.htm"}])
-def test_a_page_is_written_for_its_suffix_or_its_format(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, output: dict[str, str]
-) -> None:
-    pytest.importorskip("matplotlib")
-    monkeypatch.chdir(tmp_path)
-    run(Steps().job(), Output(**output))
-    (page,) = tmp_path.iterdir()
-    assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
-
-
-def test_a_hyphen_is_standard_output(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    run(Steps().job(), Output(output="-", format="value"))
-    assert capsys.readouterr().out == "7\n"
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_shell_without_completion_is_an_error_of_usage(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    # As Typer does there.
-    monkeypatch.setattr("advisor.cli.dispatch.app_for", lambda words: lambda *args, **options: 1)
-    code, _, err = run("--show-completion")
-    assert code == 2
-    assert err.startswith("ldp-advise: error: completion knows bash, zsh, fish and PowerShell")

@@ -8,7 +8,6 @@ import io
 import json
 import re
 from base64 import b64encode
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -75,9 +74,9 @@ DOCUMENT = Document(
 )
 
 
-def on_terminal(width: int, view: View) -> str:
+def on_terminal(width: int, view: View, document: Document = DOCUMENT) -> str:
     stream = io.StringIO()
-    show(DOCUMENT, view, Console(file=stream, width=width, no_color=True, highlight=False))
+    show(document, view, Console(file=stream, width=width, no_color=True, highlight=False))
     return stream.getvalue()
 
 
@@ -91,29 +90,29 @@ SHOWN = {
 
 # --- roles: the same in every format ---------------------------------------------------------------------------
 
+EVERYWHERE = ("Use ", "Ranking", "usual", "print(x)")
+NOT_QUIET = ("This is a detail.", "This is a note.", "All errors are frequencies.", "Further", "1 more pairs: --all")
+VERBOSE = (
+    "This explains a",
+    "error: how far it is off; bits: size of one report;",
+    "On request",
+    "seed: where the",
+    "seed",
+)
+USUAL = ("--verbose explains the columns.", "--verbose")
+
 
 @pytest.mark.parametrize("name", SHOWN)
-def test_quiet_leaves_the_answer_and_its_tables(name: str) -> None:
-    quiet = SHOWN[name](View(top=2, quiet=True))
-    for words in ("Use ", "Ranking", "usual", "print(x)"):
-        assert words in quiet
-    for words in ("detail", "note", "explains", "All errors", "On request", "Further", "seed", "--all", "--verbose"):
-        assert words not in quiet
-
-
-@pytest.mark.parametrize("name", SHOWN)
-def test_verbose_adds_meanings_and_columns_and_hints_at_nothing_it_shows(name: str) -> None:
-    usual, verbose = SHOWN[name](View(top=2)), SHOWN[name](View(top=2, verbose=True))
-    for words in ("This is a detail.", "This is a note.", "All errors are frequencies.", "Further"):
-        assert words in usual
-        assert words in verbose
-    for words in ("This explains a column.", "error: how far it is off; bits: size of one report;", "On request"):
-        assert words not in usual
-        assert words in verbose
-    assert "seed: where the numbers come from" in verbose
-    assert "--verbose explains the columns." in usual
-    assert "--verbose" not in verbose
-    assert "1 more pairs: --all shows them" in verbose
+def test_every_view_has_what_its_roles_say(name: str) -> None:
+    quiet, usual, verbose = (SHOWN[name](View(top=2, **more)) for more in ({"quiet": True}, {}, {"verbose": True}))
+    for where, views in (
+        (EVERYWHERE, (True, True, True)),
+        (NOT_QUIET, (False, True, True)),
+        (VERBOSE, (False, False, True)),
+        (USUAL, (False, True, False)),
+    ):
+        for words in where:
+            assert (words in quiet, words in usual, words in verbose) == views, words
 
 
 def test_a_notebook_names_no_options() -> None:
@@ -123,10 +122,9 @@ def test_a_notebook_names_no_options() -> None:
     assert "2 more pairs." in fragment_html(long)
 
 
-@pytest.mark.parametrize("name", ["plain", "markdown"])
-def test_warnings_are_said_apart(name: str) -> None:
-    assert "Beware" not in SHOWN[name](View(verbose=True))
+def test_warnings_are_said_apart() -> None:
     assert DOCUMENT.warnings == (f"Beware of {NASTY}.",)
+    assert "Beware" not in SHOWN["plain"](View(verbose=True)) + SHOWN["markdown"](View(verbose=True))
 
 
 # --- tables ----------------------------------------------------------------------------------------------------
@@ -193,24 +191,17 @@ def test_markdown_escapes_pipes_and_shows_what_is_good() -> None:
     assert "```\nx = {'a': 1}\nprint(x)\n```" in text
 
 
-def test_csv_has_the_records_and_leaves_empty_what_is_not_known() -> None:
+def test_csv_has_the_records_and_json_the_data_behind_what_every_answer_has() -> None:
     rows = list(csv.DictReader(io.StringIO(csv_text(DOCUMENT))))
     assert rows[0] == {"name": NASTY, "error": "0.125", "bits": "3"}
-    assert rows[1]["bits"] == ""
-
-
-def test_json_has_the_data_behind_what_every_answer_has() -> None:
+    assert rows[1]["bits"] == ""  # not known
     data = json.loads(json_text(DOCUMENT))
     assert list(data) == ["schema_version", "tool_version", "versions", "headline", "label", "missing"]
-    assert data["headline"] == {
-        "kind": "worth_it",
-        "text": f"Use {NASTY}.",
-        "reasons": ["few"],
-        "figures": {"error": 0.5},
-    }
-    assert "headline" not in json.loads(json_text(replace(DOCUMENT, verdict=None)))
+    headline = {"kind": "worth_it", "text": f"Use {NASTY}.", "reasons": ["few"], "figures": {"error": 0.5}}
+    assert data["headline"] == headline
     assert data["versions"] == {"numpy": np.__version__, "scipy": scipy.__version__}
     assert (data["schema_version"], data["label"], data["missing"]) == (SCHEMA_VERSION, NASTY, None)
+    assert "headline" not in json.loads(json_text(replace(DOCUMENT, verdict=None)))
     assert json.loads(error_json("a\nb"))["error"] == {"message": "a\nb"}
     with pytest.raises(ValueError, match="JSON"):
         json_text(replace(DOCUMENT, data={"x": float("nan")}))
@@ -279,29 +270,24 @@ HOSTILE = Document(
 )
 
 
-def drawn_on_a_terminal(document: Document) -> str:
-    stream = io.StringIO()
-    show(document, View(verbose=True), Console(file=stream, width=300, no_color=True, highlight=False))
-    return stream.getvalue()
-
-
-RENDERERS = [
-    drawn_on_a_terminal,
-    lambda document: plain_text(document, View(verbose=True)),
-    lambda document: markdown(document, View(verbose=True)),
-    csv_text,
-    json_text,
-    page_html,
-    fragment_html,
-    lambda document: document.value,
-    lambda document: error_json(document.title),
-    lambda document: "".join(document.warnings),
-]
+WIDE = View(verbose=True)
+RENDERERS = {
+    "terminal": lambda document: on_terminal(300, WIDE, document),
+    "plain": lambda document: plain_text(document, WIDE),
+    "markdown": lambda document: markdown(document, WIDE),
+    "csv": csv_text,
+    "json": json_text,
+    "page": page_html,
+    "notebook": fragment_html,
+    "value": lambda document: document.value,
+    "error": lambda document: error_json(document.title),
+    "warnings": lambda document: "".join(document.warnings),
+}
 
 
 def test_no_format_hands_on_what_steers_a_terminal() -> None:
-    def written(renderer: Callable[[Document], str]) -> None:
-        text = renderer(HOSTILE)
+    def written(name: str) -> None:
+        text = RENDERERS[name](HOSTILE)
         assert "title" in text
         assert all(mark.isprintable() or mark == "\n" for mark in text)
         assert text.encode("utf-8")
@@ -309,16 +295,13 @@ def test_no_format_hands_on_what_steers_a_terminal() -> None:
     assert failures(RENDERERS, written) == {}
 
 
-def test_json_hands_on_every_mark_as_an_escape_of_its_own() -> None:
+def test_people_see_escapes_and_json_hands_on_every_mark_as_an_escape_of_its_own() -> None:
+    assert ESCAPED in plain_text(HOSTILE, View())
+    assert HOSTILE.value == f"{ESCAPED}\nsecond"
     data = json.loads(json_text(HOSTILE))
     assert data["label"] == STEERING
     assert data[STEERING] == [STEERING]
     assert json.loads(error_json(STEERING))["error"]["message"] == STEERING
-
-
-def test_people_see_the_escapes() -> None:
-    assert ESCAPED in plain_text(HOSTILE, View())
-    assert HOSTILE.value == f"{ESCAPED}\nsecond"
 
 
 @pytest.mark.parametrize("width", [12, 24, 34])
@@ -326,10 +309,7 @@ def test_people_see_the_escapes() -> None:
 def test_nothing_is_cut_on_a_narrow_terminal_and_what_is_left_out_is_named(width: int, quiet: bool) -> None:
     columns = (Column("method", text=True), Column("l1 error"), Column("bits", drop=1))
     rows = tuple(Row((name, "0.0717 (0.053–0.097)", "16")) for name in ("eb_ns", "ibu_pseudo"))
-    document = replace(DOCUMENT, parts=(Table(columns, rows),))
-    stream = io.StringIO()
-    show(document, View(quiet=quiet), Console(file=stream, width=width, no_color=True, highlight=False))
-    text = stream.getvalue()
+    text = on_terminal(width, View(quiet=quiet), replace(DOCUMENT, parts=(Table(columns, rows),)))
     assert "…" not in text
     assert max(map(len, text.splitlines())) <= width
     joined = re.sub(r"\s", "", text)

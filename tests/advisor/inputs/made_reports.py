@@ -1,59 +1,85 @@
-"""Reports made by the clients, written to a file and read."""
+"""Reports made by the clients, written to files and read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
-import pytest
 
-from advisor.errors import InputError
 from advisor.inputs.reports import RawReports
-from simulator import rng_for
-from simulator.protocols import PROTOCOLS
-from tests.advisor.inputs.reading import read_reports
+from simulator import PROTOCOLS, FrequencyOracle, rng_for
+from tests.advisor.inputs.reading import put, read_reports
 
 UNARY = ("rappor", "oue", "the")
 HASHED = ("blh", "olh")
+TREES, SYMBOLS = ("tree", "tree_half"), ("sw", "haar_hrr")
 NAMES = ("Texas", "New York", "Ohio", "Utah", "Iowa", "Maine")
+K = 9  # categories of what is written into several files
 
 
 def read_file(folder: Path, name: str, data: bytes | str, *arguments, **options) -> RawReports:
-    path = folder / name
-    path.write_bytes(data if isinstance(data, bytes) else data.encode())
-    return read_reports(str(path), *arguments, **options)
-
-
-def error_of(folder: Path, name: str, data: bytes | str, *arguments, **options) -> str:
-    with pytest.raises(InputError) as caught:
-        read_file(folder, name, data, *arguments, **options)
-    message = str(caught.value)
-    assert "\n" not in message
-    return message.removeprefix(str(folder))
+    return read_reports(put(folder, name, data), *arguments, **options)
 
 
 def made(protocol: str, k: int, epsilon: float, n: int = 240, **options):
-    """Make reports of skewed values: (reports, supports)."""
+    """Make reports of skewed values: (reports, supports, which are None where other things are added up)."""
     rng = rng_for(5, "reports", protocol)
-    oracle = PROTOCOLS[protocol](k, epsilon, **options)
+    member = PROTOCOLS[protocol](k, epsilon, **options)
     values = (k * rng.random(n) ** 2).astype(np.int64)
     values[:k] = np.arange(k)
-    reports = oracle.perturb(values, rng)
-    return reports, oracle.support(reports)
+    reports = member.perturb(values, rng)
+    return reports, member.support(reports) if isinstance(member, FrequencyOracle) else None
 
 
-def lines(reports: Iterable, separator: str) -> str:
-    return "".join(separator.join(map(str, report)) + "\n" for report in reports)
+def cells(
+    protocol: str, k: int, epsilon: float, reports: np.ndarray, labels: Sequence[str] = ()
+) -> list[tuple[str, ...]]:
+    """The cells of each report, from what the protocol's client returns, one report after the other.
+
+    Which heights of a tree say a number is worked out here from the condition of the paper: few nodes, below
+    3 e^eps + 2.
+    """
+    if protocol in TREES:
+        result = []
+        for height, *bits in reports.tolist():
+            nodes = -(-k // 2**height)
+            says_number = nodes < 3 * np.exp(epsilon) + 2
+            result.append((str(height), str(bits.index(1)) if says_number else "".join(map(str, bits[:nodes]))))
+        return result
+    rows = reports.reshape(len(reports), -1).tolist()
+    if protocol in ("grr", "ss") and labels:
+        return [tuple(labels[value] for value in row) for row in rows]
+    return [tuple(map(repr, row)) for row in rows]
 
 
-def check(read: RawReports, labels: Iterable[str], support: np.ndarray, n: int = 240) -> None:
-    assert read.tally.counts.dtype == np.int64
+def lines(rows: Iterable, separator: str = ",") -> str:
+    return "".join(separator.join(map(str, row)) + "\n" for row in rows)
+
+
+def check(read: RawReports, labels: Iterable[str], support: Iterable, n: int = 240) -> None:
     assert read.labels == tuple(labels)
-    assert read.tally.counts.tolist() == support.tolist()
+    assert read.tally.counts.tolist() == list(support)
+    assert read.tally.counts.dtype == (np.float64 if isinstance(read.tally.counts[0], float) else np.int64)
     assert read.tally.n == n
     assert read.warnings == ()
 
 
 def numbers(k: int, first: int = 0) -> tuple[str, ...]:
     return tuple(str(at) for at in range(first, first + k))
+
+
+def rows(protocol: str, n: int = 240, k: int = K) -> list[str]:
+    """Return reports as lines, as docs/reports.md shows them."""
+    values = (k * rng_for(1, protocol).random(n) ** 2).astype(np.int64)
+    reports = PROTOCOLS[protocol](k, 1.0).perturb(values, rng_for(2, protocol))
+    return lines(cells(protocol, k, 1.0, reports)).splitlines()
+
+
+def written(folder: Path, protocol: str, reports: list[str], parts: int = 3) -> list[str]:
+    """Write reports into so many files."""
+    size = -(-len(reports) // parts)
+    pieces = [reports[part * size : (part + 1) * size] for part in range(parts)]
+    return [
+        put(folder, f"{protocol}-{at}.csv", "".join(f"{line}\n" for line in piece)) for at, piece in enumerate(pieces)
+    ]

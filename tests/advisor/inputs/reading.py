@@ -1,10 +1,14 @@
-"""What the tests of reading share: a file that is written and read, its users, and its error."""
+"""What the tests of reading share: a file that is written and read, its users, its error, and the memory it takes."""
 
 from __future__ import annotations
 
+import gc
 import gzip
 import io
+import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import pytest
@@ -13,10 +17,28 @@ from advisor.errors import InputError
 from advisor.inputs.histogram import RawHistogram, read_histogram
 from advisor.inputs.reports import RawReports, count_reports, with_categories
 
+T = TypeVar("T")
+
 
 def gz(data: bytes) -> bytes:
     """Compress without the time of day, so that test names are the same in every process."""
     return gzip.compress(data, mtime=0)
+
+
+def put(folder: Path, name: str, data: bytes | str) -> str:
+    """Write a file, and return its path."""
+    path = folder / name
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    return str(path)
+
+
+def parquet(folder: Path, **columns: object) -> str:
+    """Write a Parquet file of many row groups, and return its path."""
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet as pq
+
+    pq.write_table(pa.table(columns), folder / "a.parquet", row_group_size=2)
+    return str(folder / "a.parquet")
 
 
 def read_bytes(data: bytes, **options) -> RawHistogram:
@@ -24,9 +46,7 @@ def read_bytes(data: bytes, **options) -> RawHistogram:
 
 
 def read_file(folder: Path, name: str, data: bytes | str, **options) -> RawHistogram:
-    path = folder / name
-    path.write_bytes(data if isinstance(data, bytes) else data.encode())
-    return read_histogram(str(path), **options)
+    return read_histogram(put(folder, name, data), **options)
 
 
 def read_reports(path: str | list[str], protocol: str, epsilon: float, **options) -> RawReports:
@@ -40,13 +60,29 @@ def users(read: RawHistogram) -> dict[str, int]:
     return dict(zip(read.labels, read.counts.tolist(), strict=True))
 
 
-def error_of(folder: Path, name: str, data: bytes | str, **options) -> str:
+def refusal(read: Callable[..., object], *arguments, **options) -> str:
+    """Return the one line that refuses what cannot be read."""
     with pytest.raises(InputError) as caught:
-        read_file(folder, name, data, **options)
-    message = str(caught.value)
-    assert "\n" not in message
+        read(*arguments, **options)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def error_of(folder: Path, name: str, data: bytes | str, **options) -> str:
+    """Return what is said of a sample behind its name, which comes first."""
+    message = refusal(read_file, folder, name, data, **options)
     assert message.startswith(str(folder / name))
-    return message.removeprefix(str(folder))
+    return message.removeprefix(str(folder / name))
+
+
+def peak(function: Callable[..., T], *arguments, **options) -> tuple[T, int]:
+    """Return what a call returns, and the most bytes that it took."""
+    gc.collect()
+    tracemalloc.start()
+    try:
+        return function(*arguments, **options), tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
 
 
 class Pipe(io.RawIOBase):

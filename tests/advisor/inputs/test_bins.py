@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
@@ -13,10 +12,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from advisor.errors import InputError
 from advisor.inputs import histogram, source, table
 from advisor.inputs.bins import Cut
 from advisor.inputs.histogram import RawHistogram, read_histogram
+from tests.advisor.inputs.reading import parquet, read_bytes, read_file, refusal
+from tests.cells import failures
 
 DECIMALS = st.integers(-10_000_000, 10_000_000).map(lambda number: str(Decimal(number).scaleb(-3)))
 
@@ -32,9 +32,8 @@ def counted(numbers: list[str], edges: list[Fraction], *, closed: bool = True) -
     return result
 
 
-def read(text: str | bytes, cut: Cut, **options: object) -> RawHistogram:
-    data = text.encode() if isinstance(text, str) else text
-    found = read_histogram("-", cut=cut, stdin=io.BytesIO(data), **options)  # type: ignore[arg-type]
+def read(text: str, cut: Cut, **options: object) -> RawHistogram:
+    found = read_bytes(text.encode(), cut=cut, **options)
     assert found.bins is not None
     assert len(found.labels) == len(found.counts) == found.bins.k
     return found
@@ -42,13 +41,6 @@ def read(text: str | bytes, cut: Cut, **options: object) -> RawHistogram:
 
 def column(numbers: list[str]) -> str:
     return "\n".join(["value", *numbers]) + "\n"
-
-
-def error_of(text: str | bytes, cut: Cut, **options: object) -> str:
-    with pytest.raises(InputError) as caught:
-        read(text, cut, **options)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
 
 
 # --- where a number goes -----------------------------------------------------------------------------------------
@@ -123,71 +115,92 @@ def test_equal_steps_are_a_width_and_others_are_none() -> None:
     assert read("0.1\n0.2\n", Cut(edges=(0.0, 0.1, 0.2, 0.3))).bins.width == 0.1  # type: ignore[union-attr]
 
 
-# --- how numbers are written -------------------------------------------------------------------------------------
+# --- what is cut, refused, and said -------------------------------------------------------------------------------
+
+EQUAL = Cut(edges=(-2000.0, 0.0, 100.0, 2000.0))
+# Text, cut, options, and the counts.
+CUT = [
+    ("-5\n−4\n+3\n1e1\n0.5\n.5\n5.\n007\n", Cut(edges=(-10.0, 0.0, 1.0, 2000.0)), {}, [2, 2, 4]),
+    ('"1,000"\n"-1,250.50"\n"12"\n', EQUAL, {}, [1, 1, 1]),
+    ("id;x\n1;3,5\n2;1.250,5\n3;-1\n", EQUAL, {"column": "x"}, [1, 1, 1]),
+    ("id;x\n1;3,5\n2;1.250\n3;-1\n", EQUAL, {"column": "x"}, [1, 1, 1]),  # 3,5 tells that a point groups thousands
+    ("id;x\n1;3.5\n2;1,250\n3;-1\n", EQUAL, {"column": "x"}, [1, 1, 1]),
+    ("id\tx\n1\t3.5\n2\t1250\n3\t-1\n", EQUAL, {"column": "x"}, [1, 1, 1]),
+    ("age,count\n17,5\n18,7\n18.5,1\n90,2\n", Cut(edges=(0, 18, 65, 120)), {}, [5, 8, 2]),
+    ("5\n5\n", Cut(count=4, edges=(0, 8)), {}, [0, 0, 2, 0]),
+    ("-3\n5\n131\n", Cut(width=70, edges=(-5, 135)), {}, [2, 1]),
+    # numbers as large and as close as doubles are
+    ("-1.7e308\n0\n1.7e308\n", Cut(count=2), {}, [1, 2]),
+    ("-1.7e308\n0\n", Cut(edges=(-1.7e308, 1.7e308, 1.75e308)), {}, [2, 0]),
+    ("0\n5e-324\n", Cut(edges=(0, 5e-324, 1e-323)), {}, [1, 1]),
+]
+AGES = "-3\n5\n7\n130\n131\n"
+FOUR = Cut(count=4)
+REFUSED = [
+    ("id;x\n1;1,250\n2;3,500\n", FOUR, {"column": "x"}, "column 'x' holds '1,250' on line 2, which can be read in two"),
+    ("age,count\n17,5\n18,x\n", Cut(width=5), {"counts": "count"}, "a count is a whole number"),
+    ("5\n5\n", FOUR, {}, "every number is 5, so there is no range to cut"),
+    ("5\n6\n", Cut(width=5), {}, "in one bin, 5 to 10, and a domain needs at least 2"),
+    ("x\nnan\n", FOUR, {"header": True, "drop_missing": True}, "holds no user with a number"),
+    ("x,count\n5,0\n6,0\n", FOUR, {}, "holds no user with a number"),
+    # numbers outside of the edges; with a width, the range that is proposed is one that the width divides
+    (AGES, Cut(edges=(0, 50, 120)), {}, "3 of 5 users lie outside of the edges 0 to 120: 1 below (down to -3) and 2"),
+    (AGES, Cut(edges=(0, 50, 120)), {}, "from -3 to 131, or count these users in the first and last bin with --clamp"),
+    (AGES, Cut(width=5, edges=(0, 120)), {}, "reach from -5 to 135"),
+    ("-3\n5\n", Cut(count=5, edges=(0, 120)), {}, "reach from -3 to 120"),
+    # too many bins, and too narrow ones
+    ("0\n1\n", Cut(width=1e-7), {}, "into 10,000,001 bins, and a domain has at most 2,000,000"),
+    ("0\n1\n", Cut(width=7, edges=(0, 100)), {}, "--bin-width 7 does not divide the range from 0 to 100: end it at"),
+    (f"1\n{1 + 2**-50!r}\n", Cut(count=100), {}, "narrower than numbers of double precision can tell apart"),
+    ("-1e308\n1e308\n", Cut(width=1e-300), {}, "into over 10^15 bins"),
+    ("1\n1.7e308\n", Cut(width=1e308), {}, "beyond the largest"),
+]
 
 
-@pytest.mark.parametrize(
-    ("text", "counts"),
-    [
-        ("-5\n−4\n+3\n1e1\n0.5\n.5\n5.\n007\n", [2, 3, 3]),
-        ('"1,000"\n"-1,250.50"\n"12"\n', [1, 1, 1]),
-        ("id;x\n1;3,5\n2;1.250,5\n3;-1\n", [1, 1, 1]),
-        ("id;x\n1;3,5\n2;1.250\n3;-1\n", [1, 1, 1]),  # 3,5 tells that a point groups thousands
-        ("id;x\n1;3.5\n2;1,250\n3;-1\n", [1, 1, 1]),
-        ("id\tx\n1\t3.5\n2\t1250\n3\t-1\n", [1, 1, 1]),
-    ],
-)
-def test_numbers_are_read_as_people_write_them(text: str, counts: list[int]) -> None:
-    edges = (-10.0, 0.0, 1.0 if "007" in text else 100.0, 2000.0) if "id" in text or "007" in text else None
-    cut = Cut(edges=edges or (-2000.0, 0.0, 100.0, 2000.0))
-    options = {"column": "x"} if "id" in text else {}
-    if "007" in text:
-        counts = [2, 2, 4]
-    assert read(text, cut, **options).counts.tolist() == counts
+def test_numbers_are_cut_as_people_write_them() -> None:
+    def right(cell: tuple[str, Cut, dict, list[int]]) -> None:
+        text, cut, options, counts = cell
+        assert read(text, cut, **options).counts.tolist() == counts
+
+    assert failures(CUT, right) == {}
 
 
-def test_a_separator_that_may_be_either_is_refused() -> None:
-    error = error_of("id;x\n1;1,250\n2;3,500\n", Cut(count=4), column="x")
-    assert "column 'x' holds '1,250' on line 2, which can be read in two ways" in error
+def test_what_cannot_be_cut_is_refused_in_one_line() -> None:
+    def refused(cell: tuple[str, Cut, dict, str]) -> None:
+        text, cut, options, said = cell
+        assert said in refusal(read, text, cut, **options)
+
+    assert failures(REFUSED, refused) == {}
 
 
-@pytest.mark.parametrize("word", ["abc", "0x10", "1_000", "12 €", "2024-01-31", "3,5,", "1e5000", "1;2"])
-def test_what_is_no_number_is_named_with_its_column_and_line(word: str) -> None:
-    error = error_of(f'"income"\n"5"\n"{word}"\n', Cut(count=4))
-    assert f"column 'income' holds '{word}' on line 3, which is" in error
-    assert "choose another --column" in error
+def test_what_is_no_number_is_named_with_its_column_and_line() -> None:
+    def named(word: str) -> None:
+        error = refusal(read, f'"income"\n"5"\n"{word}"\n', Cut(count=4))
+        assert f"column 'income' holds '{word}' on line 3, which is" in error
+        assert "choose another --column" in error
+
+    assert failures(["abc", "0x10", "1_000", "12 €", "2024-01-31", "3,5,", "1e5000", "1;2"], named) == {}
 
 
-@pytest.mark.parametrize("word", ["", "NaN", "n/a", "null", "inf", "-Infinity", "∞"])
-def test_what_is_missing_or_infinite_is_refused_or_left_out(word: str) -> None:
-    text = f'x\n"1"\n"{word}"\n"9"\n'
-    assert "line 3: the value is missing" in error_of(text, Cut(count=2))
-    found = read(text, Cut(count=2), drop_missing=True)
-    assert found.counts.tolist() == [1, 1]
-    assert "1 user was left out: the value is missing" in found.warnings
+def test_what_is_missing_or_infinite_is_refused_or_left_out() -> None:
+    def left_out(word: str) -> None:
+        text = f'x\n"1"\n"{word}"\n"9"\n'
+        assert "line 3: the value is missing" in refusal(read, text, Cut(count=2))
+        found = read(text, Cut(count=2), drop_missing=True)
+        assert found.counts.tolist() == [1, 1]
+        assert "1 user was left out: the value is missing" in found.warnings
+
+    assert failures(["", "NaN", "n/a", "null", "inf", "-Infinity", "∞"], left_out) == {}
 
 
-def test_a_table_of_counts_is_cut_too() -> None:
-    found = read("age,count\n17,5\n18,7\n18.5,1\n90,2\n", Cut(edges=(0, 18, 65, 120)))
-    assert found.counts.tolist() == [5, 8, 2]
-    assert "a count is a whole number" in error_of("age,count\n17,5\n18,x\n", Cut(width=5), counts="count")
-
-
-def test_parquet_and_gzip_are_cut_like_text(tmp_path: Path) -> None:
-    pa = pytest.importorskip("pyarrow")
-    from pyarrow import parquet
-
+def test_parquet_is_cut_like_text(tmp_path: Path) -> None:
     numbers = [-0.5, 3.0, 7.25, 12.0]
-    parquet.write_table(pa.table({"x": numbers}), tmp_path / "a.parquet")
-    (tmp_path / "a.txt").write_text("\n".join(map(str, numbers)) + "\n")
     cut = Cut(width=2.5)
-    first, second = (read_histogram(str(tmp_path / name), cut=cut) for name in ("a.parquet", "a.txt"))
+    first = read_histogram(parquet(tmp_path, x=numbers), cut=cut)
+    second = read_file(tmp_path, "a.txt", "\n".join(map(str, numbers)) + "\n", cut=cut)
     assert first.counts.tolist() == second.counts.tolist() == [1, 0, 1, 1, 0, 1]
     assert first.labels == second.labels == ("-2.5–0", "0–2.5", "2.5–5", "5–7.5", "7.5–10", "10–12.5")
     assert (first.bins.name, second.bins.name) == ("x", "the unit of the data")  # type: ignore[union-attr]
-
-
-# --- ranges ------------------------------------------------------------------------------------------------------
 
 
 def test_a_range_of_the_sample_is_said_to_be_one() -> None:
@@ -197,59 +210,23 @@ def test_a_range_of_the_sample_is_said_to_be_one() -> None:
         assert read("3\n9\n", cut).warnings == ()
 
 
-def test_numbers_outside_of_the_edges_are_counted_and_refused() -> None:
-    error = error_of("-3\n5\n7\n130\n131\n", Cut(edges=(0, 50, 120)))
-    assert "3 of 5 users lie outside of the edges 0 to 120: 1 below (down to -3) and 2 above (up to 131)" in error
-    assert "let the edges reach from -3 to 131, or count these users in the first and last bin with --clamp" in error
-    # with a width, the range that is proposed is one that the width divides
-    assert "reach from -5 to 135" in error_of("-3\n5\n7\n130\n131\n", Cut(width=5, edges=(0, 120)))
-    assert "reach from -3 to 120" in error_of("-3\n5\n", Cut(count=5, edges=(0, 120)))
-    read("-3\n5\n7\n130\n131\n", Cut(width=5, edges=(-5, 135)))
-
-
 def test_numbers_outside_of_the_edges_go_into_the_ends_if_asked() -> None:
     found = read("-3\n5\n7\n120\n131\n", Cut(edges=(0, 50, 120), clamp=True))
     assert found.counts.tolist() == [3, 2]
     assert found.warnings == ("2 users lie outside of the edges (40.00% of all), counted in the first or last bin",)
 
 
-def test_a_range_that_is_none() -> None:
-    assert "every number is 5, so there is no range to cut" in error_of("5\n5\n", Cut(count=4))
-    assert "in one bin, 5 to 10, and a domain needs at least 2" in error_of("5\n6\n", Cut(width=5))
-    assert read("5\n5\n", Cut(count=4, edges=(0, 8))).counts.tolist() == [0, 0, 2, 0]
-    assert "holds no user with a number" in error_of("x\nnan\n", Cut(count=4), header=True, drop_missing=True)
-    assert "holds no user with a number" in error_of("x,count\n5,0\n6,0\n", Cut(count=4))
-
-
-def test_too_many_or_too_narrow_bins_are_refused() -> None:
-    assert "into 10,000,001 bins, and a domain has at most 2,000,000" in error_of("0\n1\n", Cut(width=1e-7))
-    assert "--bin-width 7 does not divide the range from 0 to 100: end it at 105" in error_of(
-        "0\n1\n", Cut(width=7, edges=(0, 100))
-    )
-    close = f"1\n{1 + 2**-50!r}\n"
-    assert "narrower than numbers of double precision can tell apart" in error_of(close, Cut(count=100))
-    assert "into over 10^15 bins" in error_of("-1e308\n1e308\n", Cut(width=1e-300))
-    assert "beyond the largest" in error_of("1\n1.7e308\n", Cut(width=1e308))
-
-
-def test_numbers_as_large_as_doubles_are_cut() -> None:
-    assert read("-1.7e308\n0\n1.7e308\n", Cut(count=2)).counts.tolist() == [1, 2]
-    assert read("-1.7e308\n0\n", Cut(edges=(-1.7e308, 1.7e308, 1.75e308))).counts.tolist() == [2, 0]
-    assert read("0\n5e-324\n", Cut(edges=(0, 5e-324, 1e-323))).counts.tolist() == [1, 1]
-
-
 def test_distinct_numbers_are_bounded_where_the_range_depends_on_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(histogram, "MOST_NUMBERS", 999)
     numbers = column([str(at) for at in range(1000)])
-    assert "more than 999 distinct numbers" in error_of(numbers, Cut(count=10))
+    assert "more than 999 distinct numbers" in refusal(read, numbers, Cut(count=10))
     assert read(numbers, Cut(count=10, edges=(0, 1000))).counts.tolist() == [100] * 10
 
 
 def test_whole_numbers_in_bins_that_are_not_are_warned_of() -> None:
     ages = column([str(age) for age in range(18, 95)])
-    assert any(
-        "whole, and bins of width 7.6 are not: they do not hold" in text for text in read(ages, Cut(10)).warnings
-    )
+    words = "whole, and bins of width 7.6 are not: they do not hold"
+    assert any(words in text for text in read(ages, Cut(10)).warnings)
     assert any("width 0.76 are not: some stay empty" in text for text in read(ages, Cut(100)).warnings)
     assert not any("whole" in text for text in read(ages, Cut(width=5)).warnings)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 import io
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -15,12 +15,8 @@ from advisor.errors import InputError
 from advisor.inputs.domain import LabelDomain, build_domain, read_domain
 from advisor.inputs.histogram import read_histogram
 from advisor.inputs.labels import OTHER_LABEL
+from tests.advisor.inputs.reading import gz, put, refusal
 from tests.cells import failures
-
-
-def gz(data: bytes) -> bytes:
-    """Compress without the time of day, so that test names are the same in every process."""
-    return gzip.compress(data, mtime=0)
 
 
 def build(users: dict[str, int], **options) -> LabelDomain:
@@ -37,22 +33,85 @@ def pairs(built: LabelDomain) -> list[tuple[str, int]]:
     return list(zip(built.labels, built.counts.tolist(), strict=True))
 
 
-def error_of(users: dict[str, int], **options) -> str:
-    with pytest.raises(InputError) as caught:
-        build(users, **options)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
+FILE = {"from_histogram": True}
+FRUIT, NUMBERED = {"pear": 1, "fig": 2}, {"1": 5, "2": 1, "3": 4}
+GAPS, WIDE = {"5": 1, "3": 2, "8": 3}, {"1": 1, "50": 2}
+BASKETS, SPREAD = {"milk": 3, "tea": 1, OTHER_LABEL: 4}, {"a": 5, "b": 1, "c": 3, "x": 7}
+ITEMS = {"transactions": True}
+LEFT = "3 users with labels that are not kept (21.4% of all) dropped; --other"
+# Users of labels, options, the domain, whether it is ordered, and words of its warning.
+DOMAINS = [
+    # numbers are sorted by value and ordered
+    ({"10": 1, "9": 2, "-1.5": 3, "1e2": 4}, {}, {"-1.5": 3, "9": 2, "10": 1, "1e2": 4}, True, ""),
+    ({"10": 1, "9": 2}, {"ordered": False}, {"9": 2, "10": 1}, False, ""),
+    ({"1.0": 2, "2": 1, "1": 3}, {}, {"1": 5, "2": 1}, True, "'1' and '1.0'"),
+    # names are alphabetical or in the order of the histogram
+    ({"b": 1, "a": 2}, {}, {"a": 2, "b": 1}, False, ""),
+    ({"b": 1, "a": 2}, FILE, {"b": 1, "a": 2}, False, ""),
+    ({"a": 1, "1": 1}, {}, {"1": 1, "a": 1}, False, ""),
+    ({"10": 1, "9": 1, "?": 1, "1": 1}, {}, {"1": 1, "10": 1, "9": 1, "?": 1}, False, ""),
+    # integers fill their gaps first and go on above; a k below the gaps, and other labels, leave them without a name
+    (GAPS, {"k": 8}, {"3": 2, "4": 0, "5": 1, "6": 0, "7": 0, "8": 3, "9": 0, "10": 0}, True, ""),
+    (WIDE, {"k": 4}, {"1": 1, "50": 2, "(unseen 1)": 0, "(unseen 2)": 0}, True, "emd and range queries"),
+    (WIDE, {"k": 3, "ordered": False}, {"1": 1, "50": 2, "(unseen 1)": 0}, False, ""),
+    ({"1e999": 1, "-1e999": 1}, {"k": 3}, {"-1e999": 1, "1e999": 1, "(unseen 1)": 0}, True, "emd and range queries"),
+    ({"a": 1, "(unseen 1)": 2}, {"k": 3}, {"(unseen 1)": 2, "a": 1, "(unseen 2)": 0}, False, ""),
+    ({"1.5": 1, "(unseen 1)": 2}, {"k": 3}, {"(unseen 1)": 2, "1.5": 1, "(unseen 2)": 0}, False, ""),
+    # a domain that is given
+    ({"low": 1, "high": 2}, {"domain": ["low", " mid ", "high"]}, {"low": 1, "mid": 0, "high": 2}, False, ""),
+    ({"low": 1}, {"domain": ["low", "mid"], "ordered": True, "k": 2}, {"low": 1, "mid": 0}, True, ""),
+    ({"1.0": 1, "1": 1, "3": 2}, {"domain": ["3", "2", "1"]}, {"1": 2, "2": 0, "3": 2}, True, ""),
+    ({"1": 1, "3": 2}, {"domain": ["3", "2", "1"], "ordered": False}, {"3": 2, "2": 0, "1": 1}, False, ""),
+    (SPREAD, {"domain": list("cbad"), "keep_top": 3}, {"c": 3, "b": 1, "a": 5}, False, "7 users with labels that are"),
+    (SPREAD, {"domain": list("cbad"), "keep_top": 2, "other": True}, {"c": 3, "a": 5, OTHER_LABEL: 8}, False, ""),
+    # labels that are kept, and the others: ties are broken by the order of the labels
+    ({"d": 2, "b": 2, "a": 1, "c": 9}, {"keep_top": 2}, {"b": 2, "c": 9}, False, LEFT),
+    ({"d": 2, "b": 2, "c": 9}, {"keep_top": 2, **FILE}, {"d": 2, "c": 9}, False, "2 users with labels that are not"),
+    ({"a": 1, "b": 1}, {"keep_top": 5, "other": True}, {"a": 1, "b": 1}, False, ""),
+    ({"a": 1, "b": 2, "z": 4}, {"keep_top": 1, "other": True}, {"z": 4, OTHER_LABEL: 3}, False, ""),
+    ({"a": 1, "z": 4}, {"keep_top": 1, "other": True, "k": 3}, {"z": 4, "(unseen 1)": 0, OTHER_LABEL: 1}, False, ""),
+    # the others take the order from numbers unless it is asked for
+    (NUMBERED, {"keep_top": 2, "other": True}, {"1": 5, "3": 4, OTHER_LABEL: 1}, False, "taken as unordered"),
+    (NUMBERED, {"keep_top": 2, "other": True, "ordered": True}, {"1": 5, "3": 4, OTHER_LABEL: 1}, True, "stands last"),
+    (NUMBERED, {"keep_top": 2, "other": True, "ordered": False}, {"1": 5, "3": 4, OTHER_LABEL: 1}, False, ""),
+    # users without a kept item
+    (BASKETS, ITEMS, {"milk": 3, "tea": 1}, False, "4 users without a kept item (50.0% of all) dropped"),
+    (BASKETS, {**ITEMS, "other": True}, BASKETS, False, ""),
+    (BASKETS, {**ITEMS, "other": True, "keep_top": 1}, {"milk": 3, OTHER_LABEL: 5}, False, ""),
+    ({"1": 3, "2": 1, OTHER_LABEL: 4}, ITEMS, {"1": 3, "2": 1}, True, "4 users without a kept item"),
+    (BASKETS, {}, {OTHER_LABEL: 4, "milk": 3, "tea": 1}, False, ""),  # a name like any other
+]
 
 
-# --- order -----------------------------------------------------------------------------------------------------
+def test_labels_and_options_make_the_domain() -> None:
+    def made(cell: tuple[dict, dict, dict, bool, str]) -> None:
+        users, options, domain, ordered, warned = cell
+        built = build(users, **options)
+        assert pairs(built) == list(domain.items())
+        assert built.ordered is ordered
+        assert len(built.warnings) == bool(warned)
+        assert warned in "".join(built.warnings)
+
+    assert failures(DOMAINS, made) == {}
 
 
-def test_numbers_are_sorted_by_value_and_ordered() -> None:
-    built = build({"10": 1, "9": 2, "-1.5": 3, "1e2": 4})
-    assert pairs(built) == [("-1.5", 3), ("9", 2), ("10", 1), ("1e2", 4)]
-    assert built.ordered
-    assert "sorted by value" in built.assumptions[0]
-    assert not build({"10": 1, "9": 2}, ordered=False).ordered
+def test_what_is_assumed_is_said() -> None:
+    def said(cell: tuple[dict, dict, str]) -> None:
+        users, options, words = cell
+        assert any(words in assumption for assumption in build(users, **options).assumptions)
+
+    cells = [
+        ({"10": 1, "9": 2}, {}, "sorted by value"),
+        (FRUIT, {"ordered": True, **FILE}, "ordered in the order of the file"),
+        (FRUIT, {"ordered": True}, "ordered in alphabetical order"),
+        (GAPS, {"k": 8}, "3 unobserved integers between 3 and 8"),
+        (GAPS, {"k": 8}, "the integers 9 to 10 above the largest label seen"),
+        (WIDE, {"k": 4}, "--domain FILE"),
+        ({"1": 1, "8": 2}, {}, "--k 8 adds the 6 between them"),
+        ({"a": 1, "b": 2, "z": 4}, {"keep_top": 1, "other": True}, "3 users with other labels are merged"),
+    ]
+    assert failures(cells, said) == {}
+    assert len(build({"1": 1, "2": 2}).assumptions) == 1  # no gap is mentioned
 
 
 @pytest.mark.parametrize("odd", ["02138", "1_000", "nan", "inf", "0x10", "", "1" * 50])
@@ -65,196 +124,51 @@ def test_one_label_that_is_no_number_makes_all_of_them_names(odd: str) -> None:
 def test_a_few_words_among_many_numbers_are_pointed_out() -> None:
     users = {str(age): 1 for age in range(20, 60)} | {"?": 1}
     assert "1 of 41 labels are not numbers ('?')" in build(users).warnings[0]
-    assert build({"a": 1, "1": 1}).warnings == ()
 
 
-def test_equal_numbers_are_merged_under_the_shortest_spelling_with_a_warning() -> None:
-    built = build({"1.0": 2, "2": 1, "1": 3})
-    assert pairs(built) == [("1", 5), ("2", 1)]
-    assert "'1' and '1.0'" in built.warnings[0]
-
-
-def test_names_are_alphabetical_or_in_the_order_of_the_histogram() -> None:
-    assert build({"b": 1, "a": 2}).labels == ("a", "b")
-    kept = build({"b": 1, "a": 2}, from_histogram=True)
-    assert kept.labels == ("b", "a")
-    assert not kept.ordered
-    asked = build({"pear": 1, "fig": 2}, from_histogram=True, ordered=True)
-    assert asked.ordered
-    assert "ordered in the order of the file" in asked.assumptions[0]
-    assert "ordered in alphabetical order" in build({"pear": 1, "fig": 2}, ordered=True).assumptions[0]
-
-
-# --- k ---------------------------------------------------------------------------------------------------------
-
-
-def test_integers_fill_their_gaps_first_and_go_on_above() -> None:
-    built = build({"5": 1, "3": 2, "8": 3}, k=8)
-    assert pairs(built) == [("3", 2), ("4", 0), ("5", 1), ("6", 0), ("7", 0), ("8", 3), ("9", 0), ("10", 0)]
-    assert built.ordered
-    assert built.warnings == ()
-    assert "3 unobserved integers between 3 and 8" in built.assumptions[-1]
-    assert "the integers 9 to 10 above the largest label seen" in built.assumptions[-1]
-
-
-def test_a_k_that_is_smaller_than_the_gaps_leaves_the_new_categories_without_a_name() -> None:
-    built = build({"1": 1, "50": 2}, k=4)
-    assert pairs(built) == [("1", 1), ("50", 2), ("(unseen 1)", 0), ("(unseen 2)", 0)]
-    assert "emd and range queries" in built.warnings[0]
-    assert "--domain FILE" in built.assumptions[-1]
-    assert build({"1": 1, "50": 2}, k=4, ordered=False).warnings == ()
-
-
-def test_integers_too_large_to_count_along_get_categories_without_a_name() -> None:
-    assert build({"1e999": 1, "-1e999": 1}, k=3).labels == ("-1e999", "1e999", "(unseen 1)")
-
-
-@pytest.mark.parametrize("users", [{"a": 1, "(unseen 1)": 2}, {"1.5": 1, "(unseen 1)": 2}])
-def test_other_labels_get_categories_without_a_name(users: dict) -> None:
-    built = build(users, k=4)
-    assert built.labels[2:] == ("(unseen 2)", "(unseen 3)")
-    assert built.counts.tolist()[2:] == [0, 0]
-
-
-def test_gaps_are_mentioned_if_nobody_says_k() -> None:
-    assert "--k 8 adds the 6 between them" in build({"1": 1, "8": 2}).assumptions[-1]
-    assert len(build({"1": 1, "2": 2}).assumptions) == 1
-
-
-@pytest.mark.parametrize(
-    ("users", "options", "said"),
-    [
-        ({"a": 1, "b": 1, "c": 1}, {"k": 2}, ["got 2", "have 3 categories", "at least 3", "--keep-top"]),
-        ({"a": 1}, {}, ["only the label 'a'", "--domain FILE", "--k"]),
-        ({}, {}, ["no label"]),
-        ({"a": 0, "b": 0}, {}, ["no user is left"]),
-        ({"a": 1, "b": 2**53}, {}, ["more than 9007199254740992"]),
-        ({"a": 1, OTHER_LABEL: 1}, {"other": True, "keep_top": 1}, ["'(other)' is a label already"]),
-    ],
-)
-def test_what_does_not_fit_is_refused(users: dict, options: dict, said: list) -> None:
-    message = error_of(users, **options)
-    for part in said:
-        assert part in message
-
-
-def test_a_label_that_is_there_twice_is_refused() -> None:
-    with pytest.raises(InputError, match="'a' is there twice"):
-        build_domain(["a", "a"], np.array([1, 2]), from_histogram=True)
-
-
-# --- a given domain --------------------------------------------------------------------------------------------
-
-
-def test_names_stand_in_the_order_of_the_domain() -> None:
-    built = build({"low": 1, "high": 2}, domain=["low", " mid ", "high"])
-    assert pairs(built) == [("low", 1), ("mid", 0), ("high", 2)]
-    assert not built.ordered
-    assert build({"low": 1}, domain=["low", "mid"], ordered=True, k=2).ordered
-
-
-def test_numbers_of_the_domain_are_compared_and_sorted_by_value() -> None:
-    built = build({"1.0": 1, "1": 1, "3": 2}, domain=["3", "2", "1"])
-    assert pairs(built) == [("1", 2), ("2", 0), ("3", 2)]
-    assert built.ordered
-    unordered = build({"1": 1, "3": 2}, domain=["3", "2", "1"], ordered=False)
-    assert unordered.labels == ("3", "2", "1")
-    assert not unordered.ordered
-
-
-MISFITS = [
-    ({"domain": ["Texas", "Utah"]}, ["'Ohio' (and 1 more label) is", "not in the domain", "Texas, Utah"]),
-    ({"domain": ["Ohoi", "Txas", "Texas"]}, ["label 'Ohio'", "did you mean 'Ohoi'?"]),
-    ({"domain": ["Texas", "Ohio", "Iowa", "Utah"], "k": 5}, ["--k: got 5", "has 4 labels"]),
-    ({"domain": ["Texas", "Ohio", "Iowa"], "k": 3, "keep_top": 2}, ["--domain and --keep-top"]),
-    ({"domain": ["Texas", "Ohio", "Texas"]}, ["'Texas' is there twice (labels 1 and 3)"]),
-    ({"domain": ["1", "1.0"]}, ["'1.0' is there twice"]),
-    ({"domain": ["Texas", " "]}, ["label 2 is empty"]),
-    ({"domain": ["Texas"], "keep_top": 1}, ["only the label 'Texas'"]),
+THREE = {"a": 1, "b": 2, "z": 4}
+STATES = {"Texas": 1, "Ohio": 2, "Yowa": 1}
+REFUSED = [
+    ({"a": 1, "b": 1, "c": 1}, {"k": 2}, ["got 2", "have 3 categories", "at least 3", "--keep-top"]),
+    ({"a": 1}, {}, ["only the label 'a'", "--domain FILE", "--k"]),
+    ({}, {}, ["no label"]),
+    ({"a": 0, "b": 0}, {}, ["no user is left"]),
+    ({"a": 1, "b": 2**53}, {}, ["more than 9007199254740992"]),
+    ({"a": 1, OTHER_LABEL: 1}, {"other": True, "keep_top": 1}, ["'(other)' is a label already"]),
+    (THREE, {"keep_top": 2, "other": True, "k": 2}, ["(other) is one of them"]),
+    (STATES, {"domain": ["Texas", "Utah"]}, ["'Ohio' (and 1 more label) is", "not in the domain", "Texas, Utah"]),
+    (STATES, {"domain": ["Ohoi", "Txas", "Texas"]}, ["label 'Ohio'", "did you mean 'Ohoi'?"]),
+    (STATES, {"domain": ["Texas", "Ohio", "Iowa", "Utah"], "k": 5}, ["--k: got 5", "has 4 labels"]),
+    (STATES, {"domain": ["Texas", "Ohio", "Iowa"], "k": 3, "keep_top": 2}, ["--domain and --keep-top"]),
+    (STATES, {"domain": ["Texas", "Ohio", "Texas"]}, ["'Texas' is there twice (labels 1 and 3)"]),
+    (STATES, {"domain": ["1", "1.0"]}, ["'1.0' is there twice"]),
+    (STATES, {"domain": ["Texas", " "]}, ["label 2 is empty"]),
+    (STATES, {"domain": ["Texas"], "keep_top": 1}, ["only the label 'Texas'"]),
 ]
 
 
-def test_a_domain_that_does_not_fit() -> None:
-    def refused(cell: tuple[dict, list]) -> None:
-        options, said = cell
-        message = error_of({"Texas": 1, "Ohio": 2, "Yowa": 1}, **options)
-        for part in said:
-            assert part in message
+def test_what_does_not_fit_is_refused() -> None:
+    def refused(cell: tuple[dict, dict, list[str]]) -> None:
+        users, options, said = cell
+        message = refusal(build, users, **options)
+        for words in said:
+            assert words in message
 
-    assert failures(MISFITS, refused) == {}
-
-
-def test_labels_outside_of_the_domain_go_where_the_rest_goes() -> None:
-    users = {"a": 5, "b": 1, "c": 3, "x": 7}
-    built = build(users, domain=["c", "b", "a", "d"], keep_top=3)
-    assert pairs(built) == [("c", 3), ("b", 1), ("a", 5)]
-    assert "7 users with labels that are not kept (43.8% of all) dropped" in built.warnings[0]
-    merged = build(users, domain=["c", "b", "a", "d"], keep_top=2, other=True)
-    assert pairs(merged) == [("c", 3), ("a", 5), (OTHER_LABEL, 8)]
-
-
-# --- keep_top and other ----------------------------------------------------------------------------------------
-
-
-def test_keep_top_breaks_ties_by_the_order_of_the_labels() -> None:
-    built = build({"d": 2, "b": 2, "a": 1, "c": 9}, keep_top=2)
-    assert pairs(built) == [("b", 2), ("c", 9)]
-    assert "3 users with labels that are not kept (21.4% of all) dropped; --other" in built.warnings[0]
-    assert build({"d": 2, "b": 2, "c": 9}, keep_top=2, from_histogram=True).labels == ("d", "c")
-    everything = build({"a": 1, "b": 1}, keep_top=5, other=True)
-    assert everything.labels == ("a", "b")
-    assert everything.warnings == ()
-
-
-def test_other_is_the_last_category() -> None:
-    built = build({"a": 1, "b": 2, "z": 4}, keep_top=1, other=True)
-    assert pairs(built) == [("z", 4), (OTHER_LABEL, 3)]
-    assert any("3 users with other labels are merged" in text for text in built.assumptions)
-
-
-def test_k_counts_other_and_pads_before_it() -> None:
-    built = build({"a": 1, "b": 2, "z": 4}, keep_top=1, other=True, k=4)
-    assert built.labels == ("z", "(unseen 1)", "(unseen 2)", OTHER_LABEL)
-    assert "(other) is one of them" in error_of({"a": 1, "b": 2, "z": 4}, keep_top=2, other=True, k=2)
-
-
-def test_other_takes_the_order_from_numbers_unless_it_is_asked_for() -> None:
-    users = {"1": 5, "2": 1, "3": 4}
-    built = build(users, keep_top=2, other=True)
-    assert pairs(built) == [("1", 5), ("3", 4), (OTHER_LABEL, 1)]
-    assert not built.ordered
-    assert "taken as unordered" in built.warnings[0]
-    asked = build(users, keep_top=2, other=True, ordered=True)
-    assert asked.ordered
-    assert "stands last in the order" in asked.warnings[0]
-    refused = build(users, keep_top=2, other=True, ordered=False)
-    assert not refused.ordered
-    assert refused.warnings == ()
-
-
-def test_users_without_a_kept_item_are_dropped_or_kept() -> None:
-    users = {"milk": 3, "tea": 1, OTHER_LABEL: 4}
-    dropped = build(users, transactions=True)
-    assert pairs(dropped) == [("milk", 3), ("tea", 1)]
-    assert "4 users without a kept item (50.0% of all) dropped" in dropped.warnings[0]
-    assert pairs(build(users, transactions=True, other=True)) == [("milk", 3), ("tea", 1), (OTHER_LABEL, 4)]
-    both = build(users, transactions=True, other=True, keep_top=1)
-    assert pairs(both) == [("milk", 3), (OTHER_LABEL, 5)]
-    assert build({"1": 3, "2": 1, OTHER_LABEL: 4}, transactions=True).ordered
-    assert pairs(build(users)) == [(OTHER_LABEL, 4), ("milk", 3), ("tea", 1)]  # a name like any other
+    assert failures(REFUSED, refused) == {}
+    assert "'a' is there twice" in refusal(build_domain, ["a", "a"], np.array([1, 2]), from_histogram=True)
 
 
 # --- the domain file -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "data", ["low\nmid, so\nhigh\n", "\ufefflow\r\n\r\n mid, so \r\nhigh", '"low"\n"mid, so"\nhigh\n']
-)
-@pytest.mark.parametrize("zipped", [False, True])
-def test_a_domain_file_has_one_label_a_line(tmp_path: Path, data: str, zipped: bool) -> None:
-    path = tmp_path / "labels.csv"
-    path.write_bytes(gz(data.encode()) if zipped else data.encode())
-    assert read_domain(str(path)) == ("low", "mid, so", "high")
+def test_a_domain_file_has_one_label_a_line(tmp_path: Path) -> None:
+    def read(cell: tuple[str, bool]) -> None:
+        text, zipped = cell
+        path = put(tmp_path, "labels.csv", gz(text.encode()) if zipped else text)
+        assert read_domain(path) == ("low", "mid, so", "high")
+
+    texts = ["low\nmid, so\nhigh\n", "\ufefflow\r\n\r\n mid, so \r\nhigh", '"low"\n"mid, so"\nhigh\n']
+    assert failures(product(texts, [False, True]), read) == {}
 
 
 UNREADABLE = [
@@ -274,20 +188,13 @@ UNREADABLE = [
 def test_a_domain_file_that_cannot_be_read(tmp_path: Path) -> None:
     def refused(cell: tuple[bytes, str]) -> None:
         data, said = cell
-        path = tmp_path / "labels.txt"
-        path.write_bytes(data)
-        with pytest.raises(InputError) as caught:
-            read_domain(str(path))
-        assert str(caught.value).startswith(str(path))
-        assert said in str(caught.value)
+        path = put(tmp_path, "labels.txt", data)
+        message = refusal(read_domain, path)
+        assert message.startswith(path)
+        assert said in message
 
     assert failures(UNREADABLE, refused) == {}
-
-
-def test_a_missing_domain_file_has_a_near_miss(tmp_path: Path) -> None:
-    (tmp_path / "labels.txt").write_text("a\n")
-    with pytest.raises(InputError, match=r"lables\.txt: no such file; did you mean 'labels\.txt'"):
-        read_domain(str(tmp_path / "lables.txt"))
+    assert "lables.txt: no such file; did you mean 'labels.txt'" in refusal(read_domain, f"{tmp_path}/lables.txt")
 
 
 # --- properties ------------------------------------------------------------------------------------------------

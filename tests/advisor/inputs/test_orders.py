@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 from advisor import advise
 from advisor.inputs.domain import LabelDomain, arranged, build_domain, given_order
-from advisor.inputs.orders import range_fit, recognised
+from advisor.inputs.orders import recognised
 from simulator import PROTOCOLS
 from tests.advisor.conftest import Run
+from tests.advisor.inputs.reading import put
 from tests.cells import failures
 
 # What the labels are, whether they are ordered unasked, and the labels as people order them.
@@ -36,6 +37,7 @@ ORDERS = [
     ("ranges", True, "£10k–£20k;£20k–£30k;>£100k"),
     ("ranges", True, "500-999 €;1 000-9 999 €;10 000-99 999 €"),
     ("ranges", True, "0;1;2;3;4+"),
+    ("numbers", True, "999;1 000;12 500"),
     ("ranges", True, "1-9 employees;10-49 employees;250+ employees"),
     ("ranges", True, "1 bedroom;2 bedrooms;5+ bedrooms"),
     ("ranges", True, "(0, 5];(5, 10];(10, 100]"),
@@ -104,6 +106,13 @@ ORDERS = [
     ("labels with a number", False, "Band 1;Band 2;Band 10"),
     ("numbered labels", False, "1 - Strongly disagree;2 - Disagree;10 - Agree"),
     ("numbered labels", False, "1. bus;2. tram;11. on foot"),
+    # a word of two scales is read by the others
+    ("degrees of agreement", False, "disagree;neutral;agree"),
+    ("degrees of likelihood", False, "unlikely;neutral;likely"),
+    ("degrees of severity", False, "none;mild;severe"),
+    ("levels", False, "none;low;high"),
+    ("months", False, "mar;may;sep"),
+    ("weekdays in Spanish", False, "mar;mié;sáb"),
 ]
 UNKNOWN = [
     "apple;banana;cherry",
@@ -118,6 +127,8 @@ UNKNOWN = [
     "Main Street 5;Broadway 7",
     "low;blue;green",
     "1 kg;2 hours;3 km",
+    "low;medium;high;blue;green",  # two strangers among a few
+    *("0 0;0 1;1 0;1 17", "10 500;10 50;2 7"),  # rows and columns of a map: thousands are three digits
 ]
 
 
@@ -139,7 +150,7 @@ def test_labels_stand_in_the_order_that_people_mean() -> None:
             assert domain.labels == tuple(labels)
             assert domain.ordered
             assert f"labels are {name}, taken as ordered" in domain.assumptions[0]
-            assert not any("--domain FILE" in warning for warning in domain.warnings)
+            assert not any("--domain FILE" in text or "can be" in text for text in domain.warnings)
             usual = built(shuffled(labels, seed))
             assert usual.ordered is unasked  # only numbers and ranges of them have an order unasked
             assert usual.labels == tuple(labels if unasked else sorted(labels))
@@ -164,11 +175,8 @@ def test_an_order_that_is_nobodys_is_a_warning_with_the_order_in_it() -> None:
         assert built(labels).warnings == built(labels, ordered=False).warnings == ()
 
     assert failures(UNKNOWN, warned) == {}
-
-
-def test_a_long_order_is_shown_by_its_beginning_and_its_end() -> None:
-    names = [f"{letter}x" for letter in "abcdefgh"]
-    assert "'ax', 'bx', 'cx', 'dx', …, 'hx'" in built(names, ordered=True).warnings[0]
+    long = built([f"{letter}x" for letter in "abcdefgh"], ordered=True)
+    assert "'ax', 'bx', 'cx', 'dx', …, 'hx'" in long.warnings[0]
 
 
 def test_one_label_without_a_place_stands_last_and_is_warned_about() -> None:
@@ -188,10 +196,6 @@ def test_one_label_without_a_place_stands_last_and_is_warned_about() -> None:
         ["0-4;5-9;10-14;15-19;20+", "never;rarely;sometimes;often;always", "1;2;3;4;10"],
     )
     assert failures(cells, stands_last) == {}
-
-
-def test_two_strangers_among_a_few_labels_leave_no_order() -> None:
-    assert recognised(["low", "medium", "high", "blue", "green"]) is None
     assert recognised(["low", "medium", "high", "unknown", "refused"]) is not None  # who does not answer is no stranger
 
 
@@ -214,32 +218,12 @@ def test_what_is_odd_about_an_order_is_said() -> None:
     assert failures(ODD, warned) == {}
 
 
-def test_two_numbers_with_a_space_between_them_are_not_one() -> None:
-    """Rows and columns of a map; thousands are three digits."""
-    for labels in (["0 0", "0 1", "1 0", "1 17"], ["10 500", "10 50", "2 7"]):
-        assert range_fit(labels) is None
-    found = range_fit(["999", "1 000", "12 500"])
-    assert found is not None
-    assert list(found.labels) == ["999", "1 000", "12 500"]
+def test_telephones_and_codes_have_no_order_unasked() -> None:
+    assert not built(["555-1234", "555-2345", "555-3456"]).ordered
+    assert not built(["02138", "10001", "90210"]).ordered
 
 
-def test_overlapping_ranges_have_no_order_unasked() -> None:
-    assert not built(["555-1234", "555-2345", "555-3456"]).ordered  # telephones
-    assert not built(["02138", "10001", "90210"]).ordered  # codes
-
-
-def test_a_word_of_two_scales_is_read_by_the_others_and_a_tie_is_said() -> None:
-    for labels, name in (
-        (["disagree", "neutral", "agree"], "degrees of agreement"),
-        (["unlikely", "neutral", "likely"], "degrees of likelihood"),
-        (["none", "mild", "severe"], "degrees of severity"),
-        (["none", "low", "high"], "levels"),
-        (["mar", "may", "sep"], "months"),
-        (["mar", "mié", "sáb"], "weekdays in Spanish"),
-    ):
-        order, other = recognised(shuffled(labels)) or (None, None)
-        assert order is not None
-        assert (order.name, order.labels, other) == (name, labels, None)
+def test_a_tie_of_two_scales_is_said() -> None:
     domain = built(["none", "low", "mild", "moderate", "critical"], ordered=True)  # one is a stranger in either scale
     assert domain.labels == ("none", "low", "moderate", "critical", "mild")
     assert any("can be levels or degrees of severity: taken as levels" in warning for warning in domain.warnings)
@@ -269,10 +253,8 @@ def test_an_alphabetical_table_is_put_in_order_as_raw_values_are() -> None:
 
 
 def test_the_order_of_a_domain_file_always_wins(tmp_path: Path, run: Run) -> None:
-    sample = tmp_path / "sample.csv"
-    sample.write_text("month\n" + "Jan\nFeb\nMar\n" * 1000, encoding="utf-8")
-    domain = tmp_path / "domain.txt"
-    domain.write_text("Mar\nJan\nFeb\nApr\n", encoding="utf-8")
+    sample = put(tmp_path, "sample.csv", "month\n" + "Jan\nFeb\nMar\n" * 1000)
+    domain = put(tmp_path, "domain.txt", "Mar\nJan\nFeb\nApr\n")
     assert built(["Jan", "Feb"], domain=["Mar", "Feb", "Jan"], ordered=True).labels == ("Mar", "Feb", "Jan")
     code, _, err = run(sample, "--domain", domain, "--ordered", "--eps", "1", "--instant", "--quiet")
     assert (code, err) == (0, "")
@@ -283,117 +265,63 @@ def test_the_order_of_a_domain_file_always_wins(tmp_path: Path, run: Run) -> Non
 
 
 BANDS = ["0-4", "5-9", "10-14", "45-49", "50-54", "85+"]
+QUICK = ("--reps", "2", "--method", "norm_sub", "--surrogate", "norm_sub", "--next-protocol", "grr", "--force")
 
 
-def labels_behind(run: Run, *words: object) -> tuple[dict, str]:
-    code, out, err = run(*words, "--eps", "1", "--format", "json", "--quiet")
-    assert code == 0, err
-    return json.loads(out), err
-
-
-def test_samples_histograms_and_commands_order_alike(run: Run, tmp_path: Path) -> None:
-    rows, table = tmp_path / "rows.csv", tmp_path / "table.csv"
-    rows.write_text("age\n" + "".join(f"{band}\n" * 50 for band in sorted(BANDS)), encoding="utf-8")
-    table.write_text("age,count\n" + "".join(f"{band},50\n" for band in sorted(BANDS)), encoding="utf-8")
-    for path in (rows, table):
-        data, _ = labels_behind(run, path, "--instant", "-m", "emd")  # an error for unordered categories
+def test_samples_and_histograms_are_ordered_alike_in_files_and_in_memory(run: Run, tmp_path: Path) -> None:
+    rows = put(tmp_path, "rows.csv", "age\n" + "".join(f"{band}\n" * 50 for band in sorted(BANDS)))
+    table = put(tmp_path, "table.csv", "age,count\n" + "".join(f"{band},50\n" for band in sorted(BANDS)))
+    for path in (rows, table):  # emd is an error for unordered categories
+        code, out, err = run(path, "--eps", "1", "-m", "emd", "--instant", "--format", "json", "--quiet")
+        assert code == 0, err
+        data = json.loads(out)
         assert data["request"]["ordered"]
         assert any("labels are ranges: put in order" in text for text in data["assumptions"])
     advice = advise(1.0, sample_counts=dict.fromkeys(sorted(BANDS), 50), instant=True)
     assert advice.request.labels == tuple(BANDS)
 
 
+def applied(run: Run, folder: Path, *words: object) -> tuple[list[list[str]], str]:
+    """Return the rows that --apply writes, and what is said."""
+    code, _, err = run(*words, *QUICK, "--quiet", "--apply", folder / "applied.csv")
+    assert code == 0, err
+    return [line.split(",") for line in (folder / "applied.csv").read_text("utf-8").splitlines()[1:]], err
+
+
 def test_an_estimate_is_ordered_as_a_sample_is(run: Run, tmp_path: Path) -> None:
     n, oracle = 100_000, PROTOCOLS["oue"](len(BANDS), 1.0)
-    rng = np.random.default_rng(0)
     truth = np.array([5_000, 5_000, 10_000, 60_000, 10_000, 10_000])
-    estimate = oracle.estimate(oracle.sample_support(truth, rng), n)
+    estimate = oracle.estimate(oracle.sample_support(truth, np.random.default_rng(0)), n)
     listing = sorted(range(len(BANDS)), key=lambda at: BANDS[at])
-    path, applied = tmp_path / "raw.csv", tmp_path / "applied.csv"
-    path.write_text("age,estimate\n" + "".join(f"{BANDS[at]},{estimate[at]:.17g}\n" for at in listing), "utf-8")
-    code, _, err = run(
-        "estimate",
-        path,
-        "--protocol",
-        "oue",
-        "--eps",
-        "1",
-        "--n",
-        n,
-        "--reps",
-        "2",
-        "-m",
-        "emd",
-        "--method",
-        "norm_sub",
-        "--surrogate",
-        "norm_sub",
-        "--next-protocol",
-        "grr",
-        "--apply",
-        applied,
-        "--quiet",
-    )
-    assert code == 0, err
-    lines = [line.split(",") for line in applied.read_text("utf-8").splitlines()[1:]]
+    rows = "".join(f"{BANDS[at]},{estimate[at]:.17g}\n" for at in listing)
+    path = put(tmp_path, "raw.csv", "age,estimate\n" + rows)
+    lines, _ = applied(run, tmp_path, "estimate", path, "-p", "oue", "--eps", "1", "--n", n, "-m", "emd")
     assert [line[0] for line in lines] == BANDS
     assert all(math.isclose(float(line[1]), value) for line, value in zip(lines, estimate, strict=True))
 
 
 def test_reports_are_ordered_as_samples_are_and_the_warning_is_not_hidden(run: Run, tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
-    oracle = PROTOCOLS["grr"](len(BANDS), 2.0)
-    reports = oracle.perturb(rng.integers(0, len(BANDS), size=3000), rng)
+    reports = PROTOCOLS["grr"](len(BANDS), 2.0).perturb(rng.integers(0, len(BANDS), size=3000), rng)
     names = ["north", "south", "west", "east", "middle", "coast"]
-    for labels, warned in ((BANDS, False), (names, True)):
-        path, applied = tmp_path / "reports.csv", tmp_path / "applied.csv"
-        path.write_text("report\n" + "".join(f"{labels[at]}\n" for at in reports), encoding="utf-8")
-        code, _, err = run(
-            "reports",
-            path,
-            "--protocol",
-            "grr",
-            "--eps",
-            "2",
-            "--reps",
-            "2",
-            "--ordered",
-            "--method",
-            "norm_sub",
-            "--surrogate",
-            "norm_sub",
-            "--next-protocol",
-            "grr",
-            "--apply",
-            applied,
-            "--force",
-            "--quiet",
-        )
-        assert code == 0, err
-        order = [line.split(",")[0] for line in applied.read_text("utf-8").splitlines()[1:]]
-        assert order == (sorted(names) if warned else BANDS)
-        assert ("--ordered takes them in alphabetical order" in err) is warned
+    for labels, order in ((BANDS, BANDS), (names, sorted(names))):
+        path = put(tmp_path, "reports.csv", "report\n" + "".join(f"{labels[at]}\n" for at in reports))
+        lines, err = applied(run, tmp_path, "reports", path, "-p", "grr", "--eps", "2", "--ordered")
+        assert [line[0] for line in lines] == order
+        assert ("--ordered takes them in alphabetical order" in err) is (labels is names)
 
 
-@given(st.lists(st.text(max_size=12), min_size=2, max_size=12, unique=True))
-@settings(max_examples=20, deadline=None)
-def test_whatever_the_labels_are_none_is_lost(labels: list[str]) -> None:
-    none_is_lost(labels)
-
-
-@pytest.mark.slow
-@given(st.lists(st.text(max_size=12), min_size=2, max_size=12, unique=True))
-@settings(max_examples=200, deadline=None)
-def test_whatever_many_labels_are_none_is_lost(labels: list[str]) -> None:
-    none_is_lost(labels)
-
-
-def none_is_lost(labels: list[str]) -> None:
-    for ordered in (None, True, False):
-        for from_file in (True, False):
+@pytest.mark.parametrize("examples", [20, pytest.param(200, marks=pytest.mark.slow)])
+def test_whatever_the_labels_are_none_is_lost(examples: int) -> None:
+    @given(st.lists(st.text(max_size=12), min_size=2, max_size=12, unique=True))
+    @settings(max_examples=examples, deadline=None)
+    def none_is_lost(labels: list[str]) -> None:
+        for ordered, from_file in product((None, True, False), (True, False)):
             order = arranged(labels, from_file=from_file, ordered=ordered)
             assert sorted(order.labels) == sorted(labels)
             assert order.ordered or ordered is not True
+
+    none_is_lost()
 
 
 @given(st.integers(-50, 50), st.lists(st.integers(1, 40), min_size=2, max_size=30), st.randoms(use_true_random=False))

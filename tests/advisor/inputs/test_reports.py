@@ -1,202 +1,244 @@
-"""Reports of bits and of values: written to a file in any form, they give the supports that the protocol counts."""
+"""Reports written to a file in any form give the supports that the protocol counts, or the line that is wrong."""
 
 from __future__ import annotations
 
-from itertools import product
+import io
+import math
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.advisor.inputs.made_reports import NAMES, UNARY, check, error_of, lines, made, numbers, read_file
+from advisor.inputs import table
+from simulator.protocols import PROTOCOLS
+from tests.advisor.inputs.made_reports import NAMES, check, lines, made, numbers, read_file
+from tests.advisor.inputs.reading import read_reports, refusal
 from tests.cells import failures
 
 
-@pytest.mark.usefixtures("blocks")
-@pytest.mark.parametrize(
-    ("protocol", "k"),
-    [*product(UNARY, [2]), ("oue", 40), *(pytest.param(key, 40, marks=pytest.mark.slow) for key in ("rappor", "the"))],
-)
-def test_bits_in_every_form(tmp_path: Path, protocol: str, k: int) -> None:
-    reports, support = made(protocol, k, 1.5)
-    labels = tuple(f"c{at}" for at in range(k))
-    for name, data in {
-        "a.txt": lines(reports, ""),
-        "a.csv": lines(reports, ","),
-        "b.csv": "bits\n" + lines(reports, ""),
-        "c.csv": lines(reports, ", "),
-        "d.csv": '"' + lines(reports, '","').replace("\n", '"\n"').removesuffix('"'),
-        "e.csv": "user,report\n" + "".join(f"u{at},{lines([bits], '')}" for at, bits in enumerate(reports)),
-        "a.tsv": lines(reports, "\t"),
-        "b.txt": lines(reports, " "),
-        "c.txt": lines(reports, "").replace("\n", "\r\n"),
-    }.items():
-        check(read_file(tmp_path, name, data, protocol, 1.5), numbers(k), support)
-        check(read_file(tmp_path, name, data, protocol, 1.5, k=k), numbers(k), support)
-        check(read_file(tmp_path, name, data, protocol, 1.5, domain=labels), labels, support)
-    data = ",".join(labels) + "\n" + lines(reports, ",")
-    check(read_file(tmp_path, "a.csv", data, protocol, 1.5), labels, support)
-    check(read_file(tmp_path, "a.csv", data, protocol, 1.5, k=k), labels, support)
-    order = labels[1:] + labels[:1]
-    check(read_file(tmp_path, "a.csv", data, protocol, 1.5, domain=order), order, np.roll(support, -1))
-
-
-def test_numbers_as_the_header_of_bits(tmp_path: Path) -> None:
+def test_the_header_of_bits_names_the_categories(tmp_path: Path) -> None:
     reports, support = made("oue", 6, 1.0)
     data = ",".join(numbers(6)) + "\n" + lines(reports, ",")
     read = read_file(tmp_path, "a.csv", data, "oue", 1.0)
     check(read, numbers(6), support)
     assert "first line taken as the header (0, 1, 2, 3, 4, 5)" in read.assumptions
     check(read_file(tmp_path, "a.csv", data, "oue", 1.0, domain=NAMES), NAMES, support)
+    data = data.replace(",".join(numbers(6)), ",".join(NAMES))
+    check(read_file(tmp_path, "a.csv", data, "oue", 1.0, k=6), NAMES, support)
+    order = NAMES[1:] + NAMES[:1]
+    check(read_file(tmp_path, "a.csv", data, "oue", 1.0, domain=order), order, np.roll(support, -1))
 
 
-def test_two_columns_without_header_are_bits_unless_told(tmp_path: Path) -> None:
-    assert read_file(tmp_path, "a.csv", "0,1\n1,0\n", "oue", 1.0).tally.n == 2
-    assert read_file(tmp_path, "a.csv", "0,1\n1,0\n", "oue", 1.0, header=True).tally.n == 1
+def test_the_largest_seed_and_leading_zeros(tmp_path: Path) -> None:
+    oracle = PROTOCOLS["olh"](6, 1.0)
+    read = read_file(tmp_path, "a.csv", "4294967295,3\n0000000000000000007,00\n", "olh", 1.0, k=6)
+    assert read.tally.counts.tolist() == oracle.support(np.array([[2**32 - 1, 3], [7, 0]])).tolist()
 
 
-def test_a_column_of_bits_is_found_by_its_name(tmp_path: Path) -> None:
-    data = "user,x\n1,0110\n2,0001\n"
-    for column in ("x", "2"):
-        read = read_file(tmp_path, "a.csv", data, "oue", 1.0, column=column)
-        assert (read.tally.counts.tolist(), read.tally.n) == ([0, 1, 1, 1], 2)
-        assert "column 'x' read as reports" in read.assumptions
-    read = read_file(tmp_path, "a.csv", "1,0110\n2,0001\n", "oue", 1.0, column="2")
-    assert (read.tally.counts.tolist(), read.tally.n) == ([0, 1, 1, 1], 2)
+# --- small files -----------------------------------------------------------------------------------------------
 
-
-REFUSED_BITS = [
-    ("0110\n010\n", {}, "line 2: the report '010' has 3 characters, but the first report has 4; all reports have k"),
-    ("0110\n010\n", {}, "leading zeros"),
-    ("0110\n0100\n", {"k": 5}, "line 1: the report '0110' has 4 characters, but k is 5"),
-    ("0110\n01x0\n", {}, "line 2: the report '01x0' holds 'x'; a report is 4 characters 0 and 1"),
-    ("0110\n0120\n", {}, "line 2: the report '0120' holds '2'"),
-    ("0110\n01é0\n", {}, "line 2: the report '01é0' holds 'é'"),
-    ("0110\n01١0\n", {}, "line 2: the report '01١0' holds"),
-    ("01x0\n0110\n", {}, "line 1: the report '01x0' is not a string of 0 and 1"),
-    ("0\n1\n", {}, "line 1: the report '0' is not a string of 0 and 1, one for each of two or more"),
-    ("0,1,0\n0,1,2\n", {}, "line 2: column 3 is '2'; it must be 0 or 1"),
-    ("0,1,0\n0,,1\n", {}, "line 2: column 2 is missing (an empty cell)"),
-    ("a,b,c\n0,01,\n", {}, "line 2: column 'b' is '01'; it must be 0 or 1"),
-    ("a,b,c\n0,1,0\n0,1\n", {}, "line 3 has 2 fields, the header has 3"),
-    ("2,1,1\n0,1,0\n", {}, "line 1: column 1 is '2'; it must be 0 or 1; if the line names the columns, say --header"),
-    ("a,b,c\n0,1,0\n", {"k": 4}, "has 3 columns: a, b, c; k is 4, and a report is 4 columns of 0 and 1, or"),
-    ("a,b,c\n0,1,0\n", {"domain": ("a", "b", "d")}, "column 'c' is not a label of the domain"),
-    ("a,a,c\n0,1,0\n", {"header": True}, "the header does not name k=3 categories: domain: label 'a' is there twice"),
-    ("user,bits\n1,01\n2,\n", {}, "line 3: the report is missing (an empty cell)"),
-    ("user,bits\n1,01\n", {"column": "bit"}, "no column 'bit' for --column; the columns are user, bits; did you mean"),
+SIX, EIGHT, TREE = {"k": 6}, {"k": 8}, {"k": 64}
+PLACES = ("New York", "Los Angeles", "San Jose")
+BLANK = "3 blank lines were skipped"
+# Protocol, options, text, and labels with their supports; words of the warning.
+READ = [
+    ("oue", {}, "0,1\n1,0\n", {"0": 1, "1": 1}),  # bits unless told
+    ("oue", {"header": True}, "0,1\n1,0\n", {"0": 1, "1": 0}),
+    ("oue", {"k": 2, "domain": ("a", "b")}, "01\n", {"a": 0, "b": 1}),
+    ("oue", {"column": "x"}, "user,x\n1,0110\n2,0001\n", {"0": 0, "1": 1, "2": 1, "3": 1}),
+    ("oue", {"column": "2"}, "user,x\n1,0110\n2,0001\n", {"0": 0, "1": 1, "2": 1, "3": 1}),
+    ("oue", {"column": "2"}, "1,0110\n2,0001\n", {"0": 0, "1": 1, "2": 1, "3": 1}),
+    *(("oue", {}, f'user,report\nx,"0{mark}1"\nx,"1{mark}1"\n', {"0": 1, "1": 2}) for mark in " ;|,"),
+    ("oue", {}, "01\n\n11\n \n\n10\n\n\n", {"0": 2, "1": 2}, BLANK),
+    ("oue", {}, "a,b\n0,1\n\n1,1\n\n\n1,0\n\n", {"a": 2, "b": 2}, BLANK),
+    ("she", {}, "0,1\n1,0\n", {"0": 1.0, "1": 1.0}),  # whole steps
+    ("she", {}, "0,1,2\n0.5,0.5,0.25\n", {"0": 0.5, "1": 0.5, "2": 0.25}),
+    ("she", {}, "a,b\n0.5,0.25\n", {"a": 0.5, "b": 0.25}),
+    ("she", {"domain": ("a", "b")}, "b,a\n0.5,0.25\n", {"a": 0.25, "b": 0.5}),
+    # categories that nobody reported
+    ("grr", {"k": 4}, "2\n1\n2\n", {"0": 0, "1": 1, "2": 2, "3": 0}),
+    ("grr", {"k": 4}, "2\n4\n2\n", {"1": 0, "2": 2, "3": 0, "4": 1}),
+    ("grr", {"k": 4}, "0\n4\n0\n", {"0": 2, "4": 1, "(unseen 1)": 0, "(unseen 2)": 0}, "2 categories without a name"),
+    ("grr", {"k": 4}, "20\n22\n20\n", {"20": 2, "21": 0, "22": 1, "23": 0}),
+    ("grr", {"k": 3}, "-1\n1\n", {"-1": 1, "0": 0, "1": 1}),
+    ("grr", {"k": 3}, "b\na\nb\n", {"a": 1, "b": 2, "(unseen 1)": 0}),
+    ("grr", {"k": 3}, "1.0\n1\n0\n", {"0": 1, "1": 2, "2": 0}),
+    # labels seen once hint at more
+    ("grr", {"header": False}, "a\na\nb\nc\n", {"a": 2, "b": 1, "c": 1}, "2 of 3 categories were reported only once"),
+    ("grr", {"header": False}, "a\na\nb\nb\n", {"a": 2, "b": 2}),
+    ("grr", {"header": False, "k": 3}, "a\na\nb\n", {"a": 2, "b": 1, "(unseen 1)": 0}),
+    # labels of two words, of Namibia, in the order of the domain, and other spellings
+    ("grr", {}, "New York\nLos Angeles\n" * 2, {"Los Angeles": 2, "New York": 2}),
+    ("ss", {"domain": PLACES}, "New York\nLos Angeles\n" * 2, dict(zip(PLACES, (2, 2, 0), strict=True))),
+    ("grr", {}, "NA\nDE\nNA\nDE\n", {"DE": 2, "NA": 2}),
+    ("grr", {"domain": ("NA", "1")}, "NA\n1\n", {"NA": 1, "1": 1}),
+    ("grr", {"domain": ("3", "1", "2")}, "3\n1\n3.0\n2\n", {"3": 2, "1": 1, "2": 1}),
+    ("ss", SIX, "1;6\n2;3\n", {"1": 1, "2": 1, "3": 1, "4": 0, "5": 0, "6": 1}),
+    ("ss", {"domain": numbers(6), "column": "x"}, "user,x\n1,2;3\n", {**dict.fromkeys(numbers(6), 0), "2": 1, "3": 1}),
 ]
 
 
-def test_bits_that_are_refused(tmp_path: Path) -> None:
-    def refused(cell: tuple[str, dict, str]) -> None:
-        data, options, said = cell
-        assert said in error_of(tmp_path, "a.csv", data, "oue", 1.0, **options)
+@pytest.mark.parametrize("rows", [4000, 1])
+def test_small_files_give_the_supports_in_them(rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def right(cell: tuple) -> None:
+        protocol, options, text, expected, *warned = cell
+        name = "a.csv" if "," in text else "a.txt"
+        read = read_file(tmp_path, name, text, protocol, 0.7, **options)
+        assert dict(zip(read.labels, read.tally.counts.tolist(), strict=True)) == expected
+        assert list(read.labels) == list(expected)
+        assert len(read.warnings) == len(warned)
+        assert all(words in said for words, said in zip(warned, read.warnings, strict=True))
 
-    assert failures(REFUSED_BITS, refused) == {}
-
-
-def test_the_line_of_a_bad_report_after_many_blocks(tmp_path: Path) -> None:
-    reports, _ = made("oue", 6, 1.0, n=9000)
-    assert "line 9001: the report '01' has 2" in error_of(tmp_path, "a.txt", lines(reports, "") + "01\n", "oue", 1.0)
-    assert "line 9001: column 6 is 'x'" in error_of(
-        tmp_path, "a.csv", lines(reports, ",") + "0,1,0,1,0,x\n", "oue", 1.0
-    )
-
-
-# --- randomised response ---------------------------------------------------------------------------------------
+    monkeypatch.setattr(table, "BLOCK_ROWS", rows)
+    assert failures(READ, right) == {}
+    notes = read_file(tmp_path, "a.txt", "b\na\nb\na\n", "grr", 1.0).assumptions
+    assert any(text.startswith("k=2, the categories reported: p and q depend on it") for text in notes)
 
 
-@pytest.mark.usefixtures("blocks")
-def test_values_in_every_form(tmp_path: Path) -> None:
-    reports, support = made("grr", 6, 2.0)
-    named = "".join(f"{NAMES[at]}\n" for at in reports)
-    for name, data in {
-        "a.txt": named,
-        "a.csv": "state\n" + named,
-        "b.csv": '"' + named.replace("\n", '"\n"')[:-1],
-    }.items():
-        check(read_file(tmp_path, name, data, "grr", 2.0, domain=NAMES), NAMES, support)
-        order = sorted(range(6), key=NAMES.__getitem__)
-        read = read_file(tmp_path, name, data, "grr", 2.0)
-        check(read, sorted(NAMES), support[order])
-        assert any(text.startswith("k=6, the categories reported: p and q depend on it") for text in read.assumptions)
-    data = "id,state\n" + "".join(f"{at},{NAMES[value]}\n" for at, value in enumerate(reports))
-    check(read_file(tmp_path, "a.csv", data, "grr", 2.0, column="state", domain=NAMES), NAMES, support)
-    assert "has 2 columns: id, state; a report of grr is one value" in error_of(tmp_path, "a.csv", data, "grr", 2.0)
-    for first in (0, 1):
-        data = "".join(f"{value + first}\n" for value in reports)
-        check(read_file(tmp_path, "a.txt", data, "grr", 2.0, k=6), numbers(6, first), support)
-        check(read_file(tmp_path, "a.txt", data, "grr", 2.0), numbers(6, first), support)
-
-
-UNREPORTED = [
-    ("2\n1\n2\n", 4, ("0", "1", "2", "3"), [0, 1, 2, 0]),
-    ("2\n4\n2\n", 4, ("1", "2", "3", "4"), [0, 2, 0, 1]),
-    ("0\n4\n0\n", 4, ("0", "4", "(unseen 1)", "(unseen 2)"), [2, 1, 0, 0]),  # 0 to 4 would be five
-    ("20\n22\n20\n", 4, ("20", "21", "22", "23"), [2, 0, 1, 0]),
-    ("-1\n1\n", 3, ("-1", "0", "1"), [1, 0, 1]),
-    ("b\na\nb\n", 3, ("a", "b", "(unseen 1)"), [1, 2, 0]),
-    ("1.0\n1\n0\n", 3, ("0", "1", "2"), [1, 2, 0]),
+BITS, LETTERS = "01" * 32, ("a", "b", "d")
+BITS_OF_6, _ = made("oue", 6, 1.0, n=9000)
+STATES = {"domain": NAMES}
+RAW = {"domain": NAMES, "header": False}
+REFUSED = [
+    # bits
+    ("oue", {}, "0110\n010\n", "line 2: the report '010' has 3 characters, but the first report has 4; all reports"),
+    ("oue", {}, "0110\n010\n", "leading zeros"),
+    ("oue", {"k": 5}, "0110\n0100\n", "line 1: the report '0110' has 4 characters, but k is 5"),
+    ("oue", {}, "0110\n01x0\n", "line 2: the report '01x0' holds 'x'; a report is 4 characters 0 and 1"),
+    ("oue", {}, "0110\n0120\n", "line 2: the report '0120' holds '2'"),
+    ("oue", {}, "0110\n01é0\n", "line 2: the report '01é0' holds 'é'"),
+    ("oue", {}, "0110\n01١0\n", "line 2: the report '01١0' holds"),
+    ("oue", {}, "01x0\n0110\n", "line 1: the report '01x0' is not a string of 0 and 1"),
+    ("oue", {}, "0\n1\n", "line 1: the report '0' is not a string of 0 and 1, one for each of two or more"),
+    ("oue", {}, "0,1,0\n0,1,2\n", "line 2: column 3 is '2'; it must be 0 or 1"),
+    ("oue", {}, "0,1,0\n0,,1\n", "line 2: column 2 is missing (an empty cell)"),
+    ("oue", {}, "a,b,c\n0,01,\n", "line 2: column 'b' is '01'; it must be 0 or 1"),
+    ("oue", {}, "a,b,c\n0,1,0\n0,1\n", "line 3 has 2 fields, the header has 3"),
+    ("oue", {}, "2,1,1\n0,1,0\n", "line 1: column 1 is '2'; it must be 0 or 1; if the line names the columns"),
+    ("oue", {"k": 4}, "a,b,c\n0,1,0\n", "has 3 columns: a, b, c; k is 4, and a report is 4 columns of 0 and 1, or"),
+    ("oue", {"domain": LETTERS}, "a,b,c\n0,1,0\n", "column 'c' is not a label of the domain"),
+    ("oue", {"header": True}, "a,a,c\n0,1,0\n", "the header does not name k=3 categories: domain: label 'a' is there"),
+    ("oue", {}, "user,bits\n1,01\n2,\n", "line 3: the report is missing (an empty cell)"),
+    ("oue", {"column": "bit"}, "user,bits\n1,01\n", "no column 'bit' for --column; the columns are user, bits; did"),
+    ("oue", {}, lines(BITS_OF_6, "") + "01\n", "line 9001: the report '01' has 2"),
+    ("oue", {}, lines(BITS_OF_6, ",") + "0,1,0,1,0,x\n", "line 9001: column 6 is 'x'"),
+    # values
+    ("grr", STATES, "v\nTexas\nOhio\nTexsa\n", "line 4: 'Texsa' is not in the domain; did you mean 'Texas'?"),
+    ("grr", STATES, "v\nTexas\n\nX\n", "line 4: 'X' is not in the domain; it has Texas, New York, Ohio"),
+    ("grr", RAW, "x\nTexas\n", "line 1: 'x' is not in the domain; it has Texas, New York"),
+    ("grr", RAW, "x\nTexas\n", "if the line names the columns, say --header"),
+    ("grr", {"domain": ("1", "2", "3")}, "1\n2\n7\n", "line 3: '7' is not in the domain"),
+    ("grr", {"k": 3}, "1\n2\n7\n8\n", "line 4: '8' is different category number 4, but k is 3; k may be wrong"),
+    ("grr", {}, "1\n2\nNA\n2\n", "line 3: the report is missing ('NA')"),
+    ("grr", {}, 'v\na\n""\n', "line 3: the report is missing (an empty cell)"),
+    ("grr", {"domain": ("a\nb", "x")}, 'v\n"a\nb"\n"a\nb"\nc\n', "line 6: 'c' is not in the domain"),
+    ("grr", {}, "1\n1\n", "the data have only the label '1'; a domain needs at least 2 categories"),
+    ("grr", {}, "id,state\n0,Texas\n", "has 2 columns: id, state; a report of grr is one value"),
+    # sets
+    ("ss", SIX, "1;2\n3;4;5\n", "line 2: the set has 3 members (3, 4, 5), but ss with eps=0.7 and k=6 has sets"),
+    ("ss", SIX, "1 2\n3\n", "line 2: the set has 1 member (3), but"),
+    ("ss", SIX, "1;2\n3;3\n", "line 2: the set holds '3' twice, but ss with eps=0.7 and k=6 has sets of omega=2"),
+    ("ss", SIX, "1;2\n3;\n", "line 2: the set holds an empty member ('3', '')"),
+    ("ss", SIX, "1;2\n3;3.0\n", "line 2: '3.0' and '3' are the same number; write it in one way"),
+    ("ss", SIX, 'set\n"1;2"\n""\n', "line 3: the report is missing (an empty cell)"),
+    ("ss", SIX, "0;1\n2;3\n4;5\n6;1\n", "line 4: '6' is different category number 7, but k is 6"),
+    ("ss", {"domain": numbers(6)}, "user,x\n1,2;3\n", "line 2: '2;3' is not in the domain"),  # columns of two members
+    ("ss", STATES, "Texas;Ohio\nUtah;Iwoa\n", "line 2: 'Iwoa' is not in the domain; did you mean 'Iowa'?"),
+    ("ss", SIX, "id,a,b\n1,2,3\n", "line 2: the set has 3 members (1, 2, 3)"),
+    ("ss", SIX, "id,a,b\n1,2,3\n", "if one column holds the sets, name it with --column"),
+    # hashes
+    ("olh", SIX, "5,0\n6,4\n", "line 2: the symbol '4' is too large; olh with eps=1 has g=4 symbols, from 0 to 3"),
+    ("olh", SIX, "5,0\n6,-1\n", "line 2: the symbol '-1' is not a whole number written with digits"),
+    ("olh", SIX, "5,0\n6,1.5\n", "line 2: the symbol '1.5' is not a whole number"),
+    ("olh", SIX, "5,0\n6,x\n", "line 2: the symbol 'x' is not a whole number"),
+    ("olh", SIX, "5,0\n6,\n", "line 2: the symbol is missing (an empty cell)"),
+    ("olh", SIX, "5,0\n,1\n", "line 2: the seed is missing (an empty cell)"),
+    ("olh", SIX, f"5,0\n{2**32},1\n", "line 2: the seed '4294967296' is too large; a seed is a whole number from 0 to"),
+    *(
+        ("olh", SIX, f"5,0\n{seed},1\n", "; if clients hash with xxHash, whose seeds may be longer: --hash xxh32")
+        for seed in (2**32, 2**63 - 1, 10**30)
+    ),
+    ("olh", SIX, "5,0\n" + "9" * 5000 + ",1\n", "is too large"),
+    ("olh", SIX, "5,0\n4.1E+09,1\n", "line 2: the seed '4.1E+09' is not a whole number written with digits"),
+    ("olh", SIX, "5,0\n1_0,1\n", "line 2: the seed '1_0' is not"),
+    ("olh", SIX, "5,0\n١,1\n", "line 2: the seed '١' is not"),
+    ("olh", SIX, "5,0\n6\n", "line 2 has 1 field, the first line has 2"),
+    ("olh", SIX, "5\n6\n", "has 1 column; a report of olh is seed and symbol"),
+    ("olh", SIX, "seed,a,b\n1,2,3\n", "cannot tell which columns hold seed and symbol among seed, a, b"),
+    ("olh", SIX, "seed,symbol\n", "holds only a header line (seed, symbol), no reports; if the line is data, say --"),
+    ("olh", {"k": 8, "hash": "xxh32"}, f"7,0\n{2**63},0\n", "is too large; a seed is a whole number from 0 to 9223372"),
+    ("olh", {"k": 8, "hash": "xxh32"}, "7,0\n1234567890123456789.0,0\n", "has lost its last digits as a float; write"),
+    ("olh", {"k": 8, "hash": "xxh32"}, "7,0\n1.2345678901234567e18,0\n", "is not a whole number written with digits"),
+    # symbols
+    ("pgr", EIGHT, "0\n13\n", "line 2: the symbol '13' is too large; pgr with eps=1 and k=8 has 13 symbols, from 0"),
+    ("hr", EIGHT, "0\n99\n", "line 2: the symbol '99' is too large; hr with eps=1 and k=8 has 16 symbols, from 0"),
+    ("pgr", EIGHT, "0\n-1\n", "line 2: the symbol '-1' is not a whole number written with digits"),
+    ("pgr", EIGHT, "0\n1.5\n", "line 2: the symbol '1.5' is not"),
+    ("hr", EIGHT, "user,symbol\n1,2\n2,\n", "line 3: the symbol is missing"),
+    ("pgr", EIGHT, "a,b\n1,2\n", "a report of pgr is one number; say which one holds the reports with --column"),
+    ("sw", TREE, "0\n95\n96\n", "line 3: the symbol '96' is too large; sw with eps=1 and k=64 has 96 symbols"),
+    ("sw", TREE, "0\n-1\n", "line 2: the symbol '-1' is not a whole number"),
+    ("haar_hrr", TREE, "0\n126\n", "line 2: the symbol '126' is too large; haar_hrr with eps=1 and k=64 has 126"),
+    ("haar_hrr", TREE, "0\n1.5\n", "line 2: the symbol '1.5' is not"),
+    # nodes
+    ("tree", TREE, f"0,{BITS}\n6,1\n", "line 2: the height '6' is too large; tree with eps=1 and k=64 has the heights"),
+    ("tree", TREE, f"0,{BITS}\n-1,1\n", "line 2: the height '-1' is not a whole number written with digits"),
+    ("tree", TREE, f"0,{BITS}\n,1\n", "line 2: the height is missing (an empty cell)"),
+    ("tree", TREE, f"0,{BITS}\n5,\n", "line 2: the node is missing (an empty cell)"),
+    ("tree", TREE, f"0,{BITS}\n0,\n", "line 2: the report is missing (an empty cell)"),
+    ("tree", TREE, f"0,{BITS}\n5,2\n", "line 2: the node '2' is too large; at height 5 tree with eps=1 and k=64"),
+    ("tree", TREE, f"0,{BITS}\n5,01\n4,9\n", "line 3: the node '9' is too large; at height 4"),
+    ("tree", TREE, f"0,{BITS}\n5,x\n", "line 2: the node 'x' is not a whole number"),
+    ("tree", TREE, f"0,{BITS}\n5,99999999999999999999\n", "is too large"),
+    ("tree", TREE, f"0,{BITS}\n0,0{BITS}\n", "has 65 characters, but height 0 has 64 nodes; k or eps may be wrong (a"),
+    ("tree", TREE, f"0,{BITS}\n2,{BITS}\n", "has 64 characters, but height 2 has 16 nodes"),
+    ("tree", TREE, f"0,{BITS}\n2,7\n", "line 2: the report '7' holds '7'; a report is 16 characters 0 and 1"),
+    ("tree", TREE, "height,x,y\n1,2,3\n", "cannot tell which columns hold height and node among height, x, y"),
+    ("tree", TREE, "3\n5\n", "has 1 column; a report of tree is height and node, in two columns"),
+    *((key, EIGHT, "height,node\n", "") for key in ("tree", "tree_half", "sw", "haar_hrr")),
+    # real numbers
+    ("she", {}, "0.1,0.2\n0.3,x\n", "line 2: column 2 is 'x'; it must be a number such as -0.31"),
+    ("she", {}, "0.1,0.2\n,0.3\n", "line 2: column 1 is missing (an empty cell)"),
+    ("she", {}, "0.1,0.2\n0.3,nan\n", "line 2: column 2 is 'nan'; it must be a number"),
+    ("she", {}, "0.1,0.2\n0.3,1e14\n", "column 2 is '1e14'; no noise of this protocol reaches so far"),
+    ("she", {"steps": 8}, "0.1,0.2\n1,2\n", "line 1: column 1 is '0.1'; with --steps reports are whole numbers"),
+    ("she", {"k": 3}, "0.1,0.2\n", "has 2 columns: 1 to 2 (the file has no header line); a report of she is 3 numbers"),
+    ("she", {}, "u,report\na,0.1 0.2\nb,0.1\n", "line 3: the report has 1 number; k is 2"),
+    ("she", {}, "u,report\na,0.1 0.2\nb,0.1 y\n", "line 3: number 2 is 'y'"),
+    ("she", {"domain": ("a", "c")}, "a,b\n0.1,0.2\n", "column 'b' is not a label of the domain"),
+    ("she", {}, "0.5\n0.25\n", "a report of she is two or more numbers"),
+    # options
+    ("she", {"hash": "mix64"}, "01\n", "hash: she has no hash function"),
+    ("oue", {"steps": 8}, "01\n", "steps: reports of oue are no real numbers; leave it out (it belongs to she)"),
+    ("raporr", {}, "01\n", "did you mean 'rappor'?"),
+    *(
+        (key, {}, "0,1\n", f"reports of {key} do not tell how many categories there are; say so with --k")
+        for key in ("hr", "ss", "olh", "tree", "tree_half", "sw", "haar_hrr")
+    ),
+    ("oue", {"k": 1}, "01\n", "--k: got 1; a domain has 2 to"),
+    ("oue", {"k": 3, "domain": ("a", "b")}, "01\n", "--k: got 3, but the domain has 2 labels"),
+    ("oue", {"domain": ("a", "a")}, "01\n", "label 'a' is there twice"),
+    ("oue", {"domain": ("a",)}, "01\n", "a domain needs at least 2"),
+    ("oue", {"hash": "mix64"}, "01\n", "hash: oue has no hash function; leave it out"),
+    ("olh", {"hash": "xxh", "k": 4}, "01\n", "hash: got 'xxh'; allowed are mix64, xxh32; did you mean 'xxh32'?"),
+    ("olh", {"column": "x", "k": 4}, "01\n", "--column: reports of olh are in two columns"),
+    *(
+        (key, {"column": "x", "k": 8}, "0,1\n", "are in two columns; name them height and node, or put them first")
+        for key in ("tree", "tree_half")
+    ),
 ]
 
 
-def test_categories_that_nobody_reported(tmp_path: Path) -> None:
-    def kept(cell: tuple[str, int, tuple, list]) -> None:
-        data, k, labels, support = cell
-        read = read_file(tmp_path, "a.txt", data, "grr", 1.0, k=k)
-        assert (read.labels, read.tally.counts.tolist()) == (labels, support)
+def test_reports_that_are_refused(tmp_path: Path) -> None:
+    def refused(cell: tuple[str, dict, str, str]) -> None:
+        protocol, options, text, said = cell
+        message = refusal(read_file, tmp_path, "a.csv", text, protocol, 0.7 if protocol == "ss" else 1.0, **options)
+        assert said in message
 
-    assert failures(UNREPORTED, kept) == {}
-
-
-def test_labels_of_two_words_are_one_label(tmp_path: Path) -> None:
-    data = "New York\nLos Angeles\n" * 2
-    assert read_file(tmp_path, "a.txt", data, "grr", 1.0).labels == ("Los Angeles", "New York")
-    domain = ("New York", "Los Angeles", "San Jose")
-    read = read_file(tmp_path, "a.txt", data, "ss", 2.0, domain=domain)
-    assert (read.labels, read.tally.counts.tolist()) == (domain, [2, 2, 0])
+    assert failures(REFUSED, refused) == {}
 
 
-def test_the_order_of_the_domain_and_other_spellings(tmp_path: Path) -> None:
-    read = read_file(tmp_path, "a.txt", "3\n1\n3.0\n2\n", "grr", 1.0, domain=("3", "1", "2"))
-    assert (read.labels, read.tally.counts.tolist(), read.tally.n) == (("3", "1", "2"), [2, 1, 1], 4)
-
-
-def test_labels_seen_once_hint_at_more(tmp_path: Path) -> None:
-    read = read_file(tmp_path, "a.txt", "a\na\nb\nc\n", "grr", 1.0, header=False)
-    assert read.warnings[0].startswith("2 of 3 categories were reported only once, so that others may not")
-    assert read_file(tmp_path, "a.txt", "a\na\nb\nb\n", "grr", 1.0, header=False).warnings == ()
-    assert read_file(tmp_path, "a.txt", "a\na\nb\n", "grr", 1.0, header=False, k=3).warnings == ()
-
-
-REFUSED_VALUES = [
-    ("v\nTexas\nOhio\nTexsa\n", {"domain": NAMES}, "line 4: 'Texsa' is not in the domain; did you mean 'Texas'?"),
-    ("v\nTexas\n\nX\n", {"domain": NAMES}, "line 4: 'X' is not in the domain; it has Texas, New York, Ohio"),
-    ("x\nTexas\n", {"domain": NAMES, "header": False}, "line 1: 'x' is not in the domain; it has Texas, New York"),
-    ("x\nTexas\n", {"domain": NAMES, "header": False}, "if the line names the columns, say --header"),
-    ("1\n2\n7\n", {"domain": ("1", "2", "3")}, "line 3: '7' is not in the domain"),
-    ("1\n2\n7\n8\n", {"k": 3}, "line 4: '8' is different category number 4, but k is 3; k may be wrong"),
-    ("1\n2\nNA\n2\n", {}, "line 3: the report is missing ('NA')"),
-    ('v\na\n""\n', {}, "line 3: the report is missing (an empty cell)"),
-    ('v\n"a\nb"\n"a\nb"\nc\n', {"domain": ("a\nb", "x")}, "line 6: 'c' is not in the domain"),
-    ("1\n1\n", {}, "the data have only the label '1'; a domain needs at least 2 categories"),
-]
-
-
-def test_values_that_are_refused(tmp_path: Path) -> None:
-    def refused(cell: tuple[str, dict, str]) -> None:
-        data, options, said = cell
-        assert said in error_of(tmp_path, "a.csv", data, "grr", 1.0, **options)
-
-    assert failures(REFUSED_VALUES, refused) == {}
-
-
-def test_only_a_header_is_refused(tmp_path: Path) -> None:
-    message = error_of(tmp_path, "a.csv", "seed,symbol\n", "olh", 1.0, k=4)
-    assert "holds only a header line (seed, symbol), no reports; if the line is data, say --no-header" in message
-
-
-def test_namibia_may_be_reported(tmp_path: Path) -> None:
-    assert read_file(tmp_path, "a.txt", "NA\nDE\nNA\nDE\n", "grr", 1.0).labels == ("DE", "NA")
-    assert read_file(tmp_path, "a.txt", "NA\n1\n", "grr", 1.0, domain=("NA", "1")).tally.counts.tolist() == [1, 1]
+@pytest.mark.parametrize("epsilon", [0, -1, 33, math.nan, math.inf])
+def test_budgets_that_are_refused(epsilon: float) -> None:
+    message = refusal(read_reports, "-", "oue", epsilon, stdin=io.BytesIO(b"01\n"))
+    assert "eps must be between 1e-06 and 32, got" in message

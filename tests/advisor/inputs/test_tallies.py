@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import random
+import signal
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,18 +15,22 @@ import numpy as np
 import pytest
 
 from advisor.errors import InputError
-from advisor.inputs.reports import Counts, RawReports, count_reports, merge_reports, named_files, with_categories
+from advisor.inputs import reports as gathering_module
+from advisor.inputs import source
+from advisor.inputs.reports import RawReports, count_reports, merge_reports, named_files, with_categories
 from advisor.inputs.reports.settings import readable_protocols
 from advisor.inputs.reports.tallies import _check, read_tally, tally_text
 from knowledge.making.workers import Workers
 from tests.advisor.conftest import Run
-from tests.advisor.inputs.made_tallies import K, rows, written
-from tests.advisor.inputs.reading import Pipe, read_reports
+from tests.advisor.inputs.made_reports import K, rows, written
+from tests.advisor.inputs.reading import Pipe, put, read_reports, refusal
 
 
-def kept(counts: Counts, path: Path) -> str:
-    path.write_text(tally_text(counts.part))
-    return str(path)
+def kept(files: list[str], protocol: str, **options) -> list[str]:
+    """Count each file, and return the files with their tallies."""
+    parts = [count_reports(path, protocol, 1.0, digests=True, **options).part for path in files]
+    paths = [Path(path).with_suffix(".json") for path in files]
+    return [put(path.parent, path.name, tally_text(part)) for path, part in zip(paths, parts, strict=True)]
 
 
 def figures(read: RawReports) -> tuple:
@@ -31,11 +38,7 @@ def figures(read: RawReports) -> tuple:
 
 
 def tallies(folder: Path, protocol: str = "olh", **options) -> list[str]:
-    files = written(folder, protocol, rows(protocol))
-    return [
-        kept(count_reports(path, protocol, 1.0, k=K, digests=True, **options), Path(path).with_suffix(".json"))
-        for path in files
-    ]
+    return kept(written(folder, protocol, rows(protocol)), protocol, k=K, **options)
 
 
 @pytest.mark.parametrize("protocol", readable_protocols())
@@ -48,35 +51,26 @@ def test_files_tallies_and_workers_give_the_very_counts_of_one_file(protocol: st
     assert figures(read_reports(files[::-1], protocol, 1.0, **options)) == expected
     assert figures(read_reports(str(tmp_path / f"{protocol}-?.csv"), protocol, 1.0, **options)) == expected
     assert figures(read_reports(files, protocol, 1.0, workers=Workers(2, "threading"), **options)) == expected
-    parts = [
-        kept(count_reports(path, protocol, 1.0, digests=True, **options), Path(path).with_suffix(".json"))
-        for path in files
-    ]
+    parts = kept(files, protocol, **options)
     assert figures(with_categories(merge_reports(parts[::-1]))) == expected
-    two = kept(merge_reports(parts[:2]), tmp_path / "two.json")
+    two = put(tmp_path, "two.json", tally_text(merge_reports(parts[:2]).part))
     assert figures(with_categories(merge_reports([parts[2], two]))) == expected
     assert tally_text(merge_reports([two, parts[2]]).part) == tally_text(merge_reports(parts).part)
 
 
 def test_labels_that_only_some_files_hold_are_categories_of_all(tmp_path: Path) -> None:
-    files = [tmp_path / name for name in ("a.csv", "b.csv")]
-    files[0].write_text("red\nblue\nred\n")
-    files[1].write_text("green\nblue\n")
-    one = tmp_path / "one.csv"
-    one.write_text("green\nblue\nred\nblue\nred\n")
-    options = {"header": False, "digests": True}
-    expected = figures(read_reports(str(one), "grr", 1.0, **options))
+    files = [put(tmp_path, "a.csv", "red\nblue\nred\n"), put(tmp_path, "b.csv", "green\nblue\n")]
+    one = put(tmp_path, "one.csv", "green\nblue\nred\nblue\nred\n")
+    expected = figures(read_reports(one, "grr", 1.0, header=False))
     assert expected[:2] == (("blue", "green", "red"), [2, 1, 2])
-    assert figures(read_reports(list(map(str, files)), "grr", 1.0, **options)) == expected
-    parts = [kept(count_reports(str(path), "grr", 1.0, **options), path.with_suffix(".json")) for path in files]
-    assert figures(with_categories(merge_reports(parts))) == expected
+    assert figures(read_reports(files, "grr", 1.0, header=False)) == expected
+    assert figures(with_categories(merge_reports(kept(files, "grr", header=False)))) == expected
 
 
 def test_the_same_file_twice_is_counted_once_and_a_copy_is_a_warning(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("a.csv").write_text("red\nblue\nred\n")
-    Path("b[1].csv").write_text("blue\nred\nblue\n")
-    Path("copy.csv").write_text("red\nblue\nred\n")
+    for name, text in (("a", "red\nblue\nred\n"), ("b[1]", "blue\nred\nblue\n"), ("copy", "red\nblue\nred\n")):
+        put(tmp_path, f"{name}.csv", text)
     Path("link.csv").symlink_to("a.csv")
     twice = read_reports(["a.csv", "./a.csv", "b[1].csv"], "grr", 1.0)
     assert twice.tally.n == 6
@@ -85,28 +79,17 @@ def test_the_same_file_twice_is_counted_once_and_a_copy_is_a_warning(tmp_path: P
     assert every.tally.n == 9
     assert any("a.csv and copy.csv hold the very same bytes and both are counted" in text for text in every.warnings)
     assert named_files(["*.csv"])[0] == ("a.csv", "b[1].csv", "copy.csv")
-    with pytest.raises(InputError, match=r"nothing-\*\.csv: no file fits this pattern"):
-        read_reports("nothing-*.csv", "grr", 1.0)
-    with pytest.raises(InputError, match=r"gone\.csv: no such file"):
-        read_reports(["a.csv", "gone.csv"], "grr", 1.0)
+    assert "nothing-*.csv: no file fits this pattern" in refusal(read_reports, "nothing-*.csv", "grr", 1.0)
+    assert "gone.csv: no such file" in refusal(read_reports, ["a.csv", "gone.csv"], "grr", 1.0)
 
 
 def test_files_of_two_collections_are_refused(tmp_path: Path) -> None:
-    for first, second, protocol, said in (
-        ("0110\n", "01100\n", "oue", "k is 4 in the one and 5 in the other"),
-        (
-            "a,b\n1,0\n",
-            "b,a\n1,0\n",
-            "oue",
-            "they name the categories, or their order, differently; give both the same",
-        ),
+    for first, second, said in (
+        ("0110\n", "01100\n", "k is 4 in the one and 5 in the other"),
+        ("a,b\n1,0\n", "b,a\n1,0\n", "they name the categories, or their order, differently; give both the same"),
     ):
-        (tmp_path / "a.csv").write_text(first)
-        (tmp_path / "b.csv").write_text(second)
-        with pytest.raises(InputError) as caught:
-            read_reports([str(tmp_path / "a.csv"), str(tmp_path / "b.csv")], protocol, 1.0)
-        assert said in str(caught.value)
-    both = [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]
+        both = [put(tmp_path, "a.csv", first), put(tmp_path, "b.csv", second)]
+        assert said in refusal(read_reports, both, "oue", 1.0)
     assert read_reports(both, "oue", 1.0, domain=("a", "b")).tally.counts.tolist() == [1, 1]
 
 
@@ -125,17 +108,12 @@ def test_standard_input_that_cannot_go_back_is_counted_and_told_apart(others: in
 
 def test_tallies_that_do_not_go_together_are_refused(run: Run, tmp_path: Path) -> None:
     parts, others = tallies(tmp_path), tallies(tmp_path, "oue")
-    copy = tmp_path / "copy.json"
-    copy.write_text(Path(parts[0]).read_text())
-    cut, changed, newer = (tmp_path / f"{name}.json" for name in ("cut", "changed", "newer"))
-    cut.write_text(Path(parts[0]).read_text()[:-30])
-    changed.write_text(Path(parts[0]).read_text().replace('"epsilon":1.0', '"epsilon":2.0'))
-    newer.write_text(Path(parts[0]).read_text().replace('"version":1', '"version":2'))
+    text = Path(parts[0]).read_text()
+    copy, cut = put(tmp_path, "copy.json", text), put(tmp_path, "cut.json", text[:-30])
+    changed = put(tmp_path, "changed.json", text.replace('"epsilon":1.0', '"epsilon":2.0'))
+    newer = put(tmp_path, "newer.json", text.replace('"version":1', '"version":2'))
     for files, said in (
-        (
-            (parts[0], others[1]),
-            "are tallies of different collections: protocol is olh in the one and oue in the other",
-        ),
+        ((parts[0], others[1]), "tallies of different collections: protocol is olh in the one and oue in the other"),
         ((*parts, copy), "both hold the reports of"),
         ((parts[0], parts[0]), "is named twice, or under two names; leave one of them out"),
         ((cut,), "is no tally, or was cut short"),
@@ -170,12 +148,11 @@ def test_a_tally_with_anything_else_in_it_is_refused_in_one_line(tmp_path: Path)
         else:
             place[key] = dice.choice(wrong)
         other["check"] = _check(other)
-        bad = tmp_path / "bad.json"
-        bad.write_text(json.dumps(other))
+        bad = put(tmp_path, "bad.json", json.dumps(other))
         try:
-            part = read_tally(str(bad))
+            part = read_tally(bad)
         except InputError as error:
-            messages.add(str(error).removeprefix(str(bad)))
+            messages.add(str(error).removeprefix(bad))
         else:  # no domain, say, or a true where a 1 was
             assert part.settings.oracle(K).tally(np.zeros((0, 2), np.int64)).counts.shape == (K,)
     assert len(messages) > 5
@@ -208,3 +185,75 @@ def test_a_tally_is_answered_as_the_reports_are(run: Run, tmp_path: Path) -> Non
     code, _, err = run("reports", files[0], *asked, "--tally", tmp_path / "x.json", "--n", "5")
     assert "the file holds 500 reports, --n 5 was given: leave --n out" in err
     assert not (tmp_path / "x.json").exists()
+
+
+# --- workers ---------------------------------------------------------------------------------------------------
+
+
+def test_processes_are_started_only_where_they_pay(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    used = []
+
+    def noted(self, function, tasks, **_):
+        used.append(self.jobs)
+        return (function(*task) for task in tasks)
+
+    monkeypatch.setattr(Workers, "results", noted)
+    monkeypatch.setattr(os, "cpu_count", lambda: 7)
+    (path,) = written(tmp_path, "olh", rows("olh", 99), parts=1)
+    words = ("reports", path, "-p", "olh", "--eps", "1", "--k", K, "--force", "--tally", tmp_path / "x.json")
+    for more in ((), ("--jobs", "3"), ("--backend", "threading", "--jobs", "2")):
+        assert run(*words, *more)[0] == 0
+    monkeypatch.setattr("advisor.question.collected_request.MANY_HASHES", 99 * K / 2)
+    assert run(*words)[0] == 0
+    assert used == [1, 3, 2, 7]
+
+
+@pytest.mark.slow
+def test_a_cluster_gives_the_very_tally_and_survives_a_killed_worker(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    distributed = pytest.importorskip("distributed", reason="the extra ldp-advise[cluster] is not installed")
+    monkeypatch.setattr(source, "CHUNK_BYTES", 1 << 14)
+    files = written(tmp_path, "olh", rows("olh", 100_000, 256))
+    alone = tally_text(count_reports(files, "olh", 1.0, k=256, digests=True).part)
+    add, seen = gathering_module.added, threading.Event()
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs="CRITICAL"
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        before = set(client.run(os.getpid).values())
+
+        def killing_once(*parts):
+            if not seen.is_set():  # the first piece is in, and others are on their way
+                seen.set()
+                os.kill(min(before), signal.SIGKILL)
+            return add(*parts)
+
+        monkeypatch.setattr(gathering_module, "added", killing_once)
+        workers = Workers(1, "dask", cluster.scheduler_address)
+        counts = count_reports(files, "olh", 1.0, k=256, workers=workers)
+        assert tally_text(counts.part) == alone
+        client.wait_for_workers(2, timeout=120)
+        assert min(before) not in client.run(os.getpid).values()
+
+
+WRONG_WORKERS = [
+    (("--scheduler", "tcp://x:1"), "--scheduler is for --backend dask"),
+    (("--backend", "spark"), "backend must be one of loky, threading, dask"),
+    # a cluster on this machine is the default, and says what is wrong with a report
+    pytest.param(("--backend", "dask", "--jobs", "1"), "line 51: the symbol '99' is too large", marks=pytest.mark.slow),
+]
+
+
+@pytest.mark.parametrize(("words", "said"), WRONG_WORKERS)
+def test_backends_that_cannot_be_and_reports_that_are_none_are_refused(
+    words: tuple[str, ...], said: str, run: Run, tmp_path: Path
+) -> None:
+    if "dask" in words:
+        pytest.importorskip("distributed", reason="the extra ldp-advise[cluster] is not installed")
+    (path,) = written(tmp_path, "olh", [*rows("olh", 50), "7,99"], parts=1)
+    code, _, err = run("reports", path, "-p", "olh", "--eps", "1", "--k", K, *words)
+    assert (code, err.count("\n")) == (2, 1)
+    assert said in err
