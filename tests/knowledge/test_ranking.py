@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,9 +10,21 @@ from knowledge.describe.profile import profile_of
 from knowledge.menu import MEASURED, METHODS, ORDERED_METRICS
 from knowledge.model import Model, load
 from knowledge.predict import predict
-from knowledge.ranking import EXTRAPOLATED, RangeWarning, look_up, rank
+from knowledge.ranking import (
+    EXTRAPOLATED,
+    MOST,
+    LookUp,
+    LookUpRow,
+    RangeWarning,
+    costs_of,
+    first_pair,
+    look_up,
+    placed,
+    rank,
+)
 from simulator import PROTOCOLS, Noise, frequency_oracles
 from simulator.populations import frequencies
+from simulator.ranking import PRACTICAL_RATIO
 from tests.cells import failures
 
 ZIPF = profile_of(frequencies("zipf", 32, 1.0))
@@ -141,16 +151,63 @@ def test_data_that_was_built_before_a_metric_predicts_the_others_alike(tiny: Pat
     assert look_up(ZIPF, 1.0, 10_000, "mean", model=old).rows  # by what was built for ordered domains
 
 
-@pytest.mark.slow
-def test_a_look_up_loads_nothing_heavy() -> None:
-    code = (
-        "import sys, knowledge.ranking, knowledge.changes\n"
-        "print([name for name in ('pandas', 'scipy', 'sklearn', 'joblib') if name in sys.modules])"
+COSTS = {"long": (64, 0.1), "short": (3, 0.2)}
+
+
+def row(protocol: str, method: str, ratio: float, low: float = 0.9) -> LookUpRow:
+    return LookUpRow(
+        protocol, method, ratio, ratio, ratio, ratio, min(low, ratio), 2.0, 1.0, 0.1, (ratio,), "interpolated"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
 
 
-def test_nothing_imports_scikit_learn() -> None:
-    sources = Path(__file__).parents[2].joinpath("knowledge").rglob("*.py")
-    assert [path.name for path in sources if "sklearn" in path.read_text(encoding="utf-8")] == []
+def answer_of(*rows: LookUpRow) -> LookUp:
+    return LookUp("l1", 8, 1.0, 1000, False, tuple(sorted(rows, key=lambda one: one.ratio)), (), ())
+
+
+def test_the_first_has_the_cheapest_report_of_the_ties_and_the_others_rise() -> None:
+    def check(cell: tuple[str, float, int]) -> None:
+        metric, epsilon, k = cell
+        answer = look_up(profile_of(frequencies("zipf", k, 1.0)), epsilon, 100_000, metric)
+        costs = costs_of((one.protocol for one in answer.rows), k, epsilon)
+        places = placed(answer, costs)
+        best, *others = rows = [answer.rows[place.at] for place in places]
+        assert sorted(rows) == sorted(answer.rows)
+        assert first_pair(answer) == best[:2]
+        assert best.ratio <= PRACTICAL_RATIO
+        assert all(costs[one.protocol] >= costs[best.protocol] for one in rows if one.ratio <= PRACTICAL_RATIO)
+        beyond = [round(one.ratio, 6) for one in others]
+        assert beyond == sorted(beyond)  # behind six digits errors differ by rounding alone
+        tied = [one for place, one in zip(places, rows, strict=True) if place.rank == 1]
+        assert max(one.ratio for one in tied) <= MOST
+        assert {one[:2] for one in rows if one.ratio < PRACTICAL_RATIO} <= {one[:2] for one in tied}
+
+    settings = [(0.5, 64), (2.0, 1000), (4.0, 4), (0.5, 1000)]
+    cells = [(metric, *setting) for metric in ("l1", "emd", "topk") for setting in settings]
+    assert failures(cells, check) == {}
+
+
+@pytest.mark.parametrize(
+    ("best", "other", "expected"),
+    [
+        (("long", "norm", 1.0), ("short", "norm", 1.049), ("short", "norm")),  # the shorter report, within 5 %
+        (("long", "norm", 1.0), ("short", "norm", 1.051), ("long", "norm")),
+        (("short", "norm", 1.0), ("short", "eb_ns", 1.005), ("short", "norm")),  # of equal reports the lower error
+    ],
+)
+def test_the_first_is_the_shorter_of_near_errors_and_the_better_of_equal_reports(
+    best: tuple[str, str, float], other: tuple[str, str, float], expected: tuple[str, str]
+) -> None:
+    answer = answer_of(row(*best), row(*other))
+    assert answer.rows[placed(answer, COSTS)[0].at][:2] == expected
+
+
+def test_what_may_be_the_best_is_a_tie_up_to_a_quarter_more() -> None:
+    near = row("long", "a", 1.0), row("long", "b", 1.049, 1.02), row("long", "c", 1.2, 0.99)
+    answer = answer_of(*near, row("short", "e", 1.21, 1.01), row("long", "d", 1.26))
+    assert [(answer.rows[place.at].method, place.rank) for place in placed(answer, COSTS)] == [
+        ("a", 1),
+        ("b", 1),
+        ("c", 1),
+        ("e", 4),
+        ("d", 5),
+    ]
