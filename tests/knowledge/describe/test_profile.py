@@ -2,17 +2,18 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
-from knowledge.describe import haar
+from knowledge.describe import features, haar
 from knowledge.describe.features import NAMES, describe, log_reference
 from knowledge.describe.haar import shifted_haar
 from knowledge.describe.profile import FULL, _top, profile_of, zipf_skew
 from knowledge.menu import CATEGORIES
 from knowledge.model import load
-from simulator import METRICS, POSTPROCESSORS, frequency_oracles, rng_for
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, frequency_oracles, rng_for
 from simulator.metrics import TOP_SHARE
 from simulator.populations import apportion, frequencies
 from tests.cells import failures
@@ -191,3 +192,32 @@ def test_the_transform_at_every_shift_is_that_of_the_mirrored_histogram() -> Non
             assert len(energies) == level
 
     assert failures([2, 3, 31, 32, 33, 64, 65, 300, 1025], check) == {}
+
+
+# Flags of single precision are raised without a reason too: what is looked at is the result.
+PROFILE = profile_of(np.array([0.5, 0.3, 0.15, 0.05]))
+NOISE = PROTOCOLS["oue"](4, 1.0).noise(1_000)
+
+
+def test_a_flag_that_a_matrix_product_raises_is_no_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = describe([PROFILE], [NOISE]).features
+    order_figures = features.order_figures
+
+    def raising(*arguments: Any) -> Any:
+        assert np.isnan(np.array(np.inf) - np.array(np.inf))  # raises the flag
+        return order_figures(*arguments)
+
+    monkeypatch.setattr(features, "order_figures", raising)
+    np.testing.assert_array_equal(describe([PROFILE], [NOISE]).features, expected)
+
+
+def test_a_feature_that_is_not_finite_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    order_figures = features.order_figures
+
+    def broken(*arguments: Any) -> Any:
+        order = order_figures(*arguments)
+        return order._replace(figures=order.figures | {"log_lost": np.array([[np.nan]], dtype=np.float32)})
+
+    monkeypatch.setattr(features, "order_figures", broken)
+    with pytest.raises(FloatingPointError, match="log_lost"):
+        describe([PROFILE], [NOISE])

@@ -168,14 +168,11 @@ def test_what_is_worse_is_told_by_fresh_repetitions(tiny: Path) -> None:
         assert model.regret == pytest.approx(1.0)
 
 
-def test_questions_without_their_population_cannot_be_simulated_again() -> None:
-    with pytest.raises(ValueError, match="there is no population of h1"):
-        evaluate([ONE, OTHER], closer=True)
-
-
-def test_unknown_metrics_are_refused() -> None:
+def test_unknown_metrics_are_refused_and_questions_without_a_population_to_simulate_again() -> None:
     with pytest.raises(ValueError, match="metric must be one of"):
         Judging(metrics=["l7"])
+    with pytest.raises(ValueError, match="there is no population of h1"):
+        evaluate([ONE, OTHER], closer=True)
 
 
 def test_unseen_shapes_are_no_family_of_the_cells() -> None:
