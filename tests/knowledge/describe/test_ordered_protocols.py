@@ -94,12 +94,6 @@ def test_running_sums_leave_the_least_of_what_they_are_and_of_their_noise(k: int
         assert found == pytest.approx(np.log(least + LEAST), abs=within)
 
 
-def test_a_small_mass_far_from_the_rest_is_seen() -> None:
-    alone, both = (tree_figures([profile_of(spiked(256, share))], 1.0, 100_000) for share in (0.0, 0.01))
-    place = NAMES.index("tails_tree")
-    assert alone.features[0, place] < both.features[0, place] - 0.5
-
-
 @pytest.mark.parametrize("name", ["tree", "tree_half", "haar_hrr"])
 def test_reference_errors_are_about_those_of_the_raw_estimate(name: str) -> None:
     def check(cell: tuple[str, float]) -> None:
