@@ -31,9 +31,8 @@ def test_a_first_line_that_was_cut_short_is_written_again(tmp_path: Path) -> Non
     first = path.read_text(encoding="utf-8").splitlines()[0]
     for kept in range(len(first) + 1):
         path.write_text(first[:kept], encoding="utf-8")
-        store: Store[dict[str, object]] = Store(path, PLAN)
-        store.add({"index": 5})
-        assert store.records() == {5: {"index": 5}}
+        Store(path, PLAN).add({"index": 5})
+        assert Store(path, PLAN).records() == {5: {"index": 5}}
 
 
 def test_lines_that_are_no_cells_are_passed_over(tmp_path: Path) -> None:
@@ -41,6 +40,5 @@ def test_lines_that_are_no_cells_are_passed_over(tmp_path: Path) -> None:
     Store(path, PLAN).add({"index": 3})
     with path.open("ab") as file:
         file.write(b'\xff\xfe\x00{"index": 2, "er\n17\n' + b"[" * 100_000 + b'\n{"index":\n[]\n"index"\n')
-    store: Store[dict[str, object]] = Store(path, PLAN)
-    store.add({"index": 5})
-    assert store.records() == {3: {"index": 3}, 5: {"index": 5}}
+    Store(path, PLAN).add({"index": 5})
+    assert Store(path, PLAN).records() == {3: {"index": 3}, 5: {"index": 5}}
