@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from knowledge.describe.arrays import columns_of, histograms_of
@@ -34,13 +35,9 @@ def kept_whole(f: Floats, sd: Floats, weights: Floats, t: float) -> float:
     return float((f * ndtr(z) + sd * density(z)) @ weights)
 
 
-def halved(total: Callable[[float], float], goal: float) -> float:
+def reached(total: Callable[[float], float], goal: float) -> float:
     """Return the smallest t of at least 0 at which a falling function is at the goal."""
-    low, high = 0.0, 1e3
-    for _ in range(100):
-        middle = (low + high) / 2
-        low, high = (middle, high) if total(middle) > goal else (low, middle)
-    return high
+    return 0.0 if total(0.0) <= goal else float(brentq(lambda t: total(t) - goal, 0.0, 1e3, xtol=1e-14))
 
 
 def test_the_normal_distribution_is_right_to_2e_5() -> None:
@@ -79,8 +76,8 @@ def test_levels_are_those_of_the_equations(
             sd = np.sqrt(
                 np.maximum(noise.variance_at_zero + noise.variance_slope * values, 1e-3 * noise.variance_at_zero)
             )
-            taken = halved(partial(kept_less_level, values, sd, weights), 1 + LEAST_EXCESS)
-            cut = halved(partial(kept_whole, values, sd, weights), 1 + LEAST_EXCESS + NEARLY * noise.sd)
+            taken = reached(partial(kept_less_level, values, sd, weights), 1 + LEAST_EXCESS)
+            cut = reached(partial(kept_whole, values, sd, weights), 1 + LEAST_EXCESS + NEARLY * noise.sd)
             misses = np.abs(np.arcsinh(found[:, place] / noise.sd) - np.arcsinh(np.array([taken, cut]) / noise.sd))
             assert misses[0] < taken_off, (name, noise)
             assert misses[1] < cut_off, (name, noise)
