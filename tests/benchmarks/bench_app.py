@@ -54,19 +54,6 @@ SAMPLE = "answer,people\n" + "".join(f"answer {place},{100 * (20 - place) ** 2}\
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
-def look_up_seconds() -> float:
-    """Seconds of CPU from a changed ε to the pieces of the page, in this process."""
-    from advisor.extensions.app.pieces import page_answer
-    from advisor.extensions.app.state import state_of
-
-    taken = []
-    for epsilon in (1, 1.5, 2, 3, 0.75, 0.5):
-        begun = time.process_time()
-        _ = page_answer(state_of(f"goal=compare&k=300&n=2M&eps={epsilon}", {})).pieces
-        taken.append(time.process_time() - begun)
-    return statistics.median(taken[1:])
-
-
 def used(process: int) -> float:
     """Seconds of CPU that a process has used."""
     fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(") ")[2].split()
@@ -193,7 +180,7 @@ def _print(what: str, seconds: list[float]) -> None:
 
 def main() -> None:
     """Print all figures."""
-    print(f"load average {os.getloadavg()[0]:.1f}; look-up to HTML: {1000 * look_up_seconds():.0f} ms of CPU")
+    print(f"load average {os.getloadavg()[0]:.1f}")
     with running() as (address, process), sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         first_paint(browser, address)

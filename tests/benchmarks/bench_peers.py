@@ -20,13 +20,11 @@ import subprocess
 import sys
 import time
 import tracemalloc
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from simulator import __version__
 from simulator.populations import apportion
 from simulator.protocols import PROTOCOLS
 from simulator.seeding import rng_for
@@ -73,11 +71,6 @@ def drawn(protocol: str, counts: np.ndarray, epsilon: float, round_number: int) 
     linear = oracle.linear
     assert linear is not None
     return linear.estimate(tally)
-
-
-def version() -> str:
-    python = ".".join(map(str, sys.version_info[:2]))
-    return f"ldp-advise {__version__}, Python {python}, numpy {np.__version__}, {datetime.now(UTC):%Y-%m-%d}"
 
 
 def seconds_of(work: Any, times: int) -> float:

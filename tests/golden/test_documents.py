@@ -13,12 +13,13 @@ from tests.golden.corpus import in_a_folder, shown
 from tests.golden.words import assert_same, page_text
 
 FOLDER = Path(__file__).parent / "documents"
+PAGE = "--report OUT/page.html"  # one page a command: their pictures take most of the time
 COMMANDS = {
     "rank": "ldp-advise --eps 1 --n 100k colours.csv --reps 4 --max-reps 8 -p oue,olh,grr --method norm_sub,eb_ns,none",
-    "rank_verbose": "ldp-advise --eps 1 --max-bits 40 --proper colours.csv --reps 4 --max-reps 4 -p oue,grr -v",
+    "rank_verbose": f"ldp-advise --eps 1 --max-bits 40 --proper colours.csv --reps 4 --max-reps 4 -p oue,grr -v {PAGE}",
     "rank_ordered": "ldp-advise --eps 1 -m emd bands.csv --reps 4 --max-reps 4 -p oue,tree --method norm_sub,tree_eb",
     "rank_matrix": "ldp-advise --eps 1 -m l1,kl --matrix colours.csv --reps 4 --max-reps 4 -p oue",
-    "rank_threat": "ldp-advise fakes --eps 1 --threat 0.05 colours.csv --reps 4 --max-reps 4 -p oue",
+    "rank_threat": f"ldp-advise fakes --eps 1 --threat 0.05 colours.csv --reps 4 --max-reps 4 -p oue {PAGE}",
     "rank_useless": "ldp-advise --eps 0.01 --n 100 colours.csv --reps 4 --max-reps 4 -p oue --method norm_sub,none",
     "rank_nothing": "ldp-advise --eps 1 --proper --unbiased colours.csv",
     "rank_bins": "ldp-advise --eps 1 -m emd --bin-width 10 --edges 0,80 --unit years numbers.txt --instant -p oue,tree",
@@ -32,58 +33,39 @@ COMMANDS = {
     "attributes": "ldp-advise columns --eps 1 --attributes 4 --k 64 --n 1M --top 2",
     "columns": "ldp-advise columns --eps 1 --n 100k ages_and_towns.csv --column age --column town --instant",
     "shuffler": "ldp-advise shuffler --central-eps 0.5 --delta 1e-8 --n 1M --k 64 --top 2",
-    "estimate": "ldp-advise estimate estimate.csv --protocol oue --eps 1 --n 20000 --reps 4 --top 3",
-    "reports": "ldp-advise reports grr.txt --protocol grr --eps 1 --k 8 --reps 4 --method norm_sub,eb_ns,none",
-    "places": "ldp-advise places grid.csv --grid 4x5 --columns row,col --eps 1 --n 20k --reps 4 --max-reps 4 -p oue",
+    "estimate": f"ldp-advise estimate estimate.csv --protocol oue --eps 1 --n 20000 --reps 4 --top 3 {PAGE}",
+    "reports": f"ldp-advise reports grr.txt --protocol grr --eps 1 --k 8 --reps 4 --method norm_sub,eb_ns,none {PAGE}",
+    "places": "ldp-advise places grid.csv --grid 4x5 --columns row,col --eps 1 --n 20k --reps 4 --max-reps 4 "
+    f"-p oue {PAGE}",
     "places_metric": "ldp-advise places grid.csv --grid 4x5 --columns row,col --eps 1 --n 20k --reps 4 --max-reps 4 "
     "--privacy metric --radius 2 --method norm_sub,none",
-    "plan": "ldp-advise plan --target 0.1 --eps 1 --k 300 --instant --top 3",
+    "plan": f"ldp-advise plan --target 0.1 --eps 1 --k 300 --instant --top 3 {PAGE}",
     "plan_budget": "ldp-advise plan --target 0.05 --n 2M --k 64 -m emd --ordered --instant --top 3",
     "plan_detect": "ldp-advise plan --detect 0.02 --eps 2 --k 8 -p grr",
     "plan_none": "ldp-advise plan --target 1e-9 --eps 1 --k 16 --instant --top 3",
-    "sweep": "ldp-advise sweep --eps 0.5,2 --n 10k,1M --k 16 -p grr,oue --method norm_sub,eb_ns --reps 4",
-    "pareto": "ldp-advise pareto --eps 1 --k 256 --top 4",
-    "choose": "ldp-advise choose --n 100k --k 18 --within 1 --sensitive high --times 2",
+    "sweep": f"ldp-advise sweep --eps 0.5,2 --n 10k,1M --k 16 -p grr,oue --method norm_sub,eb_ns --reps 4 {PAGE}",
+    "pareto": f"ldp-advise pareto --eps 1 --k 256 --top 4 {PAGE}",
+    "choose": f"ldp-advise choose --n 100k --k 18 --within 1 --sensitive high --times 2 {PAGE}",
     "choose_no": "ldp-advise choose --n 2000 --k 18 --within 1 --sensitive medium --times 1",
     "choose_unknown": "ldp-advise choose --n 500 --k 3 --within 5 --sensitive medium --times 1",
-    "audit": "ldp-advise audit --protocol grr --protocol olh --eps 1 --k 10 --trials 20k",
+    "audit": f"ldp-advise audit --protocol grr --protocol olh --eps 1 --k 10 --trials 20k {PAGE}",
     "audit_grid": "ldp-advise audit -p grr -p oue --eps 1,2,4 --k 5,25 --trials 20k",
     "audit_attributes": "ldp-advise audit -p sue -p grr -p olh --eps 1 --k 10 --attributes 2 --trials 3k",
     "audit_hashes": "ldp-advise audit --lho 2,4 --k 10 --trials 20k",
     "audit_hashes_beside": "ldp-advise audit --lho 2,4 -p grr -p oue --eps 1 --k 10 --trials 20k",
     "audit_memoised": "ldp-advise audit -p olh --eps 1 --eps-forever 2 --memoize --k 10 --rounds 1,4 --trials 5k",
     "audit_leak": "ldp-advise audit --target client.py:honest --reports grr --eps 1 --k 5 --trials 2000",
-    "epsilon": "ldp-advise epsilon --eps 4 --k 100",
+    "epsilon": f"ldp-advise epsilon --eps 4 --k 100 {PAGE}",
     "epsilon_convert": "ldp-advise epsilon --flip-prob 0.25 -p rappor",
     "epsilon_shuffle": "ldp-advise epsilon --eps 4 --shuffle --n 1e4 --delta 1e-6 -p grr --k 100",
-    "list": "ldp-advise list",
-    "explain_protocol": "ldp-advise explain pgr --eps 1 --k 20",
+    "list": f"ldp-advise list {PAGE}",
+    "explain_protocol": f"ldp-advise explain pgr --eps 1 --k 20 {PAGE}",
     "explain_method": "ldp-advise explain eb_ns",
     "explain_metric": "ldp-advise explain emd",
-    "code": "ldp-advise code -p grr --method norm_sub --eps 1 --k 4 --to OUT/client",
-    "cite": "ldp-advise cite pgr eb_ns",
-    "knowledge": "ldp-advise knowledge cells --eps 1 --k 256 --metric emd --top 4",
+    "code": f"ldp-advise code -p grr --method norm_sub --eps 1 --k 4 --to OUT/client {PAGE}",
+    "cite": f"ldp-advise cite pgr eb_ns {PAGE}",
+    "knowledge": f"ldp-advise knowledge cells --eps 1 --k 256 --metric emd --top 4 {PAGE}",
 }
-# One page a command: their pictures take most of the time.
-PAGES = frozenset(
-    {
-        "rank_verbose",
-        "estimate",
-        "reports",
-        "places",
-        "plan",
-        "sweep",
-        "pareto",
-        "choose",
-        "audit",
-        "epsilon",
-        "list",
-        "explain_protocol",
-        "code",
-        "cite",
-        "knowledge",
-    }
-)
 HELP = (
     "",
     "estimate",
@@ -106,10 +88,10 @@ HELP = (
 def document(name: str) -> dict[str, str]:
     """What a command shows, by the suffix of the file that keeps it."""
     with in_a_folder():
-        if name not in PAGES:
-            return {".txt": shown(COMMANDS[name])}
-        terminal = shown(f"{COMMANDS[name]} --report OUT/page.html")
-        return {".txt": terminal, ".page.txt": page_text(Path("OUT/page.html").read_text(encoding="utf-8"))}
+        found = {".txt": shown(COMMANDS[name])}
+        if PAGE in COMMANDS[name]:
+            found[".page.txt"] = page_text(Path("OUT/page.html").read_text(encoding="utf-8"))
+        return found
 
 
 def help_text(command: str) -> str:

@@ -26,7 +26,7 @@ def test_every_case_is_kept_and_there_are_many() -> None:
     [
         (LOOK_UP, "recommendations[pgr,power_ns].error"),
         (SIMULATED, "baselines[oue,norm_sub,default].error"),
-        ("plan(detect=0.01, n=10**5, k=64)", "results[oue].value"),
+        ('plan(detect=0.01, n=10**5, k=64, protocol="oue")', "results[oue].value"),
     ],
 )
 def test_one_figure_that_changes_by_a_hundredth_is_noticed(case: str, place: str) -> None:

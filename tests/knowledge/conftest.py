@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -21,3 +22,12 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patched.setattr("knowledge.build.ORDERED_FOLDS", FOLDS)
         build(folder, size=TINY, seed=4)
     return folder
+
+
+def own_names(table: Mapping[str, object]) -> set[str]:
+    """Names of this package's members: those that entry points bring in are not simulated, and have no card here."""
+    return {
+        name
+        for name, member in table.items()
+        if str(getattr(member, "function", member).__module__).startswith("simulator")
+    }

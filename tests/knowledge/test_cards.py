@@ -1,20 +1,12 @@
 from __future__ import annotations
 
-from typing import Any
-
 from knowledge.cards import cards
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.methods.summaries import SUMMARIES
 from tests.cells import failures
+from tests.knowledge.conftest import own_names
 
-
-def own(key: str, member: Any) -> bool:
-    """Whether a member is this package's: those that entry points bring in have no card here."""
-    maker = member if isinstance(member, type) else member.function
-    return key in cards() or str(maker.__module__).partition(".")[0] == "simulator"
-
-
-OWN = [key for table in (PROTOCOLS, POSTPROCESSORS, METRICS) for key, member in table.items() if own(key, member)]
+OWN = [name for table in (PROTOCOLS, POSTPROCESSORS, METRICS) for name in own_names(table)]
 
 
 def test_every_member_has_a_card_and_every_card_a_member() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import importlib.metadata
 import sys
 from collections.abc import Sequence
@@ -12,7 +11,6 @@ import numpy as np
 import peers
 import pytest
 
-from advisor.cli.app import main
 from advisor.inputs.reports import RawReports
 from advisor.inputs.reports.settings import readable_protocols
 from simulator import PROTOCOLS, rng_for
@@ -119,42 +117,6 @@ def test_hadamard_reports_of_pure_ldp_above_epsilon_1_are_read_by_a_domain_in_th
     by_label = dict(zip(read.labels, ours, strict=True))
     expected = ends.estimate(reports)
     assert np.allclose([by_label[f"c{value}"] for value in range(K)], expected, rtol=0, atol=1e-9)
-
-
-@pytest.mark.slow  # imports statsmodels
-def test_from_a_client_of_pure_ldp_to_a_repaired_estimate_on_the_command_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    need(peers.PURE)
-    ends = next(one for one in peers.PEERS if (one.package, one.protocol) == (peers.PURE, "olh")).make(K, EPSILON)
-    peers.seed(3)
-    reports = [ends.perturb(value) for value in VALUES]
-    path = written(tmp_path / "reports.csv", "olh", reports)
-    repaired = tmp_path / "repaired.csv"
-    code = main(
-        [
-            "reports",
-            str(path),
-            "--protocol",
-            "olh",
-            "--hash",
-            "xxh32",
-            "--eps",
-            "1",
-            "--k",
-            str(K),
-            "--method",
-            "none",
-            "--reps",
-            "20",
-            "--apply",
-            str(repaired),
-        ]
-    )
-    assert code == 0, capsys.readouterr().err
-    with repaired.open() as file:
-        rows = list(csv.DictReader(file))
-    assert np.allclose([float(row["raw"]) for row in rows], ends.estimate(reports), rtol=0, atol=1e-6)
 
 
 def test_the_domain_of_blocks_has_every_label_once_and_every_place() -> None:

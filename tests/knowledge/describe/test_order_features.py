@@ -2,18 +2,21 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterable, Sequence
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from knowledge.describe.arrays import columns_of, histograms_of
-from knowledge.describe.order_features import order_figures
+from knowledge.describe.order_features import order_figures, smoothing_risk
 from knowledge.describe.profile import profile_of
 from knowledge.describe.value_features import value_figures
 from simulator import PROTOCOLS
 from simulator.methods.simplex import FALSE_POSITIVES
+from simulator.methods.wavelet import half_differences
 from simulator.populations import frequencies
 from tests.cells import failures
 
@@ -93,3 +96,32 @@ def test_the_risk_of_wavelet_shrinkage_at_single_values_is_that_of_the_coefficie
     assert found["log_local_l1"] == pytest.approx(np.sqrt(risk).sum() / raw_l1, rel=1e-3)
     expected = k * (risk / (f + np.sqrt(risk))).mean() / 2
     assert found["log_local_kl"] == pytest.approx(expected, rel=1e-3)
+
+
+def rebuilt(f: Floats, levels: Iterable[int], factors: Sequence[float] = (1.0,) * 10) -> Any:
+    """Take the transform at every shift apart, keep some levels, and put it together again, as `wavelet_eb` does."""
+    details, smooth = half_differences(np.concatenate([f, f[::-1]])[None])
+    smooth = np.zeros_like(smooth)
+    for level in reversed(range(len(details))):
+        kept = factors[level] * details[level] * (level in levels)
+        smooth = ((smooth + kept) + np.roll(smooth - kept, 2**level, axis=1)) / 2
+    return smooth[0, : len(f)]
+
+
+@pytest.mark.parametrize("variance", [1e-5, 1e-3, 1e-1])
+def test_the_smoothing_risk_is_the_squared_bias_and_not_less_than_the_noise_that_is_left(variance: float) -> None:
+    k = 23
+    f = np.random.default_rng(1).dirichlet(np.ones(k))
+    profile = profile_of(f)
+    details, _ = half_differences(np.concatenate([f, f[::-1]])[None])
+    energies = [2 ** (level + 1) * float((detail**2).mean()) for level, detail in enumerate(details)]
+    np.testing.assert_allclose(profile.energies, energies, rtol=1e-12)
+    kept = [energy / (energy + variance) for energy in energies]
+    bias = rebuilt(f, range(10), [1 - share for share in kept])
+    risk = smoothing_risk(profile.parts[:k].T[None], profile.energies[None], np.array([[variance]]))[0, 0]
+    noise = variance * sum(share**2 / 2 ** (level + 1) for level, share in enumerate(kept))
+    np.testing.assert_allclose(risk, bias**2 + noise, rtol=1e-10, atol=1e-18)
+    impulse = np.zeros(k)
+    impulse[11] = 1.0
+    left = (rebuilt(impulse, range(10), kept) ** 2).sum() * variance  # the kernel is even and the same in the middle
+    assert 0.5 * noise < left < 1.1 * noise

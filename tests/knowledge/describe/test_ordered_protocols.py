@@ -42,7 +42,7 @@ def test_the_square_wave_tells_of_a_difference_as_much_as_its_reports_do(epsilon
         assert variances(k, epsilon)[PROTOCOLS.index("sw"), height - 1] == pytest.approx(exact, rel=0.02)
 
 
-@pytest.mark.parametrize("k", [2, 3, 17, 1000])
+@pytest.mark.parametrize("k", [2, 3, 17, 511, 513, 1500])
 def test_features_and_references_are_finite(k: int) -> None:
     profiles = [
         profile_of(f) for f in (np.ones(k), np.eye(k)[0], frequencies("zipf", k), frequencies("sparse", k, 0.2))
@@ -92,12 +92,6 @@ def test_running_sums_leave_the_least_of_what_they_are_and_of_their_noise(k: int
             least += min(running**2, (1 - running) ** 2, noise) / noise / k
         found = described.features[0, NAMES.index(f"tails_{name}")]
         assert found == pytest.approx(np.log(least + LEAST), abs=within)
-
-
-def test_a_small_mass_far_from_the_rest_is_seen() -> None:
-    alone, both = (tree_figures([profile_of(spiked(256, share))], 1.0, 100_000) for share in (0.0, 0.01))
-    place = NAMES.index("tails_tree")
-    assert alone.features[0, place] < both.features[0, place] - 0.5
 
 
 @pytest.mark.parametrize("name", ["tree", "tree_half", "haar_hrr"])

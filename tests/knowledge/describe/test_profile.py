@@ -2,17 +2,18 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
-from knowledge.describe import haar
+from knowledge.describe import features, haar
 from knowledge.describe.features import NAMES, describe, log_reference
 from knowledge.describe.haar import shifted_haar
 from knowledge.describe.profile import FULL, _top, profile_of, zipf_skew
 from knowledge.menu import CATEGORIES
 from knowledge.model import load
-from simulator import METRICS, POSTPROCESSORS, frequency_oracles, rng_for
+from simulator import METRICS, PROTOCOLS, frequency_oracles, rng_for
 from simulator.metrics import TOP_SHARE
 from simulator.populations import apportion, frequencies
 from tests.cells import failures
@@ -52,10 +53,12 @@ def test_few_users_are_whole_users() -> None:
     assert profile_of(np.array([1.0, 1.0, 1.0]), n=300).top == pytest.approx(1 / 3)
 
 
-@pytest.mark.parametrize("weights", [[1.0], [0.0, 0.0], [1.0, -0.1], [1.0, math.nan], [1.0, math.inf]])
-def test_what_is_no_histogram_is_refused(weights: list[float]) -> None:
-    with pytest.raises(ValueError, match="at least 2 categories"):
-        profile_of(np.array(weights))
+def test_what_is_no_histogram_is_refused_and_sizes_that_differ() -> None:
+    for weights in ([1.0], [0.0, 0.0], [1.0, -0.1], [1.0, math.nan], [1.0, math.inf]):
+        with pytest.raises(ValueError, match="at least 2 categories"):
+            profile_of(np.array(weights))
+    with pytest.raises(ValueError, match="one domain size"):
+        describe([profile_of(np.ones(4)), profile_of(np.ones(5))], [frequency_oracles()["oue"](4, 1.0).noise(100)])
 
 
 def test_large_domains_stand_in_groups_that_keep_the_sums() -> None:
@@ -113,48 +116,33 @@ def test_histograms_that_are_described_together_are_described_as_alone(k: int) -
             )
 
 
-def test_histograms_of_different_sizes_are_not_described_together() -> None:
-    with pytest.raises(ValueError, match="one domain size"):
-        describe([profile_of(np.ones(4)), profile_of(np.ones(5))], [frequency_oracles()["oue"](4, 1.0).noise(100)])
+ROUGHLY = {"mean": 1.2, "ks": 1.4, "quantiles": 4.0}  # a factor; of the others, 1 % for the Gaussian approximation
 
 
-def test_reference_errors_are_those_of_the_raw_estimate() -> None:
-    """Mean of 2,000 collections against the formulas; 5 standard errors and 1 % for the Gaussian approximation."""
-    k, n = 40, 20_000
-    counts = apportion(frequencies("zipf", k, 1.0), n)
-    for name in ("oue", "grr"):
-        oracle = frequency_oracles()[name](k, 1.0)
-        estimate = oracle.estimate(
-            oracle.sample_support(np.broadcast_to(counts, (2000, k)), rng_for(0, "reference", name)), n
-        )
-        raw = describe([profile_of(counts)], [oracle.noise(n)]).raw
-        for metric in ("l1", "mse", "emd", "topk", "set"):
-            errors = METRICS[metric](POSTPROCESSORS["none"](estimate, oracle.noise(n)), counts / n)
-            reach = 5 * errors.std() / math.sqrt(2000) + 0.01 * errors.mean()
-            assert raw[metric][0, 0] == pytest.approx(errors.mean(), abs=reach), (name, metric)
-
-
-@pytest.mark.parametrize("k", [12, 40, 300])
 @pytest.mark.parametrize("name", ["oue", "grr"])
-def test_reference_errors_of_the_mean_the_deciles_and_the_largest_difference_have_the_right_size(
-    name: str, k: int
+@pytest.mark.parametrize(
+    ("shape", "k", "n", "metrics"),
+    [
+        ("zipf", 40, 20_000, ("l1", "mse", "emd", "topk", "set")),
+        *((shape, k, 100_000, tuple(ROUGHLY)) for shape in ("uniform", "gaussian") for k in (12, 40, 300)),
+    ],
+)
+def test_reference_errors_are_those_of_the_raw_estimate(
+    shape: str, k: int, n: int, metrics: tuple[str, ...], name: str
 ) -> None:
-    """They are the unit of the model's outputs: near the raw estimate's mean error, 5 standard errors of 400 apart.
+    """They are the unit of the model's outputs: against the mean of many collections, give or take 5 standard errors.
 
     Deciles depend on how the frequencies lie about the levels, which the reference knows nothing of.
     """
-    n = 100_000
-    oracle = frequency_oracles()[name](k, 1.0)
-    for shape in ("uniform", "gaussian"):
-        counts = apportion(frequencies(shape, k), n)
-        rng = rng_for(0, "reference", name, shape, k)
-        estimate = oracle.estimate(oracle.sample_support(np.broadcast_to(counts, (400, k)), rng), n)
-        raw = describe([profile_of(counts)], [oracle.noise(n)]).raw
-        for metric, factor in (("mean", 1.2), ("ks", 1.4), ("quantiles", 4)):
-            errors = METRICS[metric](estimate, counts / n)
-            reach = 5 * errors.std() / 20
-            least, most = (errors.mean() - reach) / factor, (errors.mean() + reach) * factor
-            assert least < raw[metric][0, 0] < most, (shape, metric)
+    oracle, times = frequency_oracles()[name](k, 1.0), 2000 if shape == "zipf" else 400
+    counts = apportion(frequencies(shape, k), n)
+    rows = np.broadcast_to(counts, (times, k))
+    estimate = oracle.estimate(oracle.sample_support(rows, rng_for(0, "reference", name, shape, k)), n)
+    raw = describe([profile_of(counts)], [oracle.noise(n)]).raw
+    for metric in metrics:
+        errors, factor = METRICS[metric](estimate, counts / n), ROUGHLY.get(metric, 1.01)
+        reach = 5 * errors.std() / math.sqrt(times)
+        assert (errors.mean() - reach) / factor < raw[metric][0, 0] < errors.mean() * factor + reach, metric
 
 
 @pytest.mark.parametrize("k", [33, 300, 1025])
@@ -191,3 +179,32 @@ def test_the_transform_at_every_shift_is_that_of_the_mirrored_histogram() -> Non
             assert len(energies) == level
 
     assert failures([2, 3, 31, 32, 33, 64, 65, 300, 1025], check) == {}
+
+
+# Flags of single precision are raised without a reason too: what is looked at is the result.
+PROFILE = profile_of(np.array([0.5, 0.3, 0.15, 0.05]))
+NOISE = PROTOCOLS["oue"](4, 1.0).noise(1_000)
+
+
+def test_a_flag_that_a_matrix_product_raises_is_no_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = describe([PROFILE], [NOISE]).features
+    order_figures = features.order_figures
+
+    def raising(*arguments: Any) -> Any:
+        assert np.isnan(np.array(np.inf) - np.array(np.inf))  # raises the flag
+        return order_figures(*arguments)
+
+    monkeypatch.setattr(features, "order_figures", raising)
+    np.testing.assert_array_equal(describe([PROFILE], [NOISE]).features, expected)
+
+
+def test_a_feature_that_is_not_finite_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    order_figures = features.order_figures
+
+    def broken(*arguments: Any) -> Any:
+        order = order_figures(*arguments)
+        return order._replace(figures=order.figures | {"log_lost": np.array([[np.nan]], dtype=np.float32)})
+
+    monkeypatch.setattr(features, "order_figures", broken)
+    with pytest.raises(FloatingPointError, match="log_lost"):
+        describe([PROFILE], [NOISE])

@@ -7,12 +7,13 @@ from functools import partial
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from knowledge.describe.arrays import columns_of, histograms_of
 from knowledge.describe.profile import profile_of
 from knowledge.describe.thresholds import LEAST_EXCESS, NEARLY, STEPS, normal
-from knowledge.describe.value_features import CHANCE, value_figures
+from knowledge.describe.value_features import CHANCE, NODES, SHARES, bayes_risk, value_figures
 from simulator import PROTOCOLS
 from simulator.populations import frequencies
 
@@ -34,13 +35,9 @@ def kept_whole(f: Floats, sd: Floats, weights: Floats, t: float) -> float:
     return float((f * ndtr(z) + sd * density(z)) @ weights)
 
 
-def halved(total: Callable[[float], float], goal: float) -> float:
+def reached(total: Callable[[float], float], goal: float) -> float:
     """Return the smallest t of at least 0 at which a falling function is at the goal."""
-    low, high = 0.0, 1e3
-    for _ in range(100):
-        middle = (low + high) / 2
-        low, high = (middle, high) if total(middle) > goal else (low, middle)
-    return high
+    return 0.0 if total(0.0) <= goal else float(brentq(lambda t: total(t) - goal, 0.0, 1e3, xtol=1e-14))
 
 
 def test_the_normal_distribution_is_right_to_2e_5() -> None:
@@ -79,8 +76,8 @@ def test_levels_are_those_of_the_equations(
             sd = np.sqrt(
                 np.maximum(noise.variance_at_zero + noise.variance_slope * values, 1e-3 * noise.variance_at_zero)
             )
-            taken = halved(partial(kept_less_level, values, sd, weights), 1 + LEAST_EXCESS)
-            cut = halved(partial(kept_whole, values, sd, weights), 1 + LEAST_EXCESS + NEARLY * noise.sd)
+            taken = reached(partial(kept_less_level, values, sd, weights), 1 + LEAST_EXCESS)
+            cut = reached(partial(kept_whole, values, sd, weights), 1 + LEAST_EXCESS + NEARLY * noise.sd)
             misses = np.abs(np.arcsinh(found[:, place] / noise.sd) - np.arcsinh(np.array([taken, cut]) / noise.sd))
             assert misses[0] < taken_off, (name, noise)
             assert misses[1] < cut_off, (name, noise)
@@ -117,3 +114,44 @@ def test_histograms_with_the_same_values_are_looked_at_once() -> None:
     )
     assert together.which.tolist() == [0, 0, 1]
     assert together.values.shape == (2, 1, 256)
+
+
+def integrated(atoms: Floats, weights: Floats, variance: Floats) -> list[float]:
+    """Integrate the squared error of the posterior mean at each atom over 4,001 points, atom by atom."""
+    risks = []
+    for atom, own in zip(atoms, variance, strict=True):
+        x = np.linspace(atom - 8 * own**0.5, atom + 8 * own**0.5, 4001)
+        likelihood = [
+            w * np.exp(-((x - a) ** 2) / (2 * v)) / v**0.5 for a, w, v in zip(atoms, weights, variance, strict=True)
+        ]
+        mean = sum(a * part for a, part in zip(atoms, likelihood, strict=True)) / sum(likelihood)
+        density = np.exp(-((x - atom) ** 2) / (2 * own)) / np.sqrt(2 * np.pi * own)
+        risks.append(float(((mean - atom) ** 2 * density).sum() * (x[1] - x[0])))
+    return risks
+
+
+def test_the_quadrature_is_exact_up_to_the_thirteenth_power() -> None:
+    moments = [1, 0, 1, 0, 3, 0, 15, 0, 105, 0, 945, 0, 10395, 0]
+    assert [float(NODES**power @ SHARES) for power in range(14)] == pytest.approx(moments, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("noise", [0.03, 0.1, 0.3, 1.0, 3.0])
+def test_the_bayes_risk_is_that_of_the_posterior_mean(noise: float) -> None:
+    """Seven nodes against an integral: the total within a quarter, little beside the 14 that its logarithm may span."""
+    atoms, weights = np.array([0.5, 0.25, 0.2, 0.05, 0.0]), np.array([1.0, 2.0, 1.0, 3.0, 9.0])
+    variance = noise**2 * (0.1 + 0.05 * atoms)
+    squared, absolute = bayes_risk(atoms, weights, variance)
+    assert squared @ weights == pytest.approx(np.dot(integrated(atoms, weights, variance), weights), rel=0.25)
+    assert (absolute <= np.sqrt(squared) + 1e-15).all()
+
+
+def test_the_bayes_risk_without_noise_with_much_of_it_and_with_one_value() -> None:
+    atoms, weights = np.array([0.6, 0.3, 0.1]), np.array([1.0, 2.0, 5.0])
+    clear, _ = bayes_risk(atoms, weights, np.full(3, 1e-6))
+    assert clear == pytest.approx(0, abs=1e-12)
+    mean = atoms @ weights / weights.sum()
+    lost, absolute = bayes_risk(atoms, weights, np.full(3, 1e8))
+    assert lost == pytest.approx((mean - atoms) ** 2, rel=1e-3)
+    assert absolute == pytest.approx(abs(mean - atoms), rel=1e-3)
+    same, _ = bayes_risk(np.full(4, 0.25), np.ones(4), np.full(4, 0.01))
+    assert same == pytest.approx(0, abs=1e-20)

@@ -2,39 +2,40 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from knowledge.build import collect
-from knowledge.making.cells import OTHER_PROTOCOLS, SimulatedCell, cell, measured_of, record_of, simulate
+from knowledge.cells import PLACES, load_cells, save
+from knowledge.describe.features import describe
+from knowledge.describe.profile import profile_of
+from knowledge.making.cells import OTHER_PROTOCOLS, Measured, SimulatedCell, cell, measured_of, record_of, simulate
+from knowledge.making.ordered_cells import OrderedCell, ordered_cell, simulate_ordered
 from knowledge.making.populations import ORDERED_FAMILIES, draw
 from knowledge.making.store import Store
 from knowledge.making.workers import Workers
-from knowledge.menu import ALIASES, COVERED, EPSILON, MEASURED, METHODS, USERS
+from knowledge.menu import ALIASES, COVERED, EPSILON, MEASURED, METHODS, ORDERED_DOMAIN, USERS
+from knowledge.model import load
 from simulator import METRICS as ERRORS
 from simulator import POSTPROCESSORS, frequency_oracles, rng_for
+from simulator.populations import SHAPES, apportion
 from tests.cells import failures
+from tests.knowledge.conftest import own_names
 
 PLAN = {"seed": 0}
 SIMULATED = partial(record_of, seed=0, largest=8)
 
 
-def own_names(table: dict[str, object]) -> set[str]:
-    """Names of this package's members: those that entry points bring in are not simulated."""
-    return {
-        name
-        for name, member in table.items()
-        if str(getattr(member, "function", member).__module__).startswith("simulator")
-    }
-
-
 def test_all_methods_and_metrics_are_simulated() -> None:
     remedies = {name for name, method in POSTPROCESSORS.items() if method.is_remedy}  # the cells hold no fake users
-    assert own_names(dict(POSTPROCESSORS)) - remedies == {*COVERED, *ALIASES}
-    assert own_names(dict(ERRORS)) == {*MEASURED, "mae"}  # mae is l1 / k
+    assert own_names(POSTPROCESSORS) - remedies == {*COVERED, *ALIASES}
+    assert own_names(ERRORS) == {*MEASURED, "mae"}  # mae is l1 / k
 
 
 def test_populations_are_frequencies() -> None:
@@ -55,14 +56,19 @@ def test_an_unknown_family_is_refused() -> None:
         draw("cauchy", 5, rng_for(0))
 
 
-def test_cells_are_drawn_within_the_range_and_reproducibly() -> None:
+@pytest.mark.parametrize(("drawn_as", "largest"), [(cell, 4096), (ordered_cell, ORDERED_DOMAIN)])
+def test_cells_are_drawn_within_the_range_and_reproducibly(
+    drawn_as: Callable[..., SimulatedCell], largest: int
+) -> None:
     for index in range(200):
-        drawn = cell(index)
-        assert drawn == cell(index)
-        assert 2 <= drawn.k <= 4096
+        drawn = drawn_as(index)
+        assert drawn == drawn_as(index)
+        assert 2 <= drawn.k <= largest
         assert EPSILON[0] <= drawn.epsilon <= EPSILON[1]
         assert USERS[0] <= drawn.n <= USERS[1]
-    assert cell(0) != cell(0, seed=1)
+        if isinstance(drawn, OrderedCell):
+            assert sum(not SHAPES[name].ordered for name in drawn.families if name in SHAPES) == 1
+    assert drawn_as(0) != drawn_as(0, seed=1)
 
 
 def test_other_noises_are_drawn_for_the_same_users_and_reproducibly() -> None:
@@ -73,7 +79,13 @@ def test_other_noises_are_drawn_for_the_same_users_and_reproducibly() -> None:
     assert noises != cell(3, seed=1).other_noises(40)
     assert {noise.n for noise in noises} == {drawn.n}
     assert len({noise.variance_at_zero for noise in noises}) == 40
-    assert {*OTHER_PROTOCOLS} == own_names(dict(frequency_oracles()))
+    assert {*OTHER_PROTOCOLS} == own_names(frequency_oracles())
+
+
+def test_other_settings_are_drawn_like_those_of_cells() -> None:
+    drawn = ordered_cell(7).other_settings(50)
+    assert drawn[:3] == ordered_cell(7).other_settings(3)
+    assert all(EPSILON[0] <= epsilon <= EPSILON[1] and USERS[0] <= n <= USERS[1] for epsilon, n in drawn)
 
 
 def test_simulated_errors_are_those_of_the_methods() -> None:
@@ -97,11 +109,46 @@ def test_deciles_that_no_repetition_misses_count_as_half_of_the_least_that_they_
     assert (deciles == 1 / 9 / (2 * sure.repetitions)).all()
 
 
-def test_a_stored_cell_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("drawn_as", "simulated"), [(cell, simulate), (ordered_cell, simulate_ordered)])
+def test_a_stored_cell_comes_back(
+    drawn_as: Callable[..., Any], simulated: Callable[[Any], Measured], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(SimulatedCell, "repetitions", 6)
-    measured = simulate(cell(5, largest=16))
+    monkeypatch.setattr(OrderedCell, "repetitions", 6)
+    measured = simulated(drawn_as(5, largest=16))
     back = measured_of(json.loads(json.dumps(measured.to_record())), measured.cell)
     np.testing.assert_allclose(back.error, measured.error, rtol=1e-4)
+
+
+def test_shipped_cells_are_the_records_of_the_build(tiny: Path) -> None:
+    provenance, cells = load(tiny).provenance, load_cells(tiny)
+    _, *lines = (tiny / "cells.jsonl").read_text(encoding="utf-8").splitlines()
+    records = {record["index"]: record for record in map(json.loads, lines)}
+    assert cells.index.tolist() == sorted(records)
+    span = np.ptp(cells.features, axis=(0, 1))
+    for place, index in enumerate(cells.index.tolist()):
+        one = cell(index, seed=provenance.seed, largest=provenance.largest)
+        assert (one.k, one.n, np.float32(one.epsilon), one.protocol) == (
+            cells.k[place],
+            cells.n[place],
+            cells.epsilon[place],
+            cells.protocol[place],
+        )
+        errors = np.log(records[index]["error"])
+        above = errors - errors.min(axis=1, keepdims=True)
+        assert (np.abs(cells.log_errors[place] - errors) < 0.011 + 0.182 * (above + 0.05)).all()
+        profiles = [profile_of(apportion(of.frequencies, one.n) / one.n) for of in one.populations()]
+        features = describe(profiles, [one.noise]).features[:, 0, PLACES]
+        assert (np.abs(cells.features[place] - features) <= span / 500 + 1e-5).all()
+
+
+def test_shipped_cells_that_are_saved_come_back(tiny: Path, tmp_path: Path) -> None:
+    cells = load_cells(tiny)
+    save(replace(cells, log_errors=cells.log_errors - 1.0), tmp_path)
+    back = load_cells(tmp_path)
+    np.testing.assert_allclose(back.features, cells.features, atol=1e-9)
+    np.testing.assert_allclose(back.log_errors, cells.log_errors - 1.0, atol=1e-9)  # codes of codes are the same
+    assert (back.family == cells.family).all()
 
 
 def test_a_killed_build_loses_one_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,13 +165,3 @@ def test_a_killed_build_loses_one_cell(tmp_path: Path, monkeypatch: pytest.Monke
     collect(again, 2, SIMULATED, Workers(), lambda done, number: steps.append((done, number)))
     assert steps == [(2, 2)]
     assert again.records() == whole
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("backend", ["threading", "loky", "dask"])
-def test_cells_do_not_depend_on_the_workers(tmp_path: Path, backend: str) -> None:
-    if backend == "dask":
-        pytest.importorskip("distributed", reason="the extra ldp-advise[cluster] is not installed")
-    store = Store(tmp_path / "cells.jsonl", PLAN)
-    collect(store, 4, SIMULATED, Workers(2, backend))
-    assert store.records() == {index: SIMULATED(index) for index in range(4)}

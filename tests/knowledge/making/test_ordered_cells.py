@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-import json
 from functools import cache
 
 import numpy as np
 import pytest
 
-from knowledge.making.cells import POPULATIONS, Measured, SimulatedCell, measured_of, setting
+from knowledge.making.cells import POPULATIONS, Measured, SimulatedCell
 from knowledge.making.fitting import profiles_in
 from knowledge.making.ordered_cells import (
     INLYING,
@@ -21,18 +20,7 @@ from knowledge.making.ordered_cells import (
 from knowledge.making.populations import COLUMN, MARKS, OUTLYING, draw
 from knowledge.making.populations import CURVES as SMOOTH_FAMILIES
 from knowledge.making.workers import Workers
-from knowledge.menu import (
-    ALIASES,
-    COVERED,
-    CURVE_PROTOCOLS,
-    CURVES,
-    EPSILON,
-    LEAVES,
-    MEASURED,
-    METHODS,
-    ORDERED_DOMAIN,
-    USERS,
-)
+from knowledge.menu import ALIASES, COVERED, CURVE_PROTOCOLS, CURVES, LEAVES, MEASURED, METHODS, ORDERED_DOMAIN
 from knowledge.predict import curve_inputs
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, frequency_oracles, rng_for
 from simulator.domain import ORDERED
@@ -60,32 +48,19 @@ def test_every_pair_of_an_ordered_domain_is_simulated() -> None:
     assert set(POSTPROCESSORS) >= COVERED
 
 
-def test_cells_are_drawn_within_the_range_and_reproducibly() -> None:
-    for index in range(200):
-        drawn = ordered_cell(index)
-        assert drawn == ordered_cell(index)
-        assert 2 <= drawn.k <= ORDERED_DOMAIN
-        assert EPSILON[0] <= drawn.epsilon <= EPSILON[1]
-        assert USERS[0] <= drawn.n <= USERS[1]
-        assert sum(not SHAPES[name].ordered for name in drawn.families if name in SHAPES) == 1
-    assert ordered_cell(0) != ordered_cell(0, seed=1)
-
-
-def test_later_cells_are_of_the_same_settings_and_mostly_smooth() -> None:
-    for index in range(OF_ALL_KINDS, OF_ALL_KINDS + 100):
-        drawn = ordered_cell(index)
-        assert len(drawn.families) == POPULATIONS
-        assert [drawn.families.count(name) for name in SMOOTH_FAMILIES] == [2, 2]
-        assert sum(name in SHAPES and SHAPES[name].ordered for name in drawn.families) == 2
-        assert 2 <= drawn.k <= ORDERED_DOMAIN
-
-
-@pytest.mark.parametrize(("first", "family"), [(UNMARKED, COLUMN), (INLYING, OUTLYING)])
-def test_half_the_populations_of_the_last_cells_are_columns_with_marks(first: int, family: str) -> None:
+@pytest.mark.parametrize(
+    ("first", "smooth", "column", "columns"),
+    [(OF_ALL_KINDS, 2, COLUMN, 0), (UNMARKED, 1, COLUMN, POPULATIONS // 2), (INLYING, 1, OUTLYING, POPULATIONS // 2)],
+)
+def test_later_cells_are_mostly_smooth_and_half_of_the_last_ones_are_columns(
+    first: int, smooth: int, column: str, columns: int
+) -> None:
     for index in range(first, first + 100):
         drawn = ordered_cell(index)
-        assert drawn.families.count(family) == POPULATIONS // 2
-        assert [drawn.families.count(name) for name in SMOOTH_FAMILIES] == [1, 1]
+        assert len(drawn.families) == POPULATIONS
+        assert [drawn.families.count(name) for name in (*SMOOTH_FAMILIES, column)] == [smooth, smooth, columns]
+        assert sum(name in SHAPES and SHAPES[name].ordered for name in drawn.families) == 2
+        assert 2 <= drawn.k <= ORDERED_DOMAIN
 
 
 @pytest.mark.parametrize("mark", MARKS)
@@ -157,13 +132,6 @@ def test_simulated_errors_are_those_of_the_pairs(pair: tuple[str, str]) -> None:
         assert errors[pairs.index(pair), MEASURED.index("emd")] == pytest.approx(expected)
 
 
-def test_a_stored_cell_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(OrderedCell, "repetitions", 6)
-    measured = simulate_ordered(ordered_cell(5, largest=16))
-    back = measured_of(json.loads(json.dumps(measured.to_record())), measured.cell)
-    np.testing.assert_allclose(back.error, measured.error, rtol=1e-4)
-
-
 def test_rows_are_what_was_measured_over_what_was_to_be_expected() -> None:
     measured = simulated()
     leaves, curves = assemble_ordered([measured], Workers())
@@ -178,10 +146,3 @@ def test_rows_are_what_was_measured_over_what_was_to_be_expected() -> None:
     features, reference = curve_inputs(profiles_in(ONE), ONE.epsilon, ONE.n)
     np.testing.assert_allclose(curves.features, features)
     np.testing.assert_allclose(curves.log_reference, reference)
-
-
-def test_settings_are_drawn_like_those_of_cells() -> None:
-    drawn = ONE.other_settings(50)
-    assert drawn[:3] == ONE.other_settings(3)
-    assert all(EPSILON[0] <= epsilon <= EPSILON[1] and USERS[0] <= n <= USERS[1] for epsilon, n in drawn)
-    assert setting(rng_for(0, "one")) == setting(rng_for(0, "one"))

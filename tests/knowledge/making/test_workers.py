@@ -50,12 +50,6 @@ def test_tasks_are_taken_a_few_at_a_time() -> None:
     results.close()  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize(("backend", "scheduler"), [("loky", "tcp://127.0.0.1:1"), ("spark", None)])
-def test_backends_that_do_not_go_are_refused(backend: str, scheduler: str | None) -> None:
-    with pytest.raises(ValueError, match="backend"):
-        Workers(1, backend, scheduler)
-
-
 @pytest.mark.slow
 def test_a_cluster_of_this_machine_gives_the_same_and_says_what_becomes_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
     distributed = pytest.importorskip("distributed", reason="the extra ldp-advise[cluster] is not installed")
@@ -110,3 +104,9 @@ def _runs(process: int) -> bool:
         return False
     status = Path(f"/proc/{process}/stat")
     return not status.exists() or status.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+@pytest.mark.parametrize(("backend", "scheduler"), [("loky", "tcp://127.0.0.1:1"), ("spark", None)])
+def test_backends_that_do_not_go_are_refused(backend: str, scheduler: str | None) -> None:
+    with pytest.raises(ValueError, match="backend"):
+        Workers(1, backend, scheduler)
