@@ -5,27 +5,23 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from advisor.answers import knowledge as answer
-from advisor.answers.knowledge import Judgement, check_folder
+from advisor.answers.knowledge import check_folder
 from advisor.errors import InputError
-from knowledge.judging.questions import Histogram
-from knowledge.judging.scores import METHOD, MODEL, PAIR, SINGLE, Score
 from knowledge.model import load
 from tests.advisor.conftest import Run
 from tests.cells import failures
 
-SUBCOMMANDS = ("info", "rules", "cells", "evaluate", "build")
+SUBCOMMANDS = ("info", "rules", "cells", "build")
 
 
 def test_a_command_is_needed(run: Run) -> None:
     code, out, err = run("knowledge")
     assert (code, out) == (2, "")
-    assert "knowledge needs a command: info, rules, cells, evaluate or build" in err
+    assert "knowledge needs a command: info, rules, cells or build" in err
     assert err.count("\n") == 1
     assert all(f"\n  {name} " in run("knowledge", "--help")[1] for name in SUBCOMMANDS)
 
@@ -81,37 +77,6 @@ def test_cells_are_the_nearest_to_a_shape_or_a_file(run: Run, states: str) -> No
     assert "extrapolated" in run("knowledge", "cells", "--eps", "0.05", "--k", "64", "-q")[2]
 
 
-def score(task: str, chooser: str, regret: float) -> Score:
-    single = "oue + norm_sub" if chooser == SINGLE else ""
-    missing = float("nan") if chooser == SINGLE else 0.07
-    return Score("l1", task, chooser, 30, regret, 0.1, 0.2, missing, 0.01, 0.5, 0.8, missing, single)
-
-
-def evaluated(histograms: Sequence[Histogram], **options: object) -> tuple[Judgement, ...]:
-    """Scores of nothing at all, in the form of real ones."""
-    assert options["jobs"]
-    rows = tuple(
-        score(task, chooser, 0.02 + (chooser == SINGLE)) for task in (METHOD, PAIR) for chooser in (MODEL, SINGLE)
-    )
-    titles = ["Shapes left out of training", *(one.name for one in histograms)]
-    return tuple(Judgement(title, 30, rows) for title in titles)
-
-
-def test_an_evaluation_has_every_format(run: Run, states: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answer, "evaluate", evaluated)
-    out = run("knowledge", "evaluate", states, "--format", "markdown", "-q")[1]
-    assert out.count("| metric | choice | regret (95 %, worst) |") == 2
-    assert "| l1 | pair | 2.0 % (10 %, 20 %) | 0.07 |" in out
-    assert "choosing by look-up costs 2.0 % to 2.0 % more error than the best choice" in out
-    assert "single best (oue + norm_sub)" in run("knowledge", "evaluate", "--full")[1]
-    data = json.loads(run("knowledge", "evaluate", "--format", "json")[1])
-    assert data["sets"][0]["scores"][1]["closed_gap"] is None
-    assert run("knowledge", "evaluate", "--format", "value")[1] == "0.02\n0.02\n"
-    rows = list(csv.DictReader(io.StringIO(run("knowledge", "evaluate", states, "-q", "--format", "csv")[1])))
-    assert len(rows) == 8
-    assert {row["set"] for row in rows} == {"Shapes left out of training", "fruit.csv"}
-
-
 def test_wrong_usage_gets_one_line(run: Run, tmp_path: Path) -> None:
     cells = [
         ("rules --metric l3", "l3"),
@@ -120,8 +85,7 @@ def test_wrong_usage_gets_one_line(run: Run, tmp_path: Path) -> None:
         ("cells", "--eps and --k are missing"),
         ("cells --eps 1 --k 9 --column a --keep-top 2", "--column, --keep-top needs a sample, and none is given"),
         ("cells --eps 1 --k 9 --top 101", "--top must be at most 100"),
-        ("evaluate missing.csv", "missing.csv"),
-        ("evaluate --reps 5", "reps must be at least 10"),
+        ("cells missing.csv --eps 1", "missing.csv"),
         ("build --backend mpi", "backend must be one of loky, threading, dask"),
         ("build --scheduler tcp://x:1", "--scheduler is for --backend dask"),
     ]

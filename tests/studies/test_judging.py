@@ -1,18 +1,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from pathlib import Path
 
+import judge_predictions
 import numpy as np
 import pytest
+from judging import METHOD, PAIR, Histogram, JudgedSetting, Judging, PairErrors, evaluate, holdout, settings
 
 from advisor import advise
-from advisor.answers.knowledge import Judgement
-from advisor.show.knowledge import brief_table, full_table
-from knowledge.judging.questions import Histogram, JudgedSetting, Judging, PairErrors, holdout, settings
-from knowledge.judging.scores import METHOD, PAIR, evaluate
-from knowledge.model import load
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 
@@ -110,10 +105,10 @@ def test_luck_is_no_regret() -> None:
     assert abs(np.mean(regrets)) < 4 * 0.1 / math.sqrt(len(regrets))
 
 
-def test_an_evaluation_of_a_small_histogram(tiny: Path) -> None:
+def test_an_evaluation_of_a_small_histogram() -> None:
     histograms = [Histogram("a", np.array([50, 30, 15, 5]), ordered=True), Histogram("b", np.arange(5), ordered=False)]
     asked = {"users": [1_000], "epsilons": [1.0, 2.0], "protocols": ["oue", "grr"], "repetitions": 8}
-    done = settings(histograms, Judging(model=load(tiny), **asked))  # type: ignore[arg-type]
+    done = settings(histograms, Judging(**asked))  # type: ignore[arg-type]
     assert len(done) == 4
     scores = evaluate(done)
     assert {score.metric for score in scores} == {"l1", "l2", "kl", "emd", "range", "topk"}
@@ -127,50 +122,20 @@ def test_an_evaluation_of_a_small_histogram(tiny: Path) -> None:
         if score.chooser == "single best":
             assert math.isnan(score.closed_gap) or score.closed_gap == pytest.approx(0)
             assert score.worse_than_single == 0
-    judgement = Judgement("small", len(done), scores)
-    full, brief = full_table(judgement), brief_table(judgement)
-    assert len(full.rows) == len(scores)
-    assert len(brief.rows) == len([score for score in scores if score.chooser == "model"])
-    # the regrets of the other choosers stand beside the model's
-    names = [column.header for column in brief.columns]
-    for score in scores:
-        row = next(row.cells for row in brief.rows if row.cells[:2] == (score.metric, score.task))
-        place = names.index("regret (95 %, worst)" if score.chooser == "model" else score.chooser)
+    rows = [line.strip("| ").split(" | ") for line in judge_predictions.table(scores)]
+    assert len(rows) == 2 + len([score for score in scores if score.chooser == "model"])
+    for score in scores:  # the regrets of the other choosers stand beside the model's
+        row = next(row for row in rows if tuple(row[:2]) == (score.metric, score.task))
+        place = rows[0].index("regret (95 %, worst)" if score.chooser == "model" else score.chooser)
         assert row[place].startswith(f"{100 * score.regret:.1f} %")
 
 
 @pytest.mark.slow
-def test_an_evaluation_does_not_depend_on_its_workers(tiny: Path) -> None:
+def test_an_evaluation_does_not_depend_on_its_workers() -> None:
     histograms = [Histogram("a", np.array([50, 30, 15, 5]), ordered=True), Histogram("b", np.arange(5), ordered=False)]
     asked = {"users": [1_000], "epsilons": [1.0], "protocols": ["oue"], "metrics": ["l1"], "repetitions": 6}
-    one, two = (settings(histograms, Judging(model=load(tiny), jobs=jobs, **asked)) for jobs in (1, 2))  # type: ignore[arg-type]
+    one, two = (settings(histograms, Judging(jobs=jobs, **asked)) for jobs in (1, 2))  # type: ignore[arg-type]
     assert one == two
-
-
-def test_what_is_worse_is_told_by_fresh_repetitions(tiny: Path) -> None:
-    """Errors that say the opposite of the truth: only the share of worse choices is measured again."""
-    histograms = [Histogram("a", np.array([50, 30, 15, 5]), ordered=False)]
-    asked = {"users": [1_000], "epsilons": [1.0], "protocols": ["oue"], "metrics": ["l1"], "repetitions": 6}
-    done = settings(histograms, Judging(model=load(tiny), **asked))[0]  # type: ignore[arg-type]
-    none, sub = ("oue", "none"), ("oue", "norm_sub")  # far worse than norm_sub at so much noise, whatever is said
-    lies = {none: 0.0, sub: math.log(2.0)}
-    turned = replace(
-        done,
-        errors={"l1": [exactly(pair, value, -value) for pair, value in lies.items()]},
-        tree={"l1": ("oue", "norm_sub")},
-        choice={"l1": {"": sub, "oue": sub}},
-    )
-    for closer, expected in ((False, 1.0), (True, 0.0)):
-        scores = {(score.task, score.chooser): score for score in evaluate([turned], closer=closer)}
-        model = scores[PAIR, "model"]
-        assert model.single_best == "oue + none"
-        assert model.worse_than_single == expected  # norm_sub is chosen: worse by the lies, and not by the truth
-        assert model.regret == pytest.approx(1.0)
-
-
-def test_questions_without_their_population_cannot_be_simulated_again() -> None:
-    with pytest.raises(ValueError, match="there is no population of h1"):
-        evaluate([ONE, OTHER], closer=True)
 
 
 def test_unknown_metrics_are_refused() -> None:
