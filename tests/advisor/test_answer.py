@@ -13,6 +13,7 @@ import pytest
 from advisor import InputError, advise
 from advisor.answers.rank.simulate import simulated_answer
 from advisor.figures import number
+from advisor.question.fitting import fitting_methods
 from advisor.question.frequencies import Frequencies
 from advisor.question.question import Question
 from advisor.question.ranking import ranking_request
@@ -254,3 +255,10 @@ def test_an_answer_survives_being_sent_to_another_process() -> None:
         assert again.experiment_id == advice.experiment_id != ""
         assert again.recommendations == advice.recommendations
         assert again.other_users == advice.other_users
+
+
+def test_slow_methods_are_left_out_of_simulations_of_large_domains_unless_they_are_named() -> None:
+    loops = {"em", "ems"}
+    for k, expected in ((256, loops), (257, set()), (None, loops)):
+        assert loops & {*fitting_methods(Menu(), ("emd",), True, k=k)} == expected
+    assert fitting_methods(Menu(method=("em",)), ("emd",), True, k=257) == ("em",)

@@ -1,23 +1,20 @@
-"""Expectation maximisation against the published loops, in leaps and by cells."""
+"""Expectation maximisation against the published loops, and the cells of neighbouring values."""
 
 from __future__ import annotations
-
-import itertools
 
 import numpy as np
 import pytest
 
-from simulator import METRICS, PROTOCOLS
+from simulator import PROTOCOLS
 from simulator.domain import ORDERED
-from simulator.methods import expectation, leaps, observe
-from simulator.methods.leaps import LineCells
+from simulator.methods import expectation, observe
 from simulator.methods.ordered import ORDERED_METHODS
+from simulator.methods.smooth import CELL, WINDOW, LineCells
 from simulator.populations import apportion, frequencies
 from simulator.protocols.square_wave import SquareWave
 from simulator.seeding import rng_for
-from tests.cells import failures
 
-from .ordered_methods import channel, error, seen
+from .ordered_methods import channel, seen
 
 
 def slow_em(matrix, counts, epsilon, *, smooth):
@@ -41,8 +38,7 @@ def slow_em(matrix, counts, epsilon, *, smooth):
 
 @pytest.mark.parametrize("member", [SquareWave, PROTOCOLS["grr"]])
 @pytest.mark.parametrize("epsilon", [0.7, 2.0])
-def test_em_and_ems_are_the_published_loops_step_by_step(member, epsilon, monkeypatch):
-    monkeypatch.setattr(expectation, "ONE_BY_ONE", expectation.PUBLISHED_STEPS)
+def test_em_and_ems_are_the_published_loops(member, epsilon):
     protocol = member(24, epsilon)
     _, observed = seen(protocol, "bimodal", 4000, times=3)
     for name, smooth in (("em", False), ("ems", True)):
@@ -51,80 +47,15 @@ def test_em_and_ems_are_the_published_loops_step_by_step(member, epsilon, monkey
             np.testing.assert_allclose(own, slow_em(channel(protocol), counts, epsilon, smooth=smooth), atol=1e-9)
 
 
-def test_em_and_ems_in_leaps_differ_from_the_published_loops_far_less_than_these_from_the_truth():
-    def check(cell):
-        member, shape, (epsilon, n) = cell
-        protocol = member(64, epsilon)
-        truth, observed = seen(protocol, shape, n, times=1)
-        for name, smooth in (("em", False), ("ems", True)):
-            result = ORDERED_METHODS[name].apply(observed)
-            slow = np.stack(
-                [slow_em(channel(protocol), counts, epsilon, smooth=smooth) for counts in observed.tally.counts]
-            )
-            for metric in ("l1", "emd"):
-                assert (METRICS[metric](result, slow) <= 0.03 * METRICS[metric](slow, truth)).all()
-
-    shapes = ["bimodal", "gaussian", "spike", "sparse", "uniform"]
-    cells = [*itertools.product([SquareWave], shapes, [(0.5, 10_000), (4.0, 1_000_000)])]
-    cells += [(SquareWave, "bimodal", (0.5, 1_000_000)), (SquareWave, "spike", (1.0, 100))]
-    assert failures(cells, check) == {}
-
-
-@pytest.mark.parametrize("epsilon", [0.5, 2.0, 4.0])
-def test_the_rate_of_leaps_bounds_how_fast_logarithms_answer_a_step(epsilon):
-    """But for what all have in common: by the matrix of derivatives where the tally is as expected, for any truth."""
-    protocol = SquareWave(40, epsilon)
-    matrix, rng = channel(protocol), rng_for(0, "rates")
-    path = leaps.Path(protocol.likelihood, np.ones((1, protocol.symbols)), smooth=False)
-    ends = np.zeros(40)
-    ends[[0, -1]] = 0.5
-    found = []
-    for truth in (ends, *rng.dirichlet(np.full(40, 0.05), size=20), np.full(40, 1 / 40)):
-        answers = -(matrix / (truth @ matrix)) @ (matrix * truth[:, None]).T
-        rates = np.sort(-np.linalg.eigvals(answers).real)
-        assert rates[-1] == pytest.approx(1.0)  # of all together
-        found.append(rates[-2])
-    assert max(found) == pytest.approx(path.rate / leaps.MARGIN)
-    assert max(found) == found[0]
-
-
-@pytest.mark.parametrize(
-    ("k", "shape", "epsilon", "n", "by_cells"),
-    [
-        (151, "spike", 1.0, 100_000, True),
-        pytest.param(150, "bimodal", 0.5, 10_000, True, marks=pytest.mark.slow),
-        (131, "steps", 0.1, 100_000, True),
-        (131, "gaussian", 0.5, 40, True),
-        pytest.param(131, "sparse", 0.7, 10_000_000, True, marks=pytest.mark.slow),
-        (7, "zipf", 0.1, 1000, False),
-        (2, "zipf", 0.5, 1000, False),
-        (131, "zipf", 8.0, 10_000, False),
-        # Of 69 places: only where values are many
-        pytest.param(540, "spike", 3.0, 100_000, True, marks=pytest.mark.slow),
-        (480, "bimodal", 3.4, 10_000, False),
-    ],
-)
-def test_leaps_by_cells_and_of_narrow_windows_end_near_the_published_loops(k, shape, epsilon, n, by_cells):
-    protocol = SquareWave(k, epsilon)
-    path = leaps.Leaps(protocol.likelihood, np.ones((1, protocol.symbols)), smooth=False)
-    assert (path._cells is not None) == by_cells
-    truth, observed = seen(protocol, shape, n, times=1)
-    for name, smooth in (("em", False), ("ems", True)):
-        slow = [slow_em(channel(protocol), counts, epsilon, smooth=smooth) for counts in observed.tally.counts]
-        for metric in ("l1", "emd"):
-            distance, own = error(metric, ORDERED_METHODS[name].apply(observed), slow), error(metric, slow, truth)
-            assert distance <= 0.03 * own
-
-
 @pytest.mark.parametrize("name", ["em", "ems"])
-def test_leaps_by_cells_do_not_depend_on_what_else_is_in_a_block(name, monkeypatch):
+def test_the_loops_do_not_depend_on_what_else_is_in_a_block(name, monkeypatch):
     protocol = SquareWave(131, 0.5)
     counts = np.stack([apportion(frequencies(shape, 131), n) for shape in ("zipf", "spike") for n in (30, 10**6)])
     observed = observe(protocol, protocol.sample_tally(counts, rng_for(0, "blocks")), ORDERED)
     together = ORDERED_METHODS[name].compute(observed)
     np.testing.assert_allclose(together.sum(axis=1), 1, rtol=1e-9)
     assert together.min() >= 0
-    monkeypatch.setattr(expectation, "LEAPING", 1)
+    monkeypatch.setattr(expectation, "AT_ONCE", 1)
     np.testing.assert_array_equal(ORDERED_METHODS[name].compute(observed), together)
 
 
@@ -145,10 +76,10 @@ def test_cells_share_places_by_what_they_have_of_them(places, cells, size):
 def test_the_square_wave_of_cells_is_about_that_of_their_values(epsilon):
     """But for the two cells at the ends of a window, and those of outputs at the ends of the line."""
     fine = SquareWave(256, epsilon).likelihood
-    coarse = fine.coarser(leaps.CELL, leaps.WINDOW)
+    coarse = fine.coarser(CELL, WINDOW)
     cells, outputs = coarse.shape
     size = 256 / cells
-    assert 1 < size <= leaps.CELL
+    assert 1 < size <= CELL
     values = np.zeros((cells, 256))
     values[np.arange(cells), ((np.arange(cells) + 0.5) * size).astype(int)] = 1  # the value in the middle of a cell
     of_values = LineCells(fine.shape[1], outputs, size).sums(fine.forward(values))[:, 1:-1]
@@ -160,14 +91,9 @@ def test_the_square_wave_of_cells_is_about_that_of_their_values(epsilon):
     assert (windows.sum(axis=1) <= 2).all()
 
 
-def test_averages_are_those_of_the_published_weights_and_keep_what_is_even():
+def test_averages_are_those_of_the_published_weights():
     rows = rng_for(0, "averages").random((3, 30))
     weights = (2 * np.eye(30) + np.eye(30, k=1) + np.eye(30, k=-1)) / 4
     weights[[0, -1]] *= 4 / 3
-    np.testing.assert_allclose(leaps.averages(rows), rows @ weights.T)
-    cells = rows[:, :10]
-    slower = leaps.averages(cells, size=3.0)
-    np.testing.assert_allclose(leaps.averages(np.ones((1, 10)), size=3.0), 1)
-    lengths = np.array([2.75, *[3.0] * 8, 2.75])
-    np.testing.assert_allclose(slower @ lengths, cells @ lengths)
-    np.testing.assert_allclose((slower - cells)[:, 1:-1], (leaps.averages(cells) - cells)[:, 1:-1] / 9)
+    expected = rows @ weights.T
+    np.testing.assert_allclose(expectation.averaged(rows), expected / expected.sum(axis=1, keepdims=True))
