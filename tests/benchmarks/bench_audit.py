@@ -12,7 +12,9 @@ from collections.abc import Callable
 
 from simulator import POSTPROCESSORS, PROTOCOLS
 from simulator.audit import audit_protocol, rounds_subject, run_audit
-from simulator.poisoning import draw_targets, gains
+from simulator.benchmark import Experiment
+from simulator.poisoning import MAXIMAL, Attack, draw_targets
+from simulator.poisoning.gains import gains
 from simulator.populations import apportion, frequencies
 
 K, EPSILON = 100, 1.0
@@ -36,12 +38,10 @@ def main(trials: int = 1_000_000) -> None:
     methods = {name: method for name, method in POSTPROCESSORS.items() if method.needs <= {"estimate", "iid", "ground"}}
     print(f"\n{'poisoning, 20 collections, all methods':20}")
     for key, protocol in PROTOCOLS.items():
-        oracles, pairs = {key: protocol(K, EPSILON)}, [(key, name) for name in methods]
-        took = seconds(
-            lambda o=oracles, p=pairs: gains(
-                counts, o, methods, p, share=0.05, targets=draw_targets(K, 0), repetitions=20, seed=0
-            )
-        )
+        attack = Attack(MAXIMAL, 0.05, tuple(draw_targets(K, 0).tolist()))
+        pairs = tuple((key, name) for name in methods)
+        task = Experiment(counts, {key: protocol(K, EPSILON)}, methods, {}, pairs, attack=attack)
+        took = seconds(lambda task=task: gains(task, task.pairs, repetitions=20))
         print(f"{key:20} {took:15.2f} s")
 
 

@@ -18,7 +18,8 @@ from simulator.domain import ORDERED, UNORDERED, Domain
 from simulator.methods import Observed, observe, possible
 from simulator.metrics import EMD_SLACK
 from simulator.places import Places
-from simulator.poisoning import gains
+from simulator.poisoning import MAXIMAL, Attack
+from simulator.poisoning.gains import gains
 from simulator.populations import apportion, frequencies
 from simulator.protocols import ORDERED_PROTOCOLS
 from simulator.protocols.likelihood import MatrixLikelihood
@@ -288,16 +289,9 @@ def test_channels_are_audited_and_poisoned_like_any_protocol():
     line = audit_protocol(truncated_geometric(8, 0.8), trials=100, attack="pair", values=(3, 4))
     assert line.epsilon_analytic == pytest.approx(0.8, rel=1e-9)  # neighbours, told apart by what is beyond them
     assert line.epsilon_guaranteed == pytest.approx(0.8, rel=1e-9)
-    made = gains(
-        COUNTS,
-        {"geo": channel},
-        POSTPROCESSORS,
-        [("geo", "ibu"), ("geo", "norm_sub")],
-        share=0.1,
-        targets=np.array([0]),
-        repetitions=3,
-        seed=0,
-    )
+    pairs = (("geo", "ibu"), ("geo", "norm_sub"))
+    task = Experiment(COUNTS, {"geo": channel}, POSTPROCESSORS, {}, pairs, attack=Attack(MAXIMAL, 0.1, (0,)))
+    made = gains(task, pairs, repetitions=3)
     assert all(gain["maximal_gain"] > gain["random_value"] for gain in made.values())
 
 
