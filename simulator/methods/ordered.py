@@ -63,6 +63,7 @@ _METHODS = (
         "EM from a smooth curve, stopped early",
         em_stopped,
         reference=f"{_LI}; this project",
+        short="Stopped EM",
         needs=_LIKELIHOOD,
     ),
 )

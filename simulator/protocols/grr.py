@@ -24,6 +24,8 @@ class GRR(FrequencyOracle):
     key = "grr"
     title = "Generalised randomised response (k-RR)"
     reference = "Kairouz, Bonawitz, Ramage, ICML 2016"
+    acronym = True
+    aliases = ("krr", "rr", "flat", "de")
     report_kind = "value"
     fakes = (None,)
     sums_to_one = True

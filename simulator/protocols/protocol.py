@@ -339,6 +339,8 @@ class StandardProtocol(Protocol):
     title: ClassVar[str]
     reference: ClassVar[str]
     report_kind: ClassVar[str] = "own"
+    acronym: ClassVar[bool] = False  # whether the key is one, and is written in capitals
+    aliases: ClassVar[tuple[str, ...]] = ()  # other names, in small letters without hyphens and underscores
 
     @abstractmethod
     def supports(self, reports: Reports, values: tuple[int, int]) -> Supports:

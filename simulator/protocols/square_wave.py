@@ -34,6 +34,7 @@ class SquareWave(StandardProtocol):
     key: ClassVar[str] = "sw"
     title: ClassVar[str] = "Square wave"
     reference: ClassVar[str] = "Li, Wang, Lopuhaä-Zwakenberg, Li, Škorić, SIGMOD 2020"
+    acronym: ClassVar[bool] = True
     report_kind: ClassVar[str] = "symbol"
     ordered_only: ClassVar[bool] = True
 

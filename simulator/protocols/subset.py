@@ -48,6 +48,8 @@ class SubsetSelection(FrequencyOracle):
     key: ClassVar[str] = "ss"
     title: ClassVar[str] = "Subset selection"
     reference: ClassVar[str] = "Ye, Barg, IEEE Trans. Inf. Theory 2018"
+    acronym: ClassVar[bool] = True
+    aliases: ClassVar[tuple[str, ...]] = ("subset", "subsetselection")
     report_kind: ClassVar[str] = "subset"
     sums_to_one: ClassVar[bool] = True
 

@@ -27,6 +27,7 @@ class SHE(FrequencyOracle):
     key = "she"
     title = "Summation with histogram encoding"
     reference = "Wang, Blocki, Li, Jha, USENIX Security 2017"
+    acronym = True
     report_kind = "cells"
     support_dtype = np.float64
 
@@ -115,6 +116,7 @@ class THE(UnaryEncoding):
     key = "the"
     title = "Thresholding with histogram encoding"
     reference = "Wang, Blocki, Li, Jha, USENIX Security 2017"
+    acronym = True
 
     @property
     def _x(self) -> float:
