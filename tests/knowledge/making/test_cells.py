@@ -2,10 +2,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
-import subprocess
-import sys
-import time
 from functools import partial
 from pathlib import Path
 
@@ -146,42 +142,6 @@ def test_cells_do_not_depend_on_the_workers(tmp_path: Path, backend: str, jobs: 
     store = Store(tmp_path / "cells.jsonl", PLAN)
     collect(store, 4, SIMULATED, Workers(jobs, backend))
     assert store.records() == {index: SIMULATED(index) for index in range(4)}
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(os.name != "posix", reason="there a process does not know that its parent is gone")
-def test_workers_do_not_outlive_a_parent_that_is_killed(tmp_path: Path) -> None:
-    script = """
-import os, sys, time
-from pathlib import Path
-from knowledge.making.workers import Workers
-
-def work(folder, seconds):
-    Path(folder, str(os.getpid())).touch()
-    time.sleep(seconds)
-
-list(Workers(2).results(work, [(sys.argv[1], 600), (sys.argv[1], 600)]))
-"""
-    parent = subprocess.Popen([sys.executable, "-c", script, str(tmp_path)])
-    deadline = time.monotonic() + 120
-    while len(workers := [int(file.name) for file in tmp_path.iterdir()]) < 2:
-        assert parent.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-    parent.kill()
-    parent.wait()
-    while any(_runs(worker) for worker in workers):
-        assert time.monotonic() < deadline  # the work alone would take 600 s
-        time.sleep(0.1)
-
-
-def _runs(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    status = Path(f"/proc/{process}/stat")
-    return not status.exists() or status.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
 @pytest.mark.slow
