@@ -13,8 +13,8 @@ from collections.abc import Callable
 from simulator import POSTPROCESSORS, PROTOCOLS
 from simulator.audit import audit_protocol, rounds_subject, run_audit
 from simulator.benchmark import Experiment
+from simulator.gains import gains
 from simulator.poisoning import MAXIMAL, Attack, draw_targets
-from simulator.poisoning.gains import gains
 from simulator.populations import apportion, frequencies
 
 K, EPSILON = 100, 1.0

@@ -10,10 +10,10 @@ import pytest
 from simulator import frequency_oracles
 from simulator.benchmark import Experiment
 from simulator.channels import Channel
+from simulator.gains import gains
 from simulator.hashing import HASHES
 from simulator.methods import POSTPROCESSORS
 from simulator.poisoning import ATTACKS, MAXIMAL, Attack, draw_targets
-from simulator.poisoning.gains import gains
 from simulator.populations import apportion, frequencies
 from simulator.protocols import FrequencyOracle
 from simulator.protocols.protocol import Tally

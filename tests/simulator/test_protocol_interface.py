@@ -15,11 +15,11 @@ from simulator.benchmark import Experiment, simulate
 from simulator.channels import krr, planar_geometric, truncated_geometric
 from simulator.conformance import ConformanceError, check_collection
 from simulator.domain import ORDERED, UNORDERED, Domain
+from simulator.gains import gains
 from simulator.methods import Observed, observe, possible
 from simulator.metrics import EMD_SLACK
 from simulator.places import Places
 from simulator.poisoning import MAXIMAL, Attack
-from simulator.poisoning.gains import gains
 from simulator.populations import apportion, frequencies
 from simulator.protocols import ORDERED_PROTOCOLS
 from simulator.protocols.likelihood import MatrixLikelihood

@@ -9,8 +9,8 @@ from typing import TypeAlias
 from advisor.answers.rank.assemble import Contest
 from advisor.answers.rank.result import Defence, Ranking, Recommendation
 from simulator.benchmark import Experiment, Runs, simulate
+from simulator.gains import gains
 from simulator.poisoning.attack import NOBODY
-from simulator.poisoning.gains import gains
 from simulator.ranking import Pair
 
 REPETITIONS = 20

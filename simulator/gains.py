@@ -1,4 +1,4 @@
-"""What an attacker gains: the rise of target frequencies, after post-processing."""
+"""What a poisoning attacker gains: the rise of target frequencies, after post-processing."""
 
 from __future__ import annotations
 
