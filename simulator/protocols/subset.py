@@ -98,6 +98,17 @@ class SubsetSelection(FrequencyOracle):
     def attack_success(self) -> float:
         return self.p / self.omega
 
+    def informed_guess(self, frequencies: FloatArray) -> float:
+        k, omega, p = self.k, self.omega, self.p
+        falling = -np.sort(-frequencies)
+        # Shares of all subsets whose most frequent value is number j, as products of conditional probabilities.
+        left = k - np.arange(k)
+        miss = np.maximum(left - omega, 0) / left
+        first = np.concatenate([[1.0], np.cumprod(miss)[:-1]]) * np.minimum(omega / left, 1.0)
+        best = np.maximum(p * k / omega * falling, (1 - p) * k / (k - omega) * falling[0])
+        best[0] = p * k / omega * falling[0]
+        return float(first @ best)
+
     def server_operations(self, n: int) -> int:
         return n * (self.omega - 1) + self.k
 

@@ -177,6 +177,14 @@ class Tree(StandardProtocol):
         held, other = self.chances_of_heights @ np.array(each)
         return float(held), float(other)
 
+    def informed_guess(self, frequencies: FloatArray) -> float:
+        starts = (np.arange(0, self.k, 1 << height) for height in range(len(self.inner)))
+        each = [
+            oracle.informed_guess(np.maximum.reduceat(frequencies, own)) or 0.0
+            for oracle, own in zip(self.inner, starts, strict=True)
+        ]
+        return float(self.chances_of_heights @ each)
+
     def _told_apart(self, height: int, first: int, held: int, second: int) -> float:
         """Return how likely a report of a node supports the first node, and not the second."""
         oracle = self.inner[height]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from simulator import PROTOCOLS
-from simulator.informed_guess import MOST_SYMBOLS, informed_guess
+from simulator.attacks import MOST_SYMBOLS
 
 from .law import stream
 
@@ -18,7 +18,7 @@ def test_likelihoods_of_all_reports_give_the_same() -> None:
     f = np.array([0.05, 0.4, 0.1, 0.25, 0.15, 0.05])
     for epsilon in (0.3, 1.0, 3.0):
         grr, oue, ss = (PROTOCOLS[key](K, epsilon) for key in ("grr", "oue", "ss"))
-        assert informed_guess(grr, f) == pytest.approx(
+        assert grr.informed_guess(f) == pytest.approx(
             sum(max(f[v] * (grr.p if v == y else grr.q) for v in range(K)) for y in range(K))
         )
         bits = [
@@ -28,13 +28,13 @@ def test_likelihoods_of_all_reports_give_the_same() -> None:
             )
             for y in product((0, 1), repeat=K)
         ]
-        assert informed_guess(oue, f) == pytest.approx(sum(bits))
+        assert oue.informed_guess(f) == pytest.approx(sum(bits))
         inside, outside = (len(list(combinations(range(K - 1), size))) for size in (ss.omega - 1, ss.omega))
         subsets = [
             max(f[v] * (ss.p / inside if v in y else (1 - ss.p) / outside) for v in range(K))
             for y in combinations(range(K), ss.omega)
         ]
-        assert informed_guess(ss, f) == pytest.approx(sum(subsets))
+        assert ss.informed_guess(f) == pytest.approx(sum(subsets))
 
 
 def test_of_equally_likely_values_it_is_the_known_success() -> None:
@@ -42,7 +42,7 @@ def test_of_equally_likely_values_it_is_the_known_success() -> None:
         (key, k, epsilon)
         for key, kind in PROTOCOLS.items()
         for k, epsilon in SETTINGS
-        if (guess := informed_guess(kind(k, epsilon), np.full(k, 1 / k))) is not None
+        if (guess := kind(k, epsilon).informed_guess(np.full(k, 1 / k))) is not None
         and guess != pytest.approx(kind(k, epsilon).attack_success, rel=1e-3)  # of summation it is a sum of steps
     ]
     assert not wrong
@@ -52,7 +52,7 @@ def test_it_is_never_below_a_guess_without_a_report_nor_above_what_epsilon_allow
     rng = stream("informed", "bounds")
     for (key, kind), (k, epsilon) in product(PROTOCOLS.items(), SETTINGS):
         f = rng.dirichlet(np.full(k, 0.5))
-        guess = informed_guess(kind(k, epsilon), f)
+        guess = kind(k, epsilon).informed_guess(f)
         assert guess is not None, key
         assert f.max() * (1 - 1e-3) <= guess <= min(1.0, f.max() * np.exp(epsilon) * (1 + 1e-3)), key
 
@@ -71,7 +71,7 @@ def test_an_attacker_who_keeps_to_the_rule_has_this_success() -> None:
             protocol.p * (1 - protocol.q) / (protocol.q * (1 - protocol.p))
         )
         right = ((f * np.where(supported, ratio, 1.0)).argmax(axis=1) == values).mean()
-        guess = informed_guess(protocol, f)
+        guess = protocol.informed_guess(f)
         assert guess is not None
         assert abs(right - guess) < 4 * np.sqrt(guess / users), key
 
@@ -82,4 +82,4 @@ def test_of_many_symbols_sets_are_taken_for_random_and_that_is_near() -> None:
     small, large = (PROTOCOLS["pgr"](k, 1.0) for k in (1000, 8000))
     assert small.symbols <= MOST_SYMBOLS < large.symbols
     padded = np.append(f, np.zeros(7000))
-    assert informed_guess(large, padded) == pytest.approx(informed_guess(small, f) or 0.0, rel=0.02)
+    assert large.informed_guess(padded) == pytest.approx(small.informed_guess(f) or 0.0, rel=0.02)
