@@ -92,25 +92,25 @@ _METHODS = [
 ]
 
 _CAO, _SUN = "Cao, Jia, Gong, USENIX Security 2021", "Sun et al., ICDE 2024"
-_FEARED = _ANY | {"attackers"}
+_ATTACKED = _ANY | {"attackers"}
 # What is taken off positive estimates alone may put one below another.
 _remedy = partial(proper, keeps_order=False)
 _REMEDIES = [
-    proper("norm_min", "Min-Norm", norm_min, reference=_CAO, needs=_FEARED),
-    _remedy("recover", "LDPRecover", recover, reference=_SUN, needs=_FEARED | {"pq"}),
+    proper("norm_min", "Min-Norm", norm_min, reference=_CAO, needs=_ATTACKED),
+    _remedy("recover", "LDPRecover", recover, reference=_SUN, needs=_ATTACKED | {"pq"}),
     _remedy(
         "recover_known",
         "LDPRecover with known targets",
         recover_known,
         reference=_SUN,
-        needs=_FEARED | {"pq", "targets"},
+        needs=_ATTACKED | {"pq", "targets"},
     ),
     _remedy(
         "subtract_fakes",
         "Subtraction of the maximal gain",
         subtract_fakes,
         reference=f"{_SUN}; {_CAO}; this project",
-        needs=_FEARED | {"pq", "targets"},
+        needs=_ATTACKED | {"pq", "targets"},
     ),
     _remedy(
         "drop_fakes",

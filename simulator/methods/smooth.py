@@ -80,9 +80,9 @@ def drawn_curves(likelihood: Likelihood, counts: FloatArray, draws: int, rng: np
 
 
 class LineCells:
-    """So many places cut into so many cells, which lie about their middle: the first and the last take what is left.
+    """A line of places cut into cells of one size around its middle; the first and the last cell take the rest.
 
-    size: of a cell in places, which need not be a whole number: a place is then shared by two cells.
+    size: places of a cell. Where it is no whole number, two cells share a place.
     """
 
     def __init__(self, places: int, cells: int, size: float) -> None:
@@ -106,7 +106,7 @@ class LineCells:
         return result
 
     def spread(self, values: FloatArray) -> FloatArray:
-        """Return for each place ``(rows, places)`` what lies on the lines between the values ``(rows, cells)``."""
+        """Return values of places ``(rows, places)`` by linear interpolation of those of cells ``(rows, cells)``."""
         result = np.diff(values, axis=1).take(self._before, axis=1)
         result *= self._beyond
         result += values.take(self._before, axis=1)
