@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from simulator._types import IntArray
 
 SEED_BITS = 32
-BLOCK = 32_768  # reports that are hashed together: their arrays stay in the cache
 
 
 def mix64(values: IntArray, seeds: IntArray, g: int) -> IntArray:
@@ -85,24 +84,3 @@ HASHES: dict[str, Callable[[IntArray, IntArray, int], IntArray]] = {"mix64": mix
 
 LONGEST_SEEDS: dict[str, int] = {"mix64": SEED_BITS, "xxh32": 63}
 """Bits of the longest seeds that are read, by hash: published clients draw 63 bits, and xxh32 takes the lowest 32."""
-
-
-def count_supports(name: str, seeds: IntArray, symbols: IntArray, k: int, g: int) -> IntArray:
-    """Return how many reports support each of the values 0 to k - 1, ``(k,)``: n k hashes.
-
-    Parameters
-    ----------
-    name
-        A key of `HASHES`.
-    seeds, symbols
-        ``(n,)`` each: of which hash function, and what was reported. A symbol outside 0..g-1 supports nothing.
-    k, g
-        Number of values, and of symbols.
-    """
-    result = np.zeros(k, dtype=np.int64)
-    for start in range(0, len(seeds), BLOCK):
-        block = slice(start, start + BLOCK)
-        for value in range(k):
-            hashes = HASHES[name](np.array([value]), seeds[block, None], g)[:, 0]
-            result[value] += np.count_nonzero(hashes == symbols[block])
-    return result

@@ -202,7 +202,7 @@ def test_nobody_gives_no_support():
 def test_replay_does_not_depend_on_how_users_are_cut_into_pieces_in_law(monkeypatch):
     def check(key):
         monkeypatch.setattr("simulator.protocols.oracle.REPLAY_CELLS", 60)
-        monkeypatch.setattr("simulator.hashing.BLOCK", 32)
+        monkeypatch.setattr("simulator.hash_support.BLOCK_BYTES", 256)
         law = law_of(key, "k3_low")
         draws = law.oracle.replay_support(np.broadcast_to(law.n_v, (400, 3)), stream("pieces", key))
         for name in ("mean", "covariance", "row_sums"):

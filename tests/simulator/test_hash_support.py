@@ -1,4 +1,4 @@
-"""Hashed reports are counted as the published hash functions say."""
+"""Hashed reports are counted quickly, and bit for bit as the published hash functions say."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 import xxhash
 
-from simulator import hashing
-from simulator.hashing import HASHES, count_supports
+from simulator import hash_support
+from simulator.hash_support import count_supports
+from simulator.hashing import HASHES
 from tests.cells import failures
 
 
@@ -61,7 +62,8 @@ def test_the_published_hash_itself_says_the_same():
 def test_the_size_of_blocks_changes_no_count(name, monkeypatch):
     seeds, symbols = drawn(name, 300, 25, 3, seed=3)
     whole = count_supports(name, seeds, symbols, 25, 3)
-    monkeypatch.setattr(hashing, "BLOCK", 7)  # the last block is not full
+    monkeypatch.setattr(hash_support, "BLOCK_BYTES", 56)  # 7 reports of 8 bytes, and the last block is not full
+    monkeypatch.setattr(hash_support, "ROWS", 3)
     assert count_supports(name, seeds, symbols, 25, 3).tolist() == whole.tolist()
 
 
@@ -72,3 +74,8 @@ def test_a_symbol_that_is_none_supports_nothing_and_no_reports_support_nothing(n
     more = np.concatenate([seeds, [1, 2, 3]])
     assert count_supports(name, more, bad, 9, 3).tolist() == count_supports(name, seeds, symbols, 9, 3).tolist()
     assert count_supports(name, seeds[:0], symbols[:0], 9, 3).tolist() == [0] * 9
+
+
+def test_an_unknown_hash_is_refused():
+    with pytest.raises(ValueError, match="hash must be one of mix64, xxh32, got 'md5'"):
+        count_supports("md5", np.array([1]), np.array([1]), 4, 2)
