@@ -14,7 +14,7 @@ from simulator.protocols.protocol import Likelihood
 
 PUBLISHED_GAIN = 1e-3  # nats of all reports, times e^epsilon: the published rule
 PUBLISHED_STEPS = 10_000
-PUBLISHED_DOMAIN = 256  # categories up to which the loops, of some thousand steps, are run unless they are named
+PUBLISHED_DOMAIN = 128  # categories up to which the loops, of some thousand steps, are run unless they are named
 FARTHEST = 20.0  # largest change of a logarithm in one extrapolation
 LEAST = 1e-300  # keeps logarithms and quotients finite where frequencies have become 0
 AT_ONCE = 8192  # numbers of a block of rows that stay in the cache together
