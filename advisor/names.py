@@ -12,10 +12,8 @@ from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.foreign import REFUSED, REGISTERED
 from simulator.methods.summaries import SUMMARIES
 
-ACRONYMS = frozenset({"grr", "rappor", "oue", "blh", "olh", "ss", "the", "she", "hr", "pgr", "sw"})
 EPONYMS = ("Haar", "Hadamard")  # words that keep their capital
 UNPROCESSED = "none"
-SHORT = {"em_stopped": "Stopped EM", "ibu_pseudo": "pseudo-IBU"}  # where the title is a description
 
 TABLES: dict[str, Mapping[str, Any]] = {"protocol": PROTOCOLS, "method": POSTPROCESSORS, "metric": METRICS}
 
@@ -30,45 +28,9 @@ def squash(name: str) -> str:
 
 
 ALIASES: dict[str, dict[str, str]] = {
-    "protocol": {
-        "krr": "grr",
-        "rr": "grr",
-        "flat": "grr",
-        "de": "grr",
-        "sue": "rappor",
-        "basicrappor": "rappor",
-        "subset": "ss",
-        "subsetselection": "ss",
-    },
-    "method": {
-        "base": "none",
-        "raw": "none",
-        "nopp": "none",
-        "cls": "norm_sub",
-        "simplex": "norm_sub",
-        "pos": "base_pos",
-        "mle": "mle_apx",
-        **{squash(name): name for name in SUMMARIES},
-    },
-    "metric": {
-        "meanabsoluteerror": "mae",
-        "wasserstein": "emd",
-        "earthmover": "emd",
-        "jensenshannon": "js",
-        "kld": "kl",
-        "top": "topk",
-        "average": "mean",
-        "meanerror": "mean",
-        "quantile": "quantiles",
-        "decile": "quantiles",
-        "deciles": "quantiles",
-        "median": "quantiles",
-        "percentile": "quantiles",
-        "percentiles": "quantiles",
-        "kolmogorov": "ks",
-        "kolmogorovsmirnov": "ks",
-    },
+    kind: {alias: key for key, member in table.items() for alias in member.aliases} for kind, table in TABLES.items()
 }
+ALIASES["method"] |= {squash(name): name for name in SUMMARIES}
 
 
 def resolve(kind: str, name: str) -> str:
@@ -161,7 +123,7 @@ def protocol_text(key: str) -> str:
     >>> protocol_text("pgr"), protocol_text("tree")
     ('PGR', 'tree')
     """
-    return key.upper() if key in ACRONYMS else key
+    return key.upper() if getattr(PROTOCOLS.get(key), "acronym", False) else key
 
 
 def protocol_in_full(key: str) -> str:
@@ -220,5 +182,6 @@ def method_name(key: str, title: str | None = None) -> str:
     >>> method_name("posterior_median")
     'Posterior median'
     """
-    known = POSTPROCESSORS[key].title if key in (*POSTPROCESSORS, *SUMMARIES) else key
-    return SHORT.get(key) or (title or known).partition(" (")[0]
+    if key in (*POSTPROCESSORS, *SUMMARIES):
+        title = POSTPROCESSORS[key].short or title or POSTPROCESSORS[key].title
+    return (title or key).partition(" (")[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,8 @@ from numpy.typing import NDArray
 
 from simulator._types import FloatArray, IntArray, Reports
 from simulator.hashing import HASHES
+
+MOST_SYMBOLS = 4_000  # up to which the set that each symbol supports is looked at; of more, it is as good as random
 
 
 @dataclass(frozen=True)
@@ -96,3 +99,44 @@ def independent_support_attack(k: int, p: float, q: float) -> float:
     adversarial approach to protocol analysis and selection in local differential privacy", 2022.
     """
     return p * expected_inverse(k - 1, q) + (1 - p) * (1 - q) ** (k - 1) / k
+
+
+def informed_guess_of_sets(frequencies: FloatArray, p: float, q: float) -> float:
+    """Return the success of an informed guess where a report supports the own value with probability p.
+
+    And every other value with probability q, each by itself.
+
+    frequencies: ``(k,)`` of the values.
+    """
+    falling = -np.sort(-frequencies)
+    inside, outside = p / q, (1 - p) / (1 - q)
+    # The most frequent value of the set is number j with probability q (1 - q)^j, or there is none.
+    first = q * np.exp(np.arange(len(falling)) * math.log1p(-q))
+    best = np.maximum(inside * falling, outside * falling[0])
+    best[0] = inside * falling[0]
+    return float(first @ best + (1 - q) ** len(falling) * outside * falling[0])
+
+
+def informed_guess_of_symbols(
+    frequencies: FloatArray,
+    supporting: Callable[[int], NDArray[np.bool_]],
+    inside: FloatArray | float,
+    outside: FloatArray | float,
+) -> float:
+    """Return the success of an informed guess from one of K symbols: the most frequent value that it supports.
+
+    Or the most frequent of all, where this is so much more frequent.
+
+    frequencies: ``(k,)`` of the values.
+    supporting: which of the symbols support a value, ``(K,)``.
+    inside, outside: probability ``(K,)`` of a symbol that supports the value that is held, and of one that does not.
+    """
+    order = np.argsort(-frequencies, kind="stable")
+    top = supporting(int(order[0]))
+    first: FloatArray = np.full(len(top), -1.0)  # the frequency of the first value that each symbol supports
+    for value in order.tolist():
+        first[(first < 0) & supporting(value)] = frequencies[value]
+        if first.min() >= 0:
+            break
+    likely = inside * np.maximum(first, 0.0)
+    return float(np.where(top, likely, np.maximum(likely, outside * frequencies[order[0]])).sum())

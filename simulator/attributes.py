@@ -21,7 +21,7 @@ import numpy as np
 from simulator._types import FloatArray
 from simulator.protocols import FrequencyOracle
 
-SOLUTIONS = ("smp", "spl", "rsfd", "rsrfd")
+SOLUTIONS = ("spl", "smp", "rsfd", "rsrfd")
 PROMISES = ("tuple", "attribute")
 HALVINGS = 100
 PARTS = 64  # into which a budget is divided

@@ -40,13 +40,9 @@ def threshold(protocol: Protocol, n: int, categories: int | None = None) -> floa
 
 def _binomial_quantile(n: int, q: float, level: float) -> int:
     """Return the smallest number that a binomial variable is above with at most this probability."""
-    mass = math.exp(n * math.log1p(-q))
-    above, count = 1 - mass, 0
-    while above > level and count < n:
-        mass *= (n - count) / (count + 1) * q / (1 - q)
-        count += 1
-        above -= mass
-    return count
+    from scipy.special import bdtrik  # imported when used: most advice needs no scipy here
+
+    return max(math.ceil(bdtrik(1 - level, n, q)), 0)
 
 
 def few_supports(protocol: Protocol, n: int) -> tuple[float, float] | None:

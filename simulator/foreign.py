@@ -1,15 +1,14 @@
-"""Foreign code, of plug-ins and of clients under audit: whatever it prints, raises or returns costs itself only.
+"""Code of other packages, plug-ins and clients under audit: what it prints, raises or returns stops nothing else.
 
 Members of this project are called as they are: what they raise is a fault of ours, and stays.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Callable
+from contextlib import AbstractContextManager, redirect_stdout
 from typing import TypeVar
 
 import numpy as np
@@ -18,13 +17,13 @@ LONGEST = 240  # characters of a foreign message that is repeated
 LARGEST = 1e100  # of a frequency or an error: the square of one is still a number
 OURS = frozenset({"advisor", "knowledge", "simulator"})
 SOURCES: dict[str, str] = {}
-"""Members of other packages by name, and the package and entry point that each comes from."""
+"""Package and entry point of each member of another package, by its name."""
 FAILURES: dict[str, str] = {}
-"""Those of them that failed when they were called, and how: told once, not at every call."""
+"""How members of other packages failed when they were called, by name; each is reported once."""
 REGISTERED: dict[str, str] = {}
-"""Those that the caller brought, see `simulator.registration`, and what each was called."""
+"""What the members that a caller registered were called (`simulator.registration`), by name in the table."""
 REFUSED: dict[tuple[str, str], str] = {}
-"""Those that were not taken in, by table and name, and why."""
+"""Why members of other packages were refused, by table and name."""
 
 T = TypeVar("T")
 _packages: dict[str, str] = {}  # the same by the package that the code is in
@@ -105,7 +104,7 @@ def attempt(name: str, call: Callable[[], T], fault: Callable[[T], str | None]) 
 
 
 def blame(error: BaseException) -> str | None:
-    """Return what to say of an error that comes out of the code of another package; None where it is our own."""
+    """Return the message for an error from the code of another package; None for an error of our own."""
     if isinstance(error, ForeignError):
         return str(error)
     trace, source = error.__traceback__, None
@@ -132,21 +131,6 @@ def fault_of_figures(result: object, shape: tuple[int, ...]) -> str | None:
     return None if (np.abs(result) < LARGEST).all() else f"it returns figures above {LARGEST:g}"
 
 
-@contextmanager
-def containment() -> Iterator[None]:
-    """Send what foreign code, or a program that it starts, prints to standard error: the answer has the other."""
-    sys.stdout.flush()
-    try:
-        stdout = os.dup(1)
-        os.dup2(2, 1)
-    except OSError:  # one of them is closed: no other program can print there
-        stdout = None
-    try:
-        with redirect_stdout(sys.stderr):
-            yield
-    finally:
-        if sys.__stdout__ is not None:  # standard output can be reached under this name too
-            sys.__stdout__.flush()
-        if stdout is not None:
-            os.dup2(stdout, 1)
-            os.close(stdout)
+def containment() -> AbstractContextManager[object]:
+    """Send what foreign code prints to standard error: the answer has standard output."""
+    return redirect_stdout(sys.stderr)

@@ -41,6 +41,8 @@ class Metric:
         For query metrics: the same error when every query answer below 0 is replaced by 0 (the `post_pos` method).
     options
         Settings passed on to the functions; see `with_options`.
+    aliases
+        Other names, in small letters without hyphens and underscores.
     degree
         How the error grows with the distance between estimate and truth: 1 for a distance, 2 for squared errors and
         for divergences, which are squares of a distance near 0.
@@ -59,6 +61,7 @@ class Metric:
     options: Mapping[str, object] = field(default_factory=dict)
     degree: int = 1
     same_order_as: str = ""
+    aliases: tuple[str, ...] = ()
 
     def __call__(self, estimate: FloatArray, truth: FloatArray) -> FloatArray:
         """Return the error of each estimate ``(..., k)`` against `truth` ``(k,)``."""
@@ -323,13 +326,22 @@ _BY_ROWS = frozenset([l1, mae, mse, l2, kl, js, emd, set_error, range_error, mea
 
 _ALL = [
     Metric("l1", "sum of absolute errors", l1, unit="frequency"),
-    Metric("mae", "mean absolute error", mae, unit="frequency per category", same_order_as="l1"),
+    Metric(
+        "mae",
+        "mean absolute error",
+        mae,
+        unit="frequency per category",
+        same_order_as="l1",
+        aliases=("meanabsoluteerror",),
+    ),
     Metric("mse", "mean squared error", mse, unit="frequency²", degree=2),
     Metric("l2", "Euclidean distance", l2, unit="frequency", same_order_as="mse"),
-    Metric("kl", "Kullback-Leibler divergence", kl, unit="nats", degree=2),
-    Metric("js", "Jensen-Shannon divergence", js, unit="nats", degree=2),
-    Metric("emd", "earth mover's distance", emd, unit="bins", ordered_only=True),
-    Metric("topk", "mean squared error of the most frequent values", topk, unit="frequency²", degree=2),
+    Metric("kl", "Kullback-Leibler divergence", kl, unit="nats", degree=2, aliases=("kld",)),
+    Metric("js", "Jensen-Shannon divergence", js, unit="nats", degree=2, aliases=("jensenshannon",)),
+    Metric("emd", "earth mover's distance", emd, unit="bins", ordered_only=True, aliases=("wasserstein", "earthmover")),
+    Metric(
+        "topk", "mean squared error of the most frequent values", topk, unit="frequency²", degree=2, aliases=("top",)
+    ),
     Metric(
         "set", "mean squared error of random subsets", set_error, unit="frequency²", clipped=set_error_clipped, degree=2
     ),
@@ -341,9 +353,30 @@ _ALL = [
         ordered_only=True,
         clipped=range_error_clipped,
     ),
-    Metric("mean", "absolute error of the mean", mean_error, unit="bins", ordered_only=True),
-    Metric("quantiles", "mean absolute error of the nine deciles", quantile_error, unit="bins", ordered_only=True),
-    Metric("ks", "Kolmogorov-Smirnov distance", ks, unit="frequency", ordered_only=True),
+    Metric(
+        "mean",
+        "absolute error of the mean",
+        mean_error,
+        unit="bins",
+        ordered_only=True,
+        aliases=("average", "meanerror"),
+    ),
+    Metric(
+        "quantiles",
+        "mean absolute error of the nine deciles",
+        quantile_error,
+        unit="bins",
+        ordered_only=True,
+        aliases=("quantile", "decile", "deciles", "median", "percentile", "percentiles"),
+    ),
+    Metric(
+        "ks",
+        "Kolmogorov-Smirnov distance",
+        ks,
+        unit="frequency",
+        ordered_only=True,
+        aliases=("kolmogorov", "kolmogorovsmirnov"),
+    ),
 ]
 
 EMD_SLACK = Metric(

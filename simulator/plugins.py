@@ -11,8 +11,8 @@ import inspect
 import re
 import sys
 from collections.abc import Iterable
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +21,6 @@ from simulator.methods import POSTPROCESSORS, PostProcessor
 from simulator.methods.summaries import SUMMARIES
 from simulator.metrics import METRICS, Metric
 from simulator.protocols import PROTOCOLS, FrequencyOracle
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
 
 TABLES: dict[str, dict[str, Any]] = {"PROTOCOLS": PROTOCOLS, "POSTPROCESSORS": POSTPROCESSORS, "METRICS": METRICS}
 
@@ -56,10 +53,6 @@ def load() -> tuple[dict[str, dict[str, Any]], bool]:
     Returns the tables by name, and whether nothing is left to do: a package that is being imported right now is passed
     over without a warning, because its members do not exist yet. Warns PluginWarning for each member that is left out.
     """
-    if not _any_declared():
-        return TABLES, True
-    from importlib.metadata import entry_points  # some 30 ms, paid only by those who have such packages
-
     found = entry_points()
     # Directories list their files in any order; tables, and who comes first when two claim a name, must not.
     entries = [entry for group in GROUPS for entry in sorted(found.select(group=group), key=_place)]
@@ -68,29 +61,6 @@ def load() -> tuple[dict[str, dict[str, Any]], bool]:
     for line in left_out:  # last, so that a filter that makes errors of warnings finds the work done
         warn(line)
     return TABLES, complete
-
-
-def _any_declared() -> bool:
-    """Return whether an installed package may have members for the tables, at a tenth of the cost of asking for them.
-
-    Looks for the names of the groups in the files that declare entry points, where packages are installed as plain
-    directories; any other place on the path (an archive) counts as a yes.
-    """
-    for place in dict.fromkeys(sys.path):
-        directory = Path(place)
-        if directory.is_file():
-            return True
-        for pattern in ("*.dist-info", "*.egg-info"):
-            for installed in directory.glob(pattern):
-                try:
-                    declared = (installed / "entry_points.txt").read_bytes()
-                except NotADirectoryError:
-                    return True
-                except OSError:
-                    continue
-                if b"[ldp_advise." in declared.replace(b" ", b""):
-                    return True
-    return False
 
 
 def take_in(

@@ -1,7 +1,7 @@
 """``python studies/judge_look_ups.py [FILES]``: look-ups on ordered domains, judged on curves, shapes and files.
 
-As `ldp-advise knowledge evaluate` judges them: on eight formulas for incomes, ages, weeks and other numbers that the
-look-ups were not made from, on its own ordered shapes, on histograms such as those of `public_histograms.py`, folder by
+As `judge_predictions.py` judges them: on eight formulas for incomes, ages, weeks and other numbers that the
+look-ups were not made from, on its ordered shapes, on histograms such as those of `public_histograms.py`, folder by
 folder, and on all together. The standard errors are of the jackknife: curves or columns are left out one by one; the
 names of their histograms end in a blank or ``_`` and a number.
 """
@@ -18,11 +18,8 @@ from typing import Annotated
 import numpy as np
 import typer
 from footer import footer
+from judging import MODEL, PAIR, SINGLE, Histogram, JudgedSetting, Judging, evaluate, holdout, settings, stored
 
-from advisor.inputs.domain import build_domain
-from advisor.inputs.histogram import read_histogram
-from knowledge.judging.questions import Histogram, JudgedSetting, Judging, holdout, settings
-from knowledge.judging.scores import MODEL, PAIR, SINGLE, evaluate
 from knowledge.making.workers import Workers
 from simulator import rng_for
 from simulator._types import FloatArray
@@ -107,21 +104,14 @@ def histogram(name: str, k: int, seed: int = 0) -> Histogram:
     return Histogram(f"{name} {k}", apportion(weights, USERS), ordered=True)
 
 
-def stored(path: str) -> Histogram:
-    """Return the histogram of a file, whose values have an order."""
-    read = read_histogram(path)
-    domain = build_domain(read.labels, read.counts, from_histogram=read.from_histogram)
-    return Histogram(Path(path).stem, domain.counts, ordered=True)
-
-
 def sets(files: Sequence[str], seed: int) -> dict[str, list[Histogram]]:
-    """Return what is judged, by name: the curves, the ordered shapes of `knowledge evaluate`, and folders of files."""
+    """Return what is judged, by name: the curves, the ordered shapes of `holdout`, and folders of files."""
     result = {
         "curves": [histogram(name, k, seed) for name, k in product(CURVES, DOMAINS)],
         "shapes": [one for one in holdout() if one.ordered],
     }
     for path in files:
-        result.setdefault(f"{Path(path).resolve().parent.name}/", []).append(stored(path))
+        result.setdefault(f"{Path(path).resolve().parent.name}/", []).append(stored(path, ordered=True))
     return result
 
 

@@ -1,8 +1,8 @@
-"""Answers about the knowledge itself: its regret, its simulated cells, and a new build."""
+"""Answers about the knowledge itself: its simulated cells, and a new build."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,8 +14,6 @@ from advisor.errors import InputError, listed, reason
 from advisor.question.request import Request
 from knowledge import build as builder
 from knowledge import cells, model, predict
-from knowledge.judging import questions, scores
-from knowledge.judging.questions import Histogram, holdout
 from knowledge.making.workers import Workers, WorkersError
 from knowledge.menu import ALIASES, METHODS
 from simulator import frequency_oracles
@@ -24,15 +22,6 @@ METHODS_SHOWN = 3  # of a simulated cell
 WORK = ("cells.jsonl", "ordered_cells.jsonl")  # by which a build goes on
 
 Progress = Callable[[int, int], None]
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """The regret of look-ups on one set of histograms."""
-
-    title: str
-    settings: int
-    scores: tuple[scores.Score, ...]
 
 
 @dataclass(frozen=True)
@@ -50,34 +39,6 @@ class NearestCells:
 
     advice: Ranking
     rows: tuple[CellRow, ...]
-
-
-def evaluate(
-    histograms: Sequence[Histogram],
-    *,
-    repetitions: int,
-    jobs: int,
-    closer: bool = False,
-    progress: Progress | None = None,
-) -> tuple[Judgement, ...]:
-    """Return the regret of look-ups: on shapes left out of training, and on the histograms given.
-
-    histograms: of the user's files.
-    repetitions: collections that are simulated for each question.
-    jobs: processes; they change no number.
-    closer: whether choices near the single best one are simulated on until they are told apart.
-    progress: called with what is done and how much there is, of each part.
-    """
-    sets = (("Shapes left out of training", holdout()), ("Files", tuple(histograms)))
-    judgements = []
-    for title, histograms_of_set in sets:
-        if histograms_of_set:
-            settings = questions.settings(
-                histograms_of_set, questions.Judging(repetitions=repetitions, jobs=jobs), progress
-            )
-            judged = scores.evaluate(settings, closer=closer, jobs=jobs, progress=progress)
-            judgements.append(Judgement(title, len(settings), judged))
-    return tuple(judgements)
 
 
 def nearest_cells(request: Request, count: int) -> NearestCells:

@@ -1,11 +1,9 @@
-"""Show what predictions rest on, judge it, or build it anew."""
+"""Show what predictions rest on, or build it anew."""
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 import typer
@@ -18,19 +16,15 @@ from advisor.cli.options import HELP, Only, spread
 from advisor.cli.progress import DelayedProgress
 from advisor.cli.run import Job, Output, WholeOutput, run, silence
 from advisor.errors import InputError, listed, near_miss
-from advisor.inputs.domain import build_domain
-from advisor.inputs.histogram import read_histogram
 from advisor.question.cluster import Cluster
-from advisor.question.option import Settings, option, refuse, require
+from advisor.question.option import Settings, option, require
 from advisor.question.question import Question
 from advisor.question.ranking import ranking_requests
 from advisor.question.rules import BUDGET, check_data
-from advisor.question.settings import Categories, Columns, Instant, Simulation, Terms
+from advisor.question.settings import Categories, Instant, Simulation, Terms
 from advisor.show import knowledge as document
-from knowledge.judging.questions import Histogram
 
 CELLS, CELLS_MAX = 5, 100  # shown, and at most
-EVALUATIONS, EVALUATIONS_MIN = 100, 10  # repetitions that tell which choice is the best
 
 
 class KnowledgeGroup(TyperGroup):
@@ -60,10 +54,10 @@ knowledge_app = typer.Typer(
 
 @knowledge_app.callback()
 def knowledge_command(context: typer.Context) -> None:
-    """Show what predictions rest on, judge it, or build it anew."""
+    """Show what predictions rest on, or build it anew."""
     if context.invoked_subcommand is None:
         raise InputError(
-            "knowledge needs a command: info, rules, cells, evaluate or build; for example ldp-advise knowledge info"
+            "knowledge needs a command: info, rules, cells or build; for example ldp-advise knowledge info"
         )
 
 
@@ -116,57 +110,6 @@ def cells_command(
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Evaluation(Settings):
-    """How look-ups are judged."""
-
-    panel: ClassVar[str] = "Evaluation"
-
-    full: bool = option("--full", help="every figure of the model, the tree and the baselines")
-    closer: bool = option("--closer", help="simulate on to decide which choices are worse than the single best one")
-
-
-def evaluate_command(
-    *,
-    files: Annotated[
-        list[str] | None, typer.Argument(metavar="FILES", help="samples to judge on too", show_default=False)
-    ] = None,
-    columns: Columns,
-    evaluation: Evaluation,
-    simulation: Annotated[Simulation, Only("repetitions", "jobs")],
-    output: WholeOutput,
-) -> None:
-    """Measure how much error predicted answers cost, on shapes left out of training and on your files.
-
-    With --format markdown it prints the tables of the README.
-    """
-    repetitions = EVALUATIONS if simulation.repetitions is None else simulation.repetitions
-    if repetitions < EVALUATIONS_MIN:
-        raise InputError(f"reps must be at least {EVALUATIONS_MIN} to tell which choice is the best, got {repetitions}")
-    names, jobs = files or [], simulation.jobs or os.cpu_count() or 1
-    if not names:
-        refuse(columns.given(), "needs a file")
-    run(
-        Job(
-            read=lambda: [_histogram(name, columns) for name in names],
-            answer=lambda histograms, progress: answer.evaluate(
-                histograms, repetitions=repetitions, jobs=jobs, closer=evaluation.closer, progress=progress
-            ),
-            document=partial(document.evaluation_document, full=evaluation.full),
-            inputs=names,
-            progress=partial(DelayedProgress, "simulating"),
-            unprotected=bool(names),
-        ),
-        output,
-    )
-
-
-def _histogram(name: str, columns: Columns) -> Histogram:
-    read = read_histogram(name, column=columns.label, counts=columns.counts, header=columns.header)
-    domain = build_domain(read.labels, read.counts, from_histogram=read.from_histogram)
-    return Histogram(Path(name).name, domain.counts, domain.ordered)
-
-
 def folder_name(name: str, value: object) -> str:
     """Return the name of a folder.
 
@@ -211,7 +154,7 @@ def build_command(
     )
 
 
-for _function in (info_command, rules_command, cells_command, evaluate_command, build_command):
+for _function in (info_command, rules_command, cells_command, build_command):
     _summary = (_function.__doc__ or "").strip().partition("\n")[0]
     _name = _function.__name__.removesuffix("_command")
     knowledge_app.command(_name, cls=PanelCommand, short_help=_summary)(spread(_function))

@@ -63,7 +63,7 @@ def build_estimate_request(
         n=n,
         metrics=metrics,
         protocols=fitting_protocols(question.menu, collected.ordered),
-        methods=fitting_methods(question.menu, metrics, collected.ordered, question.threat, reports=False),
+        methods=fitting_methods(question.menu, metrics, collected.ordered, question.threat, k=k, reports=False),
         ordered=collected.ordered,
         labels=collected.labels,
         counts=apportion(frequencies.mean(axis=0), n),

@@ -104,10 +104,17 @@ def _predictable() -> Container[str]:
 
 
 def fitting_methods(
-    menu: Menu, metrics: tuple[str, ...], ordered: bool, threat: Threat | None = None, *, reports: bool = True
+    menu: Menu,
+    metrics: tuple[str, ...],
+    ordered: bool,
+    threat: Threat | None = None,
+    *,
+    k: int | None = None,
+    reports: bool = True,
 ) -> tuple[str, ...]:
     """Return the methods asked for that fit the domain; with a threat, the remedies for it too.
 
+    k: domain size of what is simulated; slow methods are left out of large ones unless they are named.
     reports: whether the reports themselves are there, or to come, and not an estimate alone.
 
     Raises InputError if a method that was named does not.
@@ -118,6 +125,8 @@ def fitting_methods(
     targets = feared and threat is not None and bool(threat.targets)
     for name in POSTPROCESSORS if feared and not menu.method else menu.methods:
         method = POSTPROCESSORS[name]
+        if k is not None and method.largest is not None and k > method.largest and name not in menu.method:
+            continue
         if method.is_remedy and not feared:
             reason = "is a remedy for fake users: ask ldp-advise fakes or estimate for it, with --threat SHARE"
         elif "targets" in method.needs and not targets:

@@ -132,7 +132,7 @@ class PlanQuestion:
 
     def unrestricted(self) -> PlanQuestion:
         """Return the same question over the whole menu."""
-        methods = fitting_methods(Menu(), (self.metric,), self.frequencies.ordered)
+        methods = fitting_methods(Menu(), (self.metric,), self.frequencies.ordered, k=self.frequencies.k)
         protocols = fitting_protocols(Menu(), self.frequencies.ordered)
         return replace(self, protocols=protocols, methods=methods, named=(), restricted=False)
 
@@ -151,7 +151,7 @@ def plan_question(question: Question, frequencies: Frequencies | None = None) ->
     metric, methods = DETECTION, tuple[str, ...]()
     if not detects:
         (metric,), notes = fitting_metrics(terms, ordered)
-        methods = fitting_methods(menu, (metric,), ordered)
+        methods = fitting_methods(menu, (metric,), ordered, k=frequencies.k)
         assumed = (*frequencies.assumptions, *notes, *values.assumptions((metric,)))
         frequencies = replace(frequencies, assumptions=assumed)
     protocols = _protocols(menu, ordered, detects=detects)

@@ -80,7 +80,7 @@ def ranking_request(question: Question, frequencies: Frequencies) -> Request:
         n=min(n, N_MAX),
         metrics=metrics,
         protocols=menu,
-        methods=fitting_methods(question.menu, metrics, ordered, question.threat),
+        methods=fitting_methods(question.menu, metrics, ordered, question.threat, k=None if instant else k),
         ordered=ordered,
         labels=frequencies.labels,
         counts=frequencies.counts(n),

@@ -17,7 +17,6 @@ from advisor.question.metric_settings import MetricValues
 from advisor.question.plurality import BudgetUse
 from simulator import PROTOCOLS, Observed, Protocol
 from simulator.domain import Attackers, Domain
-from simulator.informed_guess import informed_guess
 from simulator.poisoning import draw_targets
 from simulator.ranking import Cost
 
@@ -245,7 +244,7 @@ class Request:
         """
         if protocol not in self._attacks:
             oracle = self.oracle(protocol)
-            informed = informed_guess(oracle, self.counts / self.counts.sum()) if self.has_sample else None
+            informed = oracle.informed_guess(self.counts / self.counts.sum()) if self.has_sample else None
             self._attacks[protocol] = oracle.attack_success if informed is None else informed
         return self._attacks[protocol]
 

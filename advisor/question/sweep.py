@@ -135,7 +135,7 @@ def sweep_question(question: Question) -> SweepQuestion:
         frequencies=frequencies,
         metric=metric,
         protocols=fitting_protocols(menu, first.ordered),
-        methods=fitting_methods(menu, (metric,), first.ordered),
+        methods=fitting_methods(menu, (metric,), first.ordered, k=max(one.k for one in frequencies)),
         repetitions=question.simulation.repetitions or REPETITIONS,
         seed=seed,
         metric_settings=question.terms.metric_settings,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, fields
-from typing import TypeAlias, TypeVar, cast
+from dataclasses import asdict
+from typing import TypeVar, cast
 
 import numpy as np
 
-from advisor.answers.knowledge import CellRow, Judgement, NearestCells
+from advisor.answers.knowledge import CellRow, NearestCells
 from advisor.errors import InputError, listed
 from advisor.figures import percent
 from advisor.names import pair_text, resolve
@@ -17,7 +16,6 @@ from advisor.show.model import Column, Document, Json, Records, Role, Row, Scala
 from advisor.show.sentences import unit_text
 from knowledge import model, policy
 from knowledge.cells import Neighbour
-from knowledge.judging.scores import MODEL, SINGLE, Score
 from knowledge.menu import CURVE_PROTOCOLS
 from simulator.ranking import PRACTICAL_RATIO
 
@@ -132,116 +130,6 @@ _RULES = (
     "Made from what the model predicts for 0.2 <= ε <= 10, k to 4,096, n from 1,000 to 100 million. With data like "
     "yours, ask with the file: ldp-advise --eps 1 FILE.",
 )
-
-
-def _percent(share: float | None, digits: int = 0) -> str:
-    return "–" if share is None else "" if math.isnan(share) else f"{100 * share:.{digits}f} %"
-
-
-ScoreColumns: TypeAlias = dict[Column, Callable[[Score], str]]  # columns of scores, with what fills each
-TASK: ScoreColumns = {
-    Column("metric", text=True): lambda score: score.metric,
-    Column("choice", "method: for a given protocol; pair: both", text=True): lambda score: score.task,
-}
-AGAINST_SINGLE: ScoreColumns = {
-    Column("closed gap", "share of the log regret of the single best fixed choice that is avoided", drop=2): (
-        lambda score: "" if math.isnan(score.closed_gap) else f"{score.closed_gap:.2f}"
-    ),
-    Column("worse than single best", "settings where the single best fixed choice is more than 5 % better", drop=3): (
-        lambda score: _percent(score.worse_than_single, 1)
-    ),
-}
-PREDICTED: ScoreColumns = {
-    Column("predicted error off by", "median distance of the predicted error from the simulated one", drop=1): (
-        lambda score: _percent(score.prediction_error)
-    )
-}
-BRIEF: ScoreColumns = {
-    **TASK,
-    Column(
-        "regret (95 %, worst)", "error of the choice over that of the best, less 1: mean, 95th percentile, worst"
-    ): lambda score: f"{_percent(score.regret, 1)} ({_percent(score.regret_95)}, {_percent(score.regret_worst)})",
-    **AGAINST_SINGLE,
-    Column("best, in best three", "settings where the choice is the best, or among the best three", drop=5): (
-        lambda score: f"{_percent(score.top_1)}, {_percent(score.top_3)}"
-    ),
-    **PREDICTED,
-}
-FULL: ScoreColumns = {
-    **TASK,
-    Column("by", "who chooses", text=True): (
-        lambda score: f"{SINGLE} ({score.single_best})" if score.chooser == SINGLE else score.chooser
-    ),
-    Column("settings", "number of questions", drop=8): lambda score: str(score.settings),
-    Column("regret: mean", "error of the choice over that of the best, less 1"): lambda score: _percent(
-        score.regret, 1
-    ),
-    Column("95 %", "95th percentile of the regret", drop=5): lambda score: _percent(score.regret_95),
-    Column("worst", "largest regret", drop=4): lambda score: _percent(score.regret_worst),
-    **AGAINST_SINGLE,
-    Column("top 1", "settings where the choice is the best", drop=7): lambda score: _percent(score.top_1),
-    Column("top 3", "settings where the choice is among the best three", drop=6): lambda score: _percent(score.top_3),
-    **PREDICTED,
-}
-
-
-def evaluation_document(judgements: Sequence[Judgement], *, full: bool) -> Document:
-    """Return the regret of look-ups: a table for each set of histograms."""
-    table = full_table if full else brief_table
-    sets = [(judgement, [_plain(score) for score in judgement.scores]) for judgement in judgements]
-    return Document(
-        title="Regret of look-ups",
-        verdict=None,
-        parts=tuple(part for of_set in judgements for part in (Sentence(_verdict(of_set), Role.ANSWER), table(of_set))),
-        data={
-            "sets": [{"title": of_set.title, "settings": of_set.settings, "scores": scores} for of_set, scores in sets]
-        },
-        records=Records(
-            ("set", *(field.name for field in fields(Score))),
-            tuple((of_set.title, *score.values()) for of_set, scores in sets for score in scores),
-        ),
-        value="\n".join(f"{score.regret:.6g}" for of_set in judgements for score in _of_model(of_set)),
-    )
-
-
-def _of_model(judgement: Judgement) -> list[Score]:
-    return [score for score in judgement.scores if score.chooser == MODEL]
-
-
-def _verdict(judgement: Judgement) -> str:
-    regrets = [score.regret for score in _of_model(judgement)]
-    return (
-        f"{judgement.title}: choosing by look-up costs {_percent(min(regrets), 1)} to {_percent(max(regrets), 1)} more "
-        f"error than the best choice, on average over {judgement.settings:,} settings, depending on the metric."
-    )
-
-
-def _plain(score: Score) -> dict[str, Scalar]:
-    """Return the fields of a score; what is not defined is None."""
-    return {
-        name: None if isinstance(value, float) and math.isnan(value) else value for name, value in asdict(score).items()
-    }
-
-
-def brief_table(judgement: Judgement) -> Table:
-    """Return a row for the model in each task, with the mean regrets of the other choosers beside it."""
-    regrets = {(score.metric, score.task, score.chooser): score.regret for score in judgement.scores}
-
-    def beside(other: str) -> Callable[[Score], str]:
-        return lambda score: _percent(regrets.get((score.metric, score.task, other)), 1)
-
-    others = dict.fromkeys(score.chooser for score in judgement.scores if score.chooser != MODEL)
-    columns = {Column(other, f"mean regret of {other}", drop=4): beside(other) for other in others}
-    return _table(_title(judgement), {**BRIEF, **columns}, _of_model(judgement))
-
-
-def full_table(judgement: Judgement) -> Table:
-    """Return a row for each chooser in each task."""
-    return _table(_title(judgement), FULL, judgement.scores)
-
-
-def _title(judgement: Judgement) -> str:
-    return f"{judgement.title}: {judgement.settings} settings"
 
 
 def _table(title: str, columns: Mapping[Column, Callable[[T], str]], rows: Sequence[T]) -> Table:

@@ -14,10 +14,10 @@ from simulator.populations import SHAPES, frequencies
 
 SKEW = 1.0
 USERS = 100_000
-NARROWEST, WIDEST = 0.6, 1.5  # of a bell: in bins, and as a share of the domain
-LEAST_GAMMA, MOST_GAMMA = 0.002, 50.0  # concentration of a Dirichlet draw
+BELL_MIN_BINS, BELL_MAX_SHARE = 0.6, 1.5  # width of a bell: in bins, and as a share of the domain
+GAMMA_MIN, GAMMA_MAX = 0.002, 50.0  # concentration of a Dirichlet draw
 HALVINGS, GAMMA_HALVINGS = 40, 12
-MOST_RATE = 40.0
+RATE_MAX = 40.0  # of an exponential fall, from one value to the next
 LEAST_LOG, LOGS = -700.0, 20_001  # where the logarithms of a gamma variable begin, and how many are added up
 
 
@@ -88,14 +88,14 @@ def assumed_profiles(k: int, n: int = USERS, *, skew: float = SKEW, ordered: boo
     if not ordered:
         order = patternless(k)
         return profile_of(zipf[order], n), profile_of(_dirichlet(k, concentration)[order], n)
-    width = min(max(1 / (concentration * 2 * math.sqrt(math.pi)), NARROWEST / k), WIDEST)
+    width = min(max(1 / (concentration * 2 * math.sqrt(math.pi)), BELL_MIN_BINS / k), BELL_MAX_SHARE)
     bell = (frequencies("gaussian", k, width),) if k > 2 else ()
     return tuple(profile_of(one, n) for one in (zipf, _exponential(k, concentration), *bell))
 
 
 def _dirichlet(k: int, concentration: float) -> FloatArray:
     """Return a typical draw with k times its sum of squares as given, or as near as draws come; by bisection."""
-    low, high = math.log(LEAST_GAMMA), math.log(MOST_GAMMA)
+    low, high = math.log(GAMMA_MIN), math.log(GAMMA_MAX)
     for _ in range(GAMMA_HALVINGS):
         middle = (low + high) / 2
         weights = gamma_quantiles(math.exp(middle), k)
@@ -106,7 +106,7 @@ def _dirichlet(k: int, concentration: float) -> FloatArray:
 def _exponential(k: int, concentration: float) -> FloatArray:
     """Return frequencies that fall exponentially, with k times their sum of squares as given; by bisection."""
     places = np.arange(k)
-    low, high = 0.0, MOST_RATE  # of the fall from one value to the next
+    low, high = 0.0, RATE_MAX  # of the fall from one value to the next
     for _ in range(HALVINGS):
         rate = (low + high) / 2
         weights = np.exp(-rate * places)

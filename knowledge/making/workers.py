@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import threading
-import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar, TypeVarTuple, Unpack
 
@@ -20,7 +16,6 @@ if TYPE_CHECKING:
 BACKENDS = ("loky", "threading", "dask")
 AHEAD = 3  # tasks that are sent for each core of a cluster, so that none waits for work
 PATIENCE, CONNECTED = 60, 10  # seconds until a cluster has a worker, and until its scheduler answers
-WATCHED = 0.5  # seconds between two looks of a worker at whether its parent lives
 T = TypeVar("T")
 Task = TypeVarTuple("Task")
 
@@ -115,13 +110,13 @@ def _cluster(workers: Workers) -> Iterator[Client]:
 def _on_this_machine(
     workers: Workers, function: Callable[[Unpack[Task]], T], tasks: Iterable[tuple[*Task]], *, ordered: bool
 ) -> Iterator[T]:
-    """Yield results of processes or threads, which end soon after this process, however it ends."""
+    """Yield results of processes or threads."""
     if workers.jobs == 1:
         yield from (function(*task) for task in tasks)
         return
     from joblib import Parallel, delayed, parallel_config
 
-    work = (delayed(_watched)(os.getpid(), function, task) for task in tasks)
+    work = (delayed(function)(*task) for task in tasks)
     # How a matrix product is rounded depends on how many threads share it, and that must not depend on the jobs.
     single = {"inner_max_num_threads": 1} if workers.backend == "loky" else {}
     with parallel_config(backend=workers.backend, **single):
@@ -133,20 +128,3 @@ def _on_this_machine(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that nobody wants what has been computed already
             results.close()
-
-
-def _watched(parent: int, function: Callable[[Unpack[Task]], T], task: tuple[*Task]) -> T:
-    """Run a task in a worker that does not outlive its parent: one that is killed cannot end its workers itself."""
-    if os.getppid() == parent:
-        _end_with(parent)
-    return function(*task)
-
-
-@cache
-def _end_with(parent: int) -> None:
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(WATCHED)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()

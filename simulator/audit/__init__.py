@@ -5,7 +5,8 @@ Arcolezi, Gambs, "Revealing the true cost of locally differentially private prot
 
 from __future__ import annotations
 
-from simulator.audit.attributes import SOLUTIONS, attribute_subjects
+from simulator.attributes import SOLUTIONS
+from simulator.audit.attributes import attribute_subjects
 from simulator.audit.client import audit_client, audit_reports
 from simulator.audit.client_reports import REPORTS, ClientError
 from simulator.audit.confidence import ceiling, clopper_pearson

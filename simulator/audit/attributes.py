@@ -12,14 +12,13 @@ from statistics import NormalDist
 import numpy as np
 
 from simulator._types import FloatArray, IntArray
-from simulator.attributes import one_attribute_loss
+from simulator.attributes import SOLUTIONS, one_attribute_loss
 from simulator.audit.run import ALPHA, TRIALS, Subject, protocol_subject
 from simulator.populations import frequencies
 from simulator.protocols import PROTOCOLS, FrequencyOracle
 from simulator.protocols.protocol import Probabilities
 from simulator.seeding import rng_for
 
-SOLUTIONS = ("spl", "smp", "rsfd", "rsrfd")
 HIDDEN = ("rsfd", "rsrfd")  # solutions that fake what they do not report
 FAKES = {key: protocol.fakes for key, protocol in PROTOCOLS.items() if protocol.fakes}
 PILOT, PILOT_CELLS = 20_000, 20_000_000  # users from whom a threshold is learned, and the numbers they take at most

@@ -37,8 +37,18 @@ _METHODS = [
         unbiased=True,
         reference=_WANG,
         needs=_ANY,
+        aliases=("base", "raw", "nopp"),
     ),
-    PostProcessor("base_pos", "Base-Pos", base_pos, nonnegative=True, sums_to_one=False, reference=_WANG, needs=_ANY),
+    PostProcessor(
+        "base_pos",
+        "Base-Pos",
+        base_pos,
+        nonnegative=True,
+        sums_to_one=False,
+        reference=_WANG,
+        needs=_ANY,
+        aliases=("pos",),
+    ),
     PostProcessor(
         "post_pos",
         "Post-Pos",
@@ -56,13 +66,20 @@ _METHODS = [
         "norm", "Norm", norm, nonnegative=False, sums_to_one=True, unbiased=True, reference=_WANG, needs=_ANY
     ),
     proper("norm_mul", "Norm-Mul", norm_mul, reference=_WANG, needs=_ANY),
-    proper("norm_sub", "Norm-Sub (CLS)", norm_sub, reference=_WANG, needs=_ANY),
+    proper("norm_sub", "Norm-Sub (CLS)", norm_sub, reference=_WANG, needs=_ANY, aliases=("cls", "simplex")),
     PostProcessor("norm_cut", "Norm-Cut", norm_cut, nonnegative=True, sums_to_one=False, reference=_WANG, needs=_ANY),
-    proper("mle_apx", "MLE-Apx", mle_apx, reference=_WANG),
+    proper("mle_apx", "MLE-Apx", mle_apx, reference=_WANG, aliases=("mle",)),
     PostProcessor("power", "Power", power, nonnegative=True, sums_to_one=False, reference=_JIA),
     proper("power_ns", "PowerNS", power_ns, reference=_JIA),
     proper("ibu", "IBU (reports of one value)", ibu, reference=_IBU, needs=frozenset({"likelihood"})),
-    proper("ibu_pseudo", "IBU on a pseudo-likelihood", closed_form, reference=_IBU, needs=_IID | {"pseudo_likelihood"}),
+    proper(
+        "ibu_pseudo",
+        "IBU on a pseudo-likelihood",
+        closed_form,
+        reference=_IBU,
+        needs=_IID | {"pseudo_likelihood"},
+        short="pseudo-IBU",
+    ),
     proper("eb_ns", "Empirical Bayes", eb_ns, reference="Jiang, Zhang, Ann. Statist. 2009; this project"),
     proper(
         "wavelet_eb",
@@ -75,25 +92,25 @@ _METHODS = [
 ]
 
 _CAO, _SUN = "Cao, Jia, Gong, USENIX Security 2021", "Sun et al., ICDE 2024"
-_FEARED = _ANY | {"attackers"}
+_ATTACKED = _ANY | {"attackers"}
 # What is taken off positive estimates alone may put one below another.
 _remedy = partial(proper, keeps_order=False)
 _REMEDIES = [
-    proper("norm_min", "Min-Norm", norm_min, reference=_CAO, needs=_FEARED),
-    _remedy("recover", "LDPRecover", recover, reference=_SUN, needs=_FEARED | {"pq"}),
+    proper("norm_min", "Min-Norm", norm_min, reference=_CAO, needs=_ATTACKED),
+    _remedy("recover", "LDPRecover", recover, reference=_SUN, needs=_ATTACKED | {"pq"}),
     _remedy(
         "recover_known",
         "LDPRecover with known targets",
         recover_known,
         reference=_SUN,
-        needs=_FEARED | {"pq", "targets"},
+        needs=_ATTACKED | {"pq", "targets"},
     ),
     _remedy(
         "subtract_fakes",
         "Subtraction of the maximal gain",
         subtract_fakes,
         reference=f"{_SUN}; {_CAO}; this project",
-        needs=_FEARED | {"pq", "targets"},
+        needs=_ATTACKED | {"pq", "targets"},
     ),
     _remedy(
         "drop_fakes",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,16 +9,15 @@ from functools import cached_property
 import numpy as np
 
 from simulator._types import FloatArray, IntArray
-from simulator.methods.leaps import FARTHEST, LEAST, Leaps, averages, ends
 from simulator.methods.observed import Observed
 from simulator.protocols.protocol import Likelihood
 
 PUBLISHED_GAIN = 1e-3  # nats of all reports, times e^epsilon: the published rule
 PUBLISHED_STEPS = 10_000
-ONE_BY_ONE = 24  # steps of the published loop that are made as they are, before leaps
-LEAP = 0.3  # of the steps so far that are made at once
+PUBLISHED_DOMAIN = 128  # categories up to which the loops, of some thousand steps, are run unless they are named
+FARTHEST = 20.0  # largest change of a logarithm in one extrapolation
+LEAST = 1e-300  # keeps logarithms and quotients finite where frequencies have become 0
 AT_ONCE = 8192  # numbers of a block of rows that stay in the cache together
-LEAPING = 32768  # the same where most of the work is on cells
 
 
 def em(observed: Observed) -> FloatArray:
@@ -27,21 +25,24 @@ def em(observed: Observed) -> FloatArray:
 
     From equal frequencies. Li, Wang, Lopuhaä-Zwakenberg, Li, Škorić, "Estimating numerical distributions under local
     differential privacy", SIGMOD 2020, with their stopping rule.
-
-    After 24 steps the path is smooth, and is followed in leaps of a growing number of steps (see `Leaps`): the answer
-    is that of the loop but for 1 or 2 % of its own error, in a small part of the time.
     """
-    return in_blocks(observed, _published, at_once=LEAPING)
+    return in_blocks(observed, _published)
 
 
 def ems(observed: Observed) -> FloatArray:
     """Return the same with neighbours averaged after each step, by weights of 1, 2, 1 (at the ends 2, 1)."""
-    return in_blocks(observed, _published, smooth=True, at_once=LEAPING)
+    return in_blocks(observed, _published, smooth=True)
 
 
 def averaged(frequencies: FloatArray) -> FloatArray:
-    """Return averages of neighbours, divided by their sum."""
-    result = averages(frequencies)
+    """Return averages of neighbours, by weights of 1, 2, 1 (at the ends 2, 1), divided by their sum."""
+    flow = np.diff(frequencies, axis=-1)
+    flow /= 4
+    result = frequencies.copy()
+    result[..., :-1] += flow
+    result[..., 1:] -= flow
+    result[..., 0] += flow[..., 0] / 3
+    result[..., -1] -= flow[..., -1] / 3
     return result / result.sum(axis=-1, keepdims=True)
 
 
@@ -69,9 +70,7 @@ class Climb:
         return averaged(following) if self.smooth else following, (self.counts * np.log(likely)).sum(axis=1)
 
 
-def in_blocks(
-    observed: Observed, climbed: Callable[[Climb], FloatArray], *, smooth: bool = False, at_once: int = AT_ONCE
-) -> FloatArray:
+def in_blocks(observed: Observed, climbed: Callable[[Climb], FloatArray], *, smooth: bool = False) -> FloatArray:
     """Return what becomes of all tallies ``(..., k)``, of some rows at a time."""
     likelihood, tally = observed.likelihood, observed.tally
     if likelihood is None or tally is None:
@@ -80,21 +79,21 @@ def in_blocks(
     rows, k = counts.reshape(-1, counts.shape[-1]), likelihood.shape[0]
     if rows.size and rows.sum(axis=1).min() < 1:
         raise ValueError("em needs at least 1 report, and there is none")
-    size = max(1, at_once // k)
+    size = max(1, AT_ONCE // k)
     blocks = (Climb(likelihood, rows[start : start + size], smooth) for start in range(0, len(rows), size))
     return np.concatenate([np.empty((0, k)), *map(climbed, blocks)]).reshape(*counts.shape[:-1], k)
 
 
-def _begun(climb: Climb, least: float) -> tuple[FloatArray, IntArray]:
-    """Step from equal frequencies until a step gains less than `least`, each row until its own end.
-
-    Also return which rows had not come to it after `ONE_BY_ONE` steps.
-    """
+def _published(climb: Climb) -> FloatArray:
+    """Step from equal frequencies until a step gains too little, each row until its own end."""
     k = climb.likelihood.shape[0]
+    # No two values are told apart better than the first and the last, and nothing better than by e^epsilon.
+    first, last = climb.likelihood.forward(np.eye(k)[[0, -1]])
+    least = PUBLISHED_GAIN * float((first / np.maximum(last, LEAST)).max())
     current = np.full((len(climb.counts), k), 1 / k)
     result, rows = np.empty_like(current), np.arange(len(current))
     before = np.full(len(current), -np.inf)
-    for _ in range(ONE_BY_ONE):
+    for _ in range(PUBLISHED_STEPS):
         following, likely = climb.step(current)
         going = np.flatnonzero(likely - before >= least)
         if len(going) < len(rows):
@@ -104,7 +103,7 @@ def _begun(climb: Climb, least: float) -> tuple[FloatArray, IntArray]:
         if not len(rows):
             break
     result[rows] = current
-    return result, rows
+    return result
 
 
 def squared(climb: Climb, current: FloatArray, first: FloatArray, likely: FloatArray) -> FloatArray:
@@ -126,52 +125,3 @@ def squared(climb: Climb, current: FloatArray, first: FloatArray, likely: FloatA
     guess /= guess.sum(axis=1, keepdims=True)
     third, of_guess = climb.step(guess)
     return np.where((of_guess >= np.maximum(of_first, likely))[:, None], third, second)
-
-
-def _published(climb: Climb) -> FloatArray:
-    # No two values are told apart better than the first and the last, and nothing better than by e^epsilon.
-    first, last = climb.likelihood.forward(ends(climb.likelihood.shape[0]))
-    least = PUBLISHED_GAIN * float((first / np.maximum(last, LEAST)).max())
-    result, going = _begun(climb, least)
-    if len(going):
-        result[going] = _leapt(climb.of(going), result[going], least)
-    return result
-
-
-def _leapt(climb: Climb, current: FloatArray, least: float) -> FloatArray:
-    """Go on after `ONE_BY_ONE` steps until one gains less than `least`, each row until its own end."""
-    result, rows, steps = np.empty_like(current), np.arange(len(current)), ONE_BY_ONE + 1
-    leaps = Leaps(climb.likelihood, climb.shares, smooth=climb.smooth)
-    current, before = climb.step(current)
-    following, likely = climb.step(current)
-    point, former = leaps.point(steps, current, following), None
-    middle, gain = steps - 0.5, likely - before
-    while True:
-        many = min(int(LEAP * steps), PUBLISHED_STEPS - steps)
-        current = leaps.reached(point, former, np.full((len(rows), 1), float(many)), many)
-        following, likelier = climb.step(current)
-        recent, end = (likelier - likely) / many, steps + many
-        earlier, middle = middle, math.sqrt(steps * end)
-        last = _crossing(earlier, gain, middle, recent, least) + 1
-        ended = (last < end) | (end == PUBLISHED_STEPS)
-        done, going = np.flatnonzero(ended), np.flatnonzero(~ended)
-        if len(done):
-            beyond = np.clip(last[done, None] - steps, 0.0, many)
-            result[rows[done]] = leaps.of(done).reached(point.of(done), former and former.of(done), beyond, many)
-            rows, climb, leaps, point = rows[going], climb.of(going), leaps.of(going), point.of(going)
-        if not len(rows):
-            return result
-        likely, gain, steps = likelier[going], recent[going], end
-        point, former = leaps.point(steps, current[going], following[going]), point
-
-
-def _crossing(earlier: float, before: FloatArray, later: float, after: FloatArray, least: float) -> FloatArray:
-    """Return the number of steps ``(rows,)`` at which the gain of one is `least`, given those at two numbers of steps.
-
-    A power of the number of steps; where the gain does not fall, never.
-    """
-    before, after = (np.log(np.maximum(gain / least, LEAST)) for gain in (before, after))
-    slope = (after - before) / math.log(later / earlier)
-    falls = slope < 0
-    power = np.divide(-after, slope, out=np.full_like(slope, FARTHEST), where=falls)
-    return later * np.exp(np.minimum(power, FARTHEST))

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from simulator._types import FloatArray
-from simulator.methods.expectation import em, ems
+from simulator.methods.expectation import PUBLISHED_DOMAIN, em, ems
 from simulator.methods.processor import PostProcessor, proper
 from simulator.methods.simplex import norm
 from simulator.methods.smooth import em_stopped
@@ -56,13 +56,14 @@ _ordered = partial(proper, keeps_order=False)
 _METHODS = (
     _ordered("iso_cdf", "Isotonic CDF", iso_cdf, reference=_CORMODE, needs=_ESTIMATE),
     _ordered("tree_eb", "Tree empirical Bayes", tree_eb, reference="this project", needs=_ESTIMATE | {"haar"}),
-    _ordered("em", "EM", em, reference=_LI, needs=_LIKELIHOOD),
-    _ordered("ems", "EM with smoothing", ems, reference=_LI, needs=_LIKELIHOOD),
+    _ordered("em", "EM", em, reference=_LI, largest=PUBLISHED_DOMAIN, needs=_LIKELIHOOD),
+    _ordered("ems", "EM with smoothing", ems, reference=_LI, largest=PUBLISHED_DOMAIN, needs=_LIKELIHOOD),
     _ordered(
         "em_stopped",
         "EM from a smooth curve, stopped early",
         em_stopped,
         reference=f"{_LI}; this project",
+        short="Stopped EM",
         needs=_LIKELIHOOD,
     ),
 )

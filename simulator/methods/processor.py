@@ -51,6 +51,10 @@ class PostProcessor:
         A condition on noise and domain size beside the needs, for methods whose needs have no name.
     unbiased
         Whether estimates that are right on average stay so.
+    aliases, short
+        Other names, in small letters without hyphens and underscores; and one for sentences, where the title is long.
+    largest
+        Domain size up to which it is among "all methods"; in larger ones it takes so long that it is run when named.
     needs
         What it must be given: ``"estimate"`` (with that alone the figures of `noise` may be NaN); ``"iid"``, noise that
         is alike in all entries; ``"haar"``, the variances of Haar differences; ``"pq"``; ``"likelihood"``;
@@ -72,6 +76,9 @@ class PostProcessor:
     keeps_order: bool = True
     fits: Condition | None = None
     unbiased: bool = False
+    aliases: tuple[str, ...] = ()
+    short: str = ""
+    largest: int | None = None
     needs: frozenset[str] = frozenset({"estimate", "iid"})
 
     def __post_init__(self, ordered_only: bool) -> None:

@@ -92,18 +92,18 @@ def drop_fakes(observed: Observed) -> FloatArray:
     assert tally is not None  # noqa: S101
     k, n, values = raw.shape[-1], tally.n, suspects.values
     r = len(values)
-    held, free = p * q ** (r - 1), q**r
+    own, other = p * q ** (r - 1), q**r  # chance of an honest match: of holders of a value of the set, and of others
     users = suspects.users[..., None].astype(np.float64)
-    found = users > most_honest(n, k, r, held)
+    suspicious = users > most_honest(n, k, r, own)
     share = np.full_like(users, r / k)  # of the honest users who hold a value of the set
     estimate = raw
-    for _ in range(ROUNDS if found.any() else 0):
-        match = free + share * (held - free)
+    for _ in range(ROUNDS if suspicious.any() else 0):
+        match = other + share * (own - other)
         fakes = np.clip((users - n * match) / (1 - match), 0.0, n - 1.0)
         stays = (tally.counts - suspects.counts) / np.maximum(n - users, 1.0)  # supports of one report that stays
         honest = tally.counts - suspects.counts + (users - fakes) * stays
         honest[..., values] = tally.counts[..., values] - fakes
-        estimate = np.where(found, (honest / (n - fakes) - q) / (p - q), raw)
+        estimate = np.where(suspicious, (honest / (n - fakes) - q) / (p - q), raw)
         share = np.clip(estimate[..., values].sum(axis=-1, keepdims=True), 0.0, 1.0)
     return norm_sub(estimate, observed.noise)
 

@@ -11,11 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from simulator._types import FloatArray, IntArray
-from simulator.methods.expectation import Climb, in_blocks, squared
-from simulator.methods.leaps import CELL, LEAST, WINDOW, LineCells
+from simulator.methods.expectation import LEAST, Climb, in_blocks, squared
 from simulator.methods.observed import Observed
 from simulator.protocols.protocol import Likelihood
 
+CELL = 5.0  # values of a cell at most, of the line on which the pilot steps are made
+WINDOW = 48  # cells at least that a report may come from: fewer know too little of its edges
 PILOT_STEPS = 16  # of EM from equal frequencies, where the curve begins
 # Waves over the places, and over places stretched where the mass is: for each prior its order, and how many waves.
 EVEN = ((2, 24),)
@@ -76,6 +77,40 @@ def drawn_curves(likelihood: Likelihood, counts: FloatArray, draws: int, rng: np
         coefficients[one.prior.waves] = one.drawn(int(precision), rng)
         curves.append(normalised(basis.curve(coefficients)))
     return _followed(Climb(likelihood, np.repeat(climb.counts, draws, axis=0)), np.stack(curves))
+
+
+class LineCells:
+    """A line of places cut into cells of one size around its middle; the first and the last cell take the rest.
+
+    size: places of a cell. Where it is no whole number, two cells share a place.
+    """
+
+    def __init__(self, places: int, cells: int, size: float) -> None:
+        first = (places - cells * size) / 2
+        edges = first + size * np.arange(cells + 1)
+        edges[[0, -1]] = 0, places
+        self._cut = np.minimum(edges.astype(np.int64), places - 1)  # the place in which a cell begins
+        self._former = edges - self._cut  # the share of it that is the former cell's
+        self._former[-1] = 0  # of which there is no place left
+        middles = np.clip((np.arange(places) + 0.5 - first) / size - 0.5, 0, cells - 1)
+        self._before = np.minimum(middles.astype(np.int64), cells - 2)
+        self._beyond = middles - self._before
+
+    def sums(self, values: FloatArray) -> FloatArray:
+        """Return the sums ``(rows, cells)`` of the values ``(rows, places)`` in each cell."""
+        result = np.add.reduceat(values, self._cut[:-1], axis=1)
+        former = values.take(self._cut, axis=1)
+        former *= self._former
+        result += former[:, 1:]
+        result -= former[:, :-1]
+        return result
+
+    def spread(self, values: FloatArray) -> FloatArray:
+        """Return values of places ``(rows, places)`` by linear interpolation of those of cells ``(rows, cells)``."""
+        result = np.diff(values, axis=1).take(self._before, axis=1)
+        result *= self._beyond
+        result += values.take(self._before, axis=1)
+        return result
 
 
 class _Prior(NamedTuple):

@@ -13,10 +13,18 @@ from simulator.poisoning.screening import Screened, screened
 from simulator.populations import apportion
 from simulator.protocols.oracle import FrequencyOracle
 from simulator.protocols.protocol import Protocol, Tally
+from simulator.seeding import rng_for
 
 RANDOM, MAXIMAL, NOBODY = "random_value", "maximal_gain", "nobody"
 ATTACKS = (RANDOM, MAXIMAL)
+TARGETS = 10  # values an attacker promotes, as in the source; in small domains every tenth, at least one
 SMALLEST_SET = 2  # supporting one value, as every report does, makes no report stand out
+
+
+def draw_targets(k: int, seed: int) -> IntArray:
+    """Return the values that the attacker promotes, ``(targets,)``: an even draw."""
+    targets = max(1, min(TARGETS, k // 10))
+    return np.sort(rng_for(seed, "poisoning", "targets", k).choice(k, size=targets, replace=False))
 
 
 class PoisonedCollection(NamedTuple):

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from simulator._types import IntArray, Reports
+from simulator._types import FloatArray, IntArray, Reports
 from simulator.attacks import Supports, of_values
 from simulator.draws import binomial, multinomial
 from simulator.protocols.fakes import shared_out
@@ -24,6 +24,8 @@ class GRR(FrequencyOracle):
     key = "grr"
     title = "Generalised randomised response (k-RR)"
     reference = "Kairouz, Bonawitz, Ramage, ICML 2016"
+    acronym = True
+    aliases = ("krr", "rr", "flat", "de")
     report_kind = "value"
     fakes = (None,)
     sums_to_one = True
@@ -65,6 +67,11 @@ class GRR(FrequencyOracle):
 
     def attack_probabilities(self, attack: str, values: tuple[int, int]) -> Probabilities:
         return self.p, self.q
+
+    def informed_guess(self, frequencies: FloatArray) -> float:
+        falling = -np.sort(-frequencies)
+        others = np.append(falling[1], np.full(self.k - 1, falling[0]))
+        return float(np.maximum(falling * self.p, others * self.q).sum())
 
     def fake_reports(self, fake: str | None, users: int, rng: np.random.Generator) -> Reports:
         return rng.integers(0, self.k, size=users)

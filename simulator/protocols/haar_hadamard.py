@@ -8,9 +8,10 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simulator._types import FloatArray, IntArray, Reports
-from simulator.attacks import Supports
+from simulator.attacks import MOST_SYMBOLS, Supports, informed_guess_of_sets, informed_guess_of_symbols
 from simulator.draws import binomial, multinomial
 from simulator.protocols.dyadic import (
     differences,
@@ -150,14 +151,29 @@ class HaarHadamard(StandardProtocol):
             result.append(np.stack([self.k - products, self.k + products], axis=-1).ravel() / 2)
         return np.rint(np.concatenate(result)).astype(np.int64)
 
+    @property
+    def _drawn(self) -> FloatArray:
+        """Probability of the height and the row of each symbol."""
+        rows = np.array(self.rows)
+        return np.repeat(1 / (len(self.heights) * rows), 2 * rows)
+
+    def informed_guess(self, frequencies: FloatArray) -> float:
+        if self.symbols > MOST_SYMBOLS:
+            return informed_guess_of_sets(frequencies, self.kept, 0.5)
+        reports, drawn = np.arange(self.symbols), self._drawn
+
+        def supporting(value: int) -> NDArray[np.bool_]:
+            return self.supports(reports, (value, value)).first
+
+        return informed_guess_of_symbols(frequencies, supporting, drawn * self.kept, drawn * (1 - self.kept))
+
     def attack_probabilities(self, attack: str, values: tuple[int, int]) -> Probabilities:
         """Add up over all symbols."""
         every = np.arange(self.symbols)
         seen = self.supports(every, values)
         named = seen.chances(attack)
-        drawn = np.repeat(1 / (len(self.heights) * np.array(self.rows)), 2 * np.array(self.rows))
         held, other = (
-            float(named @ (drawn * np.where(own, self.kept, 1 - self.kept))) for own in (seen.first, seen.second)
+            float(named @ (self._drawn * np.where(own, self.kept, 1 - self.kept))) for own in (seen.first, seen.second)
         )
         return held, other
 

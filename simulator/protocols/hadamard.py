@@ -55,6 +55,7 @@ class HadamardResponse(SymbolOracle):
     key: ClassVar[str] = "hr"
     title: ClassVar[str] = "Hadamard response"
     reference: ClassVar[str] = "Acharya, Sun, Zhang, AISTATS 2019"
+    acronym: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -106,6 +106,7 @@ class BLH(LocalHashing):
     key = "blh"
     title = "Binary local hashing"
     reference = "Bassily, Smith, STOC 2015"
+    acronym = True
 
 
 @dataclass(frozen=True)
@@ -134,6 +135,7 @@ class OLH(LocalHashing):
     key: ClassVar[str] = "olh"
     title: ClassVar[str] = "Optimised local hashing"
     reference: ClassVar[str] = "Wang, Blocki, Li, Jha, USENIX Security 2017"
+    acronym: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -10,7 +10,7 @@ from typing import ClassVar, TypeAlias, TypeVar
 import numpy as np
 
 from simulator._types import FloatArray, IntArray, Reports
-from simulator.attacks import Supports, evenly_confused, independent_support_attack, of_largest
+from simulator.attacks import Supports, evenly_confused, independent_support_attack, informed_guess_of_sets, of_largest
 from simulator.draws import binomial, multinomial
 from simulator.protocols.likelihood import FlatLikelihood
 from simulator.protocols.protocol import (
@@ -265,6 +265,9 @@ class FrequencyOracle(StandardProtocol):
             return None
         p, q = self.probabilities
         return evenly_confused(self.attack_success, self.k) if attack == "guess" else (p * (1 - q), q * (1 - p))
+
+    def informed_guess(self, frequencies: FloatArray) -> float | None:
+        return informed_guess_of_sets(frequencies, *self.probabilities) if self.independent_supports else None
 
     def sample_rounds(self, value: int, rounds: int, trials: int, rng: np.random.Generator) -> Support:
         """Return the support ``(trials, k)`` that all reports of a user give who reports one value so many times.

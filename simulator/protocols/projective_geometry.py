@@ -52,6 +52,7 @@ class ProjectiveGeometry(SymbolOracle):
     key = "pgr"
     title = "Projective geometry response"
     reference = "Feldman, Nelson, Nguyen, Talwar, ICML 2022"
+    acronym = True
 
     @property
     def order(self) -> int:

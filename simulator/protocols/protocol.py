@@ -293,6 +293,16 @@ class Protocol(ABC):
         """Return how likely the attack names v1 where v1 is held, and where v2 is; None without a closed form."""
         return None
 
+    def informed_guess(self, frequencies: FloatArray) -> float | None:
+        """Return how often the best guess from one report is right, of an attacker who knows the frequencies ``(k,)``.
+
+        Of each report such an attacker names the value v with the largest f_v Pr[report | v]; the success is the sum of
+        these over all reports. Where a report supports a set of values and says no more, that is the most frequent
+        value of the set, or the most frequent of all where this is so much more frequent. None where the likelihoods
+        are not known.
+        """
+        return None
+
     def privacy_loss(self, values: tuple[int, int]) -> float:
         """Return the log-ratio that is promised for the probabilities of any report under v1 and v2."""
         return self.epsilon
@@ -339,6 +349,8 @@ class StandardProtocol(Protocol):
     title: ClassVar[str]
     reference: ClassVar[str]
     report_kind: ClassVar[str] = "own"
+    acronym: ClassVar[bool] = False  # whether the key is one, and is written in capitals
+    aliases: ClassVar[tuple[str, ...]] = ()  # other names, in small letters without hyphens and underscores
 
     @abstractmethod
     def supports(self, reports: Reports, values: tuple[int, int]) -> Supports:

@@ -48,6 +48,8 @@ class SubsetSelection(FrequencyOracle):
     key: ClassVar[str] = "ss"
     title: ClassVar[str] = "Subset selection"
     reference: ClassVar[str] = "Ye, Barg, IEEE Trans. Inf. Theory 2018"
+    acronym: ClassVar[bool] = True
+    aliases: ClassVar[tuple[str, ...]] = ("subset", "subsetselection")
     report_kind: ClassVar[str] = "subset"
     sums_to_one: ClassVar[bool] = True
 
@@ -95,6 +97,17 @@ class SubsetSelection(FrequencyOracle):
     @property
     def attack_success(self) -> float:
         return self.p / self.omega
+
+    def informed_guess(self, frequencies: FloatArray) -> float:
+        k, omega, p = self.k, self.omega, self.p
+        falling = -np.sort(-frequencies)
+        # Shares of all subsets whose most frequent value is number j, as products of conditional probabilities.
+        left = k - np.arange(k)
+        miss = np.maximum(left - omega, 0) / left
+        first = np.concatenate([[1.0], np.cumprod(miss)[:-1]]) * np.minimum(omega / left, 1.0)
+        best = np.maximum(p * k / omega * falling, (1 - p) * k / (k - omega) * falling[0])
+        best[0] = p * k / omega * falling[0]
+        return float(first @ best)
 
     def server_operations(self, n: int) -> int:
         return n * (self.omega - 1) + self.k

@@ -12,6 +12,8 @@ from simulator.protocols.oracle import FrequencyOracle, Noise, Support, check_us
 from simulator.protocols.protocol import Probabilities
 from simulator.protocols.unary import UnaryEncoding
 
+STEPS = 400  # of an integral over likelihoods
+DIGITS = 4  # of the logarithms of frequencies that are taken for equal there
 PANEL, NODES = 1.0, 20  # Gauss-Legendre: 20 nodes on every stretch of 1 scale of the noise
 
 
@@ -27,6 +29,7 @@ class SHE(FrequencyOracle):
     key = "she"
     title = "Summation with histogram encoding"
     reference = "Wang, Blocki, Li, Jha, USENIX Security 2017"
+    acronym = True
     report_kind = "cells"
     support_dtype = np.float64
 
@@ -66,6 +69,20 @@ class SHE(FrequencyOracle):
         s = (np.arange(panels)[:, None] + (nodes + 1) / 2) * (h / panels)
         values = np.exp(s - h + (k - 1) * np.log1p(-np.exp(-s) / 2)) / 2
         return below + above + float((values * weights).sum()) * h / (2 * panels)
+
+    def informed_guess(self, frequencies: FloatArray) -> float:
+        """Return the mean of the largest of k independent weighed likelihoods.
+
+        The logarithm of a cell's likelihood ratio is -epsilon/2 up to 0, epsilon/2 from 1 on, and rises in between.
+        """
+        half, most = self.epsilon / 2, float(frequencies.max())
+        logs, numbers = np.unique(np.round(np.log(frequencies[frequencies > 0]), DIGITS), return_counts=True)
+        t = math.log(most) + np.linspace(-half, half, STEPS + 1)
+        below = np.zeros(len(t))  # logarithm of the probability that all are below e^t
+        for log, number in zip(logs.tolist(), numbers.tolist(), strict=True):
+            place = np.clip(((t - log) / half + 1) / 2, 0.0, 1.0)
+            below += np.where(t - log < half + 10**-DIGITS, number * np.log1p(-np.exp(-half * place) / 2), 0.0)
+        return float(np.exp(t[0]) + np.trapezoid(-np.expm1(below) * np.exp(t), t))
 
     def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
         cells = rng.laplace(scale=self.scale, size=(len(values), self.k))
@@ -115,6 +132,7 @@ class THE(UnaryEncoding):
     key = "the"
     title = "Thresholding with histogram encoding"
     reference = "Wang, Blocki, Li, Jha, USENIX Security 2017"
+    acronym = True
 
     @property
     def _x(self) -> float:

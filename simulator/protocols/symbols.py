@@ -9,8 +9,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from simulator._types import IntArray, Reports
-from simulator.attacks import Supports
+from simulator._types import FloatArray, IntArray, Reports
+from simulator.attacks import MOST_SYMBOLS, Supports, informed_guess_of_sets, informed_guess_of_symbols
 from simulator.draws import multinomial
 from simulator.protocols.fakes import GROUPS, shared_by_best
 from simulator.protocols.oracle import Support, SupportOracle
@@ -58,6 +58,13 @@ class SymbolOracle(SupportOracle):
         # Every value is supported by equally many symbols, so that both sums are of the same unit.
         unit = self.p / int(seen.first.sum())
         return own * unit, other * unit
+
+    def informed_guess(self, frequencies: FloatArray) -> float:
+        if self.symbols > MOST_SYMBOLS:
+            return informed_guess_of_sets(frequencies, self.p, self.q)
+        inside = self.p / int(np.count_nonzero(self.supporting(0)))
+        outside = inside * math.exp(-self.epsilon)
+        return informed_guess_of_symbols(frequencies, self.supporting, inside, outside)
 
     def random_fakes(self, fakes: int, rng: np.random.Generator) -> Tally:
         return Tally(self.decode(multinomial(fakes, np.full(self.symbols, 1 / self.symbols), rng)), fakes)

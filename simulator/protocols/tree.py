@@ -177,6 +177,14 @@ class Tree(StandardProtocol):
         held, other = self.chances_of_heights @ np.array(each)
         return float(held), float(other)
 
+    def informed_guess(self, frequencies: FloatArray) -> float:
+        starts = (np.arange(0, self.k, 1 << height) for height in range(len(self.inner)))
+        each = [
+            oracle.informed_guess(np.maximum.reduceat(frequencies, own)) or 0.0
+            for oracle, own in zip(self.inner, starts, strict=True)
+        ]
+        return float(self.chances_of_heights @ each)
+
     def _told_apart(self, height: int, first: int, held: int, second: int) -> float:
         """Return how likely a report of a node supports the first node, and not the second."""
         oracle = self.inner[height]
@@ -187,6 +195,8 @@ class Tree(StandardProtocol):
 
     def _guessed(self, height: int, first: int, held: int, second: int) -> float:
         """Return how likely one value below the first node is guessed, from a report of a node."""
+        from scipy.stats import binom  # heavy, and audits alone need it
+
         oracle = self.inner[height]
         sizes = sums_at(np.ones(self.k), height)
         own = oracle.p if first == held else oracle.q
@@ -195,7 +205,7 @@ class Tree(StandardProtocol):
         # Evenly among the leaves of all nodes supported: those of nodes of full size, of the last one, and of the held.
         special = {first, held} | ({oracle.k - 1} if sizes[-1] < sizes[0] else set())
         others = np.arange(oracle.k - len(special) + 1)
-        leaves, chances = sizes[first] + others * sizes[0], binomial(len(others) - 1, oracle.q)
+        leaves, chances = sizes[first] + others * sizes[0], binom.pmf(others, len(others) - 1, oracle.q)
         for node in special - {first}:
             chance = oracle.p if node == held else oracle.q
             leaves = np.concatenate([leaves, leaves + sizes[node]])
@@ -224,15 +234,3 @@ class HalfTree(Tree):
     key = "tree_half"
     title = "Tree of levels, half of the users at the leaves"
     leaf_share = 0.5
-
-
-def binomial(trials: int, chance: float) -> FloatArray:
-    """Return the probabilities ``(trials + 1,)`` of all numbers of successes.
-
-    >>> binomial(2, 0.5).round(9).tolist()
-    [0.25, 0.5, 0.25]
-    """
-    number = np.arange(trials)
-    ways = np.concatenate([[0.0], np.cumsum(np.log((trials - number) / (number + 1)))])
-    successes = np.arange(trials + 1)
-    return np.exp(ways + successes * math.log(chance) + (trials - successes) * math.log1p(-chance))

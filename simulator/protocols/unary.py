@@ -68,6 +68,8 @@ class RAPPOR(UnaryEncoding):
     key = "rappor"
     title = "Basic one-time RAPPOR (symmetric unary encoding)"
     reference = "Erlingsson, Pihur, Korolova, CCS 2014"
+    acronym = True
+    aliases = ("sue", "basicrappor")
     fakes = ("z", "r")
 
     @property
@@ -88,6 +90,7 @@ class OUE(UnaryEncoding):
     key = "oue"
     title = "Optimised unary encoding"
     reference = "Wang, Blocki, Li, Jha, USENIX Security 2017"
+    acronym = True
     fakes = ("z", "r")
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.shuffler.amplification import Shuffler, blanket_share, clones_2021, clones_2023, hockey_stick
+from simulator.shuffler.amplification import Shuffler, clones_2021, clones_2023, hockey_stick
 from simulator.shuffler.central import CentralHistogram
 
-__all__ = ["CentralHistogram", "Shuffler", "blanket_share", "clones_2021", "clones_2023", "hockey_stick"]
+__all__ = ["CentralHistogram", "Shuffler", "clones_2021", "clones_2023", "hockey_stick"]

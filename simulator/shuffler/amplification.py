@@ -208,11 +208,3 @@ def clones_2023(local: float, n: int, delta: float) -> float | None:
         return None
     spread = math.sqrt(32 * math.log(4 / delta) / (share * (n - 1))) + 4 / (share * (n - 1))
     return math.log1p(math.tanh(local / 2) * spread)
-
-
-def blanket_share(local: float, k: int) -> float:
-    """Return the share of GRR reports that hold nothing of their user's value.
-
-    Balle, Bell, Gascón, Nissim, "The privacy blanket of the shuffle model", CRYPTO 2019, Section 5.1.
-    """
-    return k / (math.exp(local) + k - 1)

@@ -50,11 +50,17 @@ __all__ = [
 DRAWS, FEWEST_DRAWS = 240, 16
 ALL_DRAWS_DOMAIN = 4096  # above it draws fall as 1/k
 FROM_EACH = 60  # draws of each model, no more than are wanted in all
-# Of a distribution fitted to the estimates, one of few parameters; with an order, a smooth curve with peaks, curves of
-# few parameters, rough ones, and few heights as well
-MODELS = (mixture_posterior, family_posterior)
-ORDERED_MODELS = (wavelet_posterior, curve_posterior, rough_curve_posterior, level_posterior)
-ODDS, ORDERED_ODDS = (1.0, 1.0), (0.3, 1.0, 2.0, 2.0, 2.0, 2.0)
+# Prior odds of each model: a distribution fitted to the estimates, one of few parameters; with an order, a smooth curve
+# with peaks, curves of few parameters, rough ones, and few heights as well
+MODELS = {mixture_posterior: 1.0, family_posterior: 1.0}
+ORDERED_MODELS = {
+    mixture_posterior: 0.3,
+    family_posterior: 1.0,
+    wavelet_posterior: 2.0,
+    curve_posterior: 2.0,
+    rough_curve_posterior: 2.0,
+    level_posterior: 2.0,
+}
 EVEN = 0.3  # odds of equal frequencies, of those of all models together
 SEEN = 4.0  # sd of the noise above which a frequency stands out of it
 TEMPER = 8.0  # log-likelihoods of models that are all wrong count as if there were an eighth of the estimates
@@ -110,13 +116,14 @@ def drawn_from_models(
 
     each: draws of each model.
     """
-    models, odds = (MODELS + ORDERED_MODELS, ORDERED_ODDS) if ordered else (MODELS, ODDS)
-    found = [model(estimate, noise, each, rng) for model in models]
-    evidence = np.array([one.evidence for one in found])
+    models = ORDERED_MODELS if ordered else MODELS
+    posteriors = [model(estimate, noise, each, rng) for model in models]
+    odds = [*models.values()]
+    evidence = np.array([posterior.evidence for posterior in posteriors])
     logs = evidence / TEMPER + np.log(odds)
     best = max(float(evidence.max()), 0.0)
     even = math.log(EVEN * sum(odds)) + best / TEMPER - best
-    drawn = [*(one.populations for one in found), np.full((each, len(estimate)), 1 / len(estimate))]
+    drawn = [*(posterior.populations for posterior in posteriors), np.full((each, len(estimate)), 1 / len(estimate))]
     return _summing_to_one(np.concatenate(drawn), noise.sd), np.repeat([*logs, even], each)
 
 

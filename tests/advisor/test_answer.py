@@ -15,7 +15,8 @@ import pandas as pd
 import pytest
 
 from advisor import InputError, advise
-from advisor.question.settings import Simulation
+from advisor.question.fitting import fitting_methods
+from advisor.question.settings import Menu, Simulation
 from advisor.show.rank.answer import summary
 from simulator import POSTPROCESSORS, PROTOCOLS, frequency_oracles
 from simulator.detection import smallest_detectable
@@ -324,3 +325,10 @@ def test_what_leaves_nothing_says_which_bound_keeps_a_protocol(run: Run, states:
         assert out.startswith("Nothing is left")
         (enough,) = re.findall(r"\((--[a-z-]+ [\d.]+) keeps one\)", out)
         assert not run("--eps", "1", *enough.split(), "-p", "oue,grr", *QUICK, states)[1].startswith("Nothing is left")
+
+
+def test_slow_methods_are_left_out_of_simulations_of_large_domains_unless_they_are_named() -> None:
+    loops = {"em", "ems"}
+    for k, expected in ((128, loops), (129, set()), (None, loops)):
+        assert loops & {*fitting_methods(Menu(), ("emd",), True, k=k)} == expected
+    assert fitting_methods(Menu(method=("em",)), ("emd",), True, k=129) == ("em",)

@@ -134,7 +134,7 @@ OVERWRITING = [
     ("estimate", "estimate.csv", "-p", "oue", "--eps", "1", "--n", "100", "--apply", "estimate.csv"),
     ("places", "map.csv", "--eps", "1", "--grid", "4x4", "--columns", "row,col", "-o", "map.csv"),
     ("audit", "--target", "client.py:f", "--reports", "grr", "--k", "4", "--eps", "1", "-o", "client.py"),
-    ("knowledge", "evaluate", "good.csv", "--reps", "10", "-o", "good.csv"),
+    ("knowledge", "cells", "good.csv", "--eps", "1", "-o", "good.csv"),
 ]
 
 
@@ -354,7 +354,7 @@ REFUSALS = [
     (("--eps", "0,5", "--k", "4"), "got '0' (decimals have a point, and a comma separates several)"),
     (("--eps", "0.5-2", "--k", "4"), "eps takes no range, got '0.5-2': give the budgets to compare, such as 0.5,1"),
     (("swep",), "swep: neither a file nor a command; did you mean 'sweep'?"),
-    (("knowledge",), "knowledge needs a command: info, rules, cells, evaluate or build"),
+    (("knowledge",), "knowledge needs a command: info, rules, cells or build"),
     (("knowledge", "inf"), "did you mean 'info'?"),
     (("--eps", "1", "--k", "8", "-o", "x.docx"), ".docx stands for no format: give --format, or one of .txt"),
     (("epsilon", "--flip-prob", "1e-17", "-p", "grr", "--k", "10"), ""),

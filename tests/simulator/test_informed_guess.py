@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from simulator import PROTOCOLS
-from simulator.informed_guess import MOST_SYMBOLS, informed_guess
+from simulator.attacks import MOST_SYMBOLS
 from tests.cells import failures
 
 from .law import channel_of, stream
@@ -21,7 +21,7 @@ def test_likelihoods_of_all_reports_give_the_same() -> None:
         key, epsilon = cell
         oracle, f = PROTOCOLS[key](K, epsilon), np.array([0.05, 0.4, 0.1, 0.25, 0.15, 0.05])
         chance, _ = channel_of(oracle)
-        assert informed_guess(oracle, f) == pytest.approx((f[:, None] * chance).max(axis=0).sum(), rel=1e-9)
+        assert oracle.informed_guess(f) == pytest.approx((f[:, None] * chance).max(axis=0).sum(), rel=1e-9)
 
     assert failures(product(("grr", "rappor", "oue", "ss", "hr", "pgr"), (0.3, 1.0, 1.5, 3.0)), check) == {}
 
@@ -31,7 +31,7 @@ def test_of_equally_likely_values_it_is_the_known_success() -> None:
         (key, k, epsilon)
         for key, kind in PROTOCOLS.items()
         for k, epsilon in SETTINGS
-        if (guess := informed_guess(kind(k, epsilon), np.full(k, 1 / k))) is not None
+        if (guess := kind(k, epsilon).informed_guess(np.full(k, 1 / k))) is not None
         and guess != pytest.approx(kind(k, epsilon).attack_success, rel=1e-3)  # of summation it is a sum of steps
     ]
     assert not wrong
@@ -41,7 +41,7 @@ def test_it_is_never_below_a_guess_without_a_report_nor_above_what_epsilon_allow
     rng = stream("informed", "bounds")
     for (key, kind), (k, epsilon) in product(PROTOCOLS.items(), SETTINGS):
         f = rng.dirichlet(np.full(k, 0.5))
-        guess = informed_guess(kind(k, epsilon), f)
+        guess = kind(k, epsilon).informed_guess(f)
         assert guess is not None, key
         assert f.max() * (1 - 1e-3) <= guess <= min(1.0, f.max() * np.exp(epsilon) * (1 + 1e-3)), key
 
@@ -52,4 +52,4 @@ def test_of_many_symbols_sets_are_taken_for_random_and_that_is_near() -> None:
     small, large = (PROTOCOLS["pgr"](k, 1.0) for k in (1000, 8000))
     assert small.symbols <= MOST_SYMBOLS < large.symbols
     padded = np.append(f, np.zeros(7000))
-    assert informed_guess(large, padded) == pytest.approx(informed_guess(small, f) or 0.0, rel=0.02)
+    assert large.informed_guess(padded) == pytest.approx(small.informed_guess(f) or 0.0, rel=0.02)

@@ -1,4 +1,4 @@
-"""Expectation maximisation against the published loops, in leaps and by cells."""
+"""Expectation maximisation against the published loops, and the cells of neighbouring values."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ import pytest
 
 from simulator import PROTOCOLS
 from simulator.domain import ORDERED
-from simulator.methods import expectation, leaps, observe
-from simulator.methods.leaps import LineCells
+from simulator.methods import expectation, observe
 from simulator.methods.ordered import ORDERED_METHODS
+from simulator.methods.smooth import CELL, WINDOW, LineCells
 from simulator.populations import apportion, frequencies
 from simulator.protocols.square_wave import SquareWave
 from simulator.seeding import rng_for
-from tests.cells import over
 
-from .ordered_methods import channel, error, seen
+from .ordered_methods import channel, seen
 
 
 def slow_em(matrix, counts, epsilon, *, smooth):
@@ -39,8 +38,7 @@ def slow_em(matrix, counts, epsilon, *, smooth):
 
 @pytest.mark.parametrize("member", [SquareWave, PROTOCOLS["grr"]])
 @pytest.mark.parametrize("epsilon", [0.7, 2.0])
-def test_em_and_ems_are_the_published_loops_step_by_step(member, epsilon, monkeypatch):
-    monkeypatch.setattr(expectation, "ONE_BY_ONE", expectation.PUBLISHED_STEPS)
+def test_em_and_ems_are_the_published_loops(member, epsilon):
     protocol = member(24, epsilon)
     _, observed = seen(protocol, "bimodal", 4000, times=3)
     for name, smooth in (("em", False), ("ems", True)):
@@ -49,51 +47,15 @@ def test_em_and_ems_are_the_published_loops_step_by_step(member, epsilon, monkey
             np.testing.assert_allclose(own, slow_em(channel(protocol), counts, epsilon, smooth=smooth), atol=1e-9)
 
 
-SHAPES = ("bimodal", "gaussian", "spike", "sparse", "uniform")
-NEAR = [
-    *((64, shape, 0.5, 10_000, False) for shape in SHAPES),
-    *((64, shape, 4.0, 1_000_000, False) for shape in SHAPES),
-    (64, "bimodal", 0.5, 1_000_000, False),
-    (64, "spike", 1.0, 100, False),
-    (151, "spike", 1.0, 100_000, True),
-    (131, "steps", 0.1, 100_000, True),
-    (131, "gaussian", 0.5, 40, True),
-    (7, "zipf", 0.1, 1000, False),
-    (2, "zipf", 0.5, 1000, False),
-    (131, "zipf", 8.0, 10_000, False),
-    (480, "bimodal", 3.4, 10_000, False),
-]
-# Of 69 places by cells: only where values are many
-NEAR_TOO = [
-    (150, "bimodal", 0.5, 10_000, True),
-    (131, "sparse", 0.7, 10_000_000, True),
-    (540, "spike", 3.0, 100_000, True),
-]
-
-
-@over(NEAR, slow=NEAR_TOO)
-def test_em_and_ems_in_leaps_end_far_nearer_to_the_published_loops_than_to_the_truth(k, shape, epsilon, n, by_cells):
-    """Also by cells, and where windows are narrow."""
-    protocol = SquareWave(k, epsilon)
-    path = leaps.Leaps(protocol.likelihood, np.ones((1, protocol.symbols)), smooth=False)
-    assert (path._cells is not None) == by_cells
-    truth, observed = seen(protocol, shape, n, times=1)
-    for name, smooth in (("em", False), ("ems", True)):
-        slow = [slow_em(channel(protocol), counts, epsilon, smooth=smooth) for counts in observed.tally.counts]
-        for metric in ("l1", "emd"):
-            distance = error(metric, ORDERED_METHODS[name].apply(observed), slow)
-            assert distance <= 0.03 * error(metric, slow, truth)
-
-
 @pytest.mark.parametrize("name", ["em", "ems"])
-def test_leaps_by_cells_do_not_depend_on_what_else_is_in_a_block(name, monkeypatch):
+def test_the_loops_do_not_depend_on_what_else_is_in_a_block(name, monkeypatch):
     protocol = SquareWave(131, 0.5)
     counts = np.stack([apportion(frequencies(shape, 131), n) for shape in ("zipf", "spike") for n in (30, 10**6)])
     observed = observe(protocol, protocol.sample_tally(counts, rng_for(0, "blocks")), ORDERED)
     together = ORDERED_METHODS[name].compute(observed)
     np.testing.assert_allclose(together.sum(axis=1), 1, rtol=1e-9)
     assert together.min() >= 0
-    monkeypatch.setattr(expectation, "LEAPING", 1)
+    monkeypatch.setattr(expectation, "AT_ONCE", 1)
     np.testing.assert_array_equal(ORDERED_METHODS[name].compute(observed), together)
 
 
@@ -114,10 +76,10 @@ def test_cells_share_places_by_what_they_have_of_them(places, cells, size):
 def test_the_square_wave_of_cells_is_about_that_of_their_values(epsilon):
     """But for the two cells at the ends of a window, and those of outputs at the ends of the line."""
     fine = SquareWave(256, epsilon).likelihood
-    coarse = fine.coarser(leaps.CELL, leaps.WINDOW)
+    coarse = fine.coarser(CELL, WINDOW)
     cells, outputs = coarse.shape
     size = 256 / cells
-    assert 1 < size <= leaps.CELL
+    assert 1 < size <= CELL
     values = np.zeros((cells, 256))
     values[np.arange(cells), ((np.arange(cells) + 0.5) * size).astype(int)] = 1  # the value in the middle of a cell
     of_values = LineCells(fine.shape[1], outputs, size).sums(fine.forward(values))[:, 1:-1]
@@ -127,3 +89,11 @@ def test_the_square_wave_of_cells_is_about_that_of_their_values(epsilon):
     assert (~near).sum(axis=1).max() <= 2
     windows = abs(np.diff(of_cells, axis=1)) > 1e-3 * of_cells.max()
     assert (windows.sum(axis=1) <= 2).all()
+
+
+def test_averages_are_those_of_the_published_weights():
+    rows = rng_for(0, "averages").random((3, 30))
+    weights = (2 * np.eye(30) + np.eye(30, k=1) + np.eye(30, k=-1)) / 4
+    weights[[0, -1]] *= 4 / 3
+    expected = rows @ weights.T
+    np.testing.assert_allclose(expectation.averaged(rows), expected / expected.sum(axis=1, keepdims=True))

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from simulator import frequency_oracles
+from simulator.benchmark import Experiment
 from simulator.channels import Channel
+from simulator.gains import gains
 from simulator.hashing import HASHES
 from simulator.methods import POSTPROCESSORS
-from simulator.poisoning import ATTACKS, draw_targets, gains
+from simulator.poisoning import ATTACKS, MAXIMAL, Attack, draw_targets
 from simulator.populations import apportion, frequencies
 from simulator.protocols import FrequencyOracle
 from simulator.protocols.protocol import Tally
@@ -29,16 +31,9 @@ FAKES = 2500
 
 def gain_of(key, epsilon=1.0, repetitions=100, method="none"):
     oracle = PROTOCOLS[key](K, epsilon)
-    found = gains(
-        COUNTS,
-        {key: oracle},
-        POSTPROCESSORS,
-        [(key, method)],
-        share=SHARE,
-        targets=TARGETS,
-        repetitions=repetitions,
-        seed=0,
-    )
+    attack = Attack(MAXIMAL, SHARE, tuple(TARGETS.tolist()))
+    task = Experiment(COUNTS, {key: oracle}, POSTPROCESSORS, {}, ((key, method),), attack=attack)
+    found = gains(task, task.pairs, repetitions=repetitions)
     return oracle, found[key, method]
 
 
@@ -151,7 +146,8 @@ def test_unary_fakes_have_as_many_ones_as_are_usual():
 
 
 def test_numbers_without_a_bound_have_no_gain():
-    assert gain_of("she", repetitions=2)[1] == {"random_value": None, "maximal_gain": None}
+    with pytest.raises(ValueError, match="nothing bounds what one fake report of she may claim"):
+        gain_of("she", repetitions=2)
 
 
 def test_members_of_other_packages_are_attacked_with_the_best_of_many_honest_reports():
@@ -185,4 +181,4 @@ def test_targets_and_gains_follow_the_seed():
 @pytest.mark.parametrize("share", [0.0, 1.0, 0.99999])
 def test_a_share_must_leave_honest_users(share):
     with pytest.raises(ValueError, match="leaves no honest one"):
-        gains(np.array([3, 2]), {}, {}, [], share=share, targets=np.array([0]), repetitions=1, seed=0)
+        Attack(MAXIMAL, share, (0,)).fakes(5)

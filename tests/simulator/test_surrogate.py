@@ -278,8 +278,7 @@ def test_models_share_by_tempered_likelihoods_and_equal_frequencies_by_their_own
     k, each = 6, 3
     own = [np.eye(k)[:each], np.full((each, k), 1 / 3) * (np.arange(k) < 3)]
     models = [lambda *_, one=one, gain=gain: Posterior(one, gain) for one, gain in zip(own, gains, strict=True)]
-    monkeypatch.setattr(surrogate, "MODELS", tuple(models))
-    monkeypatch.setattr(surrogate, "ODDS", (1.0, 2.0))
+    monkeypatch.setattr(surrogate, "MODELS", dict(zip(models, (1.0, 2.0), strict=True)))
     drawn, logs = drawn_from_models(np.full(k, 1 / k), even_noise(0.01), ordered=False, each=each, rng=stream("x"))
     np.testing.assert_allclose(drawn, [*own[0], *own[1], *np.full((each, k), 1 / k)])
     shares = [math.exp(gain / surrogate.TEMPER) * odds for gain, odds in zip(gains, (1, 2), strict=True)]

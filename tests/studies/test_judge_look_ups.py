@@ -9,8 +9,8 @@ from pathlib import Path
 import judge_look_ups
 import numpy as np
 import pytest
+from judging import JudgedSetting, Judging, holdout, settings
 
-from knowledge.judging.questions import JudgedSetting, Judging, holdout, settings
 from knowledge.making.populations import ORDERED_FAMILIES
 from tests.cells import failures
 

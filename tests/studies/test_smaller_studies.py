@@ -25,7 +25,7 @@ from simulator.benchmark import simulate
 from simulator.places import Places
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
-from simulator.surrogate import MODELS, ORDERED_MODELS
+from simulator.surrogate import ORDERED_MODELS
 
 DOCS = Path(__file__).parents[2] / "docs"
 ROW = re.compile(r"^\| ([IV]+-[A-F]) \| (.*?) \| (.*?) \| (yes|\*\*no\*\*) \|$", flags=re.MULTILINE)
@@ -173,7 +173,7 @@ def test_the_ratio_of_two_normal_densities_is_found() -> None:
 def test_an_example_is_a_truth_and_draws_that_count_as_much(place: int) -> None:
     known = [truth for truth in truths([]) if truth.ordered]
     made = fit_plausibility.example(known, place)
-    assert made.traits.shape == (1 + (len(MODELS + ORDERED_MODELS) + 1) * fit_plausibility.DRAWS, 6)
+    assert made.traits.shape == (1 + (len(ORDERED_MODELS) + 1) * fit_plausibility.DRAWS, 6)
     assert np.isfinite(made.traits).all()
     even = made.traits[:, 1] < np.log(0.2)  # within a tenth of the noise
     assert ((made.counts == 0) == even).all()

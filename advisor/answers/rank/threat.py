@@ -6,12 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
-import numpy as np
-
 from advisor.answers.rank.assemble import Contest
 from advisor.answers.rank.result import Defence, Ranking, Recommendation
 from simulator.benchmark import Experiment, Runs, simulate
-from simulator.poisoning import gains
+from simulator.gains import gains
 from simulator.poisoning.attack import NOBODY
 from simulator.ranking import Pair
 
@@ -36,20 +34,9 @@ def under_threat(
         if of_round is not None
         for row in of_round.recommendations
     )
-    measured = gains(
-        request.counts,
-        experiment.oracles,
-        experiment.methods,
-        pairs,
-        share=request.threat or 0.0,
-        targets=np.array(request.promoted),
-        repetitions=REPETITIONS,
-        seed=request.seed,
-        domain=experiment.domain,
-    )
-    calm = (
-        experiment if experiment.attack is None else replace(experiment, attack=replace(experiment.attack, kind=NOBODY))
-    )
+    measured = gains(replace(experiment, counts=request.counts), pairs, repetitions=REPETITIONS, jobs=jobs)
+    attack = experiment.attack
+    calm = experiment if attack is None else replace(experiment, attack=replace(attack, kind=NOBODY))
     # Several populations behind what was collected are shown equally often.
     repetitions = REPETITIONS if request.collected is None else len(experiment.populations)
     runs = simulate(calm, 0, repetitions, pairs=pairs, jobs=jobs, progress=progress)
