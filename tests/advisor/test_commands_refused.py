@@ -223,8 +223,6 @@ OTHERS = [
     ("knowledge cells", "--eps and --k are missing"),
     ("knowledge cells --eps 1 --k 9 --column a --keep-top 2", "--column, --keep-top needs a sample, and none is given"),
     ("knowledge cells --eps 1 --k 9 --top 101", "--top must be at most 100"),
-    ("knowledge evaluate absent.csv", "absent.csv: no such file"),
-    ("knowledge evaluate --reps 5", "reps must be at least 10"),
     ("knowledge build --backend mpi --to built", "backend must be one of loky, threading, dask"),
     ("knowledge build --scheduler tcp://x:1 --to built", "--scheduler is for --backend dask"),
     ("knowledge build --quick --to ''", "to must be the name of a folder"),
