@@ -173,14 +173,8 @@ def test_channels_are_audited_and_poisoned_like_any_protocol():
     assert line.epsilon_analytic == pytest.approx(0.8, rel=1e-9)  # neighbours, told apart by what is beyond them
     assert line.epsilon_guaranteed == pytest.approx(0.8, rel=1e-9)
     pairs = (("geo", "ibu"), ("geo", "norm_sub"))
-    task = Experiment(
-        COUNTS,
-        {"geo": planar_geometric(Places(2, 4), 0.8)},
-        POSTPROCESSORS,
-        {},
-        pairs,
-        attack=Attack(MAXIMAL, 0.1, (0,)),
-    )
+    menu = {"geo": planar_geometric(Places(2, 4), 0.8)}
+    task = Experiment(COUNTS, menu, POSTPROCESSORS, {}, pairs, attack=Attack(MAXIMAL, 0.1, (0,)))
     made = gains(task, pairs, repetitions=3)
     assert all(gain["maximal_gain"] > gain["random_value"] for gain in made.values())
 

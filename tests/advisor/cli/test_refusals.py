@@ -108,7 +108,7 @@ def test_bad_usage_gets_one_clear_line_and_exit_code_2(
 OTHERS = [
     *((words, EMPTY) for words in ([""], ["--eps", "1", " "], ["estimate", ""], ["plan", ""], ["places", ""])),
     (["knowledge", "inf"], "knowledge has no command 'inf'; did you mean 'info'?"),
-    (["knowledge", "xyz"], "there are info, rules, cells, evaluate, build"),
+    (["knowledge", "xyz"], "there are info, rules, cells, build"),
     (["--k", "32", "--shape", "sparse:1e160", "--eps", "1"], "sparse"),
     (["places", "--cell-km", "1e300", "--columns", "x,y", "map.csv", "--eps", "1"], "cell-km must be a number above 0"),
     (["--show-completion"], "completion knows bash, zsh, fish and PowerShell"),
