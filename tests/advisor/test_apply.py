@@ -17,54 +17,47 @@ from simulator import POSTPROCESSORS, PROTOCOLS, Noise, frequency_oracles
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 from tests.advisor.estimates import ALONE
-from tests.cells import failures
+from tests.cells import failures, over
 
 Z = stats.norm.ppf(0.975)
 
 
-def test_interval_is_a_scan_of_all_frequencies() -> None:
-    def check(cell: tuple[float, str]) -> None:
-        epsilon, protocol = cell
-        noise = PROTOCOLS[protocol](20, epsilon).noise(500)
-        grid = np.linspace(0, 1, 20_001)
-        estimates = np.concatenate([np.linspace(-2, 3, 41), np.linspace(-3, 3, 13) * noise.sd, [0.0, 1.0]])
-        low, high = frequency_interval(estimates, noise)
-        at_zero, slope = noise.line(estimates)
-        assert ((low >= 0) & (low <= high) & (high <= 1)).all()
-        lines = np.broadcast_to(at_zero, estimates.shape)
-        for estimate, a, least, most in zip(estimates, lines, low, high, strict=True):
-            counted = np.clip(estimate, 0, 1)  # outside of what is possible it counts as the nearest frequency
-            inside = (counted - grid) ** 2 <= Z**2 * (a + slope * grid)
-            assert inside.any()
-            # the ends of the scan are off by one step
-            assert least == pytest.approx(grid[inside].min(), abs=1 / 20_000)
-            assert most == pytest.approx(grid[inside].max(), abs=1 / 20_000)
-
-    assert failures(product([0.3, 1.0, 4.0], frequency_oracles()), check) == {}
+@over(product([0.3, 1.0, 4.0], frequency_oracles()))
+def test_interval_is_a_scan_of_all_frequencies(epsilon, protocol) -> None:
+    noise = PROTOCOLS[protocol](20, epsilon).noise(500)
+    grid = np.linspace(0, 1, 20_001)
+    estimates = np.concatenate([np.linspace(-2, 3, 41), np.linspace(-3, 3, 13) * noise.sd, [0.0, 1.0]])
+    low, high = frequency_interval(estimates, noise)
+    at_zero, slope = noise.line(estimates)
+    assert ((low >= 0) & (low <= high) & (high <= 1)).all()
+    lines = np.broadcast_to(at_zero, estimates.shape)
+    for estimate, a, least, most in zip(estimates, lines, low, high, strict=True):
+        counted = np.clip(estimate, 0, 1)  # outside of what is possible it counts as the nearest frequency
+        inside = (counted - grid) ** 2 <= Z**2 * (a + slope * grid)
+        assert inside.any()
+        # the ends of the scan are off by one step
+        assert least == pytest.approx(grid[inside].min(), abs=1 / 20_000)
+        assert most == pytest.approx(grid[inside].max(), abs=1 / 20_000)
 
 
-def test_interval_covers_the_frequency_as_often_as_it_says() -> None:
+@over(product([0, 0.002, 0.02, 0.3, 0.9], ["oue", "grr"]))
+def test_interval_covers_the_frequency_as_often_as_it_says(share, protocol) -> None:
     """4,000 trials know 95 % to 0.34 points; |z| of 5 is a false alarm of 6e-7 in each of ten tests.
 
     Counts are whole numbers: their steps are below 1 / 60 of the sd, and move the cover by up to the chance of one
     count, 0.06 / 60 at each end. Estimates below 0 count as 0, whose interval reaches up to 1.96 sd: of
     frequencies below that only the upper side can miss.
     """
-
-    def check(cell: tuple[float, str]) -> None:
-        share, protocol = cell
-        k, n, trials = 4, 20_000, 4000
-        oracle = PROTOCOLS[protocol](k, 1.0)
-        first = round(share * n)
-        counts = np.array([first, *apportion(np.ones(k - 1), n - first)])
-        rng = rng_for(0, "tests", "coverage", protocol, first)
-        estimates = oracle.estimate(oracle.sample_support(np.broadcast_to(counts, (trials, k)), rng), n)[:, 0]
-        low, high = frequency_interval(estimates, oracle.noise(n))
-        covered = ((low <= share) & (share <= high)).mean()
-        expected = 0.95 if share > 1.96 * oracle.noise(n).sd else 0.975
-        assert abs(covered - expected) < 5 * (expected * (1 - expected) / trials) ** 0.5 + 0.002
-
-    assert failures(product([0, 0.002, 0.02, 0.3, 0.9], ["oue", "grr"]), check) == {}
+    k, n, trials = 4, 20_000, 4000
+    oracle = PROTOCOLS[protocol](k, 1.0)
+    first = round(share * n)
+    counts = np.array([first, *apportion(np.ones(k - 1), n - first)])
+    rng = rng_for(0, "tests", "coverage", protocol, first)
+    estimates = oracle.estimate(oracle.sample_support(np.broadcast_to(counts, (trials, k)), rng), n)[:, 0]
+    low, high = frequency_interval(estimates, oracle.noise(n))
+    covered = ((low <= share) & (share <= high)).mean()
+    expected = 0.95 if share > 1.96 * oracle.noise(n).sd else 0.975
+    assert abs(covered - expected) < 5 * (expected * (1 - expected) / trials) ** 0.5 + 0.002
 
 
 @pytest.mark.parametrize(

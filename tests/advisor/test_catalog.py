@@ -25,7 +25,7 @@ from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, Metric, Noise, PostPro
 from simulator.foreign import REGISTERED
 from simulator.protocols.grr import GRR
 from tests.advisor.conftest import Run
-from tests.cells import failures
+from tests.cells import failures, over
 
 TABLES: dict[str, Mapping[str, object]] = {"protocols": PROTOCOLS, "methods": POSTPROCESSORS, "metrics": METRICS}
 MEMBERS = [*PROTOCOLS, *POSTPROCESSORS, *METRICS]
@@ -99,17 +99,14 @@ def test_explain_shows_cost_and_recipes_as_they_are(run: Run, members: list[str]
     assert failures(members, shown) == {}
 
 
-def test_code_is_neither_folded_nor_taken_for_markup() -> None:
-    def whole(cell: tuple[bool, str]) -> None:
-        terminal, name = cell
-        file = StringIO()
-        console = Console(file=file, width=30, force_terminal=terminal, highlight=False, legacy_windows=False)
-        member = explanation(name)
-        show(explain_document(member), View(), console)
-        assert member.python in file.getvalue()
-        assert (member.source or "") in file.getvalue()
-
-    assert failures(product([True, False], ["wavelet_eb", "post_pos", "grr", "norm_cut", "l1"]), whole) == {}
+@over(product([True, False], ["wavelet_eb", "post_pos", "grr", "norm_cut", "l1"]))
+def test_code_is_neither_folded_nor_taken_for_markup(terminal, name) -> None:
+    file = StringIO()
+    console = Console(file=file, width=30, force_terminal=terminal, highlight=False, legacy_windows=False)
+    member = explanation(name)
+    show(explain_document(member), View(), console)
+    assert member.python in file.getvalue()
+    assert (member.source or "") in file.getvalue()
 
 
 def test_promises_say_order_and_protocols() -> None:

@@ -13,7 +13,7 @@ from advisor.names import protocol_text
 from knowledge.sources import OWN, sources, sources_of
 from simulator import POSTPROCESSORS, PROTOCOLS, __version__
 from simulator.methods.summaries import SUMMARIES
-from tests.cells import failures
+from tests.cells import failures, over
 
 ROOT = Path(__file__).parents[2]
 ENTRY = re.compile(r"@(\w+)\{(\w+),\n((?:  \w+ = \{.*\},?\n)+)\}\n")
@@ -29,18 +29,16 @@ def entries(text: str) -> dict[str, dict[str, str]]:
     return found
 
 
-def test_every_source_that_a_member_names_has_an_entry() -> None:
-    def has_an_entry(name: str) -> None:
-        reference = (PROTOCOLS.get(name) or POSTPROCESSORS[name]).reference
-        for part in (part.strip() for part in reference.split(";")):
-            assert part in sources()
-            source = sources()[part]
-            if part != OWN:
-                assert str(source.year) in part
-                first = part.split(" et al")[0].split(",")[0]
-                assert first.split()[-1] in source.authors[0].replace(r"{\'o}", "o")
-
-    assert failures([*PROTOCOLS, *POSTPROCESSORS, *SUMMARIES], has_an_entry) == {}
+@over([*PROTOCOLS, *POSTPROCESSORS, *SUMMARIES])
+def test_every_source_that_a_member_names_has_an_entry(name) -> None:
+    reference = (PROTOCOLS.get(name) or POSTPROCESSORS[name]).reference
+    for part in (part.strip() for part in reference.split(";")):
+        assert part in sources()
+        source = sources()[part]
+        if part != OWN:
+            assert str(source.year) in part
+            first = part.split(" et al")[0].split(",")[0]
+            assert first.split()[-1] in source.authors[0].replace(r"{\'o}", "o")
 
 
 def test_entries_are_well_formed_and_used() -> None:

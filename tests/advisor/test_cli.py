@@ -18,7 +18,7 @@ from advisor.cli.options import flags_of, spread
 from simulator import METRICS, POSTPROCESSORS, __version__, frequency_oracles
 from tests.advisor.cli_answers import QUICK, SCHEMA, answer
 from tests.advisor.conftest import Run
-from tests.cells import failures
+from tests.cells import failures, over
 
 FEW = (*QUICK, "-p", "grr,oue", "--method", "none,norm_sub")
 
@@ -54,23 +54,22 @@ def test_json_has_all_contract_fields_in_rank_order(run: Run, states: str) -> No
 
 
 @pytest.mark.slow
-def test_metrics_of_numbers_have_tables_pages_pictures_and_threats(run: Run, ages: str, tmp_path: Path) -> None:
-    def check(cell: tuple[str, str]) -> None:
-        metric, unit = cell
-        page, picture = tmp_path / f"{metric}.html", tmp_path / f"{metric}.png"
-        files = ("--report", page, "--plot", picture, "--threat", "0.05")
-        code, out, err = run("fakes", "-e", "2", "-m", metric, "--format", "json", *files, *QUICK, ages)
-        assert code == 0, err
-        data: Any = answer(out)
-        assert (data["request"]["metric"], data["unit"]) == (metric, unit)
-        assert data["recommendations"][0]["error"] > 0
-        assert data["recommendations"][0]["gain_maximal"] is not None
-        written = page.read_text(encoding="utf-8")
-        assert f"{metric} error" in written
-        assert METRICS[metric].title in written
-        assert picture.stat().st_size > 0
-
-    assert failures([("mean", "bins"), ("quantiles", "bins"), ("ks", "frequency")], check) == {}
+@over([("mean", "bins"), ("quantiles", "bins"), ("ks", "frequency")])
+def test_metrics_of_numbers_have_tables_pages_pictures_and_threats(
+    metric, unit, *, run: Run, ages: str, tmp_path: Path
+) -> None:
+    page, picture = tmp_path / f"{metric}.html", tmp_path / f"{metric}.png"
+    files = ("--report", page, "--plot", picture, "--threat", "0.05")
+    code, out, err = run("fakes", "-e", "2", "-m", metric, "--format", "json", *files, *QUICK, ages)
+    assert code == 0, err
+    data: Any = answer(out)
+    assert (data["request"]["metric"], data["unit"]) == (metric, unit)
+    assert data["recommendations"][0]["error"] > 0
+    assert data["recommendations"][0]["gain_maximal"] is not None
+    written = page.read_text(encoding="utf-8")
+    assert f"{metric} error" in written
+    assert METRICS[metric].title in written
+    assert picture.stat().st_size > 0
 
 
 def test_all_metrics_of_an_unordered_domain_leave_out_the_ordered_ones_and_say_so(run: Run, states: str) -> None:
@@ -220,14 +219,12 @@ def test_the_main_help_is_a_page_of_60_lines(run: Run, monkeypatch: pytest.Monke
         assert max(map(len, lines)) <= width
 
 
-def test_verbose_help_lists_every_option_of_a_command(run: Run) -> None:
-    def check(command: str) -> None:
-        lines = run(*([] if command == MAIN else [command]), "--help", "--verbose")[1].splitlines()
-        rows = (line.split("  ")[1] for line in lines if line.startswith("  -"))
-        listed = {word.strip(",") for row in rows for word in row.split()}
-        assert {*flags_of(spread(_function(command)))} <= listed
-
-    assert failures([MAIN, *sorted({*COMMANDS} - {"knowledge"})], check) == {}
+@over([MAIN, *sorted({*COMMANDS} - {"knowledge"})])
+def test_verbose_help_lists_every_option_of_a_command(command, *, run: Run) -> None:
+    lines = run(*([] if command == MAIN else [command]), "--help", "--verbose")[1].splitlines()
+    rows = (line.split("  ")[1] for line in lines if line.startswith("  -"))
+    listed = {word.strip(",") for row in rows for word in row.split()}
+    assert {*flags_of(spread(_function(command)))} <= listed
 
 
 def test_help_is_printed_whatever_else_is_given(run: Run) -> None:

@@ -24,7 +24,7 @@ from simulator.hashing import DEFAULT_HASH, HASHES
 from tests.advisor.conftest import Run
 from tests.advisor.schemas import schema
 from tests.advisor.test_process import COMMAND, ESCAPE, on_a_terminal
-from tests.cells import failures
+from tests.cells import failures, over
 
 SCHEMA = schema("audit")
 
@@ -257,16 +257,14 @@ def test_a_right_client_is_not_whatever_the_order_of_its_lines(run: Run) -> None
     assert failures([("right", ()), ("sorted", ()), ("right", AS_GRR), ("bits", AS_OUE)], check) == {}
 
 
-def test_lines_are_read_as_the_clients_write_them() -> None:
-    def check(key: str) -> None:
-        k, epsilon = 12, 1.0
-        client = module_of(client_file(CodedCollection(key, "em_stopped" if key == "sw" else "none", k, epsilon)))
-        entropy = random.Random(1).randbytes  # noqa: S311 - tests have to be repeatable
-        reports = [client.randomised(value, entropy) for value in range(k) for _ in range(5)]
-        read = reports_of([client.line(report) for report in reports], key, k, epsilon)
-        assert [np.array(one).tolist() for one in read] == [np.array(one).tolist() for one in reports]
-
-    assert failures(PROTOCOLS, check) == {}
+@over(PROTOCOLS)
+def test_lines_are_read_as_the_clients_write_them(key) -> None:
+    k, epsilon = 12, 1.0
+    client = module_of(client_file(CodedCollection(key, "em_stopped" if key == "sw" else "none", k, epsilon)))
+    entropy = random.Random(1).randbytes  # noqa: S311 - tests have to be repeatable
+    reports = [client.randomised(value, entropy) for value in range(k) for _ in range(5)]
+    read = reports_of([client.line(report) for report in reports], key, k, epsilon)
+    assert [np.array(one).tolist() for one in read] == [np.array(one).tolist() for one in reports]
 
 
 @pytest.mark.usefixtures("files")

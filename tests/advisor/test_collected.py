@@ -23,7 +23,7 @@ from simulator.methods.summaries import SUMMARIES
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 from tests.advisor.estimates import ALONE
-from tests.cells import failures
+from tests.cells import failures, over
 
 EPSILON, N, K = 1.0, 100_000, 256
 
@@ -49,24 +49,21 @@ def checked(values: np.ndarray, protocol: str = "oue", **options: object) -> Col
     ],
     ids=["default", "other sizes", "other budgets"],
 )
+@over(frequency_oracles())
 def test_the_honest_raw_estimate_is_accepted_without_a_warning(
-    sizes: tuple[int, ...], collections: tuple[tuple[int, float], ...]
+    protocol, *, sizes: tuple[int, ...], collections: tuple[tuple[int, float], ...]
 ) -> None:
     """For each protocol up to 40 estimates with four checks each, wrong once in 10^6: 0.002 false alarms in all."""
-
-    def check(protocol: str) -> None:
-        assert CHANCE == 1e-6
-        for k in sizes:
-            for shape in ("uniform", "zipf", "sparse", "spike", "gaussian"):
-                for n, epsilon in collections:
-                    values = raw(protocol, k, n, shape, epsilon)
-                    found = checked(values, protocol, epsilon=epsilon, n=n)
-                    assert found.warnings == (), (k, shape, n, epsilon)
-                    np.testing.assert_array_equal(found.observed.estimate, values)
-                    again = checked(values * n, protocol, epsilon=epsilon, n=n)
-                    np.testing.assert_allclose(again.observed.estimate, values, rtol=1e-12, atol=1e-15)
-
-    assert failures(frequency_oracles(), check) == {}
+    assert CHANCE == 1e-6
+    for k in sizes:
+        for shape in ("uniform", "zipf", "sparse", "spike", "gaussian"):
+            for n, epsilon in collections:
+                values = raw(protocol, k, n, shape, epsilon)
+                found = checked(values, protocol, epsilon=epsilon, n=n)
+                assert found.warnings == (), (k, shape, n, epsilon)
+                np.testing.assert_array_equal(found.observed.estimate, values)
+                again = checked(values * n, protocol, epsilon=epsilon, n=n)
+                np.testing.assert_allclose(again.observed.estimate, values, rtol=1e-12, atol=1e-15)
 
 
 def test_estimates_with_few_digits_zeros_or_hardly_any_noise_are_accepted() -> None:
@@ -157,57 +154,46 @@ def test_numbers_are_ordered_by_value_whatever_their_spelling() -> None:
     np.testing.assert_array_equal(respelled.observed.estimate, values[[1, 0, 2]])
 
 
-def test_an_estimate_rounded_beyond_its_noise_is_called_rounded_not_clipped() -> None:
-    def check(cell: tuple[int, int]) -> None:
-        n, digits = cell
-        rounded = raw("oue", 16, n, "sparse").round(digits)
-        for values in (rounded, np.where(rounded == 0, 0.0, rounded)):  # a spreadsheet writes 0.00 for -0.00
-            (warning,) = checked(values, n=n).warnings
-            assert "clipped" not in warning
-            assert f"rounded to {digits} decimals" in warning
-        assert (rounded == 0).sum() > 1
-
-    assert failures([(10**6, 2), (10**7, 2), (10**8, 3)], check) == {}
+@over([(10**6, 2), (10**7, 2), (10**8, 3)])
+def test_an_estimate_rounded_beyond_its_noise_is_called_rounded_not_clipped(n, digits) -> None:
+    rounded = raw("oue", 16, n, "sparse").round(digits)
+    for values in (rounded, np.where(rounded == 0, 0.0, rounded)):  # a spreadsheet writes 0.00 for -0.00
+        (warning,) = checked(values, n=n).warnings
+        assert "clipped" not in warning
+        assert f"rounded to {digits} decimals" in warning
+    assert (rounded == 0).sum() > 1
 
 
-def test_noise_larger_than_said_is_noticed() -> None:
+@over(product(range(5), ["oue", "rappor", "olh", "grr"]))
+def test_noise_larger_than_said_is_noticed(seed, protocol) -> None:
     """With 4 times the users, or a budget with noise half as large, the lower half of the noise is far too wide.
 
     Most of 256 true frequencies of a zipf are below one sd of the noise said, so the 128 squares below 0 of the half
     that is negative have mean 4 and not 1: 3 times 128 above what is expected, 17 sd of the noise said are refused.
     """
-
-    def check(cell: tuple[int, str]) -> None:
-        seed, protocol = cell
-        values = raw(protocol, K, N // 10, seed=seed)
-        noise = PROTOCOLS[protocol](K, EPSILON).noise(N // 10)
-        assert checked(values, protocol, n=N // 10).warnings == ()
-        with pytest.raises(InputError, match="spreads more than the noise") as caught:
-            checked(values, protocol, n=4 * N // 10)
-        found = re.search(r"([\d.]+) sd of the noise .* and ([\d.]+) can happen", str(caught.value))
-        assert found is not None
-        assert float(found[1]) >= float(found[2])  # to one digit: what is named is what is out of the question
-        assert noise.sd > 2 * PROTOCOLS[protocol](K, 4 * EPSILON).noise(N // 10).sd
-        # Where the estimates do not sum to 1 exactly, their sum may be too far off before anything else is looked at.
-        with pytest.raises(InputError, match=r"(spreads more than the noise|sums to .* check n, eps and the protocol)"):
-            checked(values, protocol, n=N // 10, epsilon=4 * EPSILON)
-
-    assert failures(product(range(5), ["oue", "rappor", "olh", "grr"]), check) == {}
+    values = raw(protocol, K, N // 10, seed=seed)
+    noise = PROTOCOLS[protocol](K, EPSILON).noise(N // 10)
+    assert checked(values, protocol, n=N // 10).warnings == ()
+    with pytest.raises(InputError, match="spreads more than the noise") as caught:
+        checked(values, protocol, n=4 * N // 10)
+    found = re.search(r"([\d.]+) sd of the noise .* and ([\d.]+) can happen", str(caught.value))
+    assert found is not None
+    assert float(found[1]) >= float(found[2])  # to one digit: what is named is what is out of the question
+    assert noise.sd > 2 * PROTOCOLS[protocol](K, 4 * EPSILON).noise(N // 10).sd
+    # Where the estimates do not sum to 1 exactly, their sum may be too far off before anything else is looked at.
+    with pytest.raises(InputError, match=r"(spreads more than the noise|sums to .* check n, eps and the protocol)"):
+        checked(values, protocol, n=N // 10, epsilon=4 * EPSILON)
 
 
-def test_noise_smaller_than_said_is_noticed_where_little_else_spreads() -> None:
+@over(product(range(5), ["oue", "olh", "grr"]))
+def test_noise_smaller_than_said_is_noticed_where_little_else_spreads(seed, protocol) -> None:
     """Even frequencies: the squares have a quarter of the mean said, 256 of them known to 9 %."""
-
-    def check(cell: tuple[int, str]) -> None:
-        seed, protocol = cell
-        values = raw(protocol, K, N, "uniform", seed=seed)
-        assert checked(values, protocol).warnings == ()
-        with pytest.raises(InputError, match="spreads less than noise alone"):
-            checked(values, protocol, n=N // 4)
-        with pytest.raises(InputError, match="smoothed or post-processed before, or eps or n is larger"):
-            checked(np.convolve(np.pad(values, 4, mode="wrap"), np.full(9, 1 / 9), mode="valid"), protocol)
-
-    assert failures(product(range(5), ["oue", "olh", "grr"]), check) == {}
+    values = raw(protocol, K, N, "uniform", seed=seed)
+    assert checked(values, protocol).warnings == ()
+    with pytest.raises(InputError, match="spreads less than noise alone"):
+        checked(values, protocol, n=N // 4)
+    with pytest.raises(InputError, match="smoothed or post-processed before, or eps or n is larger"):
+        checked(np.convolve(np.pad(values, 4, mode="wrap"), np.full(9, 1 / 9), mode="valid"), protocol)
 
 
 def test_repairs_that_leave_no_zeros_are_recognised() -> None:
@@ -237,18 +223,15 @@ def estimates(protocol: str, shape: str) -> tuple[FrequencyOracle, np.ndarray]:
     return oracle, oracle.estimate(draws, MANY)
 
 
-def test_the_right_n_is_hardly_ever_doubted() -> None:
+@over(["zipf", "uniform", TWO])
+def test_the_right_n_is_hardly_ever_doubted(shape) -> None:
     """False alarms: at most two in a thousand, so more than 8 of 500 have a probability under 1e-5."""
-
-    def check(shape: str) -> None:
-        doubted = 0
-        for protocol in ("grr", "oue", "olh", "hr", "pgr"):
-            oracle, every = estimates(protocol, shape)
-            doubted += sum(spread_doubt(one, oracle.noise(MANY)) is not None for one in every)
-        assert OF_DOUBT == 1e-3
-        assert doubted <= 8
-
-    assert failures(["zipf", "uniform", TWO], check) == {}
+    doubted = 0
+    for protocol in ("grr", "oue", "olh", "hr", "pgr"):
+        oracle, every = estimates(protocol, shape)
+        doubted += sum(spread_doubt(one, oracle.noise(MANY)) is not None for one in every)
+    assert OF_DOUBT == 1e-3
+    assert doubted <= 8
 
 
 def test_an_n_that_is_off_by_a_factor_is_doubted() -> None:
@@ -304,34 +287,31 @@ def answered(values: np.ndarray, **options: object) -> Advice:
     return advise(1.0, estimate=values, protocol="oue", n=CLIPPED, ordered=False, **(ALONE | options))  # type: ignore[arg-type]
 
 
-def test_what_was_clipped_is_restored_and_said() -> None:
+@over(["zipf", "sparse"])
+def test_what_was_clipped_is_restored_and_said(shape) -> None:
     """The scale is known as well as the sum of raw estimates, which is 1 on average: a tenth of it is two sd."""
-
-    def check(shape: str) -> None:
-        positive = np.maximum(to_clip(shape), 0.0).sum()
-        assert positive > 1 + OF_SUM
-        assert 0.1 * positive > 2 * OF_SUM
-        for method, scaled in (("base_pos", False), ("norm_mul", True)):
-            cut = repaired(shape, method)
-            zeros = cut == 0
-            found = checked(cut, n=CLIPPED)
-            assert found.given is not None
-            np.testing.assert_array_equal(found.given, cut)
-            estimate = found.observed.estimate
-            scale = estimate[~zeros].sum()
-            assert scale == pytest.approx(positive, rel=0.1 if scaled else 1e-12)
-            np.testing.assert_allclose(estimate[~zeros], scale * cut[~zeros] / cut.sum(), rtol=1e-12)
-            # What is drawn below 0 sums to what was cut off, to three sd of the difference of two such sums at most.
-            assert (estimate[zeros] <= 0).all()
-            assert abs(estimate[zeros].sum() - to_clip(shape)[zeros].sum()) < 3 * 2**0.5 * NOISE.sd * zeros.sum() ** 0.5
-            (warning,) = found.warnings
-            assert warning.startswith("this is not a raw estimate: it was clipped at 0")
-            assert (f"made to sum to 1, from about {scale:.4g}, which is undone" in warning) == scaled
-            assert f"({zeros.sum()} of 256 values are exactly 0, none is negative)" in warning
-            again = checked(cut * CLIPPED, n=CLIPPED)  # as counts
-            np.testing.assert_allclose(again.observed.estimate, estimate, rtol=1e-9)
-
-    assert failures(["zipf", "sparse"], check) == {}
+    positive = np.maximum(to_clip(shape), 0.0).sum()
+    assert positive > 1 + OF_SUM
+    assert 0.1 * positive > 2 * OF_SUM
+    for method, scaled in (("base_pos", False), ("norm_mul", True)):
+        cut = repaired(shape, method)
+        zeros = cut == 0
+        found = checked(cut, n=CLIPPED)
+        assert found.given is not None
+        np.testing.assert_array_equal(found.given, cut)
+        estimate = found.observed.estimate
+        scale = estimate[~zeros].sum()
+        assert scale == pytest.approx(positive, rel=0.1 if scaled else 1e-12)
+        np.testing.assert_allclose(estimate[~zeros], scale * cut[~zeros] / cut.sum(), rtol=1e-12)
+        # What is drawn below 0 sums to what was cut off, to three sd of the difference of two such sums at most.
+        assert (estimate[zeros] <= 0).all()
+        assert abs(estimate[zeros].sum() - to_clip(shape)[zeros].sum()) < 3 * 2**0.5 * NOISE.sd * zeros.sum() ** 0.5
+        (warning,) = found.warnings
+        assert warning.startswith("this is not a raw estimate: it was clipped at 0")
+        assert (f"made to sum to 1, from about {scale:.4g}, which is undone" in warning) == scaled
+        assert f"({zeros.sum()} of 256 values are exactly 0, none is negative)" in warning
+        again = checked(cut * CLIPPED, n=CLIPPED)  # as counts
+        np.testing.assert_allclose(again.observed.estimate, estimate, rtol=1e-9)
 
 
 def test_only_what_needs_no_negative_values_competes_and_the_raw_row_is_of_what_was_given() -> None:

@@ -37,7 +37,7 @@ from simulator.methods import observe
 from simulator.protocols.local_hashing import LocalHashing
 from tests.advisor.client_laws import law_of, surprise
 from tests.advisor.inputs.reading import read_reports
-from tests.cells import failures
+from tests.cells import failures, over
 
 FALSE_ALARM = 1e-6  # of each test of a law
 DRAWS = 10_000
@@ -285,48 +285,41 @@ def test_what_would_favour_small_numbers_is_drawn_again() -> None:
     assert not client.chance(7, replies(b"\x07"))
 
 
-def test_python_clients_need_nothing_but_secrets_and_no_floating_point() -> None:
-    def check(cell: tuple[str, str]) -> None:
-        key, hashing = cell
-        for k in (5, 20, 40):
-            tree = ast.parse(client_file(made(key, k, 1.3, hashing)))
-            imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
-            assert [ast.unparse(node) for node in imports] == ["import secrets"]
-            # The budget is a figure to compare with, and the audit looks at cells as numbers: no report depends on
-            # these.
-            body = [node for node in tree.body if "EPSILON" not in ast.unparse(node).partition("\n")[0]]
-            body = [node for node in body if getattr(node, "name", "") != "audited"]
-            for node in (each for statement in body for each in ast.walk(statement)):
-                assert not (isinstance(node, ast.Constant) and isinstance(node.value, float))
-                assert not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div))
-                assert not (isinstance(node, ast.Name) and node.id in ("float", "round"))
-
-    assert failures(EVERY, check) == {}
+@over(EVERY)
+def test_python_clients_need_nothing_but_secrets_and_no_floating_point(key, hashing) -> None:
+    for k in (5, 20, 40):
+        tree = ast.parse(client_file(made(key, k, 1.3, hashing)))
+        imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+        assert [ast.unparse(node) for node in imports] == ["import secrets"]
+        # The budget is a figure to compare with, and the audit looks at cells as numbers: no report depends on
+        # these.
+        body = [node for node in tree.body if "EPSILON" not in ast.unparse(node).partition("\n")[0]]
+        body = [node for node in body if getattr(node, "name", "") != "audited"]
+        for node in (each for statement in body for each in ast.walk(statement)):
+            assert not (isinstance(node, ast.Constant) and isinstance(node.value, float))
+            assert not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div))
+            assert not (isinstance(node, ast.Name) and node.id in ("float", "round"))
 
 
-def test_browser_clients_need_nothing_and_no_other_randomness() -> None:
-    def check(cell: tuple[str, str]) -> None:
-        key, hashing = cell
-        source = client_file(made(key, 40, 1.3, hashing), "client.mjs")
-        for word in ("import", "require", "Math.random", "Math.exp", "Math.log", "Date", "performance"):
-            assert word not in source
-        assert source.count("crypto.getRandomValues(") == 1
-
-    assert failures(EVERY, check) == {}
+@over(EVERY)
+def test_browser_clients_need_nothing_and_no_other_randomness(key, hashing) -> None:
+    source = client_file(made(key, 40, 1.3, hashing), "client.mjs")
+    for word in ("import", "require", "Math.random", "Math.exp", "Math.log", "Date", "performance"):
+        assert word not in source
+    assert source.count("crypto.getRandomValues(") == 1
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(NODE is None, reason="node is not installed")
-def test_both_languages_make_the_same_lines_from_the_same_bytes(tmp_path: Path) -> None:
-    def check(cell: tuple[tuple[str, str], tuple[int, float]]) -> None:
-        (key, hashing), (k, epsilon) = cell
-        collection = made(key, k, epsilon, hashing)
-        done = checked_by_node(tmp_path / f"{key}_{hashing}_{k}", collection, client_file(collection, "client.mjs"))
-        assert done.returncode == 0, done.stderr
-        count = len(json.loads(vectors(collection))["vectors"])
-        assert done.stdout == f"client.mjs makes the {count} reports of test_vectors.json\n"
-
-    assert failures(product(EVERY, [(2, 1.0), (20, 1.3), (70, 0.5), (256, 5.5)]), check) == {}
+@over(product(EVERY, [(2, 1.0), (20, 1.3), (70, 0.5), (256, 5.5)]))
+def test_both_languages_make_the_same_lines_from_the_same_bytes(setting, case, *, tmp_path: Path) -> None:
+    key, hashing = setting
+    k, epsilon = case
+    collection = made(key, k, epsilon, hashing)
+    done = checked_by_node(tmp_path / f"{key}_{hashing}_{k}", collection, client_file(collection, "client.mjs"))
+    assert done.returncode == 0, done.stderr
+    count = len(json.loads(vectors(collection))["vectors"])
+    assert done.stdout == f"client.mjs makes the {count} reports of test_vectors.json\n"
 
 
 @pytest.mark.slow
@@ -475,26 +468,22 @@ WRONG = {
 }
 
 
-def test_lines_that_are_no_reports_are_left_out_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+@over([(key, size) for key in PROTOCOLS for size in (7, 100_000)])
+def test_lines_that_are_no_reports_are_left_out_and_counted(key, size, *, monkeypatch: pytest.MonkeyPatch) -> None:
     """Wherever they stand, and however the lines fall into blocks."""
-
-    def check(cell: tuple[str, int]) -> None:
-        key, size = cell
-        monkeypatch.setattr(reports, "BLOCK", size)
-        collection = CodedCollection(key, proper_method(key), 16, 1.0)
-        client, native = reports_of(collection, 50)
-        lines, setting = list(map(client.line, native)), (key, 1.0, 16, options_of(collection))
-        strangers = [*STRANGE, *WRONG[collection.parameters.protocol.report_kind]]
-        mixed = [*strangers, *(f" {line}\r\n" for line in lines), *strangers]
-        random.Random(1).shuffle(mixed)  # noqa: S311
-        for some in (mixed, sorted(mixed)):
-            tally, wrong = counted(some, *setting)
-            assert (tally.n, wrong) == (50, 2 * len(strangers))
-            np.testing.assert_array_equal(tally.counts, counted(lines, *setting)[0].counts)
-        with pytest.raises(InputError, match="there are no reports"):
-            counted(strangers, *setting)
-
-    assert failures([(key, size) for key in PROTOCOLS for size in (7, 100_000)], check) == {}
+    monkeypatch.setattr(reports, "BLOCK", size)
+    collection = CodedCollection(key, proper_method(key), 16, 1.0)
+    client, native = reports_of(collection, 50)
+    lines, setting = list(map(client.line, native)), (key, 1.0, 16, options_of(collection))
+    strangers = [*STRANGE, *WRONG[collection.parameters.protocol.report_kind]]
+    mixed = [*strangers, *(f" {line}\r\n" for line in lines), *strangers]
+    random.Random(1).shuffle(mixed)  # noqa: S311
+    for some in (mixed, sorted(mixed)):
+        tally, wrong = counted(some, *setting)
+        assert (tally.n, wrong) == (50, 2 * len(strangers))
+        np.testing.assert_array_equal(tally.counts, counted(lines, *setting)[0].counts)
+    with pytest.raises(InputError, match="there are no reports"):
+        counted(strangers, *setting)
 
 
 @pytest.mark.slow

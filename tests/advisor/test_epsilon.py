@@ -12,23 +12,20 @@ from advisor.show.sentences import meaning_sentences
 from knowledge.deployments import DEPLOYMENTS, nearest
 from simulator import PROTOCOLS
 from tests.advisor.conftest import Run
-from tests.cells import failures
+from tests.cells import failures, over
 
 GRID = [(2, 0.3), (2, 4.4), (17, 1.0), (469, 9.1), (2925, 14.0)]
 
 
-def test_conversions_invert_the_protocols_own_probabilities() -> None:
-    def check(cell: tuple[int, float]) -> None:
-        k, epsilon = cell
-        grr, rappor, oue = (PROTOCOLS[name](k, epsilon) for name in ("grr", "rappor", "oue"))
-        assert convert(Statement(flip_prob=1 - grr.p), protocol="grr", k=k).epsilon == pytest.approx(epsilon, rel=1e-6)
-        assert convert(Statement(random_prob=k * grr.q), k=k).epsilon == pytest.approx(epsilon, rel=1e-9)
-        assert convert(Statement(flip_prob=rappor.q), protocol="SUE").epsilon == pytest.approx(epsilon)
-        assert convert(Statement(flip_prob=oue.q), protocol="oue").epsilon == pytest.approx(epsilon)
-        assert convert(Statement(p=rappor.p, q=rappor.q)).epsilon == pytest.approx(epsilon)
-        assert convert(Statement(odds=math.exp(epsilon))).epsilon == pytest.approx(epsilon)
-
-    assert failures(GRID, check) == {}
+@over(GRID)
+def test_conversions_invert_the_protocols_own_probabilities(k, epsilon) -> None:
+    grr, rappor, oue = (PROTOCOLS[name](k, epsilon) for name in ("grr", "rappor", "oue"))
+    assert convert(Statement(flip_prob=1 - grr.p), protocol="grr", k=k).epsilon == pytest.approx(epsilon, rel=1e-6)
+    assert convert(Statement(random_prob=k * grr.q), k=k).epsilon == pytest.approx(epsilon, rel=1e-9)
+    assert convert(Statement(flip_prob=rappor.q), protocol="SUE").epsilon == pytest.approx(epsilon)
+    assert convert(Statement(flip_prob=oue.q), protocol="oue").epsilon == pytest.approx(epsilon)
+    assert convert(Statement(p=rappor.p, q=rappor.q)).epsilon == pytest.approx(epsilon)
+    assert convert(Statement(odds=math.exp(epsilon))).epsilon == pytest.approx(epsilon)
 
 
 def largest_ratio(one: dict[object, float], other: dict[object, float]) -> float:
@@ -110,28 +107,24 @@ def test_p_and_q_of_a_protocol_give_the_largest_ratio_over_all_its_reports() -> 
     assert failures(cells, check) == {}
 
 
-def test_p_and_q_of_our_own_protocols_give_their_budget_back() -> None:
-    def check(cell: tuple[int, float, str]) -> None:
-        (k, epsilon), protocol = cell
-        oracle = PROTOCOLS[protocol](k, epsilon)
-        result = convert(Statement(p=oracle.p, q=oracle.q), protocol=protocol, k=k)
-        assert result.epsilon == pytest.approx(epsilon, rel=1e-6)
-        assert result.guess == pytest.approx(oracle.attack_success)
-
-    assert failures(product(GRID, ["grr", "rappor", "oue", "olh", "blh", "ss"]), check) == {}
+@over(product(GRID, ["grr", "rappor", "oue", "olh", "blh", "ss"]))
+def test_p_and_q_of_our_own_protocols_give_their_budget_back(setting, protocol) -> None:
+    k, epsilon = setting
+    oracle = PROTOCOLS[protocol](k, epsilon)
+    result = convert(Statement(p=oracle.p, q=oracle.q), protocol=protocol, k=k)
+    assert result.epsilon == pytest.approx(epsilon, rel=1e-6)
+    assert result.guess == pytest.approx(oracle.attack_success)
 
 
-def test_the_smallest_probabilities_lose_no_digit() -> None:
-    def check(probability: float) -> None:
-        with pytest.raises(InputError, match=re.escape(f"states ε = {-2 * math.log(probability):.3g},")):
-            convert(Statement(flip_prob=probability), protocol="rappor")
-        for statement in (Statement(flip_prob=probability), Statement(random_prob=probability)):
-            with pytest.raises(InputError, match="states ε = "):
-                convert(statement, protocol="grr", k=10)
-        close = convert(Statement(flip_prob=1e-13), protocol="grr", k=2).epsilon
-        assert close == pytest.approx(math.log(1e13), abs=1e-12)
-
-    assert failures([1e-17, 1e-300, 5e-324], check) == {}
+@over([1e-17, 1e-300, 5e-324])
+def test_the_smallest_probabilities_lose_no_digit(probability) -> None:
+    with pytest.raises(InputError, match=re.escape(f"states ε = {-2 * math.log(probability):.3g},")):
+        convert(Statement(flip_prob=probability), protocol="rappor")
+    for statement in (Statement(flip_prob=probability), Statement(random_prob=probability)):
+        with pytest.raises(InputError, match="states ε = "):
+            convert(statement, protocol="grr", k=10)
+    close = convert(Statement(flip_prob=1e-13), protocol="grr", k=2).epsilon
+    assert close == pytest.approx(math.log(1e13), abs=1e-12)
 
 
 def test_published_noise_of_deployments_gives_their_epsilon() -> None:

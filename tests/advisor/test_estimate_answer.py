@@ -30,7 +30,7 @@ from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 from simulator.surrogate import DRAWS, known_frequencies
 from tests.advisor.estimates import ALONE, FEW, SCHEMA, K, N, quick, raw
-from tests.cells import failures
+from tests.cells import failures, over
 
 
 def text_of(advice: Advice) -> str:
@@ -196,30 +196,26 @@ def test_a_very_large_domain_gets_fewer_populations_and_no_fewer_than_16(monkeyp
         assert len(request.populations) == request.repetitions == draws  # type: ignore[arg-type]
 
 
-def test_one_consistent_population_gives_no_probabilities() -> None:
-    def check(surrogate: str) -> None:
-        advice = quick(surrogate=surrogate)
-        assert advice.request.surrogate == surrogate.lower().replace("-", "_")
-        assert len(advice.request.populations) == 1  # type: ignore[arg-type]
-        assert {row.probability_best for row in advice.recommendations} == {None}
-        assert "one population taken for the truth" in text_of(advice)
-        assert "probability" not in text_of(advice)
-        SCHEMA.validate(json.loads(advice.to_json()))
-
-    assert failures(["norm_sub", "Power-NS", "wavelet_eb"], check) == {}
+@over(["norm_sub", "Power-NS", "wavelet_eb"])
+def test_one_consistent_population_gives_no_probabilities(surrogate) -> None:
+    advice = quick(surrogate=surrogate)
+    assert advice.request.surrogate == surrogate.lower().replace("-", "_")
+    assert len(advice.request.populations) == 1  # type: ignore[arg-type]
+    assert {row.probability_best for row in advice.recommendations} == {None}
+    assert "one population taken for the truth" in text_of(advice)
+    assert "probability" not in text_of(advice)
+    SCHEMA.validate(json.loads(advice.to_json()))
 
 
-def test_methods_that_do_not_fit_the_protocol_are_left_out() -> None:
-    def check(protocol: str) -> None:
-        advice = quick(
-            raw(protocol), protocol, method=("none", "ibu", "ibu_pseudo"), surrogate="norm_sub", repetitions=2, **ALONE
-        )
-        noise = PROTOCOLS[protocol](K, 1.0).noise(N)
-        fitting = {name for name in ("ibu", "ibu_pseudo") if POSTPROCESSORS[name].accepts(noise, K)}
-        assert {row.method for row in advice.recommendations} == {"none"} | fitting
-        assert {row.protocol for row in advice.recommendations} == {protocol}
-
-    assert failures(frequency_oracles(), check) == {}
+@over(frequency_oracles())
+def test_methods_that_do_not_fit_the_protocol_are_left_out(protocol) -> None:
+    advice = quick(
+        raw(protocol), protocol, method=("none", "ibu", "ibu_pseudo"), surrogate="norm_sub", repetitions=2, **ALONE
+    )
+    noise = PROTOCOLS[protocol](K, 1.0).noise(N)
+    fitting = {name for name in ("ibu", "ibu_pseudo") if POSTPROCESSORS[name].accepts(noise, K)}
+    assert {row.method for row in advice.recommendations} == {"none"} | fitting
+    assert {row.protocol for row in advice.recommendations} == {protocol}
 
 
 @pytest.mark.parametrize(("protocol", "k", "n"), [("grr", 2, 1), pytest.param("oue", 5, 7, marks=pytest.mark.slow)])
@@ -244,21 +240,17 @@ def test_a_survey_of_yes_and_no_is_off_by_what_its_noise_is() -> None:
         assert advice.total is None
 
 
-def test_the_error_of_few_categories_is_that_of_the_noise_at_any_budget() -> None:
+@over(product(["grr", "oue"], [1.0, math.log(5), 4.0]))
+def test_the_error_of_few_categories_is_that_of_the_noise_at_any_budget(protocol, epsilon) -> None:
     """Who took part is counted, not sampled: at large ε next to nothing is unknown.
 
     The mean of 240 absolute errors is known to 5 %; the tolerance is three times that.
     """
-
-    def check(cell: tuple[str, float]) -> None:
-        protocol, epsilon = cell
-        k, n = 2 if protocol == "grr" else 4, 2435
-        noise, estimate = PROTOCOLS[protocol](k, epsilon).noise(n), raw(protocol, k, n, epsilon=epsilon)
-        (row,) = advise(epsilon, estimate=estimate, protocol=protocol, n=n, method="none", **ALONE).recommendations
-        sd = np.sqrt(noise.entry(frequencies("zipf", k)))
-        assert row.mean_absolute_error == pytest.approx((2 / math.pi) ** 0.5 * sd.mean(), rel=0.15)
-
-    assert failures(product(["grr", "oue"], [1.0, math.log(5), 4.0]), check) == {}
+    k, n = 2 if protocol == "grr" else 4, 2435
+    noise, estimate = PROTOCOLS[protocol](k, epsilon).noise(n), raw(protocol, k, n, epsilon=epsilon)
+    (row,) = advise(epsilon, estimate=estimate, protocol=protocol, n=n, method="none", **ALONE).recommendations
+    sd = np.sqrt(noise.entry(frequencies("zipf", k)))
+    assert row.mean_absolute_error == pytest.approx((2 / math.pi) ** 0.5 * sd.mean(), rel=0.15)
 
 
 def test_what_sums_to_less_than_1_says_so_and_what_proper_frequencies_cost() -> None:

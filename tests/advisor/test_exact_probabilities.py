@@ -25,7 +25,7 @@ from advisor.answers.clients.parameters import (
     threshold,
 )
 from simulator import PROTOCOLS
-from tests.cells import failures
+from tests.cells import failures, over
 
 EPSILONS = (1e-6, 0.1, 0.5, 1.0, math.log(3), 4.0, 10.0, 32.0)
 SETTINGS = [(2, 1.0), (3, 0.1), (16, 0.5), (40, 4.0), (300, 1.0), (1000, 1e-6), (100, 32.0)]
@@ -39,29 +39,25 @@ def power_of_e(x: Fraction) -> tuple[Fraction, Fraction]:
         return Fraction(near - unit), Fraction(near + unit)
 
 
-def test_the_bound_of_a_power_of_e_lies_below_it_and_near() -> None:
-    def check(epsilon: float) -> None:
-        low, high = power_of_e(exact(epsilon))
-        bound = exp_below(exact(epsilon))
-        assert bound <= high
-        assert low - bound < low / 2**200
-
-    assert failures(EPSILONS, check) == {}
+@over(EPSILONS)
+def test_the_bound_of_a_power_of_e_lies_below_it_and_near(epsilon) -> None:
+    low, high = power_of_e(exact(epsilon))
+    bound = exp_below(exact(epsilon))
+    assert bound <= high
+    assert low - bound < low / 2**200
 
 
 def test_a_budget_is_taken_as_it_is_written() -> None:
     assert exact(0.1) == Fraction(1, 10) != Fraction(0.1)
 
 
-def test_thresholds_are_the_largest_that_keep_the_promise() -> None:
-    def check(cell: tuple[float, tuple[int, int]]) -> None:
-        epsilon, (own, other) = cell
-        chance = threshold(epsilon, own, other)
-        low, high = power_of_e(exact(epsilon))
-        assert ratio(chance, own, other) <= low
-        assert ratio(chance + 1, own, other) > high
-
-    assert failures(itertools.product(EPSILONS, [(1, 1), (1, 255), (7, 30), (128, 900)]), check) == {}
+@over(itertools.product(EPSILONS, [(1, 1), (1, 255), (7, 30), (128, 900)]))
+def test_thresholds_are_the_largest_that_keep_the_promise(epsilon, setting) -> None:
+    own, other = setting
+    chance = threshold(epsilon, own, other)
+    low, high = power_of_e(exact(epsilon))
+    assert ratio(chance, own, other) <= low
+    assert ratio(chance + 1, own, other) > high
 
 
 @pytest.mark.parametrize("number", [Fraction(3, 2), Fraction(2), Fraction(10**30 + 1, 10**30), Fraction(10**13)])
@@ -72,17 +68,14 @@ def test_logarithms_are_rounded_up(number: Fraction) -> None:
 
 
 @pytest.mark.parametrize("key", PROTOCOLS)
-def test_every_client_keeps_the_promise_and_spends_nearly_all_of_it(key: str) -> None:
-    def check(cell: tuple[int, float]) -> None:
-        k, epsilon = cell
-        made = parameters(key, k, epsilon)
-        assert made.kept
-        assert Fraction(made.exact_epsilon) <= exact(epsilon)
-        # Out of 2^64 and 2^40: what rounding costs is less than 1e-4 of the budget; bits of THE spend less by
-        # themselves.
-        assert key == "the" or float(made.exact_epsilon) > (1 - 1e-4) * epsilon
-
-    assert failures(SETTINGS, check) == {}
+@over(SETTINGS)
+def test_every_client_keeps_the_promise_and_spends_nearly_all_of_it(k, epsilon, *, key: str) -> None:
+    made = parameters(key, k, epsilon)
+    assert made.kept
+    assert Fraction(made.exact_epsilon) <= exact(epsilon)
+    # Out of 2^64 and 2^40: what rounding costs is less than 1e-4 of the budget; bits of THE spend less by
+    # themselves.
+    assert key == "the" or float(made.exact_epsilon) > (1 - 1e-4) * epsilon
 
 
 def chances_of_bits(made: Parameters, k: int) -> list[list[Fraction]]:
@@ -95,14 +88,11 @@ def chances_of_bits(made: Parameters, k: int) -> list[list[Fraction]]:
     return result
 
 
-def test_the_largest_ratio_of_all_strings_of_bits_is_the_one_that_is_stated() -> None:
-    def check(cell: tuple[float, str]) -> None:
-        epsilon, key = cell
-        made = parameters(key, 3, epsilon)
-        rows = chances_of_bits(made, 3)
-        assert max(a / b for one in rows for two in rows for a, b in zip(one, two, strict=True)) == made.ratio
-
-    assert failures(itertools.product([0.1, 1.0, 4.0], ["rappor", "oue", "the"]), check) == {}
+@over(itertools.product([0.1, 1.0, 4.0], ["rappor", "oue", "the"]))
+def test_the_largest_ratio_of_all_strings_of_bits_is_the_one_that_is_stated(epsilon, key) -> None:
+    made = parameters(key, 3, epsilon)
+    rows = chances_of_bits(made, 3)
+    assert max(a / b for one in rows for two in rows for a, b in zip(one, two, strict=True)) == made.ratio
 
 
 def test_the_page_of_the_documentation_states_these_figures() -> None:

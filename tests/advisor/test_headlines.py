@@ -14,7 +14,7 @@ import pytest
 from advisor.cli.app import main
 from advisor.cli.run import FORMATS, Output, write
 from advisor.show.model import Document, View
-from tests.cells import failures
+from tests.cells import over
 
 EVEN = (110, 114, 116, 118, 124, 132, 134, 130, 126, 124, 128, 132, 122, 108, 92, 68, 62, 60)
 FILES = {
@@ -104,22 +104,19 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     return call
 
 
-def test_the_verdict_is_the_first_thing_in_every_format(written: Written) -> None:
-    def check(cell: tuple[str, str, str]) -> None:
-        kind, reasons, line = cell
-        texts = {name: [" ".join(text.split()) for text in both] for name, both in written(line).items()}
-        headline = json.loads(texts["json"][0])["headline"]
-        assert (headline["kind"], headline["reasons"]) == (kind, reasons.split())
-        words = " ".join(headline["text"].split())
-        assert {*texts} > {*FORMATS}
-        for name in ("table", "plain"):
-            assert texts[name][0].startswith(words)
-        assert texts["markdown"][0].replace("\\", "").startswith(f"**{words}**")
-        answer = re.search(r'<section class="verdict"> ?<p class="answer[^>]*>(.*?)</p>', texts["html"][0])
-        assert answer is not None
-        assert unescape(answer[1]) == words
-        for name in ("csv", "value"):
-            assert texts[name][1] == f"verdict: {words}"
-        assert texts["quiet value"][1] == (f"verdict: {words}" if kind in BAD or reasons else "")
-
-    assert failures(ANSWERS, check) == {}
+@over(ANSWERS)
+def test_the_verdict_is_the_first_thing_in_every_format(kind, reasons, line, *, written: Written) -> None:
+    texts = {name: [" ".join(text.split()) for text in both] for name, both in written(line).items()}
+    headline = json.loads(texts["json"][0])["headline"]
+    assert (headline["kind"], headline["reasons"]) == (kind, reasons.split())
+    words = " ".join(headline["text"].split())
+    assert {*texts} > {*FORMATS}
+    for name in ("table", "plain"):
+        assert texts[name][0].startswith(words)
+    assert texts["markdown"][0].replace("\\", "").startswith(f"**{words}**")
+    answer = re.search(r'<section class="verdict"> ?<p class="answer[^>]*>(.*?)</p>', texts["html"][0])
+    assert answer is not None
+    assert unescape(answer[1]) == words
+    for name in ("csv", "value"):
+        assert texts[name][1] == f"verdict: {words}"
+    assert texts["quiet value"][1] == (f"verdict: {words}" if kind in BAD or reasons else "")

@@ -25,7 +25,7 @@ from advisor.cli.groups import COMMANDS, MAIN, _function
 from advisor.cli.options import spread
 from advisor.cli.run import FORMATS
 from tests.advisor.conftest import Run
-from tests.cells import failures
+from tests.cells import failures, over
 
 QUICK = ("--reps", "2", "--max-reps", "2", "-p", "grr", "--method", "norm_sub")
 MAP = ("--eps", "1", "--grid", "4x4", "--columns", "row,col")
@@ -167,12 +167,12 @@ def test_no_file_of_anybody_else_is_replaced(behaves: Behaves) -> None:
     assert failures(REPLACING, lambda words: behaves(*words, code=2)) == {}
 
 
-def test_the_environment_forces_nothing_unless_it_says_so(behaves: Behaves, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(word: str) -> None:
-        monkeypatch.setenv("LDP_ADVISE_FORCE", word)
-        behaves("--eps", "1", "--k", "8", "-o", "notes.txt", code=2)
-
-    assert failures(("0", "false", "no", "off", "maybe", "\x1b[31m"), refused) == {}
+@over(("0", "false", "no", "off", "maybe", "\x1b[31m"))
+def test_the_environment_forces_nothing_unless_it_says_so(
+    word, *, behaves: Behaves, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LDP_ADVISE_FORCE", word)
+    behaves("--eps", "1", "--k", "8", "-o", "notes.txt", code=2)
 
 
 def test_a_file_that_appears_meanwhile_is_kept_and_the_answer_is_said(
@@ -363,12 +363,9 @@ REFUSALS = [
 ]
 
 
-def test_a_refusal_says_what_to_type(behaves: Behaves) -> None:
-    def refused(cell: tuple[tuple[str, ...], str]) -> None:
-        words, message = cell
-        assert message in behaves(*words)[2]
-
-    assert failures(REFUSALS, refused) == {}
+@over(REFUSALS)
+def test_a_refusal_says_what_to_type(words, message, *, behaves: Behaves) -> None:
+    assert message in behaves(*words)[2]
 
 
 def test_nothing_in_the_environment_breaks_a_command(behaves: Behaves) -> None:

@@ -21,19 +21,17 @@ from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.benchmark import Experiment, simulate
 from simulator.populations import SHAPES, apportion, frequencies
 from simulator.ranking import PRACTICAL_RATIO
-from tests.cells import failures
+from tests.cells import over
 
 
-def test_every_metric_of_the_data_is_predicted() -> None:
-    def check(metric: str) -> None:
-        advice = advise(1.0, k=32, metric=metric)
-        errors = [row.error for row in advice.recommendations]
-        assert all(math.isfinite(error) and error > 0 for error in errors)
-        assert all(row.error_low <= row.error <= row.error_high for row in advice.recommendations)
-        assert all(row.standard_error is None and row.repetitions is None for row in advice.recommendations)
-        assert {row.origin for row in advice.recommendations} == {"interpolated"}
-
-    assert failures(load().provenance.predicted, check) == {}
+@over(load().provenance.predicted)
+def test_every_metric_of_the_data_is_predicted(metric) -> None:
+    advice = advise(1.0, k=32, metric=metric)
+    errors = [row.error for row in advice.recommendations]
+    assert all(math.isfinite(error) and error > 0 for error in errors)
+    assert all(row.error_low <= row.error <= row.error_high for row in advice.recommendations)
+    assert all(row.standard_error is None and row.repetitions is None for row in advice.recommendations)
+    assert {row.origin for row in advice.recommendations} == {"interpolated"}
 
 
 def test_along_budgets_the_protocol_changes_once_at_most() -> None:
@@ -41,18 +39,16 @@ def test_along_budgets_the_protocol_changes_once_at_most() -> None:
     assert len(list(groupby(protocols))) <= 2
 
 
-def test_along_an_order_a_protocol_for_it_comes_first() -> None:
-    def check(metric: str) -> None:
-        advice = advise(1.0, k=256, metric=metric, ordered=True)
-        assert advice.best.protocol in CURVE_PROTOCOLS
-        assert {row.protocol for row in advice.recommendations} == set(PROTOCOLS)
-        one = advise(1.0, k=256, metric=metric, ordered=True, protocol="sw")
-        assert {row.method for row in one.recommendations} == {"em", "ems", "em_stopped"}
-        assert one.detectable_frequency is None
-        assert all(row.error_without_postprocessing is None for row in one.recommendations)
-        assert "raw" not in {row.kind for row in one.baselines}
-
-    assert failures(["emd", "range", "mean", "quantiles", "ks"], check) == {}
+@over(["emd", "range", "mean", "quantiles", "ks"])
+def test_along_an_order_a_protocol_for_it_comes_first(metric) -> None:
+    advice = advise(1.0, k=256, metric=metric, ordered=True)
+    assert advice.best.protocol in CURVE_PROTOCOLS
+    assert {row.protocol for row in advice.recommendations} == set(PROTOCOLS)
+    one = advise(1.0, k=256, metric=metric, ordered=True, protocol="sw")
+    assert {row.method for row in one.recommendations} == {"em", "ems", "em_stopped"}
+    assert one.detectable_frequency is None
+    assert all(row.error_without_postprocessing is None for row in one.recommendations)
+    assert "raw" not in {row.kind for row in one.baselines}
 
 
 def test_a_sample_is_looked_up_by_its_own_shape() -> None:
@@ -165,15 +161,13 @@ def test_the_interval_of_what_is_extrapolated_is_wider() -> None:
     assert far.best.error_high / far.best.error > near.error_high / near.error
 
 
-def test_every_shape_is_answered() -> None:
-    def check(shape: str) -> None:
-        advice = advise(1.0, k=40, shape=shape)
-        assert not advice.request.ordered  # a shape says how frequencies fall, and nothing of an order
-        assert advise(1.0, k=40, shape=shape, metric="emd").request.ordered
-        assert advice.request.skew is None
-        assert advice.request.sample.startswith(f"shape {shape}")
-
-    assert failures(sorted(SHAPES), check) == {}
+@over(sorted(SHAPES))
+def test_every_shape_is_answered(shape) -> None:
+    advice = advise(1.0, k=40, shape=shape)
+    assert not advice.request.ordered  # a shape says how frequencies fall, and nothing of an order
+    assert advise(1.0, k=40, shape=shape, metric="emd").request.ordered
+    assert advice.request.skew is None
+    assert advice.request.sample.startswith(f"shape {shape}")
 
 
 def test_a_metric_that_the_data_does_not_know_gets_one_line_that_says_what_to_do(
@@ -213,17 +207,14 @@ def test_figures_of_a_skew_and_of_a_shape_have_names_of_their_own() -> None:
 # --- named shapes ----------------------------------------------------------------------------------------------------
 
 
-def test_dirichlet_draws_have_the_concentration_that_is_asked_for() -> None:
-    def check(concentration: float) -> None:
-        # E(sum f^2) is (a + 1) / (k a + 1); a sum in [0, 1] has an sd of at most 1/2.
-        k, draws = 8, 400
-        expected = (concentration + 1) / (k * concentration + 1)
-        mean = np.mean([(frequencies("dirichlet", k, concentration, seed=seed) ** 2).sum() for seed in range(draws)])
-        assert abs(mean - expected) < 5 * 0.5 / draws**0.5
-        if concentration < 1e-5:
-            assert mean > 0.999
-
-    assert failures([1e-1, 1e-2, 1e-3, 1e-6, 1e-9, 1e-300], check) == {}
+@over([1e-1, 1e-2, 1e-3, 1e-6, 1e-9, 1e-300])
+def test_dirichlet_draws_have_the_concentration_that_is_asked_for(concentration) -> None:
+    k, draws = 8, 400
+    expected = (concentration + 1) / (k * concentration + 1)
+    mean = np.mean([(frequencies("dirichlet", k, concentration, seed=seed) ** 2).sum() for seed in range(draws)])
+    assert abs(mean - expected) < 5 * 0.5 / draws**0.5
+    if concentration < 1e-5:
+        assert mean > 0.999
 
 
 def test_every_category_may_be_the_spike() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from advisor import InputError, advise, memoise, plan, sweep
 from tests.advisor.conftest import Run
-from tests.cells import failures
+from tests.cells import failures, over
 
 FILES = {
     "fruit.csv": "fruit,count\napple,500\nbanana,300\ncherry,150\ndate,50\n",
@@ -156,16 +156,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_what_is_refused_is_refused_in_one_line_that_says_why(run: Run) -> None:
-    def refused(line: str) -> None:
-        typed, said = line.split(" => ")
-        words = [word for one in typed.split() for word in SHORT.get(one, one).split()]
-        code, out, err = run(*words)
-        assert (code, out) == (2, "")
-        assert said in err
-        assert err.count("\n") == 1
-
-    assert failures(REFUSED.strip().splitlines(), refused) == {}
+@over(REFUSED.strip().splitlines())
+def test_what_is_refused_is_refused_in_one_line_that_says_why(line, *, run: Run) -> None:
+    typed, said = line.split(" => ")
+    words = [word for one in typed.split() for word in SHORT.get(one, one).split()]
+    code, out, err = run(*words)
+    assert (code, out) == (2, "")
+    assert said in err
+    assert err.count("\n") == 1
 
 
 @pytest.mark.usefixtures("folder")
@@ -215,10 +213,7 @@ def test_python_refuses_the_same() -> None:
     assert failures(cells, refused) == {}
 
 
-def test_a_shape_with_a_parameter_that_means_nothing_is_refused() -> None:
-    def refused(shape: str) -> None:
-        with pytest.raises(InputError, match=f"shape {shape.partition(':')[0]} has no valid frequencies at"):
-            advise(1.0, k=16, shape=shape)
-
-    shapes = "steps:0", "steps:0.5", "dirichlet:0", "sparse:0", "sparse:2", "uniform:7", "geometric:0", "gaussian:-1"
-    assert failures(shapes, refused) == {}
+@over(["steps:0", "steps:0.5", "dirichlet:0", "sparse:0", "sparse:2", "uniform:7", "geometric:0", "gaussian:-1"])
+def test_a_shape_with_a_parameter_that_means_nothing_is_refused(shape) -> None:
+    with pytest.raises(InputError, match=f"shape {shape.partition(':')[0]} has no valid frequencies at"):
+        advise(1.0, k=16, shape=shape)

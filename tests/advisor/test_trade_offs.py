@@ -24,7 +24,7 @@ from simulator.confidence import ratio_over_truths
 from simulator.ranking import RatioOf, paired_ratio, preference
 from tests.advisor.conftest import Run
 from tests.advisor.schemas import schema
-from tests.cells import failures
+from tests.cells import failures, over
 
 SCHEMA = schema("advice")
 MENU = ("-p", "tree,tree_half,pgr", "--method", "tree_eb,eb_ns,norm_sub", "--reps", "12", "--max-reps", "12")
@@ -213,30 +213,27 @@ def test_an_estimate_has_it(run: Run, tmp_path: Path) -> None:
 # --- the pairs that no other beats ----------------------------------------------------------------------------------
 
 
-def test_frontier_is_what_comparing_all_with_all_gives() -> None:
-    def check(cell: tuple[int, float, str]) -> None:
-        k, epsilon, metric = cell
-        advice = advise(epsilon, k=k, metric=metric)
-        found = pareto(advice)
-        # Errors within 5 % of the lowest are as good as it; of pairs that are alike in all, the first by the rule is.
-        costs = {
-            row: (max(row.ratio_to_best or 1.0, 1.05), row.report_bits, round(row.attack_success, 9))
-            for row in advice.recommendations
-        }
-        report = {row: PROTOCOLS[row.protocol](k, epsilon).cost for row in costs}
-        order = sorted(costs, key=lambda row: (row != advice.best, *preference(row.ratio_to_best or 1.0, report[row])))
-        place = {row: at for at, row in enumerate(order)}
+@over(product([4, 64, 300], [0.5, 1.0, 4.0], ["l2", "l1"]))
+def test_frontier_is_what_comparing_all_with_all_gives(k, epsilon, metric) -> None:
+    advice = advise(epsilon, k=k, metric=metric)
+    found = pareto(advice)
+    # Errors within 5 % of the lowest are as good as it; of pairs that are alike in all, the first by the rule is.
+    costs = {
+        row: (max(row.ratio_to_best or 1.0, 1.05), row.report_bits, round(row.attack_success, 9))
+        for row in advice.recommendations
+    }
+    report = {row: PROTOCOLS[row.protocol](k, epsilon).cost for row in costs}
+    order = sorted(costs, key=lambda row: (row != advice.best, *preference(row.ratio_to_best or 1.0, report[row])))
+    place = {row: at for at, row in enumerate(order)}
 
-        def beats(one: Recommendation, other: Recommendation) -> bool:
-            as_good = all(a <= b for a, b in zip(costs[one], costs[other], strict=True))
-            return as_good and other != advice.best and (costs[one] != costs[other] or place[one] < place[other])
+    def beats(one: Recommendation, other: Recommendation) -> bool:
+        as_good = all(a <= b for a, b in zip(costs[one], costs[other], strict=True))
+        return as_good and other != advice.best and (costs[one] != costs[other] or place[one] < place[other])
 
-        assert list(found.rows) == [row for row in order if not any(beats(other, row) for other in order)]
-        assert {row for row, _ in found.dominated} == set(order) - set(found.rows)
-        assert all(beats(better, row) for row, better in found.dominated)
-        assert found.rows[0] == advice.best
-
-    assert failures(product([4, 64, 300], [0.5, 1.0, 4.0], ["l2", "l1"]), check) == {}
+    assert list(found.rows) == [row for row in order if not any(beats(other, row) for other in order)]
+    assert {row for row, _ in found.dominated} == set(order) - set(found.rows)
+    assert all(beats(better, row) for row, better in found.dominated)
+    assert found.rows[0] == advice.best
 
 
 def test_every_format_holds_the_same_frontier(run: Run, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from knowledge.cards import cards
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.methods.summaries import SUMMARIES
-from tests.cells import failures
+from tests.cells import over
 from tests.knowledge.conftest import own_names
 
 OWN = [name for table in (PROTOCOLS, POSTPROCESSORS, METRICS) for name in own_names(table)]
@@ -14,14 +14,12 @@ def test_every_member_has_a_card_and_every_card_a_member() -> None:
     assert set(cards()) == {*OWN, *SUMMARIES}
 
 
-def test_cards_are_filled_in() -> None:
-    def check(name: str) -> None:
-        card = cards()[name]
-        for text in (card.formula, card.good_for, card.pitfalls):
-            assert text.endswith(".")
-            assert "  " not in text
-        assert card.cost  # a phrase for a table: no full stop
-        assert not card.cost.endswith(".")
-        assert len(card.cost) <= 60
-
-    assert failures([*OWN, *SUMMARIES], check) == {}
+@over([*OWN, *SUMMARIES])
+def test_cards_are_filled_in(name) -> None:
+    card = cards()[name]
+    for text in (card.formula, card.good_for, card.pitfalls):
+        assert text.endswith(".")
+        assert "  " not in text
+    assert card.cost  # a phrase for a table: no full stop
+    assert not card.cost.endswith(".")
+    assert len(card.cost) <= 60

@@ -25,41 +25,39 @@ from knowledge.ranking import (
 from simulator import PROTOCOLS, Noise, frequency_oracles
 from simulator.populations import frequencies
 from simulator.ranking import PRACTICAL_RATIO
-from tests.cells import failures
+from tests.cells import failures, over
 
 ZIPF = profile_of(frequencies("zipf", 32, 1.0))
 
 
-def test_a_look_up_ranks_the_whole_menu(tiny: Path) -> None:
-    def check(cell: tuple[str, bool]) -> None:
-        metric, ordered = cell
-        found = look_up(ZIPF, 1.0, 10_000, metric, ordered=ordered, model=load(tiny))
-        errors = [row.error for row in found.rows]
-        assert errors == sorted(errors)
-        assert found.best.ratio == 1.0
-        assert {row.protocol for row in found.rows} == set(PROTOCOLS if ordered else frequency_oracles())
-        assert len({row.pair for row in found.rows}) == len(found.rows)
-        methods = {row.method for row in found.rows}
-        assert ({"wavelet_eb", "tree_eb", "iso_cdf", "em", "ems", "em_stopped"} <= methods) == ordered
-        assert ("post_pos" in methods) == (metric in ("set", "range"))
-        assert {row.protocol for row in found.rows if row.method == "ibu"} >= {"grr"}
-        for row in found.rows:
-            assert row.low < row.error < row.high
-            assert row.ratio_low <= row.ratio <= row.ratio_high
-            assert row.ratio == pytest.approx(row.error / found.best.error)
-            raw = [other.error for other in found.rows if other.pair == (row.protocol, "none")]
-            assert ([] if row.raw_error is None else [row.raw_error]) == pytest.approx(raw)
-            assert (raw == []) == (row.protocol == "sw")  # which has no estimate to begin with
-        assert found.warnings == ()
-        assert found.missing == ()
-
-    cells = [
+@over(
+    [
         (metric, ordered)
         for metric in ("mae", *MEASURED)
         for ordered in (True, False)
         if ordered or metric not in ORDERED_METRICS
     ]
-    assert failures(cells, check) == {}
+)
+def test_a_look_up_ranks_the_whole_menu(metric, ordered, *, tiny: Path) -> None:
+    found = look_up(ZIPF, 1.0, 10_000, metric, ordered=ordered, model=load(tiny))
+    errors = [row.error for row in found.rows]
+    assert errors == sorted(errors)
+    assert found.best.ratio == 1.0
+    assert {row.protocol for row in found.rows} == set(PROTOCOLS if ordered else frequency_oracles())
+    assert len({row.pair for row in found.rows}) == len(found.rows)
+    methods = {row.method for row in found.rows}
+    assert ({"wavelet_eb", "tree_eb", "iso_cdf", "em", "ems", "em_stopped"} <= methods) == ordered
+    assert ("post_pos" in methods) == (metric in ("set", "range"))
+    assert {row.protocol for row in found.rows if row.method == "ibu"} >= {"grr"}
+    for row in found.rows:
+        assert row.low < row.error < row.high
+        assert row.ratio_low <= row.ratio <= row.ratio_high
+        assert row.ratio == pytest.approx(row.error / found.best.error)
+        raw = [other.error for other in found.rows if other.pair == (row.protocol, "none")]
+        assert ([] if row.raw_error is None else [row.raw_error]) == pytest.approx(raw)
+        assert (raw == []) == (row.protocol == "sw")  # which has no estimate to begin with
+    assert found.warnings == ()
+    assert found.missing == ()
 
 
 def test_on_two_categories_protocols_for_an_order_are_no_others_than_randomised_response(tiny: Path) -> None:

@@ -24,7 +24,7 @@ from simulator.attributes import (
 from simulator.audit import attribute_subjects, run_audit
 from simulator.audit.attributes import prior_of
 from simulator.audit.run import Subject
-from tests.cells import failures
+from tests.cells import over
 
 from .law import accept, channel_of, stream, two_sided
 
@@ -66,28 +66,26 @@ def subject_of(key: str, fake: str | None, realistic: bool, k: int, d: int, *, e
     return next(one for one in made if one.fake == fake)
 
 
-def test_estimates_are_unbiased_and_have_their_variance() -> None:
+@over(itertools.product(FAKED, SMALL))
+def test_estimates_are_unbiased_and_have_their_variance(setting, case) -> None:
     """Over all that users can send: support of the first attribute, of five users who hold values of all kinds."""
-
-    def check(cell: tuple) -> None:
-        (key, fake, realistic), (k, d) = cell
-        epsilon, prior = 1.3, prior_of(k) if realistic else None
-        oracle = PROTOCOLS[key](k, epsilon)
-        supports = channel_of(oracle)[1]
-        table = sent(key, fake, k, epsilon, d, realistic=realistic)
-        first = table.reshape(len(table), len(supports), -1).sum(axis=2) @ supports
-        tuples = list(itertools.product(range(k), repeat=d))
-        users = [0, 1, len(tuples) - 1, len(tuples) // 2, 1]
-        n, chances = len(users), first[users]
-        frequency = np.bincount([tuples[user][0] for user in users], minlength=k) / n
-        fakes = fake_support(oracle, fake, prior)
-        estimate = (d * chances.sum(axis=0) / n - oracle.q - (d - 1) * fakes) / (oracle.p - oracle.q)
-        assert estimate == pytest.approx(frequency, abs=1e-12)
-        scale = d / (n * (oracle.p - oracle.q))
-        variance = (chances * (1 - chances)).sum(axis=0) * scale**2
-        assert hidden_variance(oracle, frequency, n, d, fakes) == pytest.approx(variance, rel=1e-12)
-
-    assert failures(itertools.product(FAKED, SMALL), check) == {}
+    key, fake, realistic = setting
+    k, d = case
+    epsilon, prior = 1.3, prior_of(k) if realistic else None
+    oracle = PROTOCOLS[key](k, epsilon)
+    supports = channel_of(oracle)[1]
+    table = sent(key, fake, k, epsilon, d, realistic=realistic)
+    first = table.reshape(len(table), len(supports), -1).sum(axis=2) @ supports
+    tuples = list(itertools.product(range(k), repeat=d))
+    users = [0, 1, len(tuples) - 1, len(tuples) // 2, 1]
+    n, chances = len(users), first[users]
+    frequency = np.bincount([tuples[user][0] for user in users], minlength=k) / n
+    fakes = fake_support(oracle, fake, prior)
+    estimate = (d * chances.sum(axis=0) / n - oracle.q - (d - 1) * fakes) / (oracle.p - oracle.q)
+    assert estimate == pytest.approx(frequency, abs=1e-12)
+    scale = d / (n * (oracle.p - oracle.q))
+    variance = (chances * (1 - chances)).sum(axis=0) * scale**2
+    assert hidden_variance(oracle, frequency, n, d, fakes) == pytest.approx(variance, rel=1e-12)
 
 
 def test_the_published_variance_is_that_of_users_drawn_from_a_population() -> None:
@@ -101,28 +99,26 @@ def test_the_published_variance_is_that_of_users_drawn_from_a_population() -> No
     assert published == pytest.approx(ours + f * (1 - f) / n, rel=1e-12)
 
 
-def test_what_is_promised_is_the_largest_loss_of_all_tuples() -> None:
+@over(itertools.product(FAKED, SMALL))
+def test_what_is_promised_is_the_largest_loss_of_all_tuples(setting, case) -> None:
     """Of what is reported at epsilon, and, with even fakes, at the published budget."""
-
-    def check(cell: tuple) -> None:
-        (key, fake, realistic), (k, d) = cell
-        whole, one = largest_losses(sent(key, fake, k, 1.0, d, realistic=realistic), k, d)
-        subject = subject_of(key, fake, realistic, k, d, epsilon=1.0, trials=100)
-        assert subject.epsilon_guaranteed == pytest.approx(whole, rel=1e-12) == 1.0
-        assert subject.epsilon_one_attribute == pytest.approx(one, rel=1e-12)
-        even = one_attribute_loss(k, 1.0, d, fake)
-        assert one_attribute_loss(k, 1.0, d, fake, np.full(k, 1 / k)) == pytest.approx(even)
-        promised = losses("rsrfd" if realistic else "rsfd", k, 1.0, d, fake)
-        if realistic:  # depends on the prior: never above what is said, and above that of even fakes
-            assert even < one < promised[1] == promised[0] == 1.0
-            return
-        assert promised == pytest.approx((whole, one), rel=1e-9)
-        budget = published_budget(1.0, d)
-        whole, one = largest_losses(sent(key, fake, k, budget, d), k, d)
-        assert (whole, one) == pytest.approx((budget, one_attribute_loss(k, budget, d, fake)), rel=1e-12)
-        assert one > 1.1 if fake == "r" and k > 2 else one == pytest.approx(1.0, rel=1e-12)
-
-    assert failures(itertools.product(FAKED, SMALL), check) == {}
+    key, fake, realistic = setting
+    k, d = case
+    whole, one = largest_losses(sent(key, fake, k, 1.0, d, realistic=realistic), k, d)
+    subject = subject_of(key, fake, realistic, k, d, epsilon=1.0, trials=100)
+    assert subject.epsilon_guaranteed == pytest.approx(whole, rel=1e-12) == 1.0
+    assert subject.epsilon_one_attribute == pytest.approx(one, rel=1e-12)
+    even = one_attribute_loss(k, 1.0, d, fake)
+    assert one_attribute_loss(k, 1.0, d, fake, np.full(k, 1 / k)) == pytest.approx(even)
+    promised = losses("rsrfd" if realistic else "rsfd", k, 1.0, d, fake)
+    if realistic:  # depends on the prior: never above what is said, and above that of even fakes
+        assert even < one < promised[1] == promised[0] == 1.0
+        return
+    assert promised == pytest.approx((whole, one), rel=1e-9)
+    budget = published_budget(1.0, d)
+    whole, one = largest_losses(sent(key, fake, k, budget, d), k, d)
+    assert (whole, one) == pytest.approx((budget, one_attribute_loss(k, budget, d, fake)), rel=1e-12)
+    assert one > 1.1 if fake == "r" and k > 2 else one == pytest.approx(1.0, rel=1e-12)
 
 
 def test_figures_that_were_published_or_worked_out() -> None:
@@ -139,58 +135,51 @@ def test_figures_that_were_published_or_worked_out() -> None:
     assert [rsfd, every, sampled] == pytest.approx([21.25, 3.63, 0.887], rel=1e-3)
 
 
-def test_the_budget_of_a_report_is_what_the_promise_leaves() -> None:
-    def check(cell: tuple) -> None:
-        fake, promise, solution = cell
-        k, d, epsilon = 5, 4, 0.8
-        budget = report_budget(solution, k, epsilon, d, fake, promise)
-        lost = dict(zip(("tuple", "attribute"), losses(solution, k, budget, d, fake), strict=True))[promise]
-        assert lost == pytest.approx(epsilon, rel=1e-9)
-        if solution == "rsfd" and promise == "attribute" and fake != "r":
-            assert budget == pytest.approx(math.log(d * math.expm1(epsilon) + 1), rel=1e-9)
-
-    cells = itertools.product([None, "z", "r"], ["tuple", "attribute"], ["smp", "spl", "rsfd", "rsrfd"])
-    assert failures(cells, check) == {}
+@over(itertools.product([None, "z", "r"], ["tuple", "attribute"], ["smp", "spl", "rsfd", "rsrfd"]))
+def test_the_budget_of_a_report_is_what_the_promise_leaves(fake, promise, solution) -> None:
+    k, d, epsilon = 5, 4, 0.8
+    budget = report_budget(solution, k, epsilon, d, fake, promise)
+    lost = dict(zip(("tuple", "attribute"), losses(solution, k, budget, d, fake), strict=True))[promise]
+    assert lost == pytest.approx(epsilon, rel=1e-9)
+    if solution == "rsfd" and promise == "attribute" and fake != "r":
+        assert budget == pytest.approx(math.log(d * math.expm1(epsilon) + 1), rel=1e-9)
 
 
 # --- audits ----------------------------------------------------------------------------------------------------
 
 
-def test_the_whole_tuple_is_attacked_by_the_likelihood_ratio() -> None:
+@over(itertools.product(FAKED, SMALL[:3]))
+def test_the_whole_tuple_is_attacked_by_the_likelihood_ratio(setting, case) -> None:
     """Over all reports that there are: v1 is named where the ratio is high, as often as the closed form says."""
-
-    def check(cell: tuple) -> None:
-        (key, fake, realistic), (k, d) = cell
-        subject = subject_of(key, fake, realistic, k, d, epsilon=1.0, trials=2000)
-        table, tuples = sent(key, fake, k, 1.0, d, realistic=realistic), list(itertools.product(range(k), repeat=d))
-        first, second = (table[tuples.index((value,) * d)] for value in (0, 1))
-        ratios, trials = np.log(first / second), 20_000
-        named = ratios >= np.unique(ratios.round(9))[:, None] - 2e-9  # of each threshold, which reports are above it
-        cuts = np.stack([named @ first, named @ second], axis=1)
-        if subject.probabilities is not None:
-            assert np.isclose(cuts, subject.probabilities, rtol=1e-9, atol=0).all(axis=1).any()
-        assert subject.sampler is not None
-        rngs = (stream("tuples", key, fake or "", k, value) for value in (0, 1))
-        hits = [subject.sampler(value, trials, rng).sum() for value, rng in enumerate(rngs)]
-        scores = two_sided((hits - trials * cuts) / np.sqrt(np.maximum(trials * cuts * (1 - cuts), 0) + 1e-9))
-        assert any(accept(score) for score in scores)
-
-    assert failures(itertools.product(FAKED, SMALL[:3]), check) == {}
+    key, fake, realistic = setting
+    k, d = case
+    subject = subject_of(key, fake, realistic, k, d, epsilon=1.0, trials=2000)
+    table, tuples = sent(key, fake, k, 1.0, d, realistic=realistic), list(itertools.product(range(k), repeat=d))
+    first, second = (table[tuples.index((value,) * d)] for value in (0, 1))
+    ratios, trials = np.log(first / second), 20_000
+    named = ratios >= np.unique(ratios.round(9))[:, None] - 2e-9  # of each threshold, which reports are above it
+    cuts = np.stack([named @ first, named @ second], axis=1)
+    if subject.probabilities is not None:
+        assert np.isclose(cuts, subject.probabilities, rtol=1e-9, atol=0).all(axis=1).any()
+    assert subject.sampler is not None
+    rngs = (stream("tuples", key, fake or "", k, value) for value in (0, 1))
+    hits = [subject.sampler(value, trials, rng).sum() for value, rng in enumerate(rngs)]
+    scores = two_sided((hits - trials * cuts) / np.sqrt(np.maximum(trials * cuts * (1 - cuts), 0) + 1e-9))
+    assert any(accept(score) for score in scores)
 
 
-def test_audits_of_fake_data_keep_the_promise_and_agree_with_the_closed_form() -> None:
-    def check(cell: tuple) -> None:
-        (key, fake), (k, d) = cell
-        trials = 20_000
-        subject = subject_of(key, fake, False, k, d, epsilon=2.0, trials=trials)
-        found = run_audit(subject, trials=trials, alpha=RARE, seed=0)
-        assert found.attack == "likelihood"
-        assert found.agrees is (None if fake == "r" else True)
-        assert not found.leaks
-        assert found.epsilon_one_attribute is not None
-        assert found.epsilon_lower_bound > found.epsilon_one_attribute / 2
-
-    assert failures(itertools.product(VARIANTS, [(3, 2), (20, 4)]), check) == {}
+@over(itertools.product(VARIANTS, [(3, 2), (20, 4)]))
+def test_audits_of_fake_data_keep_the_promise_and_agree_with_the_closed_form(setting, case) -> None:
+    key, fake = setting
+    k, d = case
+    trials = 20_000
+    subject = subject_of(key, fake, False, k, d, epsilon=2.0, trials=trials)
+    found = run_audit(subject, trials=trials, alpha=RARE, seed=0)
+    assert found.attack == "likelihood"
+    assert found.agrees is (None if fake == "r" else True)
+    assert not found.leaks
+    assert found.epsilon_one_attribute is not None
+    assert found.epsilon_lower_bound > found.epsilon_one_attribute / 2
 
 
 def test_the_published_budget_is_shown_to_leak() -> None:
@@ -218,16 +207,14 @@ def test_splitting_and_sampling_are_one_report() -> None:
         assert run_audit(subject, trials=20_000, alpha=RARE, seed=0).agrees
 
 
-def test_bad_requests_are_told() -> None:
-    def check(cell: tuple) -> None:
-        key, attributes, solution, said = cell
-        with pytest.raises(ValueError, match=said):
-            attribute_subjects(PROTOCOLS[key], 10, 1.0, attributes, solution)
-
-    cells = [
+@over(
+    [
         ("oue", 1, "rsfd", "attributes must be at least 2"),
         ("oue", 2, "sum", "solution must be one of spl, smp, rsfd"),
         ("olh", 2, "rsfd", "fake data for grr, rappor, oue"),
         ("olh", 2, "rsrfd", "solution rsrfd has fake data for grr, rappor, oue"),
     ]
-    assert failures(cells, check) == {}
+)
+def test_bad_requests_are_told(key, attributes, solution, said) -> None:
+    with pytest.raises(ValueError, match=said):
+        attribute_subjects(PROTOCOLS[key], 10, 1.0, attributes, solution)

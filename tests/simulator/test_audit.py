@@ -17,7 +17,7 @@ from simulator.audit.closed_form import hashing_only, log_ratio
 from simulator.audit.confidence import lowest_likely, ratio_bounds
 from simulator.audit.run import protocol_subject
 from simulator.protocols import FrequencyOracle
-from tests.cells import failures
+from tests.cells import failures, over
 
 from .law import channel_of, oracle_of, stream
 
@@ -27,14 +27,12 @@ SETTINGS = [(2, 0.5), (3, 1.0), (12, 1.0), (40, 2.5)]
 RARE = 1e-6  # probability that the trials of this file together contradict what they should agree with
 
 
-def test_intervals_are_scipys_exact_ones():
-    def check(cell):
-        (successes, trials), alpha = cell
-        exact = stats.binomtest(successes, trials).proportion_ci(1 - alpha, method="exact")
-        # scipy finds its limits by bisection, to about 1e-12
-        assert clopper_pearson(successes, trials, alpha) == pytest.approx((exact.low, exact.high), rel=1e-8, abs=1e-12)
-
-    assert failures(itertools.product([(0, 50), (50, 50), (3, 50), (499_000, 10**6), (1, 1)], [0.01, 0.2]), check) == {}
+@over(itertools.product([(0, 50), (50, 50), (3, 50), (499_000, 10**6), (1, 1)], [0.01, 0.2]))
+def test_intervals_are_scipys_exact_ones(setting, alpha):
+    successes, trials = setting
+    exact = stats.binomtest(successes, trials).proportion_ci(1 - alpha, method="exact")
+    # scipy finds its limits by bisection, to about 1e-12
+    assert clopper_pearson(successes, trials, alpha) == pytest.approx((exact.low, exact.high), rel=1e-8, abs=1e-12)
 
 
 def test_the_ceiling_is_the_published_one_and_nothing_seen_bounds_nothing():
@@ -93,30 +91,26 @@ def test_closed_forms_are_sums_over_all_reports():
     assert failures([*symbols, *others], check) == {}
 
 
-def test_an_attacker_gains_with_the_budget_and_ends_between_guessing_and_knowing():
-    def check(key):
-        for k in (2, 10, 500):
-            successes = [oracle_of(key, k, epsilon).attack_success for epsilon in (1e-6, 0.5, 2.0, 5.0, 12.0)]
-            assert successes[0] == pytest.approx(1 / k, rel=1e-5)  # a budget of 1e-6 changes the odds by about 1e-6
-            assert all(0 < s < 1 for s in successes)
-            if key in {"grr", "ss", "rappor"}:
-                assert all(a < b for a, b in itertools.pairwise(successes))
-
-    assert failures(PROTOCOLS, check) == {}
+@over(PROTOCOLS)
+def test_an_attacker_gains_with_the_budget_and_ends_between_guessing_and_knowing(key):
+    for k in (2, 10, 500):
+        successes = [oracle_of(key, k, epsilon).attack_success for epsilon in (1e-6, 0.5, 2.0, 5.0, 12.0)]
+        assert successes[0] == pytest.approx(1 / k, rel=1e-5)  # a budget of 1e-6 changes the odds by about 1e-6
+        assert all(0 < s < 1 for s in successes)
+        if key in {"grr", "ss", "rappor"}:
+            assert all(a < b for a, b in itertools.pairwise(successes))
 
 
-def test_the_pair_attack_comes_to_the_promise_itself_and_so_does_any_on_randomised_response():
-    def check(cell):
-        key, (k, epsilon) = cell
-        oracle = oracle_of(key, k, epsilon)
-        promise = epsilon
-        if key == "the":  # its bits are worth less than the noisy cells they come from
-            promise = math.log(oracle.p * (1 - oracle.q) / (oracle.q * (1 - oracle.p)))
-            assert promise < epsilon
-        for attack in ATTACKS if key == "grr" else ("pair",):
-            assert log_ratio(oracle.attack_probabilities(attack, (0, 1))) == pytest.approx(promise, rel=1e-9)
-
-    assert failures(itertools.product(PROTOCOLS, [*SETTINGS, (200, 10.0)]), check) == {}
+@over(itertools.product(PROTOCOLS, [*SETTINGS, (200, 10.0)]))
+def test_the_pair_attack_comes_to_the_promise_itself_and_so_does_any_on_randomised_response(key, setting):
+    k, epsilon = setting
+    oracle = oracle_of(key, k, epsilon)
+    promise = epsilon
+    if key == "the":  # its bits are worth less than the noisy cells they come from
+        promise = math.log(oracle.p * (1 - oracle.q) / (oracle.q * (1 - oracle.p)))
+        assert promise < epsilon
+    for attack in ATTACKS if key == "grr" else ("pair",):
+        assert log_ratio(oracle.attack_probabilities(attack, (0, 1))) == pytest.approx(promise, rel=1e-9)
 
 
 def test_quick_readers_see_what_the_server_counts():
@@ -178,18 +172,15 @@ def test_chances_come_from_the_client_itself(monkeypatch):
     assert not found.agrees
 
 
-def test_hashing_alone_hides_what_collides():
-    def check(cell):
-        k, g = cell
-        found = run_audit(hashing_subject(k, g), trials=40_000, alpha=RARE, seed=0)
-        assert found.agrees
-        assert found.epsilon is None
-        assert not found.leaks
-        assert (found.epsilon_analytic < 1) == (g == 2)
-        own, other = hashing_only(k, g)
-        assert own + (k - 1) * other == pytest.approx(1.0)
-
-    assert failures([(25, 2), (100, 4), (100, 10)], check) == {}
+@over([(25, 2), (100, 4), (100, 10)])
+def test_hashing_alone_hides_what_collides(k, g):
+    found = run_audit(hashing_subject(k, g), trials=40_000, alpha=RARE, seed=0)
+    assert found.agrees
+    assert found.epsilon is None
+    assert not found.leaks
+    assert (found.epsilon_analytic < 1) == (g == 2)
+    own, other = hashing_only(k, g)
+    assert own + (k - 1) * other == pytest.approx(1.0)
 
 
 def test_bad_requests_are_told():

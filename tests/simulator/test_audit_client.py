@@ -19,7 +19,7 @@ from simulator.audit.closed_form import log_ratio
 from simulator.audit.search import most_suspicious
 from simulator.hashing import DEFAULT_HASH
 from simulator.protocols import PROTOCOLS
-from tests.cells import failures
+from tests.cells import failures, over
 
 
 def symmetric(epsilon):
@@ -43,15 +43,11 @@ def unary_client(probabilities, *, faulty):
     return perturb
 
 
-def test_the_known_fault_is_found_below_one():
-    def check(cell):
-        probabilities, epsilon, k = cell
-        found = audit_client(unary_client(probabilities, faulty=True), k, epsilon, "oue", trials=8000)
-        assert found.leaks
-        assert found.epsilon_lower_bound > epsilon
-
-    cells = [(symmetric, 0.25, 2), (symmetric, 0.95, 25), (optimised, 0.25, 25), (optimised, 0.95, 2)]
-    assert failures(cells, check) == {}
+@over([(symmetric, 0.25, 2), (symmetric, 0.95, 25), (optimised, 0.25, 25), (optimised, 0.95, 2)])
+def test_the_known_fault_is_found_below_one(probabilities, epsilon, k):
+    found = audit_client(unary_client(probabilities, faulty=True), k, epsilon, "oue", trials=8000)
+    assert found.leaks
+    assert found.epsilon_lower_bound > epsilon
 
 
 def test_a_right_client_is_flagged_no_more_often_than_alpha():
@@ -89,19 +85,14 @@ def own(key):
     return perturb
 
 
-def test_every_type_of_report_is_read():
+@over([*itertools.product(("grr", "ss", "olh", "hr"), ("guess", "pair")), ("she", "guess"), ("pgr", "pair")])
+def test_every_type_of_report_is_read(reports, attack):
     """The bounds of a right client hold what the closed form of its protocol says."""
-
-    def check(cell):
-        reports, attack = cell
-        client = grr if reports == "grr" else own(reports)
-        found = audit_client(client, 6, 1.0, reports, trials=1000, attack=attack, alpha=1e-4, values=(0, 1))
-        expected = log_ratio(PROTOCOLS[reports](6, 1.0).attack_probabilities(attack, (0, 1)))
-        assert found.epsilon_lower_bound <= expected <= found.epsilon_upper_bound
-        assert found.epsilon_lower_bound > 0  # something was read
-
-    cells = [*itertools.product(("grr", "ss", "olh", "hr"), ("guess", "pair")), ("she", "guess"), ("pgr", "pair")]
-    assert failures(cells, check) == {}
+    client = grr if reports == "grr" else own(reports)
+    found = audit_client(client, 6, 1.0, reports, trials=1000, attack=attack, alpha=1e-4, values=(0, 1))
+    expected = log_ratio(PROTOCOLS[reports](6, 1.0).attack_probabilities(attack, (0, 1)))
+    assert found.epsilon_lower_bound <= expected <= found.epsilon_upper_bound
+    assert found.epsilon_lower_bound > 0  # something was read
 
 
 def test_a_client_that_sends_its_value_leaks_however_it_is_read():
@@ -262,13 +253,8 @@ def test_the_first_wrong_report_is_shown_and_the_last_to_be_asked_for():
     assert asked == [0]
 
 
-def test_bad_parameters_are_told():
-    def check(cell):
-        change, message = cell
-        with pytest.raises(ValueError, match=message):
-            audit_client(**{"client": grr, "k": 4, "epsilon": 1.0, "reports": "grr", "trials": 10, **change})
-
-    cells = [
+@over(
+    [
         ({"reports": "zz"}, "reports must be one of"),
         ({"reports": None}, "either reports or support"),
         ({"reports": "olh", "hash": "md5"}, "hash must be one of"),
@@ -276,7 +262,10 @@ def test_bad_parameters_are_told():
         ({"values": (1, 1)}, "two different"),
         ({"trials": 0}, "trials must be at least 1"),
     ]
-    assert failures(cells, check) == {}
+)
+def test_bad_parameters_are_told(change, message):
+    with pytest.raises(ValueError, match=message):
+        audit_client(**{"client": grr, "k": 4, "epsilon": 1.0, "reports": "grr", "trials": 10, **change})
 
 
 # --- reports as they are read ----------------------------------------------------------------------------------

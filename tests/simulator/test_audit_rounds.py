@@ -17,7 +17,7 @@ from simulator.audit.memoised import _fresh_law
 from simulator.audit.run import conclude
 from simulator.hashing import HASHES
 from simulator.memoisation import MEMOISED
-from tests.cells import failures
+from tests.cells import failures, over
 
 from .law import accept, channel_of, oracle_of, stream, two_sided
 from .memoised_law import sequences, supports
@@ -41,26 +41,23 @@ def scores(oracle, reports):
     return channel_of(oracle)[1][reports] if oracle.key in {"hr", "pgr"} else reports
 
 
-def test_averaging_attack_is_algorithm_2():
+@over(itertools.product(PROTOCOLS, [(2, 3), (6, 5), (5, 1)]))
+def test_averaging_attack_is_algorithm_2(key, setting):
     """Round by round; ties are broken evenly. One round is the guess of the closed forms."""
-
-    def check(cell):
-        key, (k, rounds) = cell
-        oracle, rng, trials = oracle_of(key, k, 1.0), stream("rounds", key, k), 4000
-        subject = rounds_subject(oracle, rounds)
-        for held in (0, 1):
-            z = np.zeros((trials, k))
-            for _ in range(rounds):
-                z += scores(oracle, oracle.perturb(np.full(trials, held), rng))
-            top = np.where(z == z.max(axis=1, keepdims=True), rng.random(z.shape), -1.0)
-            slow, quick = (top.argmax(axis=1) == 0).sum(), subject.sampler(held, trials, rng).sum()
-            p = (slow + quick) / (2 * trials)
-            assert accept(two_sided((slow - quick) / np.sqrt(2 * trials * p * (1 - p))))
-            if rounds == 1:
-                assert accept(off(slow, oracle.attack_probabilities("guess", (0, 1))[held], trials))
-        assert subject.epsilon_guaranteed == rounds
-
-    assert failures(itertools.product(PROTOCOLS, [(2, 3), (6, 5), (5, 1)]), check) == {}
+    k, rounds = setting
+    oracle, rng, trials = oracle_of(key, k, 1.0), stream("rounds", key, k), 4000
+    subject = rounds_subject(oracle, rounds)
+    for held in (0, 1):
+        z = np.zeros((trials, k))
+        for _ in range(rounds):
+            z += scores(oracle, oracle.perturb(np.full(trials, held), rng))
+        top = np.where(z == z.max(axis=1, keepdims=True), rng.random(z.shape), -1.0)
+        slow, quick = (top.argmax(axis=1) == 0).sum(), subject.sampler(held, trials, rng).sum()
+        p = (slow + quick) / (2 * trials)
+        assert accept(two_sided((slow - quick) / np.sqrt(2 * trials * p * (1 - p))))
+        if rounds == 1:
+            assert accept(off(slow, oracle.attack_probabilities("guess", (0, 1))[held], trials))
+    assert subject.epsilon_guaranteed == rounds
 
 
 def test_the_closed_form_is_the_sum_over_all_counts_and_keeps_its_digits_where_the_guess_is_nearly_sure():
@@ -87,18 +84,16 @@ def test_the_closed_form_is_the_sum_over_all_counts_and_keeps_its_digits_where_t
     assert failures([*small, ("rappor", 2, 8, 20.0), ("rappor", 4, 6, 16.0), ("oue", 3, 60, 6.0)], check) == {}
 
 
-def test_more_rounds_tell_more_and_trials_of_many_agree():
-    def check(key):
-        oracle = PROTOCOLS[key](100, 1.0)
-        assert most_supported(oracle, 1) == pytest.approx(oracle.attack_probabilities("guess", (0, 1)), rel=1e-8)
-        losses = {rounds: log_ratio(most_supported(oracle, rounds)) for rounds in (1, 5, 10, 25, 50, 75, 100)}
-        assert all(a < b for a, b in itertools.pairwise(losses.values()))
-        assert all(loss < rounds * 1.0 for rounds, loss in losses.items())
-        if key in ("rappor", "olh"):
-            found = run_audit(rounds_subject(PROTOCOLS[key](20, 0.5), 30), trials=TRIALS, alpha=RARE, seed=0)
-            assert (found.agrees, found.rounds) == (True, 30)
-
-    assert failures(["rappor", "oue", "blh", "olh", "the"], check) == {}
+@over(["rappor", "oue", "blh", "olh", "the"])
+def test_more_rounds_tell_more_and_trials_of_many_agree(key):
+    oracle = PROTOCOLS[key](100, 1.0)
+    assert most_supported(oracle, 1) == pytest.approx(oracle.attack_probabilities("guess", (0, 1)), rel=1e-8)
+    losses = {rounds: log_ratio(most_supported(oracle, rounds)) for rounds in (1, 5, 10, 25, 50, 75, 100)}
+    assert all(a < b for a, b in itertools.pairwise(losses.values()))
+    assert all(loss < rounds * 1.0 for rounds, loss in losses.items())
+    if key in ("rappor", "olh"):
+        found = run_audit(rounds_subject(PROTOCOLS[key](20, 0.5), 30), trials=TRIALS, alpha=RARE, seed=0)
+        assert (found.agrees, found.rounds) == (True, 30)
 
 
 @pytest.mark.parametrize("rounds", [1000, pytest.param(10**6, marks=pytest.mark.slow)])
@@ -114,66 +109,57 @@ def subject_of(key, rounds, k=10):
     return memoised_subject(MEMOISED[key](k, 2.0, 1.0), rounds, trials=TRIALS, alpha=RARE)
 
 
-def test_the_loss_stops_at_the_permanent_budget_and_goes_on_with_fresh_noise():
+@over(itertools.product(MEMOISED, (True, False)))
+def test_the_loss_stops_at_the_permanent_budget_and_goes_on_with_fresh_noise(key, remembers):
     """The same attack: on fresh reports above the permanent budget soon, and never above the sum of all."""
-
-    def check(cell):
-        key, remembers = cell
-        once, many = MEMOISED[key](10, 2.0, 1.0).once, (1, 2, 20, 500) if remembers else (1, 2, 4, 8)
-        fresh = (fresh_subject(once, rounds, trials=10**6, alpha=RARE) for rounds in many)
-        subjects = (subject_of(key, rounds) for rounds in many) if remembers else fresh
-        found = [run_audit(subject, trials=TRIALS, alpha=RARE, seed=0) for subject in subjects]
-        analytic = [one.epsilon_analytic for one in found]
-        assert analytic[0] == pytest.approx(1, rel=1e-9)
-        assert all(a < b for a, b in itertools.pairwise(analytic))
-        for one, rounds in zip(found, many, strict=True):
-            assert (one.agrees, one.leaks, one.epsilon_forever) == (True, False, 2 if remembers else None)
-            assert one.epsilon_lower_bound <= one.epsilon_guaranteed == (2 if remembers else rounds)
-        if remembers:
-            assert analytic[-1] == pytest.approx(2, rel=1e-6)
-            assert found[-1].epsilon_lower_bound > 1.5
-            return
-        assert analytic[-1] > 3
-        for rounds in many:  # the largest ratio of the two counts: each budget once for every round
-            law = _fresh_law(once, rounds)
-            assert law.sum() == pytest.approx(1, rel=1e-12)
-            assert np.log(law[law > 0] / law.T[law > 0]).max() == pytest.approx(rounds, rel=1e-9)
-
-    assert failures(itertools.product(MEMOISED, (True, False)), check) == {}
+    once, many = MEMOISED[key](10, 2.0, 1.0).once, (1, 2, 20, 500) if remembers else (1, 2, 4, 8)
+    fresh = (fresh_subject(once, rounds, trials=10**6, alpha=RARE) for rounds in many)
+    subjects = (subject_of(key, rounds) for rounds in many) if remembers else fresh
+    found = [run_audit(subject, trials=TRIALS, alpha=RARE, seed=0) for subject in subjects]
+    analytic = [one.epsilon_analytic for one in found]
+    assert analytic[0] == pytest.approx(1, rel=1e-9)
+    assert all(a < b for a, b in itertools.pairwise(analytic))
+    for one, rounds in zip(found, many, strict=True):
+        assert (one.agrees, one.leaks, one.epsilon_forever) == (True, False, 2 if remembers else None)
+        assert one.epsilon_lower_bound <= one.epsilon_guaranteed == (2 if remembers else rounds)
+    if remembers:
+        assert analytic[-1] == pytest.approx(2, rel=1e-6)
+        assert found[-1].epsilon_lower_bound > 1.5
+        return
+    assert analytic[-1] > 3
+    for rounds in many:  # the largest ratio of the two counts: each budget once for every round
+        law = _fresh_law(once, rounds)
+        assert law.sum() == pytest.approx(1, rel=1e-12)
+        assert np.log(law[law > 0] / law.T[law > 0]).max() == pytest.approx(rounds, rel=1e-9)
 
 
-def test_the_attack_is_the_likelihood_ratio_of_both_counts_over_all_sequences():
+@over(itertools.product(MEMOISED, (2, 3)))
+def test_the_attack_is_the_likelihood_ratio_of_both_counts_over_all_sequences(key, rounds):
     """At k = 3: reports of the client itself, round by round, are counts drawn at once, and told apart as often."""
-
-    def check(cell):
-        key, rounds = cell
-        member, n = MEMOISED[key](3, 2.0, 1.0), 10_000
-        subject = memoised_subject(member, rounds, trials=TRIALS, alpha=RARE)
-        tables = []
-        for value in (0, 1):
-            counts = Counter()
-            for sent, chance in sequences(member, (value,) * rounds).items():
-                counts[tuple(supports(member, sent)[:, :2].sum(axis=0).astype(int).tolist())] += chance
-            tables.append(counts)
-        ratios = {place: tables[0][place] / tables[1][place] for place in tables[0]}
-        cuts = [{place for place, ratio in ratios.items() if ratio >= cut * (1 - 1e-9)} for cut in ratios.values()]
-        said = next(
-            cut
-            for cut in cuts
-            if subject.probabilities
-            == pytest.approx([sum(table[place] for place in cut) for table in tables], rel=1e-9)
-        )
-        for held, chance in zip((0, 1), subject.probabilities, strict=True):
-            rng = stream("audit devices", key, held)
-            assert accept(off(subject.sampler(held, 5 * n, rng).sum(), chance, 5 * n))
-            report, counts = member.devices(n, rng), np.zeros((2, n), dtype=int)
-            for _ in range(rounds):
-                seen = member.once.supports(report(np.full(n, held), rng), (0, 1))
-                counts += np.array([seen.first, seen.second])
-            assert set(map(tuple, np.unique(counts, axis=1).T)) <= set(ratios)
-            assert accept(off(sum(tuple(pair) in said for pair in counts.T.tolist()), chance, n))
-
-    assert failures(itertools.product(MEMOISED, (2, 3)), check) == {}
+    member, n = MEMOISED[key](3, 2.0, 1.0), 10_000
+    subject = memoised_subject(member, rounds, trials=TRIALS, alpha=RARE)
+    tables = []
+    for value in (0, 1):
+        counts = Counter()
+        for sent, chance in sequences(member, (value,) * rounds).items():
+            counts[tuple(supports(member, sent)[:, :2].sum(axis=0).astype(int).tolist())] += chance
+        tables.append(counts)
+    ratios = {place: tables[0][place] / tables[1][place] for place in tables[0]}
+    cuts = [{place for place, ratio in ratios.items() if ratio >= cut * (1 - 1e-9)} for cut in ratios.values()]
+    said = next(
+        cut
+        for cut in cuts
+        if subject.probabilities == pytest.approx([sum(table[place] for place in cut) for table in tables], rel=1e-9)
+    )
+    for held, chance in zip((0, 1), subject.probabilities, strict=True):
+        rng = stream("audit devices", key, held)
+        assert accept(off(subject.sampler(held, 5 * n, rng).sum(), chance, 5 * n))
+        report, counts = member.devices(n, rng), np.zeros((2, n), dtype=int)
+        for _ in range(rounds):
+            seen = member.once.supports(report(np.full(n, held), rng), (0, 1))
+            counts += np.array([seen.first, seen.second])
+        assert set(map(tuple, np.unique(counts, axis=1).T)) <= set(ratios)
+        assert accept(off(sum(tuple(pair) in said for pair in counts.T.tolist()), chance, n))
 
 
 def test_a_device_that_forgets_is_shown_to_leak():

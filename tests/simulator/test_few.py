@@ -13,7 +13,7 @@ from scipy import special, stats
 from simulator import PROTOCOLS, Noise
 from simulator.surrogate import few, known_frequencies
 from simulator.surrogate.few import few_populations
-from tests.cells import failures
+from tests.cells import failures, over
 
 from .law import posterior_z, stream
 
@@ -105,33 +105,29 @@ TWO = [
 ]
 
 
-def test_the_posterior_of_two_categories_is_prior_times_law() -> None:
+@over(TWO)
+def test_the_posterior_of_two_categories_is_prior_times_law(protocol, epsilon, n, counts) -> None:
     """Means, squares and shares below three places over runs, whose spread gives the standard error.
 
     With 11 degrees of freedom |t| of 9 is a false alarm of 2e-6; there are 30 comparisons. The posterior takes the
     noise for Gaussian: with a hundred reports and more that moves shares by no more than 2 %.
     """
-
-    def check(cell: tuple[str, float, int, tuple[int, int]]) -> None:
-        protocol, epsilon, n, counts = cell
-        oracle = PROTOCOLS[protocol](2, epsilon)
-        estimate, noise = oracle.estimate(np.array(counts), n), oracle.noise(n)
-        logs = law(protocol, noise, counts)
-        weights = prior_of_two() * np.exp(logs - logs.max())
-        weights /= weights.sum()
-        places = [float(GRID[np.searchsorted(np.cumsum(weights), share)]) for share in (0.1, 0.5, 0.9)]
-        runs = [
-            few_populations(estimate, noise, ordered=False, draws=300, rng=stream("two", *counts, run))[:, 0]
-            for run in range(RUNS)
-        ]
-        for of in (lambda f: f, lambda f: f**2, *(lambda f, place=place: f <= place for place in places)):
-            means = np.array([of(run).mean() for run in runs])
-            error = float(means.std(ddof=1)) / RUNS**0.5
-            assert abs(means.mean() - weights @ of(GRID)) < 9 * error + 0.02
-            assert error < 0.02
-        assert weights.max() < 0.02  # or a step of the grid would hold more than is allowed
-
-    assert failures(TWO, check) == {}
+    oracle = PROTOCOLS[protocol](2, epsilon)
+    estimate, noise = oracle.estimate(np.array(counts), n), oracle.noise(n)
+    logs = law(protocol, noise, counts)
+    weights = prior_of_two() * np.exp(logs - logs.max())
+    weights /= weights.sum()
+    places = [float(GRID[np.searchsorted(np.cumsum(weights), share)]) for share in (0.1, 0.5, 0.9)]
+    runs = [
+        few_populations(estimate, noise, ordered=False, draws=300, rng=stream("two", *counts, run))[:, 0]
+        for run in range(RUNS)
+    ]
+    for of in (lambda f: f, lambda f: f**2, *(lambda f, place=place: f <= place for place in places)):
+        means = np.array([of(run).mean() for run in runs])
+        error = float(means.std(ddof=1)) / RUNS**0.5
+        assert abs(means.mean() - weights @ of(GRID)) < 9 * error + 0.02
+        assert error < 0.02
+    assert weights.max() < 0.02  # or a step of the grid would hold more than is allowed
 
 
 @pytest.mark.slow

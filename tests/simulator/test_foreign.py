@@ -17,7 +17,7 @@ from simulator.methods import POSTPROCESSORS, PostProcessor, observe
 from simulator.metrics import METRICS, Metric
 from simulator.protocols.unary import OUE
 from simulator.race import race
-from tests.cells import failures
+from tests.cells import over
 
 COUNTS = np.array([50, 30, 15, 5])
 
@@ -119,22 +119,20 @@ def judged_once(whole):
     return {pair: list(errors) for pair, errors in judged(whole, "oue", observed, whole.methods).of("l1").items()}
 
 
-def test_a_member_that_fails_costs_itself_only():
-    def check(cell):
-        way, member = cell
-        alone = way(experiment())
-        with left_out():
-            found = way(experiment(**member))
-        assert found == alone
-
-    cells = [
+@over(
+    [
         *((raced, {"method": method}) for method in METHODS.values()),
         *((raced, {"metric": metric}) for metric in ERRORS.values()),
         *((raced, {"protocol": drawn(result)}) for result in PROTOCOLS_AT_FAULT.values()),
         *((judged_once, {"method": METHODS[name]}) for name in ("raises", "short", "nan", "overwrites")),
         (judged_once, {"metric": ERRORS["raises"]}),
     ]
-    assert failures(cells, check) == {}
+)
+def test_a_member_that_fails_costs_itself_only(way, member):
+    alone = way(experiment())
+    with left_out():
+        found = way(experiment(**member))
+    assert found == alone
 
 
 def test_whole_numbers_are_figures():

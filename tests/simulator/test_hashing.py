@@ -13,7 +13,7 @@ from simulator import hash_support
 from simulator.hash_support import count_supports
 from simulator.hashing import HASHES, SEED_BITS, mix64, xxh32_text
 from simulator.protocols.local_hashing import BLH, OLH
-from tests.cells import failures
+from tests.cells import failures, over
 
 from .law import accept, stream, two_sided
 
@@ -56,19 +56,14 @@ def even_p(cells, many):
     return stats.chi2.sf(((observed - expected) ** 2 / expected).sum(axis=1), many - 1)
 
 
-def test_symbols_are_even_and_those_of_two_values_independent():
-    def check(cell):
-        name, g = cell
-        symbols = symbols_of(HASHES[name], PAIRS, g, name)
-        assert symbols.min() == 0
-        assert symbols.max() == g - 1
-        assert accept(even_p(np.concatenate(symbols, axis=1), g))
-        assert accept(collision_p(symbols, g))
-        assert accept(joint_p(symbols, g))
-
-    # The reduction to g symbols is the same for all: its numbers between are tried with one of them.
-    cells = [*itertools.product(HASHES, SYMBOLS[::3]), *itertools.product(["mix64"], SYMBOLS[1:3])]
-    assert failures(cells, check) == {}
+@over([*itertools.product(HASHES, SYMBOLS[::3]), *itertools.product(["mix64"], SYMBOLS[1:3])])
+def test_symbols_are_even_and_those_of_two_values_independent(name, g):
+    symbols = symbols_of(HASHES[name], PAIRS, g, name)
+    assert symbols.min() == 0
+    assert symbols.max() == g - 1
+    assert accept(even_p(np.concatenate(symbols, axis=1), g))
+    assert accept(collision_p(symbols, g))
+    assert accept(joint_p(symbols, g))
 
 
 @pytest.mark.parametrize("name", HASHES)

@@ -12,22 +12,19 @@ import pytest
 from judging import JudgedSetting, Judging, holdout, settings
 
 from knowledge.making.populations import ORDERED_FAMILIES
-from tests.cells import failures
+from tests.cells import over
 
 FEW = Judging(
     users=(10_000,), epsilons=(1.0,), metrics=judge_look_ups.METRICS, protocols=("oue", "tree", "sw"), repetitions=4
 )
 
 
-def test_curves_are_histograms_that_are_the_same_each_time() -> None:
-    def check(cell: tuple[str, int]) -> None:
-        name, k = cell
-        one = judge_look_ups.histogram(name, k)
-        assert one.counts.sum() == judge_look_ups.USERS
-        assert one.counts.shape == (k,)
-        np.testing.assert_array_equal(one.counts, judge_look_ups.histogram(name, k).counts)
-
-    assert failures(itertools.product(judge_look_ups.CURVES, [2, 20, 300]), check) == {}
+@over(itertools.product(judge_look_ups.CURVES, [2, 20, 300]))
+def test_curves_are_histograms_that_are_the_same_each_time(name, k) -> None:
+    one = judge_look_ups.histogram(name, k)
+    assert one.counts.sum() == judge_look_ups.USERS
+    assert one.counts.shape == (k,)
+    np.testing.assert_array_equal(one.counts, judge_look_ups.histogram(name, k).counts)
 
 
 def test_no_curve_has_a_part_in_the_knowledge_or_its_own_judging() -> None:

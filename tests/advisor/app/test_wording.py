@@ -9,13 +9,13 @@ from collections.abc import Iterator
 import pytest
 
 from advisor.errors import InputError
-from advisor.extensions.app.goals import Control, PageGoal, goals
+from advisor.extensions.app.goals import goals
 from advisor.extensions.app.pieces import PageAnswer, faults, page_answer
 from advisor.extensions.app.state import state_of
 from advisor.extensions.app.wording import blamed, worded
 from advisor.inputs.held import HeldFile
 from advisor.question.settings import Limits
-from tests.cells import failures
+from tests.cells import over
 
 FILES = {"f": HeldFile(b"fruit,count\napple,500\nbanana,300\ncherry,150\ndate,50\n")}
 STATES = ("goal=plan&n=20000&deployable=yes&k=8", "goal=compare&file=f&name=fruit.csv")
@@ -78,16 +78,13 @@ def test_a_refusal_marks_the_control_of_its_field_whatever_it_names_first() -> N
     assert blamed(pickle.loads(pickle.dumps(refusal.value)), goal) == "bits"  # noqa: S301 - as it leaves its process
 
 
-def test_every_option_of_a_control_is_called_by_its_label() -> None:
-    def called(cell: tuple[PageGoal, Control]) -> None:
-        goal, control = cell
-        for flag in () if control.spec is None else control.spec.flags:
-            yes, _, no = flag.partition("/")
-            if yes.startswith("--"):  # else a letter, or what no command line has: no sentence uses it
-                assert worded(f"leave {yes} out", goal) == f"leave “{control.label}”{' = yes' if no else ''} out"
-                assert not no or worded(f"leave {no} out", goal) == f"leave “{control.label}” = no out"
-
-    assert failures([(goal, control) for goal in goals().values() for control in goal.controls], called) == {}
+@over([(goal, control) for goal in goals().values() for control in goal.controls])
+def test_every_option_of_a_control_is_called_by_its_label(goal, control) -> None:
+    for flag in () if control.spec is None else control.spec.flags:
+        yes, _, no = flag.partition("/")
+        if yes.startswith("--"):  # else a letter, or what no command line has: no sentence uses it
+            assert worded(f"leave {yes} out", goal) == f"leave “{control.label}”{' = yes' if no else ''} out"
+            assert not no or worded(f"leave {no} out", goal) == f"leave “{control.label}” = no out"
 
 
 OPTIONS = [
@@ -102,9 +99,6 @@ OPTIONS = [
 ]
 
 
-def test_options_are_put_into_words() -> None:
-    def in_words(cell: tuple[str, str]) -> None:
-        text, said = cell
-        assert worded(text, goals()["compare"]) == said
-
-    assert failures(OPTIONS, in_words) == {}
+@over(OPTIONS)
+def test_options_are_put_into_words(text, said) -> None:
+    assert worded(text, goals()["compare"]) == said

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, make_dataclass
 from functools import partial
 from pathlib import Path
@@ -24,7 +24,7 @@ from advisor.question.option import Option, Settings, option, options_of, refuse
 from advisor.question.question import GROUPS
 from advisor.question.settings import Categories, Grid, Limits, Menu, Plurality, Shape, Simulation, Terms
 from tests.advisor.conftest import Run
-from tests.cells import failures
+from tests.cells import over
 
 # Declared more than once, with the reason: everything else has one declaration, and so one meaning and one default.
 SEVERAL_DECLARATIONS = {
@@ -119,14 +119,11 @@ USERS = [
 ]
 
 
-def test_numbers_of_users() -> None:
-    def read(cell: tuple[object, int]) -> None:
-        words, users = cell
-        assert Terms(n=words).n == users  # type: ignore[arg-type]
-        if "," not in str(words):  # which separates the numbers of a list
-            assert Grid(users=words).users == (users,)  # type: ignore[arg-type]
-
-    assert failures(USERS, read) == {}
+@over(USERS)
+def test_numbers_of_users(words, users) -> None:
+    assert Terms(n=words).n == users  # type: ignore[arg-type]
+    if "," not in str(words):  # which separates the numbers of a list
+        assert Grid(users=words).users == (users,)  # type: ignore[arg-type]
 
 
 def test_lists_of_numbers() -> None:
@@ -181,17 +178,14 @@ WRONG = [
 ]
 
 
-def test_a_refusal_is_one_short_line_and_carries_the_options_to_blame() -> None:
-    def refused(cell: tuple[Callable[[], object], str, tuple[str, ...] | None]) -> None:
-        make, words, flags = cell
-        with pytest.raises(InputError) as caught:
-            make()
-        assert words in str(caught.value)
-        assert "\n" not in str(caught.value)
-        assert len(str(caught.value)) < 200
-        assert flags is None or caught.value.fields == flags
-
-    assert failures(WRONG, refused) == {}
+@over(WRONG)
+def test_a_refusal_is_one_short_line_and_carries_the_options_to_blame(make, words, flags) -> None:
+    with pytest.raises(InputError) as caught:
+        make()
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 200
+    assert flags is None or caught.value.fields == flags
 
 
 def test_all_that_is_missing_is_named_in_one_message(run: Run) -> None:
@@ -218,28 +212,24 @@ LOOK_UP = ("--eps", "1", "--k", "16", "-p", "grr", "--format", "json")
 YES, NO = ("1", "true", "Yes", "on"), ("0", "false", "FALSE", "no", "off", " off ")
 
 
-def test_a_flag_of_the_environment_says_yes_or_no(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def decided(word: str) -> None:
-        monkeypatch.setenv("LDP_ADVISE_ORDERED", word)
-        for flag, ordered in ((), word in YES), (("--ordered",), True), (("--unordered",), False):
-            assert json.loads(run(*LOOK_UP, *flag)[1])["request"]["ordered"] is ordered
-
-    assert failures(YES + NO, decided) == {}
+@over(YES + NO)
+def test_a_flag_of_the_environment_says_yes_or_no(word, *, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LDP_ADVISE_ORDERED", word)
+    for flag, ordered in ((), word in YES), (("--ordered",), True), (("--unordered",), False):
+        assert json.loads(run(*LOOK_UP, *flag)[1])["request"]["ordered"] is ordered
 
 
+@over((*YES, *NO, ""))
 def test_a_file_is_replaced_only_where_the_environment_or_the_command_line_says_so(
-    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    word, *, run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    def replaced(word: str) -> None:
-        mine = tmp_path / "mine.json"
-        mine.write_text("mine", encoding="utf-8")
-        monkeypatch.setenv("LDP_ADVISE_FORCE", word)
-        assert run(*LOOK_UP, "-o", mine)[0] == (0 if word in YES else 2)
-        assert (mine.read_text(encoding="utf-8") == "mine") is (word not in YES)
-        assert run(*LOOK_UP, "-o", mine, "--force")[0] == 0  # the command line goes first
-        assert json.loads(mine.read_text(encoding="utf-8"))["recommendations"]
-
-    assert failures((*YES, *NO, ""), replaced) == {}
+    mine = tmp_path / "mine.json"
+    mine.write_text("mine", encoding="utf-8")
+    monkeypatch.setenv("LDP_ADVISE_FORCE", word)
+    assert run(*LOOK_UP, "-o", mine)[0] == (0 if word in YES else 2)
+    assert (mine.read_text(encoding="utf-8") == "mine") is (word not in YES)
+    assert run(*LOOK_UP, "-o", mine, "--force")[0] == 0  # the command line goes first
+    assert json.loads(mine.read_text(encoding="utf-8"))["recommendations"]
 
 
 def test_the_environment_sets_numbers_and_lists_and_the_long_name_of_the_budget_works(

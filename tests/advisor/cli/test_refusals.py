@@ -10,7 +10,7 @@ import pytest
 
 from tests.advisor.cli_answers import answer
 from tests.advisor.conftest import Run
-from tests.cells import failures
+from tests.cells import failures, over
 
 MISSING = "/nowhere/at all.csv"
 EMPTY = "the file name is empty: name a file, or - for standard input"
@@ -115,18 +115,15 @@ OTHERS = [
 ]
 
 
-def test_other_words_are_refused_in_one_line_too(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(cell: tuple[list[str], str]) -> None:
-        words, message = cell
-        with monkeypatch.context() as patch:
-            if "--show-completion" in words:  # as Typer does in a shell that it does not know
-                patch.setattr("advisor.cli.dispatch.app_for", lambda words: lambda *args, **options: 1)
-            code, out, err = run(*words)
-        assert (code, out) == (2, "")
-        assert err.startswith("ldp-advise: error: ")
-        assert message in err
-
-    assert failures(OTHERS, refused) == {}
+@over(OTHERS)
+def test_other_words_are_refused_in_one_line_too(words, message, *, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        if "--show-completion" in words:  # as Typer does in a shell that it does not know
+            patch.setattr("advisor.cli.dispatch.app_for", lambda words: lambda *args, **options: 1)
+        code, out, err = run(*words)
+    assert (code, out) == (2, "")
+    assert err.startswith("ldp-advise: error: ")
+    assert message in err
 
 
 def test_an_error_is_json_where_the_output_would_have_been(run: Run, states: str, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from advisor.cli.run import FORMATS, NOTICE, Job, Output, SideFile, run, silence
 from advisor.errors import InputError
 from advisor.show.model import Column, Document, Records, Role, Row, Sentence, Table, Verdict
 from tests.advisor.conftest import Run
-from tests.cells import failures
+from tests.cells import over
 
 DOCUMENT = Document(
     title="Numbers",
@@ -99,19 +99,17 @@ def test_outputs_that_cannot_be_written_are_refused_before_anything_is_read(tmp_
     assert sorted(path.name for path in tmp_path.iterdir()) == ["source.txt", "taken.txt"]
 
 
-def test_commands_refuse_outputs_before_the_file_is_read(run: Run) -> None:
-    def refused(cell: tuple[tuple[str, ...], str]) -> None:
-        command, option = cell
-        suffix = {"--plot": "png", "--report": "html"}.get(option, "csv")
-        code, out, err = run(*command, "--eps", "1", option, f"/nowhere/x.{suffix}", MISSING)
-        assert (code, out) == (2, "")
-        assert "there is no directory /nowhere" in err
-
-    cells = product(
+@over(
+    product(
         [(), ("estimate", "-p", "oue", "--n", "9"), ("reports", "-p", "oue")],
         ["--output", "--report", "--runs", "--plot"],
     )
-    assert failures(cells, refused) == {}
+)
+def test_commands_refuse_outputs_before_the_file_is_read(command, option, *, run: Run) -> None:
+    suffix = {"--plot": "png", "--report": "html"}.get(option, "csv")
+    code, out, err = run(*command, "--eps", "1", option, f"/nowhere/x.{suffix}", MISSING)
+    assert (code, out) == (2, "")
+    assert "there is no directory /nowhere" in err
 
 
 def test_an_output_that_is_the_input_or_another_output_is_refused(run: Run, states: str, tmp_path: Path) -> None:

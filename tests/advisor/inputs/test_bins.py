@@ -16,7 +16,7 @@ from advisor.inputs import histogram, source, table
 from advisor.inputs.bins import Cut
 from advisor.inputs.histogram import RawHistogram, read_histogram
 from tests.advisor.inputs.reading import parquet, read_bytes, read_file, refusal
-from tests.cells import failures
+from tests.cells import over
 
 DECIMALS = st.integers(-10_000_000, 10_000_000).map(lambda number: str(Decimal(number).scaleb(-3)))
 
@@ -157,40 +157,30 @@ REFUSED = [
 ]
 
 
-def test_numbers_are_cut_as_people_write_them() -> None:
-    def right(cell: tuple[str, Cut, dict, list[int]]) -> None:
-        text, cut, options, counts = cell
-        assert read(text, cut, **options).counts.tolist() == counts
-
-    assert failures(CUT, right) == {}
+@over(CUT)
+def test_numbers_are_cut_as_people_write_them(text, cut, options, counts) -> None:
+    assert read(text, cut, **options).counts.tolist() == counts
 
 
-def test_what_cannot_be_cut_is_refused_in_one_line() -> None:
-    def refused(cell: tuple[str, Cut, dict, str]) -> None:
-        text, cut, options, said = cell
-        assert said in refusal(read, text, cut, **options)
-
-    assert failures(REFUSED, refused) == {}
+@over(REFUSED)
+def test_what_cannot_be_cut_is_refused_in_one_line(text, cut, options, said) -> None:
+    assert said in refusal(read, text, cut, **options)
 
 
-def test_what_is_no_number_is_named_with_its_column_and_line() -> None:
-    def named(word: str) -> None:
-        error = refusal(read, f'"income"\n"5"\n"{word}"\n', Cut(count=4))
-        assert f"column 'income' holds '{word}' on line 3, which is" in error
-        assert "choose another --column" in error
-
-    assert failures(["abc", "0x10", "1_000", "12 €", "2024-01-31", "3,5,", "1e5000", "1;2"], named) == {}
+@over(["abc", "0x10", "1_000", "12 €", "2024-01-31", "3,5,", "1e5000", "1;2"])
+def test_what_is_no_number_is_named_with_its_column_and_line(word) -> None:
+    error = refusal(read, f'"income"\n"5"\n"{word}"\n', Cut(count=4))
+    assert f"column 'income' holds '{word}' on line 3, which is" in error
+    assert "choose another --column" in error
 
 
-def test_what_is_missing_or_infinite_is_refused_or_left_out() -> None:
-    def left_out(word: str) -> None:
-        text = f'x\n"1"\n"{word}"\n"9"\n'
-        assert "line 3: the value is missing" in refusal(read, text, Cut(count=2))
-        found = read(text, Cut(count=2), drop_missing=True)
-        assert found.counts.tolist() == [1, 1]
-        assert "1 user was left out: the value is missing" in found.warnings
-
-    assert failures(["", "NaN", "n/a", "null", "inf", "-Infinity", "∞"], left_out) == {}
+@over(["", "NaN", "n/a", "null", "inf", "-Infinity", "∞"])
+def test_what_is_missing_or_infinite_is_refused_or_left_out(word) -> None:
+    text = f'x\n"1"\n"{word}"\n"9"\n'
+    assert "line 3: the value is missing" in refusal(read, text, Cut(count=2))
+    found = read(text, Cut(count=2), drop_missing=True)
+    assert found.counts.tolist() == [1, 1]
+    assert "1 user was left out: the value is missing" in found.warnings
 
 
 def test_parquet_is_cut_like_text(tmp_path: Path) -> None:

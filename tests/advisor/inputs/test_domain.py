@@ -16,7 +16,7 @@ from advisor.inputs.domain import LabelDomain, build_domain, read_domain
 from advisor.inputs.histogram import read_histogram
 from advisor.inputs.labels import OTHER_LABEL
 from tests.advisor.inputs.reading import gz, put, refusal
-from tests.cells import failures
+from tests.cells import failures, over
 
 
 def build(users: dict[str, int], **options) -> LabelDomain:
@@ -83,16 +83,13 @@ DOMAINS = [
 ]
 
 
-def test_labels_and_options_make_the_domain() -> None:
-    def made(cell: tuple[dict, dict, dict, bool, str]) -> None:
-        users, options, domain, ordered, warned = cell
-        built = build(users, **options)
-        assert pairs(built) == list(domain.items())
-        assert built.ordered is ordered
-        assert len(built.warnings) == bool(warned)
-        assert warned in "".join(built.warnings)
-
-    assert failures(DOMAINS, made) == {}
+@over(DOMAINS)
+def test_labels_and_options_make_the_domain(users, options, domain, ordered, warned) -> None:
+    built = build(users, **options)
+    assert pairs(built) == list(domain.items())
+    assert built.ordered is ordered
+    assert len(built.warnings) == bool(warned)
+    assert warned in "".join(built.warnings)
 
 
 def test_what_is_assumed_is_said() -> None:

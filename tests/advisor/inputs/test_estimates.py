@@ -12,7 +12,7 @@ import pytest
 from advisor.inputs import table
 from advisor.inputs.estimates import RawEstimates, read_estimates
 from tests.advisor.inputs.reading import gz, parquet, put, refusal
-from tests.cells import failures
+from tests.cells import failures, over
 
 
 def read_file(folder: Path, name: str, data: bytes | str, **options) -> RawEstimates:
@@ -71,16 +71,14 @@ READ = [
 ]
 
 
-def test_tables_of_every_kind_give_the_same_estimates(tmp_path: Path) -> None:
-    def same(cell: tuple[tuple[str, str, dict], bool]) -> None:
-        (name, data, options), zipped = cell
-        read = read_file(tmp_path, name, gz(data.encode()) if zipped else data, **options)
-        assert pairs(read) == EXPECTED
-        assert any("read as estimates" in text for text in read.assumptions)
-        assert any("decimal comma" in text for text in read.assumptions) == ("0,5" in data)
-        assert read.warnings == ()
-
-    assert failures(product(SAME, [False, True]), same) == {}
+@over(product(SAME, [False, True]))
+def test_tables_of_every_kind_give_the_same_estimates(setting, zipped, *, tmp_path: Path) -> None:
+    name, data, options = setting
+    read = read_file(tmp_path, name, gz(data.encode()) if zipped else data, **options)
+    assert pairs(read) == EXPECTED
+    assert any("read as estimates" in text for text in read.assumptions)
+    assert any("decimal comma" in text for text in read.assumptions) == ("0,5" in data)
+    assert read.warnings == ()
 
 
 @pytest.mark.parametrize("rows", [2, 4000])
@@ -113,16 +111,8 @@ def test_parquet(tmp_path: Path) -> None:
     assert "cast it to strings" in message
 
 
-def test_a_bad_estimate_is_named_with_its_line(tmp_path: Path) -> None:
-    def named(cell: tuple[tuple[str, str], int]) -> None:
-        (bad, reason), place = cell
-        lines = [f"l{at},0.1" for at in range(2, place)] + [f"bad,{bad}", "after,1"]
-        message = error_of(tmp_path, "\n".join(["label,estimate", *lines]))
-        assert f"line {place}: " in message
-        assert reason in message
-        assert "e.g. 0.25, -0.013 or 1e-3" in message
-
-    cells = product(
+@over(
+    product(
         [
             ("", "the estimate is empty"),
             ("NaN", "'NaN' is missing"),
@@ -138,7 +128,14 @@ def test_a_bad_estimate_is_named_with_its_line(tmp_path: Path) -> None:
         ],
         [3, 5000],
     )
-    assert failures(cells, named) == {}
+)
+def test_a_bad_estimate_is_named_with_its_line(setting, place, *, tmp_path: Path) -> None:
+    bad, reason = setting
+    lines = [f"l{at},0.1" for at in range(2, place)] + [f"bad,{bad}", "after,1"]
+    message = error_of(tmp_path, "\n".join(["label,estimate", *lines]))
+    assert f"line {place}: " in message
+    assert reason in message
+    assert "e.g. 0.25, -0.013 or 1e-3" in message
 
 
 TWO = "x,estimate\na,1\nb,2\n"
@@ -177,9 +174,6 @@ REFUSED = [
 ]
 
 
-def test_tables_that_are_refused(tmp_path: Path) -> None:
-    def refused(cell: tuple[str, dict, str]) -> None:
-        data, options, said = cell
-        assert said in error_of(tmp_path, data, **options)
-
-    assert failures(REFUSED, refused) == {}
+@over(REFUSED)
+def test_tables_that_are_refused(data, options, said, *, tmp_path: Path) -> None:
+    assert said in error_of(tmp_path, data, **options)

@@ -19,7 +19,7 @@ from advisor.inputs.orders import recognised
 from simulator import PROTOCOLS
 from tests.advisor.conftest import Run
 from tests.advisor.inputs.reading import put
-from tests.cells import failures
+from tests.cells import failures, over
 
 # What the labels are, whether they are ordered unasked, and the labels as people order them.
 ORDERS = [
@@ -141,22 +141,19 @@ def shuffled(labels: list[str], seed: int = 1) -> list[str]:
     return Random(seed).sample(labels, len(labels))  # noqa: S311 - no secret
 
 
-def test_labels_stand_in_the_order_that_people_mean() -> None:
-    def in_order(cell: tuple[str, bool, str]) -> None:
-        name, unasked, row = cell
-        labels = row.split(";")
-        for seed in range(3):
-            domain = built(shuffled(labels, seed), ordered=True)
-            assert domain.labels == tuple(labels)
-            assert domain.ordered
-            assert f"labels are {name}, taken as ordered" in domain.assumptions[0]
-            assert not any("--domain FILE" in text or "can be" in text for text in domain.warnings)
-            usual = built(shuffled(labels, seed))
-            assert usual.ordered is unasked  # only numbers and ranges of them have an order unasked
-            assert usual.labels == tuple(labels if unasked else sorted(labels))
-            assert not built(shuffled(labels, seed), ordered=False).ordered
-
-    assert failures(ORDERS, in_order) == {}
+@over(ORDERS)
+def test_labels_stand_in_the_order_that_people_mean(name, unasked, row) -> None:
+    labels = row.split(";")
+    for seed in range(3):
+        domain = built(shuffled(labels, seed), ordered=True)
+        assert domain.labels == tuple(labels)
+        assert domain.ordered
+        assert f"labels are {name}, taken as ordered" in domain.assumptions[0]
+        assert not any("--domain FILE" in text or "can be" in text for text in domain.warnings)
+        usual = built(shuffled(labels, seed))
+        assert usual.ordered is unasked  # only numbers and ranges of them have an order unasked
+        assert usual.labels == tuple(labels if unasked else sorted(labels))
+        assert not built(shuffled(labels, seed), ordered=False).ordered
 
 
 def test_an_order_that_is_nobodys_is_a_warning_with_the_order_in_it() -> None:
@@ -210,12 +207,9 @@ ODD = [
 ]
 
 
-def test_what_is_odd_about_an_order_is_said() -> None:
-    def warned(cell: tuple[list[str], str]) -> None:
-        labels, words = cell
-        assert any(words in warning for warning in built(labels, ordered=True).warnings)
-
-    assert failures(ODD, warned) == {}
+@over(ODD)
+def test_what_is_odd_about_an_order_is_said(labels, words) -> None:
+    assert any(words in warning for warning in built(labels, ordered=True).warnings)
 
 
 def test_telephones_and_codes_have_no_order_unasked() -> None:
@@ -240,16 +234,14 @@ def test_a_circle_is_laid_out_as_a_line_that_begins_where_the_file_does() -> Non
     assert built(falling, from_histogram=True, ordered=True).labels == tuple(falling)  # the same line
 
 
-def test_an_alphabetical_table_is_put_in_order_as_raw_values_are() -> None:
-    def in_order(row: str) -> None:
-        labels = row.split(";")
-        assert sorted(labels) == labels[::-1]
-        for from_file in (True, False):
-            assert built(labels[::-1], from_histogram=from_file, ordered=True).labels == tuple(labels)
-        longer = [*labels, "2"] if row == "1c;10" else labels
-        assert built(sorted(longer), from_histogram=True).labels == built(sorted(longer)).labels
-
-    assert failures(["1c;10", "9 km;10 km", "5-9;10-14", "Mar;Apr", "medium;high"], in_order) == {}
+@over(["1c;10", "9 km;10 km", "5-9;10-14", "Mar;Apr", "medium;high"])
+def test_an_alphabetical_table_is_put_in_order_as_raw_values_are(row) -> None:
+    labels = row.split(";")
+    assert sorted(labels) == labels[::-1]
+    for from_file in (True, False):
+        assert built(labels[::-1], from_histogram=from_file, ordered=True).labels == tuple(labels)
+    longer = [*labels, "2"] if row == "1c;10" else labels
+    assert built(sorted(longer), from_histogram=True).labels == built(sorted(longer)).labels
 
 
 def test_the_order_of_a_domain_file_always_wins(tmp_path: Path, run: Run) -> None:

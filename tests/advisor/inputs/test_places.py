@@ -13,7 +13,7 @@ from advisor.inputs import places, source
 from advisor.inputs.channel import read_channel
 from advisor.inputs.places import KM_PER_DEGREE, read_places
 from tests.advisor.inputs.reading import peak, put, refusal
-from tests.cells import failures
+from tests.cells import failures, over
 
 
 def read(text: str, **options):
@@ -38,22 +38,21 @@ def test_longitude_and_latitude_become_cells_of_the_size_asked_for() -> None:
     assert larger.counts.reshape(8, 8)[2:6, 1:7].sum() == 4
 
 
-def test_headers_tell_longitude_from_latitude_in_any_order() -> None:
-    def told(cell: tuple[str, tuple[str, str]]) -> None:
-        order, (lon, lat) = cell
-        lines = [(8.0, 50.0), (8.01, 50.0), (8.03, 50.0), (8.03, 50.01)]
-        usual = read(f"{lon},{lat}\n" + "".join(f"{x},{y}\n" for x, y in lines), columns=f"{lon},{lat}", cell_km=1.0)
-        swapped = f"{lat},{lon}\n" + "".join(f"{y},{x}\n" for x, y in lines)
-        for columns in (order.replace("lon", lon).replace("lat", lat), "1,2", "2,1"):
-            found = read(swapped, columns=columns, cell_km=1.0)
-            assert found.counts.tolist() == usual.counts.tolist()
-            assert f"columns {lon!r} and {lat!r} read as longitude and latitude" in found.assumptions[0]
-
-    cells = product(
+@over(
+    product(
         ["lon,lat", "lat,lon"],
         [("longitude", "latitude"), ("Lon", "LAT"), ("pickup_lng", "pickup_lat"), ("x", "geoLatitude")],
     )
-    assert failures(cells, told) == {}
+)
+def test_headers_tell_longitude_from_latitude_in_any_order(order, setting) -> None:
+    lon, lat = setting
+    lines = [(8.0, 50.0), (8.01, 50.0), (8.03, 50.0), (8.03, 50.01)]
+    usual = read(f"{lon},{lat}\n" + "".join(f"{x},{y}\n" for x, y in lines), columns=f"{lon},{lat}", cell_km=1.0)
+    swapped = f"{lat},{lon}\n" + "".join(f"{y},{x}\n" for x, y in lines)
+    for columns in (order.replace("lon", lon).replace("lat", lat), "1,2", "2,1"):
+        found = read(swapped, columns=columns, cell_km=1.0)
+        assert found.counts.tolist() == usual.counts.tolist()
+        assert f"columns {lon!r} and {lat!r} read as longitude and latitude" in found.assumptions[0]
 
 
 def test_headers_tell_rows_from_columns_and_without_them_the_order_counts() -> None:
@@ -188,23 +187,18 @@ NUMPY_FILES = {
 }
 
 
-def test_a_numpy_file_that_is_no_matrix_is_told_in_one_line(tmp_path: Path) -> None:
-    def refused(name: str) -> None:
-        header, words = NUMPY_FILES[name]
-        path = numpy_file(tmp_path / "own.npy", header)
-        said, most = peak(refusal, read_channel, path, 2)
-        assert words in said
-        assert said.startswith(path)
-        assert most < 10_000_000
-
-    assert failures(NUMPY_FILES, refused) == {}
+@over(NUMPY_FILES)
+def test_a_numpy_file_that_is_no_matrix_is_told_in_one_line(name, *, tmp_path: Path) -> None:
+    header, words = NUMPY_FILES[name]
+    path = numpy_file(tmp_path / "own.npy", header)
+    said, most = peak(refusal, read_channel, path, 2)
+    assert words in said
+    assert said.startswith(path)
+    assert most < 10_000_000
 
 
-def test_numpy_matrices_of_any_number_are_read(tmp_path: Path) -> None:
-    def equal(cell: tuple[str, str]) -> None:
-        dtype, order = cell
-        matrix = np.array([[1, 0, 0], [0, 1, 0]], dtype=dtype, order=order)  # type: ignore[call-overload]
-        np.save(tmp_path / "own.npy", matrix)
-        assert read_channel(str(tmp_path / "own.npy"), 2)[0].matrix.tolist() == matrix.astype(float).tolist()
-
-    assert failures(product(["<f8", ">f4", "<f2", "<i2", "|b1"], ["C", "F"]), equal) == {}
+@over(product(["<f8", ">f4", "<f2", "<i2", "|b1"], ["C", "F"]))
+def test_numpy_matrices_of_any_number_are_read(dtype, order, *, tmp_path: Path) -> None:
+    matrix = np.array([[1, 0, 0], [0, 1, 0]], dtype=dtype, order=order)  # type: ignore[call-overload]
+    np.save(tmp_path / "own.npy", matrix)
+    assert read_channel(str(tmp_path / "own.npy"), 2)[0].matrix.tolist() == matrix.astype(float).tolist()

@@ -16,7 +16,7 @@ from advisor.errors import InputError
 from advisor.inputs import source
 from advisor.inputs.histogram import read_histogram
 from tests.advisor.inputs.reading import Pipe, error_of, gz, peak, put, read_bytes, refusal, users
-from tests.cells import failures
+from tests.cells import failures, over
 
 NO_TEXT = [
     (b"a\x00b\n", "NUL byte at byte 2"),
@@ -37,13 +37,10 @@ NO_TEXT = [
 ]
 
 
-def test_bytes_that_are_no_text(tmp_path: Path) -> None:
-    def refused(cell: tuple[bytes, str]) -> None:
-        data, said = cell
-        assert said in error_of(tmp_path, "a.csv", data)
-        assert refusal(read_bytes, data).startswith("standard input")
-
-    assert failures(NO_TEXT, refused) == {}
+@over(NO_TEXT)
+def test_bytes_that_are_no_text(data, said, *, tmp_path: Path) -> None:
+    assert said in error_of(tmp_path, "a.csv", data)
+    assert refusal(read_bytes, data).startswith("standard input")
 
 
 def test_multibyte_characters_survive_every_block_border() -> None:

@@ -13,7 +13,7 @@ from advisor.inputs import table
 from simulator.protocols import PROTOCOLS
 from tests.advisor.inputs.made_reports import NAMES, check, lines, made, numbers, read_file
 from tests.advisor.inputs.reading import read_reports, refusal
-from tests.cells import failures
+from tests.cells import failures, over
 
 
 def test_the_header_of_bits_names_the_categories(tmp_path: Path) -> None:
@@ -229,13 +229,10 @@ REFUSED = [
 ]
 
 
-def test_reports_that_are_refused(tmp_path: Path) -> None:
-    def refused(cell: tuple[str, dict, str, str]) -> None:
-        protocol, options, text, said = cell
-        message = refusal(read_file, tmp_path, "a.csv", text, protocol, 0.7 if protocol == "ss" else 1.0, **options)
-        assert said in message
-
-    assert failures(REFUSED, refused) == {}
+@over(REFUSED)
+def test_reports_that_are_refused(protocol, options, text, said, *, tmp_path: Path) -> None:
+    message = refusal(read_file, tmp_path, "a.csv", text, protocol, 0.7 if protocol == "ss" else 1.0, **options)
+    assert said in message
 
 
 @pytest.mark.parametrize("epsilon", [0, -1, 33, math.nan, math.inf])

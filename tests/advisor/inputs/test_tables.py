@@ -16,7 +16,7 @@ from advisor.inputs import histogram, table
 from advisor.inputs.histogram import read_histogram
 from advisor.inputs.labels import OTHER_LABEL
 from tests.advisor.inputs.reading import Pipe, error_of, gz, read_bytes, read_file, read_reports, users
-from tests.cells import failures
+from tests.cells import failures, over
 
 
 @contextmanager
@@ -146,16 +146,13 @@ DOUBTED = [
 ]
 
 
-def test_a_table_that_is_read_line_by_line_is_doubted(tmp_path: Path) -> None:
-    def doubted(cell: tuple[str, str]) -> None:
-        text, words = cell
-        for read in (read_bytes(text.encode()), read_file(tmp_path, "a.txt", text)):
-            assert sum(read.counts) == text.count("\n")
-            (warning,) = read.warnings
-            assert words in warning
-            assert "each line was taken as one value" in warning
-
-    assert failures(DOUBTED, doubted) == {}
+@over(DOUBTED)
+def test_a_table_that_is_read_line_by_line_is_doubted(text, words, *, tmp_path: Path) -> None:
+    for read in (read_bytes(text.encode()), read_file(tmp_path, "a.txt", text)):
+        assert sum(read.counts) == text.count("\n")
+        (warning,) = read.warnings
+        assert words in warning
+        assert "each line was taken as one value" in warning
 
 
 def test_a_first_value_unlike_all_others_may_be_a_header() -> None:
@@ -256,31 +253,20 @@ REFUSED = [
 ]
 
 
-def test_what_cannot_be_counted_is_refused_in_one_line(tmp_path: Path) -> None:
-    def refused(cell: tuple[str, str, dict, list[str]]) -> None:
-        name, text, options, said = cell
-        messages = [
-            error_of(tmp_path, name, text, **options),
-            error_of(tmp_path, f"{name}.gz", gz(text.encode()), **options),
-        ]
-        with reader_of_small_files():
-            messages.append(error_of(tmp_path, name, text, **options))
-        for words, message in product(said, messages):
-            assert words in message
-
-    assert failures(REFUSED, refused) == {}
+@over(REFUSED)
+def test_what_cannot_be_counted_is_refused_in_one_line(name, text, options, said, *, tmp_path: Path) -> None:
+    messages = [
+        error_of(tmp_path, name, text, **options),
+        error_of(tmp_path, f"{name}.gz", gz(text.encode()), **options),
+    ]
+    with reader_of_small_files():
+        messages.append(error_of(tmp_path, name, text, **options))
+    for words, message in product(said, messages):
+        assert words in message
 
 
-def test_a_bad_count_is_named_with_its_line(tmp_path: Path) -> None:
-    def named(cell: tuple[tuple[str, str], int]) -> None:
-        (count, reason), place = cell
-        rows = [f"l{at},1" for at in range(2, place)] + [f"bad,{count}", "after,1"]
-        for options in ({}, {"counts": "count"}):
-            message = error_of(tmp_path, "a.csv", "\n".join(["label,count", *rows]), **options)
-            assert f"line {place}" in message
-            assert reason in message
-
-    cells = product(
+@over(
+    product(
         [
             ("-1", "is negative"),
             ("2.5", "is not a whole number"),
@@ -294,7 +280,14 @@ def test_a_bad_count_is_named_with_its_line(tmp_path: Path) -> None:
         ],
         [4, 3000],
     )
-    assert failures(cells, named) == {}
+)
+def test_a_bad_count_is_named_with_its_line(setting, place, *, tmp_path: Path) -> None:
+    count, reason = setting
+    rows = [f"l{at},1" for at in range(2, place)] + [f"bad,{count}", "after,1"]
+    for options in ({}, {"counts": "count"}):
+        message = error_of(tmp_path, "a.csv", "\n".join(["label,count", *rows]), **options)
+        assert f"line {place}" in message
+        assert reason in message
 
 
 def test_too_many_labels_look_like_an_identifier(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

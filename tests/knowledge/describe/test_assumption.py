@@ -14,17 +14,15 @@ from knowledge.model import load
 from knowledge.ranking import look_up
 from simulator.populations import SHAPES, frequencies
 from simulator.seeding import rng_for
-from tests.cells import failures
+from tests.cells import failures, over
 
 
-def test_every_shape_of_the_simulator_can_be_assumed() -> None:
-    def check(name: str) -> None:
-        parameter = SHAPES[name].parameter
-        for text in (name, name.upper().replace("_", "-"), f"{name}:{parameter!r}"):
-            key, written = parse_shape(text)
-            assert (key, parameter if written is None else written) == (name, parameter)
-
-    assert failures(SHAPES, check) == {}
+@over(SHAPES)
+def test_every_shape_of_the_simulator_can_be_assumed(name) -> None:
+    parameter = SHAPES[name].parameter
+    for text in (name, name.upper().replace("_", "-"), f"{name}:{parameter!r}"):
+        key, written = parse_shape(text)
+        assert (key, parameter if written is None else written) == (name, parameter)
 
 
 def test_without_a_word_the_skew_is_1() -> None:
@@ -69,31 +67,25 @@ def test_every_histogram_of_a_skew_is_skewed() -> None:
     assert failures(itertools.product([0.5, 1.0, 2.0], [2, 3, 4, 5, 18], (False, True)), check) == {}
 
 
-def test_in_order_a_skew_falls_as_zipf_or_exponentially_with_its_sum_of_squares_or_has_one_peak() -> None:
-    def check(cell: tuple[float, int]) -> None:
-        skew, k = cell
-        zipf = frequencies("zipf", k, skew)
-        first, exponential, bell = AssumedSkew(k, skew, ordered=True).histograms(10**8)
-        assert first == pytest.approx(zipf, abs=1e-8)  # as many users hold it
-        assert (exponential**2).sum() == pytest.approx((zipf**2).sum(), rel=1e-4)
-        assert (np.diff(exponential) <= 0).all()
-        assert (np.diff(bell[: k // 2]) >= 0).all()
-        assert (np.diff(bell[k // 2 :]) <= 0).all()
-
-    assert failures(itertools.product([0.3, 1.0, 1.5], [5, 64, 1000]), check) == {}
+@over(itertools.product([0.3, 1.0, 1.5], [5, 64, 1000]))
+def test_in_order_a_skew_falls_as_zipf_or_exponentially_with_its_sum_of_squares_or_has_one_peak(skew, k) -> None:
+    zipf = frequencies("zipf", k, skew)
+    first, exponential, bell = AssumedSkew(k, skew, ordered=True).histograms(10**8)
+    assert first == pytest.approx(zipf, abs=1e-8)  # as many users hold it
+    assert (exponential**2).sum() == pytest.approx((zipf**2).sum(), rel=1e-4)
+    assert (np.diff(exponential) <= 0).all()
+    assert (np.diff(bell[: k // 2]) >= 0).all()
+    assert (np.diff(bell[k // 2 :]) <= 0).all()
 
 
-def test_quantiles_of_a_gamma_distribution_are_those_of_scipy() -> None:
-    def check(cell: tuple[int, float]) -> None:
-        k, shape = cell
-        made = gamma_quantiles(shape, k)
-        expected = stats.gamma.ppf((np.arange(k)[::-1] + 0.5) / k, shape)
-        # The density is added up in steps of 0.035 of the logarithm, and read off between them: half a percent, or less
-        # than anything that counts.
-        np.testing.assert_allclose(made, expected, rtol=0.006, atol=1e-12)
-        assert (np.diff(made) <= 0).all()
-
-    assert failures(itertools.product([2, 17, 1000], [0.02, 0.3, 1.0, 7.0, 50.0]), check) == {}
+@over(itertools.product([2, 17, 1000], [0.02, 0.3, 1.0, 7.0, 50.0]))
+def test_quantiles_of_a_gamma_distribution_are_those_of_scipy(k, shape) -> None:
+    made = gamma_quantiles(shape, k)
+    expected = stats.gamma.ppf((np.arange(k)[::-1] + 0.5) / k, shape)
+    # The density is added up in steps of 0.035 of the logarithm, and read off between them: half a percent, or less
+    # than anything that counts.
+    np.testing.assert_allclose(made, expected, rtol=0.006, atol=1e-12)
+    assert (np.diff(made) <= 0).all()
 
 
 @pytest.mark.parametrize("k", [2, 3, 100, 5000])

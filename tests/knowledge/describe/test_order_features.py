@@ -18,7 +18,7 @@ from simulator import PROTOCOLS
 from simulator.methods.simplex import FALSE_POSITIVES
 from simulator.methods.wavelet import half_differences
 from simulator.populations import frequencies
-from tests.cells import failures
+from tests.cells import over
 
 Floats = NDArray[np.float64]
 Z = np.linspace(-9, 9, 3001)
@@ -45,27 +45,27 @@ def emd(moved: Floats) -> float:
     return float(np.abs(np.cumsum(moved)).sum()) / len(moved)
 
 
-def test_what_methods_move_is_what_they_do_to_the_mean_estimate() -> None:
-    def check(cell: tuple[tuple[str, float, int], tuple[str, float]]) -> None:
-        (name, epsilon, n), (shape, parameter) = cell
-        k = 48
-        f = frequencies(shape, k, parameter)
-        found, sd, (level, cut_level) = described(f, name, epsilon, n)
-        noise = PROTOCOLS[name](k, epsilon).noise(n)
-        shrunk = mean_of(f, sd, level, level) - f
-        assert found["log_shrunk_l1"] == pytest.approx(np.abs(shrunk).sum(), rel=0.01, abs=2e-3)
-        assert found["log_shrunk_emd"] == pytest.approx(emd(shrunk), rel=0.01, abs=2e-3)
-        below = f @ (np.where(f[:, None] + sd[:, None] * Z <= level, DENSITY, 0).sum(axis=1))
-        assert found["log_zeroed"] == pytest.approx(below, rel=0.02, abs=1e-4)
-        threshold = NormalDist().inv_cdf(1 - FALSE_POSITIVES / k) * noise.sd
-        assert found["log_cut_emd"] == pytest.approx(emd(mean_of(f, sd, threshold, 0.0) - f), rel=0.02, abs=1e-3)
-        assert found["log_norm_cut_emd"] == pytest.approx(emd(mean_of(f, sd, cut_level, 0.0) - f), rel=0.02, abs=1e-3)
-
-    cells = itertools.product(
+@over(
+    itertools.product(
         [("oue", 1.0, 5_000), ("oue", 2.0, 200_000), ("grr", 3.0, 20_000)],
         [("zipf_shuffled", 1.0), ("gaussian", 0.15), ("sparse", 0.3)],
     )
-    assert failures(cells, check) == {}
+)
+def test_what_methods_move_is_what_they_do_to_the_mean_estimate(setting, case) -> None:
+    name, epsilon, n = setting
+    shape, parameter = case
+    k = 48
+    f = frequencies(shape, k, parameter)
+    found, sd, (level, cut_level) = described(f, name, epsilon, n)
+    noise = PROTOCOLS[name](k, epsilon).noise(n)
+    shrunk = mean_of(f, sd, level, level) - f
+    assert found["log_shrunk_l1"] == pytest.approx(np.abs(shrunk).sum(), rel=0.01, abs=2e-3)
+    assert found["log_shrunk_emd"] == pytest.approx(emd(shrunk), rel=0.01, abs=2e-3)
+    below = f @ (np.where(f[:, None] + sd[:, None] * Z <= level, DENSITY, 0).sum(axis=1))
+    assert found["log_zeroed"] == pytest.approx(below, rel=0.02, abs=1e-4)
+    threshold = NormalDist().inv_cdf(1 - FALSE_POSITIVES / k) * noise.sd
+    assert found["log_cut_emd"] == pytest.approx(emd(mean_of(f, sd, threshold, 0.0) - f), rel=0.02, abs=1e-3)
+    assert found["log_norm_cut_emd"] == pytest.approx(emd(mean_of(f, sd, cut_level, 0.0) - f), rel=0.02, abs=1e-3)
 
 
 @pytest.mark.parametrize("k", [8, 48])
