@@ -96,7 +96,7 @@ class Metric:
 
     @property
     def by_rows(self) -> bool:
-        """Whether `truth` may have a row for each estimate, ``(..., k)``: what is done to one does not depend on it."""
+        """Whether each estimate ``(..., k)`` can be compared with a truth of its own in one call."""
         return self.function in _BY_ROWS and "ground" not in self.options
 
 
@@ -322,6 +322,7 @@ def _running(values: FloatArray) -> FloatArray:
     return np.concatenate([start, np.cumsum(values, axis=-1)], axis=-1)
 
 
+# Functions that take a truth of ``(..., k)``: all but those that need one truth for all rows.
 _BY_ROWS = frozenset([l1, mae, mse, l2, kl, js, emd, set_error, range_error, mean_error, ks])
 
 _ALL = [

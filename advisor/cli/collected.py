@@ -71,13 +71,13 @@ def estimate_command(
     asked = replace(question, sample=sample)
     require(
         ("SAMPLE", sample, "the file with the estimate, or - for standard input"),
-        *needs(asked),
+        *required_options(asked),
         ("--n", asked.terms.n, "the number of users who reported, for example --n 100000"),
     )
     rank_collected(asked.files, asked, next_round, shown, estimate_request)
 
 
-def needs(question: CollectedQuestion) -> tuple[tuple[str, object, str], ...]:
+def required_options(question: CollectedQuestion) -> tuple[tuple[str, object, str], ...]:
     """Return what both commands need besides a file."""
     return (
         ("--protocol", question.collection.protocol, "the protocol that was used, for example --protocol oue"),

@@ -35,7 +35,7 @@ def missing_budget(
 ) -> MissingBudgetError:
     """Return the error that no budget is given, priced by what is predicted for the question at hand.
 
-    requests: reads the question and returns it at each budget; whatever goes wrong in it, there are no prices.
+    requests: reads the question and returns it at each budget. If it fails, the error has no prices.
     """
     if sample is not None and not _is_small(sample):
         return MissingBudgetError([], [CHOOSE])

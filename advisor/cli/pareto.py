@@ -10,7 +10,7 @@ from typing import Annotated
 from advisor.answers.rank.trade_offs import Frontier, frontier_of
 from advisor.cli.options import Only, Sample
 from advisor.cli.progress import DelayedProgress
-from advisor.cli.ranking import RANKED, check_ranked, ranking_answer
+from advisor.cli.ranking import RANKED, check_or_price, ranking_answer
 from advisor.cli.run import Job, Output, SideFile, run
 from advisor.question.question import Question
 from advisor.question.ranking import ranking_requests
@@ -32,7 +32,7 @@ def pareto_command(
     """
     asked = replace(question, sample=sample)
     asked.terms.one_metric("pareto")
-    check_ranked(asked.alone)
+    check_or_price(asked.alone)
     run(
         Job(
             read=lambda: ranking_requests(asked.alone)[0],

@@ -202,7 +202,7 @@ def rank(question: Question, shown: RankOutput) -> None:
     if len(question.columns.column) > 1:
         names = shlex.join(word for name in question.columns.column for word in ("--column", name))
         raise InputError(f"one --column is ranked at a time: for a plan of several, ldp-advise columns SAMPLE {names}")
-    check_ranked(question)
+    check_or_price(question)
     shown.check_layout(question)
     if not question.is_predicted and shown.reasons.why:
         raise InputError("--why explains a predicted answer: leave the file out, or add --instant")
@@ -228,10 +228,10 @@ def rank(question: Question, shown: RankOutput) -> None:
     )
 
 
-def check_ranked(question: Question) -> None:
-    """Refuse what does not go together; where only the budget is missing, with what some budgets would buy.
+def check_or_price(question: Question) -> None:
+    """Check a question as `check_ranking` does; where only the budget is missing, price some budgets.
 
-    Raises InputError for all that is missing, or the first that does not fit.
+    Raises `MissingBudgetError`, or InputError for all that is missing, or the first that does not fit.
     """
     budget = question.grid.epsilons or question.terms.epsilon or question.promise.central_epsilon
     if (question.sample is not None or question.domain.k is not None) and not budget:

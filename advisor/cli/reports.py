@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from advisor.checks import path
-from advisor.cli.collected import COLLECTED, NextRound, needs, rank_collected
+from advisor.cli.collected import COLLECTED, NextRound, rank_collected, required_options
 from advisor.cli.options import Only, argument
 from advisor.cli.ranking import RankOutput, SimulatedOutput
 from advisor.cli.run import Job, SideFile, run, silence
@@ -63,7 +63,7 @@ def reports_command(
         asked = _like(question, cluster.given(), counts)
         _answer(files or (), asked, next_round, shown, tallies, lambda: counts)
         return
-    require(("FILES", files, "the files with the reports, or - for standard input"), *needs(question))
+    require(("FILES", files, "the files with the reports, or - for standard input"), *required_options(question))
     ReportSettings(
         question.collection.protocol or "",
         question.epsilon,

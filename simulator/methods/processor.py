@@ -185,7 +185,7 @@ def possible(method: PostProcessor, protocol: Protocol, domain: Domain, n: int) 
 
 @lru_cache(maxsize=256)
 def _takes_noise(function: Callable[..., Any]) -> bool:
-    """Tell a function of estimate and noise from one of all that was observed, by what it must be given."""
+    """Return True for f(estimate, noise), False for f(observed): they differ in the number of required arguments."""
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     parameters = inspect.signature(function).parameters.values()
     required = sum(one.kind in kinds and one.default is inspect.Parameter.empty for one in parameters)

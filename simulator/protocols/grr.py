@@ -88,7 +88,7 @@ def kept_or_moved(symbols: IntArray, p: float, size: int, rng: np.random.Generat
 
 
 def kept_or_redrawn(counts: IntArray, kept_share: float, rng: np.random.Generator) -> IntArray:
-    """Draw the counts ``(..., k)`` of reports of which each is the own value with a probability, and else any of all.
+    """Draw the counts ``(..., k)`` of reports that keep their value with `kept_share`, and else are even among all k.
 
     With probability p - q this is the channel that keeps with p, and else reports each other value with q.
     """

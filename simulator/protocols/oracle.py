@@ -50,8 +50,8 @@ class Noise(Covariance):
     sums_to_one
         Whether raw estimates always sum to exactly 1 (protocols whose reports have a fixed size).
     cancels
-        Share of the variances of all estimates that cancels in their sum: 1 where they sum to 1, 0 where they are
-        independent; None where it is one of the two, by `sums_to_one`.
+        1 where estimates always sum to 1, 0 where they are independent, between for partial cancellation; None for
+        one of the two, by `sums_to_one`.
     """
 
     n: int

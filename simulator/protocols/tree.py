@@ -32,6 +32,8 @@ class Tree(StandardProtocol):
     A report is ``(1 + k,)``: the height, then one bit for each node of it, then zeros. The tally counts the bits of all
     heights, the leaves first, and then the reports of each height.
 
+    The law is `sample_tally`, the variance that of `linear.covariance(n)`, see `TreeCovariance`.
+
     Parameters and errors as for `StandardProtocol`.
     """
 

@@ -29,9 +29,9 @@ Inner: TypeAlias = GRR | OUE
 
 @dataclass(frozen=True)
 class Products:
-    """Of weights b_i of the nodes of a height that hold frequencies f_i: products of sums, that a variance takes.
+    """Sums over the nodes of a height that a variance needs, for weights b_i and frequencies f_i.
 
-    Or of two such rows of weights b and c, for their covariance.
+    With two rows of weights, b and c, those of their covariance.
     """
 
     squares: FloatArray  # sum of b c
@@ -71,7 +71,7 @@ class HeightNoise:
         result = []
         for height in range(1, self.top + 1):
             spread, both = self.spread(height)
-            noises = (self._below(height, lower) for lower in range(height))
+            noises = (self._perturbation_variance(height, lower) for lower in range(height))
             result.append([np.where(both, 1 / (spread + noise), 0.0) for noise in noises])
         return result
 
@@ -80,7 +80,7 @@ class HeightNoise:
         left, right = halves(sums_at(np.full(self.k, 1 / self.k), height - 1))
         return left + right - (left - right) ** 2, right > 0
 
-    def _below(self, height: int, lower: int) -> FloatArray:
+    def _perturbation_variance(self, height: int, lower: int) -> FloatArray:
         """Return the variance that perturbing a report at a lower height adds to each difference of a height."""
         mass = sums_at(np.full(self.k, 1 / self.k), lower)
         # The weights of the nodes are +1 on the left and -1 on the right.
@@ -101,10 +101,10 @@ class HeightNoise:
 
 
 class TreeCovariance(Covariance):
-    """The noise of the estimate of so many users, spread over the heights as many as are expected.
+    """Covariance of the estimate of n users, as if each height had its expected number of them.
 
-    Those who report at one height are drawn from all users without replacement: what is drawn of the true frequencies
-    at all heights together is what n users hold, and does not vary.
+    The values of the n users are given, so the variance of sampling them is no part of it: those who report at one
+    height are drawn from all without replacement.
     """
 
     def __init__(self, noise: HeightNoise, n: int) -> None:

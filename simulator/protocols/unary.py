@@ -85,6 +85,7 @@ class OUE(UnaryEncoding):
     """Optimised unary encoding: p = 1/2, and q as small as the budget allows.
 
     Wang, Blocki, Li, Jha, "Locally differentially private protocols for frequency estimation", USENIX Security 2017.
+    The law is `IndependentSupports.sample_support`, the variance `FrequencyOracle.variance`.
     """
 
     key = "oue"

@@ -13,7 +13,7 @@ from typing import Any
 from advisor.answers.rank.look_up import look_up
 from advisor.answers.rank.result import Answer
 from advisor.answers.rank.simulate import simulated_answer
-from advisor.cli.collected import needs
+from advisor.cli.collected import required_options
 from advisor.cli.ranking import sections_of
 from advisor.extensions.app.goals import REPORTS
 from advisor.extensions.app.state import Inquiry
@@ -105,7 +105,7 @@ def _answer(inquiry: Inquiry, progress: Progress | None) -> Answer | Choice | Pl
         question.check_places()
         return answer_places(places_request(question), jobs=jobs or 1, progress=progress)
     if isinstance(question, CollectedQuestion):
-        require(*needs(question))
+        require(*required_options(question))
         check_collected(question)
         if inquiry.kind == REPORTS:
             request = reports_request(counts_of_reports([question.path], question, jobs=jobs), question)

@@ -125,7 +125,7 @@ class PageAnswer:
         return explorer_html(figures), tuple(dial.values for dial in figures.dials)
 
     def further(self) -> str:
-        """Return the reasons, folded, or the pictures of an answer that has no "again"."""
+        """Return why the first pair is first, folded; for places, their maps."""
         if self.first is not None:
             section = worded_section(reasons_section(self.first, why_of(self.first)), self.state.goal)
             return f"<section>{_folded(section.title, section_html(replace(section, first=True)))}</section>"

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from advisor.cli.options import Only, Sample
 from advisor.cli.progress import DelayedProgress
-from advisor.cli.ranking import RANKED, RankOutput, check_ranked, rank
+from advisor.cli.ranking import RANKED, RankOutput, check_or_price, rank
 from advisor.cli.run import Job, run
 from advisor.extensions.columns.answer import check_columns, columns_question, joint_plan
 from advisor.extensions.columns.document import joint_document
@@ -46,7 +46,7 @@ def columns_command(
     if several is None:
         rank(asked, shown)
         return
-    check_ranked(asked)
+    check_or_price(asked)
     refuse(
         shown.given("reasons", "picture", "files", "usefulness", "layout"),
         "is about one column: ask ldp-advise for one",

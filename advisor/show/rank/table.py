@@ -62,7 +62,7 @@ def best_of_own(pairs: Iterable[Pair]) -> set[Pair]:
 
 
 def _better_guess(ranking: Ranking, row: Baseline) -> Baseline:
-    """Return the row of an answer without data as the better of the two guesses, which verdicts compare with."""
+    """Return the row of a uniform guess, or that of guessing 0 where this has the lower error."""
     without = ranking.error_without_data
     if row.kind != "uniform" or without is None or not without < row.error:
         return row
@@ -109,7 +109,7 @@ def _versus_raw(row: Recommendation) -> Cell:
 
 
 def _fields(ranking: Ranking) -> list[Field]:
-    """Return the columns that say something of a ranking."""
+    """Return the columns of a ranking: some depend on the metric, a threat, or simulation."""
     threat = () if ranking.request.threat is None else _THREAT
     return [*_result_fields(ranking), *threat, *_cost_fields(ranking)]
 
