@@ -122,11 +122,11 @@ def build(
     with threadpool_limits(1):  # as in workers: how a product is rounded depends on how many threads share it
         # All cells before any fit.
         measured = {part: _MEASURED[part](job) for part in parts if part in _MEASURED}
-        made = [_FITTED[part](job, own) for part, own in measured.items()]
+        archives = [_FITTED[part](job, own) for part, own in measured.items()]
         if POLICIES in parts:
             model.load.cache_clear()  # models of this folder may be other ones now
             policy.save(grow_policies(folder, size.cases, seed, workers), folder)
-    return made[0] if made else model.load(folder).provenance
+    return archives[0] if archives else model.load(folder).provenance
 
 
 def _plan(job: _Job) -> dict[str, object]:
@@ -175,7 +175,7 @@ def _fit_categories(job: _Job, measured: Sequence[Measured]) -> Provenance:
 
 def _archive_of(measured: Sequence[Measured], data: Dataset) -> archive.CellArchive:
     """Return the finished cells of a build, with features from the rows made of them."""
-    drawn, shape = [one.cell for one in measured], (len(measured), cells.POPULATIONS)
+    drawn, shape = [item.cell for item in measured], (len(measured), cells.POPULATIONS)
     return archive.CellArchive(
         index=np.array([cell.index for cell in drawn]),
         k=np.array([cell.k for cell in drawn]),
@@ -185,14 +185,14 @@ def _archive_of(measured: Sequence[Measured], data: Dataset) -> archive.CellArch
         family=np.array([cell.families for cell in drawn]),
         parameter=data.parameter.reshape(shape),
         features=data.features[:, archive.PLACES].reshape(*shape, -1),
-        log_errors=np.log(np.maximum([one.error for one in measured], 1e-300)),
+        log_errors=np.log(np.maximum([item.error for item in measured], 1e-300)),
     )
 
 
 def _fit_ordered(job: _Job, measured: Sequence[Measured]) -> Provenance:
-    sample = [one for one in measured if one.cell.k <= SAMPLED_DOMAIN][:SAMPLED]
-    errors = np.log([np.maximum(one.error, 1e-300) for one in sample])
-    archive.save_ordered_sample(np.array([one.cell.index for one in sample]), errors, job.folder)
+    sample = [item for item in measured if item.cell.k <= SAMPLED_DOMAIN][:SAMPLED]
+    errors = np.log([np.maximum(item.error, 1e-300) for item in sample])
+    archive.save_ordered_sample(np.array([item.cell.index for item in sample]), errors, job.folder)
     leaves, curves = ordered_cells.assemble_ordered(measured, job.workers)
     networks = Networks(NETWORKS, job.size.ordered_width, job.size.epochs, ORDERED_FOLDS, features.NAMES)
     of_leaves = replace(
@@ -214,7 +214,7 @@ def _fit_ordered(job: _Job, measured: Sequence[Measured]) -> Provenance:
     )
     tasks = [(leaves, of_leaves, ORDERED, model.LEAVES), (curves, of_curves, ORDERED, model.CURVES)]
     fitted = job.workers.results(fit_model, tasks, ordered=True)
-    return [_saved(one, job, part) for one, (*_, part) in zip(fitted, tasks, strict=True)][-1]
+    return [_saved(item, job, part) for item, (*_, part) in zip(fitted, tasks, strict=True)][-1]
 
 
 _MEASURED = {CATEGORIES: _measured_categories, ORDERED: _measured_ordered}

@@ -37,4 +37,4 @@ def nearest(epsilon: float, count: int = 2) -> tuple[KnownDeployment, ...]:
     """
     if not epsilon > 0:
         raise ValueError(f"epsilon must be above 0, got {epsilon:g}")
-    return tuple(sorted(DEPLOYMENTS, key=lambda one: abs(math.log(one.epsilon / epsilon)))[:count])
+    return tuple(sorted(DEPLOYMENTS, key=lambda deployment: abs(math.log(deployment.epsilon / epsilon)))[:count])

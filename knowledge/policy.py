@@ -84,10 +84,10 @@ Conditions: TypeAlias = tuple[Interval, ...]
 
 def narrowed(path: Conditions, split: Split, *, below: bool) -> Conditions:
     """Return the intervals of a path with the answer to one more question; one interval for each question."""
-    known = {interval.question: interval for interval in path}
-    own = known.get(split.question, Interval(split.question))
-    known[split.question] = own._replace(at_most=split.at_most) if below else own._replace(above=split.at_most)
-    return tuple(known[question] for question in QUESTIONS if question in known)
+    intervals = {interval.question: interval for interval in path}
+    own = intervals.get(split.question, Interval(split.question))
+    intervals[split.question] = own._replace(at_most=split.at_most) if below else own._replace(above=split.at_most)
+    return tuple(intervals[question] for question in QUESTIONS if question in intervals)
 
 
 def leaf_of(node: Node, case: PolicyCase) -> tuple[Leaf, Conditions]:
@@ -116,7 +116,7 @@ def load(folder: Path = DATA) -> Mapping[str, Node]:
     Raises FileNotFoundError if the folder holds none.
     """
     stored = json.loads((folder / FILE).read_text(encoding="utf-8"))
-    return {name: _node(one) for name, one in stored.items()}
+    return {name: _node(text) for name, text in stored.items()}
 
 
 def save(trees: Mapping[str, Node], folder: Path) -> None:

@@ -118,11 +118,11 @@ def predict(
     """Predict for protocols given by their noise, and for those protocols for ordered domains; see `predicted`."""
     profiles = profiles_of(frequencies, n)
     models = [load() if model is None else model]
-    every = list(noises.values())
+    all_noises = list(noises.values())
     if ordered:
         models.append(load(models[0].folder, LEAVES))
-        every.append(_reference(profiles[0].k, epsilon, n))
-    description = describe(profiles, every)
+        all_noises.append(_reference(profiles[0].k, epsilon, n))
+    description = describe(profiles, all_noises)
     blocks = []
     for one in models if noises else ():
         pairs = [(protocol, method) for protocol in noises for _, method in one.table.pairs]
@@ -186,8 +186,8 @@ def _curve_inputs(
 def predicted_metrics(*, ordered: bool, model: Model | None = None) -> tuple[str, ...]:
     """Return the metrics that are predicted, on a domain with or without an order."""
     first = load() if model is None else model
-    every = load(first.folder, LEAVES).provenance.predicted if ordered else ()
-    return tuple(dict.fromkeys((*first.provenance.predicted, *every)))
+    predicted = load(first.folder, LEAVES).provenance.predicted if ordered else ()
+    return tuple(dict.fromkeys((*first.provenance.predicted, *predicted)))
 
 
 def simulated_populations(*, ordered: bool) -> int:
@@ -219,6 +219,6 @@ def noises_of(
 
     budgets: of protocols that have another one than the rest.
     """
-    every, own = frequency_oracles(), budgets or {}
-    menu = every if protocols is None else protocols
-    return {name: every[name](k, own.get(name, epsilon)).noise(n) for name in menu if name in every}
+    oracles, own = frequency_oracles(), budgets or {}
+    menu = oracles if protocols is None else protocols
+    return {name: oracles[name](k, own.get(name, epsilon)).noise(n) for name in menu if name in oracles}

@@ -115,8 +115,8 @@ class Runs:
 
     def of(self, metric: str) -> dict[Pair, FloatArray]:
         """Return ``(repetitions,)`` errors of one metric for every pair it applies to."""
-        every = {pair: self.column(pair, metric) for pair in self.errors}
-        return {pair: errors for pair, errors in every.items() if not np.isnan(errors).any()}
+        columns = {pair: self.column(pair, metric) for pair in self.errors}
+        return {pair: errors for pair, errors in columns.items() if not np.isnan(errors).any()}
 
     def metrics_of(self, metrics: Iterable[str], pairs: Container[Pair]) -> tuple[str, ...]:
         """Return the metrics that some of the pairs have errors of.
@@ -182,36 +182,36 @@ def simulate(
     progress
         Called with (cells done, cells in all), a cell being one repetition of one protocol.
     """
-    wanted: dict[str, list[str]] = {}
+    methods_of: dict[str, list[str]] = {}
     for protocol, method in experiment.pairs if pairs is None else pairs:
-        wanted.setdefault(protocol, []).append(method)
+        methods_of.setdefault(protocol, []).append(method)
     step = max(1, min(CHUNK_CELLS // experiment.counts.shape[-1], -(-repetitions // jobs)))
     tasks = [
         (protocol, range(start, min(start + step, first + repetitions)))
         for start in range(first, first + repetitions, step)
-        for protocol in wanted
+        for protocol in methods_of
     ]
-    blocks: dict[Pair, list[FloatArray]] = {(p, m): [] for p, methods in wanted.items() for m in methods}
+    blocks: dict[Pair, list[FloatArray]] = {(p, m): [] for p, methods in methods_of.items() for m in methods}
     done = 0
-    for (_, chunk), errors in zip(tasks, _run(experiment, tasks, wanted, jobs), strict=True):
+    for (_, chunk), errors in zip(tasks, _run(experiment, tasks, methods_of, jobs), strict=True):
         for pair, block in errors.items():
             blocks[pair].append(block)
         done += len(chunk)
         if progress is not None:
-            progress(done, repetitions * len(wanted))
+            progress(done, repetitions * len(methods_of))
     merged = {pair: np.concatenate(parts) for pair, parts in blocks.items()}
     return Runs(experiment.id, tuple(experiment.metrics), first, merged)
 
 
 def _run(
-    experiment: Experiment, tasks: list[tuple[str, range]], wanted: Mapping[str, list[str]], jobs: int
+    experiment: Experiment, tasks: list[tuple[str, range]], methods_of: Mapping[str, list[str]], jobs: int
 ) -> Iterator[dict[Pair, FloatArray]]:
     if jobs == 1 or len(tasks) == 1:
-        yield from (_simulate_protocol(experiment, name, wanted[name], chunk) for name, chunk in tasks)
+        yield from (_simulate_protocol(experiment, name, methods_of[name], chunk) for name, chunk in tasks)
         return
     from joblib import Parallel, delayed  # only here: starting it costs more than a small simulation
 
-    work = (delayed(_simulate_protocol)(experiment, name, wanted[name], chunk) for name, chunk in tasks)
+    work = (delayed(_simulate_protocol)(experiment, name, methods_of[name], chunk) for name, chunk in tasks)
     yield from Parallel(n_jobs=jobs, prefer="threads", return_as="generator")(work)
 
 

@@ -58,11 +58,11 @@ class _Curve:
         """Return the place that log x = t stands for, and by how much log error is above log target there."""
         x = math.exp(t)
         x = float(round(x)) if self._whole else x
-        known = self.places.get(x, np.empty(0))
-        if len(known) < repetitions:
-            known = np.concatenate([known, self._measure(x, len(known), repetitions - len(known))])
-            self.places[x] = known
-        return math.log(x), self.above(known[:repetitions])
+        values = self.places.get(x, np.empty(0))
+        if len(values) < repetitions:
+            values = np.concatenate([values, self._measure(x, len(values), repetitions - len(values))])
+            self.places[x] = values
+        return math.log(x), self.above(values[:repetitions])
 
     def above(self, errors: FloatArray) -> float:
         return math.log(max(float(errors.mean()), SMALL * self.target) / self.target)

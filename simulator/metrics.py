@@ -84,10 +84,10 @@ class Metric:
 
         These are ``mix``, ``top_values``, ``set_share``, ``seed``, and ``ground``, a `Places`.
         """
-        known = _accepted(self.function, options)
+        accepted = _accepted(self.function, options)
         if self.clipped is not None:
-            known |= _accepted(self.clipped, options)
-        return replace(self, options={**self.options, **known})
+            accepted |= _accepted(self.clipped, options)
+        return replace(self, options={**self.options, **accepted})
 
     @property
     def takes_ground(self) -> bool:

@@ -123,9 +123,9 @@ def _member(entry: EntryPoint, tables: dict[str, dict[str, Any]]) -> Any:
             if name.replace("_", "") == entry.name.replace("_", ""):  # people write names without the underscores
                 raise ForeignError(f"the name is taken by {name!r}")
     member, table_name = guard(entry.load), GROUPS[entry.group]
-    wanted = guard(lambda: _missing(member, table_name))
-    if wanted is not None:
-        raise ForeignError(f"{entry.value} is {_described(member)}, not {wanted}")
+    missing = guard(lambda: _missing(member, table_name))
+    if missing is not None:
+        raise ForeignError(f"{entry.value} is {_described(member)}, not {missing}")
     for field in ("title", "reference", "unit"):
         if not str(getattr(member, field, "")).isprintable():
             raise ForeignError(f"its {field} has characters that cannot be printed")
@@ -145,8 +145,8 @@ def _missing(member: Any, table: str) -> str | None:
         return "a subclass of FrequencyOracle that defines all it leaves open"
     if not all(isinstance(getattr(member, field, None), str) for field in ("key", "title", "reference")):
         return "one with the texts key, title and reference"
-    one = member(*TRIED)  # what is asked of every protocol, before any is simulated
-    figures = (one.report_bits, one.attack_success, one.noise(10).variance_at_zero, one.server_operations(10))
+    tried = member(*TRIED)  # what is asked of every protocol, before any is simulated
+    figures = (tried.report_bits, tried.attack_success, tried.noise(10).variance_at_zero, tried.server_operations(10))
     if not all(np.isfinite(figures)):
         return f"one whose report_bits, attack_success and noise are numbers, got {figures}"
     return None

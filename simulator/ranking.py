@@ -260,8 +260,8 @@ def _ease(lowest: FloatArray, repetitions: int) -> float:
     """Return how much larger the lowest error is over all repetitions than over the first ones: how easy these were."""
     if repetitions >= len(lowest):
         return 1.0
-    first, every = _mean(lowest[:repetitions]), _mean(lowest)
-    return every / first if first and math.isfinite(every / first) else 1.0
+    first, whole = _mean(lowest[:repetitions]), _mean(lowest)
+    return whole / first if first and math.isfinite(whole / first) else 1.0
 
 
 def win_shares(errors: Mapping[Pair, FloatArray]) -> dict[Pair, float]:

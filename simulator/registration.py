@@ -51,18 +51,18 @@ def register(member: Any, kind: str | None = None, *, source: str | None = None)
     table, _ = plugins.load()
     code = getattr(member, "function", member)  # of a PostProcessor or a Metric
     called = source or f"{getattr(code, '__module__', '')}:{getattr(code, '__qualname__', type(member).__name__)}"
-    wanted = kind if kind is not None else _kind_of(member)
-    if wanted not in KINDS:
+    kind_wanted = kind if kind is not None else _kind_of(member)
+    if kind_wanted not in KINDS:
         allowed = ", ".join(KINDS)
         raise ValueError(f"{called}: say which kind of member it is, one of {allowed}: register(member, 'method')")
     with containment():
         try:
-            made = guard(lambda: _made(member, wanted, called))
-            name = guard(lambda: _checked(made, wanted, table))
+            built = guard(lambda: _made(member, kind_wanted, called))
+            name = guard(lambda: _checked(built, kind_wanted, table))
         except ForeignError as error:
-            form = f" ({CALLED[wanted]})" if wanted in CALLED and "breaks its contract" in str(error) else ""
+            form = f" ({CALLED[kind_wanted]})" if kind_wanted in CALLED and "breaks its contract" in str(error) else ""
             raise ValueError(f"{called}: {error}{form}") from None
-    table[KINDS[wanted]][name] = made
+    table[KINDS[kind_wanted]][name] = built
     register_source(name, called, str(getattr(member, "__module__", "")))
     REGISTERED[name] = called
     FAILURES.pop(name, None)
@@ -113,7 +113,7 @@ def _checked(member: Any, kind: str, tables: dict[str, dict[str, Any]]) -> str:
             f"its {field} must be lower-case words joined by underscores, begin with a letter, and be none of "
             f"{', '.join(sorted(plugins.RESERVED))}, got {name!r}"
         )
-    same = (one for table in tables.values() for one in table if one.replace("_", "") == name.replace("_", ""))
+    same = (other for table in tables.values() for other in table if other.replace("_", "") == name.replace("_", ""))
     for taken in same:
         if taken not in REGISTERED or taken not in tables[KINDS[kind]]:
             raise ForeignError(f"the name {name} is taken by {taken!r}: rename it")

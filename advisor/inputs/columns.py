@@ -151,16 +151,16 @@ def find_column(table: InputTable, name: str, option: str) -> int:
 
     Raises InputError if there is no such column, or several; the message lists the columns.
     """
-    wanted = name.strip()
-    if not wanted:
+    asked_name = name.strip()
+    if not asked_name:
         raise InputError(
             f"{table.source}: {option} got an empty name; the columns are {table.columns()}; "
             "a column without a name is asked for by its number"
         )
     names = table.names or ()
     for found in (
-        [at for at, cell in enumerate(names) if cell == wanted],
-        [at for at, cell in enumerate(names) if cell.casefold() == wanted.casefold()],
+        [at for at, cell in enumerate(names) if cell == asked_name],
+        [at for at, cell in enumerate(names) if cell.casefold() == asked_name.casefold()],
     ):
         if len(found) > 1:
             places = listed(str(at + 1) for at in found)
@@ -170,9 +170,9 @@ def find_column(table: InputTable, name: str, option: str) -> int:
             )
         if found:
             return found[0]
-    if is_place(wanted, table.width):
-        return int(wanted) - 1
-    hint = near_miss(wanted, names)
+    if is_place(asked_name, table.width):
+        return int(asked_name) - 1
+    hint = near_miss(asked_name, names)
     if table.names is None:
         hint = "; if the first line holds the names, say --header"
     raise InputError(f"{table.source}: no column {shown(name)} for {option}; the columns are {table.columns()}{hint}")

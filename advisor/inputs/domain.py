@@ -303,14 +303,14 @@ def _keep(draft: _Draft, outside: dict[str, int], keep_top: int | None) -> dict[
 
 def _pad(draft: _Draft, k: int, *, ordered: bool, merges: bool) -> None:
     """Add categories that nobody reported: the integers that the labels leave out, else such without a name."""
-    seen = len(draft.users)
-    if k < seen:
+    size = len(draft.users)
+    if k < size:
         extra = f" ({OTHER_LABEL} is one of them)" if merges else ""
         raise InputError(
-            f"--k: got {k + merges}, but the data have {seen + merges} categories{extra}; "
-            f"allowed: at least {seen + merges}, or keep fewer with --keep-top"
+            f"--k: got {k + merges}, but the data have {size + merges} categories{extra}; "
+            f"allowed: at least {size + merges}, or keep fewer with --keep-top"
         )
-    if k == seen:
+    if k == size:
         return
     ends = _integer_ends(list(draft.users)) if draft.numeric else None
     span = 0 if ends is None else ends[1] - ends[0] + 1
@@ -319,20 +319,20 @@ def _pad(draft: _Draft, k: int, *, ordered: bool, merges: bool) -> None:
         present = set(map(value_of, draft.users))
         draft.users |= {str(value): 0 for value in range(low, low + k) if Decimal(value) not in present}
         draft.users = {label: draft.users[label] for label in by_value(draft.users)}
-        inside = f"{span - seen} unobserved integers between {low} and {high}"
+        inside = f"{span - size} unobserved integers between {low} and {high}"
         above = f"the integers {high + 1} to {low + k - 1} above the largest label seen"
-        added = " and ".join(text for text, wanted in ((inside, span > seen), (above, k > span)) if wanted)
+        added = " and ".join(text for text, applies in ((inside, span > size), (above, k > span)) if applies)
         draft.assumptions.append(f"{k} categories between {low} and {low + k - 1}: {added} were added")
         return
     names = (name for place in count(1) if (name := f"(unseen {place})") not in draft.users)
-    draft.users |= dict.fromkeys(list(islice(names, k - seen)), 0)
-    note = f"{k - seen} unobserved categories without a name added at the end (--domain FILE says which they are)"
+    draft.users |= dict.fromkeys(list(islice(names, k - size)), 0)
+    note = f"{k - size} unobserved categories without a name added at the end (--domain FILE says which they are)"
     if ends is not None:
         note += f"; the labels leave out more than that many integers between {ends[0]} and {ends[1]}"
     draft.assumptions.append(note)
     if ordered:
         draft.warnings.append(
-            f"{plural(k - seen, 'category', 'categories')} without a name stand at the end of the order; their true "
+            f"{plural(k - size, 'category', 'categories')} without a name stand at the end of the order; their true "
             "place matters for emd and range queries: give it with --domain FILE"
         )
 

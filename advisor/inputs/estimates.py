@@ -136,10 +136,10 @@ def _estimate_column(table: InputTable, label: int | None) -> int:
         return 0
     names = table.plain_names
     for meaning in ("estimate", "estimated", "estimated_count"):
-        found = [at for at, name in enumerate(names) if name in HEADERS[meaning] and at != label]
-        if len(found) == 1:
-            return found[0]
-        if found:
+        places = [at for at, name in enumerate(names) if name in HEADERS[meaning] and at != label]
+        if len(places) == 1:
+            return places[0]
+        if places:
             break
     columns = table.values if label in (None, *table.values) and len(table.values) > 1 else tuple(range(table.width))
     if len(columns) == 2:

@@ -344,8 +344,8 @@ def find_columns(
 def _is_header(first: list[str], rest: list[list[str]], expected: Expected, *, table: bool) -> bool:
     """Tell whether the first row names the columns: as those that are asked for are called, or by the rows below."""
     # "--column 2" means the second column, even when 2 happens to be the first value.
-    wanted = {name.strip().casefold() for name in expected.columns if name and not is_place(name, len(first))}
-    if wanted & {cell.casefold() for cell in first if cell}:
+    column_names = {name.strip().casefold() for name in expected.columns if name and not is_place(name, len(first))}
+    if column_names & {cell.casefold() for cell in first if cell}:
         return True
     usual = _names_columns(first, rest, table=table)
     return usual if expected.names_columns is None else expected.names_columns(first, rest, usual)

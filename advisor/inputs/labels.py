@@ -26,13 +26,13 @@ def label_of(value: object) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value).strip()
 
 
-def plural(number: int, one: str, many: str) -> str:
+def plural(number: int, singular: str, plural_form: str) -> str:
     """Return the number with the right form of the noun (and its verb).
 
     >>> plural(1, "line was", "lines were"), plural(2, "line was", "lines were")
     ('1 line was', '2 lines were')
     """
-    return f"{number} {one if number == 1 else many}"
+    return f"{number} {singular if number == 1 else plural_form}"
 
 
 def missing_labels(labels: Collection[str]) -> list[str]:

@@ -84,9 +84,9 @@ def recognised(labels: Sequence[str]) -> tuple[Fit, Fit | None] | None:
     fits = list(chain([] if ranges is None else [ranges], date_fits(names), word_fits(names)))
     if not fits:
         return None
-    fewest = min(len(one.outside) for one in fits)
-    first, *others = (one for one in fits if len(one.outside) == fewest)
-    return first, next((one for one in others if one.labels not in (first.labels, first.labels[::-1])), None)
+    fewest = min(len(order.outside) for order in fits)
+    first, *others = (order for order in fits if len(order.outside) == fewest)
+    return first, next((order for order in others if order.labels not in (first.labels, first.labels[::-1])), None)
 
 
 # --- words ------------------------------------------------------------------------------------------------------
@@ -119,21 +119,21 @@ def word_fits(labels: list[str]) -> Iterator[Fit]:
         words = {label: plain_words(label) for label in labels}
         for name, places, cyclic in _SCALES:
             keys = {label: (places[word],) for label, word in words.items() if word in places}
-            if found := fit(name, labels, keys.get, cyclic=cyclic):
-                yield found
+            if order := fit(name, labels, keys.get, cyclic=cyclic):
+                yield order
     texts = {label: label.casefold().strip() for label in labels}
     for name, match in (
         ("numbered labels", _NUMBERED.match),
         ("labels with a number", _COUNTED.fullmatch),
         ("ordinals", _ORDINAL.fullmatch),
     ):
-        matches = {label: one.groupdict() for label, text in texts.items() if (one := match(text))}
+        matches = {label: matched.groupdict() for label, text in texts.items() if (matched := match(text))}
         # By a number where all around it is the same ("Band 2"), or follows it.
         numbers = {label: (float(parts.pop("number")),) for label, parts in matches.items()}
         first = next((matches[label] for label in islice(labels, 3) if label in matches), None)
         same = {label: numbers[label] for label, parts in matches.items() if parts == first}
-        if found := fit(name, labels, same.get):
-            yield found
+        if order := fit(name, labels, same.get):
+            yield order
 
 
 # --- dates and times: 2024-01-31, Jan 2024, 2024Q1, 31.01.2024, 08:30, 8 pm -------------------------------------
@@ -151,12 +151,12 @@ def date_fits(labels: list[str]) -> Iterator[Fit]:
     """Yield the orders of dates and times that the labels fit."""
     texts = {label: " ".join(label.casefold().split()) for label in labels}
     for name, key in (("dates", _date), ("parts of years", _part)):
-        if found := _fit_of(name, texts, key):
-            yield found
+        if order := _fit_of(name, texts, key):
+            yield order
     yield from _numeric_dates(texts)
     for name, key in (("times", _time), ("quarters, halves or weeks", _part_alone)):
-        if found := _fit_of(name, texts, key, cyclic=True):
-            yield found
+        if order := _fit_of(name, texts, key, cyclic=True):
+            yield order
 
 
 def _fit_of(name: str, texts: dict[str, str], key: Callable[[str], Key | None], *, cyclic: bool = False) -> Fit | None:
@@ -200,8 +200,8 @@ def _numeric_dates(texts: dict[str, str]) -> Iterator[Fit]:
             first = replace(first, doubts=(*first.doubts, doubt))
         yield first
         return
-    found = [one for one in (first, None if points else second) if one is not None]
-    yield from sorted(found, key=lambda one: len(one.outside))[:1]
+    orders = [order for order in (first, None if points else second) if order is not None]
+    yield from sorted(orders, key=lambda order: len(order.outside))[:1]
 
 
 def _part(text: str) -> Key | None:
@@ -292,31 +292,31 @@ def range_fit(labels: list[str]) -> Fit | None:
     numbers = [text for label in labels[:10_000] for text in re.findall(r"\d[\d.,]*\d", label)]
     point = [text for text in numbers if "." in text]
     dots_group = bool(point) and all(decimal_signs(text)[0] for text in point)
-    found = _ranges_fit(texts, dots_group=dots_group)
-    if found is None or not dots_group:
-        return found
+    order = _ranges_fit(texts, dots_group=dots_group)
+    if order is None or not dots_group:
+        return order
     other = _ranges_fit(texts, dots_group=False)
-    if other is None or other.labels == found.labels:
-        return found
+    if other is None or other.labels == order.labels:
+        return order
     doubt = f"points between digits are taken for thousands ({point[0]} is {point[0].replace('.', '')})"
-    return replace(found, doubts=(*found.doubts, doubt))
+    return replace(order, doubts=(*order.doubts, doubt))
 
 
 def _ranges_fit(texts: dict[str, str], *, dots_group: bool) -> Fit | None:
     parsed: dict[str, _Range] = {}
 
     def key(label: str) -> tuple[float, ...] | None:
-        one = _range_in(texts[label], dots_group=dots_group)
-        if one is None:
+        parsed_range = _range_in(texts[label], dots_group=dots_group)
+        if parsed_range is None:
             return None
-        parsed[label] = one
-        return one.low, one.high
+        parsed[label] = parsed_range
+        return parsed_range.low, parsed_range.high
 
     rough = fit("ranges", list(texts), key)
     factors = None if rough is None else _factors(parsed.values())
     if rough is None or factors is None:
         return None
-    keys = {label: _scaled(one, factors) for label, one in parsed.items()}
+    keys = {label: _scaled(parsed_range, factors) for label, parsed_range in parsed.items()}
     if any(low > high for low, high in keys.values()):
         return None
     codes = any(number(label) is None and label.isdigit() for label in parsed)  # 02138
@@ -329,7 +329,7 @@ def _ranges_fit(texts: dict[str, str], *, dots_group: bool) -> Fit | None:
         *([f"no label covers what lies between {gap[0]!r} and {gap[1]!r}"] if gap else []),
         *([f"{excel[0]!r} looks like a range that a spreadsheet has turned into a date"] if excel else []),
     ]
-    words = any(unit for one in parsed.values() for unit in one.units)
+    words = any(unit for parsed_range in parsed.values() for unit in parsed_range.units)
     spans = any(low != high for low, high in keys.values())
     name = "ranges" if spans else "numbers with units" if words else "numbers"
     return Fit(name, dict(keys), rough.outside, numeric=not (codes or plain or overlap), doubts=tuple(doubts))
@@ -381,24 +381,24 @@ def _unit(word: str) -> str:
 
 def _factors(ranges: Iterable[_Range]) -> dict[str, float] | None:
     """Return what each unit that occurs is worth; None if they do not go together."""
-    used = {unit for one in ranges for unit in one.units if unit}
+    used = {unit for each in ranges for unit in each.units if unit}
     if len(used) <= 1:
         scale = _FAMILIES[0]
         return {unit: scale.get(unit, 1.0) for unit in used}
     return next((family for family in _FAMILIES if used <= family.keys()), None)
 
 
-def _scaled(one: _Range, factors: dict[str, float]) -> tuple[float, float]:
+def _scaled(parsed: _Range, factors: dict[str, float]) -> tuple[float, float]:
     """Return the ends in the smallest unit; a unit that stands at the end alone is that of both, if that is a range."""
-    first, last = one.units
-    low, high = one.low * factors.get(first, 1.0), one.high * factors.get(last, 1.0)
-    shared = one.low * factors.get(first or last, 1.0)
+    first, last = parsed.units
+    low, high = parsed.low * factors.get(first, 1.0), parsed.high * factors.get(last, 1.0)
+    shared = parsed.low * factors.get(first or last, 1.0)
     return (shared if shared <= high else low), high
 
 
 def _overlap(labels: list[str], keys: dict[str, tuple[float, float]]) -> tuple[str, str] | None:
     """Return two labels of which one begins before the other ends."""
-    return next(((one, two) for one, two in pairwise(labels) if keys[two][0] < keys[one][1]), None)
+    return next(((low, high) for low, high in pairwise(labels) if keys[high][0] < keys[low][1]), None)
 
 
 def _gap(labels: list[str], keys: dict[str, tuple[float, float]]) -> tuple[str, str] | None:

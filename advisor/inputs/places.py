@@ -52,10 +52,10 @@ def parse_grid(text: str) -> tuple[int, int]:
     >>> parse_grid("32x16")
     (32, 16)
     """
-    found = re.fullmatch(r"\s*(\d{1,6})\s*[x×X]\s*(\d{1,6})\s*", text)
-    if found is None:
+    match = re.fullmatch(r"\s*(\d{1,6})\s*[x×X]\s*(\d{1,6})\s*", text)
+    if match is None:
         raise InputError(f"--grid must be ROWSxCOLS, for example 32x32, got {text!r}")
-    rows, columns = int(found[1]), int(found[2])
+    rows, columns = int(match[1]), int(match[2])
     if min(rows, columns) < 2 or rows * columns > MOST_CELLS:
         raise InputError(
             f"--grid must have at least 2 rows and 2 columns and at most {MOST_CELLS:,} cells, got {rows}x{columns}"
@@ -254,11 +254,11 @@ def _cells_over(
 ) -> tuple[int, int]:
     """Return rows and columns of cells that places reach over (km); raise InputError if those are too many."""
     needed = [side // cell_km + 1 for side in reach.tolist()]  # floats: infinite where cells are of almost no size
-    wanted = [max(cells, 2) for cells in needed] if size is None else size
-    if wanted[0] < needed[0] or wanted[1] < needed[1] or wanted[0] * wanted[1] > MOST_CELLS:
+    sizes = [max(cells, 2) for cells in needed] if size is None else size
+    if sizes[0] < needed[0] or sizes[1] < needed[1] or sizes[0] * sizes[1] > MOST_CELLS:
         allowed = f"at most {MOST_CELLS:,} cells" if size is None else f"--grid {size[0]}x{size[1]}"
         raise InputError(
             f"{source}: the places reach over {needed[0]:,.6g} rows and {needed[1]:,.6g} columns of {cell_km:g} km, "
             f"allowed: {allowed}; take larger cells, or leave out far-off places"
         )
-    return int(wanted[0]), int(wanted[1])
+    return int(sizes[0]), int(sizes[1])

@@ -146,9 +146,9 @@ def _column(profiles: Sequence[Profile], name: str) -> SingleArray:
     return np.stack([getattr(profile, name) for profile in profiles]).astype(SINGLE)[:, None]
 
 
-def _groups(every: Sequence[Groups]) -> SingleArray:
+def _groups(parts: Sequence[Groups]) -> SingleArray:
     """Return means, sizes and variances ``(3, S, 1, G)``."""
-    return np.stack([np.stack(groups) for groups in every], axis=1).astype(SINGLE)[:, :, None]
+    return np.stack([np.stack(groups) for groups in parts], axis=1).astype(SINGLE)[:, :, None]
 
 
 def _by_level(places: SingleArray) -> SingleArray:
@@ -211,7 +211,9 @@ class Noises(NamedTuple):
 
 def columns_of(noises: Sequence[Noise]) -> Noises:
     """Return noises as columns."""
-    rows = [(one.variance_at_zero, one.variance_slope, one.n, _cancelling(one), _shift(one)) for one in noises]
+    rows = [
+        (noise.variance_at_zero, noise.variance_slope, noise.n, _cancelling(noise), _shift(noise)) for noise in noises
+    ]
     return Noises(*np.array(rows, dtype=SINGLE).reshape(-1, 5).T[:, :, None])  # there may be none
 
 

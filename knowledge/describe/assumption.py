@@ -90,7 +90,7 @@ def assumed_profiles(k: int, n: int = USERS, *, skew: float = SKEW, ordered: boo
         return profile_of(zipf[order], n), profile_of(_dirichlet(k, concentration)[order], n)
     width = min(max(1 / (concentration * 2 * math.sqrt(math.pi)), BELL_MIN_BINS / k), BELL_MAX_SHARE)
     bell = (frequencies("gaussian", k, width),) if k > 2 else ()
-    return tuple(profile_of(one, n) for one in (zipf, _exponential(k, concentration), *bell))
+    return tuple(profile_of(shape, n) for shape in (zipf, _exponential(k, concentration), *bell))
 
 
 def _dirichlet(k: int, concentration: float) -> FloatArray:

@@ -62,12 +62,12 @@ def describe(profiles: Sequence[Profile], noises: Sequence[Noise]) -> Descriptio
     if not np.isfinite(table).all():
         unknown = [name for name, rows in zip(NAMES, table, strict=True) if not np.isfinite(rows).all()]
         raise FloatingPointError(f"features that are not finite: {', '.join(unknown)}")
-    k, every = histograms.k, histograms.which
+    k, which = histograms.k, histograms.which
     total, raw_l1, raw_kl, raw_top = (
-        of[every].astype(np.float64) for of in (values.total, values.raw_l1, values.raw_kl, values.raw_top)
+        of[which].astype(np.float64) for of in (values.total, values.raw_l1, values.raw_kl, values.raw_top)
     )
     raw_emd, fixed = order.raw_emd.astype(np.float64), columns.fixed[:, 0].astype(np.float64)
-    squares, top_squares = (histograms.squares[every, :, place].astype(np.float64) for place in (0, 1))
+    squares, top_squares = (histograms.squares[which, :, place].astype(np.float64) for place in (0, 1))
     return Description(
         table.transpose(1, 2, 0).astype(np.float64),
         raw={

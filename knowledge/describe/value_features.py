@@ -151,15 +151,15 @@ def _bayes(histograms: Histograms, noises: Noises) -> tuple[SingleArray, ...]:
     """Return the Bayes risk as l1, as l2 squared, of the top values, and as kl."""
     (atoms, _, spreads), weights = histograms.atoms, histograms.atom_weights
     variance = noises.variance(atoms)
-    every = weights[:, None, :, 0]
-    squared, absolute = bayes_risk(atoms, every, variance)
+    all_values = weights[:, None, :, 0]
+    squared, absolute = bayes_risk(atoms, all_values, variance)
     # Inside the group that an atom stands for, of values with a spread: as if they were normal.
     inside = spreads * variance / (spreads + variance)
     squared += inside
     absolute = np.hypot(absolute, MEAN_ABSOLUTE * np.sqrt(inside))
     sums = squared @ weights
     divergence = squared / (atoms + np.sqrt(squared) + SINGLE(TINY))
-    return np.vecdot(absolute, every), sums[..., 0], sums[..., 1], np.vecdot(divergence, every) / 2
+    return np.vecdot(absolute, all_values), sums[..., 0], sums[..., 1], np.vecdot(divergence, all_values) / 2
 
 
 def _least_cut(histograms: Histograms, negative: SingleArray, sd: SingleArray) -> SingleArray:

@@ -129,10 +129,10 @@ def _digits(value: float, digits: int = 5) -> float:
     return float(f"{value:.{digits}g}")
 
 
-def measured_of(record: Record, one: SimulatedCell) -> Measured:
+def measured_of(record: Record, cell: SimulatedCell) -> Measured:
     """Return what a record holds of its cell."""
     return Measured(
-        one, np.array(record["error"], dtype=np.float64), np.array(record["relative_variance"], dtype=np.float64)
+        cell, np.array(record["error"], dtype=np.float64), np.array(record["relative_variance"], dtype=np.float64)
     )
 
 

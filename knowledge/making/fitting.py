@@ -63,8 +63,8 @@ def assemble(cells: Iterable[Measured]) -> Dataset:
 
 def joined(parts: Iterable[Dataset]) -> Dataset:
     """Put the rows of several together."""
-    every = tuple(parts)
-    return Dataset(*(np.concatenate([getattr(part, column.name) for part in every]) for column in fields(Dataset)))
+    whole = tuple(parts)
+    return Dataset(*(np.concatenate([getattr(part, column.name) for part in whole]) for column in fields(Dataset)))
 
 
 def rows_by_noise(measured: Measured, profiles: list[Profile], table: ErrorTable) -> Dataset:

@@ -85,7 +85,7 @@ def simulate_ordered(cell: SimulatedCell) -> Measured:
     for name in dict.fromkeys(protocol for protocol, _ in pairs):
         protocol = PROTOCOLS[name](cell.k, cell.epsilon)
         tally = protocol.sample_tally(rows, cell.stream("collect", name))
-        every, few = (observe(protocol, one, ORDERED) for one in (tally, _first(tally, len(counts))))
+        every, few = (observe(protocol, some, ORDERED) for some in (tally, _first(tally, len(counts))))
         for pair in pairs:
             if pair[0] == name:
                 observed = few if pair in SLOW else every

@@ -84,16 +84,16 @@ def predict_case(index: int, seed: int, ordered: bool, metrics: Sequence[str], f
     return one, logs, {name: PROTOCOLS[name](one.k, one.epsilon).report_bits for name in names}
 
 
-def _joined(every: Sequence[Figures], metrics: Sequence[str]) -> PolicyCases:
-    pairs = tuple(dict.fromkeys(pair for _, logs, _ in every for one in logs.values() for pair in one))
+def _joined(parts: Sequence[Figures], metrics: Sequence[str]) -> PolicyCases:
+    pairs = tuple(dict.fromkeys(pair for _, logs, _ in parts for one in logs.values() for pair in one))
     return PolicyCases(
-        np.array([one for one, _, _ in every], dtype=np.float64),
+        np.array([one for one, _, _ in parts], dtype=np.float64),
         pairs,
         {
-            metric: np.array([[logs[metric].get(pair, np.inf) for pair in pairs] for _, logs, _ in every])
+            metric: np.array([[logs[metric].get(pair, np.inf) for pair in pairs] for _, logs, _ in parts])
             for metric in metrics
         },
-        np.array([[bits.get(protocol, np.inf) for protocol, _ in pairs] for _, _, bits in every]),
+        np.array([[bits.get(protocol, np.inf) for protocol, _ in pairs] for _, _, bits in parts]),
     )
 
 
@@ -109,29 +109,29 @@ class _Growing:
     children: tuple[_Growing, _Growing] | None = None
 
 
-def grow(known: PolicyCases, metric: str) -> Node:
+def grow(cases: PolicyCases, metric: str) -> Node:
     """Grow the tree of a metric, the question that lowers the mean regret most first; return as much of it as pays off.
 
     The regret of a node is that of the one pair that is best in it. Of the cases that had no part in growing, as few
     questions are kept as are within a standard error of the lowest regret.
     """
-    logs = known.logs[metric]
+    logs = cases.logs[metric]
     regrets = np.minimum(logs - logs.min(axis=1, keepdims=True), MOST_REGRET)
     rows = np.arange(len(regrets))
     growing, held_out = rows[rows % HELD_OUT > 0], rows[rows % HELD_OUT == 0]
-    ask = partial(_best_question, known.cases, regrets, max(2, round(LEAST_SHARE * len(growing))))
+    ask = partial(_best_question, cases.cases, regrets, max(2, round(LEAST_SHARE * len(growing))))
     root = ask(growing)
     fringe, order = [root], []
     while fringe and len(fringe) < MOST_LEAVES and (best := max(fringe, key=lambda node: node.gain)).gain > 0:
-        below = known.cases[best.rows, best.question] <= best.at_most
+        below = cases.cases[best.rows, best.question] <= best.at_most
         best.children = ask(best.rows[below]), ask(best.rows[~below])
         fringe = [*(node for node in fringe if node is not best), *best.children]
         order.append(id(best))
-    trees = [_pruned(root, set(order[:kept]), known, regrets) for kept in range(len(order) + 1)]
-    places = {pair: place for place, pair in enumerate(known.pairs)}
+    trees = [_pruned(root, set(order[:kept]), cases, regrets) for kept in range(len(order) + 1)]
+    places = {pair: place for place, pair in enumerate(cases.pairs)}
     losses = np.array(
         [
-            [regrets[row, places[leaf_of(tree, PolicyCase(*known.cases[row]))[0].pair]] for row in held_out]
+            [regrets[row, places[leaf_of(tree, PolicyCase(*cases.cases[row]))[0].pair]] for row in held_out]
             for tree in trees
         ]
     )
@@ -143,30 +143,30 @@ def grow(known: PolicyCases, metric: str) -> Node:
 def _best_question(cases: FloatArray, regrets: FloatArray, least: int, rows: NDArray[np.int64]) -> _Growing:
     """Return a node with the question that lowers its regret the most."""
     own = regrets[rows]
-    every = own.sum(axis=0)
-    best = _Growing(rows, float(every.min()), 0, 0.0, 0.0)
+    total = own.sum(axis=0)
+    best = _Growing(rows, float(total.min()), 0, 0.0, 0.0)
     for question, name in enumerate(PolicyCase._fields):
         for threshold in THRESHOLDS[name]:
             below = cases[rows, question] <= threshold
             if min(np.count_nonzero(below), np.count_nonzero(~below)) < least:
                 continue
             sums = own[below].sum(axis=0)
-            gain = best.loss - float(sums.min() + (every - sums).min())
+            gain = best.loss - float(sums.min() + (total - sums).min())
             if gain > best.gain:
                 best.question, best.at_most, best.gain = question, threshold, gain
     return best
 
 
-def _pruned(node: _Growing, kept: set[int], known: PolicyCases, regrets: FloatArray) -> Node:
+def _pruned(node: _Growing, kept: set[int], cases: PolicyCases, regrets: FloatArray) -> Node:
     """Return a tree of the questions that are kept."""
     if node.children is None or id(node) not in kept:
         means = regrets[node.rows].mean(axis=0)
         near = np.flatnonzero(means <= means.min() + np.log(PRACTICAL_RATIO))
-        bits = known.bits[node.rows].mean(axis=0)
+        bits = cases.bits[node.rows].mean(axis=0)
         place = min(near.tolist(), key=lambda at: (bits[at], means[at]))
         share = len(node.rows) / int(np.count_nonzero(np.arange(len(regrets)) % HELD_OUT))
-        return Leaf(*known.pairs[place], round(float(np.expm1(means[place])), 4), round(share, 4))
-    children = [_pruned(child, kept, known, regrets) for child in node.children]
+        return Leaf(*cases.pairs[place], round(float(np.expm1(means[place])), 4), round(share, 4))
+    children = [_pruned(child, kept, cases, regrets) for child in node.children]
     below, above = children
     if isinstance(below, Leaf) and isinstance(above, Leaf) and below.pair == above.pair:
         share = below.share + above.share

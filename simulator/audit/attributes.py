@@ -173,7 +173,7 @@ def highest_bound(
     chances: of each of the log-ratios where v1 is held; where v2 is, each is smaller by the ratio itself.
     """
     order = np.argsort(-losses, kind="stable")
-    hits, confusions = (np.cumsum(one[order]) for one in (chances, chances * np.exp(-losses)))
+    hits, confusions = (np.cumsum(values[order]) for values in (chances, chances * np.exp(-losses)))
     z = NormalDist().inv_cdf(1 - alpha / 4)
     low = hits - z * np.sqrt(hits / trials)
     high = confusions + z * np.sqrt(confusions / trials) + z * z / trials

@@ -101,8 +101,8 @@ def audit_client(
         if values is not None:
             tried, looked_for = 2, values
         else:
-            every = values_to_try(k, trials, seed)
-            tried, (values, looked_for) = len(every), _searched(run, every, trials)
+            candidates = values_to_try(k, trials, seed)
+            tried, (values, looked_for) = len(candidates), _searched(run, candidates, trials)
             trials = max(1, trials // 2)
         subject = Subject(
             protocol=label,
@@ -179,16 +179,16 @@ def audit_reports(
         run = _Run(call, read, (seed, size, epsilon), _adding(progress, (len(names) + 2) * half))
         among = np.arange(len(lines) if opaque else size)
         supported = np.array([run.totals(place, half, among) for place in range(len(names))])
-        found = most_suspicious(supported, half)
-        signs = found.sign, found.other
+        suspicion = most_suspicious(supported, half)
+        signs = suspicion.sign, suspicion.other
         subject = Subject(
             protocol=label,
             epsilon=epsilon,
             k=size,
-            values=found.values,
-            looked_for=(lines[found.sign],) if opaque else signs,
+            values=suspicion.values,
+            looked_for=(lines[suspicion.sign],) if opaque else signs,
             tried=len(names),
-            files=(names[found.values[0]], names[found.values[1]]),
+            files=(names[suspicion.values[0]], names[suspicion.values[1]]),
             epsilon_guaranteed=epsilon,
         )
         return _attacked(run, subject, signs, half, alpha, attacks)
@@ -213,8 +213,8 @@ def _searched(run: _Run, tried: IntArray, reports: int) -> tuple[tuple[int, int]
     """Return the two values that look worst among those tried, with so many reports of all, and what to look for."""
     each = max(1, reports // len(tried))
     supported = np.array([run.totals(value, each, tried) for value in tried.tolist()])
-    found = most_suspicious(supported, each, range(len(tried)))
-    first, second, sign, other = (int(tried[place]) for place in (*found.values, found.sign, found.other))
+    suspicion = most_suspicious(supported, each, range(len(tried)))
+    first, second, sign, other = (int(tried[place]) for place in (*suspicion.values, suspicion.sign, suspicion.other))
     return (first, second), (sign, other)
 
 
@@ -242,7 +242,7 @@ class _Run:
     def totals(self, value: int, size: int, among: IntArray) -> IntArray:
         """Return how many of so many reports of a value support each of some; none is among those of `hits`."""
         blocks = self._blocks("search", value, size)
-        return np.sum([one.totals(among) for readings, _ in blocks for one in readings], axis=0)
+        return np.sum([reading.totals(among) for readings, _ in blocks for reading in readings], axis=0)
 
     def hits(self, value: int, signs: tuple[int, int], attacks: tuple[str, ...], size: int) -> dict[str, int]:
         """Return for each attack how many of so many reports of a value it takes for one of the first of the two."""
@@ -250,9 +250,9 @@ class _Run:
         for readings, rng in self._blocks("client", value, size):
             supports = [reading.supports(signs) for reading in readings]
             coins = rng.random(sum(len(part.size) for part in supports))
-            for one in attacks:
-                chances = np.concatenate([part.chances(one) for part in supports])
-                counts[one] += int(np.count_nonzero(coins < chances))
+            for attack in attacks:
+                chances = np.concatenate([part.chances(attack) for part in supports])
+                counts[attack] += int(np.count_nonzero(coins < chances))
         return counts
 
     def _blocks(self, stage: str, value: int, size: int) -> Iterator[tuple[list[Reading], np.random.Generator]]:

@@ -103,8 +103,8 @@ def _totals(kind: str, protocol: StandardProtocol) -> Callable[[Any, IntArray], 
     @cache
     def table(values: tuple[int, ...]) -> NDArray[np.float32]:
         """Return which symbols support each value: quicker than to ask it of every report."""
-        every = np.arange(getattr(protocol, "symbols", 0))
-        return np.array([protocol.supports(every, (value, value)).first for value in values], dtype=np.float32)
+        symbols = np.arange(getattr(protocol, "symbols", 0))
+        return np.array([protocol.supports(symbols, (value, value)).first for value in values], dtype=np.float32)
 
     def totals(reports: Any, values: IntArray) -> IntArray:
         if kind == "node":  # at the height of a report, one node lies above each value

@@ -84,11 +84,11 @@ def _check_tallies(protocol: Protocol, counts: IntArray, seed: int) -> None:
     for shape in ((), (3,), (2, 3)):
         rows = np.broadcast_to(counts, (*shape, protocol.k))
         drawn = protocol.sample_tally(rows, rng_for(seed, "conformance", "shape"))
-        wanted = (*shape, *whole.counts.shape)
+        expected_shape = (*shape, *whole.counts.shape)
         require(
-            drawn.counts.shape == wanted and drawn.n == whole.n,
-            f"{who}: sample_tally of counts {rows.shape} must give a tally of {whole.n} users and shape {wanted}, got "
-            f"{drawn.n} and {drawn.counts.shape}",
+            drawn.counts.shape == expected_shape and drawn.n == whole.n,
+            f"{who}: sample_tally of counts {rows.shape} must give a tally of {whole.n} users and shape "
+            f"{expected_shape}, got {drawn.n} and {drawn.counts.shape}",
         )
 
 
@@ -167,11 +167,11 @@ def _check_attacks(protocol: Protocol, counts: IntArray, seed: int) -> None:
 
 def _check_fakes(protocol: Protocol, counts: IntArray, seed: int) -> None:
     shape = protocol.sample_tally(counts, rng_for(seed, "conformance", "fakes")).counts.shape
-    for made in (
+    for fakes_made in (
         protocol.random_fakes(FAKES, rng_for(seed, "conformance", "random")),
         protocol.crafted(np.array([0]), FAKES, rng_for(seed, "conformance", "crafted")),
     ):
         require(
-            made is None or (made.n == FAKES and made.counts.shape == shape),
+            fakes_made is None or (fakes_made.n == FAKES and fakes_made.counts.shape == shape),
             f"{protocol.key}: fakes must be the tally of as many reports as there are fake users",
         )

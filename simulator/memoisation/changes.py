@@ -99,10 +99,10 @@ class Changes:
         pairs = self.rounds * (self.rounds - 1.0)
         both = f * kept + f * f * (pairs - kept)  # this category in both rounds
         same = kept + float(f @ f) * (pairs - kept) - both  # another one in both
-        one = 2 * (pairs * f - both)  # in one of the two
-        none = pairs - both - same - one
+        in_one = 2 * (pairs * f - both)  # in one of the two
+        none = pairs - both - same - in_one
         between = both * moments.same_own + same * moments.same_other
-        between += one * moments.moved_one + none * moments.moved_none
+        between += in_one * moments.moved_one + none * moments.moved_none
         return (self.rounds * once + between / n) / self.rounds**2
 
     @cached_property

@@ -188,5 +188,5 @@ def _takes_noise(function: Callable[..., Any]) -> bool:
     """Return True for f(estimate, noise), False for f(observed): they differ in the number of required arguments."""
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     parameters = inspect.signature(function).parameters.values()
-    required = sum(one.kind in kinds and one.default is inspect.Parameter.empty for one in parameters)
+    required = sum(parameter.kind in kinds and parameter.default is inspect.Parameter.empty for parameter in parameters)
     return required != 1

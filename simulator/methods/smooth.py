@@ -67,14 +67,14 @@ def drawn_curves(likelihood: Likelihood, counts: FloatArray, draws: int, rng: np
     row = _Row(likelihood, climb.counts[0])
     logarithm, basis = _fitted(row, _even(likelihood), _begun(climb)[0])
     posteriors = row._posteriors(logarithm, normalised(logarithm), basis)
-    likely = np.stack([one.likely for one in posteriors])
+    likely = np.stack([posterior.likely for posterior in posteriors])
     weights = np.exp(likely - likely.max())
     chosen = rng.choice(likely.size, size=draws, p=(weights / weights.sum()).ravel())
     curves = []
     for prior, precision in zip(*np.unravel_index(chosen, likely.shape), strict=True):
-        one = posteriors[prior]
+        posterior = posteriors[prior]
         coefficients = np.zeros(basis.parabolas.shape[2])
-        coefficients[one.prior.waves] = one.drawn(int(precision), rng)
+        coefficients[posterior.prior.waves] = posterior.drawn(int(precision), rng)
         curves.append(normalised(basis.curve(coefficients)))
     return _followed(Climb(likelihood, np.repeat(climb.counts, draws, axis=0)), np.stack(curves))
 

@@ -75,7 +75,7 @@ class _Fit:
 def _fitted(rows: FloatArray, variances: tuple[FloatArray, ...]) -> _Fit:
     """Fit the weights of all levels from the root down, each given the masses above."""
     k, details = rows.shape[1], differences(rows)
-    every: list[FloatArray] = []
+    priors: list[FloatArray] = []
     masses, gain = np.ones((len(rows), 1)), np.zeros((len(rows), 1))
     for height in reversed(range(len(details))):
         both = np.flatnonzero(variances[height])
@@ -84,13 +84,13 @@ def _fitted(rows: FloatArray, variances: tuple[FloatArray, ...]) -> _Fit:
         expected = INTERPOLATED * (beyond[:, :-2] - beyond[:, 2:])
         detail, expected, mass = (each.take(both, axis=1) for each in (details[height], expected, masses))
         level = _Level(detail, expected, mass, variances[height][both])
-        weights = level.fitted(every[-1]) if every else level.even()
-        every.append(weights)
+        weights = level.fitted(priors[-1]) if priors else level.even()
+        priors.append(weights)
         gain += level.gain(weights)
         means = np.zeros_like(masses)
         means[:, both] = level.means(weights)
         masses = divided(masses, means, nodes_at(k, height))
-    return _Fit(every[::-1], masses, gain)
+    return _Fit(priors[::-1], masses, gain)
 
 
 class _Level:

@@ -98,7 +98,7 @@ def fit_priors(places: list[IntArray], sizes: list[float]) -> Priors:
     tallies = [tally_bins(level) for level in places]
     fine = [level for level, size in enumerate(sizes) if size >= COARSE]
     coarse = [level for level, size in enumerate(sizes) if size < COARSE]
-    every: list[FloatArray] = [np.empty(0)] * len(sizes)
+    priors: list[FloatArray] = [np.empty(0)] * len(sizes)
     gain = np.zeros((len(places[0]), 1))
     signal = np.ones_like(gain)
     for group, pseudo_counts in (*(([level], PSEUDO_COUNTS) for level in fine), (coarse, COARSE_PSEUDO_COUNTS)):
@@ -109,10 +109,10 @@ def fit_priors(places: list[IntArray], sizes: list[float]) -> Priors:
         gained = size * (shares * (np.log(likelihood) - np.log(KERNEL[:, 0]))).sum(axis=1, keepdims=True)
         gain += gained
         for level in group:
-            every[level] = weights
+            priors[level] = weights
         if group is coarse:
             signal = sigmoid(gained - SIGNAL)
-    return Priors(every, gain, signal)
+    return Priors(priors, gain, signal)
 
 
 def kept_shares(weights: FloatArray) -> FloatArray:

@@ -169,11 +169,12 @@ class HaarHadamard(StandardProtocol):
 
     def attack_probabilities(self, attack: str, values: tuple[int, int]) -> Probabilities:
         """Add up over all symbols."""
-        every = np.arange(self.symbols)
-        seen = self.supports(every, values)
-        named = seen.chances(attack)
+        symbols = np.arange(self.symbols)
+        supported = self.supports(symbols, values)
+        named = supported.chances(attack)
         held, other = (
-            float(named @ (self._drawn * np.where(own, self.kept, 1 - self.kept))) for own in (seen.first, seen.second)
+            float(named @ (self._drawn * np.where(own, self.kept, 1 - self.kept)))
+            for own in (supported.first, supported.second)
         )
         return held, other
 
@@ -257,7 +258,7 @@ def _drawn_rows(users: IntArray, rng: np.random.Generator) -> IntArray:
     while size > 1:
         size //= 2
         cells = users.reshape(*shape[:-2], -1, 2, size, 2)
-        one = binomial(cells, 0.5, rng)
-        zero = cells - one
-        users = np.stack([zero[..., 0, :, :] + zero[..., 1, :, :], one[..., 0, :, :] + one[..., 1, :, ::-1]], axis=-3)
+        ones = binomial(cells, 0.5, rng)
+        zero = cells - ones
+        users = np.stack([zero[..., 0, :, :] + zero[..., 1, :, :], ones[..., 0, :, :] + ones[..., 1, :, ::-1]], axis=-3)
     return users.reshape(shape)

@@ -166,9 +166,9 @@ class _Restricted(Likelihood):
         return self._whole.forward(frequencies)[..., self._outputs]
 
     def backward(self, weights: FloatArray) -> FloatArray:
-        every = np.zeros((*weights.shape[:-1], len(self._outputs)))
-        every[..., self._outputs] = weights
-        return self._whole.backward(every)
+        result = np.zeros((*weights.shape[:-1], len(self._outputs)))
+        result[..., self._outputs] = weights
+        return self._whole.backward(result)
 
 
 class Protocol(ABC):

@@ -52,11 +52,11 @@ class SymbolOracle(SupportOracle):
 
     def attack_probabilities(self, attack: str, values: tuple[int, int]) -> Probabilities:
         """Add up over all symbols: those that support the held value are e^epsilon times as likely as the others."""
-        seen, rare = self.supports(np.arange(self.symbols), values), math.exp(-self.epsilon)
-        chance = seen.chances(attack)
-        own, other = (float((chance * np.where(held, 1.0, rare)).sum()) for held in (seen.first, seen.second))
+        supported, rare = self.supports(np.arange(self.symbols), values), math.exp(-self.epsilon)
+        chance = supported.chances(attack)
+        own, other = (float((chance * np.where(held, 1.0, rare)).sum()) for held in (supported.first, supported.second))
         # Every value is supported by equally many symbols, so that both sums are of the same unit.
-        unit = self.p / int(seen.first.sum())
+        unit = self.p / int(supported.first.sum())
         return own * unit, other * unit
 
     def informed_guess(self, frequencies: FloatArray) -> float:

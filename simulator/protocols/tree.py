@@ -93,11 +93,11 @@ class Tree(StandardProtocol):
     def proper(self, reports: Reports) -> NDArray[np.bool_]:
         """Tell which rows ``(n, 1 + k)`` of whole numbers from 0 are reports as `perturb` makes them."""
         sizes = np.array([oracle.k for oracle in self.inner])
-        one = np.array([isinstance(oracle, GRR) for oracle in self.inner])
+        is_grr = np.array([isinstance(oracle, GRR) for oracle in self.inner])
         heights, bits = np.minimum(reports[:, 0], len(sizes) - 1), reports[:, 1:]
         beyond = np.arange(self.k) >= sizes[heights, None]
         number = (bits == 1).sum(axis=1)
-        fits = (heights == reports[:, 0]) & (~one[heights] | (number == 1))
+        fits = (heights == reports[:, 0]) & (~is_grr[heights] | (number == 1))
         return fits & ~(bits > 1).any(axis=1) & ~(beyond & (bits > 0)).any(axis=1)
 
     def sample_tally(self, counts: IntArray, rng: np.random.Generator) -> Tally:

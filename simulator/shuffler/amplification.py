@@ -61,7 +61,7 @@ def _delta(
     """Return the mean delta over numbers of others ``(m,)``, who each speak with this chance."""
     from scipy.stats import binom  # heavy
 
-    windows = [_window(int(one), chance, smallest) for one in others]
+    windows = [_window(int(count), chance, smallest) for count in others]
     stride = max(1, max(high - low for low, high, _ in windows) // TOTALS)
     steps = np.arange(max((high + 1 - low) // stride + 1 for low, high, _ in windows))
     totals = np.array([[low] for low, _, _ in windows]) + stride * steps.astype(np.float64)

@@ -91,13 +91,13 @@ def _shares(k: int, atoms: FloatArray, tops: FloatArray) -> FloatArray:
     """Return which share ``(distributions, atoms + tops)`` of frequencies is at each atom, and in each bin above."""
     below = int((atoms <= tops[0]).sum())  # equal frequencies are an atom of their own, wherever they are
     edges = np.concatenate([(atoms[1:below] + atoms[: below - 1]) / 2, tops])
-    found = []
+    shares = []
     for (values, times, _), empty in product(_distributions(k), EMPTY):
         places = np.searchsorted(edges, values / (k * (1 - empty)), side="right")
         places += np.where(places >= below, len(atoms) - below, 0)
         share = np.bincount(places, weights=times, minlength=len(atoms) + len(tops)) * (1 - empty)
         share[0] += empty
-        found.append(share)
-    result = (1 - RARE) * np.array(found)
+        shares.append(share)
+    result = (1 - RARE) * np.array(shares)
     result[:, len(atoms) :] += RARE / len(tops)
     return result

@@ -87,9 +87,9 @@ def _moved(
             scale = np.exp(SCALE[1] * rng.standard_normal(each) + SCALE[0])
             tried = moved + (scale * (others[first] - others[second]) + JITTER * noise) * (some < CROSSED)
             prior = ((moved**2).sum(axis=inner) - (tried**2).sum(axis=inner)) / 2
-        found = log_likelihoods(tried)
-        taken = np.log(rng.random(len(mine))) < power * (found - likely) + prior
-        moved, likely = np.where(taken.reshape(each), tried, moved), np.where(taken, found, likely)
+        proposed = log_likelihoods(tried)
+        taken = np.log(rng.random(len(mine))) < power * (proposed - likely) + prior
+        moved, likely = np.where(taken.reshape(each), tried, moved), np.where(taken, proposed, likely)
     now, logs = now.copy(), logs.copy()
     now[mine], logs[mine] = moved, likely
     return now, logs

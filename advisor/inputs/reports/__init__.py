@@ -273,20 +273,20 @@ def named_files(names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]
 
     Raises InputError for a pattern that no file fits, and where no file is named.
     """
-    found: list[str] = []
+    paths_found: list[str] = []
     for name in names:
         if name == "-" or not glob.has_magic(name) or Path(name).exists():
-            found.append(name)
+            paths_found.append(name)
             continue
         fitting = [path for path in glob.glob(name, recursive=True) if not Path(path).is_dir()]  # noqa: PTH207
         if not fitting:
             raise InputError(f"{printable(name)}: no file fits this pattern")
-        found += fitting
-    if not found:
+        paths_found += fitting
+    if not paths_found:
         raise InputError("no file with reports is named: name one, or several, or - for standard input")
     kept: dict[object, str] = {}
     twice: dict[str, None] = {}
-    for name in sorted(found, key=lambda name: (name == "-", name)):
+    for name in sorted(paths_found, key=lambda name: (name == "-", name)):
         if (own := _identity(name)) in kept:
             twice[f"{printable(name)} is named twice, or under two names: its reports are counted once"] = None
         kept.setdefault(own, name)

@@ -56,7 +56,7 @@ def _counted(
     allowed = frozenset(domain or ()) | frozenset(map(value_of, domain) if domain and all_numbers(domain) else ())
     n = 0
     users: Counter[str] = Counter()
-    seen: dict[str, str] = {}
+    labels_of: dict[str, str] = {}
     for block in blocks:
         users_of_block, first_places = labels(block)
         n += len(block)
@@ -68,10 +68,10 @@ def _counted(
                 if label in new:
                     if not label or (domain is not None and not {label, number(label)} & allowed):
                         raise _no_category(table, label, places[label], domain or ())
-                    seen[label] = table.at(places[label])
+                    labels_of[label] = table.at(places[label])
         if len(users) > MOST_LABELS:
             raise _too_many(table.source)
-    return LabelCounts(n, users, seen)
+    return LabelCounts(n, users, labels_of)
 
 
 def _no_category(table: InputTable, label: str, place: int, domain: Sequence[str]) -> InputError:

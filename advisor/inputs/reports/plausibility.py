@@ -97,7 +97,7 @@ def _of_tree(tally: Tally, tree: Tree) -> Iterator[_Total]:
         yield _Total(f"of them at height {height}", own, tally.n, share, share * (1 - share), "eps or k")
         if own and oracle.report_kind == "bits":
             at_height = f"bits set on average at height {height}"
-            yield from (one._replace(what=at_height) for one in _of_supports(Tally(bits, own), oracle))
+            yield from (doubt._replace(what=at_height) for doubt in _of_supports(Tally(bits, own), oracle))
 
 
 def _unlikely(tally: Tally, protocol: Protocol) -> tuple[str, ...]:

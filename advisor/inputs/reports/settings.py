@@ -137,8 +137,8 @@ def named_column(table: InputTable, column: str | None, meaning: str = "report")
         return find_column(table, column, "--column")
     if table.width == 1:
         return 0
-    found = [at for at, name in enumerate(table.plain_names) if name in HEADERS[meaning]]
-    return found[0] if len(found) == 1 else None
+    places = [at for at, name in enumerate(table.plain_names) if name in HEADERS[meaning]]
+    return places[0] if len(places) == 1 else None
 
 
 def column_note(table: InputTable, index: int) -> tuple[str, ...]:
