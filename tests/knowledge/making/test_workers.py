@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -68,33 +66,6 @@ def test_a_cluster_of_this_machine_gives_the_same_and_says_what_becomes_of_it(mo
     monkeypatch.setattr(module, "CONNECTED", 0.5)
     with pytest.raises(WorkersError, match=r"no Dask cluster with a worker at tcp://127\.0\.0\.1:1"):
         list(Workers(1, "dask", "tcp://127.0.0.1:1").results(square, tasks))
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(os.name != "posix", reason="there a process does not know that its parent is gone")
-def test_workers_do_not_outlive_a_parent_that_is_killed(tmp_path: Path) -> None:
-    script = """
-import os, sys, time
-from pathlib import Path
-from knowledge.making.workers import Workers
-
-def work(folder, seconds):
-    Path(folder, str(os.getpid())).touch()
-    time.sleep(seconds)
-
-list(Workers(2).results(work, [(sys.argv[1], 600), (sys.argv[1], 600)]))
-"""
-    parent = subprocess.Popen([sys.executable, "-c", script, str(tmp_path)])
-    deadline = time.monotonic() + 120
-    while len(workers := [int(file.name) for file in tmp_path.iterdir()]) < 2:
-        assert parent.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-    parent.kill()
-    parent.wait()
-    while any(_runs(worker) for worker in workers):
-        assert time.monotonic() < deadline  # the work alone would take 600 s
-        time.sleep(0.1)
 
 
 def _runs(process: int) -> bool:
