@@ -69,7 +69,7 @@ def standardised(features: RealArray, centre: SingleArray, scale: SingleArray) -
 
 
 def layer_values(layers: Layers, inputs: SingleArray) -> list[SingleArray]:
-    """Return the values of every layer; between layers ``x / (1 + exp(-x))``."""
+    """Return the values of each layer; between layers ``x / (1 + exp(-x))``."""
     values = [inputs]
     for depth, (weights, offsets) in enumerate(layers):
         sums = values[-1] @ weights
@@ -138,7 +138,7 @@ class Provenance:
         return asdict(self)
 
 
-@dataclass(frozen=True, eq=False, repr=False)  # holds arrays, which do not compare to one truth
+@dataclass(frozen=True, eq=False, repr=False)  # holds arrays, whose comparison is not a single truth value
 class Model:
     """What is fitted to simulated cells."""
 

@@ -1,4 +1,4 @@
-"""Predicted errors of every pair and metric for one question, by the models."""
+"""Predicted errors of all pairs and metric for one question, by the models."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ class ModelBlock:
 
 @dataclass(frozen=True, eq=False, repr=False)  # holds arrays
 class PredictedErrors:
-    """What is predicted for one question: every pair and metric."""
+    """What is predicted for one question: each pair and metric."""
 
-    # k, epsilon, n, ordered: domain size, privacy budget of one report, users who report, and whether the categories
+    # k, epsilon, n, ordered: domain size, privacy budget per report, users who report, and whether the categories
     # have an order
     k: int
     epsilon: float
@@ -88,14 +88,14 @@ def predicted(
     model: Model | None = None,
     budgets: Mapping[str, float] | None = None,
 ) -> PredictedErrors:
-    """Predict the errors of every method for protocols by name, for all by default.
+    """Predict the errors of each method for protocols by name, for all by default.
 
     frequencies: the histogram. Several of one k, when it is not certain: their log errors are averaged, and what they
         differ by goes into the intervals. Or a skew that is assumed, for several that have it.
-    epsilon, n: privacy budget of one report, and users who report.
+    epsilon, n: privacy budget per report, and users who report.
     ordered: whether the categories have an order.
-    model: default: the shipped one; those of ordered domains are in the same folder.
-    budgets: of protocols that have another one than the rest.
+    model: default: the shipped model; those of ordered domains are in the same folder.
+    budgets: of protocols whose budget differs from epsilon.
     """
     menu = None if protocols is None else tuple(protocols)
     noises = noises_of(first_of(frequencies).k, epsilon, n, menu, budgets)
@@ -217,7 +217,7 @@ def noises_of(
 ) -> dict[str, Noise]:
     """Return the noise of protocols by name, of all by default, if it is of one scale.
 
-    budgets: of protocols that have another one than the rest.
+    budgets: of protocols whose budget differs from epsilon.
     """
     oracles, own = frequency_oracles(), budgets or {}
     menu = oracles if protocols is None else protocols

@@ -92,15 +92,15 @@ def look_up(
     model: Model | None = None,
     budgets: Mapping[str, float] | None = None,
 ) -> LookUp:
-    """Predict the error of every pair for a histogram, without simulating.
+    """Predict the error of each pair for a histogram, without simulating.
 
     frequencies: as in `knowledge.predict.predicted`.
-    epsilon, n: privacy budget of one report, and users who report.
+    epsilon, n: privacy budget per report, and users who report.
     metric: one of `Provenance.predicted` of the model.
     ordered: whether the categories have an order.
     protocols, methods: restrict the menu; of other packages, protocols are served like any other.
-    model: default: the shipped one.
-    budgets: of protocols that have another one than the rest.
+    model: default: the shipped model.
+    budgets: of protocols whose budget differs from epsilon.
 
     Raises ValueError if the model does not predict the metric, the metric needs an order that the domain has not, or no
     pair is left.

@@ -1,4 +1,4 @@
-"""What is known of the categories: their order, how far apart they are, and who may lie about them."""
+"""Categories of a collection: their order, their distances, and who may report falsely."""
 
 from __future__ import annotations
 

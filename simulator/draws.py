@@ -8,7 +8,7 @@ import numpy as np
 
 from simulator._types import FloatArray, IntArray
 
-ROUNDING = 1e-12  # of 1e12 users it moves one, where the standard deviation is half a million
+ROUNDING = 1e-12  # of 1e12 users it moves 1, where the standard deviation is half a million
 
 
 def binomial(n: IntArray | int, chance: FloatArray | float, rng: np.random.Generator) -> Any:

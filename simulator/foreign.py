@@ -14,7 +14,7 @@ from typing import TypeVar
 import numpy as np
 
 LONGEST = 240  # characters of a foreign message that is repeated
-LARGEST = 1e100  # of a frequency or an error: the square of one is still a number
+LARGEST = 1e100  # of a frequency or an error: its square is still finite
 OURS = frozenset({"advisor", "knowledge", "simulator"})
 SOURCES: dict[str, str] = {}
 """Package and entry point of each member of another package, by its name."""
@@ -30,11 +30,11 @@ _packages: dict[str, str] = {}  # the same by the package that the code is in
 
 
 class PluginWarning(UserWarning):
-    """A member of another package was left out; one line that names distribution, entry point and reason."""
+    """A member of another package was skipped; the line names distribution, entry point and reason."""
 
 
 class ForeignError(ValueError):
-    """Foreign code fails; one line says how."""
+    """Foreign code fails; the message is a single line."""
 
 
 def register(name: str, source: str, module: str) -> None:
@@ -48,13 +48,13 @@ def register(name: str, source: str, module: str) -> None:
 def warn(line: str) -> None:
     """Give a `PluginWarning`.
 
-    It is not about a line of Python, and names none: what is printed by default is one line as well.
+    It has no Python source line: the default output is also a single line.
     """
     warnings.warn_explicit(line, PluginWarning, filename="ldp_advise", lineno=0)
 
 
 def short(value: object, write: Callable[[object], str] = str, longest: int = LONGEST) -> str:
-    """Return a foreign object as one short line that can be printed; it may fail to describe itself."""
+    """Return a foreign object as a short printable line, even if its repr fails."""
     try:
         line = " ".join(write(value).split())
         line = "".join(character if character.isprintable() else "?" for character in line)
@@ -83,7 +83,7 @@ def attempt(name: str, call: Callable[[], T], fault: Callable[[T], str | None]) 
 
     For a member of another package that fails, or gives what has a fault, there is a `PluginWarning`, and None.
 
-    fault: says what is wrong with a result, or None.
+    fault: returns what is wrong with a result, or None.
     """
     source = SOURCES.get(name)
     if source is None:
@@ -104,7 +104,7 @@ def attempt(name: str, call: Callable[[], T], fault: Callable[[T], str | None]) 
 
 
 def blame(error: BaseException) -> str | None:
-    """Return the message for an error from the code of another package; None for an error of our own."""
+    """Return the message for an error from the code of another package; None for an error of this package."""
     if isinstance(error, ForeignError):
         return str(error)
     trace, source = error.__traceback__, None
@@ -119,7 +119,7 @@ def blame(error: BaseException) -> str | None:
 
 
 def fault_of_figures(result: object, shape: tuple[int, ...]) -> str | None:
-    """Say what is wrong with an array that should hold finite numbers in this shape."""
+    """Return what is wrong with an array that should have finite numbers and this shape."""
     if not isinstance(result, np.ndarray):
         return f"it returns {type(result).__name__}, not an array"
     if result.dtype.kind not in "fiu":

@@ -30,8 +30,8 @@ def gains(
     Parameters
     ----------
     experiment
-        With one population, and an attack: its share and its targets count, and all of `ATTACKS` are tried. Its metrics
-        do not matter.
+        With a single population, and an attack: its share and its targets count, and all of `ATTACKS` are tried. Its
+        metrics do not matter.
     pairs
         Of the experiment.
     repetitions, jobs

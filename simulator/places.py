@@ -15,7 +15,7 @@ GROUNDS = ("euclidean", "manhattan")
 
 @dataclass(frozen=True)
 class Places:
-    """A grid of cells, numbered row by row; one row is a line, the places of an ordered domain.
+    """A grid of cells, numbered row by row; a single row is a line, the places of an ordered domain.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class Places:
         return down + across if self.ground == "manhattan" else np.hypot(down, across)
 
     def offsets(self, within: float = math.inf) -> Iterator[tuple[int, int, float]]:
-        """Yield (rows, columns, distance) of every way two cells can lie, once for both directions, nearest first."""
+        """Yield (rows, columns, distance) of all offsets between two cells, once for both directions, nearest first."""
         ways = [
             (down, across, self.length(down, across))
             for down in range(self.rows)

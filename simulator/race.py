@@ -21,7 +21,7 @@ def race(
 ) -> Runs:
     """Simulate all pairs, then add repetitions for the leading ones until their order is settled.
 
-    The number of repetitions doubles until, for each of the `metrics`, every pair either is out of the top tier, or
+    The number of repetitions doubles until, for each of the `metrics`, each pair either is out of the top tier, or
     has a 5 % disadvantage excluded by its paired interval, or `max_repetitions` is reached. Pairs whose disadvantage
     of 5 % is proven for all metrics stay at the repetitions they have.
 
@@ -35,7 +35,7 @@ def race(
         The pairs that compete; None: all of the experiment.
     alongside
         Pairs that are simulated as often as the leading ones, whether they compete or not, and so is the raw estimate
-        of every protocol that is still racing.
+        of each protocol still in the race.
     repetitions, max_repetitions
         To start with, and at most.
 

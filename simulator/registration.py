@@ -25,8 +25,8 @@ CALLED = {  # how a function is called, which a function that fails may not know
 def register(member: Any, kind: str | None = None, *, source: str | None = None) -> str:
     """Put a protocol, a post-processing method or a metric into its table, for this process.
 
-    It is then simulated and ranked like the others, by its name, with the guards of members of other packages: one that
-    fails is left out with a `simulator.plugins.PluginWarning`. Registering a name again replaces the member.
+    It is then simulated and ranked like the others, by its name, with the guards of members of other packages: a member
+    that fails is skipped with a `simulator.plugins.PluginWarning`. Registering a name again replaces the member.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def _kind_of(member: Any) -> str | None:
 
 
 def _made(member: Any, kind: str, called: str) -> Any:
-    """Return the member itself, or the one that a function makes; it promises nothing."""
+    """Return the member, or the result of a factory function; it is not checked yet."""
     if kind == "protocol" or isinstance(member, PostProcessor | Metric) or not callable(member):
         return member
     if isinstance(member, type):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from simulator._types import FloatArray
 from simulator.places import Places
 
-GAP = 0.03  # the flow stops once its cost is proven to be this near, relatively, to the cheapest one
+GAP = 0.03  # the flow stops once its cost is provably within this relative distance of the minimum
 MOST_STEPS = 2000
 CHECK_EVERY = 20
 BLOCK_CELLS = 2**15  # of the grids that are worked on together
@@ -24,8 +24,8 @@ STEPS_AROUND = ((1, 0), (0, 1), (1, 1), (1, -1), (1, 2), (1, -2), (2, 1), (2, -1
 def emd_exact(estimate: FloatArray, truth: FloatArray, places: Places) -> FloatArray:
     """Return the least cost of moving each estimate ``(..., k)`` onto the truth ``(k,)`` (mass times distance).
 
-    By the network simplex of the library POT (extra ``transport``). Mass that both have at one place stays there, which
-    costs nothing more with a distance. Where the sums differ, and where estimates are negative, see `differences`.
+    By the network simplex of the library POT (extra ``transport``). Common mass at a place stays there, which never
+    costs more under a distance. Where the sums differ, and where estimates are negative, see `differences`.
 
     Raises ImportError if POT is not installed.
     """
@@ -33,7 +33,7 @@ def emd_exact(estimate: FloatArray, truth: FloatArray, places: Places) -> FloatA
 
     distances = places.distances()
     rows = differences(estimate, truth)
-    result = np.zeros(len(rows))  # a loop: each row has a problem of its own size
+    result = np.zeros(len(rows))  # a loop: the problem size differs between rows
     for place, row in enumerate(rows):
         give, take = row > 0, row < 0
         if give.any():
@@ -46,7 +46,7 @@ def emd_exact(estimate: FloatArray, truth: FloatArray, places: Places) -> FloatA
 def differences(estimate: FloatArray, truth: FloatArray) -> FloatArray:
     """Return ``estimate - truth`` as rows that sum to 0, which is all that a transport cost depends on.
 
-    What an estimate has too much or too little in all is taken from, or given to, every cell alike: a raw estimate
+    The total excess or deficit of an estimate is spread equally over all cells: a raw estimate
     need not sum to 1. Negative cells are debts, and moved like anything else.
     """
     rows = (estimate - truth).reshape(-1, truth.shape[-1])
@@ -57,8 +57,8 @@ def transports(rows: FloatArray, places: Places) -> FloatArray:
     """Return value, low and high ``(3, rows)`` of the earth mover's distances of rows ``(rows, k)`` that sum to 0 each.
 
     Mass flows from cell to cell: to the 4 neighbours for the Manhattan distance, whose ways are exact, and to 16 (8 and
-    the knight's moves) for the Euclidean one, whose ways are longer by at most `detour` (2.8 % for square cells). The
-    cheapest flow (Beckmann, 1952) is found by the primal-dual iteration of Jacobs, Léger, Li, Osher, "Solving
+    the knight's moves) for the Euclidean distance, whose ways are longer by at most `detour` (2.8 % for square cells).
+    The cheapest flow (Beckmann, 1952) is found by the primal-dual iteration of Jacobs, Léger, Li, Osher, "Solving
     large-scale optimization problems with a convergence rate independent of grid size", SIAM J. Numer. Anal. 2019,
     whose dual step inverts the Laplacian by cosine transforms. Its flow, made feasible, costs too much; its potential,
     made feasible, proves too little: the two are the bounds, and `GAP` is how far apart they may be, relatively. The
@@ -195,7 +195,7 @@ class _Network:
     def solve(self, values: Any) -> Any:
         """Return the potentials whose flow between direct neighbours has this divergence, by cosine transforms."""
         down, across, inverse = self.cosines[values.dtype]
-        # One product of matrices a row: what a row gives does not depend on the others.
+        # One product of matrices per row: the result of a row does not depend on the others.
         spread = (down @ values.reshape(-1, *self.shape) @ across.T) * inverse
         return (down.T @ spread @ across).reshape(values.shape)
 

@@ -1,4 +1,4 @@
-"""Several histograms of one domain size, and several noises, side by side in single precision."""
+"""Several histograms of the same domain size, and several noises, side by side in single precision."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ORDER_FIGURES = ("neighbours", "variation", "displacement")
 
 
 class Histograms(NamedTuple):
-    """Profiles of one domain size as arrays: those that depend on the order of categories ``(S, 1, ...)``.
+    """Profiles of the same domain size as arrays: those that depend on the order of categories ``(S, 1, ...)``.
 
     What only the set of values decides is there once for each such set, ``(U, 1, ...)``: a distribution in order and
     without order have the same. What only the domain size decides is there once.
@@ -90,7 +90,7 @@ class Histograms(NamedTuple):
 def histograms_of(profiles: tuple[Profile, ...]) -> Histograms:
     """Put profiles side by side, in single precision.
 
-    Raises ValueError if they are not all of one domain size.
+    Raises ValueError if they are not all of the same domain size.
     """
     if len({profile.k for profile in profiles}) != 1:
         raise ValueError("histograms that are described together need one domain size")

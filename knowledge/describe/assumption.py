@@ -17,7 +17,7 @@ USERS = 100_000
 BELL_MIN_BINS, BELL_MAX_SHARE = 0.6, 1.5  # width of a bell: in bins, and as a share of the domain
 GAMMA_MIN, GAMMA_MAX = 0.002, 50.0  # concentration of a Dirichlet draw
 HALVINGS, GAMMA_HALVINGS = 40, 12
-RATE_MAX = 40.0  # of an exponential fall, from one value to the next
+RATE_MAX = 40.0  # of an exponential fall, between adjacent values
 LEAST_LOG, LOGS = -700.0, 20_001  # where the logarithms of a gamma variable begin, and how many are added up
 
 
@@ -106,7 +106,7 @@ def _dirichlet(k: int, concentration: float) -> FloatArray:
 def _exponential(k: int, concentration: float) -> FloatArray:
     """Return frequencies that fall exponentially, with k times their sum of squares as given; by bisection."""
     places = np.arange(k)
-    low, high = 0.0, RATE_MAX  # of the fall from one value to the next
+    low, high = 0.0, RATE_MAX  # of the fall between adjacent values
     for _ in range(HALVINGS):
         rate = (low + high) / 2
         weights = np.exp(-rate * places)

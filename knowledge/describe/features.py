@@ -43,11 +43,12 @@ class Description(NamedTuple):
 # looked at instead.
 @np.errstate(invalid="ignore")
 def describe(profiles: Sequence[Profile], noises: Sequence[Noise]) -> Description:
-    """Return the features and reference errors of histograms of one domain size under each of the noises.
+    """Return the features and reference errors of histograms of the same domain size under each of the noises.
 
     In single precision inside; the features differ by about a millionth when described together with others.
 
-    Raises ValueError if the histograms are not all of one domain size, FloatingPointError if a feature is not finite.
+    Raises ValueError if the histograms are not all of the same domain size, FloatingPointError if a feature is not
+    finite.
     """
     columns, histograms = columns_of(noises), histograms_of(tuple(profiles))
     values = value_figures(histograms, columns)

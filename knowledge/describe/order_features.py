@@ -104,7 +104,7 @@ def _against_details(histograms: Histograms, variance: SingleArray) -> tuple[Sin
 def _local_risk(histograms: Histograms, variance: SingleArray) -> list[SingleArray]:
     """Return what wavelet shrinkage leaves at the single values: as l1, as square of the top ones, and as kl.
 
-    First what it must leave if it knew every coefficient, then what it leaves if it knows the mean squares of levels.
+    First what it must leave if it knew each coefficient, then what it leaves if it knows the mean squares of levels.
     """
     k = SINGLE(histograms.k)
     spread, top = histograms.place_weights.T

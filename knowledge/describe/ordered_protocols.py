@@ -78,7 +78,7 @@ def _information(wave: SquareWave) -> FloatArray:
 
 
 class TreeFigures(NamedTuple):
-    """What S histograms of one domain size are against the noise of these protocols."""
+    """What S histograms of the same domain size are against the noise of these protocols."""
 
     k: int
     features: FloatArray  # ``(S, F)``, as `NAMES` calls them
@@ -88,7 +88,7 @@ class TreeFigures(NamedTuple):
 
 
 def tree_figures(profiles: Sequence[Profile], epsilon: float, n: int) -> TreeFigures:
-    """Describe histograms of one domain size for a budget and so many users."""
+    """Describe histograms of the same domain size for a budget and so many users."""
     k = profiles[0].k
     heights = np.arange(1, height_of(k) + 1)
     scale = 2.0**heights
@@ -120,7 +120,7 @@ def _tails(profiles: Sequence[Profile], raw_curve: FloatArray) -> FloatArray:
 
 
 def _risks(profiles: Sequence[Profile], noise: FloatArray, groups: IntArray, nodes: IntArray) -> Iterator[FloatArray]:
-    """Yield what is left ``(S, protocols, heights)`` if every coefficient is kept or set to 0, as is best.
+    """Yield what is left ``(S, protocols, heights)`` if each coefficient is kept or set to 0, as is best.
 
     The same for what interpolation leaves of the coefficients; and of that, if all of a height are shrunk alike.
     """

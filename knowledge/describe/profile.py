@@ -37,7 +37,7 @@ class Groups(NamedTuple):
     variances: FloatArray
 
 
-@dataclass(frozen=True, eq=False, repr=False)  # holds arrays, which do not compare to one truth
+@dataclass(frozen=True, eq=False, repr=False)  # holds arrays, whose comparison is not a single truth value
 class Profile:
     """A histogram, prepared for any number of noise settings."""
 
@@ -193,7 +193,7 @@ def _grouped(falling: FloatArray, most: int) -> Groups:
 
 
 def _grouped_levels(levels: list[FloatArray]) -> Groups:
-    """Return the groups of each level, one after the other."""
+    """Return the groups of each level, in sequence."""
     groups = [_grouped(-np.sort(-squares), DETAILS) for squares in levels]
     return Groups(*(np.concatenate(figures) for figures in zip(*groups, strict=True)))
 

@@ -142,7 +142,7 @@ def record_of(index: int, seed: int, largest: int) -> Record:
 
 
 def simulate(cell: SimulatedCell) -> Measured:
-    """Simulate a cell: every method on the same noisy estimates of every population."""
+    """Simulate a cell: each method on the same noisy estimates of each population."""
     oracle, repetitions = frequency_oracles()[cell.protocol](cell.k, cell.epsilon), cell.repetitions
     counts = np.stack([apportion(population.frequencies, cell.n) for population in cell.populations()])
     rows = np.repeat(counts, repetitions, axis=0)
@@ -157,7 +157,7 @@ def errors_of(
 ) -> tuple[FloatArray, FloatArray]:
     """Return mean errors ``(populations, metrics)`` of what a method makes of collections, and relative variances.
 
-    counts: of the populations ``(populations, k)``; their collections are equally many each, one after the other.
+    counts: of the populations ``(populations, k)``; their collections are equally many each, in sequence.
     """
     results = method.compute(observed).reshape(len(counts), -1, counts.shape[1])
     error, variance = np.empty((2, len(counts), len(metrics)))

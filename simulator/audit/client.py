@@ -33,7 +33,7 @@ from simulator.seeding import rng_for
 Client = Callable[..., Any]
 Call = Callable[[int, int, np.random.Generator], list[Any]]
 
-CLIENT_TRIALS = 20_000  # half of the calls: foreign code runs one report at a time
+CLIENT_TRIALS = 20_000  # half of the calls: foreign code runs a report at a time
 BLOCK = 2_000  # reports held at once
 
 
@@ -59,7 +59,7 @@ def audit_client(
     Parameters
     ----------
     client
-        Called as ``client(value, k, epsilon)``, and ``rng=`` a generator if it takes one. Else `random` and numpy's
+        Called as ``client(value, k, epsilon)``, and ``rng=`` a generator if it accepts this. Else `random` and numpy's
         global generator give it the same numbers for the same `seed`; their states are put back afterwards.
     reports
         Protocol whose reports it makes, a key of `REPORTS`: ``"oue"`` a vector of k zeros and ones, ``"grr"`` a value,
@@ -67,14 +67,14 @@ def audit_client(
     support
         Instead: ``support(report, k, epsilon)`` gives the values in 0..k-1 that a report supports.
     trials
-        Half of the calls. Without `values` one half goes to all values (where k is large, to some of them, drawn at
-        random), and shows which two to tell apart; the bound rests on the other half alone, ``trials // 2`` reports of
-        each of the two, so that looking at many values costs it no confidence.
+        Half of the calls. Without `values`, half of the calls go to all values (if k is large, to a random sample), and
+        select the two to distinguish; the bound rests on the other half only, ``trials // 2`` reports of
+        each of the two, so that the search over many values does not reduce the confidence.
     values
         v1 and v2; None: those that look worst.
     alpha, attack, seed
-        As in `audit_protocol`. ``"both"`` tries both attacks, each at ``alpha / 2``, and gives the one with the higher
-        bound, so that a client which keeps its promise is flagged with probability `alpha` at most.
+        As in `audit_protocol`. ``"both"`` tries both attacks, each at ``alpha / 2``, and returns the higher bound,
+        so that a client which keeps its promise is flagged with probability `alpha` at most.
     hash, symbols
         For pairs: a key of `simulator.hashing.HASHES`, and the number of symbols (default: that of the protocol).
     name, progress
@@ -136,12 +136,12 @@ def audit_reports(
     Parameters
     ----------
     files
-        Reports of one true value by the name of what holds them; at least two. Which values these are does not matter.
+        Reports of a true value, by the name of the file; at least two. Which values these are does not matter.
         As many reports are drawn from each as the shortest has: half of them show which two files to tell apart, and by
         what; the others give the bound.
     reports, support, k
-        How reports are read, and the domain size, as in `audit_client`. With neither, reports are told apart by whether
-        they are equal, and the attack is ``"line"``: v1 is said where a report is the one that shows it best.
+        How reports are read, and the domain size, as in `audit_client`. With neither, reports are compared for equality
+        only, and the attack is ``"line"``: the answer is v1 if a report equals the line that indicates v1 best.
     alpha, attack, hash, symbols, seed, name, progress
         As in `audit_client`.
 
@@ -232,7 +232,7 @@ def _attacked(
 
 @dataclass(frozen=True)
 class _Run:
-    """Reports of one client, block by block."""
+    """Reports of a client, block by block."""
 
     call: Call
     read: Reader
@@ -245,7 +245,7 @@ class _Run:
         return np.sum([reading.totals(among) for readings, _ in blocks for reading in readings], axis=0)
 
     def hits(self, value: int, signs: tuple[int, int], attacks: tuple[str, ...], size: int) -> dict[str, int]:
-        """Return for each attack how many of so many reports of a value it takes for one of the first of the two."""
+        """Return for each attack how many reports of a value it attributes to the first of the two values."""
         counts = dict.fromkeys(attacks, 0)
         for readings, rng in self._blocks("client", value, size):
             supports = [reading.supports(signs) for reading in readings]
@@ -262,13 +262,13 @@ class _Run:
         with _seeded(int(rng.integers(2**32))):
             for start in range(0, size, BLOCK):
                 block = min(BLOCK, size - start)
-                # One is read before thousands of them are in memory, and none twice: a report may be an iterator.
+                # The first report is read before thousands are in memory, and no report twice: it may be an iterator.
                 yield [self.read(self.call(value, calls, rng), value) for calls in (1, block - 1) if calls], rng
                 self.progress(block)
 
 
 def _adding(progress: Callable[[int, int], None] | None, total: int) -> Callable[[int], None]:
-    """Return what adds up the calls that are done and tells how many of all."""
+    """Return a callback that adds up the completed calls and reports the progress."""
     done = 0
 
     def add(calls: int) -> None:
@@ -297,7 +297,7 @@ def _seeded(seed: int) -> Iterator[None]:
 
 
 def _caller(client: Client, label: str, k: int, epsilon: float) -> Call:
-    """Return what calls a client so many times for one value."""
+    """Return a function that calls a client a given number of times for a value."""
     try:
         takes_rng = "rng" in inspect.signature(client).parameters
     except (TypeError, ValueError, AttributeError):  # builtins may have no signature

@@ -38,9 +38,9 @@ def ratio_bounds(hits: int, confusions: int, trials: int, alpha: float) -> Bound
 
     Each probability gets the two-sided interval of confidence ``1 - alpha / 2``, as in the experiments of Arcolezi and
     Gambs (their figures 7.42 and 12.025 for the ceiling come out so), so that the bound from below alone could be a
-    little tighter. A negative bound from below says nothing and is given as 0.
+    little tighter. A negative lower bound has no meaning and is returned as 0.
 
-    hits, confusions: how often the attack said "v1" when that was held, and when v2 was.
+    hits, confusions: how often the attack answered v1 for users of v1, and for users of v2.
     trials: of each of the two.
     """
     p0_low, p0_high = clopper_pearson(hits, trials, alpha / 2)
@@ -50,7 +50,7 @@ def ratio_bounds(hits: int, confusions: int, trials: int, alpha: float) -> Bound
 
 
 def ceiling(trials: int, alpha: float) -> float:
-    """Return the highest bound that so many trials can give: every guess right, and never a confusion.
+    """Return the highest bound that the number of trials allows: all guesses right, no confusion.
 
     >>> round(ceiling(10**4, 0.01), 2), round(ceiling(10**6, 0.01), 3)
     (7.42, 12.025)
@@ -61,7 +61,7 @@ def ceiling(trials: int, alpha: float) -> float:
 def lowest_likely(p0: float, p1: float, trials: int, alpha: float, comparisons: int = 1) -> float:
     """Return what the bound from below falls under with small probability, if the probabilities are these.
 
-    alpha: of the bound; and the probability that one of so many `comparisons` falls under what is returned.
+    alpha: of the bound; and the probability that any of the `comparisons` falls below the result.
     """
     from scipy.stats import binom
 

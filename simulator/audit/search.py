@@ -34,11 +34,11 @@ def values_to_try(k: int, reports: int, seed: int) -> IntArray:
 def most_suspicious(supported: IntArray, reports: int, own: Sequence[int] | None = None) -> Suspicion:
     """Return the two values whose reports seem furthest apart.
 
-    One of the two is held against all others together: which of m values is odd shows in many more reports than two of
-    them have. The second one is that of the others which has the least (or most) of what the first has most (or least).
+    The first value is compared with all others together, as that uses many more reports than a comparison of two
+    values. The second value is that with the least (or most) of the sign that the first has most (or least).
 
     supported: ``(m, c)`` how many of so many `reports` of each of m values support each of c.
-    own: the columns that the m values themselves are; None where that is not known.
+    own: the columns of the m values; None where that is not known.
     """
     rest = supported.sum(axis=0) - supported
     low, high = _wilson(supported, reports)

@@ -23,7 +23,7 @@ EQUAL = 1e-12  # relative difference up to which two probabilities are the same 
 WORST_CONDITION = 2**26.5  # times 1/sqrt(2^53), the least noise there can be: as large as all frequencies together
 
 
-@dataclass(frozen=True, eq=False)  # holds an array, which does not compare to one truth
+@dataclass(frozen=True, eq=False)  # holds an array, whose comparison is not a single truth value
 class Channel(Protocol):
     """Any row-stochastic matrix as a protocol; a report is the number of an output, and the tally counts them.
 
@@ -32,7 +32,7 @@ class Channel(Protocol):
     key, title
         Short name, and name in words.
     matrix
-        ``(inputs, outputs)`` probabilities; every row sums to 1.
+        ``(inputs, outputs)`` probabilities; each row sums to 1.
     reference
         Where it was published.
     flat
@@ -93,7 +93,7 @@ class Channel(Protocol):
 
     @property
     def report_bits(self) -> int:
-        """Size of one report in bits."""
+        """Report size in bits."""
         return bits_for(self.outputs)
 
     @property
@@ -263,7 +263,7 @@ def invert(channel: Channel, observed: Counts) -> FloatArray:
 
 
 class InversionCovariance(Covariance):
-    """The noise of matrix inversion: every user adds a row of the decoder, drawn from the row of the own value."""
+    """The noise of matrix inversion: every user adds a row of the decoder, drawn from the row of the true value."""
 
     def __init__(self, channel: Channel, n: int) -> None:
         self._channel, self._n = channel, n

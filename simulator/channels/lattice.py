@@ -30,7 +30,7 @@ class LatticeMass(NamedTuple):
 
 
 def geometric_mass(places: Places, epsilon: float) -> LatticeMass:
-    """Return ``e^(-epsilon r)`` at every cell of the lattice, over the sum of all of them."""
+    """Return ``e^(-epsilon r)`` at each cell of the lattice, over the sum of all of them."""
 
     def row_of(down: int, across: FloatArray) -> FloatArray:
         return np.exp(-epsilon * np.hypot(down * places.height, across * places.width))
@@ -39,7 +39,7 @@ def geometric_mass(places: Places, epsilon: float) -> LatticeMass:
 
 
 def laplace_mass(places: Places, epsilon: float) -> LatticeMass:
-    """Return the integral of ``e^(-epsilon r)`` over every cell of the lattice, over the sum of all of them.
+    """Return the integral of ``e^(-epsilon r)`` over each cell of the lattice, over the sum of all of them.
 
     Gauss-Legendre quadrature, by polar coordinates in the cell of the source.
     """

@@ -117,7 +117,7 @@ def _laplace_line(k: int, epsilon: float) -> FloatArray:
 
 
 def _clamped(places: Places, mass: LatticeMass) -> FloatArray:
-    """Return the channel of noise on the lattice whose every cell outside the grid is reported as the nearest one."""
+    """Return the channel of noise on the lattice whose each cell outside the grid is reported as the nearest one."""
     down, across = (np.abs(np.arange(size)[:, None] - np.arange(size)) for size in (places.rows, places.columns))
     parts = {(False, False): mass.cell, (False, True): mass.right, (True, False): mass.below, (True, True): mass.corner}
     shape = (places.rows, places.columns, places.rows, places.columns)

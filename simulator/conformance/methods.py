@@ -21,7 +21,7 @@ WITHOUT_FIGURES = ("a protocol that has none", Noise(1000, None, None, math.nan,
 TALLIES = ((2, 0.1, 50), (9, 1.0, 10_000), (33, 4.0, 1_000_000))  # k, epsilon and users
 ATTACKERS = Attackers(0.1, (0,))  # what remedies for poisoning are told
 FEARED, FEARED_LINE = Domain(attackers=ATTACKERS), Domain(ordered=True, attackers=ATTACKERS)
-CLOSELY = 2  # noises of each domain size under which the rows of a batch are also tried one by one
+CLOSELY = 2  # noises of each domain size under which the rows of a batch are also tried in turn
 
 
 def check_postprocessor(method: PostProcessor) -> None:
@@ -79,7 +79,7 @@ def _noises(k: int) -> tuple[tuple[str, Noise], ...]:
 
 
 def _estimates() -> Iterator[tuple[list[str], FloatArray]]:
-    """Batches of estimates of one domain size each, and what to call their rows."""
+    """Batches of estimates of the same domain size each, and what to call their rows."""
     edges = {
         "all negative": [-0.3, -0.1, -2.0, -0.1],
         "all zero": [0.0, 0.0, 0.0, 0.0],
@@ -175,7 +175,7 @@ def _check_batches(
 
 
 def _check_tallies(method: PostProcessor, protocol: StandardProtocol, n: int, where: str) -> None:
-    """Check the results of tallies of a few populations, together and one by one."""
+    """Check the results of tallies of a few populations, together and in turn."""
     k = protocol.k
     labels = ["all users hold the first value", "frequencies fall", "equal frequencies"]
     rows = np.array([np.eye(1, k)[0], 1.0 / np.arange(1, k + 1), np.ones(k)])

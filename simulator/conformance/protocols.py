@@ -27,7 +27,7 @@ LARGEST_K = max(len(counts) for _, counts in POPULATIONS)
 COMPARISONS = len(POPULATIONS) * (4 * (LARGEST_K + 2) + LARGEST_K)
 Z_LIMIT = NormalDist().inv_cdf(1 - FALSE_ALARM / (2 * COMPARISONS))
 FEW_USERS, MANY_USERS, MOST_USERS = 1_000, 1_000_000, 10**9
-SPARE_BYTES = 1_000_000  # what a table or a first import may take; users one by one take eight bytes each and more
+SPARE_BYTES = 1_000_000  # what a table or a first import may take; users in turn take eight bytes each and more
 
 
 def check_protocol(cls: type[StandardProtocol], *, seed: int = 0) -> None:

@@ -1,4 +1,4 @@
-"""dBitFlipPM: some bits of the value's unary encoding, flipped once for ever; every round repeats the same report."""
+"""dBitFlipPM: some bits of the value's unary encoding, flipped once for ever; each round repeats the same report."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class DBitFlipPM(Repeated):
 
     @property
     def flips(self) -> Probabilities:
-        """Probabilities that a bit is reported as 1: that of the own value, and any other."""
+        """Probabilities that a bit is reported as 1: that of the true value, and any other."""
         p = 1 / (1 + math.exp(-self.epsilon / (1 if self.bits == 1 else 2)))
         return p, 1 - p
 
@@ -94,7 +94,7 @@ class DBitFlipPM(Repeated):
         return self.bits / self.k * changes.values_held + 1 - only
 
     def _masses(self, frequencies: FloatArray) -> FloatArray:
-        """Draw the masses of the values of many devices, from a stream of their own."""
+        """Draw the masses of the values of many devices, from a separate random stream."""
         rng = rng_for(0, "device bits", self.k, self.bits)
         devices = max(100, min(DEVICES, DEVICE_CELLS // self.k))
         return np.array([frequencies[rng.permutation(self.k)[: self.bits]].sum() for _ in range(devices)])

@@ -28,7 +28,7 @@ class Moments(NamedTuple):
     moved_none: float = 0.0
 
 
-@dataclass(frozen=True, eq=False)  # holds an array, which does not compare to one truth
+@dataclass(frozen=True, eq=False)  # holds an array, whose comparison is not a single truth value
 class Changes:
     """A population in which in each round a share of the users changes its value, and frequencies stay.
 

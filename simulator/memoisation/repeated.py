@@ -28,7 +28,7 @@ class Repeated(ABC):
     epsilon_forever
         Budget of all reports of one value together.
     epsilon
-        Budget of one report.
+        Budget per report.
 
     Raises
     ------
@@ -56,7 +56,7 @@ class Repeated(ABC):
     @property
     @abstractmethod
     def report_bits(self) -> int:
-        """Size of one report in bits."""
+        """Report size in bits."""
 
     @property
     @abstractmethod

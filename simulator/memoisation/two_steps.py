@@ -1,4 +1,4 @@
-"""A permanent randomisation of the value, and an instantaneous one of that in every round."""
+"""A permanent randomisation of the value, and an instantaneous one of that in each round."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class TwoSteps(Repeated):
 def one_value_loss(p1: float, second: Probabilities, size: int, rounds: int) -> float:
     """Return the loss of randomised response over `size` symbols, twice, the second time in each of some rounds.
 
-    The sequence that tells most is v1 in every round: ``p1 p2^R + (1 - p1) q2^R`` against ``q1 p2^R + p1 q2^R +
+    The sequence that tells most is v1 in each round: ``p1 p2^R + (1 - p1) q2^R`` against ``q1 p2^R + p1 q2^R +
     (size - 2) q1 q2^R``, both divided by p2^R here.
     """
     q1, rare = (1 - p1) / (size - 1), (second[1] / second[0]) ** rounds
@@ -143,7 +143,7 @@ def one_value_loss(p1: float, second: Probabilities, size: int, rounds: int) -> 
 
 
 def two_bits_loss(first: Probabilities, second: Probabilities, rounds: int) -> float:
-    """Return the loss of two bits that are flipped twice: that of v1 is 1 in every round, and that of v2 is 0."""
+    """Return the loss of two bits that are flipped twice: that of v1 is 1 in each round, and that of v2 is 0."""
     (p1, q1), (p2, q2) = first, second
     ones, zeros = (q2 / p2) ** rounds, ((1 - p2) / (1 - q2)) ** rounds
     own = math.log((p1 + (1 - p1) * ones) / (q1 + (1 - q1) * ones))

@@ -76,7 +76,7 @@ _REMEMBERED: OrderedDict[tuple[Likelihood, bytes], Update] = OrderedDict()
 def maxima(likelihood: Likelihood, observed: Counts) -> list[Update]:
     """Return `maximum` of each row ``(rows, outputs)`` with its usual settings, many of them in step.
 
-    One product with the matrix serves `LANES` fits. Their number never changes, a lane without a fit idles, so no
+    `LANES` fits share each product with the matrix. Their number never changes, a lane without a fit idles, so no
     fit depends on those beside it.
 
     Raises ValueError as `maximum`.
@@ -119,7 +119,7 @@ def maximum(
 
     One update is ``f_x <- sum_y o_y f_x C_xy / sum_z f_z C_zy`` (Agrawal, Aggarwal, PODS 2001; ElSalamouny,
     Palamidessi, EuroS&P 2020). The factor of f_x in it is the slope of the log-likelihood, which is concave, so the
-    largest factor less 1 bounds what is missing to the maximum. That is the stopping rule: within `tolerance`, or after
+    largest factor minus 1 bounds the distance to the maximum. That is the stopping rule: within `tolerance`, or after
     `most_updates`.
 
     The accelerated iteration is Anderson's (Walker, Ni, "Anderson acceleration for fixed-point iterations", SIAM J.
@@ -157,7 +157,7 @@ def _iterated(step: _Step, k: int, accelerate: bool, tolerance: float, most_upda
 
 
 class _Step:
-    """One Bayesian update, of the outputs that occurred."""
+    """A Bayesian update for the outputs that occurred."""
 
     def __init__(self, likelihood: Likelihood, observed: IntArray) -> None:
         occurs = observed > 0
@@ -232,12 +232,12 @@ def _solved(counts: Counts, n: int, p: float, q: float) -> FloatArray:
 
 
 def closed_form(estimate: FloatArray, noise: Noise) -> FloatArray:
-    """Return the frequencies under which the support counts are likeliest, if a report supports one value.
+    """Return the maximum-likelihood frequencies for support counts, if a report supports a single value.
 
     The channel sends x to y with probability ``q + (p - q) [x = y]``, and the update ``f <- sum_y o_y f_x A_xy /
     sum_z f_z A_zy`` converges to the maximum of ``sum_y o_y ln(q + (p - q) f_y)``. Its Karush-Kuhn-Tucker conditions
-    give ``f_y = max(o_y / level - r, 0)`` with ``r = q / (p - q)``: one sort instead of thousands of iterations, so
-    there is nothing to accelerate and no stopping rule. o are the shares of the supports, clipped at 0. Exact for
+    give ``f_y = max(o_y / level - r, 0)`` with ``r = q / (p - q)``: a sort instead of thousands of iterations, so
+    acceleration and a stopping rule are not needed. o are the shares of the supports, clipped at 0. Exact for
     randomised response (Pinzon et al., AAAI 2026); for protocols whose reports support several values the same formula
     maximises a pseudo-likelihood, and goes by the name `ibu_pseudo`.
 

@@ -15,7 +15,7 @@ LIKELIHOODS = frozenset({"likelihood", "local_likelihood"})
 
 @dataclass(frozen=True, eq=False)
 class Suspects:
-    """The reports that support every value of one set: few honest ones do, and all that promote the whole set.
+    """Reports that support all values of a set: few honest reports do, and all fakes that promote the whole set.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Suspects:
 
 @dataclass(frozen=True, eq=False)
 class Observed:
-    """What was collected, and what is known of its noise; never the truth.
+    """Collected estimate or tally, and its known noise; never the truth.
 
     Attributes
     ----------
@@ -45,9 +45,9 @@ class Observed:
     tally, likelihood
         The sufficient statistic, and how likely it is under given frequencies.
     domain
-        What is known of the categories.
+        Order and layout of the categories.
     suspects
-        The reports that support every value of a set that stands out, where reports were searched for one.
+        The reports that support all values of a set that stands out, where reports were searched for one.
     """
 
     estimate: FloatArray | None

@@ -1,4 +1,4 @@
-"""The wrapper that every post-processing (PP) method comes in, and which protocols it goes with."""
+"""`PostProcessor`: a post-processing (PP) method with its properties and the protocols it works with."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class PostProcessor:
         The method itself: ``function(observed)`` of an `Observed`, or ``function(estimate, noise)`` where the raw
         estimates ``(..., k)`` and their `Noise` are enough. It never sees the truth.
     nonnegative, sums_to_one
-        What every result keeps.
+        Constraints that all results satisfy.
     reference
         Where the method was published.
     ordered_only
@@ -50,18 +50,18 @@ class PostProcessor:
     fits
         A condition on noise and domain size beside the needs, for methods whose needs have no name.
     unbiased
-        Whether estimates that are right on average stay so.
+        Whether unbiased estimates stay unbiased.
     aliases, short
-        Other names, in small letters without hyphens and underscores; and one for sentences, where the title is long.
+        Other names, in small letters without hyphens and underscores; and a short title for sentences.
     largest
-        Domain size up to which it is among "all methods"; in larger ones it takes so long that it is run when named.
+        Domain size up to which it is among "all methods"; in larger domains it is slow, and runs only when named.
     needs
-        What it must be given: ``"estimate"`` (with that alone the figures of `noise` may be NaN); ``"iid"``, noise that
-        is alike in all entries; ``"haar"``, the variances of Haar differences; ``"pq"``; ``"likelihood"``;
+        Inputs that it requires: ``"estimate"`` (with that alone the figures of `noise` may be NaN); ``"iid"``, noise
+        that is alike in all entries; ``"haar"``, the variances of Haar differences; ``"pq"``; ``"likelihood"``;
         ``"local_likelihood"``, of outputs that lie along the order of the values;
         ``"pseudo_likelihood"``, for reports that support several values; ``"order"``, an ordered domain; ``"ground"``,
         a domain on which some categories are near others; ``"attackers"``, the share of the users who may send what
-        they like, and ``"targets"``, what they promote; ``"suspects"``, the reports that support every value of a set.
+        they like, and ``"targets"``, what they promote; ``"suspects"``, the reports that support all values of a set.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Reports that support every value of a set: their law, and a search for the set among reports."""
+"""Reports that support all values of a set: their law, and a search for the set among reports."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class Screened(NamedTuple):
 def screened(counts: IntArray, values: IntArray, p: float, q: float, rng: np.random.Generator) -> Screened:
     """Draw the supports of honest reports, those of the reports that support all of some values apart.
 
-    For protocols whose reports support each value independently, the own one with probability p and any other with q.
-    Exact, at a cost that does not depend on the number of users: who supports the whole set is drawn first; the values
-    outside of it do not depend on that, and those inside are drawn one after the other, given that not all of them are
-    supported.
+    For protocols whose reports support each value independently, the own one with probability p and any other value
+    with q. Exact, at a cost that does not depend on the number of users: who supports the whole set is drawn first; the
+    values outside of it do not depend on that, and those inside are drawn in sequence, given that not all of
+    them are supported.
 
     counts: ``(k,)`` users who hold each value.
     """

@@ -28,7 +28,7 @@ def halves(nodes: RealArray) -> tuple[RealArray, RealArray]:
 
 
 def merged(nodes: RealArray) -> RealArray:
-    """Return the sums of the nodes one height up ``(..., ceil(m/2))``."""
+    """Return the sums of the nodes at the next height ``(..., ceil(m/2))``."""
     left, right = halves(nodes)
     return left + right
 
@@ -98,6 +98,6 @@ def weights_of_differences(rows: FloatArray) -> list[FloatArray]:
 
 
 def spread_of(rows: FloatArray, mass: FloatArray) -> FloatArray:
-    """Return the covariance of rows ``(m, nodes)`` of weights of one value drawn with these frequencies."""
+    """Return the covariance of rows ``(m, nodes)`` of weights, for a value drawn with these frequencies."""
     mean = rows @ mass
     return (rows * mass) @ rows.T - np.outer(mean, mean)

@@ -1,15 +1,15 @@
-"""Users whose reports are even draws from the solutions of one linear equation each, sampled and counted together.
+"""Sampling and counting of users whose reports are uniform draws from the solutions of a linear equation each.
 
 Two protocols report a vector that solves an equation of the user's value: Hadamard response over the field of two
 elements, projective geometry response over a field of q elements. Here the equation is ``s + <w, y> = 0`` with y
-in F_q^d. It is given by the vector ``(s, w)`` up to a factor, so there are about q^d different ones, and once the
-first coordinate of y is fixed what remains is an equation of the same kind, with one coordinate less. Users whose
-equations have become the same can be merged, whoever they are: that is why neither `spread` (draw a histogram of y)
-nor `collect` (add up a histogram over the solutions) needs to go through the q^(d-1) solutions of every equation. The
-recursion is the one by which Feldman, Nelson, Nguyen, Talwar, "Private frequency estimation via projective geometry",
-ICML 2022, count in; drawing with it is ours.
+in F_q^d. It is given by the vector ``(s, w)`` up to a factor, so there are about q^d different equations, and once the
+first coordinate of y is fixed what remains is an equation of the same kind, without that coordinate. Users whose
+equations have become the same are merged. So neither `spread` (draw a histogram of y)
+nor `collect` (add up a histogram over the solutions) needs to list the q^(d-1) solutions of each equation. The
+recursion is that of Feldman, Nelson, Nguyen, Talwar, "Private frequency estimation via projective geometry",
+ICML 2022, who count with it; drawing with it is new here.
 
-Vectors up to a factor are points: `points(t, q)` of them have t coordinates. The canonical one has a leading 1, and
+Vectors up to a factor are points: `points(t, q)` of them have t coordinates. The canonical vector has a leading 1, and
 point i is the i-th in the order of the number that its coordinates spell in base q, so that a point keeps its number
 when zeros are put in front. The zero vector (no condition at all) comes last, as number ``points(t, q)``.
 """
@@ -91,7 +91,7 @@ def solutions(numbers: IntArray, d: int, q: int) -> IntArray:
 
 
 def evenly(users: IntArray, cells: int, rng: np.random.Generator) -> IntArray:
-    """Draw for every user one of the cells, all equally likely: counts ``(m, cells)`` of users ``(m,)``."""
+    """Draw a cell for each user, all cells equally likely: counts ``(m, cells)`` of users ``(m,)``."""
     many, counts, row, cell = _drawn(users, cells, rng)
     result = np.bincount(row * cells + cell, minlength=len(users) * cells).reshape(-1, cells)
     result[many] = counts
@@ -109,7 +109,7 @@ def _drawn(
 
 
 def spread(users: IntArray, d: int, q: int, rng: np.random.Generator) -> IntArray:
-    """Draw for every user a solution of the user's equation, and count each y.
+    """Draw for each user a solution of the user's equation, and count each y.
 
     users: ``(rows, equations)`` users by the number of their equation in d unknowns; the last equations may be left
         out.
@@ -142,7 +142,7 @@ def _spread_unknown(
 ) -> None:
     """Draw the first of d >= 2 unknowns for so many users of each row and equation, and add them to `users`.
 
-    `users` are, one after the other, those of each row, of each value of that unknown, of each equation that is left.
+    `users` are, in sequence, those of each row, of each value of that unknown, of each equation that is left.
     """
     arithmetic, left, width = field(q), _numbers_left(d, q), points(d, q) + 1
     others, rest = np.divmod(_spelled(equation, d + 1, q), q ** (d - 1))
@@ -185,7 +185,7 @@ def _collect_unknown(below: IntArray, d: int, q: int, size: int) -> IntArray:
     stretches = min(q + 1, -(-(size - same) // stretch))
     result = np.zeros((len(below), same + stretches * stretch + 1), dtype=np.int64)
     result[:, :same] = below[:, :, :same].sum(axis=1)
-    result[:, -1] = below[:, :, points(d, q)].sum(axis=1)  # no condition: the last one, where all are asked for
+    result[:, -1] = below[:, :, points(d, q)].sum(axis=1)  # no condition: the last equation, which all users satisfy
     for first in range(q):
         constants = np.append(first, field(q).add(np.array(1), field(q).mul(np.arange(stretches - 1), np.array(first))))
         result[:, same:-1] += np.take(below[:, first], left[constants].reshape(-1), axis=1)
@@ -193,7 +193,7 @@ def _collect_unknown(below: IntArray, d: int, q: int, size: int) -> IntArray:
 
 
 def _roots(q: int) -> IntArray:
-    """Solution of each equation 0..q in one unknown; -1 for the one that has none."""
+    """Solution of each equation 0..q in one unknown; -1 for the equation without a solution."""
     # Point 0 is (0, 1): y = 0. Point 1 + a is (1, a): 1 + a y = 0, impossible for a = 0.
     root = np.append(0, field(q).negatives[field(q).inverses])
     root[1] = -1

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from simulator._types import IntArray, RealArray
 
 EQUAL = 1e-12  # relative difference up to which two numbers are the same but for rounding
-GROUPS = 20  # fake users of one group send the same
+GROUPS = 20  # fake users of a group send the same report
 
 
 def group_sizes(fakes: int, groups: int) -> IntArray:
@@ -39,7 +39,7 @@ def shared_out(k: int, values: IntArray, supports: int, rng: np.random.Generator
 
 
 def targets_and_others(k: int, targets: IntArray, fakes: int, others: int, rng: np.random.Generator) -> IntArray:
-    """Support every target with every report, and with each report some other values: ``(k,)``."""
+    """Return support counts ``(k,)`` of reports that all support each target and some other values."""
     free: NDArray[np.int64] = np.setdiff1d(np.arange(k), targets)
     result = shared_out(k, free, fakes * min(others, len(free)), rng)
     result[targets] = fakes

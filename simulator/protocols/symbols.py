@@ -1,4 +1,4 @@
-"""The protocols whose report is one of few symbols: what each symbol supports, worked out once."""
+"""Base class of protocols with few symbols: the values that each symbol supports, computed once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from simulator.protocols.protocol import Probabilities, Tally
 
 
 class SymbolOracle(SupportOracle):
-    """Report one of K symbols: those that support the own value are e^epsilon times as likely as the others."""
+    """Report a symbol out of K: those that support the true value are e^epsilon times as likely as the others."""
 
     report_kind = "symbol"
 
@@ -55,7 +55,7 @@ class SymbolOracle(SupportOracle):
         supported, rare = self.supports(np.arange(self.symbols), values), math.exp(-self.epsilon)
         chance = supported.chances(attack)
         own, other = (float((chance * np.where(held, 1.0, rare)).sum()) for held in (supported.first, supported.second))
-        # Every value is supported by equally many symbols, so that both sums are of the same unit.
+        # All values have equally many supporting symbols, so both sums have the same unit.
         unit = self.p / int(supported.first.sum())
         return own * unit, other * unit
 

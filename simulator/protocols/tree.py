@@ -1,4 +1,4 @@
-"""A tree of levels: every user reports where the own value lies, at one height of a binary tree over the domain."""
+"""Tree of levels: each user reports the node of the true value, at a random height of a binary tree."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Tree(StandardProtocol):
     weighs what all heights say of each Haar difference by precision, which is the constrained inference of Hay,
     Rastogi, Miklau, Suciu, "Boosting the accuracy of differentially private histograms through consistency", VLDB 2010.
 
-    A report is ``(1 + k,)``: the height, then one bit for each node of it, then zeros. The tally counts the bits of all
+    A report is ``(1 + k,)``: the height, then a bit for each node of it, then zeros. The tally counts the bits of all
     heights, the leaves first, and then the reports of each height.
 
     The law is `sample_tally`, the variance that of `linear.covariance(n)`, see `TreeCovariance`.
@@ -123,7 +123,7 @@ class Tree(StandardProtocol):
 
     @cached_property
     def height_noise(self) -> HeightNoise:
-        """What one report tells of the nodes above its own."""
+        """Precision of a report for the nodes above its height."""
         return HeightNoise(self.k, self.inner, self.chances_of_heights)
 
     def estimate(self, tally: Tally) -> FloatArray:
@@ -160,7 +160,7 @@ class Tree(StandardProtocol):
         return round(n * float(self.chances_of_heights @ sizes))
 
     def supports(self, reports: Reports, values: tuple[int, int]) -> Supports:
-        """Return which of two values each report supports, and how many leaves lie below the nodes that it does."""
+        """Return which of two values each report supports, and how many leaves lie below the nodes it supports."""
         heights = reports[:, 0].astype(np.int64)
         users = np.arange(len(reports))
         first, second = (reports[users, 1 + (value >> heights)] > 0 for value in values)
@@ -188,7 +188,7 @@ class Tree(StandardProtocol):
         return float(self.chances_of_heights @ each)
 
     def _told_apart(self, height: int, first: int, held: int, second: int) -> float:
-        """Return how likely a report of a node supports the first node, and not the second."""
+        """Return the probability that a report of a node supports the first node, and not the second."""
         oracle = self.inner[height]
         if first == second:
             return 0.0
@@ -196,7 +196,7 @@ class Tree(StandardProtocol):
         return own * (1 - other) if isinstance(oracle, OUE) else own
 
     def _guessed(self, height: int, first: int, held: int, second: int) -> float:
-        """Return how likely one value below the first node is guessed, from a report of a node."""
+        """Return the probability that a given value below the first node is guessed, from a report of a node."""
         from scipy.stats import binom  # heavy, and audits alone need it
 
         oracle = self.inner[height]
@@ -204,7 +204,8 @@ class Tree(StandardProtocol):
         own = oracle.p if first == held else oracle.q
         if isinstance(oracle, GRR):
             return own / float(sizes[first])
-        # Evenly among the leaves of all nodes supported: those of nodes of full size, of the last one, and of the held.
+        # The guess is uniform over the leaves of all supported nodes: full-size nodes, the last node, and the user's
+        # node.
         special = {first, held} | ({oracle.k - 1} if sizes[-1] < sizes[0] else set())
         others = np.arange(oracle.k - len(special) + 1)
         leaves, chances = sizes[first] + others * sizes[0], binom.pmf(others, len(others) - 1, oracle.q)
@@ -221,7 +222,7 @@ class Tree(StandardProtocol):
         return Tally(np.concatenate([*(part.counts for part in parts if part is not None), users]), fakes)
 
     def crafted(self, targets: IntArray, fakes: int, rng: np.random.Generator) -> Tally:
-        """Return reports spread over the heights as honest ones are, each for the nodes that hold the targets."""
+        """Return reports spread over the heights as honest ones are, each for the nodes above the targets."""
         users = multinomial(fakes, self.chances_of_heights, rng)
         parts = [
             oracle.crafted(np.unique(targets >> height), int(own), rng)
@@ -231,7 +232,7 @@ class Tree(StandardProtocol):
 
 
 class HalfTree(Tree):
-    """The same with half of the users at the leaves: nearly as good for single categories as an oracle of theirs."""
+    """`Tree` with half of the users at the leaves: nearly as good for single categories as an oracle for that half."""
 
     key = "tree_half"
     title = "Tree of levels, half of the users at the leaves"

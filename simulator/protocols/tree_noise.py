@@ -1,4 +1,4 @@
-"""The noise of a tree of levels: of what users at each height say of all Haar differences above."""
+"""Noise of a tree of levels: precision of the reports at each height for all Haar differences above."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Inner: TypeAlias = GRR | OUE
 class Products:
     """Sums over the nodes of a height that a variance needs, for weights b_i and frequencies f_i.
 
-    With two rows of weights, b and c, those of their covariance.
+    With two rows of weights, b and c, the sums of their covariance.
     """
 
     squares: FloatArray  # sum of b c
@@ -41,7 +41,7 @@ class Products:
 
 
 def perturbing(oracle: Inner, of: Products) -> FloatArray:
-    """Return the variance that perturbing one report of a given value adds to the estimate of ``sum b_i f_i``."""
+    """Return the variance that perturbing a report of a given value adds to the estimate of ``sum b_i f_i``."""
     p, q = oracle.p, oracle.q
     gain = p - q
     if isinstance(oracle, OUE):
@@ -64,9 +64,9 @@ class HeightNoise:
 
     @cached_property
     def precision(self) -> list[list[FloatArray]]:
-        """What one report at each height tells of the Haar differences above: 1 / variance at equal frequencies.
+        """Precision of a report at each height for the Haar differences above: 1 / variance at equal frequencies.
 
-        By the height of the differences, from 1, then by that of the report, which is lower.
+        Indexed by the height of the differences, from 1, then by the lower height of the report.
         """
         result = []
         for height in range(1, self.top + 1):
@@ -91,11 +91,11 @@ class HeightNoise:
         return perturbing(self.inner[lower], Products(left + right, left_mass + right_mass, plain**2, plain * mean))
 
     def information(self, height: int) -> FloatArray:
-        """Return the precision that one user adds to each difference of a height."""
+        """Return the precision that a user adds to each difference of a height."""
         return np.tensordot(self.chances[:height], self.precision[height - 1], axes=1)
 
     def share(self, height: int, lower: int) -> FloatArray:
-        """Return the weight of what a lower height says of each difference of a height."""
+        """Return the weight of the estimate from a lower height in each difference of a height."""
         total, own = self.information(height), self.chances[lower] * self.precision[height - 1][lower]
         return np.divide(own, total, out=np.zeros_like(total), where=total > 0)
 
@@ -103,8 +103,8 @@ class HeightNoise:
 class TreeCovariance(Covariance):
     """Covariance of the estimate of n users, as if each height had its expected number of them.
 
-    The values of the n users are given, so the variance of sampling them is no part of it: those who report at one
-    height are drawn from all without replacement.
+    The values of the n users are given, so it excludes the variance of sampling them. The users of a height are drawn
+    from all users without replacement.
     """
 
     def __init__(self, noise: HeightNoise, n: int) -> None:
@@ -126,10 +126,11 @@ class TreeCovariance(Covariance):
         return result / self._n
 
     def _variance_of(self, lower: int, frequency: FloatArray) -> FloatArray:
-        """Return the variance that one report at a height adds to the estimate of each value, ``(..., k)``.
+        """Return the variance that a report at a height adds to the estimate of each value, ``(..., k)``.
 
-        From the root down for the estimate of each node: the weight b of the report for the node itself, and sums over
-        all others. The estimate of a child is half of that of its parent, and half of their difference more or less.
+        The recursion goes from the root down. It keeps, for the estimate of each node, the report's weight b for that
+        node, and sums over all other nodes. The estimate of a child is half of its parent's, plus or minus half of
+        their difference.
         """
         tree, top = self._noise, self._noise.top
         masses = [sums_at(frequency, lower)]
@@ -177,6 +178,6 @@ class TreeCovariance(Covariance):
 
 
 def _siblings(nodes: FloatArray) -> FloatArray:
-    """Return for each node what its sibling has, 0 without one."""
+    """Return for each node the entry of its sibling, 0 without a sibling."""
     left, right = halves(nodes)
     return np.stack([right, left], axis=-1).reshape(*nodes.shape[:-1], -1)[..., : nodes.shape[-1]]

@@ -100,7 +100,7 @@ def _tail(least: FloatArray, coins: FloatArray) -> FloatArray:
 
 
 def blanket_of(protocol: Protocol) -> Blanket:
-    """Return the blanket of a protocol, or the one that every protocol of its budget has."""
+    """Return the blanket of a protocol, or the one that each protocol of its budget has."""
     return Blanket.generic(protocol.epsilon) if protocol.blanket is None else protocol.blanket
 
 

@@ -26,7 +26,7 @@ TEMPER = 2.0  # log-likelihoods of distributions that are all wrong count as if 
 
 
 def family_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: np.random.Generator) -> Posterior:
-    """Draw populations whose frequencies come one by one from a gamma, a log-normal, a rank law, or two levels.
+    """Draw populations whose frequencies come in turn from a gamma, a log-normal, a rank law, or two levels.
 
     A fitted distribution has to find each of its features in the noise; one of few parameters is seen under much more
     of it. All on a grid share by their likelihoods, and each category then has its posterior under the one drawn.
