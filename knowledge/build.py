@@ -73,7 +73,7 @@ class Size:
 ALONE = Workers()
 SAMPLED, SAMPLED_DOMAIN = 12, 64  # cells of ordered domains that are shipped, and their largest domain
 CATEGORIES, ORDERED, POLICIES = PARTS = ("categories", "ordered", "policies")
-# Parts of the cells, one of which each network leaves out. For numbers each sees more of the cells; over all that was
+# Parts of the cells; each network omits a different part. For numbers each sees more of the cells; over all that was
 # judged, that is no better and no worse.
 FOLDS, ORDERED_FOLDS = 4, 8
 FULL = Size(4800, menu.SIMULATED_DOMAIN, 256, 100, 9600, 156, 8000)
@@ -130,7 +130,7 @@ def build(
 
 
 def _plan(job: _Job) -> dict[str, object]:
-    """Return what decides the cells; their number may grow from one call to the next."""
+    """Return the settings that determine the cells; their number may grow between calls."""
     return {
         "seed": job.seed,
         "largest": job.size.largest,

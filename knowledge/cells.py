@@ -1,6 +1,6 @@
 """The simulated cells behind the model: what was measured in them, and the nearest ones to a question.
 
-A cell is one noise setting with several populations. Errors are stored as a code of a byte: to half a percent where a
+A cell is a noise setting with several populations. Errors are stored as a code of a byte: to half a percent where a
 method is near the best, and to a fifth of its distance where it is out of the question.
 """
 
@@ -65,7 +65,7 @@ class CellArchive:
 
 @dataclass(frozen=True, eq=False)  # holds an array
 class Neighbour:
-    """One simulated population near a question."""
+    """A simulated population near a question."""
 
     index: int  # number of its cell
     # family, parameter: its shape
@@ -104,11 +104,12 @@ class Neighbour:
 def nearest(profiles: Sequence[Profile], noise: Noise, count: int = 5) -> tuple[Neighbour, ...]:
     """Return the simulated populations that are nearest to a histogram under a noise; nearest first.
 
-    profiles: the histogram, or several of one k: then a population is as near as it is to the nearest of them.
+    profiles: the histogram, or several with the same k: then the distance of a population is that to the nearest of
+        them.
     noise: of the protocol asked about.
     count: how many.
     """
-    archive, predictor = load_cells(), load()  # of one build: the model has the standard deviations of the features
+    archive, predictor = (load_cells(), load())  # from the same build: the model has the features' sd
     scale = predictor.network.scale.astype(np.float64)[PLACES]
     features = describe(profiles, [noise]).features[:, 0, PLACES]
     differences = (archive.features - features[:, None, None]) / scale

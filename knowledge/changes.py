@@ -20,7 +20,7 @@ PairChoice = Callable[[LookUp], Pair]
 
 
 class NearestChange(NamedTuple):
-    """The nearest value of one part of the question that changes the answer."""
+    """The nearest value of a part of the question that changes the answer."""
 
     what: str  # ``epsilon``, ``n`` or ``skew``
     value: float  # from here on, seen from the value asked about, the answer is another
@@ -45,7 +45,7 @@ def nearest_changes(
     choose: what counts as the answer.
     of_skew: what makes a question of a skew; None when the histogram is given and its skew no option.
 
-    Returns at most one change each of epsilon, n and skew: the nearest by ratio, for skew by difference.
+    Returns at most a single change each of epsilon, n and skew: the nearest by ratio, for skew by difference.
     """
     searches: list[tuple[str, float, list[list[float]], Callable[[float], LookUp]]] = [
         ("epsilon", epsilon, _ladders(epsilon, *EPSILON), lambda value: look_up(frequencies, value, n)),

@@ -10,10 +10,10 @@ from pathlib import Path
 
 @dataclass(frozen=True, kw_only=True)
 class KnownDeployment:
-    """One deployment."""
+    """A deployment."""
 
     name: str  # who collects what
-    epsilon: float  # the stated budget of one unit
+    epsilon: float  # the stated budget per unit
     unit: str  # what the budget is spent on: the unit of privacy
     categories: str  # size of the domain, or how large it gets; empty where none is stated
     source: str  # where that is stated

@@ -21,7 +21,7 @@ METHODS = (
     "mle_apx",
     "power",
     "power_ns",
-    "ibu",  # one formula goes by both names, ibu and ibu_pseudo
+    "ibu",  # both names, ibu and ibu_pseudo, have the same formula
     "eb_ns",
     "wavelet_eb",
 )
@@ -42,7 +42,7 @@ Labels = tuple[str, str]  # protocol and method
 
 @dataclass(frozen=True)
 class ErrorTable:
-    """What is predicted: errors of pairs in metrics."""
+    """Table of predictions: errors of pairs in metrics."""
 
     pairs: tuple[Labels, ...]  # without a protocol where its noise is all that matters
     metrics: tuple[str, ...]
@@ -69,8 +69,8 @@ class ErrorTable:
 
 
 CATEGORIES = ErrorTable.of(METHODS, MEASURED)
-# For ordered domains there are cells of their own: with more methods for the same protocols, beside two to compare
-# with, and with protocols whose error is not a matter of one noise scale.
+# Ordered domains have separate cells: with more methods for the same protocols, and two for comparison, and with
+# protocols whose error does not depend on a single noise scale.
 ORDERED_DOMAIN = 2048
 LEAVES = ErrorTable.of(("norm_sub", "eb_ns", "iso_cdf", "tree_eb"), MEASURED)
 _LINEAR = ("none", "base_pos", "post_pos", "norm", "norm_mul", "norm_sub", "norm_cut", "iso_cdf", "tree_eb")

@@ -18,8 +18,8 @@ from simulator._types import FloatArray, RealArray, SingleArray
 
 DATA = Path(__file__).parent / "data"
 OWN = ("low", "high", "spread", "own_spread")  # arrays of a model that belong to no network
-# The models: of protocols whose noise of one scale is all that matters; of more methods and metrics for the same, on
-# ordered domains; and of protocols for ordered domains, by budget and users.
+# The models: for protocols described by a single noise scale; for more methods and metrics of these, on ordered
+# domains; and for protocols for ordered domains, by budget and users.
 CATEGORIES, LEAVES, CURVES = "model", "leaves", "curves"
 
 Range = tuple[float, float]
@@ -92,7 +92,7 @@ class Networks:
     number: int
     width: int
     epochs: int
-    folds: int  # parts of the cells; each network leaves one out
+    folds: int  # parts of the cells; each network omits a different part
     features: tuple[str, ...]
     # Standard deviations of the networks that are added to what they say on average: the lowest of many predicted
     # errors is likely too low, and that was found, on shapes left out, to make up for it.
@@ -140,7 +140,7 @@ class Provenance:
 
 @dataclass(frozen=True, eq=False, repr=False)  # holds arrays, whose comparison is not a single truth value
 class Model:
-    """What is fitted to simulated cells."""
+    """A model fitted to simulated cells."""
 
     network: Network  # features to log errors in units of the reference error
     # low, high: range of each feature in the simulated cells, ``(F,)``
@@ -156,7 +156,7 @@ class Model:
 
     @cached_property
     def table(self) -> ErrorTable:
-        """What is predicted."""
+        """Predictions."""
         return ErrorTable.of(self.provenance.methods, self.provenance.metrics)
 
     @property
@@ -186,7 +186,7 @@ class Model:
 
 @cache
 def load(folder: Path = DATA, part: str = CATEGORIES) -> Model:
-    """Load a model of a folder, a shipped one by default; each is read once.
+    """Load a model of a folder, by default a shipped model; each is read once.
 
     Raises FileNotFoundError if the folder does not hold the model.
     """

@@ -1,4 +1,4 @@
-"""Predicted errors of all pairs and metric for one question, by the models."""
+"""Predicted errors of all pairs and metrics for a question, by the models."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from knowledge.model import CURVES, DATA, LEAVES, Model, load
 from simulator import Noise, frequency_oracles
 from simulator._types import FloatArray, IntArray
 
-REFERENCE = "oue"  # what protocols for ordered domains are described by the noise of, beside their own
+REFERENCE = "oue"  # its noise describes the question for ordered-domain protocols, in addition to theirs
 
-# What a question says of the frequencies: a histogram; several of one k, if any of them may be true; or a skew.
+# Frequencies of a question: a histogram; several of the same k, if any of them may be true; or a skew.
 Frequencies = Profile | Sequence[Profile] | AssumedSkew
 
 
 @dataclass(frozen=True, eq=False, repr=False)  # holds arrays
 class ModelBlock:
-    """What one model predicts for one question: errors of pairs in metrics."""
+    """Predictions of a model for a question: errors of pairs in metrics."""
 
     places: Mapping[Labels, int]  # pairs and their numbers
     metrics: tuple[str, ...]
@@ -50,7 +50,7 @@ class ModelBlock:
 
 @dataclass(frozen=True, eq=False, repr=False)  # holds arrays
 class PredictedErrors:
-    """What is predicted for one question: each pair and metric."""
+    """Predictions for a question: all pairs and metrics."""
 
     # k, epsilon, n, ordered: domain size, privacy budget per report, users who report, and whether the categories
     # have an order
@@ -58,10 +58,10 @@ class PredictedErrors:
     epsilon: float
     n: int
     ordered: bool
-    noises: Mapping[str, Noise]  # noise of each protocol that has one of one scale
-    blocks: tuple[ModelBlock, ...]  # of a pair that several have in a metric, the first says it
-    models: tuple[Model, ...]  # who predicts
-    skew: float | None = None  # of frequencies of which no more was said
+    noises: Mapping[str, Noise]  # noise of each protocol with a single noise scale
+    blocks: tuple[ModelBlock, ...]  # if several blocks have a pair and metric, the first counts
+    models: tuple[Model, ...]  # models that predict
+    skew: float | None = None  # if only the skew of the frequencies is known
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -90,8 +90,8 @@ def predicted(
 ) -> PredictedErrors:
     """Predict the errors of each method for protocols by name, for all by default.
 
-    frequencies: the histogram. Several of one k, when it is not certain: their log errors are averaged, and what they
-        differ by goes into the intervals. Or a skew that is assumed, for several that have it.
+    frequencies: the histogram. Several of the same k, if it is not certain: their log errors are averaged, and their
+        differences widen the intervals. Or an assumed skew, for several histograms with this skew.
     epsilon, n: privacy budget per report, and users who report.
     ordered: whether the categories have an order.
     model: default: the shipped model; those of ordered domains are in the same folder.
@@ -99,7 +99,7 @@ def predicted(
     """
     menu = None if protocols is None else tuple(protocols)
     noises = noises_of(first_of(frequencies).k, epsilon, n, menu, budgets)
-    # Two categories have no order to speak of: there, all of them are randomised response by other names.
+    # Two categories have no useful order: all these protocols are then randomised response.
     alike = len(noises) > 0 and first_of(frequencies).k == 2
     curves = [name for name in CURVE_PROTOCOLS if (menu is None or name in menu) and not alike] if ordered else []
     return predict(frequencies, noises, epsilon, n, curves, ordered=ordered, model=model)
@@ -215,7 +215,7 @@ def first_of(frequencies: Frequencies) -> Profile | AssumedSkew:
 def noises_of(
     k: int, epsilon: float, n: int, protocols: Iterable[str] | None = None, budgets: Mapping[str, float] | None = None
 ) -> dict[str, Noise]:
-    """Return the noise of protocols by name, of all by default, if it is of one scale.
+    """Return the noise of protocols by name, of all by default, if it has a single scale.
 
     budgets: of protocols whose budget differs from epsilon.
     """

@@ -1,4 +1,4 @@
-"""Look-ups: pairs of protocol and method, ranked by their predicted error in one metric, and what to use first."""
+"""Look-ups: pairs of protocol and method, ranked by their predicted error in a metric, with the recommended pair."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ INTERPOLATED, ASYMPTOTIC, EXTRAPOLATED = "interpolated", "asymptotic", "extrapol
 SHAPE_FEATURES = ("entropy_gap", "zeros", "skew", "neighbours", "log_variation", "log_displacement")
 WIDER = {INTERPOLATED: 1.0, ASYMPTOTIC: 2.0, EXTRAPOLATED: 3.0}  # intervals, in those of interpolated figures
 INTERVAL = 1.96  # half width of a 95 % interval, in standard deviations
-SAME_METHOD = 0.25  # of the interval of a ratio, for one method under two protocols: what it errs by is mostly the same
+SAME_METHOD = 0.25  # of the interval of a ratio, for the same method under two protocols: its errors are mostly shared
 MOST = 1.25  # over the lowest predicted error: more than that is no tie, however unsure the prediction is
 SLACK = 0.02  # how far outside what was simulated, in shares of that range, still counts as inside
 
@@ -33,7 +33,7 @@ class RangeWarning(UserWarning):
 
 
 class LookUpRow(NamedTuple):
-    """Predicted error of one pair."""
+    """Predicted error of a pair."""
 
     protocol: str
     method: str
@@ -58,7 +58,7 @@ class LookUpRow(NamedTuple):
 
 
 class LookUp(NamedTuple):
-    """Answer of the model to one question."""
+    """Answer of the model to a question."""
 
     # metric, k, epsilon, n, ordered: the question
     metric: str
@@ -96,7 +96,7 @@ def look_up(
 
     frequencies: as in `knowledge.predict.predicted`.
     epsilon, n: privacy budget per report, and users who report.
-    metric: one of `Provenance.predicted` of the model.
+    metric: a member of `Provenance.predicted` of the model.
     ordered: whether the categories have an order.
     protocols, methods: restrict the menu; of other packages, protocols are served like any other.
     model: default: the shipped model.
@@ -110,7 +110,7 @@ def look_up(
 
 
 def rank(prediction: PredictedErrors, metric: str, methods: Iterable[str] | None = None) -> LookUp:
-    """Rank the pairs of a prediction by their error in one metric; see `look_up`."""
+    """Rank the pairs of a prediction by their error in a metric; see `look_up`."""
     if metric not in prediction.metrics:
         raise ValueError(
             f"predictions need one of the metrics {', '.join(prediction.metrics)}, got {metric!r}: give a sample to "
@@ -153,14 +153,14 @@ def _leaf(answer: LookUp, skew: float, folder: Path) -> tuple[Leaf, Conditions]:
 
 
 class _Part(NamedTuple):
-    """The pairs that one model predicts, with figures of one metric."""
+    """The pairs that a model predicts, with figures of a metric."""
 
     pairs: tuple[Labels, ...]
     logs: FloatArray  # log errors ``(profiles, pairs)``
-    # raw, l1: log error of the raw estimate of each protocol, NaN without one, and log error as l1, ``(pairs,)``
+    # raw, l1: log error of the raw estimate of each protocol, NaN if there is none, and log error as l1, ``(pairs,)``
     raw: FloatArray
     l1: FloatArray
-    # spread, own: standard deviation of the log errors, and of what is not shared within the part, ``(pairs,)``
+    # spread, own: standard deviation of the log errors, and of the unshared part within the block, ``(pairs,)``
     spread: FloatArray
     own: FloatArray
     origins: list[str]
@@ -257,7 +257,7 @@ def _rows(
 
 
 def range_warnings(k: int, epsilon: float, n: int) -> tuple[RangeWarning, ...]:
-    """Return one warning for each part of the question that the simulated cells do not cover."""
+    """Return a warning for each part of the question that the simulated cells do not cover."""
     checks = (("epsilon", epsilon, EPSILON), ("k", k, DOMAIN), ("n", n, USERS))
     return tuple(
         RangeWarning(
@@ -298,8 +298,8 @@ def first_pair(answer: LookUp) -> Labels:
 def placed(answer: LookUp, costs: Mapping[str, Cost]) -> tuple[Place, ...]:
     """Return the order of the rows of a look-up; see `simulator.ranking.places`.
 
-    Tied is what is predicted within 5 % of the lowest error, or within 25 % and not surely above it. The pair that the
-    tree names comes first, unless it is overruled.
+    A pair is tied if its prediction is within 5 % of the lowest error, or within 25 % and not surely above it. The pair
+    that the tree names comes first, unless it is overruled.
 
     costs: of a report of each protocol.
     """
@@ -311,7 +311,7 @@ def placed(answer: LookUp, costs: Mapping[str, Cost]) -> tuple[Place, ...]:
 
 @dataclass(frozen=True)
 class TreeReasons:
-    """What the tree says of a look-up."""
+    """Answer of the decision tree for a look-up."""
 
     leaf: Leaf
     conditions: Conditions  # where the figures of the question lie on the way to the leaf

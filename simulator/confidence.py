@@ -13,9 +13,7 @@ RANGE = (0.025, 0.975)
 # Draws are a little too sure. On a log scale the range of an error is wider than they have it, and its ends further out
 # by 5 % at least, that of a ratio is wider by more; on the tuning half they hold in 97 and 96 %.
 WIDER, LEAST, RATIO_WIDER = 1.1, 1.05, 1.2
-DOUBT = (
-    0.2  # share of draws: pairs as good as the best in all draws of the tuning half were so in four of five estimates
-)
+DOUBT = 0.2  # pairs as good as the best in all draws of the tuning half were so in four of five estimates
 AS_GOOD_AS_BEST = 1.02  # an error within 2 % of the lowest is as good as it
 
 

@@ -40,8 +40,8 @@ GROUPS = {
     "ldp_advise.metrics": "METRICS",
 }
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
-RESERVED = frozenset({"all", *SUMMARIES})  # "all": what people write for "all of them"
-TRIED = (4, 1.0)  # domain size and epsilon at which a protocol is tried before it is taken in
+RESERVED = frozenset({"all", *SUMMARIES})  # "all": a user's word for all members
+TRIED = (4, 1.0)  # domain size and epsilon at which a protocol is tried before registration
 
 
 _settled: set[EntryPoint] = set()

@@ -69,7 +69,7 @@ class Histograms(NamedTuple):
     paths: SingleArray
     energies: SingleArray
     parts: SingleArray
-    halves: SingleArray  # one over the number of categories below a coefficient, by level, ``(L,)``
+    halves: SingleArray  # 1 / number of categories below a coefficient, by level, ``(L,)``
     # To average over the places that are spread evenly, and over those of top values, ``(places, 2)``
     place_weights: SingleArray
     cut: np.float32  # threshold of `base_cut` in noise sd

@@ -22,7 +22,7 @@ LEAST_LOG, LOGS = -700.0, 20_001  # where the logarithms of a gamma variable beg
 
 
 def parse_shape(text: str) -> tuple[str, float | None]:
-    """Return name and parameter of ``NAME[:PARAM]``; None for the shape's own parameter.
+    """Return name and parameter of ``NAME[:PARAM]``; None for the default parameter of the shape.
 
     Raises ValueError if the name is unknown or the parameter is no number.
 
@@ -75,7 +75,7 @@ class AssumedSkew(NamedTuple):
         return ("Zipf", "exponential", "bell") if self.k > 2 else ("Zipf", "exponential")
 
 
-@lru_cache(maxsize=8)  # what would change an answer is looked up for one skew under a hundred noises
+@lru_cache(maxsize=8)  # the search for changes evaluates a skew under a hundred noises
 def assumed_profiles(k: int, n: int = USERS, *, skew: float = SKEW, ordered: bool = False) -> tuple[Profile, ...]:
     """Return the histograms that a skew stands for; see `AssumedSkew`.
 

@@ -113,8 +113,8 @@ def set_error(k: int, squares: FloatArray, squared_total: FloatArray | float) ->
 def log_reference(description: Description, table: ErrorTable) -> FloatArray:
     """Return logarithms of the errors ``(S, P, pairs, metrics)`` that the model's outputs are relative to.
 
-    About what the raw estimate gives, and for methods that keep to frequencies never much more than the largest error
-    that one such makes: so the logarithm of the ratio stays near 0 from no noise to noise alone.
+    About the error of the raw estimate, but for methods with valid frequencies never much above their largest error: so
+    the logarithm of the ratio stays near 0 from no noise to noise alone.
     """
     raw, cap = np.empty((2, *description.features.shape[:2], len(table.metrics)))
     for column, metric in enumerate(table.metrics):

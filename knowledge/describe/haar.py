@@ -3,7 +3,7 @@
 The latter is mirrored at the ends (Coifman, Donoho, 1995). A level takes the differences of neighbouring blocks of
 `half` values, and brings to a value the mean of what the shifts bring that put it into the left block, or with the
 other sign into the right one. Both follow from sums along the domain: of the values, and of these sums. They are odd
-and even about either end, so that one domain is enough.
+and even about either end, so that a single domain is enough.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from simulator._types import FloatArray, IntArray
 from simulator.methods.tree import INTERPOLATED
 from simulator.protocols.dyadic import halves
 
-STRETCH = 8192  # values whose squares are added up at once, in the processor's cache and on one core
+STRETCH = 8192  # values whose squares are added up at once, in the cache of a core
 SHORT = 32  # up to this many values in a block they are added up themselves: differences of long sums lose digits
 
 
@@ -37,7 +37,7 @@ def residual_squares(f: FloatArray) -> list[FloatArray]:
     nodes, levels, scale = f, [], 0.5
     while len(nodes) > 1:
         left, right = halves(nodes)
-        single = len(nodes) % 2 > 0  # the last node has one half only: nothing divides it
+        single = len(nodes) % 2 > 0  # the last node has a single half: no difference
         nodes = left + right
         around = np.concatenate([nodes[:1], nodes, nodes[-1:]])
         residual = left - right - INTERPOLATED * (around[:-2] - around[2:])

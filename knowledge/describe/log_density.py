@@ -30,7 +30,7 @@ VARIANCES = SQUARES / PRECISIONS[::2, None, None]  # of each wave, a priori ``(p
 RUNNING = 1 / (math.pi * NUMBERS) ** 2  # mean square of the running sums of each wave
 LEAST = 1e-3  # of a number of waves, and of what they leave: less is all the same
 
-# About the error of the running sums and of the logarithm, in units of one user's; which share of the former is no
+# About the error of the running sums and of the logarithm, in units of a single user's; which share of the former is no
 # noise; how many waves are told from noise; what counts of two of the priors; and what waves leave of the logarithm, in
 # units of its noise and as it is.
 NAMES = ("wave_curve", "wave_values", "wave_bias", "wave_number", "wave_walk", "wave_even", "wave_excess", "wave_left")
@@ -79,7 +79,7 @@ def _window(k: int, epsilon: float) -> tuple[float, float, float]:
 
 
 def information(shapes: Sequence[Smoothness], k: int, epsilon: float) -> FloatArray:
-    """Return what one report says of each wave of a logarithm ``(S, 2, waves)``; 1 if reports were true.
+    """Return the information of a report on each wave of a logarithm ``(S, 2, waves)``; 1 if reports were true.
 
     A wave that runs through a window several times cancels in it. Near a place the density counts as even.
     """
@@ -104,7 +104,7 @@ def information(shapes: Sequence[Smoothness], k: int, epsilon: float) -> FloatAr
 
 
 def _cancelled(half_waves: FloatArray) -> FloatArray:
-    """Return the square of what is left of a wave in a window that it runs through so many half times."""
+    """Return the squared damping of a wave by a window that holds the given number of half waves."""
     turns = math.pi / 2 * half_waves
     result: FloatArray = np.sin(turns)
     result /= turns

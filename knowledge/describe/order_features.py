@@ -166,8 +166,8 @@ def smoothing_risk(parts: RealArray, energies: RealArray, variance: RealArray) -
     """Return the squared error that smoothing leaves at places, ``(S, P, places)``.
 
     The coefficients of the Haar transform at every shift are multiplied by what is signal in the mean square of their
-    level, the posterior mean under one Gaussian prior. The noise that is left is taken to be that of a transform at one
-    shift, which is a little more.
+    level, the posterior mean under a Gaussian prior. The remaining noise is approximated by that of a transform at a
+    single shift, which is a little more.
 
     parts: what each level brings to the value at a place ``(S, L, places)``, finest first.
     energies: mean square of each level, of coefficients of length 1, ``(S, L)``.

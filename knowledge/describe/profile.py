@@ -17,10 +17,10 @@ from simulator.populations import apportion
 
 FULL = 256  # values that are looked at; of larger domains, groups of them
 FEW, ATOMS = 64, 16  # values that are enough to find a level, and to find a Bayes risk
-DETAILS = 64  # wavelet coefficients of one level that are looked at
+DETAILS = 64  # maximum number of wavelet coefficients per level
 SINGLY = 64  # domains up to this size are looked at category by category along the order; larger ones in blocks
 BLOCKS, BINS = 256, 48  # stretches of a large domain, and bins of frequency in each
-LEAST_BIN = 1e-6  # of the largest frequency: all below are in one bin
+LEAST_BIN = 1e-6  # of the largest frequency: all lower frequencies share a bin
 PLACES, TOP_PLACES = 256, 64  # places at which the wavelet coefficients above them are looked at
 HEAD = 1024  # terms of a sum over ranks that are added up; the rest is integrated
 RANK_LOGS = np.log(np.arange(1, HEAD + 1, dtype=np.float64))
@@ -201,8 +201,8 @@ def _grouped_levels(levels: list[FloatArray]) -> Groups:
 def _clustered(groups: Groups, most: int) -> Groups:
     """Return at most `most` groups of groups in falling order, split where the roots of the values differ most.
 
-    One after the other, each split is the one that lowers the sum of squares within groups the most. So levels that
-    many categories share, or nearly share, are groups of their own. Those that are missing are of size 0.
+    Each split in turn is chosen to reduce the sum of squares within groups the most. So levels that many categories
+    share, or nearly share, become separate groups. Missing groups have size 0.
     """
     values, sizes, variances = groups
     roots = np.sqrt(values)
@@ -241,7 +241,7 @@ def _top(f: FloatArray, falling: FloatArray, size: int) -> IntArray:
     """Return the places of the largest values, falling, the earlier of equal ones first; `falling` is f sorted."""
     least = falling[size - 1]
     above = np.flatnonzero(f > least)
-    # With few users in a large domain nearly all values are equal to the least one, and are not worth sorting.
+    # With few users in a large domain nearly all values equal the minimum, so sorting them is wasteful.
     return np.append(above[np.argsort(-f[above], kind="stable")], np.flatnonzero(f == least)[: size - len(above)])
 
 

@@ -17,7 +17,7 @@ DENSITY = SINGLE(1 / math.sqrt(2 * math.pi))  # of a standard normal variable at
 FIRST_STEPS, STEPS = 3, 5  # to the two levels
 ROUNDING = SINGLE(1e-5)  # by how much a step may leave the interval where the level is
 LEAST_EXCESS = 2e-6  # a sum in single precision is not known better
-NEARLY = 0.1  # of the sd: where values and noise lie apart, the sum of what is kept stays so near to 1 for a stretch
+NEARLY = 0.1  # of the sd: if values and noise are separate, the kept sum stays this near to 1 over a range
 
 
 def thresholds(histograms: Histograms, noises: Noises) -> tuple[SingleArray, SingleArray]:

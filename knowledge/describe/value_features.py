@@ -21,7 +21,7 @@ NODES, _WEIGHTS = hermegauss(7)  # quadrature of a standard normal variable: exa
 SHARES = _WEIGHTS / _WEIGHTS.sum()
 ABOVE = tuple(f"{what}_above_{c:g}" for what in ("mass", "share") for c in THRESHOLDS)
 
-# Features: what is added to a figure before its logarithm is taken; None where the figure itself is one.
+# Features: the number added to a figure before the logarithm; None if the figure itself is the feature.
 VALUE_FEATURES: dict[str, float | None] = {
     "log_k": 0.0,
     "log_noise": 0.0,  # noise-to-uniform ratio: k times the sd at f = 0

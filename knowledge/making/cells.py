@@ -1,4 +1,4 @@
-"""Cells: one noise setting with several populations, drawn by number, and its simulation."""
+"""Cells: a noise setting with several populations, drawn by number, and its simulation."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class Measured:
     relative_variance: FloatArray
 
     def to_record(self) -> Record:
-        """Return what is stored, as JSON types."""
+        """Return the stored content as JSON types."""
         return {
             "index": self.cell.index,
             "error": [[[_digits(x) for x in row] for row in block] for block in self.error.tolist()],

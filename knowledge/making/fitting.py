@@ -1,6 +1,6 @@
 """Finished cells as rows, and the fit of a model to them.
 
-Networks each leave out some cells, and are measured on those; one network is taught what all say.
+Each network omits some cells, and is measured on those; a final network learns the mean of all.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ OTHERS = 4  # noises under which the population of each row is described once mo
 LIMIT = 6.0  # log ratios beyond it say only that a method is out of the question
 EVEN, NEAR = 0.2, 0.3  # weight of all methods alike; log distance from the best at which the rest fades
 NETWORKS = 8
-GUESS_EPOCHS = 0.4  # passes of the networks that guess what is near the best, in those of the others
-PUPIL_EPOCHS = 0.6  # passes of the network that is taught, in those of the networks it is taught by
+GUESS_EPOCHS = 0.4  # number of passes of the networks that guess the pairs near the best, relative to the others
+PUPIL_EPOCHS = 0.6  # number of passes of the final network, relative to those of its teachers
 PUPIL_EVEN = 0.05  # as `EVEN` for the network that is taught, which has no noise of simulation to average out
 PART = 8192  # rows at a time: bounds memory
 
@@ -84,7 +84,7 @@ def profiles_in(cell: SimulatedCell) -> list[Profile]:
 
 
 def rows_of(measured: Measured, own: tuple[FloatArray, FloatArray], others: tuple[FloatArray, FloatArray]) -> Dataset:
-    """Return the rows of a cell from features and reference errors, its own and those under other noises."""
+    """Return the rows of a cell from features and reference errors, of its noise and of other noises."""
     (features, scale), cell = own, measured.cell
     # The logarithm of a mean of few repetitions is too low by half its variance.
     logs = np.log(np.maximum(measured.error, 1e-300)) + np.minimum(measured.relative_variance, 1.0) / 2
@@ -100,12 +100,12 @@ def rows_of(measured: Measured, own: tuple[FloatArray, FloatArray], others: tupl
 
 
 def fit_model(data: Dataset, provenance: Provenance, *stream: str) -> Model:
-    """Fit the networks, each without the cells of its fold, measure them on those, and teach one what all say.
+    """Return a network taught the mean of several, each fitted without a fold of cells and measured on that fold.
 
     data: rows to fit.
     provenance: of the rows, and of the networks: seed, units per hidden layer, passes over the rows, and parts of the
-        cells, one of which each network leaves out: its errors are measured on that.
-    stream: names of its random streams beside their own. With any, what is near the best is guessed first: rows have
+        cells: each network omits a different part, and its errors are measured on that.
+    stream: further names of its random streams. If given, pairs near the best are guessed first: rows have
         few repetitions.
     """
     table = ErrorTable.of(provenance.methods, provenance.metrics)
@@ -126,7 +126,8 @@ def fit_model(data: Dataset, provenance: Provenance, *stream: str) -> Model:
         left_out[test] += residual * (folds / NETWORKS)
         networks.append(network)
     low, high = np.percentile(data.features, [0.02, 99.98], axis=0)
-    # Of few repetitions, much of what pairs do not share is sampling; those of one protocol share half of that.
+    # With few repetitions, much of the difference between pairs is sampling; pairs of the same protocol share half of
+    # it.
     few, every = has_few(*(data.features[:, NAMES.index(name)] for name in ("log_k", "log_distinct"))), slice(None)
     spread, own = np.stack(
         [
@@ -173,7 +174,7 @@ def distil(
     epochs: int,
     caution: float,
 ) -> Network:
-    """Return one network that says what several say together, in a fraction of their time.
+    """Return a network that predicts the mean of several networks, in a fraction of their time.
 
     What they say of a row needs no simulation, so there can be many more rows than were simulated (Hinton, Vinyals,
     Dean, "Distilling the knowledge in a neural network", 2015).

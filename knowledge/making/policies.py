@@ -25,10 +25,10 @@ from simulator.ranking import PRACTICAL_RATIO
 
 MOST_LEAVES = 32  # of a tree: what people still read
 LEAST_SHARE = 0.008  # of the cases, in a leaf
-HELD_OUT = 4  # one in so many cases has no part in growing, and decides how many leaves are kept
+HELD_OUT = 4  # 1 in this number of cases is not used for growing, and decides how many leaves are kept
 MOST_REGRET = 2.0  # log error beyond which a pair is out of the question
 RANGES = {"epsilon": (0.2, 10.0), "k": (2.0, 4097.0), "n": (1e3, 1e8), "skew": (0.0, 2.0)}
-USUAL_SKEW, USUAL_SHARE = 1.0, 0.3  # what is assumed where nobody says, in a share of the cases
+USUAL_SKEW, USUAL_SHARE = 1.0, 0.3  # default assumption, used in a share of the cases
 THRESHOLDS: Mapping[str, tuple[float, ...]] = {  # those that people can remember
     "epsilon": (0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 5, 6, 8),
     "k": (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 100, 128, 200, 256, 400, 512, 1000, 2000),
@@ -39,7 +39,7 @@ THRESHOLDS: Mapping[str, tuple[float, ...]] = {  # those that people can remembe
 
 @dataclass(frozen=True)
 class PolicyCases:
-    """What is predicted for some cases."""
+    """Predictions for some cases."""
 
     cases: FloatArray  # ``(cases, 4)``, as `PolicyCase` has them
     pairs: tuple[Labels, ...]
@@ -56,7 +56,7 @@ def case(index: int, seed: int, *, ordered: bool) -> PolicyCase:
 
 
 def grow_policies(folder: Path, cases: int, seed: int, workers: Workers) -> dict[str, Node]:
-    """Grow a tree for every metric, with and without an order, from the models of a folder."""
+    """Grow a tree for each metric, with and without an order, from the models of a folder."""
     trees: dict[str, Node] = {}
     for ordered in (True, False):
         metrics = [one for one in predicted_metrics(ordered=ordered, model=load(folder)) if one != "mae"]
@@ -102,7 +102,7 @@ class _Growing:
     """A node of a tree that grows: its cases, and the best question about them."""
 
     rows: NDArray[np.int64]
-    loss: float  # lowest sum of regrets that one pair has over the cases
+    loss: float  # lowest sum of regrets of a pair over the cases
     question: int
     at_most: float
     gain: float
@@ -112,7 +112,7 @@ class _Growing:
 def grow(cases: PolicyCases, metric: str) -> Node:
     """Grow the tree of a metric, the question that lowers the mean regret most first; return as much of it as pays off.
 
-    The regret of a node is that of the one pair that is best in it. Of the cases that had no part in growing, as few
+    The regret of a node is that of its best single pair. Of the cases that had no part in growing, as few
     questions are kept as are within a standard error of the lowest regret.
     """
     logs = cases.logs[metric]

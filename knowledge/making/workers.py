@@ -21,7 +21,7 @@ Task = TypeVarTuple("Task")
 
 
 class WorkersError(RuntimeError):
-    """Nobody is there to work, or whoever was is gone; one line says who and why."""
+    """No worker is available, or all have left; the message names the workers and the reason."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Workers:
     ) -> Iterator[T]:
         """Yield ``function(*task)`` of each task: as it comes in, or in the order of the tasks.
 
-        Tasks are taken a few at a time. One whose worker is killed is done again by another, where there is a cluster.
+        Tasks are taken a few at a time. In a cluster, another worker repeats the task of a killed worker.
 
         Raises WorkersError if there is no cluster, or workers end again and again.
         """
@@ -79,7 +79,7 @@ def _on_dask(
 
 @contextmanager
 def _cluster(workers: Workers) -> Iterator[Client]:
-    """Connect to a cluster, or make one on this machine, which ends with the context.
+    """Connect to a cluster, or start one on this machine, which stops with the context.
 
     Raises WorkersError if there is none, and for what becomes of it.
     """
@@ -122,7 +122,7 @@ def _on_this_machine(
     with parallel_config(backend=workers.backend, **single):
         results = Parallel(n_jobs=workers.jobs, return_as="generator" if ordered else "generator_unordered")(work)
     try:
-        for result in results:  # noqa: UP028 - a generator that is closed closes the other in its own way
+        for result in results:  # noqa: UP028 - closing this generator must close the inner generator
             yield result
     finally:
         with warnings.catch_warnings():

@@ -36,10 +36,10 @@ def attribute_subjects(
     trials: int = TRIALS,
     alpha: float = ALPHA,
 ) -> tuple[Subject, ...]:
-    """Return the subjects of an audit where a user has several attributes with k values each; a subject per fake method.
+    """Return the subjects of an audit of users with several attributes of k values each; a subject per fake method.
 
-    The promise is epsilon for all attributes together; the two users who are told apart hold v1, and v2, in every one.
-    The second guarantee is for users who differ in a single attribute.
+    The guarantee is epsilon for all attributes together. The two users of the attack hold v1, and v2, in all
+    attributes. The second guarantee is for users who differ in a single attribute.
 
     solution: ``"spl"``: each attribute at ``epsilon / attributes``; the attack is on a single attribute. ``"smp"``: one
         attribute at epsilon, drawn at random and named in the report. ``"rsfd"``: one attribute at epsilon and fake
@@ -139,7 +139,7 @@ class _Faked:
         return 1 / (self.prior[reports] if self.way is None else 1 + more * (reports @ self.prior))
 
     def threshold(self, trials: int, alpha: float) -> tuple[float, Probabilities | None]:
-        """Return the log-ratio above which the answer is v1, and the probabilities of this, or None without a closed form.
+        """Return the log-ratio from which the answer is v1, and the probabilities of this if they have a closed form.
 
         A higher threshold brings the ratio of the two probabilities nearer to the privacy loss, but fewer trials reach
         it. The choice maximises the bound for the number of trials. Where the ratio depends on all k bits, or on a

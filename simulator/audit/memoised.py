@@ -171,7 +171,7 @@ def _by_bits(member: TwoSteps) -> bool:
 
 
 def _trinomial(rounds: int, first: float, second: float) -> FloatArray:
-    """Return the probabilities of two counts in `rounds` draws, each of which adds to the first count, the second, or neither."""
+    """Return the probabilities of two counts: each of `rounds` draws adds to the first, the second, or neither."""
     from scipy.stats import binom
 
     z = np.arange(rounds + 1)

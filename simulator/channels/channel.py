@@ -73,7 +73,7 @@ class Channel(Protocol):
         object.__setattr__(self, "matrix", matrix)
 
     def __repr__(self) -> str:
-        """Name the channel and a digest of its matrix: all that decides what is simulated with it."""
+        """Return the name of the channel and a digest of its matrix, which together determine a simulation."""
         return f"Channel({self.key!r}, {hashlib.blake2b(self.matrix.tobytes(), digest_size=8).hexdigest()})"
 
     @property
@@ -98,12 +98,12 @@ class Channel(Protocol):
 
     @property
     def attack_success(self) -> float:
-        """Probability that the best single guess from one report is the user's value (uniform prior)."""
+        """Probability that the best single guess from a report is the user's value (uniform prior)."""
         return float(self.matrix.max(axis=0).sum() / self.k)
 
     @cached_property
     def epsilon(self) -> float:
-        """The epsilon of local differential privacy: the largest log-ratio of two rows, infinite if one excludes."""
+        """The epsilon of local differential privacy: the largest log-ratio of two rows, infinite if just one has a 0."""
         high, low = self.matrix.max(axis=0), self.matrix.min(axis=0)
         high, low = high[high > 0], low[high > 0]
         return float("inf") if low.min() == 0 else float(np.log(high / low).max())
@@ -126,7 +126,7 @@ class Channel(Protocol):
     def sample_observed(self, counts: IntArray, rng: np.random.Generator) -> IntArray:
         """Draw the counts of the outputs from their exact law, at a cost that does not depend on n.
 
-        Those who hold one value report independently from one row, so their reports are one multinomial.
+        Users with the same value report independently from the same row, so their counts are multinomial.
 
         Parameters
         ----------
@@ -170,7 +170,7 @@ class Channel(Protocol):
         return Tally(self.sample_observed(counts, rng), users_of(counts))
 
     def server_operations(self, n: int) -> int:
-        """Return about how many operations one product with the matrix takes."""
+        """Return the approximate number of operations of a product with the matrix."""
         return self.k * self.outputs
 
     @cached_property
@@ -231,7 +231,7 @@ class Channel(Protocol):
     def _named(self, values: tuple[int, int], attack: str) -> FloatArray:
         """Return for each output the probability that the attacker names v1.
 
-        ``guess``: one of the likeliest values, evenly drawn. ``pair``: v1 where the ratio of its probability to that of
+        ``guess``: a uniform draw of the likeliest values. ``pair``: v1 where the ratio of its probability to that of
         v2 is the largest of all outputs.
         """
         if attack == "guess":
@@ -263,7 +263,7 @@ def invert(channel: Channel, observed: Counts) -> FloatArray:
 
 
 class InversionCovariance(Covariance):
-    """The noise of matrix inversion: every user adds a row of the decoder, drawn from the row of the true value."""
+    """Noise of matrix inversion: each user adds a row of the decoder, drawn from the channel row of the true value."""
 
     def __init__(self, channel: Channel, n: int) -> None:
         self._channel, self._n = channel, n

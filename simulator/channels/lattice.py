@@ -1,4 +1,4 @@
-"""Noise on an endless lattice around one cell: the mass of each cell, and of all cells from one outwards."""
+"""Noise on an infinite lattice around a cell: the mass of each cell, and of all cells beyond a given cell."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from simulator._types import FloatArray
 from simulator.places import Places
 
-REACH = 40.0  # noise is followed until it has fallen by e^-40, below the rounding of what is nearer
+REACH = 40.0  # noise is summed until it has fallen by e^-40, below the rounding of nearer cells
 MOST_CELLS = 40_000_000
 NEAR = 3  # cells so near to the source need more nodes: the distance has a kink there
 

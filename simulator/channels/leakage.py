@@ -12,7 +12,7 @@ from simulator.places import Places
 
 
 def epsilon_within(channel: Channel, places: Places, radius: float) -> float:
-    """Return the largest log-ratio of the rows of two places at most `radius` apart (infinite if one excludes).
+    """Return the largest log-ratio of the rows of two places at most `radius` apart (infinite if only one has a 0).
 
     Raises ValueError if the channel is not for these places.
     """
@@ -20,7 +20,7 @@ def epsilon_within(channel: Channel, places: Places, radius: float) -> float:
     if radius >= places.diameter:
         return channel.epsilon
     leak = 0.0
-    for down, across, _ in places.offsets(radius * (1 + 1e-12)):  # a radius given in decimals means its own multiples
+    for down, across, _ in places.offsets(radius * (1 + 1e-12)):  # multiples of a decimal radius, despite rounding
         leak = max(leak, _largest(logs, down, across))
     return leak
 
@@ -63,7 +63,7 @@ def _largest(logs: FloatArray, down: int, across: int) -> float:
     for row in range(rows - down):
         with np.errstate(invalid="ignore"):
             np.subtract(logs[row, left : columns - right], logs[row + down, right : columns - left], out=gap)
-        if math.isnan(gap.max()):  # impossible from both sides tells nothing: inf - inf
+        if math.isnan(gap.max()):  # impossible under both values: inf - inf, no leakage
             gap[np.isnan(gap)] = 0.0
         leak = max(leak, float(gap.max()), -float(gap.min()))
     return leak

@@ -85,7 +85,7 @@ def planar_laplace(places: Places, epsilon: float) -> Channel:
 
 
 def _product(rows: FloatArray, columns: FloatArray) -> FloatArray:
-    """Return the channel of row and column perturbed on their own."""
+    """Return the channel of row and column perturbed independently."""
     return np.asarray(np.kron(rows, columns), dtype=np.float64)
 
 
@@ -117,7 +117,7 @@ def _laplace_line(k: int, epsilon: float) -> FloatArray:
 
 
 def _clamped(places: Places, mass: LatticeMass) -> FloatArray:
-    """Return the channel of noise on the lattice whose each cell outside the grid is reported as the nearest one."""
+    """Return the channel of lattice noise in which cells outside the grid are reported as the nearest grid cell."""
     down, across = (np.abs(np.arange(size)[:, None] - np.arange(size)) for size in (places.rows, places.columns))
     parts = {(False, False): mass.cell, (False, True): mass.right, (True, False): mass.below, (True, True): mass.corner}
     shape = (places.rows, places.columns, places.rows, places.columns)

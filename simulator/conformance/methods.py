@@ -19,9 +19,9 @@ from simulator.seeding import rng_for
 
 WITHOUT_FIGURES = ("a protocol that has none", Noise(1000, None, None, math.nan, math.nan, sums_to_one=False))
 TALLIES = ((2, 0.1, 50), (9, 1.0, 10_000), (33, 4.0, 1_000_000))  # k, epsilon and users
-ATTACKERS = Attackers(0.1, (0,))  # what remedies for poisoning are told
+ATTACKERS = Attackers(0.1, (0,))  # inputs of remedies for poisoning
 FEARED, FEARED_LINE = Domain(attackers=ATTACKERS), Domain(ordered=True, attackers=ATTACKERS)
-CLOSELY = 2  # noises of each domain size under which the rows of a batch are also tried in turn
+CLOSELY = 2  # noises of each domain size under which the rows of a batch are also tried separately
 
 
 def check_postprocessor(method: PostProcessor) -> None:
@@ -101,7 +101,7 @@ def _estimates() -> Iterator[tuple[list[str], FloatArray]]:
 def _check_results(
     method: PostProcessor, labels: list[str], estimates: FloatArray, noise: Noise, where: str
 ) -> FloatArray:
-    """Check one batch, and return its results."""
+    """Check a batch, and return its results."""
     frozen = estimates.copy()
     frozen.flags.writeable = False  # a method that writes into its input fails here
     results = answer_of(where, method, frozen, noise, FEARED)
@@ -175,7 +175,7 @@ def _check_batches(
 
 
 def _check_tallies(method: PostProcessor, protocol: StandardProtocol, n: int, where: str) -> None:
-    """Check the results of tallies of a few populations, together and in turn."""
+    """Check the results of tallies of a few populations, together and separately."""
     k = protocol.k
     labels = ["all users hold the first value", "frequencies fall", "equal frequencies"]
     rows = np.array([np.eye(1, k)[0], 1.0 / np.arange(1, k + 1), np.ones(k)])

@@ -14,7 +14,7 @@ ROUNDING = 1e-9
 
 
 class ConformanceError(AssertionError):
-    """A member breaks a promise; one sentence says which."""
+    """A member breaks a promise; the message names it."""
 
 
 def require(kept: bool | np.bool_, sentence: str) -> None:
@@ -34,7 +34,7 @@ def answer_of(question: str, call: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _place(error: BaseException) -> str:
-    """Return where foreign code failed, ``" (mine.py, line 12)"``: the last line of its own file; "" where it is ours.
+    """Return where foreign code failed, ``" (mine.py, line 12)"``: the last line in its file; "" for our code.
 
     The libraries that it calls are passed over.
     """

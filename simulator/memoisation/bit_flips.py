@@ -1,4 +1,4 @@
-"""dBitFlipPM: some bits of the value's unary encoding, flipped once for ever; each round repeats the same report."""
+"""dBitFlipPM: some bits of the value's unary encoding, flipped once permanently; each round repeats the same report."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class DBitFlipPM(Repeated):
     """A device draws `bits` categories for ever, and reports whether its value is each of them, flipped once for ever.
 
     There is no second step: a report is the memo itself, so one round spends what all rounds do, and the two budgets
-    must be the same. Values that are none of the device's categories share one memo. Reports are ``(n, k)`` integers:
+    must be the same. Values outside the device's categories share a memo. Reports are ``(n, k)`` integers:
     -1 where a bit is not among those of the device.
 
     Ding, Kulkarni, Yekhanin, "Collecting telemetry data privately", NIPS 2017, flip each bit at half the budget. That
-    is for two bits, which differ between two values of a device; where a device has one bit, the whole budget is for
-    that one, and so it is here.
+    is for two bits, which differ between two values of a device. If a device has a single bit, the whole budget is for
+    that bit, and so it is here.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class DBitFlipPM(Repeated):
 
     @property
     def flips(self) -> Probabilities:
-        """Probabilities that a bit is reported as 1: that of the true value, and any other."""
+        """Probabilities that the bit of the true value, and any other bit, is reported as 1."""
         p = 1 / (1 + math.exp(-self.epsilon / (1 if self.bits == 1 else 2)))
         return p, 1 - p
 
@@ -106,7 +106,7 @@ class DBitFlipPM(Repeated):
     def devices(self, n: int, rng: np.random.Generator) -> Report:
         drawn = np.zeros((n, self.k), dtype=np.bool_)
         np.put_along_axis(drawn, np.argsort(rng.random((n, self.k)), axis=1)[:, : self.bits], True, 1)
-        memos: dict[int, Reports] = {}  # by category of the device, and one for all others
+        memos: dict[int, Reports] = {}  # by category of the device, plus an entry for all others
 
         def draw(state: int, rng: np.random.Generator) -> Reports:
             chances = np.full(self.k, self.flips[1])

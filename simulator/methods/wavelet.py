@@ -117,7 +117,7 @@ def fit_priors(places: list[IntArray], sizes: list[float]) -> Priors:
 
 
 def kept_shares(weights: FloatArray) -> FloatArray:
-    """Return the share of a coefficient that is kept in each bin, ``(rows, bins)``, under components of these weights."""
+    """Return the share of a coefficient kept in each bin, ``(rows, bins)``, under components of these weights."""
     shares = mix(weights * KEPT, KERNEL.T) / mix(weights, KERNEL.T)
     shares[:, -1] = 1.0  # holds all above: of 1,000 sd the widest component would take 4 sd away
     return shares
@@ -131,7 +131,7 @@ def tally_bins(places: IntArray) -> FloatArray:
 
 
 def fit_weights(shares: FloatArray, size: float, pseudo_counts: float) -> FloatArray:
-    """Return the components' weights ``(rows, components)`` after 20 EM steps from a half for 0 and equal weights for the others."""
+    """Return the components' weights ``(rows, components)`` after 20 EM steps from 1/2 for 0, equal for the others."""
     weights = np.tile(np.array([0.5, *[0.1] * 5]), (len(shares), 1))
     for _ in range(ITERATIONS):
         weights = size * weights * mix(shares / mix(weights, KERNEL.T), KERNEL)

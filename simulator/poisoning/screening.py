@@ -89,7 +89,7 @@ def frequent_set(supports: NDArray[np.bool_], p: float, q: float, *, largest: in
     bits = supports.astype(np.float32)
     together = bits.T @ bits
     single = np.diag(together) / n
-    # Two values of which one excludes the other are no pair of honest independence, so pairs are compared with that.
+    # Pairs are compared with independent supports, as two values that exclude each other are not independent.
     excess = together / n - np.outer(single, single)
     np.fill_diagonal(excess, -1.0)
     first = np.unravel_index(int(np.argmax(excess)), excess.shape)
@@ -112,7 +112,7 @@ def frequent_set(supports: NDArray[np.bool_], p: float, q: float, *, largest: in
 
 
 def suspects_of(supports: NDArray[np.bool_], values: IntArray) -> Suspects:
-    """Return the reports that support every one of some values, of ``(n, k)`` supports."""
+    """Return the reports that support all of the given values, from ``(n, k)`` supports."""
     chosen = supports[:, values].all(axis=1)
     return Suspects(np.asarray(values), np.array(chosen.sum()), supports[chosen].sum(axis=0))
 

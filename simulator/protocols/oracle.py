@@ -64,7 +64,7 @@ class Noise(Covariance):
 
     @classmethod
     def of_supports(cls, n: int, p: float, q: float, *, sums_to_one: bool) -> Noise:
-        """x"""
+        """Return the noise if a report supports the true value with probability p, and each other value with q."""
         scale = n * (p - q) ** 2
         at_zero, at_one = q * (1 - q) / scale, p * (1 - p) / scale
         return cls(n, p, q, at_zero, at_one - at_zero, sums_to_one)

@@ -288,7 +288,7 @@ class Protocol(ABC):
         raise ValueError(f"attack {attack} is not known on reports of {self.key}")
 
     def attack_probabilities(self, attack: str, values: tuple[int, int]) -> Probabilities | None:
-        """Return the probabilities that the attack names v1 if v1, and if v2, is the value; None without a closed form."""
+        """Return the probabilities that the attack names v1 if v1, and if v2, is the value; or None."""
         return None
 
     def informed_guess(self, frequencies: FloatArray) -> float | None:
@@ -306,7 +306,7 @@ class Protocol(ABC):
 
     @property
     def blanket(self) -> Blanket | None:
-        """Privacy blanket: the part of reports that does not depend on the data; None if only the worst case is known."""
+        """Privacy blanket: the part of reports that does not depend on the data; None if only the worst case holds."""
         return None
 
     def random_fakes(self, fakes: int, rng: np.random.Generator) -> Tally | None:
@@ -389,12 +389,12 @@ class Blanket(NamedTuple):
 
     @classmethod
     def of_symbols(cls, epsilon: float, p: float, variation: float) -> Blanket:
-        """Return the blanket of reports that are e^epsilon times likelier if they support the value, as a share p does."""
+        """Return the blanket of reports that are e^epsilon times likelier if they support the value (share p)."""
         return cls(epsilon, variation, 1 + p * math.expm1(-epsilon))
 
     @classmethod
     def of_bits(cls, p: float, q: float) -> Blanket:
-        """x"""
+        """Return the blanket of independent bits: 1 with probability p for the true value, with q for other values."""
         return cls(math.log(p) - math.log(q) + math.log1p(-q) - math.log1p(-p), p - q, (1 - p) / (1 - q))
 
     @classmethod

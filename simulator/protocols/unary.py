@@ -14,7 +14,7 @@ from simulator.protocols.protocol import Blanket, Tally
 
 
 class UnaryEncoding(IndependentSupports):
-    """x
+    """Send k bits: that of the true value is 1 with probability p, each other bit with probability q.
 
     Reports are a ``(n, k)`` array of 0 and 1.
     """

@@ -1,15 +1,15 @@
 """What shuffling makes of a local promise.
 
-Two collections differ in the value of one user. Give the attacker, of the n - 1 others, all reports that are not drawn
-from the common distribution (`Blanket`). Of the m others that are, each speaks for one of the two values with
-probability 2 r / share, for either equally often; the user's own report speaks for the value that is held with
-probability r e^loss, for the other with r, and hides among the silent ones with probability share - 2 r (what remains
-tells nothing). So nothing but two counts, of reports that speak for each value, tells the collections apart.
+Two collections differ in the value of a single user. Give the attacker, of the n - 1 others, all reports that are not
+drawn from the common distribution (`Blanket`). Of the m others that are, each supports either of the two values with
+probability r / share; that user's report supports the true value with probability r e^loss,
+for the other with r, and hides among the silent ones with probability share - 2 r (the rest has no information).
+So the collections differ only in two counts: the reports that support each value.
 
 Balle, Bell, Gascón, Nissim, "The privacy blanket of the shuffle model", CRYPTO 2019; the two counts are those of
 Feldman, McMillan, Talwar, SODA 2023, and Wang, Li, Peng, Li, Shi, Qin, "Privacy amplification via shuffling: unified,
-simplified, and tightened", VLDB 2024, who do not give m away. That promises a little more than is kept: three users of
-value 0 beside one whose value is 0 or 1 exceed it with GRR at k = 3 (`tests/simulator/test_shuffler.py`).
+simplified, and tightened", VLDB 2024, who do not give m away. That is slightly too optimistic: three users of value 0,
+with a fourth whose value is 0 or 1, exceed it with GRR at k = 3 (`tests/simulator/test_shuffler.py`).
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from simulator.protocols.protocol import EPSILON_MAX, EPSILON_MIN, Blanket, Prot
 TOTALS = 192  # of the two counts that are looked at for each m; where more are likely, as many at even distances
 BLANKETS = 8  # numbers m that are looked at, where more are likely: each stands for those up to the next one
 MARGIN = 1e-3  # share of delta that is kept for totals that are not looked at
-OUTSIDE = 1e-4  # probability of what is outside of the windows, as a share of delta
-WIDEST = 2.0  # standard deviations above the mean, up to which numbers m are told apart: more users hide better
+OUTSIDE = 1e-4  # probability outside of the windows, as a share of delta
+WIDEST = 2.0  # standard deviations above the mean, up to which numbers m are distinguished: more users hide better
 HALVINGS = 60
 FIRST_STEP = 0.01  # by which share a budget is raised first
 PRECISION = 1e-5  # of budgets, relative
@@ -37,7 +37,7 @@ PRECISION = 1e-5  # of budgets, relative
 def hockey_stick(epsilon: float, blanket: Blanket, n: int, smallest: float) -> float:
     """Return a delta for which n shuffled reports are (epsilon, delta)-differentially private.
 
-    smallest: the least delta that matters; what is left out of the sum is a share `OUTSIDE` of it, and is added.
+    smallest: the least delta that matters; the omitted part of the sum is a share `OUTSIDE` of it, and is added.
     """
     if epsilon >= blanket.loss:
         return 0.0
@@ -100,7 +100,7 @@ def _tail(least: FloatArray, coins: FloatArray) -> FloatArray:
 
 
 def blanket_of(protocol: Protocol) -> Blanket:
-    """Return the blanket of a protocol, or the one that each protocol of its budget has."""
+    """Return the blanket of a protocol, or the worst case of its budget."""
     return Blanket.generic(protocol.epsilon) if protocol.blanket is None else protocol.blanket
 
 
@@ -110,7 +110,7 @@ def _blanket_at(protocol: type[StandardProtocol], k: int, budget: float) -> Blan
 
 @dataclass(frozen=True)
 class Shuffler:
-    """A shuffler that n users trust to send on their reports in random order, with nothing that tells whose they are.
+    """A trusted shuffler: it forwards the reports of n users in random order, without identifiers.
 
     Attributes
     ----------
@@ -122,7 +122,7 @@ class Shuffler:
     Raises
     ------
     ValueError
-        If one of them is out of range.
+        If a parameter is out of range.
     """
 
     n: int
@@ -139,7 +139,7 @@ class Shuffler:
     def central(self, blanket: Blanket) -> float:
         """Return the smallest central budget that shuffled reports are shown to keep.
 
-        Never above the local one.
+        Never above the local epsilon.
         """
         if self.keeps(0.0, blanket):
             return 0.0
@@ -172,7 +172,7 @@ class Shuffler:
         return result
 
     def _largest(self, epsilon: float, kept: float, blanket: Callable[[float], Blanket]) -> float:
-        """Return the end of the budgets that keep the promise, from one on that does."""
+        """Return the largest budget that satisfies the guarantee, starting from a budget that does."""
         low, high, step = kept, EPSILON_MAX, FIRST_STEP
         while low < high and step < high:
             tried = min(high, low * (1 + step))

@@ -2,7 +2,7 @@
 
 Wang et al., "Locally differentially private frequency estimation with consistency", NDSS 2020, Section V-D, choose a
 post-processing method by making the estimate consistent (with Norm-Sub), taking the result for the truth, and
-simulating from it. One consistent estimate is too sharp or too smooth to be the truth, and hides how little is known;
+simulating from it. A single consistent estimate is sharper or smoother than the truth, and hides the uncertainty;
 the ensemble here draws several populations from a posterior instead.
 """
 
@@ -50,8 +50,8 @@ __all__ = [
 DRAWS, FEWEST_DRAWS = 240, 16
 ALL_DRAWS_DOMAIN = 4096  # above it draws fall as 1/k
 FROM_EACH = 60  # draws of each model, no more than are wanted in all
-# Prior odds of each model: a distribution fitted to the estimates, one of few parameters; with an order, a smooth curve
-# with peaks, curves of few parameters, rough ones, and few heights as well
+# Prior odds of each model: a distribution fitted to the estimates, a distribution of few parameters; with an order, a
+# smooth curve with peaks, curves of few parameters, rough ones, and few heights as well
 MODELS = {mixture_posterior: 1.0, family_posterior: 1.0}
 ORDERED_MODELS = {
     mixture_posterior: 0.3,
@@ -112,7 +112,7 @@ def drawn_from_models(
     """Return populations from the posteriors of all models, as frequencies, and the logarithms of what each counts.
 
     Models share by their tempered likelihoods. That all frequencies are equal is no model that is a little wrong: it
-    counts by its likelihood as it is, and not at all where another one is much likelier.
+    counts by its likelihood as it is, and not at all if another model is much likelier.
 
     each: draws of each model.
     """
@@ -128,7 +128,7 @@ def drawn_from_models(
 
 
 def _summing_to_one(drawn: FloatArray, sd: float) -> FloatArray:
-    """Return draws as frequencies: what the noise hides makes up for what is missing, as far as it can.
+    """Return draws as frequencies: categories hidden by the noise get the missing mass, as far as possible.
 
     What stands out of the noise is known by itself; to scale it as well would move it by more than it is unsure.
     """
@@ -186,9 +186,9 @@ def _drawn(estimate: bytes, noise: Noise, ordered: bool, seed: int) -> FloatArra
 def surrogate_populations(
     name: str, estimate: FloatArray, noise: Noise, *, ordered: bool, rng: np.random.Generator, draws: int = DRAWS
 ) -> FloatArray:
-    """Return synthetic true frequencies ``(draws, k)`` (one row for a consistent estimate); rows sum to 1.
+    """Return synthetic true frequencies ``(draws, k)`` (a single row for a consistent estimate); rows sum to 1.
 
-    name: one of `SURROGATES`.
+    name: a member of `SURROGATES`.
     estimate: ``(k,)`` raw frequency estimates, as the protocol gave them: negative ones included.
     noise: the noise in them.
     ordered: whether the categories have an order.

@@ -1,4 +1,4 @@
-"""Populations for categories without neighbours: the posterior under distributions of one or two parameters."""
+"""Populations for categories without neighbours: the posterior under distributions of 1 or 2 parameters."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ TEMPER = 2.0  # log-likelihoods of distributions that are all wrong count as if 
 
 
 def family_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: np.random.Generator) -> Posterior:
-    """Draw populations whose frequencies come in turn from a gamma, a log-normal, a rank law, or two levels.
+    """Draw populations whose frequencies come independently from a gamma, a log-normal, a rank law, or two levels.
 
-    A fitted distribution has to find each of its features in the noise; one of few parameters is seen under much more
-    of it. All on a grid share by their likelihoods, and each category then has its posterior under the one drawn.
-    Estimates far above the noise are left free.
+    A fitted distribution must find each of its features in the noise; a distribution of few parameters is visible under
+    much more noise. All on a grid share by their likelihoods, and each category then has its posterior under the
+    distribution drawn. Estimates far above the noise are left free.
     """
     k, sd = len(estimate), noise.sd
     centres, atoms, kernel = mixture_model(k, noise.variance_at_zero, noise.variance_slope)
@@ -89,7 +89,7 @@ def _distributions(k: int) -> list[tuple[FloatArray, FloatArray, float]]:
 
 def _shares(k: int, atoms: FloatArray, tops: FloatArray) -> FloatArray:
     """Return which share ``(distributions, atoms + tops)`` of frequencies is at each atom, and in each bin above."""
-    below = int((atoms <= tops[0]).sum())  # equal frequencies are an atom of their own, wherever they are
+    below = int((atoms <= tops[0]).sum())  # equal frequencies are a separate atom, wherever they are
     edges = np.concatenate([(atoms[1:below] + atoms[: below - 1]) / 2, tops])
     shares = []
     for (values, times, _), empty in product(_distributions(k), EMPTY):

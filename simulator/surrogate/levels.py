@@ -36,7 +36,7 @@ class _Chains:
 
 
 def level_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: np.random.Generator) -> Posterior:
-    """Draw populations whose categories have one of two to four heights, mostly that of their neighbour.
+    """Draw populations whose categories have two to four heights, mostly the same as their neighbour.
 
     A box on a flat ground has the same ground on both sides. Plateaus whose heights are free make it two grounds that
     differ by what the noise leaves open, and methods that gather equal frequencies seem worse than they are. A hidden

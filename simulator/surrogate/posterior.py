@@ -12,7 +12,7 @@ from simulator.protocols.oracle import Noise
 
 
 class Posterior(NamedTuple):
-    """Draws from what the truth may be under one model."""
+    """Posterior draws of the truth under a model."""
 
     populations: FloatArray  # ``(draws, k)`` frequencies, not normalised yet and some slightly negative
     evidence: float  # log marginal likelihood of the estimate under the model, over that of equal frequencies
