@@ -85,8 +85,10 @@ Conditions: TypeAlias = tuple[Interval, ...]
 def narrowed(path: Conditions, split: Split, *, below: bool) -> Conditions:
     """Return the intervals of a path after another question; a single interval per question."""
     intervals = {interval.question: interval for interval in path}
-    own = intervals.get(split.question, Interval(split.question))
-    intervals[split.question] = own._replace(at_most=split.at_most) if below else own._replace(above=split.at_most)
+    interval = intervals.get(split.question, Interval(split.question))
+    intervals[split.question] = (
+        interval._replace(at_most=split.at_most) if below else interval._replace(above=split.at_most)
+    )
     return tuple(intervals[question] for question in QUESTIONS if question in intervals)
 
 

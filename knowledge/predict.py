@@ -219,6 +219,6 @@ def noises_of(
 
     budgets: of protocols whose budget differs from epsilon.
     """
-    oracles, own = frequency_oracles(), budgets or {}
+    oracles, budget_of = frequency_oracles(), budgets or {}
     menu = oracles if protocols is None else protocols
-    return {name: oracles[name](k, own.get(name, epsilon)).noise(n) for name in menu if name in oracles}
+    return {name: oracles[name](k, budget_of.get(name, epsilon)).noise(n) for name in menu if name in oracles}

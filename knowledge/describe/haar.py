@@ -98,9 +98,9 @@ def _short(f: FloatArray, places: IntArray) -> tuple[list[float], list[FloatArra
     while half <= min(SHORT, k):
         details = line[SHORT + 1 - half : SHORT + k - half] - line[SHORT + 1 : SHORT + k]
         energies.append(float(np.vdot(details, details)) * half / (2 * k))
-        own = (near[:, :-half] - near[:, half:]) / 2
+        blocks = (near[:, :-half] - near[:, half:]) / 2
         end = 2 * SHORT
-        left, right = own[:, end - half : end], own[:, end - 2 * half : end - half]
+        left, right = blocks[:, end - half : end], blocks[:, end - 2 * half : end - half]
         parts.append((left - right).sum(axis=1) / (2 * half))
         line, near = (line[:-half] + line[half:]) / 2, (near[:, :-half] + near[:, half:]) / 2
         half *= 2

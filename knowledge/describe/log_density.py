@@ -90,8 +90,8 @@ def information(shapes: Sequence[Smoothness], k: int, epsilon: float) -> FloatAr
     edges = np.concatenate([np.zeros((len(ends), 1)), ends], axis=1)
     near = np.stack(
         [
-            np.interp(own + window / 2, edge, steps) - np.interp(own - window / 2, edge, steps)
-            for own, edge in zip(middles, edges, strict=True)
+            np.interp(middle + window / 2, edge, steps) - np.interp(middle - window / 2, edge, steps)
+            for middle, edge in zip(middles, edges, strict=True)
         ]
     )
     shown = (p - q) ** 2 * window**2 * density / (q + (p - q) * near)

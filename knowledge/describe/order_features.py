@@ -62,11 +62,11 @@ def order_figures(histograms: Histograms, noises: Noises, values: ValueFigures) 
     zeroed, shrunk_l1, shrunk_emd, cut_emd, norm_cut_emd = _moved(histograms, noises, values.thresholds[:, which])
     raw_l1, raw_kl, raw_top = values.raw_l1[which], values.raw_kl[which], values.raw_top[which]
     top_squares = histograms.squares[which, :, 1] / SINGLE(histograms.top_size)
-    own = histograms.order_figures
+    profile = histograms.order_figures
     figures = {
-        "neighbours": own["neighbours"],
-        "log_variation": own["variation"],
-        "log_displacement": own["displacement"],
+        "neighbours": profile["neighbours"],
+        "log_variation": profile["variation"],
+        "log_displacement": profile["displacement"],
         "log_ideal_haar": haar,
         "log_haar_finest": depths[..., 0],
         "log_haar_fine": depths[..., 1],

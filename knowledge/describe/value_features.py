@@ -96,21 +96,21 @@ def value_figures(histograms: Histograms, noises: Noises) -> ValueFigures:
     bayes_l1, bayes_l2, bayes_top, bayes_kl = _bayes(histograms, noises)
     cuts, negative = thresholds(histograms, noises)
     number, level_l1, level_l2, level_kl = _level_errors(histograms, noises)
-    own = histograms.value_figures
+    profile = histograms.value_figures
     figures = {
         "log_k": k,
         "log_noise": k * sd,
         "log_slope": noises.growth(1 / histograms.k),
-        "log_slope_top": noises.growth(own["top"]),
+        "log_slope_top": noises.growth(profile["top"]),
         "sums_to_one": fixed,
         "log_users": users / k,
         "log_noise_users": users * sd,
         "log_shift": k * shift,
-        "entropy_gap": own["entropy_gap"],
-        "log_concentration": 1 / own["participation"],
-        "zeros": own["zeros"],
-        "log_top": k * own["top"],
-        "skew": own["skew"],
+        "entropy_gap": profile["entropy_gap"],
+        "log_concentration": 1 / profile["participation"],
+        "zeros": profile["zeros"],
+        "log_top": k * profile["top"],
+        "skew": profile["skew"],
         **_above(histograms, sd),
         "log_ideal_l1": ideal_l1,
         "log_ideal_l2": ideals[..., 0] / total,
@@ -131,7 +131,7 @@ def value_figures(histograms: Histograms, noises: Noises) -> ValueFigures:
         "log_level_l1": level_l1 / raw_l1,
         "log_level_l2": level_l2 / total,
         "log_level_kl": level_kl / raw_kl,
-        "log_distinct": own["distinct"] / k,
+        "log_distinct": profile["distinct"] / k,
     }
     return ValueFigures(figures, total, raw_l1, raw_kl, raw_top / SINGLE(histograms.top_size), cuts)
 
@@ -224,7 +224,7 @@ def _level_errors(histograms: Histograms, noises: Noises) -> tuple[SingleArray, 
     last_of_level[..., :-1] = values[..., :-1] - values[..., 1:] > APART * np.sqrt(variance[..., :-1])
     following = np.roll(values, -1, axis=-1)
     for at in range(values.shape[-1]):
-        own = variance[..., at]
+        noise = variance[..., at]
         offset = values[..., at] - start
         size = size + weights[..., at]
         first = first + weights[..., at] * offset
@@ -232,11 +232,11 @@ def _level_errors(histograms: Histograms, noises: Noises) -> tuple[SingleArray, 
         ends = last_of_level[..., at]
         mean = first / size
         spread = np.maximum(second / size - mean * mean, SINGLE(0))
-        shrunk = spread * own / (spread + own)
+        shrunk = spread * noise / (spread + noise)
         number += ends
-        l1 += ends * MEAN_ABSOLUTE * (size * np.sqrt(shrunk) + np.sqrt(size * own))
-        l2 += ends * (size * shrunk + own)
-        kl += ends * (size * shrunk + own) / (2 * (start + mean + np.sqrt(own)))
+        l1 += ends * MEAN_ABSOLUTE * (size * np.sqrt(shrunk) + np.sqrt(size * noise))
+        l2 += ends * (size * shrunk + noise)
+        kl += ends * (size * shrunk + noise) / (2 * (start + mean + np.sqrt(noise)))
         size, first, second = (np.where(ends, SINGLE(0), of) for of in (size, first, second))
         start = np.where(ends, following[..., at], start)
     return number, l1, l2, kl

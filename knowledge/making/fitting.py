@@ -158,8 +158,8 @@ def _first_guess(data: Dataset, rng: np.random.Generator, width: int, epochs: in
     outputs = data.log_ratios.reshape(size, -1)
     for half in range(2):
         rest = data.index % 2 == half
-        own = data.features[~rest], outputs[~rest], np.ones_like(outputs[~rest])
-        network = fit(*own, rng, width=width, epochs=round(GUESS_EPOCHS * epochs))
+        training = data.features[~rest], outputs[~rest], np.ones_like(outputs[~rest])
+        network = fit(*training, rng, width=width, epochs=round(GUESS_EPOCHS * epochs))
         result[rest] = network(data.features[rest]).reshape(-1, *result.shape[1:])
     return result
 

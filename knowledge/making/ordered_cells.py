@@ -107,9 +107,11 @@ def assemble_ordered(cells: Iterable[Measured], workers: Workers) -> tuple[Datas
 
 def _rows(measured: Measured) -> tuple[Dataset, Dataset]:
     cell = measured.cell
-    profiles, own = profiles_in(cell), len(LEAVES.pairs)
-    first = replace(measured, error=measured.error[:, :own], relative_variance=measured.relative_variance[:, :own])
-    rest = replace(measured, error=measured.error[:, own:], relative_variance=measured.relative_variance[:, own:])
+    profiles, leaves = profiles_in(cell), len(LEAVES.pairs)
+    first = replace(
+        measured, error=measured.error[:, :leaves], relative_variance=measured.relative_variance[:, :leaves]
+    )
+    rest = replace(measured, error=measured.error[:, leaves:], relative_variance=measured.relative_variance[:, leaves:])
     elsewhere = [curve_inputs(profiles, *other) for other in cell.other_settings(OTHERS)]
     curves = rows_of(
         rest,

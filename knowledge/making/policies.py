@@ -142,15 +142,15 @@ def grow(cases: PolicyCases, metric: str) -> Node:
 
 def _best_question(cases: FloatArray, regrets: FloatArray, least: int, rows: NDArray[np.int64]) -> _Growing:
     """Return a node with the question that lowers its regret the most."""
-    own = regrets[rows]
-    total = own.sum(axis=0)
+    node_regrets = regrets[rows]
+    total = node_regrets.sum(axis=0)
     best = _Growing(rows, float(total.min()), 0, 0.0, 0.0)
     for question, name in enumerate(PolicyCase._fields):
         for threshold in THRESHOLDS[name]:
             below = cases[rows, question] <= threshold
             if min(np.count_nonzero(below), np.count_nonzero(~below)) < least:
                 continue
-            sums = own[below].sum(axis=0)
+            sums = node_regrets[below].sum(axis=0)
             gain = best.loss - float(sums.min() + (total - sums).min())
             if gain > best.gain:
                 best.question, best.at_most, best.gain = question, threshold, gain

@@ -103,7 +103,7 @@ class Channel(Protocol):
 
     @cached_property
     def epsilon(self) -> float:
-        """The epsilon of local differential privacy: the largest log-ratio of two rows, infinite if just one has a 0."""
+        """Epsilon of local differential privacy: the largest log-ratio of two rows, infinite if just one has a 0."""
         high, low = self.matrix.max(axis=0), self.matrix.min(axis=0)
         high, low = high[high > 0], low[high > 0]
         return float("inf") if low.min() == 0 else float(np.log(high / low).max())

@@ -81,7 +81,7 @@ class Repeated(ABC):
 
     @abstractmethod
     def loss(self, rounds: int) -> float:
-        """Return the largest log-ratio of the likelihoods of several reports of the same value: the averaging leakage."""
+        """Return the largest log-ratio of the likelihoods of several reports of a value: the leakage by averaging."""
 
 
 def remembered(memos: dict[int, Reports], states: IntArray, draw: Callable[[int], Reports]) -> Reports:

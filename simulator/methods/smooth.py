@@ -155,11 +155,11 @@ class _Basis:
         used = cell[starts]
         powers = np.stack([np.ones(k), 2 * (places - cell) - 1, np.empty(k)])
         np.square(powers[1], out=powers[2])
-        even, stretched = (min(max(number for _, number in own), k - 1) for own in (EVEN, STRETCHED))
+        even, stretched = (min(max(number for _, number in orders), k - 1) for orders in (EVEN, STRETCHED))
         points = np.interp(((used + POINTS) / cells).ravel(), np.append(0.0, ends), np.arange(k + 1) / k)
         parabolas = np.concatenate([_parabolas(points, even), _even_parabolas(cells, stretched)[:, used]], axis=2)
         lines = ((0, EVEN), (even, STRETCHED))
-        priors = tuple(_Prior(order, min(most, k - 1), first) for first, own in lines for order, most in own)
+        priors = tuple(_Prior(order, min(most, k - 1), first) for first, orders in lines for order, most in orders)
         forward, lengths = likelihood.in_cells(np.append(starts, k))
         return cls(parabolas, powers, np.cumsum(begins) - 1, starts, forward, lengths, priors)
 
@@ -168,8 +168,8 @@ class _Basis:
         if priors == self.priors:
             return self
         first, end = min(prior.first for prior in priors), max(prior.waves.stop for prior in priors)
-        own = tuple(prior._replace(first=prior.first - first) for prior in priors)
-        return replace(self, parabolas=np.ascontiguousarray(self.parabolas[..., first:end]), priors=own)
+        shifted = tuple(prior._replace(first=prior.first - first) for prior in priors)
+        return replace(self, parabolas=np.ascontiguousarray(self.parabolas[..., first:end]), priors=shifted)
 
     def sums(self, weights: FloatArray) -> FloatArray:
         """Return the sums in each cell ``(3, cells)`` of weights ``(k,)`` times the powers of the places."""
@@ -177,9 +177,9 @@ class _Basis:
 
     def curve(self, coefficients: FloatArray) -> FloatArray:
         """Return the sum of the waves with such coefficients at each value ``(k,)``."""
-        own = (self.parabolas @ coefficients).take(self.cell, axis=1)
-        own *= self.powers
-        return own.sum(axis=0)
+        logarithms = (self.parabolas @ coefficients).take(self.cell, axis=1)
+        logarithms *= self.powers
+        return logarithms.sum(axis=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,9 +195,9 @@ class _Posterior:
     @classmethod
     def of(cls, prior: _Prior, information: FloatArray, slope: FloatArray) -> _Posterior:
         """Return it where the log-likelihood is of second order in the coefficients of all waves."""
-        own, sd = prior.waves, np.arange(1.0, prior.number + 1) ** -prior.order
-        values, vectors = np.linalg.eigh(sd[:, None] * information[own, own] * sd)
-        turned = (sd * slope[own]) @ vectors
+        band, sd = prior.waves, np.arange(1.0, prior.number + 1) ** -prior.order
+        values, vectors = np.linalg.eigh(sd[:, None] * information[band, band] * sd)
+        turned = (sd * slope[band]) @ vectors
         sums = np.maximum(values, 0.0) + PRECISIONS[:, None]
         along = turned / sums
         likely = (along @ turned - np.log(sums / PRECISIONS[:, None]).sum(axis=1)) / 2
@@ -229,8 +229,8 @@ class _Row:
             weights = np.exp(likely - likely.max())
             weights /= weights.sum()
             coefficients = np.zeros(basis.parabolas.shape[2])
-            for one, own in zip(posteriors, weights, strict=True):
-                coefficients[one.prior.waves] += one.mean(own)
+            for posterior, weight in zip(posteriors, weights, strict=True):
+                coefficients[posterior.prior.waves] += posterior.mean(weight)
             change = basis.curve(coefficients) - logarithm
             change -= frequencies @ change
             logarithm = logarithm + min(1.0, MOST_MOVE / max(float(np.abs(change).max()), LEAST)) * change

@@ -113,8 +113,8 @@ class HadamardResponse(SymbolOracle):
     @property
     def attack_success(self) -> float:
         # The best guess is any value that the symbol supports: e^epsilon w / k, or w / k if it supports none, with w
-        # the probability of a symbol that does not support that value. Three rows of which the third is the product of
-        # two are never all -1; a single row leaves half of a block uncovered, two rows a quarter.
+        # the probability of a symbol that does not support the true value. Three rows of which the third is the product of
+        # the first two are never all -1; a single row leaves half of a block uncovered, two rows a quarter.
         fewer, more = divmod(self.k, self.blocks)
         covered = (0.0, 0.5, 0.75, 1.0)
         half_blocks = 2 * (more * covered[min(fewer + 1, 3)] + (self.blocks - more) * covered[min(fewer, 3)])

@@ -115,24 +115,24 @@ class ProjectiveGeometry(SymbolOracle):
     def _variance_of_size(self) -> float:
         """Return the variance of the number of values that a report supports, averaged over true values."""
         supported = _supported(self.k, self.order, self.dimension)
-        own = (
+        shares = (
             self._keep * supported / (self.k * points(self.dimension - 1, self.order)) + (1 - self._keep) / self.symbols
         )
         # Its mean is the same for all true values, since q is the same for all pairs of values.
-        return float(own @ supported**2) - (self.p + (self.k - 1) * self.q) ** 2
+        return float(shares @ supported**2) - (self.p + (self.k - 1) * self.q) ** 2
 
     def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
         order, t, users = self.order, self.dimension, np.arange(len(values))
-        own = vectors(self.point_of(values), t, order)
-        lead = (own != 0).argmax(axis=1, keepdims=True)
-        y = np.zeros_like(own)
+        normal = vectors(self.point_of(values), t, order)
+        lead = (normal != 0).argmax(axis=1, keepdims=True)
+        y = np.zeros_like(normal)
         open_users = users
         while open_users.size:  # the zero vector is not a point: users who drew it draw again
             some = rng.integers(0, order, size=(len(open_users), t))
             np.put_along_axis(some, lead[open_users], 0, axis=1)
             # The leading coordinate of the value's vector is 1: the coordinate there is chosen to make the product
             # zero.
-            balance = field(order).negatives[field(order).inner(some, own[open_users])]
+            balance = field(order).negatives[field(order).inner(some, normal[open_users])]
             np.put_along_axis(some, lead[open_users], balance[:, None], axis=1)
             y[open_users] = some
             open_users = open_users[~some.any(axis=1)]
@@ -178,8 +178,8 @@ class ProjectiveGeometry(SymbolOracle):
 
     def supporting(self, value: int) -> NDArray[np.bool_]:
         t, order = self.dimension, self.order
-        own = vectors(self.point_of(np.array([value])), t, order)[0]
-        return field(order).inner(vectors(np.arange(self.symbols), t, order), own) == 0
+        normal = vectors(self.point_of(np.array([value])), t, order)[0]
+        return field(order).inner(vectors(np.arange(self.symbols), t, order), normal) == 0
 
     def supported_values(self) -> IntArray:
         return _supported(self.k, self.order, self.dimension).copy()
@@ -211,8 +211,8 @@ def _equations(oracle: ProjectiveGeometry) -> tuple[IntArray, ...]:
 
 def _equations_of(numbers: IntArray, order: int, t: int) -> tuple[IntArray, ...]:
     """For d = 0..t-1, the numbers of the equations that points ``(m,)`` make of points with d free coordinates."""
-    own = vectors(numbers, t, order)
-    return tuple(numbers_of(own[:, t - 1 - d :], order) for d in range(t))
+    coordinates = vectors(numbers, t, order)
+    return tuple(numbers_of(coordinates[:, t - 1 - d :], order) for d in range(t))
 
 
 @lru_cache(maxsize=256)

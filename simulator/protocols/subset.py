@@ -196,9 +196,9 @@ class SubsetSelection(FrequencyOracle):
         if not counts.any():
             return np.zeros(k, dtype=np.int64)
         forced = (self.p - omega / k) / (1 - omega / k)
-        own = binomial(counts, forced, rng)
+        forced_users = binomial(counts, forced, rng)
         free, waiting = np.zeros(omega + 1, dtype=np.int64), np.zeros(omega + 1, dtype=np.int64)
-        free[omega], waiting[omega - 1] = counts.sum() - own.sum(), own.sum()
+        free[omega], waiting[omega - 1] = counts.sum() - forced_users.sum(), forced_users.sum()
         result = np.empty(k, dtype=np.int64)
         slots = np.arange(omega + 1)
         low = 0
@@ -209,14 +209,14 @@ class SubsetSelection(FrequencyOracle):
             low, high = int(occupied[0]), int(occupied[-1]) + 1
             some = slots[low:high]
             arrived = np.zeros(high - low, dtype=np.int64)
-            if own[value]:
-                arrived = rng.multivariate_hypergeometric(waiting[low:high], own[value])
+            if forced_users[value]:
+                arrived = rng.multivariate_hypergeometric(waiting[low:high], forced_users[value])
                 waiting[low:high] -= arrived
             candidates = k - value
             filled = binomial(free[low:high], some / candidates, rng)
-            total = int(own[value]) + int(filled.sum())
+            total = int(forced_users[value]) + int(filled.sum())
             _move_down(free, filled, low, high)
-            if candidates > 1 and own[value + 1 :].any():
+            if candidates > 1 and forced_users[value + 1 :].any():
                 filled = binomial(waiting[low:high], np.minimum(some / (candidates - 1), 1.0), rng)
                 total += int(filled.sum())
                 _move_down(waiting, filled, low, high)

@@ -117,8 +117,8 @@ class Tree(StandardProtocol):
         result = []
         for height, (oracle, part) in enumerate(zip(self.inner, parts, strict=True)):
             p, q = oracle.p, oracle.q
-            own = users[..., height, None]
-            result.append(np.where(own > 0, (part / np.maximum(own, 1.0) - q) / (p - q), 0.0))
+            reporters = users[..., height, None]
+            result.append(np.where(reporters > 0, (part / np.maximum(reporters, 1.0) - q) / (p - q), 0.0))
         return result, users
 
     @cached_property
@@ -166,8 +166,8 @@ class Tree(StandardProtocol):
         first, second = (reports[users, 1 + (value >> heights)] > 0 for value in values)
         size = np.zeros(len(reports), dtype=np.int64)
         for height, oracle in enumerate(self.inner):
-            own = heights == height
-            size[own] = reports[own, 1 : 1 + oracle.k] @ sums_at(np.ones(self.k, dtype=np.int64), height)
+            chosen = heights == height
+            size[chosen] = reports[chosen, 1 : 1 + oracle.k] @ sums_at(np.ones(self.k, dtype=np.int64), height)
         return Supports(first, second, size, self.k)
 
     def attack_probabilities(self, attack: str, values: tuple[int, int]) -> Probabilities:
@@ -182,8 +182,8 @@ class Tree(StandardProtocol):
     def informed_guess(self, frequencies: FloatArray) -> float:
         starts = (np.arange(0, self.k, 1 << height) for height in range(len(self.inner)))
         each = [
-            oracle.informed_guess(np.maximum.reduceat(frequencies, own)) or 0.0
-            for oracle, own in zip(self.inner, starts, strict=True)
+            oracle.informed_guess(np.maximum.reduceat(frequencies, edges)) or 0.0
+            for oracle, edges in zip(self.inner, starts, strict=True)
         ]
         return float(self.chances_of_heights @ each)
 
@@ -192,8 +192,8 @@ class Tree(StandardProtocol):
         oracle = self.inner[height]
         if first == second:
             return 0.0
-        own, other = (oracle.p if node == held else oracle.q for node in (first, second))
-        return own * (1 - other) if isinstance(oracle, OUE) else own
+        supported, other = (oracle.p if node == held else oracle.q for node in (first, second))
+        return supported * (1 - other) if isinstance(oracle, OUE) else supported
 
     def _guessed(self, height: int, first: int, held: int, second: int) -> float:
         """Return the probability that a given value below the first node is guessed, from a report of a node."""
@@ -201,9 +201,9 @@ class Tree(StandardProtocol):
 
         oracle = self.inner[height]
         sizes = sums_at(np.ones(self.k), height)
-        own = oracle.p if first == held else oracle.q
+        chance_of_first = oracle.p if first == held else oracle.q
         if isinstance(oracle, GRR):
-            return own / float(sizes[first])
+            return chance_of_first / float(sizes[first])
         # The guess is uniform over the leaves of all supported nodes: full-size nodes, the last node, and the user's
         # node.
         special = {first, held} | ({oracle.k - 1} if sizes[-1] < sizes[0] else set())
@@ -214,19 +214,19 @@ class Tree(StandardProtocol):
             leaves = np.concatenate([leaves, leaves + sizes[node]])
             chances = np.concatenate([(1 - chance) * chances, chance * chances])
         nothing = (1 - oracle.p) * (1 - oracle.q) ** (oracle.k - 1) / self.k
-        return own * float((chances / leaves).sum()) + nothing
+        return chance_of_first * float((chances / leaves).sum()) + nothing
 
     def random_fakes(self, fakes: int, rng: np.random.Generator) -> Tally:
         users = multinomial(fakes, self.chances_of_heights, rng)
-        parts = [oracle.random_fakes(int(own), rng) for oracle, own in zip(self.inner, users, strict=True)]
+        parts = [oracle.random_fakes(int(number), rng) for oracle, number in zip(self.inner, users, strict=True)]
         return Tally(np.concatenate([*(part.counts for part in parts if part is not None), users]), fakes)
 
     def crafted(self, targets: IntArray, fakes: int, rng: np.random.Generator) -> Tally:
         """Return reports spread over the heights as honest ones are, each for the nodes above the targets."""
         users = multinomial(fakes, self.chances_of_heights, rng)
         parts = [
-            oracle.crafted(np.unique(targets >> height), int(own), rng)
-            for height, (oracle, own) in enumerate(zip(self.inner, users, strict=True))
+            oracle.crafted(np.unique(targets >> height), int(number), rng)
+            for height, (oracle, number) in enumerate(zip(self.inner, users, strict=True))
         ]
         return Tally(np.concatenate([*(part.counts for part in parts if part is not None), users]), fakes)
 

@@ -45,8 +45,8 @@ def perturbing(oracle: Inner, of: Products) -> FloatArray:
     p, q = oracle.p, oracle.q
     gain = p - q
     if isinstance(oracle, OUE):
-        own, other = p * (1 - p), q * (1 - q)
-        return (other * of.squares + (own - other) * of.mean_squares) / gain**2
+        at_p, other = p * (1 - p), q * (1 - q)
+        return (other * of.squares + (at_p - other) * of.mean_squares) / gain**2
     expected = q**2 * of.plain + 2 * q * gain * of.mixed + gain**2 * of.mean_squares
     return (q * of.squares + gain * of.mean_squares - expected) / gain**2
 
@@ -96,8 +96,8 @@ class HeightNoise:
 
     def share(self, height: int, lower: int) -> FloatArray:
         """Return the weight of the estimate from a lower height in each difference of a height."""
-        total, own = self.information(height), self.chances[lower] * self.precision[height - 1][lower]
-        return np.divide(own, total, out=np.zeros_like(total), where=total > 0)
+        total, information_at = self.information(height), self.chances[lower] * self.precision[height - 1][lower]
+        return np.divide(information_at, total, out=np.zeros_like(total), where=total > 0)
 
 
 class TreeCovariance(Covariance):
@@ -138,20 +138,20 @@ class TreeCovariance(Covariance):
         for _ in range(lower, top):
             masses.append(merged(masses[-1]))
             counts.append(merged(counts[-1]))
-        own, sums = np.zeros(1), [np.zeros((*frequency.shape[:-1], 1)) for _ in range(4)]
+        weight, sums = np.zeros(1), [np.zeros((*frequency.shape[:-1], 1)) for _ in range(4)]
         for height in range(top, lower, -1):
             share, part = tree.share(height, lower), parts(tree.k, height)
             below = len(part)
-            sibling = part * doubled(own - share, below)
-            own = part * doubled(own + share, below)
+            sibling = part * doubled(weight - share, below)
+            weight = part * doubled(weight + share, below)
             count, mass = (_siblings(each[height - 1 - lower]) for each in (counts, masses))
             added = (sibling * count, sibling**2 * count, sibling * mass, sibling**2 * mass)
             sums = [
                 part**power * doubled(each, below) + more
                 for power, each, more in zip((1, 2, 1, 2), sums, added, strict=True)
             ]
-        plain, squares = sums[0] + own, sums[1] + own**2
-        mean, mean_squares = sums[2] + own * masses[0], sums[3] + own**2 * masses[0]
+        plain, squares = sums[0] + weight, sums[1] + weight**2
+        mean, mean_squares = sums[2] + weight * masses[0], sums[3] + weight**2 * masses[0]
         noise = perturbing(tree.inner[lower], Products(squares, mean_squares, plain**2, plain * mean))
         result = noise + mean_squares - mean**2
         for height in range(lower, 0, -1):
@@ -164,16 +164,18 @@ class TreeCovariance(Covariance):
         details = weights_of_differences(rows)
         result = -spread_of(rows, np.full(tree.k, 1 / tree.k))
         for lower, (oracle, chance) in enumerate(zip(tree.inner, tree.chances, strict=True)):
-            own = np.zeros((len(rows), 1))
+            weights = np.zeros((len(rows), 1))
             for height in range(tree.top, lower, -1):
                 below = nodes_at(tree.k, height - 1)
                 signs = np.where(np.arange(below) % 2, -1.0, 1.0)
-                own = doubled(own, below) + signs * doubled(details[height - 1] * tree.share(height, lower), below)
+                weights = doubled(weights, below) + signs * doubled(
+                    details[height - 1] * tree.share(height, lower), below
+                )
             mass = sums_at(np.full(tree.k, 1 / tree.k), lower)
-            plain, mean = own.sum(axis=1), own @ mass
+            plain, mean = weights.sum(axis=1), weights @ mass
             mixed = (np.outer(plain, mean) + np.outer(mean, plain)) / 2
-            products = Products(own @ own.T, (own * mass) @ own.T, np.outer(plain, plain), mixed)
-            result += (perturbing(oracle, products) + spread_of(own, mass)) / chance
+            products = Products(weights @ weights.T, (weights * mass) @ weights.T, np.outer(plain, plain), mixed)
+            result += (perturbing(oracle, products) + spread_of(weights, mass)) / chance
         return result / self._n
 
 

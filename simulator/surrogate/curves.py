@@ -47,9 +47,9 @@ def curve_posterior(
     kept = drawn[:draws]
     populations = _curves(kept, (np.arange(k) + 0.5) / k, np.ones(k), narrowest=seen.narrowest)
     if rough:
-        own = (_roughness(kept) * populations) ** 2
+        departure = (_roughness(kept) * populations) ** 2
         shown = noise.variance_at_zero + noise.variance_slope * populations
-        share = own / (own + shown)
+        share = departure / (departure + shown)
         populations += share * (estimate - populations) + np.sqrt(share * shown) * rng.standard_normal((draws, k))
     return Posterior(populations, evidence)
 
@@ -75,8 +75,8 @@ class _Seen:
 
     def _log_likelihoods_over_flat(self, candidates: FloatArray) -> FloatArray:
         frequencies = _curves(candidates, self.places, self.sizes, narrowest=self.narrowest)
-        own = (_roughness(candidates) * frequencies) ** 2 / self.sizes if self.rough else 0.0
-        return self._log_likelihoods(frequencies, own) - self.flat
+        departure = (_roughness(candidates) * frequencies) ** 2 / self.sizes if self.rough else 0.0
+        return self._log_likelihoods(frequencies, departure) - self.flat
 
     def _log_likelihoods(self, frequencies: FloatArray, own: FloatArray | float = 0.0) -> FloatArray:
         variance = self.sizes * self.noise.variance_at_zero + self.noise.variance_slope * frequencies + own
