@@ -52,8 +52,8 @@ class ModelBlock:
 class PredictedErrors:
     """Predictions for a question: all pairs and metrics."""
 
-    # k, epsilon, n, ordered: domain size, privacy budget per report, users who report, and whether the categories
-    # have an order
+    # k, epsilon, n, ordered: domain size, privacy budget per report, users who report, and whether the categories have
+    # an order
     k: int
     epsilon: float
     n: int

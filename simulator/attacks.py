@@ -19,9 +19,9 @@ MOST_SYMBOLS = 4_000  # up to which the set that each symbol supports is looked 
 class Supports:
     """What an attacker sees of n reports.
 
-    Two attacks. ``guess``: name a uniform draw of the support set, or of all values if the set is empty (Gursoy
-    et al. 2022; Arcolezi and Gambs 2023): what an attacker without side knowledge gets. ``pair``: answer v1 if the
-    report supports v1 and not v2. This is the best test between the two, and comes near the guarantee.
+    Two attacks. ``guess``: name a uniform draw of the support set, or of all values if the set is empty (Gursoy et al.
+    2022; Arcolezi and Gambs 2023): what an attacker without side knowledge gets. ``pair``: answer v1 if the report
+    supports v1 and not v2. This is the best test between the two, and comes near the guarantee.
     """
 
     # first, second: ``(n,)`` whether a report supports v1, and v2
@@ -94,9 +94,9 @@ def evenly_confused(success: float, k: int) -> tuple[float, float]:
 def independent_support_attack(k: int, p: float, q: float) -> float:
     """Return the success of guessing uniformly in the support set, or in the domain when the set is empty.
 
-    For protocols whose reports support each value independently (unary encodings, local hashing with a fully
-    random hash): true value with probability `p`, any other with `q`. Gursoy, Liu, Chow, Truex, Wei, "An
-    adversarial approach to protocol analysis and selection in local differential privacy", 2022.
+    For protocols whose reports support each value independently (unary encodings, local hashing with a fully random
+    hash): true value with probability `p`, any other with `q`. Gursoy, Liu, Chow, Truex, Wei, "An adversarial approach
+    to protocol analysis and selection in local differential privacy", 2022.
     """
     return p * expected_inverse(k - 1, q) + (1 - p) * (1 - q) ** (k - 1) / k
 

@@ -18,9 +18,9 @@ STEPS = 64  # of the threshold on few supports that are looked ahead; of 150 set
 def threshold(protocol: Protocol, n: int, categories: int | None = None) -> float:
     """Return the estimate (frequency) that counts as a detection: above it lie categories that nobody holds too rarely.
 
-    1 in 20 collections has such a category among all that are tested (Bonferroni: 0.05 over their number, one-
-    sided). Where support counts are binomial, it lies between two of them: the quantile of few is exact, that of many
-    corrected for skewness (Cornish, Fisher, "Moments and cumulants in the specification of distributions", 1938).
+    1 in 20 collections has such a category among all that are tested (Bonferroni: 0.05 over their number, one-sided).
+    Where support counts are binomial, it lies between two of them: the quantile of few is exact, that of many corrected
+    for skewness (Cornish, Fisher, "Moments and cumulants in the specification of distributions", 1938).
 
     categories: how many are looked at; by default all k.
 

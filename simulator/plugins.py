@@ -1,8 +1,8 @@
 """Members from other packages: entry points, looked up once, checked, and put into the three tables.
 
-A package offers a member under a key in an entry-point group: ``ldp_advise.protocols`` (a `FrequencyOracle`
-subclass), ``ldp_advise.postprocessors`` (a `PostProcessor`), ``ldp_advise.metrics`` (a `Metric`). What cannot be taken
-in is left out with a `PluginWarning`; it never keeps the others, or the tool, from working.
+A package offers a member under a key in an entry-point group: ``ldp_advise.protocols`` (a `FrequencyOracle` subclass),
+``ldp_advise.postprocessors`` (a `PostProcessor`), ``ldp_advise.metrics`` (a `Metric`). What cannot be taken in is left
+out with a `PluginWarning`; it never keeps the others, or the tool, from working.
 """
 
 from __future__ import annotations

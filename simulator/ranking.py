@@ -147,9 +147,9 @@ def t_quantile(repetitions: int) -> float:
 def mean_error(errors: FloatArray) -> MeanError:
     """Return the mean of ``(repetitions,)`` errors, at least two, with its interval.
 
-    A t interval, corrected for the skewness of the errors (Hall, "On the removal of skewness by transformation",
-    J. R. Stat. Soc. B 1992): squared errors of a category are so skewed that a plain interval covers the mean of 20 in
-    89 of 100 cases.
+    A t interval, corrected for the skewness of the errors (Hall, "On the removal of skewness by transformation", J. R.
+    Stat. Soc. B 1992): squared errors of a category are so skewed that a plain interval covers the mean of 20 in 89 of
+    100 cases.
     """
     error = _mean(errors)
     if math.isinf(error):

@@ -46,8 +46,8 @@ def emd_exact(estimate: FloatArray, truth: FloatArray, places: Places) -> FloatA
 def differences(estimate: FloatArray, truth: FloatArray) -> FloatArray:
     """Return ``estimate - truth`` as rows that sum to 0, which is all that a transport cost depends on.
 
-    The total excess or deficit of an estimate is spread equally over all cells: a raw estimate
-    need not sum to 1. Negative cells are debts, and moved like anything else.
+    The total excess or deficit of an estimate is spread equally over all cells: a raw estimate need not sum to 1.
+    Negative cells are debts, and moved like anything else.
     """
     rows = (estimate - truth).reshape(-1, truth.shape[-1])
     return rows - rows.mean(axis=1, keepdims=True)

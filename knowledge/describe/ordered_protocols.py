@@ -135,8 +135,7 @@ def _risks(profiles: Sequence[Profile], noise: FloatArray, groups: IntArray, nod
 def log_curve_reference(description: Description, tree: TreeFigures) -> FloatArray:
     """Return log reference errors ``(S, pairs, metrics)`` of protocols for ordered domains; see `log_reference`.
 
-    Their raw error is that under the description's noise times the ratio of the noises, of running sums or of
-    values.
+    Their raw error is that under the description's noise times the ratio of the noises, of running sums or of values.
     """
     places = [PROTOCOLS.index(protocol) for protocol, _ in CURVES.pairs]
     values = tree.raw_values[places] / description.raw["l2"][:, :1] ** 2

@@ -105,8 +105,8 @@ def fit_model(data: Dataset, provenance: Provenance, *stream: str) -> Model:
     data: rows to fit.
     provenance: of the rows, and of the networks: seed, units per hidden layer, passes over the rows, and parts of the
         cells: each network omits a different part, and its errors are measured on that.
-    stream: further names of its random streams. If given, pairs near the best are guessed first: rows have
-        few repetitions.
+    stream: further names of its random streams. If given, pairs near the best are guessed first: rows have few
+        repetitions.
     """
     table = ErrorTable.of(provenance.methods, provenance.metrics)
     seed, made = provenance.seed, provenance.networks

@@ -112,8 +112,8 @@ class _Growing:
 def grow(cases: PolicyCases, metric: str) -> Node:
     """Grow the tree of a metric, the question that lowers the mean regret most first; return as much of it as pays off.
 
-    The regret of a node is that of its best single pair. Of the cases that had no part in growing, as few
-    questions are kept as are within a standard error of the lowest regret.
+    The regret of a node is that of its best single pair. Of the cases that had no part in growing, as few questions are
+    kept as are within a standard error of the lowest regret.
     """
     logs = cases.logs[metric]
     regrets = np.minimum(logs - logs.min(axis=1, keepdims=True), MOST_REGRET)

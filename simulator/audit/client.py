@@ -68,13 +68,13 @@ def audit_client(
         Instead: ``support(report, k, epsilon)`` gives the values in 0..k-1 that a report supports.
     trials
         Half of the calls. Without `values`, half of the calls go to all values (if k is large, to a random sample), and
-        select the two to distinguish; the bound rests on the other half only, ``trials // 2`` reports of
-        each of the two, so that the search over many values does not reduce the confidence.
+        select the two to distinguish; the bound rests on the other half only, ``trials // 2`` reports of each of the
+        two, so that the search over many values does not reduce the confidence.
     values
         v1 and v2; None: those that look worst.
     alpha, attack, seed
-        As in `audit_protocol`. ``"both"`` tries both attacks, each at ``alpha / 2``, and returns the higher bound,
-        so that a client which keeps its promise is flagged with probability `alpha` at most.
+        As in `audit_protocol`. ``"both"`` tries both attacks, each at ``alpha / 2``, and returns the higher bound, so
+        that a client which keeps its promise is flagged with probability `alpha` at most.
     hash, symbols
         For pairs: a key of `simulator.hashing.HASHES`, and the number of symbols (default: that of the protocol).
     name, progress
@@ -136,9 +136,9 @@ def audit_reports(
     Parameters
     ----------
     files
-        Reports of a true value, by the name of the file; at least two. Which values these are does not matter.
-        As many reports are drawn from each as the shortest has: half of them show which two files to tell apart, and by
-        what; the others give the bound.
+        Reports of a true value, by the name of the file; at least two. Which values these are does not matter. As many
+        reports are drawn from each as the shortest has: half of them show which two files to tell apart, and by what;
+        the others give the bound.
     reports, support, k
         How reports are read, and the domain size, as in `audit_client`. With neither, reports are compared for equality
         only, and the attack is ``"line"``: the answer is v1 if a report equals the line that indicates v1 best.

@@ -25,8 +25,8 @@ def memoised_subject(
     """Return `rounds` collections of the same value from devices that remember, attacked together.
 
     The attacker counts the rounds whose reports support v1, and v2, and answers v1 if the likelihood ratio of the two
-    counts is high enough. Other values tell nothing more in unary encodings, and little in the others.
-    The promise is the permanent budget, whatever the number of rounds.
+    counts is high enough. Other values tell nothing more in unary encodings, and little in the others. The promise is
+    the permanent budget, whatever the number of rounds.
 
     Parameters
     ----------

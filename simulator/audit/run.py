@@ -38,8 +38,7 @@ class AuditSetting:
     protocol
         Key in the table, or the name of the client that was audited.
     epsilon, k
-        Budget per report, or of all attributes together (None: the reports are not perturbed at all), and domain
-        size.
+        Budget per report, or of all attributes together (None: the reports are not perturbed at all), and domain size.
     attack
         ``"guess"``, ``"pair"``, ``"likelihood"``: the answer is v1 if all reports of a user are likely enough under v1,
         or ``"line"``: if a report is a certain line.
@@ -48,8 +47,8 @@ class AuditSetting:
     looked_for
         The values that indicate v1 and v2 in a report, or the line that indicates v1; None if these are v1 and v2.
     tried
-        Number of values from which the two with the highest loss were chosen, 2 if given; None where it does not
-        matter which they are.
+        Number of values from which the two with the highest loss were chosen, 2 if given; None where it does not matter
+        which they are.
     rounds, attributes, solution, fake, symbols
         Collections of the same value; attributes of a user, how they are collected (``"spl"``, ``"smp"``, ``"rsfd"``,
         ``"rsrfd"``) and how fake data is made (``"z"``, ``"r"``); symbols that a value is hashed to, where that is all

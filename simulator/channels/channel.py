@@ -231,8 +231,8 @@ class Channel(Protocol):
     def _named(self, values: tuple[int, int], attack: str) -> FloatArray:
         """Return for each output the probability that the attacker names v1.
 
-        ``guess``: a uniform draw of the likeliest values. ``pair``: v1 where the ratio of its probability to that of
-        v2 is the largest of all outputs.
+        ``guess``: a uniform draw of the likeliest values. ``pair``: v1 where the ratio of its probability to that of v2
+        is the largest of all outputs.
         """
         if attack == "guess":
             best = self.matrix >= self.matrix.max(axis=0) * (1 - EQUAL)

@@ -30,8 +30,8 @@ def check_collection(protocol: Protocol, *, seed: int = 0) -> None:
     protocol
         At a k of at most 20 or so, and its epsilon.
     seed
-        Of the random draws. A correct protocol is rejected for 1 seed in a million (by Bonferroni's inequality
-        and normal approximations), and a seed always draws the same.
+        Of the random draws. A correct protocol is rejected for 1 seed in a million (by Bonferroni's inequality and
+        normal approximations), and a seed always draws the same.
 
     Raises
     ------

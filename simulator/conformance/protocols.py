@@ -21,8 +21,8 @@ FALSE_ALARM = 1e-6  # probability that `check_protocol` rejects a correct protoc
 SETTINGS = ((2, 0.1), (6, 1.0), (4, 2.5), (33, 4.0))  # k and epsilon
 POPULATIONS = ((1.0, (110, 50, 25, 10, 5, 0)), (2.5, (120, 60, 20, 0)))  # epsilon and users who hold each value
 SAMPLED, REPLAYED = 4000, 1200  # collections of each population
-# Comparisons per population: all linear forms, for the bias of two ways to draw, for their means and variances, and
-# for the mean squared errors of the values.
+# Comparisons per population: all linear forms, for the bias of two ways to draw, for their means and variances, and for
+# the mean squared errors of the values.
 LARGEST_K = max(len(counts) for _, counts in POPULATIONS)
 COMPARISONS = len(POPULATIONS) * (4 * (LARGEST_K + 2) + LARGEST_K)
 Z_LIMIT = NormalDist().inv_cdf(1 - FALSE_ALARM / (2 * COMPARISONS))
@@ -44,8 +44,8 @@ def check_protocol(cls: type[StandardProtocol], *, seed: int = 0) -> None:
     cls
         The class, as it stands in the table.
     seed
-        Of the random draws. A correct protocol is rejected for 1 seed in a million (all comparisons together,
-        by Bonferroni's inequality and normal approximations), four in a million outside of `FrequencyOracle`; a seed
+        Of the random draws. A correct protocol is rejected for 1 seed in a million (all comparisons together, by
+        Bonferroni's inequality and normal approximations), four in a million outside of `FrequencyOracle`; a seed
         always draws the same.
 
     Raises

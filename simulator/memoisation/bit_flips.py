@@ -23,8 +23,8 @@ class DBitFlipPM(Repeated):
     """A device draws `bits` categories for ever, and reports whether its value is each of them, flipped once for ever.
 
     There is no second step: a report is the memo itself, so one round spends what all rounds do, and the two budgets
-    must be the same. Values outside the device's categories share a memo. Reports are ``(n, k)`` integers:
-    -1 where a bit is not among those of the device.
+    must be the same. Values outside the device's categories share a memo. Reports are ``(n, k)`` integers: -1 where a
+    bit is not among those of the device.
 
     Ding, Kulkarni, Yekhanin, "Collecting telemetry data privately", NIPS 2017, flip each bit at half the budget. That
     is for two bits, which differ between two values of a device. If a device has a single bit, the whole budget is for

@@ -22,8 +22,8 @@ from simulator.protocols.protocol import Probabilities
 class TwoSteps(Repeated):
     """A frequency oracle at epsilon_forever, randomised anew in each round down to the same oracle at epsilon.
 
-    The second step keeps what the first supports with probability p2, and supports what it does not with q2, chosen
-    so that both together have the p and q of the oracle at epsilon: with p1 and q1 those of the first step,
+    The second step keeps what the first supports with probability p2, and supports what it does not with q2, chosen so
+    that both together have the p and q of the oracle at epsilon: with p1 and q1 those of the first step,
     ``p2 - q2 = (p - q) / (p1 - q1)`` and ``q2 = q - q1 (p2 - q2)``. So a single round is the one-shot oracle.
 
     Parameters and errors as for `Repeated`; epsilon must be below epsilon_forever.
@@ -135,8 +135,8 @@ class TwoSteps(Repeated):
 def one_value_loss(p1: float, second: Probabilities, size: int, rounds: int) -> float:
     """Return the loss of randomised response over `size` symbols, twice, the second time in each of some rounds.
 
-    The most revealing sequence is v1 in each round: ``p1 p2^R + (1 - p1) q2^R`` against ``q1 p2^R + p1 q2^R +
-    (size - 2) q1 q2^R``, both divided by p2^R here.
+    The most revealing sequence is v1 in each round: ``p1 p2^R + (1 - p1) q2^R`` against
+    ``q1 p2^R + p1 q2^R + (size - 2) q1 q2^R``, both divided by p2^R here.
     """
     q1, rare = (1 - p1) / (size - 1), (second[1] / second[0]) ** rounds
     return math.log((p1 + (1 - p1) * rare) / (q1 + (1 - q1) * rare))

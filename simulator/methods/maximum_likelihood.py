@@ -76,8 +76,8 @@ _REMEMBERED: OrderedDict[tuple[Likelihood, bytes], Update] = OrderedDict()
 def maxima(likelihood: Likelihood, observed: Counts) -> list[Update]:
     """Return `maximum` of each row ``(rows, outputs)`` with its usual settings, many of them in step.
 
-    `LANES` fits share each product with the matrix. Their number never changes, a lane without a fit idles, so no
-    fit depends on those beside it.
+    `LANES` fits share each product with the matrix. Their number never changes, a lane without a fit idles, so no fit
+    depends on those beside it.
 
     Raises ValueError as `maximum`.
     """
@@ -234,12 +234,12 @@ def _solved(counts: Counts, n: int, p: float, q: float) -> FloatArray:
 def closed_form(estimate: FloatArray, noise: Noise) -> FloatArray:
     """Return the maximum-likelihood frequencies for support counts, if a report supports a single value.
 
-    The channel sends x to y with probability ``q + (p - q) [x = y]``, and the update ``f <- sum_y o_y f_x A_xy /
-    sum_z f_z A_zy`` converges to the maximum of ``sum_y o_y ln(q + (p - q) f_y)``. Its Karush-Kuhn-Tucker conditions
-    give ``f_y = max(o_y / level - r, 0)`` with ``r = q / (p - q)``: a sort instead of thousands of iterations, so
-    acceleration and a stopping rule are not needed. o are the shares of the supports, clipped at 0. Exact for
-    randomised response (Pinzon et al., AAAI 2026); for protocols whose reports support several values the same formula
-    maximises a pseudo-likelihood, and goes by the name `ibu_pseudo`.
+    The channel sends x to y with probability ``q + (p - q) [x = y]``, and the update
+    ``f <- sum_y o_y f_x A_xy / sum_z f_z A_zy`` converges to the maximum of ``sum_y o_y ln(q + (p - q) f_y)``. Its
+    Karush-Kuhn-Tucker conditions give ``f_y = max(o_y / level - r, 0)`` with ``r = q / (p - q)``: a sort instead of
+    thousands of iterations, so acceleration and a stopping rule are not needed. o are the shares of the supports,
+    clipped at 0. Exact for randomised response (Pinzon et al., AAAI 2026); for protocols whose reports support several
+    values the same formula maximises a pseudo-likelihood, and goes by the name `ibu_pseudo`.
 
     Raises ValueError if the noise has no p and q.
     """

@@ -58,10 +58,10 @@ class PostProcessor:
     needs
         Inputs that it requires: ``"estimate"`` (with that alone the figures of `noise` may be NaN); ``"iid"``, noise
         that is alike in all entries; ``"haar"``, the variances of Haar differences; ``"pq"``; ``"likelihood"``;
-        ``"local_likelihood"``, of outputs that lie along the order of the values;
-        ``"pseudo_likelihood"``, for reports that support several values; ``"order"``, an ordered domain; ``"ground"``,
-        a domain on which some categories are near others; ``"attackers"``, the share of the users who may send what
-        they like, and ``"targets"``, what they promote; ``"suspects"``, the reports that support all values of a set.
+        ``"local_likelihood"``, of outputs that lie along the order of the values; ``"pseudo_likelihood"``, for reports
+        that support several values; ``"order"``, an ordered domain; ``"ground"``, a domain on which some categories are
+        near others; ``"attackers"``, the share of the users who may send what they like, and ``"targets"``, what they
+        promote; ``"suspects"``, the reports that support all values of a set.
     """
 
     name: str

@@ -35,10 +35,9 @@ def recover(observed: Observed) -> FloatArray:
     """Take off what fakes of unknown targets are taken to add: evenly from all positive estimates.
 
     Sun, Ye, Hu, Duan, Wo, Xu, Yang, "LDPRecover: recovering frequencies from poisoning attacks against local
-    differential privacy", ICDE 2024. With m fakes beside n honest users and ``eta = m / n`` the estimate is ``(f + eta
-    y) / (1 + eta)``, f
-    that of the honest reports and y that of the fakes. Fakes that each support a single value add up to
-    ``sum y = (1 - k q) / (p - q)``, which is spread over the positive estimates.
+    differential privacy", ICDE 2024. With m fakes beside n honest users and ``eta = m / n`` the estimate is
+    ``(f + eta y) / (1 + eta)``, f that of the honest reports and y that of the fakes. Fakes that each support a single
+    value add up to ``sum y = (1 - k q) / (p - q)``, which is spread over the positive estimates.
     """
     raw, (p, q) = _raw(observed), _probabilities(observed)
     positive = raw > 0
@@ -63,9 +62,9 @@ def subtract_fakes(observed: Observed) -> FloatArray:
     """Take off the most that fakes can add to known targets.
 
     The step of LDPRecover with the reports of the maximal gain attack of Cao, Jia, Gong: each report supports each
-    target, or as many as reports of a fixed size hold, and elsewhere the usual number of values. What comes back is
-    the estimate of the honest reports, but for noise, if all the fakes that are feared are there and do that; fewer of
-    them are over-corrected.
+    target, or as many as reports of a fixed size hold, and elsewhere the usual number of values. What comes back is the
+    estimate of the honest reports, but for noise, if all the fakes that are feared are there and do that; fewer of them
+    are over-corrected.
     """
     raw, (p, q) = _raw(observed), _probabilities(observed)
     k, targets = raw.shape[-1], list(_attackers(observed).targets)
@@ -86,8 +85,7 @@ def drop_fakes(observed: Observed) -> FloatArray:
     an honest report does with probability ``q^r``, or ``p q^(r-1)`` if its user holds a value of the set. Dropped where
     the reports are more than honest users give for any of the sets of r values, whatever they hold, but with
     probability `FALSE_ALARM` (Bernstein's inequality, and the union bound over all sets). The expected number of
-    dropped honest reports is put back. Nothing is dropped where nothing stands
-    out.
+    dropped honest reports is put back. Nothing is dropped where nothing stands out.
     """
     raw, (p, q), suspects, tally = _raw(observed), _probabilities(observed), observed.suspects, observed.tally
     assert suspects is not None  # noqa: S101 - what the method needs

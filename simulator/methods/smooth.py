@@ -34,13 +34,12 @@ FOLLOWED = 50  # rounds of EM that follow at most
 def em_stopped(observed: Observed) -> FloatArray:
     """Return frequencies ``(..., k)`` from accelerated EM that begins at a smooth curve and is stopped early.
 
-    The curve is about the posterior mean where the logarithm of the density is a sum of cosines whose coefficients
-    fall with their number, or with its square: a random walk, and a random walk that is summed again. The cosines run
-    over the places, or over places that are stretched where a few steps of EM have their mass, so that spikes and edges
-    may be sharp. The roughness and weight of each prior are set for each row by its marginal likelihood,
-    by Laplace's method in every Newton step (Gu, "Cross-validating non-Gaussian data", J. Comput. Graph. Statist. 1992,
-    for this order of things). Cosines are approximated by parabolas, with a parabola in each cell of the stretched
-    line.
+    The curve is about the posterior mean where the logarithm of the density is a sum of cosines whose coefficients fall
+    with their number, or with its square: a random walk, and a random walk that is summed again. The cosines run over
+    the places, or over places that are stretched where a few steps of EM have their mass, so that spikes and edges may
+    be sharp. The roughness and weight of each prior are set for each row by its marginal likelihood, by Laplace's
+    method in every Newton step (Gu, "Cross-validating non-Gaussian data", J. Comput. Graph. Statist. 1992, for this
+    order of things). Cosines are approximated by parabolas, with a parabola in each cell of the stretched line.
 
     EM goes on from there until the score is no larger than it would be on average if the frequencies were the truth.
     A last step goes from the curve to the users that were drawn from it.

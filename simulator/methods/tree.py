@@ -163,9 +163,9 @@ class _Level:
 def _shifted(rows: FloatArray, fit: _Fit, noise: FloatArray) -> FloatArray:
     """Return posterior means ``(rows, k)`` from all shifts of the tree over the estimate and its mirror images.
 
-    Nodes are numbered by their middle, from 0 to k. Beyond an end the estimate is its mirror image. A
-    node has its middle half of its length before that of the node whose left half it is, and as far after that of the
-    node whose right half it is.
+    Nodes are numbered by their middle, from 0 to k. Beyond an end the estimate is its mirror image. A node has its
+    middle half of its length before that of the node whose left half it is, and as far after that of the node whose
+    right half it is.
     """
     k = rows.shape[1]
     running, middles = _running(rows), np.arange(k + 1)

@@ -31,8 +31,8 @@ def wavelet_eb(estimate: FloatArray, noise: Noise) -> FloatArray:
 
     Translation-invariant Haar transform (Coifman, Donoho, "Translation-invariant de-noising", 1995) of the estimate and
     its mirror image, so that any k will do and neither end is torn. On each level (the coarse ones together) the
-    coefficients get a separate prior, a mixture of 0 and five Gaussians (Stephens, "False discovery rates: a new
-    deal", 2017), fitted by marginal likelihood under the known noise, and become posterior means (Johnstone, Silverman,
+    coefficients get a separate prior, a mixture of 0 and five Gaussians (Stephens, "False discovery rates: a new deal",
+    2017), fitted by marginal likelihood under the known noise, and become posterior means (Johnstone, Silverman,
     "Empirical Bayes selection of wavelet thresholds", 2005). The coarsest levels are left as they are if the coarse
     ones hold a signal. Where all levels together gain hardly any likelihood over equal frequencies, the two answers are
     averaged in proportion to their likelihoods. The order of the estimates is not kept.

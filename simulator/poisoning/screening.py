@@ -27,10 +27,10 @@ class Screened(NamedTuple):
 def screened(counts: IntArray, values: IntArray, p: float, q: float, rng: np.random.Generator) -> Screened:
     """Draw the supports of honest reports, those of the reports that support all of some values apart.
 
-    For protocols whose reports support each value independently, the true value with probability p and any other
-    with q. Exact, at a cost that does not depend on the number of users: who supports the whole set is drawn first; the
-    values outside of it do not depend on that, and those inside are drawn in sequence, given that not all of
-    them are supported.
+    For protocols whose reports support each value independently, the true value with probability p and any other with
+    q. Exact, at a cost that does not depend on the number of users: who supports the whole set is drawn first; the
+    values outside of it do not depend on that, and those inside are drawn in sequence, given that not all of them are
+    supported.
 
     counts: ``(k,)`` users who hold each value.
     """

@@ -17,8 +17,8 @@ from simulator.protocols.protocol import Blanket, Probabilities, Tally
 class GRR(FrequencyOracle):
     """Report the true value with probability p, each other value with probability q.
 
-    A report is a value in 0..k-1. Kairouz, Bonawitz, Ramage, "Discrete distribution estimation under local
-    privacy", ICML 2016 (k-RR).
+    A report is a value in 0..k-1. Kairouz, Bonawitz, Ramage, "Discrete distribution estimation under local privacy",
+    ICML 2016 (k-RR).
     """
 
     key = "grr"

@@ -36,8 +36,8 @@ class HaarHadamard(StandardProtocol):
 
     At a height t the true value is +1 (left half) or -1 (right half) at its node, and 0 at the others; the bit is the
     sign of the product of that vector with the row, flipped with probability 1 / (e^epsilon + 1). The collector can
-    assign height and row, so a report is a single bit. Cormode, Kulkarni, Srivastava, "Answering range queries
-    under local differential privacy", VLDB 2019 (HaarHRR).
+    assign height and row, so a report is a single bit. Cormode, Kulkarni, Srivastava, "Answering range queries under
+    local differential privacy", VLDB 2019 (HaarHRR).
 
     Reports are numbers of symbols: heights from 1 on, each with its rows, each with the bits 0 (-1) and 1 (+1).
 
@@ -250,8 +250,8 @@ def _drawn_rows(users: IntArray, rng: np.random.Generator) -> IntArray:
     """Draw a row for each user, evenly, and return how many have the products +1 and -1 with each ``(..., rows, 2)``.
 
     `users` are those with +1 and with -1 at each node. The bits of the row are drawn in sequence. Once a bit is drawn,
-    all that matters of the same bit of the node is whether it changed the sign. Users with the same sign are
-    merged. That takes a number of draws that grows with k log k, for any number of users.
+    all that matters of the same bit of the node is whether it changed the sign. Users with the same sign are merged.
+    That takes a number of draws that grows with k log k, for any number of users.
     """
     shape = users.shape
     size = shape[-2]

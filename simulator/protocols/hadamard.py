@@ -25,9 +25,9 @@ class HadamardResponse(SymbolOracle):
     contradicts those with a -1. A report is the number ``block * b + y``.
 
     Acharya, Sun, Zhang, "Hadamard response: estimating distributions privately, efficiently, and with little
-    communication", AISTATS 2019, Section 5 (the scheme for every epsilon; B = 1 is that of their Section 4, for
-    epsilon up to ln 2). They fill the blocks in sequence. Here the values are assigned to blocks cyclically, so that
-    blocks hold equally many values, and neighbouring values are in different blocks.
+    communication", AISTATS 2019, Section 5 (the scheme for every epsilon; B = 1 is that of their Section 4, for epsilon
+    up to ln 2). They fill the blocks in sequence. Here the values are assigned to blocks cyclically, so that blocks
+    hold equally many values, and neighbouring values are in different blocks.
 
     What `support` and `sample_support` give is the number of reports that support a value less the number that
     contradict it: it may be negative. Its mean is ``n f (p - p/e^epsilon)``, and no other value enters: values of other
@@ -113,8 +113,8 @@ class HadamardResponse(SymbolOracle):
     @property
     def attack_success(self) -> float:
         # The best guess is any value that the symbol supports: e^epsilon w / k, or w / k if it supports none, with w
-        # the probability of a symbol that does not support the true value. Three rows of which the third is the product of
-        # the first two are never all -1; a single row leaves half of a block uncovered, two rows a quarter.
+        # the probability of a symbol that does not support the true value. Three rows of which the third is the product
+        # of the first two are never all -1; a single row leaves half of a block uncovered, two rows a quarter.
         fewer, more = divmod(self.k, self.blocks)
         covered = (0.0, 0.5, 0.75, 1.0)
         half_blocks = 2 * (more * covered[min(fewer + 1, 3)] + (self.blocks - more) * covered[min(fewer, 3)])

@@ -91,9 +91,8 @@ class ProjectiveGeometry(SymbolOracle):
 
     @property
     def attack_success(self) -> float:
-        # The best guess is any value the point is orthogonal to. The first order + 1 points are those of a line,
-        # which meets all hyperplanes, so such a value always exists. If t = 2, each point is orthogonal to a single
-        # point.
+        # The best guess is any value the point is orthogonal to. The first order + 1 points are those of a line, which
+        # meets all hyperplanes, so such a value always exists. If t = 2, each point is orthogonal to a single point.
         on_one = points(self.dimension - 1, self.order)
         guessed = self.symbols if self.dimension > 2 else self.k
         x = math.exp(-self.epsilon)

@@ -330,8 +330,8 @@ class StandardProtocol(Protocol):
     k
         Domain size, at least 2.
     epsilon
-        Privacy budget per report, between 1e-6 and 32. Below, p - q drowns in rounding; above, e^epsilon
-        exceeds 7e13 and nothing is protected.
+        Privacy budget per report, between 1e-6 and 32. Below, p - q drowns in rounding; above, e^epsilon exceeds 7e13
+        and nothing is protected.
 
     Raises
     ------

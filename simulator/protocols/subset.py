@@ -62,8 +62,8 @@ class SubsetSelection(FrequencyOracle):
     def omega(self) -> int:
         """Subset size: the integer next to k / (e^epsilon + 1), above or below, with the lower mean variance.
 
-        The mean is over the domain, as in l1, l2 and mse; then no other integer is better. The choice by the
-        variance at f = 0 alone would make it up to 14 % larger.
+        The mean is over the domain, as in l1, l2 and mse; then no other integer is better. The choice by the variance
+        at f = 0 alone would make it up to 14 % larger.
         """
         if self.subset_size is not None:
             return self.subset_size

@@ -122,9 +122,8 @@ class THE(UnaryEncoding):
 
     Reports are a ``(n, k)`` array of 0 and 1. The noise of the cells is independent, so the bits are those of a unary
     encoding with the p and q below. Wang, Blocki, Li, Jha, "Locally differentially private protocols for frequency
-    estimation", USENIX Security 2017, Section 4.2 (THE). They find the threshold numerically; here in closed form.
-    It is the best at f = 0; where another threshold has a 5 % lower mean variance, subset selection has a seventh of
-    that.
+    estimation", USENIX Security 2017, Section 4.2 (THE). They find the threshold numerically; here in closed form. It
+    is the best at f = 0; where another threshold has a 5 % lower mean variance, subset selection has a seventh of that.
 
     The bits reveal less than the noisy cells: the budget of the bits, ``ln(p(1-q) / (q(1-p)))``, is below `epsilon`
     (0.90 at epsilon = 1, about epsilon/2 + 1 at large epsilon).

@@ -2,9 +2,9 @@
 
 Two collections differ in the value of a single user. Give the attacker, of the n - 1 others, all reports that are not
 drawn from the common distribution (`Blanket`). Of the m others that are, each supports either of the two values with
-probability r / share; that user's report supports the true value with probability r e^loss,
-for the other with r, and hides among the silent ones with probability share - 2 r (the rest has no information).
-So the collections differ only in two counts: the reports that support each value.
+probability r / share; that user's report supports the true value with probability r e^loss, for the other with r, and
+hides among the silent ones with probability share - 2 r (the rest has no information). So the collections differ only
+in two counts: the reports that support each value.
 
 Balle, Bell, Gascón, Nissim, "The privacy blanket of the shuffle model", CRYPTO 2019; the two counts are those of
 Feldman, McMillan, Talwar, SODA 2023, and Wang, Li, Peng, Li, Shi, Qin, "Privacy amplification via shuffling: unified,

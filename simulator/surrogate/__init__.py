@@ -2,8 +2,8 @@
 
 Wang et al., "Locally differentially private frequency estimation with consistency", NDSS 2020, Section V-D, choose a
 post-processing method by making the estimate consistent (with Norm-Sub), taking the result for the truth, and
-simulating from it. A single consistent estimate is sharper or smoother than the truth, and hides the uncertainty;
-the ensemble here draws several populations from a posterior instead.
+simulating from it. A single consistent estimate is sharper or smoother than the truth, and hides the uncertainty; the
+ensemble here draws several populations from a posterior instead.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 The models' priors are wider than the world: of what an estimate leaves open, their draws are flatter, and use the order
 less, than most truths do. The ratio of two densities is the ratio of the odds of a logistic regression that separates
 their samples: Qin, "Inferences for case-control and semiparametric two-sample density ratio models", Biometrika 1998.
-Here the samples are truths and draws, separated by a few traits of a population and an estimate; draws
-weighed by the ratio stand for truths.
+Here the samples are truths and draws, separated by a few traits of a population and an estimate; draws weighed by the
+ratio stand for truths.
 """
 
 from __future__ import annotations

@@ -50,10 +50,10 @@ class _Curve:
 def wavelet_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: np.random.Generator) -> Posterior:
     """Draw populations that are a smooth curve with 0 to 32 peaks.
 
-    The model of `wavelet_eb`: Haar coefficients with a separate prior on each level, fitted by marginal
-    likelihood. The transform begins at another place in each draw, so that its blocks stand nowhere. The highest
-    estimates may be set aside as peaks that the curve need not follow; the numbers of peaks share the draws in
-    proportion to their likelihoods, tempered.
+    The model of `wavelet_eb`: Haar coefficients with a separate prior on each level, fitted by marginal likelihood. The
+    transform begins at another place in each draw, so that its blocks stand nowhere. The highest estimates may be set
+    aside as peaks that the curve need not follow; the numbers of peaks share the draws in proportion to their
+    likelihoods, tempered.
     """
     centred, curves = _curves(estimate, noise)
     evidence = _together(curves)
