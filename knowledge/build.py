@@ -35,10 +35,10 @@ def collect(
     workers: Workers,
     progress: Progress | None = None,
 ) -> None:
-    """Bring the store to so many cells. Cells come in as they finish; what they hold does not depend on the workers.
+    """Extend the store to the given number of cells, stored as they finish; they do not depend on the workers.
 
     store: where finished cells are, and go.
-    simulated: what a worker runs, with the number of a cell.
+    simulated: the function that a worker runs, with the number of a cell.
     progress: called with the cells that are done and their number.
     """
     present = store.records()
@@ -82,7 +82,7 @@ QUICK = Size(40, 256, 32, 40, 40, 24, 12)
 
 @dataclass(frozen=True)
 class _Job:
-    """Where a build goes, and who works at what."""
+    """Folder and workers of a build."""
 
     folder: Path
     work: Path
@@ -110,8 +110,8 @@ def build(
         ``ordered_`` before the name.
     size: how much is simulated.
     seed, workers, progress: as in `collect`; the data does not depend on the workers.
-    parts: what is made: ``categories`` is ``model.npz``, ``cells.npz`` and ``provenance.json``, ``ordered`` is
-        ``leaves`` and ``curves``, and ``policies``, from what these predict, is ``policies.json``.
+    parts: the files to make: ``categories`` is ``model.npz``, ``cells.npz`` and ``provenance.json``, ``ordered`` is
+        ``leaves`` and ``curves``, and ``policies``, from the predictions of these, is ``policies.json``.
 
     Raises ValueError if `work` holds the cells of another build.
     """

@@ -1,4 +1,4 @@
-"""What look-ups cover: methods, metrics and ranges."""
+"""Coverage of look-ups: methods, metrics and ranges."""
 
 from __future__ import annotations
 
@@ -26,15 +26,16 @@ METHODS = (
     "wavelet_eb",
 )
 ALIASES = {"ibu_pseudo": "ibu"}
-# What a build measures. Data that was built before knows those of its provenance; mae, which is l1 / k, goes with them.
+# Methods and metrics of a build. Data that was built before knows those of its provenance; mae, which is l1 / k, goes
+# with them.
 MEASURED = ("l1", "mse", "l2", "kl", "js", "emd", "topk", "set", "range", "mean", "quantiles", "ks")
 ORDERED_METHODS = frozenset({"wavelet_eb", "iso_cdf", "tree_eb", "em", "ems", "em_stopped"})
 ORDERED_METRICS = frozenset({"emd", "range", "mean", "quantiles", "ks"})
 QUERY_METHODS, QUERY_METRICS = frozenset({"post_pos"}), frozenset({"set", "range"})
 UNBOUNDED = frozenset({"none", "post_pos", "norm", "base_pos", "base_cut"})  # results may lie anywhere
-BOUNDED = frozenset({"kl", "js", "quantiles"})  # metrics that are, whatever the result
+BOUNDED = frozenset({"kl", "js", "quantiles"})  # metrics that are bounded for any result
 
-EPSILON, DOMAIN, USERS = (0.1, 16.0), (2, 250_000), (1_000, 1_000_000_000)  # what the advice covers
+EPSILON, DOMAIN, USERS = (0.1, 16.0), (2, 250_000), (1_000, 1_000_000_000)  # ranges covered by the advice
 SIMULATED_DOMAIN = 4096  # largest domain that is simulated
 
 Labels = tuple[str, str]  # protocol and method
@@ -86,7 +87,7 @@ COVERED = frozenset(method for _, method in (*CATEGORIES.pairs, *LEAVES.pairs, *
 
 
 def applies(method: str, metric: str, *, ordered: bool) -> bool:
-    """Tell whether a simulated method has an error in the metric, on a domain with or without an order."""
+    """Return whether a simulated method has an error in the metric, on a domain with or without an order."""
     if not ordered and (method in ORDERED_METHODS or metric in ORDERED_METRICS):
         return False
     return method not in QUERY_METHODS or metric in QUERY_METRICS

@@ -94,8 +94,8 @@ class Networks:
     epochs: int
     folds: int  # parts of the cells; each network omits a different part
     features: tuple[str, ...]
-    # Standard deviations of the networks that are added to what they say on average: the lowest of many predicted
-    # errors is likely too low, and that was found, on shapes left out, to make up for it.
+    # Standard deviations of the networks added to their mean prediction: the lowest of many predicted errors is likely
+    # too low. On shapes left out this number corrected it.
     caution: float = 0.5
 
 
@@ -103,14 +103,14 @@ class Networks:
 class Provenance:
     """How the data was made."""
 
-    # tool_version, seed: what made it
+    # tool_version, seed: version and seed of the build
     tool_version: str
     seed: int
     # cells, populations, repetitions: how much was simulated
     cells: int
     populations: int
     repetitions: str
-    # methods, metrics, protocols, shapes: what was simulated; protocols with their shares of the cells
+    # methods, metrics, protocols, shapes: the simulated menu; protocols with their shares of the cells
     methods: tuple[str, ...]
     metrics: tuple[str, ...]
     protocols: Mapping[str, float]
@@ -118,7 +118,7 @@ class Provenance:
     # covers, simulated: ranges that look-ups cover, and that were simulated: lowest and highest by name
     covers: Mapping[str, Range]
     simulated: Mapping[str, Range]
-    networks: Networks  # what was fitted
+    networks: Networks  # fitted menu
     # seconds, finished: how long it took, and when it was done (ISO date)
     seconds: int = 0
     finished: str = ""
@@ -175,7 +175,7 @@ class Model:
         return logs.reshape(*features.shape[:-1], *self.spread.shape[1:]), outside
 
     def log_errors(self, description: Description) -> tuple[FloatArray, FloatArray]:
-        """Return log errors ``(S, P, pairs, metrics)`` of what was described, and how far features are out of range."""
+        """Return log errors ``(S, P, pairs, metrics)`` of a description, and how far features are out of range."""
         ratios, outside = self.log_ratios(description.features)
         return ratios + log_reference(description, self.table), outside
 

@@ -1,4 +1,4 @@
-"""The decision tree: which pair to use, by ε, k, n and skew alone, grown to lower the mean regret of the pair.
+"""The decision tree: which pair to use, by ε, k, n and skew only, grown to lower the mean regret of the pair.
 
 A look-up without data names the pair of its leaf. The model predicts all pairs, and names another pair only if this
 pair is surely worse by more than 5 %.
@@ -17,11 +17,11 @@ from knowledge.menu import ORDERED_METRICS, Labels
 
 DATA = Path(__file__).parent / "data"
 FILE = "policies.json"
-QUESTIONS: Mapping[str, str] = {"epsilon": "ε", "k": "k", "n": "n", "skew": "skew"}  # what a tree asks, and in words
+QUESTIONS: Mapping[str, str] = {"epsilon": "ε", "k": "k", "n": "n", "skew": "skew"}  # questions of a tree, and in words
 
 
 class PolicyCase(NamedTuple):
-    """What a tree asks about: budget, categories, users, and Zipf-equivalent exponent of the frequencies."""
+    """Case of a tree: budget, categories, users, and Zipf-equivalent exponent of the frequencies."""
 
     epsilon: float
     k: int

@@ -150,7 +150,7 @@ def _block(
     *,
     few: bool,
 ) -> ModelBlock:
-    """Return what a model predicts for those of its pairs whose protocols are asked about.
+    """Return the predictions of a model for its pairs with the given protocols.
 
     figures: log errors ``(S, ...)``, and how far features are out of range ``(P, F)``; pairs of a row stand together.
     few: whether many categories share few frequencies.
@@ -208,7 +208,7 @@ def profiles_of(frequencies: Frequencies, n: int) -> tuple[Profile, ...]:
 
 
 def first_of(frequencies: Frequencies) -> Profile | AssumedSkew:
-    """Return what has the domain size and the skew of a question."""
+    """Return the profile or assumption with the domain size and skew of a question."""
     return frequencies if isinstance(frequencies, Profile | AssumedSkew) else frequencies[0]
 
 

@@ -24,12 +24,12 @@ SHAPE_FEATURES = ("entropy_gap", "zeros", "skew", "neighbours", "log_variation",
 WIDER = {INTERPOLATED: 1.0, ASYMPTOTIC: 2.0, EXTRAPOLATED: 3.0}  # intervals, in those of interpolated figures
 INTERVAL = 1.96  # half width of a 95 % interval, in standard deviations
 SAME_METHOD = 0.25  # of the interval of a ratio, for the same method under two protocols: its errors are mostly shared
-MOST = 1.25  # over the lowest predicted error: more than that is no tie, however unsure the prediction is
-SLACK = 0.02  # how far outside what was simulated, in shares of that range, still counts as inside
+MOST = 1.25  # over the lowest predicted error: higher errors are not tied, however uncertain the prediction
+SLACK = 0.02  # tolerance outside the simulated range, as a share of that range
 
 
 class RangeWarning(UserWarning):
-    """A question lies outside what was simulated: the figures are extrapolated."""
+    """A question is outside the simulated range: the figures are extrapolated."""
 
 
 class LookUpRow(NamedTuple):
@@ -41,8 +41,8 @@ class LookUpRow(NamedTuple):
     error: float
     low: float
     high: float
-    # ratio, ratio_low, ratio_high: over the error of the best pair, and its 95 % interval; what the two have in common
-    # cancels
+    # ratio, ratio_low, ratio_high: over the error of the best pair, and its 95 % interval; shared errors of the two
+    # cancel
     ratio: float
     ratio_low: float
     ratio_high: float
@@ -103,7 +103,7 @@ def look_up(
     budgets: of protocols whose budget differs from epsilon.
 
     Raises ValueError if the model does not predict the metric, the metric needs an order that the domain has not, or no
-    pair is left.
+    pair remains.
     """
     prediction = predicted(frequencies, epsilon, n, protocols, ordered=ordered, model=model, budgets=budgets)
     return rank(prediction, metric, methods)
@@ -139,7 +139,7 @@ def rank(prediction: PredictedErrors, metric: str, methods: Iterable[str] | None
         missing=missing,
     )
     folder = prediction.models[0].folder
-    if prediction.skew is None or not (folder / FILE).exists():  # data say more than the tree sees
+    if prediction.skew is None or not (folder / FILE).exists():  # data have more information than the tree uses
         return answer
     pair = _leaf(answer, prediction.skew, folder)[0].pair
     named = [row for row in rows if row.pair == pair]
@@ -227,7 +227,7 @@ def _rows(
     errors = by_profile.mean(axis=0)
     ratios = errors - errors[0]
     width = INTERVAL * np.hypot(wider * spread, by_profile.std(axis=0))
-    # What two models err by is not shared.
+    # Errors of two models are not shared.
     apart = np.where(number == number[0], np.hypot(own, own[0]), np.hypot(spread, spread[0]))
     apart = INTERVAL * np.hypot(wider * apart, (by_profile - by_profile[:, :1]).std(axis=0))
     sorted_pairs: list[Labels] = [pairs[at] for at in order.tolist()]
@@ -285,7 +285,7 @@ def _origins(k: int, block: ModelBlock, *, warned: bool) -> list[str]:
 
 
 def costs_of(protocols: Iterable[str], k: int, epsilon: float) -> dict[str, Cost]:
-    """Return what a report of each protocol costs."""
+    """Return the cost of a report of each protocol."""
     return {name: PROTOCOLS[name](k, epsilon).cost for name in dict.fromkeys(protocols)}
 
 
@@ -325,7 +325,7 @@ class TreeReasons:
 
 
 def tree_reasons(answer: LookUp, skew: float, pair: Labels, *, folder: Path = DATA) -> TreeReasons:
-    """Hold the pair that a look-up answers with against the tree of its metric, which sees ε, k, n and skew alone.
+    """Compare the recommended pair of a look-up with the tree of its metric, which uses only ε, k, n and skew.
 
     skew: Zipf-equivalent exponent of the frequencies.
 

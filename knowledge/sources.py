@@ -49,7 +49,7 @@ OWN_ENTRY = Publication(
 
 @cache
 def sources() -> dict[str, Publication]:
-    """Return the publications of `sources.toml` and this project, by what members name as their reference."""
+    """Return the publications of `sources.toml` and this project, by the reference that members name."""
     stored = tomllib.loads(Path(__file__).with_name("sources.toml").read_text(encoding="utf-8"))
     return {reference: _publication(**entry) for reference, entry in stored.items()} | {OWN: OWN_ENTRY}
 

@@ -23,7 +23,7 @@ else:
 
         Not earlier: a package with members imports the classes above, so they must exist before it is loaded.
         """
-        if name == "register":  # its checks are more than those need who bring nothing
+        if name == "register":  # its checks are needed only for registered members
             from simulator.registration import register
 
             return register

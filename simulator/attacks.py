@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from simulator._types import FloatArray, IntArray, Reports
 from simulator.hashing import HASHES
 
-MOST_SYMBOLS = 4_000  # up to which the set that each symbol supports is looked at; of more, it is as good as random
+MOST_SYMBOLS = 4_000  # maximum number of symbols to evaluate exactly; above, support sets are treated as random
 
 
 @dataclass(frozen=True)
 class Supports:
-    """What an attacker sees of n reports.
+    """Information of n reports for an attacker.
 
     Two attacks. ``guess``: name a uniform draw of the support set, or of all values if the set is empty (Gursoy et al.
     2022; Arcolezi and Gambs 2023): what an attacker without side knowledge gets. ``pair``: answer v1 if the report
@@ -57,7 +57,7 @@ def of_subsets(reports: Reports, k: int, values: tuple[int, int]) -> Supports:
 def of_hashes(
     seeds: IntArray, symbols: IntArray, k: int, values: tuple[int, int], *, g: int, name: str = "mix64"
 ) -> Supports:
-    """Read ``(n,)`` hash seeds and symbols in 0..g-1: a report supports what its hash sends to its symbol."""
+    """Read ``(n,)`` hash seeds and symbols in 0..g-1: a report supports the values that its hash maps to its symbol."""
     sent = HASHES[name](np.arange(k), seeds[:, None], g) == symbols[:, None]
     return Supports(sent[:, values[0]], sent[:, values[1]], np.count_nonzero(sent, axis=1), k)
 
@@ -83,7 +83,7 @@ def expected_inverse(trials: int, q: float) -> float:
 def evenly_confused(success: float, k: int) -> tuple[float, float]:
     """Return both probabilities of a guess that is right with `success` and else any of the other values evenly.
 
-    That it names v1 where v1 is held, and where v2 is.
+    Return the probabilities that a guess names v1 if the user holds v1, and if v2.
 
     >>> evenly_confused(0.5, 3)
     (0.5, 0.25)

@@ -1,4 +1,4 @@
-"""Several attributes of each user: the ways to collect them, what each promises, and how exact it is.
+"""Several attributes of each user: collection methods, their guarantees and their accuracy.
 
 ``spl``: each attribute is reported, the budget split. ``smp``: a random attribute is named and reported. ``rsfd``: a
 random attribute is reported and the others are faked, without naming it (random sampling plus fake data: Arcolezi,
@@ -128,10 +128,10 @@ def sampling_shares(single: FloatArray, spread: FloatArray) -> FloatArray:
     """Return the share of the users that reports each column, ``(d,)``.
 
     single: mean variance of the estimates of a category from a report at the whole budget, ``(d,)``.
-    spread: mean of ``f (1 - f)``, ``(d,)``: who reports a column is a sample of all users.
+    spread: mean of ``f (1 - f)``, ``(d,)``: the users who report a column are a sample of all users.
 
     A column with share s has the error ``(single + spread) / (s n) - spread / n``, and by the inequality of Cauchy and
-    Schwarz their sum is lowest where s is as the square root of what it divides.
+    Schwarz their sum is lowest if s is proportional to the square root of the numerator.
     """
     roots = np.sqrt(single + spread)
     return roots / roots.sum()

@@ -31,7 +31,7 @@ class Experiment:
     Attributes
     ----------
     counts
-        ``(k,)`` users who hold each value; their frequencies are the truth. Or ``(populations, k)``, where the truth is
+        ``(k,)`` users who hold each value; their frequencies are the truth. Or ``(populations, k)``, if the truth is
         not known: repetition r simulates population ``r mod populations``; all have the same number of users.
     oracles, methods, metrics
         The menu by name: protocols of any family, methods, metrics. Each method sees the same collections, repetition
@@ -107,9 +107,9 @@ class Experiment:
 class Runs:
     """Errors of consecutive repetitions; blocks of an experiment add up."""
 
-    experiment_id: str  # `Experiment.id` of what was simulated
+    experiment_id: str  # `Experiment.id` of the simulation
     metrics: tuple[str, ...]  # names of the columns of `errors`
-    first: int  # number of the first repetition held
+    first: int  # number of the first repetition in the block
     # For each pair ``(repetitions, metrics)`` errors; NaN where a metric does not apply to the method
     errors: Mapping[Pair, FloatArray]
 
@@ -139,7 +139,7 @@ class Runs:
         return max(len(block) for block in self.errors.values())
 
     def __add__(self, later: Runs) -> Runs:
-        """Append the repetitions that follow; pairs that `later` leaves out keep what they have."""
+        """Append the repetitions that follow; pairs that `later` omits stay unchanged."""
         if (self.experiment_id, self.metrics) != (later.experiment_id, later.metrics):
             raise ValueError("only blocks of one experiment can be added")
         errors = dict(self.errors)
@@ -172,7 +172,7 @@ def simulate(
     Parameters
     ----------
     experiment
-        What to simulate.
+        The experiment to simulate.
     first, repetitions
         Which repetitions.
     pairs
@@ -280,11 +280,11 @@ def _fault_of_observed(observed: Observed) -> str | None:
 def judged(experiment: Experiment, protocol: str, observed: Observed, methods: Mapping[str, PostProcessor]) -> Runs:
     """Return the errors of methods on a collection, a row for each population that may have produced it.
 
-    Nothing is simulated: what a result may err by is read off the populations.
+    Nothing is simulated: the errors are computed against the populations.
 
-    experiment: its populations are draws of what may be the truth; NaN where a member of another package fails.
+    experiment: its populations are draws of the possible truth; NaN where a member of another package fails.
     protocol: the key of the protocol used.
-    observed: what was collected ``(k,)``.
+    observed: the collection ``(k,)``.
     """
     draws, k = experiment.populations.shape
     shown, errors = np.arange(draws), {}

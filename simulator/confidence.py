@@ -1,4 +1,4 @@
-"""How sure errors are where the truth is known only through an estimate: over draws of what it may be."""
+"""Uncertainty of errors if the truth is known only through an estimate: over draws of the possible truth."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def widened_range(values: FloatArray) -> tuple[float, float]:
 
 
 def ratio_over_truths(errors: FloatArray, reference: FloatArray) -> Ratio:
-    """Return mean(errors) / mean(reference), and the 95 % range that the ratio has over what may be the truth.
+    """Return mean(errors) / mean(reference), and the 95 % range of the ratio over the possible truths.
 
     errors, reference: ``(draws,)``, of the same draws.
     """
@@ -61,7 +61,7 @@ def probabilities(errors: Mapping[Pair, FloatArray]) -> dict[Pair, float]:
     """Return for each pair the probability that its error is within 2 % of the lowest.
 
     If several pairs are as good as the best, all have a high probability: they do not sum to 1. A share s of the draws
-    is taken for ``s (1 - 0.2 s)``.
+    counts as ``s (1 - 0.2 s)``.
 
     errors: for each pair ``(draws,)`` errors, of the same draws.
     """

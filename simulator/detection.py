@@ -1,4 +1,4 @@
-"""Which frequency a raw estimate can show to be above 0, among k categories that are all looked at."""
+"""Smallest frequency that a raw estimate can detect, when all k categories are tested."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from simulator.protocols.protocol import Linear, Protocol
 
 LEVEL, POWER = 0.05, 0.8
 FEW = 500  # supports of a category that nobody holds, up to which their law is added up
-STEPS = 64  # of the threshold on few supports that are looked ahead; of 150 settings none needed more than 14
+STEPS = 64  # look-ahead of the threshold on few supports; of 150 settings none needed more than 14
 
 
 def threshold(protocol: Protocol, n: int, categories: int | None = None) -> float:
@@ -22,7 +22,7 @@ def threshold(protocol: Protocol, n: int, categories: int | None = None) -> floa
     Where support counts are binomial, it lies between two of them: the quantile of few is exact, that of many corrected
     for skewness (Cornish, Fisher, "Moments and cumulants in the specification of distributions", 1938).
 
-    categories: how many are looked at; by default all k.
+    categories: number of tested categories; by default all k.
 
     Raises ValueError if the protocol has no raw estimate.
     """
@@ -54,8 +54,8 @@ def few_supports(protocol: Protocol, n: int) -> tuple[float, float] | None:
 def power(protocol: Protocol, n: int, frequency: float) -> float:
     """Return the probability that the estimate of a frequency passes the threshold.
 
-    That of few supports is exact, otherwise the estimate is taken as normal. If the frequency is not a whole number of
-    users, the number is rounded up or down at random.
+    That of few supports is exact, otherwise the estimate is treated as normal. If the frequency is not a whole number
+    of users, the number is rounded up or down at random.
 
     >>> from simulator import PROTOCOLS
     >>> oue = PROTOCOLS["oue"](64, 1.0)

@@ -12,7 +12,7 @@ ROUNDING = 1e-12  # of 1e12 users it moves 1, where the standard deviation is ha
 
 
 def binomial(n: IntArray | int, chance: FloatArray | float, rng: np.random.Generator) -> Any:
-    """Draw how many of n users do what each does with a chance: an integer, or integers of the shape of both.
+    """Draw binomial counts of n users with a given probability: an integer, or integers of the shape of both.
 
     `RandomState` is frozen by numpy's policy (NEP 19), and draws from the stream of the generator here.
 

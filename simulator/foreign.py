@@ -1,6 +1,6 @@
-"""Code of other packages, plug-ins and clients under audit: what it prints, raises or returns stops nothing else.
+"""Foreign code (plug-ins, clients under audit): its output, exceptions and results do not stop anything else.
 
-Members of this project are called as they are: what they raise is a fault of ours, and stays.
+Members of this project are called directly: their exceptions are our faults, and are not caught.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def described(error: BaseException, longest: int = LONGEST) -> str:
 
 
 def guard(call: Callable[[], T], longest: int = LONGEST) -> T:
-    """Return what foreign code gives; raises ForeignError for what it raises, an exit of the program included."""
+    """Return the result of foreign code; raises ForeignError for its exceptions, including an exit of the program."""
     try:
         return call()
     except ForeignError:
@@ -79,9 +79,9 @@ def guard(call: Callable[[], T], longest: int = LONGEST) -> T:
 
 
 def attempt(name: str, call: Callable[[], T], fault: Callable[[T], str | None]) -> T | None:
-    """Return what a call into a member gives.
+    """Return the result of a call into a member.
 
-    For a member of another package that fails, or gives what has a fault, there is a `PluginWarning`, and None.
+    If a member of another package fails, or its result has a fault: warns with `PluginWarning` and returns None.
 
     fault: returns what is wrong with a result, or None.
     """
@@ -132,5 +132,5 @@ def fault_of_figures(result: object, shape: tuple[int, ...]) -> str | None:
 
 
 def containment() -> AbstractContextManager[object]:
-    """Send what foreign code prints to standard error: the answer has standard output."""
+    """Redirect the output of foreign code to standard error: standard output is for the answer."""
     return redirect_stdout(sys.stderr)

@@ -1,4 +1,4 @@
-"""Count what hashed reports support: the values that the hash function of each report sends to its symbol.
+"""Support counts of hashed reports: the values that the hash function of each report maps to its symbol.
 
 The reference is `simulator.hashing`: ``HASHES[name](values, seeds[:, None], g) == symbols[:, None]``, added up. Here
 the same bits in fewer steps: blocks of hashes that stay in the cache of a core, all steps in place; common parts of
@@ -37,7 +37,7 @@ def count_supports(name: str, seeds: IntArray, symbols: IntArray, k: int, g: int
     name
         A key of `simulator.hashing.HASHES`.
     seeds, symbols
-        ``(n,)`` each: of which hash function, and what was reported. A symbol outside 0..g-1 supports nothing.
+        ``(n,)`` each: the hash functions, and the reported symbols. A symbol outside 0..g-1 supports nothing.
     k, g
         Number of values, and of symbols.
 
@@ -94,7 +94,7 @@ class _Mix64:
         return ((first, min(ROWS, k - first)) for first in range(0, k, ROWS))
 
     def fill(self, first: int, words: Words, spare: Words) -> None:
-        """Hash so many values as there are rows from `first` on: fill `words` ``(rows, n)``."""
+        """Hash consecutive values from `first` on, a value per row: fill `words` ``(rows, n)``."""
         values = np.arange(first, first + len(words), dtype=np.uint64) * _GAMMA
         np.add(values[:, None], self._seeds, out=words)
         _mix(words, 30, spare)
@@ -137,7 +137,7 @@ class _Xxh32:
         _mix(words, 16, spare)
 
     def _state(self, digits: int, done: int, begin: int) -> Words:
-        """Return the states ``(n,)`` of texts of so many digits after the first `done` of them, the number `begin`."""
+        """Return the states ``(n,)`` of texts of `digits` digits after the first `done` of them, the number `begin`."""
         if done == 0:
             return self._seeds + np.uint32(_P5 + digits & 0xFFFFFFFF)
         last, state = self._states.get((digits, done), (-1, self._seeds))
@@ -173,7 +173,7 @@ def _mix(words: Words, bits: int, spare: Words) -> None:
 
 
 def _rotate(words: Words, bits: int, spare: Words) -> None:
-    """Rotate to the left, in place."""
+    """Rotate left, in place."""
     word = words.dtype.type
     np.left_shift(words, word(bits), out=spare)
     np.right_shift(words, word(8 * words.dtype.itemsize - bits), out=words)

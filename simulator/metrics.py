@@ -20,7 +20,7 @@ TOP_SHARE = 0.05
 DECILES = np.arange(1, 10) / 10
 ROUNDING = 1e-10  # tolerance of a running sum against a level, less than the share of a single user
 SET_SHARE = 0.1
-CLIPPED_SETS, CLIPPED_RANGES = 256, 1024  # sampled queries that measure what clipping each answer changes
+CLIPPED_SETS, CLIPPED_RANGES = 256, 1024  # sampled queries that measure the effect of clipping each answer
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ def _repaired(estimate: FloatArray, mix: float) -> FloatArray:
 
 def _divergence(a: FloatArray, b: FloatArray) -> FloatArray:
     occurs = np.broadcast_to(a > 0, np.broadcast_shapes(a.shape, b.shape))
-    ratio = np.divide(a, b, out=np.full(occurs.shape, np.inf), where=b > 0)  # infinite only where b misses what occurs
+    ratio = np.divide(a, b, out=np.full(occurs.shape, np.inf), where=b > 0)  # infinite only where b is 0 but a is not
     total = (a * np.log(ratio, out=np.zeros(occurs.shape), where=occurs)).sum(axis=-1)
     return np.maximum(total, 0.0)  # rounding can leave -1e-17 for equal distributions
 
@@ -252,7 +252,7 @@ def set_error(estimate: FloatArray, truth: FloatArray, set_share: float = SET_SH
 def set_error_clipped(
     estimate: FloatArray, truth: FloatArray, set_share: float = SET_SHARE, seed: int = 0
 ) -> FloatArray:
-    """Return `set_error` with negative answers replaced by 0: the closed form times what clipping leaves of it.
+    """Return `set_error` with negative answers replaced by 0: the closed form times the share left by clipping.
 
     The rest is measured on 256 subsets drawn from the named stream of `seed`, the same for all estimates.
     """
@@ -293,7 +293,7 @@ def range_error(estimate: FloatArray, truth: FloatArray) -> FloatArray:
 
 
 def range_error_clipped(estimate: FloatArray, truth: FloatArray, seed: int = 0) -> FloatArray:
-    """Return `range_error` with negative answers replaced by 0: the exact mean times what clipping leaves of it.
+    """Return `range_error` with negative answers replaced by 0: the exact mean times the share left by clipping.
 
     The rest is measured on 1,024 ranges drawn from the named stream of `seed`, the same for all estimates.
     """

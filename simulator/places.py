@@ -24,7 +24,7 @@ class Places:
     ground
         Distance between two cells: ``"euclidean"`` or ``"manhattan"``.
     height, width
-        Size of a cell, in whatever unit distances are to have.
+        Size of a cell, in the unit of distances.
 
     Raises
     ------
@@ -57,7 +57,7 @@ class Places:
         return self.length(self.rows - 1, self.columns - 1)
 
     def length(self, rows: int, columns: int) -> float:
-        """Return the distance of two cells that are so many rows and columns apart."""
+        """Return the distance of two cells at an offset of rows and columns."""
         down, across = abs(rows) * self.height, abs(columns) * self.width
         return down + across if self.ground == "manhattan" else math.hypot(down, across)
 

@@ -1,8 +1,8 @@
 """Members from other packages: entry points, looked up once, checked, and put into the three tables.
 
 A package offers a member under a key in an entry-point group: ``ldp_advise.protocols`` (a `FrequencyOracle` subclass),
-``ldp_advise.postprocessors`` (a `PostProcessor`), ``ldp_advise.metrics`` (a `Metric`). What cannot be taken in is left
-out with a `PluginWarning`; it never keeps the others, or the tool, from working.
+``ldp_advise.postprocessors`` (a `PostProcessor`), ``ldp_advise.metrics`` (a `Metric`). Invalid members are skipped with
+a `PluginWarning`; the other members and the tool still work.
 """
 
 from __future__ import annotations
@@ -48,13 +48,14 @@ _settled: set[EntryPoint] = set()
 
 
 def load() -> tuple[dict[str, dict[str, Any]], bool]:
-    """Put the members of all installed packages into the tables; repeated calls do no more than is left to do.
+    """Put the members of all installed packages into the tables; repeated calls do only the remaining work.
 
-    Returns the tables by name, and whether nothing is left to do: a package that is being imported right now is passed
-    over without a warning, because its members do not exist yet. Warns PluginWarning for each member that is left out.
+    Returns the tables by name, and whether all work is done: a package that is being imported right now is skipped
+    without a warning, because its members do not exist yet. Warns PluginWarning for each skipped member.
     """
     found = entry_points()
-    # Directories list their files in any order; tables, and who comes first when two claim a name, must not.
+    # Directories list their files in any order; tables, and the order of two members with the same name, must not
+    # depend on that.
     entries = [entry for group in GROUPS for entry in sorted(found.select(group=group), key=_place)]
     with containment():
         complete, left_out = take_in(entries, TABLES, _settled)
@@ -136,7 +137,7 @@ def _member(entry: EntryPoint, tables: dict[str, dict[str, Any]]) -> Any:
 
 
 def _missing(member: Any, table: str) -> str | None:
-    """Return what a member should be and is not."""
+    """Return which requirement a member does not meet."""
     if table == "POSTPROCESSORS":
         return None if isinstance(member, PostProcessor) else "a PostProcessor"
     if table == "METRICS":

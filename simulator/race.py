@@ -61,7 +61,7 @@ def race(
         racing = companions.union(*(verdict.racing for verdict in verdicts))
         racing |= {(protocol, "none") for protocol, _ in racing}
         target = min(2 * runs.repetitions, max_repetitions)
-        # A pair that had dropped out comes back when the lead changes hands: it makes up what it missed.
+        # An eliminated pair can return when the leader changes: it then catches up on the missed repetitions.
         behind: dict[int, list[Pair]] = {}
         for pair in experiment.pairs:
             if pair in racing:

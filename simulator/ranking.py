@@ -17,7 +17,7 @@ Cost: TypeAlias = tuple[float | str, ...]  # of a report: bits, work of the serv
 
 SQUARED = "frequency²"  # unit of metrics that are means of squares
 PRACTICAL_RATIO = 1.05  # a smaller disadvantage is no reason to prefer another pair
-DIGITS = 6  # of a ratio, behind which errors differ by rounding alone
+DIGITS = 6  # of a ratio; larger errors differ only by rounding
 AS_GOOD = 1.01  # errors within 1 % of each other are called equal
 CONFIDENCE = 0.95
 LEAST_SKEW = 1e-6  # of a mean, below which the correction of its interval is rounding
@@ -47,7 +47,7 @@ class Ratio(NamedTuple):
 
     @property
     def is_open(self) -> bool:
-        """Whether the interval includes both 1 and a 5 % disadvantage, so that repetitions could still tell."""
+        """Whether the interval includes both 1 and a 5 % disadvantage, so that more repetitions could still decide."""
         return self.low <= 1 and self.high > PRACTICAL_RATIO
 
 
@@ -99,7 +99,7 @@ def places(
 
 
 class Contenders(NamedTuple):
-    """Who is still in the race for the first rank (a 5 % disadvantage is not proven), and who is still undecided."""
+    """Pairs still in the race for the first rank (no proven 5 % disadvantage), and pairs still undecided."""
 
     racing: frozenset[Pair]
     open: frozenset[Pair]
@@ -138,7 +138,7 @@ class Standing(NamedTuple):
 
 @lru_cache(maxsize=512)
 def t_quantile(repetitions: int) -> float:
-    """Return the two-sided 95 % quantile of Student's t for the mean of so many repetitions."""
+    """Return the two-sided 95 % quantile of Student's t for the mean of n repetitions."""
     from scipy.special import stdtrit  # imported when used: advice without simulation needs no scipy
 
     return float(stdtrit(repetitions - 1, (1 + CONFIDENCE) / 2))
@@ -207,7 +207,7 @@ def leading(errors: Mapping[Pair, FloatArray]) -> Pair:
 
 
 def contenders(errors: Mapping[Pair, FloatArray], ratio: RatioOf = paired_ratio) -> Contenders:
-    """Say which pairs may still belong to the first rank, and for which of them repetitions could still tell."""
+    """Return which pairs may still belong to the first rank, and for which more repetitions could decide."""
     if not errors:
         return Contenders(frozenset(), frozenset())
     leader = leading(errors)
@@ -225,7 +225,8 @@ def rank(
 
     A pair is tied with the lowest error if it is within 5 % of it, or its paired 95 % interval includes 1. Errors are
     compared over the repetitions that both have, never over different ones; a mean of fewer repetitions is scaled by
-    how easy these were for the lowest error. What has no finite mean error is worse than anything that has.
+    how easy these were for the lowest error. A pair without a finite mean error is worse than any pair with a finite
+    mean error.
 
     errors: for each pair ``(repetitions,)`` errors in a metric, at least two.
     cost: of a report, by protocol.

@@ -46,7 +46,8 @@ def register(member: Any, kind: str | None = None, *, source: str | None = None)
     Raises
     ------
     ValueError
-        One line, if it is no such member, its name is taken, or it breaks its contract (`simulator.conformance`).
+        A single line, if it is not such a member, its name is taken, or it breaks its contract
+        (`simulator.conformance`).
     """
     table, _ = plugins.load()
     code = getattr(member, "function", member)  # of a PostProcessor or a Metric
@@ -92,7 +93,7 @@ def _made(member: Any, kind: str, called: str) -> Any:
 
 
 def _left_open(member: type) -> list[str]:
-    """Return all that a protocol has to define and does not."""
+    """Return the required attributes that a protocol does not define."""
     texts = [f"the text {field}" for field in ("key", "title", "reference") if not text_of(member, field)]
     return [*texts, *sorted(getattr(member, "__abstractmethods__", ()))]
 

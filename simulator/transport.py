@@ -61,12 +61,12 @@ def transports(rows: FloatArray, places: Places) -> FloatArray:
     The cheapest flow (Beckmann, 1952) is found by the primal-dual iteration of Jacobs, Léger, Li, Osher, "Solving
     large-scale optimization problems with a convergence rate independent of grid size", SIAM J. Numer. Anal. 2019,
     whose dual step inverts the Laplacian by cosine transforms. Its flow, made feasible, costs too much; its potential,
-    made feasible, proves too little: the two are the bounds, and `GAP` is how far apart they may be, relatively. The
-    value is the geometric mean of the bounds, so its relative error is at most about ``(GAP + detour) / 2``.
+    made feasible, proves too little: the two are the bounds, and `GAP` is their maximum relative distance. The value is
+    the geometric mean of the bounds, so its relative error is at most about ``(GAP + detour) / 2``.
 
     On a line the running sums give the exact value. The cost of a step grows little faster than the number of cells.
-    The iteration runs in single precision, many rows at once that do not see each other; the bounds of what it finds
-    are worked out in double precision.
+    The iteration runs in single precision, many independent rows at once; the bounds of its results are computed in
+    double precision.
     """
     if 1 in (places.rows, places.columns):
         cost = np.abs(np.cumsum(rows, axis=1)).sum(axis=1) * places.length(*divmod(1, places.columns))
@@ -112,7 +112,7 @@ def _between(rows: FloatArray, network: _Network) -> FloatArray:
 def _bounds(
     mass: FloatArray, flow: FloatArray, potential: FloatArray, network: _Network
 ) -> tuple[FloatArray, FloatArray]:
-    """Return what a potential ``(rows, k)`` proves to be needed, and what a flow ``(steps, rows, k)`` costs."""
+    """Return the lower bound from a potential ``(rows, k)``, and the cost of a flow ``(steps, rows, k)``."""
     steepest = network.steepest(potential)
     proven = (potential * mass).sum(axis=1)
     low = np.divide(proven, steepest, out=np.zeros(len(mass)), where=steepest > 0)
@@ -168,7 +168,7 @@ class _Network:
             np.subtract(moved, held, out=each[:, :-shift])
 
     def divergence(self, flow: FloatArray | NDArray[np.float32]) -> Any:
-        """Return what leaves each cell, less what arrives."""
+        """Return the outflow minus the inflow of each cell."""
         result = flow.sum(axis=0)
         for shift, each in zip(self.shifts, flow, strict=True):
             result[:, shift:] -= each[:, :-shift]
@@ -183,7 +183,7 @@ class _Network:
         return np.max(falls, axis=0)
 
     def cost(self, flow: FloatArray, rest: FloatArray) -> FloatArray:
-        """Return what a flow costs ``(rows,)`` after the potentials of what it leaves over flow straight."""
+        """Return the cost ``(rows,)`` of a flow whose remaining imbalance is sent straight."""
         total = np.zeros(len(rest))
         for place, (shift, inside, length) in enumerate(zip(self.shifts, self.inside, self.lengths, strict=True)):
             each = flow[place, :, :-shift]
@@ -219,7 +219,7 @@ def _network(places: Places) -> _Network:
 
 
 def _inside(down: int, across: int, shape: tuple[int, int]) -> NDArray[np.bool_]:
-    """Tell for each cell, row by row, whether a step from it ends on the grid."""
+    """Return for each cell, row by row, whether a step from it ends on the grid."""
     rows, columns = np.indices(shape)
     return ((rows + down < shape[0]) & (columns + across >= 0) & (columns + across < shape[1])).ravel()
 

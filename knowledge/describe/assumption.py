@@ -1,4 +1,4 @@
-"""The histogram that is assumed when none is known: a Zipf distribution of some skew, or a named shape."""
+"""The assumed histogram when none is known: a Zipf distribution of some skew, or a named shape."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ def parse_shape(text: str) -> tuple[str, float | None]:
 
 
 class AssumedSkew(NamedTuple):
-    """A skew between 0 and 8 of which nothing else is known: it stands for several histograms.
+    """A skew between 0 and 8 without further knowledge: it represents several histograms.
 
     Without an order, for two rank laws: Zipf, and a typical draw from a Dirichlet distribution. With one, for smooth
-    shapes: Zipf in order, an exponential fall, and a bell; two categories have no bell, as what is symmetric is exactly
+    shapes: Zipf in order, an exponential fall, and a bell; two categories have no bell, as a symmetric shape is exactly
     even there. All have about the same sum of squares, and the first has exactly the skew. Nothing is random.
     """
 
@@ -69,7 +69,7 @@ class AssumedSkew(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the histograms are called."""
+        """Names of the histograms."""
         if not self.ordered:
             return ("Zipf", "Dirichlet")
         return ("Zipf", "exponential", "bell") if self.k > 2 else ("Zipf", "exponential")

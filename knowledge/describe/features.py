@@ -1,4 +1,4 @@
-"""What a histogram is under a noise: the inputs of the model, and the errors that its outputs are relative to."""
+"""Features of a histogram under a noise: the inputs of the model, and the reference errors of its outputs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from simulator.metrics import SET_SHARE
 NAMES = (*VALUE_FEATURES, *ORDER_FEATURES, *LEVEL_FEATURES)
 ADDED = [*VALUE_FEATURES.values(), *ORDER_FEATURES.values(), *LEVEL_FEATURES.values()]
 LOGS = np.array([place for place, added in enumerate(ADDED) if added is not None])
-LEAST_STEPS = 1e-3  # bins: deciles that no repetition misses are not told from those that a few thousand miss once
+LEAST_STEPS = 1e-3  # bins: deciles missed by no repetition count the same as those missed by 1 in a few thousand
 OFFSETS = np.array([added for added in ADDED if added is not None], dtype=SINGLE)[:, None, None]
 
 
@@ -39,8 +39,8 @@ class Description(NamedTuple):
         return Description(self.features[:, noises], raw, self.cap, self.few)
 
 
-# Matrix products in single precision may raise the flag for lanes of a register that hold nothing, so what comes out is
-# looked at instead.
+# Matrix products in single precision may raise the flag for unused lanes of a register, so the results are checked
+# instead.
 @np.errstate(invalid="ignore")
 def describe(profiles: Sequence[Profile], noises: Sequence[Noise]) -> Description:
     """Return the features and reference errors of histograms of the same domain size under each of the noises.

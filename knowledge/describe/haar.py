@@ -1,9 +1,9 @@
 """Haar transforms of a histogram: squared coefficients by level, and the transform at every shift.
 
 The latter is mirrored at the ends (Coifman, Donoho, 1995). A level takes the differences of neighbouring blocks of
-`half` values, and brings to a value the mean of what the shifts bring that put it into the left block, or with the
-other sign into the right one. Both follow from sums along the domain: of the values, and of these sums. They are odd
-and even about either end, so that a single domain is enough.
+`half` values, and adds to a value the mean over all shifts, positive if it is in the left block, negative if in the
+right block. Both follow from sums along the domain: of the values, and of these sums. They are odd and even about
+either end, so that a single domain is enough.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def haar_squares(f: FloatArray) -> list[FloatArray]:
 
 
 def residual_squares(f: FloatArray) -> list[FloatArray]:
-    """Return what average interpolation leaves of squared orthonormal Haar coefficients by level, finest first."""
+    """Return squared orthonormal Haar coefficients by level after average interpolation, finest first."""
     nodes, levels, scale = f, [], 0.5
     while len(nodes) > 1:
         left, right = halves(nodes)
@@ -63,7 +63,7 @@ def squares_above(levels: list[FloatArray], places: IntArray) -> FloatArray:
 
 
 def shifted_haar(f: FloatArray, places: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Return the mean squared coefficient of each level, of length 1, and what each brings to the values at places.
+    """Return the mean squared coefficient of each level, of length 1, and each level's part in the values at places.
 
     Levels from the finest, ``(L,)`` and ``(places, L)``.
     """

@@ -111,7 +111,7 @@ def tree_figures(profiles: Sequence[Profile], epsilon: float, n: int) -> TreeFig
 def _tails(profiles: Sequence[Profile], raw_curve: FloatArray) -> FloatArray:
     """Return the remaining share ``(S, protocols)`` of noise if each running sum is kept, or set to 0 or 1.
 
-    A small mass far from the rest leaves running sums near 0 or 1 over a long stretch, where a hump alone leaves none.
+    A small mass far from the rest leaves running sums near 0 or 1 over a long stretch, where a hump leaves none.
     """
     sums = np.stack([profile.cumulated for profile in profiles])[:, None]
     lengths = np.diff(profiles[0].ends, prepend=0.0) / profiles[0].k
@@ -122,7 +122,7 @@ def _tails(profiles: Sequence[Profile], raw_curve: FloatArray) -> FloatArray:
 def _risks(profiles: Sequence[Profile], noise: FloatArray, groups: IntArray, nodes: IntArray) -> Iterator[FloatArray]:
     """Yield the remaining error ``(S, protocols, heights)`` if each coefficient is kept or set to 0, as is best.
 
-    The same for what interpolation leaves of the coefficients; and of that, if all of a height are shrunk alike.
+    The same for the coefficients after interpolation; and for these if all of a height are shrunk alike.
     """
     limit, starts = np.repeat(noise, groups, axis=1), np.cumsum(groups) - groups
     for squares in ([profile.details for profile in profiles], [profile.residuals for profile in profiles]):

@@ -15,16 +15,16 @@ from simulator._types import FloatArray, IntArray
 from simulator.metrics import TOP_SHARE
 from simulator.populations import apportion
 
-FULL = 256  # values that are looked at; of larger domains, groups of them
+FULL = 256  # maximum number of values; larger domains are grouped
 FEW, ATOMS = 64, 16  # values that are enough to find a level, and to find a Bayes risk
 DETAILS = 64  # maximum number of wavelet coefficients per level
-SINGLY = 64  # domains up to this size are looked at category by category along the order; larger ones in blocks
+SINGLY = 64  # domains up to this size are processed category by category along the order; larger domains in blocks
 BLOCKS, BINS = 256, 48  # stretches of a large domain, and bins of frequency in each
 LEAST_BIN = 1e-6  # of the largest frequency: all lower frequencies share a bin
-PLACES, TOP_PLACES = 256, 64  # places at which the wavelet coefficients above them are looked at
+PLACES, TOP_PLACES = 256, 64  # number of places for the wavelet coefficients above them
 HEAD = 1024  # terms of a sum over ranks that are added up; the rest is integrated
 RANK_LOGS = np.log(np.arange(1, HEAD + 1, dtype=np.float64))
-EXACT_USERS = 100  # users per category from which rounding to whole users is left out
+EXACT_USERS = 100  # users per category from which rounding to whole users is ignored
 SKEW_MAX = 8.0
 TINY = 1e-12
 
@@ -64,8 +64,7 @@ class Profile:
     cumulated: FloatArray  # frequency up to the end of each block ``(B,)``
     details: Groups  # squared coefficients of the Haar transform, finest level first
     finest: int  # how many of these groups are of the finest level
-    # The same of what is left of the differences after what the masses of the neighbours of each node suggest (average
-    # interpolation)
+    # The same for the differences after average interpolation from the neighbours of each node
     residuals: Groups
     depths: FloatArray  # mean squared coefficient of the finest level, and of three thirds of the others ``(4,)``
     # How many of the places of `paths` are spread evenly over the domain; the others are those of top values
@@ -74,7 +73,7 @@ class Profile:
     paths: FloatArray  # squared coefficients above each place, ``(places, levels)``
     # Mean squared coefficient of each level of the Haar transform at every shift, mirrored at the ends
     energies: FloatArray
-    parts: FloatArray  # what each of these levels brings to the values at the same places ``(places, levels)``
+    parts: FloatArray  # contribution of each of these levels to the values at the same places ``(places, levels)``
 
     @cached_property
     def smoothness(self) -> Smoothness:

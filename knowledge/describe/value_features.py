@@ -16,7 +16,7 @@ from simulator._types import RealArray, SingleArray
 THRESHOLDS = (0.5, 1.0, 2.0, 4.0, 8.0)  # in noise sd
 CHANCE = 0.3  # in sd
 APART = 2.0  # sd between neighbours that are of different levels
-FEW, SHARED = 8.5, 3.0  # different frequencies that are few, where on average so many categories share each
+FEW, SHARED = 8.5, 3.0  # "few" different frequencies: on average this number of categories share each
 NODES, _WEIGHTS = hermegauss(7)  # quadrature of a standard normal variable: exact up to the 13th power
 SHARES = _WEIGHTS / _WEIGHTS.sum()
 ABOVE = tuple(f"{what}_above_{c:g}" for what in ("mass", "share") for c in THRESHOLDS)
@@ -72,11 +72,11 @@ class ValueFigures(NamedTuple):
     raw_l1: SingleArray
     raw_kl: SingleArray
     raw_top: SingleArray
-    thresholds: SingleArray  # what `thresholds` returns, ``(2, U, P, 1)``
+    thresholds: SingleArray  # result of `thresholds`, ``(2, U, P, 1)``
 
 
 def value_figures(histograms: Histograms, noises: Noises) -> ValueFigures:
-    """Return what the values of histograms and the noises decide."""
+    """Return the features that depend on the values of histograms and the noises."""
     k, value, weight = SINGLE(histograms.k), histograms.values, histograms.weights[:, None, :, 0]
     at_zero, _, users, fixed, shift = (column[:, 0] for column in noises)
     sd = np.sqrt(at_zero)
@@ -163,7 +163,7 @@ def _bayes(histograms: Histograms, noises: Noises) -> tuple[SingleArray, ...]:
 
 
 def _least_cut(histograms: Histograms, negative: SingleArray, sd: SingleArray) -> SingleArray:
-    """Return what `norm_cut` takes away at least ``(U, P)``, as it sets whole values to 0, the smallest first.
+    """Return the minimum mass ``(U, P)`` that `norm_cut` removes, as it sets whole values to 0, the smallest first.
 
     It must take as much as there is below 0, on average `negative`, and with little noise some of that by chance.
     """
@@ -179,9 +179,9 @@ def _least_cut(histograms: Histograms, negative: SingleArray, sd: SingleArray) -
 def bayes_risk(atoms: RealArray, weights: RealArray, variance: RealArray) -> tuple[RealArray, RealArray]:
     """Return mean squared and mean absolute error of the posterior mean at each atom, ``(..., A)``.
 
-    The prior is the distribution of the values themselves: what a nonparametric empirical Bayes method estimates
-    (Robbins, "An empirical Bayes approach to statistics", 1956). No method that treats each value alone does better on
-    average.
+    The prior is the distribution of the values themselves: which a nonparametric empirical Bayes method estimates
+    (Robbins, "An empirical Bayes approach to statistics", 1956). No method that treats each value separately does
+    better on average.
 
     atoms: the values ``(..., A)``.
     weights: how many categories have each ``(..., A)``.
@@ -207,11 +207,11 @@ def bayes_risk(atoms: RealArray, weights: RealArray, variance: RealArray) -> tup
 
 
 def _level_errors(histograms: Histograms, noises: Noises) -> tuple[SingleArray, ...]:
-    """Return the number of levels, and the errors of who knows to which level each category belongs, ``(U, P)``.
+    """Return the number of levels, and the errors if the level of each category is known, ``(U, P)``.
 
     The errors as l1, as l2 squared, and as kl.
 
-    A level is a frequency that many categories share, or nearly so, and that noise leaves apart from others. Empirical
+    A level is a frequency that many categories share, or nearly so, and that stays distinct under the noise. Empirical
     Bayes finds such levels, and then errs by little more than the means of them: far less than the Bayes risk of
     frequencies that are spread out. Of each level its mean is estimated, and the categories are shrunk towards it by
     how much they differ.
@@ -243,5 +243,5 @@ def _level_errors(histograms: Histograms, noises: Noises) -> tuple[SingleArray, 
 
 
 def has_few(log_k: RealArray, log_distinct: RealArray) -> NDArray[np.bool_]:
-    """Tell where few frequencies are shared by many categories: errors are predicted less well there."""
+    """Return where many categories share few frequencies: errors are predicted less well there."""
     return (log_k + log_distinct <= np.log(FEW)) & (log_distinct <= -np.log(SHARED))

@@ -40,7 +40,7 @@ class SimulatedCell:
 
     @property
     def noise(self) -> Noise:
-        """What a method knows of the noise."""
+        """Noise as a method sees it."""
         return frequency_oracles()[self.protocol](self.k, self.epsilon).noise(self.n)
 
     def stream(self, name: str, *places: int | str) -> np.random.Generator:
@@ -101,7 +101,7 @@ def log_uniform(ends: tuple[float, float], rng: np.random.Generator) -> float:
 
 
 class Record(TypedDict):
-    """A finished cell as JSON: its number, and what `Measured` holds."""
+    """A finished cell as JSON: its number, and the content of `Measured`."""
 
     index: int
     error: list[list[list[float]]]
@@ -130,14 +130,14 @@ def _digits(value: float, digits: int = 5) -> float:
 
 
 def measured_of(record: Record, cell: SimulatedCell) -> Measured:
-    """Return what a record holds of its cell."""
+    """Return the measurements of a record."""
     return Measured(
         cell, np.array(record["error"], dtype=np.float64), np.array(record["relative_variance"], dtype=np.float64)
     )
 
 
 def record_of(index: int, seed: int, largest: int) -> Record:
-    """Simulate cell number `index` and return its record; what a worker runs."""
+    """Simulate cell number `index` and return its record; run by workers."""
     return simulate(cell(index, seed=seed, largest=largest)).to_record()
 
 
@@ -155,7 +155,7 @@ def simulate(cell: SimulatedCell) -> Measured:
 def errors_of(
     method: PostProcessor, observed: Observed, counts: IntArray, metrics: Sequence[str]
 ) -> tuple[FloatArray, FloatArray]:
-    """Return mean errors ``(populations, metrics)`` of what a method makes of collections, and relative variances.
+    """Return mean errors ``(populations, metrics)`` of a method on collections, and relative variances.
 
     counts: of the populations ``(populations, k)``; their collections are equally many each, in sequence.
     """

@@ -22,7 +22,7 @@ from simulator._types import FloatArray, IntArray, RealArray, SingleArray
 from simulator.populations import apportion
 
 OTHERS = 4  # noises under which the population of each row is described once more, without simulating
-LIMIT = 6.0  # log ratios beyond it say only that a method is out of the question
+LIMIT = 6.0  # larger log ratios mean only that a method is unsuitable
 EVEN, NEAR = 0.2, 0.3  # weight of all methods alike; log distance from the best at which the rest fades
 NETWORKS = 8
 GUESS_EPOCHS = 0.4  # number of passes of the networks that guess the pairs near the best, relative to the others
@@ -48,9 +48,9 @@ class Dataset:
 
 
 def weights_of(errors: RealArray, table: ErrorTable, even: float = EVEN) -> FloatArray:
-    """Return what each log error ``(rows, methods, metrics)`` counts: `even`, and 1 more where the method is best.
+    """Return the weight of each log error ``(rows, methods, metrics)``: `even`, plus 1 where the method is best.
 
-    That is what advice is about.
+    Advice is about the best method.
     """
     best = np.where(table.competing, errors, np.inf).min(axis=1, keepdims=True)
     return even + np.exp(-np.maximum(errors - best, 0.0) / NEAR)
@@ -176,7 +176,7 @@ def distil(
 ) -> Network:
     """Return a network that predicts the mean of several networks, in a fraction of their time.
 
-    What they say of a row needs no simulation, so there can be many more rows than were simulated (Hinton, Vinyals,
+    Their prediction for a row needs no simulation, so there can be many more rows than simulated rows (Hinton, Vinyals,
     Dean, "Distilling the knowledge in a neural network", 2015).
 
     caution: as in `Networks`.
@@ -193,7 +193,7 @@ def distil(
 
 
 def _together(networks: Sequence[Network], features: FloatArray, caution: float) -> FloatArray:
-    """Return what networks say together ``(rows, O)``: their mean, and `caution` standard deviations."""
+    """Return the joint prediction of networks ``(rows, O)``: their mean, and `caution` standard deviations."""
     result = []
     for start in range(0, len(features), PART):
         each = np.stack([network(features[start : start + PART]) for network in networks])
@@ -204,10 +204,10 @@ def _together(networks: Sequence[Network], features: FloatArray, caution: float)
 def spreads(
     residual: FloatArray, near: FloatArray, variance: FloatArray, own_variance: FloatArray | float = 0.0
 ) -> tuple[FloatArray, FloatArray]:
-    """Return standard deviations of the residuals, without that of sampling, and of what a method does not share.
+    """Return standard deviations of the residuals, without that of sampling, and of the part that methods do not share.
 
-    residual, near, variance: ``(rows, methods, metrics)``: what was missed; what it counts; how much of it is sampling.
-    own_variance: how much of what is not shared is taken for sampling.
+    residual, near, variance: ``(rows, methods, metrics)``: residual; its weight; its sampling variance.
+    own_variance: sampling variance of the part that is not shared.
 
     Returns both ``(methods, metrics)``.
     """

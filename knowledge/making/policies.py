@@ -1,4 +1,4 @@
-"""The decision trees: grown on what the models predict without data, over budgets, domains, users and skews."""
+"""Decision trees: grown on predictions of the models without data, over budgets, domains, users and skews."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from simulator import PROTOCOLS, rng_for
 from simulator._types import FloatArray
 from simulator.ranking import PRACTICAL_RATIO
 
-MOST_LEAVES = 32  # of a tree: what people still read
+MOST_LEAVES = 32  # of a tree: people still read this many
 LEAST_SHARE = 0.008  # of the cases, in a leaf
 HELD_OUT = 4  # 1 in this number of cases is not used for growing, and decides how many leaves are kept
 MOST_REGRET = 2.0  # log error beyond which a pair is out of the question
@@ -72,7 +72,7 @@ Figures = tuple[PolicyCase, dict[str, dict[Labels, float]], dict[str, int]]
 
 
 def predict_case(index: int, seed: int, ordered: bool, metrics: Sequence[str], folder: Path) -> Figures:
-    """Return a case, log errors by metric and pair, and bits by protocol; what a worker runs."""
+    """Return a case, log errors by metric and pair, and bits by protocol; run by workers."""
     one = case(index, seed, ordered=ordered)
     assumed = AssumedSkew(one.k, one.skew, ordered)
     prediction = predicted(assumed, one.epsilon, one.n, ordered=ordered, model=load(folder))

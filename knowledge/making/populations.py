@@ -1,4 +1,4 @@
-"""The populations of the cells: named shapes with random parameters, and what lies between them."""
+"""The populations of the cells: named shapes with random parameters, and mixtures of them."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def _marked(weights: FloatArray, parameter: float, rng: np.random.Generator) -> 
 
 
 def _coarse(weights: FloatArray, rng: np.random.Generator) -> None:
-    """Leave what lies on a lattice, such as minutes or whole degrees: some bins have more of its values than others."""
+    """Keep values on a lattice, such as minutes or whole degrees: some bins have more lattice values than others."""
     edges = (np.arange(len(weights) + 1) + rng.random()) * 10 ** rng.uniform(-0.9, 0.4)
     weights *= np.diff(np.floor(edges))
 

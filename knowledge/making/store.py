@@ -13,11 +13,11 @@ R = TypeVar("R", bound=Mapping[str, object])  # stored content of a cell, JSON t
 class Store(Generic[R]):
     """Finished cells of a build.
 
-    The first line says what is being built; a file of another build is refused. A build that was killed may leave half
-    a line, which is passed over, and the next record starts on a new line.
+    The first line identifies the build; a file of another build is refused. A build that was killed may leave half a
+    line, which is passed over, and the next record starts on a new line.
 
     path: file of JSON lines; created when it does not exist.
-    plan: what decides the cells: seed, menu, ranges, version.
+    plan: the settings that determine the cells: seed, menu, ranges, version.
 
     Raises ValueError if the file belongs to another plan.
     """

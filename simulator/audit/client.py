@@ -1,4 +1,4 @@
-"""Audit of a client that is not ours: any function ``f(value, k, epsilon) -> report``, or what it has written."""
+"""Audit of a foreign client: any function ``f(value, k, epsilon) -> report``, or files of its reports."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Client = Callable[..., Any]
 Call = Callable[[int, int, np.random.Generator], list[Any]]
 
 CLIENT_TRIALS = 20_000  # half of the calls: foreign code runs a report at a time
-BLOCK = 2_000  # reports held at once
+BLOCK = 2_000  # reports in memory at once
 
 
 def audit_client(
@@ -54,7 +54,7 @@ def audit_client(
     name: str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Audit:
-    """Audit a client of which nothing but its reports is known.
+    """Audit a client from its reports only.
 
     Parameters
     ----------
@@ -71,14 +71,14 @@ def audit_client(
         select the two to distinguish; the bound rests on the other half only, ``trials // 2`` reports of each of the
         two, so that the search over many values does not reduce the confidence.
     values
-        v1 and v2; None: those that look worst.
+        v1 and v2; None: those with the largest apparent leak.
     alpha, attack, seed
         As in `audit_protocol`. ``"both"`` tries both attacks, each at ``alpha / 2``, and returns the higher bound, so
         that a client which keeps its promise is flagged with probability `alpha` at most.
     hash, symbols
         For pairs: a key of `simulator.hashing.HASHES`, and the number of symbols (default: that of the protocol).
     name, progress
-        What the client is called; called with (calls done, calls in all).
+        Name of the client; callback for (calls done, calls in all).
 
     Raises
     ------
@@ -137,7 +137,7 @@ def audit_reports(
     ----------
     files
         Reports of a true value, by the name of the file; at least two. Which values these are does not matter. As many
-        reports are drawn from each as the shortest has: half of them show which two files to tell apart, and by what;
+        reports are drawn from each as the shortest has: half of them select the two files to distinguish, and the sign;
         the others give the bound.
     reports, support, k
         How reports are read, and the domain size, as in `audit_client`. With neither, reports are compared for equality
@@ -195,7 +195,7 @@ def audit_reports(
 
 
 def _half(files: Mapping[str, Sequence[Any]], epsilon: float, level: float) -> int:
-    """Return half of the reports of the shortest file; raise ValueError where no leak could be shown with so many."""
+    """Return half of the reports of the shortest file; raise ValueError if these are too few to show a leak."""
     shortest = min(files, key=lambda name: len(files[name]))
     half = len(files[shortest]) // 2
     if half and ceiling(half, level) > epsilon:
@@ -210,7 +210,7 @@ def _half(files: Mapping[str, Sequence[Any]], epsilon: float, level: float) -> i
 
 
 def _searched(run: _Run, tried: IntArray, reports: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Return the two values that look worst among those tried, with so many reports of all, and what to look for."""
+    """Return the two values with the largest apparent leak, from `reports` of all values, and their signs."""
     each = max(1, reports // len(tried))
     supported = np.array([run.totals(value, each, tried) for value in tried.tolist()])
     suspicion = most_suspicious(supported, each, range(len(tried)))
@@ -240,7 +240,7 @@ class _Run:
     progress: Callable[[int], None]
 
     def totals(self, value: int, size: int, among: IntArray) -> IntArray:
-        """Return how many of so many reports of a value support each of some; none is among those of `hits`."""
+        """Return how many reports of a value support each of some values; no report is shared with `hits`."""
         blocks = self._blocks("search", value, size)
         return np.sum([reading.totals(among) for readings, _ in blocks for reading in readings], axis=0)
 
@@ -256,7 +256,7 @@ class _Run:
         return counts
 
     def _blocks(self, stage: str, value: int, size: int) -> Iterator[tuple[list[Reading], np.random.Generator]]:
-        """Yield so many reports of a value in blocks, with the generator of the stage."""
+        """Yield the given number of reports of a value in blocks, with the generator of the stage."""
         seed, k, epsilon = self.stream
         rng = rng_for(seed, "audit", stage, k, repr(epsilon), value)
         with _seeded(int(rng.integers(2**32))):
@@ -284,7 +284,7 @@ def _adding(progress: Callable[[int, int], None] | None, total: int) -> Callable
 def _seeded(seed: int) -> Iterator[None]:
     """Seed the two global generators for a while: clients of other packages draw from them, and know no other stream.
 
-    What the caller had drawn from them goes on where it was.
+    The caller's draws from them then continue.
     """
     python, legacy = random.getstate(), np.random.get_state()  # noqa: NPY002 - it is theirs
     random.seed(seed)

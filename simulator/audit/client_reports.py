@@ -24,7 +24,7 @@ from simulator.protocols.tree import Tree
 MOST_LINES = 10_000  # of distinct reports
 LONGEST = 60  # characters of a foreign report or message that is repeated
 _LARGEST_EXACT = 2.0**53  # whole numbers above it lose digits as floats
-SCALAR = -1  # "length" of what has none
+SCALAR = -1  # "length" of objects without a length
 SupportFunction = Callable[[Any, int, float], Any]
 
 REPORTS = {key: protocol.report_kind for key, protocol in PROTOCOLS.items() if protocol.report_kind != "own"}
@@ -42,7 +42,7 @@ def report_text(value: object) -> str:
 
 @dataclass(frozen=True)
 class Reading:
-    """What some reports support."""
+    """Supports of some reports."""
 
     supports: Callable[[tuple[int, int]], Supports]  # which of two values each of them supports
     totals: Callable[[IntArray], IntArray]  # ``(c,)`` how many of them support each of some values
@@ -54,7 +54,7 @@ Reader = Callable[[list[Any], int], Reading]
 def reader_by_type(
     reports: str, label: str, k: int, epsilon: float, name: str, symbols: int | None, files: Sequence[str] = ()
 ) -> Reader:
-    """Return what reads reports of a protocol, a key of `REPORTS`; `name` is that of a hash.
+    """Return a reader of the reports of a protocol, a key of `REPORTS`; `name` is that of a hash.
 
     files: those that hold the reports of each value, where no client was called.
 
@@ -82,7 +82,7 @@ def reader_by_type(
                 raise refusal(batch[sets.index(None)], value)
             return _of_sets([some for some in sets if some is not None], k)
         array = form.array(batch)
-        if array is None:  # the first report that is at fault alone is named
+        if array is None:  # the error names the first faulty report only
             wrong = (report for report in batch if form.array([report]) is None)
             raise refusal(next(wrong, batch[0]), value)
         proper: Any = True
@@ -98,7 +98,7 @@ def reader_by_type(
 
 
 def _totals(kind: str, protocol: StandardProtocol) -> Callable[[Any, IntArray], IntArray]:
-    """Return what counts how many reports of a kind, an array, support each of some values."""
+    """Return a counter: how many reports of a kind, an array, support each of some values."""
 
     @cache
     def table(values: tuple[int, ...]) -> NDArray[np.float32]:
@@ -130,7 +130,7 @@ class _Form:
     def array(self, batch: list[Any]) -> Any:
         """Return reports as an array ``(n, *shape)``, or None if they are not of this form."""
         length = self.shape[0] if self.shape else SCALAR
-        try:  # lengths first: what claims to have billions of entries must not be asked for them
+        try:  # lengths first: never iterate over a report that claims billions of entries
             array = guard(lambda: np.array(batch) if all(_length(report) == length for report in batch) else None)
         except ForeignError:  # of different lengths, or no numbers, or foreign objects that raise
             return None

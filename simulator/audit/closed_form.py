@@ -1,4 +1,4 @@
-"""What an audit with infinitely many trials would find: the two probabilities of an attack, in closed form."""
+"""Result of an audit with infinitely many trials: the two probabilities of an attack, in closed form."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from simulator.attacks import evenly_confused, expected_inverse
 from simulator.protocols import FrequencyOracle
 from simulator.protocols.protocol import Probabilities
 
-SURE = 1e-9  # of a success that is nearer to 1 too few digits are left
+SURE = 1e-9  # a success nearer to 1 loses too many digits
 NODES = 32  # of the Gauss-Legendre rule, which is exact up to k = 64
 
 

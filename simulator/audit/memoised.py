@@ -16,7 +16,7 @@ from simulator.memoisation import TwoSteps
 from simulator.memoisation.families import LOLOHA
 from simulator.protocols.oracle import FrequencyOracle
 
-ROUNDS_MAX = 2000  # the numbers of rounds in which two values are supported make a table of so many rows and columns
+ROUNDS_MAX = 2000  # maximum size of the table of rounds that support two values
 
 
 def memoised_subject(
@@ -25,8 +25,8 @@ def memoised_subject(
     """Return `rounds` collections of the same value from devices that remember, attacked together.
 
     The attacker counts the rounds whose reports support v1, and v2, and answers v1 if the likelihood ratio of the two
-    counts is high enough. Other values tell nothing more in unary encodings, and little in the others. The promise is
-    the permanent budget, whatever the number of rounds.
+    counts is high enough. Other values give no more information in unary encodings, and little in the others. The
+    guarantee is the permanent budget, whatever the number of rounds.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def memoised_subject(
     values
         v1 and v2.
     trials, alpha
-        Of the audit to come; what ratio is high enough is chosen for them.
+        Of the audit; they determine the threshold of the ratio.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def fresh_subject(
     trials: int = TRIALS,
     alpha: float = ALPHA,
 ) -> Subject:
-    """Return the same for fresh noise in each round, whose promise grows with them: to compare with.
+    """Return the same for fresh noise in each round, whose guarantee grows with the rounds: for comparison.
 
     Parameters and errors as for `memoised_subject`; the oracle is randomised response, or has reports that support
     values independently.
@@ -140,7 +140,7 @@ def _counts(
 
 
 def _law(member: TwoSteps, rounds: int) -> FloatArray:
-    """Return the probabilities of both counts where v1 is held: ``(rounds + 1, rounds + 1)``, v1 by rows."""
+    """Return the probabilities of both counts if the user holds v1: ``(rounds + 1, rounds + 1)``, v1 by rows."""
     from scipy.stats import binom
 
     (p1, q1), (p2, q2) = member.permanent.probabilities, member.second

@@ -21,7 +21,7 @@ from simulator.protocols.protocol import Probabilities, Protocol
 from simulator.seeding import rng_for
 
 BLOCK_CELLS = 500_000  # trials x categories drawn from a stream: bounds memory; results do not depend on jobs
-ATTACKS = ("guess", "pair")  # what they make of a report is the protocol's to say, `Protocol.chances`
+ATTACKS = ("guess", "pair")  # the protocol evaluates them on a report, `Protocol.chances`
 TRIALS, ALPHA = 1_000_000, 0.01
 
 Progress = Callable[[int, int], None]
@@ -31,7 +31,7 @@ Sampler = Callable[[int, int, np.random.Generator], FloatArray]
 
 @dataclass(frozen=True, kw_only=True)
 class AuditSetting:
-    """What an audit is of.
+    """Setting of an audit.
 
     Attributes
     ----------
@@ -47,15 +47,14 @@ class AuditSetting:
     looked_for
         The values that indicate v1 and v2 in a report, or the line that indicates v1; None if these are v1 and v2.
     tried
-        Number of values from which the two with the highest loss were chosen, 2 if given; None where it does not matter
-        which they are.
+        Number of values from which the two with the highest loss were chosen, 2 if given; None if the choice does not
+        matter.
     rounds, attributes, solution, fake, symbols
         Collections of the same value; attributes of a user, how they are collected (``"spl"``, ``"smp"``, ``"rsfd"``,
-        ``"rsrfd"``) and how fake data is made (``"z"``, ``"r"``); symbols that a value is hashed to, where that is all
-        that protects it.
+        ``"rsrfd"``) and how fake data is made (``"z"``, ``"r"``); symbols that a value is hashed to, if hashing is the
+        only protection.
     epsilon_guaranteed
-        The privacy loss that is promised for all that a user sends: epsilon, or what composition makes of it; None
-        where nothing is.
+        The guaranteed privacy loss of all reports of a user: epsilon, or its composition; None without a guarantee.
     epsilon_one_attribute
         The guaranteed privacy loss of users who differ in a single attribute of several; None with a single attribute.
     epsilon_forever
@@ -94,9 +93,9 @@ class Audit(AuditSetting):
         Bounds of the privacy loss that this attack shows, ``ln`` of the ratio of its two probabilities; the upper bound
         is for this attack only, and None if v2 was never taken for v1. Both hold with confidence 1 - alpha.
     epsilon_analytic
-        What infinitely many trials would give; None where no closed form is known.
+        The privacy loss with infinitely many trials; None where no closed form is known.
     epsilon_ceiling
-        The highest lower bound that so many trials can give.
+        The highest lower bound that this number of trials allows.
     epsilon_slack
         How far the lower bound falls below the analytic value at most, with confidence 1 - alpha for all audits of a
         table together.
@@ -227,8 +226,8 @@ def rounds_subject(oracle: FrequencyOracle, rounds: int, values: tuple[int, int]
     first), so that a single round is the attack of Algorithm 1. For protocols without support sets the reports are
     added up. The promise is that of sequential composition, ``rounds * epsilon``.
 
-    What a user sends in all rounds is drawn together from the law of the aggregate of that many users who hold the
-    same value. Local hashing is taken with a fully random hash.
+    The reports of a user in all rounds are drawn together, from the law of the aggregate of `rounds` users with the
+    same value. For local hashing the hash is assumed fully random.
 
     Raises ValueError if `rounds` is below 1.
     """

@@ -88,7 +88,7 @@ class Channel(Protocol):
 
     @property
     def report_kind(self) -> str:
-        """``"value"`` where outputs are as many as inputs: they are taken for the same places; else ``"symbol"``."""
+        """``"value"`` if there are as many outputs as inputs, treated as the same places; else ``"symbol"``."""
         return "value" if self.outputs == self.k else "symbol"
 
     @property
@@ -195,7 +195,7 @@ class Channel(Protocol):
         return MatrixLikelihood(self.matrix)
 
     def offers(self, need: str) -> bool:
-        """Tell whether a method that needs this can have it: the likelihood always, others by inversion."""
+        """Return whether the channel satisfies a need of a method: the likelihood always, others by inversion."""
         if need == "likelihood":
             return True
         return (need in ("estimate", "haar") or (need in ("iid", "pq") and self.flat is not None)) and self._invertible
@@ -224,7 +224,7 @@ class Channel(Protocol):
         return self._named(values, attack)[reports]
 
     def attack_probabilities(self, attack: str, values: tuple[int, int]) -> Probabilities:
-        """Return how likely the attack names v1 where v1 is held, and where v2 is."""
+        """Return the probabilities that the attack names v1 if the user holds v1, and if v2."""
         named = self._named(values, attack)
         return float(self.matrix[values[0]] @ named), float(self.matrix[values[1]] @ named)
 
@@ -242,7 +242,7 @@ class Channel(Protocol):
         return (ratio >= ratio.max() * (1 - EQUAL)).astype(np.float64)
 
     def random_fakes(self, fakes: int, rng: np.random.Generator) -> Tally:
-        """Return the tally of even draws of all outputs."""
+        """Return the tally of uniform draws of all outputs."""
         return Tally(multinomial(fakes, np.full(self.outputs, 1 / self.outputs), rng), fakes)
 
     def crafted(self, targets: IntArray, fakes: int, rng: np.random.Generator) -> Tally | None:
@@ -283,7 +283,7 @@ class InversionCovariance(Covariance):
 
 
 class SingularChannelError(ValueError):
-    """The frequencies cannot be told from the outputs, or not in any number of reports that can be counted."""
+    """The outputs do not determine the frequencies, or only with more reports than can be counted."""
 
 
 def left_inverse(matrix: FloatArray, key: str) -> FloatArray:

@@ -19,8 +19,8 @@ NEAR = 3  # cells so near to the source need more nodes: the distance has a kink
 class LatticeMass(NamedTuple):
     """Mass by the offset (rows down, columns to the right) from the source, each ``(rows, columns)``.
 
-    `cell` is that of the cell, `right` of it and all to its right, `below` of it and all below, `corner` of all that
-    is neither above nor to the left of it.
+    `cell` is that of the cell, `right` of it and all to its right, `below` of it and all below, `corner` of all cells
+    neither above nor to the left of it.
     """
 
     cell: FloatArray

@@ -1,4 +1,4 @@
-"""What a channel gives away about places: the log-ratio of its rows, by distance."""
+"""Leakage of a channel about places: the log-ratio of its rows, by distance."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def epsilon_per_unit(channel: Channel, places: Places) -> float:
     """Return the smallest e for which the channel is d-private: any log-ratio is at most e times the distance.
 
     Chatzikokolakis, Andrés, Bordenabe, Palamidessi, "Broadening the scope of differential privacy using metrics", PETS
-    2013. Where the way between two cells leads straight over others, the ratio is the product of those of its parts,
-    so only ways that do not are looked at; for the Manhattan distance these are single steps.
+    2013. Where the way between two cells leads straight over others, the ratio is the product of those of its parts, so
+    only ways without cells between are evaluated; for the Manhattan distance these are single steps.
 
     Raises ValueError if the channel is not for these places.
     """
@@ -55,7 +55,7 @@ def _logs(channel: Channel, places: Places) -> FloatArray:
 
 
 def _largest(logs: FloatArray, down: int, across: int) -> float:
-    """Return the largest log-ratio of two cells so many rows and columns apart; row by row, to stay in the cache."""
+    """Return the largest log-ratio of two cells at a given offset; row by row, to stay in the cache."""
     rows, columns, outputs = logs.shape
     left, right = max(0, -across), max(0, across)
     gap = np.empty((columns - left - right, outputs))

@@ -27,7 +27,7 @@ def krr(k: int, epsilon: float) -> Channel:
 
 
 def truncated_geometric(k: int, epsilon: float) -> Channel:
-    """Return the truncated geometric mechanism on 0..k-1: noise falls by e^-epsilon a step, the ends take what is over.
+    """Return the truncated geometric mechanism on 0..k-1: noise falls by e^-epsilon a step, the ends get the rest.
 
     Ghosh, Roughgarden, Sundararajan, "Universally utility-maximizing privacy mechanisms", STOC 2009.
 
@@ -41,10 +41,10 @@ def truncated_geometric(k: int, epsilon: float) -> Channel:
 def planar_geometric(places: Places, epsilon: float) -> Channel:
     """Return the truncated planar geometric mechanism: probabilities fall by e^-epsilon for each unit of distance.
 
-    The noise lives on the endless lattice; what falls off the grid is reported as the nearest cell of it. That is
+    The noise is on the infinite lattice; cells off the grid are reported as the nearest grid cell. That is
     post-processing, so the channel is d-private with exactly this epsilon. On a line, or with the Manhattan distance
-    (row and column apart), it is the truncated geometric mechanism. ElSalamouny, Palamidessi, "Generalized iterative
-    Bayesian update and applications to mechanisms for privacy protection", EuroS&P 2020.
+    (row and column separately), it is the truncated geometric mechanism. ElSalamouny, Palamidessi, "Generalized
+    iterative Bayesian update and applications to mechanisms for privacy protection", EuroS&P 2020.
 
     places: the grid and its ground distance.
     epsilon: per unit of distance.

@@ -9,8 +9,8 @@ Add a line per member to your tests::
         check_postprocessor(MY_METHOD)
         check_metric(MY_METRIC)
 
-Each returns None, or raises `ConformanceError` with a sentence about the first broken promise. What they cannot see
-from outside: whether `perturb` is private, and whether a method or metric is any good.
+Each returns None, or raises `ConformanceError` with a sentence about the first broken promise. They cannot check
+whether `perturb` is private, or whether a method or metric is any good.
 """
 
 from __future__ import annotations

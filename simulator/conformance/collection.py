@@ -1,4 +1,4 @@
-"""Checks of what everything that collects has in common, of any family of protocols."""
+"""Checks common to all families of protocols."""
 
 from __future__ import annotations
 

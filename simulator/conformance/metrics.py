@@ -18,8 +18,8 @@ def check_metric(metric: Metric) -> None:
     """Check that an error metric keeps its promises.
 
     Shapes, finite errors of at least 0, nearly 0 for a perfect estimate, larger for worse ones on average, a batch that
-    is exactly its rows, arguments left alone, the options of `Metric.with_options`, and, unless it is `ordered_only`,
-    no dependence on the order of the categories. For query metrics the clipped error as well.
+    is exactly its rows, unchanged arguments, the options of `Metric.with_options`, and, unless it is `ordered_only`, no
+    dependence on the order of the categories. For query metrics the clipped error as well.
 
     Raises
     ------

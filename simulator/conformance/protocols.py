@@ -33,11 +33,11 @@ SPARE_BYTES = 1_000_000  # limit for a table or a first import; single users tak
 def check_protocol(cls: type[StandardProtocol], *, seed: int = 0) -> None:
     """Check that a member of the table keeps the promises of `FrequencyOracle`, or else those of `StandardProtocol`.
 
-    Shapes and types, the range of its figures, that the fast sampler and the user-by-user replay have the same mean
-    and variance in every value (and in the sum and the alternating sum of the values, where a wrong correlation shows),
+    Shapes and types, the range of its figures, that the fast sampler and the user-by-user replay have the same mean and
+    variance in every value (and in the sum and the alternating sum of the values, where a wrong correlation shows),
     that estimates are unbiased and as variable as `noise` says (averaged over all ways to assign the frequencies to the
-    values), that `sums_to_one` is as claimed, that memory does not grow with n, and that bad parameters are refused. Of
-    other families bad parameters, and what `check_collection` checks.
+    values), that `sums_to_one` is as claimed, that memory does not grow with n, and that bad parameters are refused.
+    For other families: bad parameters, and the checks of `check_collection`.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def _check_refusals(cls: type[StandardProtocol]) -> None:
 
 
 def _check_figures(oracle: FrequencyOracle) -> None:
-    """Check p, q, what a report costs and gives away, and the noise."""
+    """Check p, q, the cost and leakage of a report, and the noise."""
     who, k = _named(oracle), oracle.k
     p, q, bits, attack = (
         answer_of(f"{who}: {field}", getattr, oracle, field) for field in ("p", "q", "report_bits", "attack_success")

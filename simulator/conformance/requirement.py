@@ -1,4 +1,4 @@
-"""What a check raises, and how it asks a member that may fail."""
+"""The exception of checks, and calls into members that may fail."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def require(kept: bool | np.bool_, sentence: str) -> None:
 
 
 def answer_of(question: str, call: Callable[..., Any], *arguments: Any) -> Any:
-    """Return what a call into the member gives; whatever it raises instead is a broken promise."""
+    """Return the result of a call into the member; any exception is a broken promise."""
     try:
         return call(*arguments)
     except ConformanceError:

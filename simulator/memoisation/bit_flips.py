@@ -86,7 +86,7 @@ class DBitFlipPM(Repeated):
         return Moments(own, noise, own, noise, moved_none=noise * shared)
 
     def mean_memos(self, changes: Changes) -> float:
-        """Return the mean number of memos: of the device's values that are held, and of all others together."""
+        """Return the mean number of memos: of the device's values held so far, and of all others together."""
         if not changes.redraw or self.bits == self.k:
             return changes.values_held
         masses = changes.frequencies if self.bits == 1 else self._masses(changes.frequencies)

@@ -1,4 +1,4 @@
-"""Users whose values change from round to round, and what that means for errors and for what they spend."""
+"""Users whose values change between rounds, and the effect on errors and budgets."""
 
 from __future__ import annotations
 

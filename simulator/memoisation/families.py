@@ -141,8 +141,8 @@ class LOLOHA(TwoSteps):
     def sample_rounds(self, histories: IntArray, users: IntArray, rng: np.random.Generator) -> IntArray:
         """Return draws under a fully random hash: each category over all rounds, and each round over all categories.
 
-        Not drawn is what two categories have in common in different rounds: correlations of users who moved between
-        the two, and what products of counts of two rounds share.
+        Covariances between categories in different rounds are not drawn: those of users who moved between the two, and
+        those of products of counts of two rounds.
         """
         still = (histories == histories[:, :1]).all(axis=1)
         constant = np.bincount(histories[still, 0], users[still], minlength=self.k).astype(np.int64)
@@ -172,7 +172,7 @@ class LOLOHA(TwoSteps):
         return result
 
     def loss(self, rounds: int) -> float:
-        """Return the loss between values that the hash keeps apart."""
+        """Return the loss between values with different hashes."""
         return one_value_loss(self.first[0], self.second, self.g, rounds)
 
 
@@ -197,7 +197,7 @@ def published_second_step(k: int, epsilon_forever: float, epsilon: float) -> flo
     """Return p2 of L-GRR as published, which drops a term ``(k - 2) q1 q2`` and so adds more noise than epsilon needs.
 
     It solves ``p1 p2 + q1 q2 = e^epsilon (p1 q2 + q1 p2)``; the probabilities of two values that are neither kept in
-    both steps nor exchanged are left out. Arcolezi, Couchot, Al Bouna, Xiao, 2022.
+    both steps nor exchanged are omitted. Arcolezi, Couchot, Al Bouna, Xiao, 2022.
 
     >>> published_second_step(10, 2.0, 1.0) < LongitudinalGRR(10, 2.0, 1.0).second[0]
     True

@@ -1,4 +1,4 @@
-"""What memoised protocols have in common: two budgets, and devices that remember."""
+"""Base class of memoised protocols: two budgets, and devices that remember."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Repeated(ABC):
 
     @abstractmethod
     def support(self, reports: Reports) -> IntArray:
-        """Server: count what the reports of a round support."""
+        """Server: support counts of the reports of a round."""
 
     @abstractmethod
     def estimate(self, support: IntArray, n: int) -> FloatArray:

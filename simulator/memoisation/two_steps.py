@@ -22,8 +22,8 @@ from simulator.protocols.protocol import Probabilities
 class TwoSteps(Repeated):
     """A frequency oracle at epsilon_forever, randomised anew in each round down to the same oracle at epsilon.
 
-    The second step keeps what the first supports with probability p2, and supports what it does not with q2, chosen so
-    that both together have the p and q of the oracle at epsilon: with p1 and q1 those of the first step,
+    The second step keeps a support of the first with probability p2, and adds another support with q2. They are chosen
+    so that both steps together have the p and q of the oracle at epsilon: with p1 and q1 those of the first step,
     ``p2 - q2 = (p - q) / (p1 - q1)`` and ``q2 = q - q1 (p2 - q2)``. So a single round is the one-shot oracle.
 
     Parameters and errors as for `Repeated`; epsilon must be below epsilon_forever.
@@ -86,7 +86,7 @@ class TwoSteps(Repeated):
         return self.once.estimate(support, n)
 
     def devices(self, n: int, rng: np.random.Generator) -> Report:
-        del rng  # nothing is drawn before a value is held
+        del rng  # nothing is drawn before the first value
         memos: dict[int, Reports] = {}  # by value
 
         def report(values: IntArray, rng: np.random.Generator) -> Reports:
@@ -97,10 +97,10 @@ class TwoSteps(Repeated):
 
     @abstractmethod
     def perturb_again(self, memos: Reports, rng: np.random.Generator) -> Reports:
-        """Client: the second step, afresh for every report."""
+        """Client: the second step, drawn anew for each report."""
 
     def sample_again(self, supported: IntArray, n: int, rng: np.random.Generator) -> IntArray:
-        """Draw the support ``(..., k)`` of rounds in which the memos in use support so many times each value."""
+        """Draw the support ``(..., k)`` of rounds, given how often the memos in use support each value."""
         return binomial(supported, self.second[0], rng) + binomial(n - supported, self.second[1], rng)
 
     def sample_rounds(self, histories: IntArray, users: IntArray, rng: np.random.Generator) -> IntArray:

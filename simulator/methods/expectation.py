@@ -71,7 +71,7 @@ class Climb:
 
 
 def in_blocks(observed: Observed, climbed: Callable[[Climb], FloatArray], *, smooth: bool = False) -> FloatArray:
-    """Return what becomes of all tallies ``(..., k)``, of some rows at a time."""
+    """Return the results for all tallies ``(..., k)``, a few rows at a time."""
     likelihood, tally = observed.likelihood, observed.tally
     if likelihood is None or tally is None:
         raise ValueError("em needs a likelihood and a tally, and there is none")

@@ -25,12 +25,12 @@ LANES = 16  # fits that take their steps together: from there on a product with 
 OFTEN = 0.25  # share of the outputs that occur, from which on products of many fits with all outputs are cheaper
 
 Evaluation: TypeAlias = tuple[FloatArray, float, float]  # next frequencies, log-likelihood, distance from the highest
-Fit: TypeAlias = "Generator[FloatArray, Evaluation, Update]"  # asks for evaluations, and returns what it ended with
+Fit: TypeAlias = "Generator[FloatArray, Evaluation, Update]"  # yields requests for evaluations, and returns its result
 
 
 @dataclass(frozen=True)
 class Update:
-    """What IBU ended with."""
+    """Result of IBU."""
 
     frequencies: FloatArray  # ``(k,)`` frequencies, at least 0 with sum 1
     log_likelihood: float  # mean log-likelihood of a report under them, in nats; times n it is that of all reports
@@ -59,7 +59,7 @@ def ibu(observed: Observed) -> FloatArray:
 
 
 def remembered_maxima(likelihood: Likelihood, observed: Counts) -> list[Update]:
-    """Return `maxima` of rows ``(rows, outputs)``; who asks again how a fit ended does not wait for it again."""
+    """Return `maxima` of rows ``(rows, outputs)``; results are cached."""
     keys = [(likelihood, row.astype(np.int64).tobytes()) for row in observed]
     new = [place for place, key in enumerate(keys) if key not in _REMEMBERED]
     fits = dict(zip(new, maxima(likelihood, observed[new]), strict=True))
@@ -123,8 +123,8 @@ def maximum(
     `most_updates`.
 
     The accelerated iteration is Anderson's (Walker, Ni, "Anderson acceleration for fixed-point iterations", SIAM J.
-    Numer. Anal. 2011) on the logarithms, each weighted by its frequency, with a monotone safeguard: what would lower
-    the likelihood is refused, forgotten, and replaced by the plain update.
+    Numer. Anal. 2011) on the logarithms, each weighted by its frequency, with a monotone safeguard: a step that would
+    lower the likelihood is rejected, its history is cleared, and the plain update is used.
 
     likelihood, observed: of the outputs, and how often each occurred ``(outputs,)``.
     accelerate: whether to extrapolate; the plain iteration needs about seven times the updates.

@@ -58,7 +58,7 @@ class Observed:
     suspects: Suspects | None = None
 
     def offers(self, need: str) -> bool:
-        """Tell whether a method that needs this, of `NEEDS`, has it here."""
+        """Return whether a need of a method, a member of `NEEDS`, is satisfied here."""
         if need == "suspects":
             return self.suspects is not None and self.tally is not None
         if need in LIKELIHOODS and self.likelihood is not None and self.tally is not None:
@@ -85,7 +85,7 @@ def observe(
     needs: frozenset[str] = frozenset(NEEDS),
     suspects: Suspects | None = None,
 ) -> Observed:
-    """Return what methods may see of a tally; what none of them `needs` is not worked out."""
+    """Return the view of a tally for methods; parts that no method `needs` are not computed."""
     linear = protocol.linear if needs - LIKELIHOODS or not protocol.offers("likelihood") else None
     return Observed(
         None if linear is None else linear.estimate(tally),

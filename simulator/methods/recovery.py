@@ -1,4 +1,4 @@
-"""Methods for collections that attackers may have poisoned: what they can take back, and at what price.
+"""Methods for collections that attackers may have poisoned: what they can undo, and at what cost.
 
 All of them end on the simplex. Each method gets the possible share of attackers; some also get the targets, or the
 reports that stand out. No method gets to know whether there was an attack.
@@ -32,7 +32,7 @@ def norm_min(observed: Observed) -> FloatArray:
 
 
 def recover(observed: Observed) -> FloatArray:
-    """Take off what fakes of unknown targets are taken to add: evenly from all positive estimates.
+    """Subtract the assumed sum of fakes of unknown targets evenly from all positive estimates.
 
     Sun, Ye, Hu, Duan, Wo, Xu, Yang, "LDPRecover: recovering frequencies from poisoning attacks against local
     differential privacy", ICDE 2024. With m fakes beside n honest users and ``eta = m / n`` the estimate is
@@ -59,12 +59,12 @@ def recover_known(observed: Observed) -> FloatArray:
 
 
 def subtract_fakes(observed: Observed) -> FloatArray:
-    """Take off the most that fakes can add to known targets.
+    """Subtract the maximum that fakes can add to known targets.
 
     The step of LDPRecover with the reports of the maximal gain attack of Cao, Jia, Gong: each report supports each
-    target, or as many as reports of a fixed size hold, and elsewhere the usual number of values. What comes back is the
-    estimate of the honest reports, but for noise, if all the fakes that are feared are there and do that; fewer of them
-    are over-corrected.
+    target, or as many as reports of a fixed size hold, and elsewhere the usual number of values. The result is the
+    estimate of the honest reports, up to noise, if all assumed fakes exist and act so. With fewer fakes the correction
+    is too large.
     """
     raw, (p, q) = _raw(observed), _probabilities(observed)
     k, targets = raw.shape[-1], list(_attackers(observed).targets)
@@ -82,13 +82,13 @@ def drop_fakes(observed: Observed) -> FloatArray:
     """Drop the reports that support all values of a set, if there are too many for honest users.
 
     The detection of fake users of Cao, Jia, Gong, Section 6.2: fakes that promote r values support all of them, which
-    an honest report does with probability ``q^r``, or ``p q^(r-1)`` if its user holds a value of the set. Dropped where
-    the reports are more than honest users give for any of the sets of r values, whatever they hold, but with
-    probability `FALSE_ALARM` (Bernstein's inequality, and the union bound over all sets). The expected number of
-    dropped honest reports is put back. Nothing is dropped where nothing stands out.
+    an honest report does with probability ``q^r``, or ``p q^(r-1)`` if its user holds a value of the set. The reports
+    are dropped if honest users, whatever their values, give so many for any set of r values only with probability
+    `FALSE_ALARM` (Bernstein's inequality, and the union bound over all sets). The expected number of dropped honest
+    reports is put back. If no set stands out, nothing is dropped.
     """
     raw, (p, q), suspects, tally = _raw(observed), _probabilities(observed), observed.suspects, observed.tally
-    assert suspects is not None  # noqa: S101 - what the method needs
+    assert suspects is not None  # noqa: S101 - guaranteed by the needs of the method
     assert tally is not None  # noqa: S101
     k, n, values = raw.shape[-1], tally.n, suspects.values
     r = len(values)

@@ -48,7 +48,7 @@ def em_stopped(observed: Observed) -> FloatArray:
 
 
 def smooth_curve(likelihood: Likelihood, counts: IntArray) -> FloatArray:
-    """Return the curve ``(k,)`` alone, given how often each output was seen ``(outputs,)``, from even frequencies on.
+    """Return only the curve ``(k,)``, given counts of the outputs ``(outputs,)``, starting from equal frequencies.
 
     As in `em_stopped`, without the EM steps that fit the rest after the curve. It is above 0 everywhere.
     """
@@ -57,7 +57,7 @@ def smooth_curve(likelihood: Likelihood, counts: IntArray) -> FloatArray:
 
 
 def drawn_curves(likelihood: Likelihood, counts: FloatArray, draws: int, rng: np.random.Generator) -> FloatArray:
-    """Draw frequencies ``(draws, k)`` that may be behind a tally, given how often each output was seen ``(outputs,)``.
+    """Draw frequencies ``(draws, k)`` that may have produced a tally, given counts of the outputs ``(outputs,)``.
 
     From the posterior of the curve, by Laplace's method: a prior and a precision in proportion to their marginal
     likelihood, then coefficients. EM continues from each draw as in `em_stopped`, so that all draws have features that
@@ -189,7 +189,7 @@ class _Posterior:
     directions: FloatArray  # columns: coefficients ``(waves, waves)``
     along: FloatArray  # the means in these directions ``(precisions, waves)``
     sums: FloatArray  # 1 / variance of the waves ``(precisions, waves)``
-    likely: FloatArray  # log marginal likelihood ``(precisions,)``, but for what all posteriors have in common
+    likely: FloatArray  # log marginal likelihood ``(precisions,)``, up to a constant common to all posteriors
 
     @classmethod
     def of(cls, prior: _Prior, information: FloatArray, slope: FloatArray) -> _Posterior:
@@ -240,7 +240,7 @@ class _Row:
         return logarithm
 
     def _posteriors(self, logarithm: FloatArray, frequencies: FloatArray, basis: _Basis) -> list[_Posterior]:
-        """Take the log-likelihood for its second order here: then all posteriors are known.
+        """Approximate the log-likelihood to second order here: then all posteriors have a closed form.
 
         The slope is exact, the information that of frequencies that are even within cells.
         """
@@ -271,7 +271,7 @@ def _stopped(climb: Climb) -> FloatArray:
 
 
 def _even(likelihood: Likelihood) -> _Basis:
-    """Return the waves over the places alone, as they are."""
+    """Return only the waves over the unstretched places."""
     k = likelihood.shape[0]
     basis = _Basis.over(likelihood, np.arange(1, k + 1) / k, PILOT_CELLS)
     return basis.of(basis.priors[: len(EVEN)])

@@ -14,8 +14,8 @@ from simulator.protocols.dyadic import differences, divided, nodes_at
 
 SCALES = np.array([0.0, 0.02, 0.05, 0.12, 0.3, 1.0])  # prior sd around the expected value, as shares of a node's mass
 STEPS = 25
-ZEROS, ENOUGH = 3.0, 32.0  # differences of 0 that the prior of 32 nodes is taken to have seen; fewer for fewer
-ALIKE = 2.0  # differences like those of the coarser level that it is taken to have seen
+ZEROS, ENOUGH = 3.0, 32.0  # pseudo-count of 0 differences for a prior of 32 nodes; fewer for fewer nodes
+ALIKE = 2.0  # pseudo-count of differences like those of the coarser level
 INTERPOLATED = 1 / 8  # of the difference of the neighbours' masses: exact where a density is quadratic
 EVIDENCE = 2.0  # log-likelihood that all levels must gain over equal frequencies to be believed half
 ALIGNED = 4  # levels of more nodes than this are shifted
@@ -26,18 +26,18 @@ FAINTEST = np.float32(1e-30)  # least likelihood of a difference, relative to th
 
 
 def tree_eb(observed: Observed) -> FloatArray:
-    """Return frequencies ``(..., k)`` made from the root of a tree down, by posterior means of what divides each node.
+    """Return frequencies ``(..., k)`` from the root of a tree down, by posterior means of each node's difference.
 
     The difference of the halves of a node lies between minus and plus its mass. The prior of a level is a mixture of 0,
-    of what the masses of both neighbours suggest (average interpolation; Donoho, "Smooth wavelet decompositions with
-    blocky coefficient kernels", 1993), exactly or with an sd of 0.02 to 1 times that mass, and of all mass on one side;
-    at the root all weights but the last are even, below those of a level are fitted by EM, drawn to 0 and to those of
-    the level above. The noise is that of the Haar differences that the covariance states: trees of levels and oracles
-    of the leaves are served alike. On all but the coarsest levels, what divides a node is taken from all shifts of the
-    tree instead: there, any two adjacent blocks of equal length, of the estimate and its mirror image, are the halves
-    of a node, with the prior of the level, and a block has the mean mass of the two nodes that it is a half of. Where
-    all levels together gain hardly any likelihood over equal frequencies, the two answers are averaged in proportion to
-    their likelihoods. Non-negative with sum 1 by construction.
+    of the value that the masses of both neighbours suggest (average interpolation; Donoho, "Smooth wavelet
+    decompositions with blocky coefficient kernels", 1993), exactly or with an sd of 0.02 to 1 times that mass, and of
+    all mass on one side; at the root all weights but the last are even, below those of a level are fitted by EM, drawn
+    to 0 and to those of the level above. The noise is that of the Haar differences that the covariance states: trees of
+    levels and oracles of the leaves are served alike. On all but the coarsest levels, the difference at a node comes
+    from all shifts of the tree instead: there, any two adjacent blocks of equal length, of the estimate and its mirror
+    image, are the halves of a node, with the prior of the level, and a block has the mean mass of the two nodes that it
+    is a half of. Where all levels together gain hardly any likelihood over equal frequencies, the two answers are
+    averaged in proportion to their likelihoods. Non-negative with sum 1 by construction.
 
     Raises ValueError if there is no estimate.
     """

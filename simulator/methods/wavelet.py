@@ -14,16 +14,16 @@ from simulator.protocols.oracle import Noise
 SCALES = np.array([0.0, 1.0, 2.0, 4.0, 8.0, 16.0])  # sd of the prior's components, in noise sd; 0: no coefficient
 BIN, TOP = 0.125, 16.0  # bins of absolute coefficients, in noise sd
 ITERATIONS = 20
-PSEUDO_COUNTS = 2.0  # coefficients of 0 that the fit of at least 16 is taken to have seen; fewer for fewer
+PSEUDO_COUNTS = 2.0  # pseudo-count of zero coefficients for a fit of at least 16; proportionally fewer for fewer
 COARSE, COARSE_PSEUDO_COUNTS = 8.0, 0.5  # levels with fewer coefficients than this share a prior
-COARSEST = 3.0  # levels with fewer than this carry the cumulative distribution: left alone where there is any signal
+COARSEST = 3.0  # levels with fewer than this carry the cumulative distribution: kept unchanged if there is any signal
 SIGNAL, EVIDENCE = 2.0, 1.0  # log-likelihood that the coarse levels, and all levels, must gain to be believed half
 
 _CENTRES = np.arange(0.0, TOP, BIN) + BIN / 2
 TOTAL = 1 + SCALES**2
 _LOGS = -(_CENTRES[:, None] ** 2) / (2 * TOTAL) - np.log(TOTAL) / 2
 KERNEL = np.exp(_LOGS - _LOGS.max(axis=1, keepdims=True))  # likelihood of each bin under each component
-KEPT = SCALES**2 / TOTAL  # what each component keeps of a coefficient
+KEPT = SCALES**2 / TOTAL  # share of a coefficient that each component keeps
 
 
 def wavelet_eb(estimate: FloatArray, noise: Noise) -> FloatArray:
@@ -33,8 +33,8 @@ def wavelet_eb(estimate: FloatArray, noise: Noise) -> FloatArray:
     its mirror image, so that any k will do and neither end is torn. On each level (the coarse ones together) the
     coefficients get a separate prior, a mixture of 0 and five Gaussians (Stephens, "False discovery rates: a new deal",
     2017), fitted by marginal likelihood under the known noise, and become posterior means (Johnstone, Silverman,
-    "Empirical Bayes selection of wavelet thresholds", 2005). The coarsest levels are left as they are if the coarse
-    ones hold a signal. Where all levels together gain hardly any likelihood over equal frequencies, the two answers are
+    "Empirical Bayes selection of wavelet thresholds", 2005). The coarsest levels stay unchanged if the coarse levels
+    have a signal. Where all levels together gain hardly any likelihood over equal frequencies, the two answers are
     averaged in proportion to their likelihoods. The order of the estimates is not kept.
     """
     shape = estimate.shape

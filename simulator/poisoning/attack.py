@@ -22,7 +22,7 @@ SMALLEST_SET = 2  # support for a single value, as in all reports, does not make
 
 
 def draw_targets(k: int, seed: int) -> IntArray:
-    """Return the values that the attacker promotes, ``(targets,)``: an even draw."""
+    """Return the values that the attacker promotes, ``(targets,)``: a uniform draw."""
     targets = max(1, min(TARGETS, k // 10))
     return np.sort(rng_for(seed, "poisoning", "targets", k).choice(k, size=targets, replace=False))
 
@@ -36,7 +36,7 @@ class PoisonedCollection(NamedTuple):
 
 @dataclass(frozen=True)
 class Attack:
-    """What attackers do who control a share of the users.
+    """Attack by a share of the users.
 
     Attributes
     ----------
@@ -68,9 +68,9 @@ class Attack:
     def collect(
         self, protocol: Protocol, counts: IntArray, honest: np.random.Generator, fake: np.random.Generator
     ) -> PoisonedCollection | None:
-        """Draw a collection; None where nothing bounds what a fake report may claim.
+        """Draw a collection; None if fake reports are unbounded.
 
-        counts: ``(k,)`` users who hold each value; as many of them as there are fakes send what they like instead.
+        counts: ``(k,)`` users who hold each value; a number of them, the fakes, send false reports instead.
         honest, fake: streams of the two groups, so that the honest reports are the same in all attacks.
         """
         fakes, targets = self.fakes(int(counts.sum())), np.array(self.targets)

@@ -13,7 +13,7 @@ from simulator.methods.observed import Suspects
 from simulator.methods.recovery import most_honest
 from simulator.protocols.oracle import binomial_support
 
-SHARE_OF_FAKES = 0.5  # a value joins a set that is supported by at least so many of the reports that support the rest
+SHARE_OF_FAKES = 0.5  # a value joins a set if at least this share of the reports with the set support it
 
 
 class Screened(NamedTuple):
@@ -25,12 +25,12 @@ class Screened(NamedTuple):
 
 
 def screened(counts: IntArray, values: IntArray, p: float, q: float, rng: np.random.Generator) -> Screened:
-    """Draw the supports of honest reports, those of the reports that support all of some values apart.
+    """Draw the supports of honest reports, with separate supports of reports that support all of some values.
 
     For protocols whose reports support each value independently, the true value with probability p and any other with
-    q. Exact, at a cost that does not depend on the number of users: who supports the whole set is drawn first; the
-    values outside of it do not depend on that, and those inside are drawn in sequence, given that not all of them are
-    supported.
+    q. Exact, at a cost that does not depend on the number of users: the reports that support the whole set are drawn
+    first; the values outside of it do not depend on that, and those inside are drawn in sequence, given that not all of
+    them are supported.
 
     counts: ``(k,)`` users who hold each value.
     """

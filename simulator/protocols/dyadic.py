@@ -41,7 +41,7 @@ def sums_at(values: RealArray, height: int) -> RealArray:
 
 
 def doubled(parents: RealArray, below: int) -> RealArray:
-    """Return for each of the nodes ``(..., below)`` below what its parent has."""
+    """Return for each of the nodes ``(..., below)`` at the next lower height the entry of its parent."""
     return np.repeat(parents, 2, axis=-1)[..., :below]
 
 
@@ -55,7 +55,7 @@ def parts(k: int, height: int) -> FloatArray:
 
 
 def divided(parents: RealArray, difference: RealArray, nodes: int) -> RealArray:
-    """Return the nodes ``(..., nodes)`` below: left half ``(parent + difference) / 2``, right half the rest of it.
+    """Return the nodes ``(..., nodes)`` below: left half ``(parent + difference) / 2``, right half the rest.
 
     A parent without a right half is its left half.
     """

@@ -47,7 +47,7 @@ def vectors(numbers: IntArray, t: int, q: int) -> IntArray:
 
 
 def _spelled(numbers: IntArray, t: int, q: int) -> IntArray:
-    """Return what the coordinates of the canonical vectors of points ``(m,)`` spell in base q."""
+    """Return the base-q numbers of the canonical vectors of points ``(m,)``."""
     starts = np.array([points(j, q) for j in range(t + 1)])
     free = np.searchsorted(starts, numbers, side="right") - 1  # coordinates after the leading 1
     added = np.array([q**j - points(j, q) for j in range(t)] + [-points(t, q)])
@@ -71,7 +71,7 @@ def numbers_of(rows: IntArray, q: int) -> IntArray:
 
 @lru_cache(maxsize=8)
 def _numbers_left(d: int, q: int) -> NDArray[np.int32]:
-    """Return the numbers of equations in d - 1 unknowns, by constant and by what their factors spell: (q, q^(d-1))."""
+    """Return the numbers of equations in d - 1 unknowns, by constant and number of their factors: (q, q^(d-1))."""
     rest = q ** (d - 1)
     table = np.empty((q, rest), dtype=np.int32)
     step = max(1, TABLE_CELLS // (q * d))
@@ -111,8 +111,7 @@ def _drawn(
 def spread(users: IntArray, d: int, q: int, rng: np.random.Generator) -> IntArray:
     """Draw for each user a solution of the user's equation, and count each y.
 
-    users: ``(rows, equations)`` users by the number of their equation in d unknowns; the last equations may be left
-        out.
+    users: ``(rows, equations)`` users by the number of their equation in d unknowns; the last equations may be omitted.
     d, q: number of unknowns, at least 1, and of elements of the field.
 
     Returns ``(rows, q^d)`` counts of y, its coordinates read as a number in base q. The cost grows with ``d q^(d+1)``
@@ -140,9 +139,9 @@ def spread(users: IntArray, d: int, q: int, rng: np.random.Generator) -> IntArra
 def _spread_unknown(
     users: IntArray, row: IntArray, equation: IntArray, count: IntArray, d: int, q: int, rng: np.random.Generator
 ) -> None:
-    """Draw the first of d >= 2 unknowns for so many users of each row and equation, and add them to `users`.
+    """Draw the first of d >= 2 unknowns for the users of each row and equation, and add them to `users`.
 
-    `users` are, in sequence, those of each row, of each value of that unknown, of each equation that is left.
+    `users` are, in sequence, those of each row, of each value of that unknown, of each remaining equation.
     """
     arithmetic, left, width = field(q), _numbers_left(d, q), points(d, q) + 1
     others, rest = np.divmod(_spelled(equation, d + 1, q), q ** (d - 1))
@@ -179,8 +178,8 @@ def collect(histogram: IntArray, d: int, q: int, size: int) -> IntArray:
 def _collect_unknown(below: IntArray, d: int, q: int, size: int) -> IntArray:
     """Add up the first of d >= 2 unknowns: from ``(cells, q, equations in d - 1 unknowns)`` to ``(cells, size)``."""
     left = _numbers_left(d, q)
-    # In the order of their numbers: equations without constant and first unknown, which stay what they are; then
-    # stretches with all other factors, for constant 0 and first factor 1, and for constant 1 and first factor 0..q-1.
+    # In the order of their numbers: equations without constant and first unknown, which stay unchanged; then stretches
+    # with all other factors, for constant 0 and first factor 1, and for constant 1 and first factor 0..q-1.
     same, stretch = points(d - 1, q), left.shape[1]
     stretches = min(q + 1, -(-(size - same) // stretch))
     result = np.zeros((len(below), same + stretches * stretch + 1), dtype=np.int64)

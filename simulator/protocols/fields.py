@@ -71,7 +71,7 @@ def smallest_divisor(number: int) -> int:
 
 
 def is_prime_power(number: int) -> bool:
-    """Tell whether there is a field of so many elements."""
+    """Return whether a field with this number of elements exists."""
     prime = smallest_divisor(number)
     while number % prime == 0:
         number //= prime

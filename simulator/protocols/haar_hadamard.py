@@ -79,7 +79,7 @@ class HaarHadamard(StandardProtocol):
 
     @property
     def gain(self) -> float:
-        """What the sign of a report is on average, where the bit is +1."""
+        """Mean of the reported sign if the bit is +1."""
         return math.tanh(self.epsilon / 2)
 
     @property
@@ -136,7 +136,7 @@ class HaarHadamard(StandardProtocol):
         return height, row, bit
 
     def supports(self, reports: Reports, values: tuple[int, int]) -> Supports:
-        """Return which of two values have the bit that each report says, and how many values have it."""
+        """Return which of two values have the reported bit, and how many values have it."""
         height, row, bit = self._read(reports)
         first, second = (_signed(np.full(len(row), value), height, row) != bit for value in values)
         return Supports(first, second, self._sizes[np.asarray(reports, dtype=np.int64)], self.k)
@@ -198,7 +198,7 @@ class HaarHadamard(StandardProtocol):
 
 
 class HaarHadamardCovariance(Covariance):
-    """The noise of the estimate of so many users, spread evenly over the heights.
+    """Noise of the estimate of n users, spread evenly over the heights.
 
     The users of each height are drawn from all users without replacement. Over all heights, the values are those of the
     n users, so their sum does not vary.

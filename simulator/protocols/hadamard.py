@@ -29,9 +29,9 @@ class HadamardResponse(SymbolOracle):
     up to ln 2). They fill the blocks in sequence. Here the values are assigned to blocks cyclically, so that blocks
     hold equally many values, and neighbouring values are in different blocks.
 
-    What `support` and `sample_support` give is the number of reports that support a value less the number that
-    contradict it: it may be negative. Its mean is ``n f (p - p/e^epsilon)``, and no other value enters: values of other
-    blocks are neither supported nor contradicted, and those of the same block are supported as often as contradicted.
+    `support` and `sample_support` return the number of reports that support a value minus the number that contradict
+    it: it may be negative. Its mean is ``n f (p - p/e^epsilon)``, and no other value enters: values of other blocks are
+    neither supported nor contradicted, and those of the same block are supported as often as contradicted.
 
     A report's square is 1 for the values of its block and 0 for others, so that the variance of an estimate depends on
     F, the share of users whose value is in the same block: `noise` returns it (`BlockNoise`). `variance` puts for F its

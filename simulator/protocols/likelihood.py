@@ -1,4 +1,4 @@
-"""Likelihoods given by p and q alone, and by a matrix."""
+"""Likelihoods given by p and q only, and by a matrix."""
 
 from __future__ import annotations
 

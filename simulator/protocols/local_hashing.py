@@ -115,8 +115,8 @@ class OLH(LocalHashing):
 
     Wang, Blocki, Li, Jha, "Locally differentially private protocols for frequency estimation", USENIX Security 2017.
     Their g is the best at f = 0. On domains of fewer than about 4 e^epsilon values a smaller g has a lower mean
-    variance; but where it gains 5 % or more, subset selection still has less than 0.6 times of what is left. So g is
-    the published value, which other packages use as well.
+    variance; but where it gains 5 % or more, subset selection still has less than 0.6 times the remaining variance. So
+    g is the published value, which other packages use as well.
 
     Parameters
     ----------

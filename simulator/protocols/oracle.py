@@ -329,7 +329,7 @@ class SupportOracle(FrequencyOracle):
 
 
 class IndependentSupports(SupportOracle):
-    """Reports that support each value by itself: the own one with probability p, any other value with probability q."""
+    """Reports that support values independently: the true value with probability p, any other with probability q."""
 
     independent_supports = True
 

@@ -1,4 +1,4 @@
-"""What everything that collects has in common: reports, their tally, and what may be known of its noise."""
+"""Base classes of all protocols: reports, their tally, and its known noise."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Covariance(ABC):
         """Return the variances of all Haar differences, the finest first.
 
         Node i of height t holds the values v with ``v >> t == i``; its difference is the frequency of its left half
-        less that of its right half, at equal frequencies. Height t = 1, 2, ... has ``ceil(k / 2^t)`` nodes; a node
+        minus that of its right half, at equal frequencies. Height t = 1, 2, ... has ``ceil(k / 2^t)`` nodes; a node
         without a right half has nothing to divide, and variance 0.
         """
         result, height = [], 1
@@ -87,7 +87,7 @@ class Linear:
     """An unbiased linear estimate and its noise."""
 
     estimate: Callable[[Tally], FloatArray]  # ``Tally -> (..., k)`` frequencies; negative ones stay negative
-    covariance: Callable[[int], Covariance]  # of the estimate of so many users
+    covariance: Callable[[int], Covariance]  # of the estimate of n users
 
 
 class Likelihood(ABC):
@@ -185,9 +185,9 @@ class Protocol(ABC):
     key, title, reference
         Name in the table, name in words, and where it was published.
     report_kind
-        What one report is: ``"value"``, ``"bits"`` (k zeros and ones), ``"subset"`` (different values), ``"hash"``
-        (hash seed and symbol), ``"symbol"`` (number of a symbol), ``"cells"`` (k numbers), ``"node"`` (height of a
-        tree, and the report on its nodes), or ``"own"``: a format that only the member knows.
+        Form of a report: ``"value"``, ``"bits"`` (k zeros and ones), ``"subset"`` (different values), ``"hash"`` (hash
+        seed and symbol), ``"symbol"`` (number of a symbol), ``"cells"`` (k numbers), ``"node"`` (height of a tree, and
+        the report on its nodes), or ``"own"``: a format that only the member knows.
     """
 
     ordered_only: ClassVar[bool] = False  # whether it is for ordered domains only

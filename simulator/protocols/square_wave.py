@@ -263,7 +263,7 @@ def _scattered(starts: IntArray, width: int, rng: np.random.Generator) -> IntArr
 def _along_suffixes(starts: IntArray, rng: np.random.Generator) -> IntArray:
     """Draw a place for each user, evenly among the places ``(..., width)`` from the user's start to the end.
 
-    By halves: who leaves the left half of a stretch is anywhere in its right half, as if started at its beginning.
+    By halves: a user who leaves the left half of a range is anywhere in its right half, as if started at its beginning.
     """
     width = starts.shape[-1]
     size = 1 << (width - 1).bit_length()

@@ -13,14 +13,14 @@ from simulator.protocols.protocol import Probabilities
 from simulator.protocols.unary import UnaryEncoding
 
 STEPS = 400  # of an integral over likelihoods
-DIGITS = 4  # of the logarithms of frequencies that are taken for equal there
+DIGITS = 4  # of the logarithms of frequencies that count as equal
 PANEL, NODES = 1.0, 20  # Gauss-Legendre: 20 nodes per unit of the noise scale
 
 
 class SHE(FrequencyOracle):
     """Report the one-hot vector with Laplace(2/epsilon) noise on each cell; the estimate is the mean report.
 
-    Reports are a ``(n, k)`` float array, and what the other protocols call support is its sum over users, a float.
+    Reports are a ``(n, k)`` float array, and their support is the sum over users, a float.
     There are no support sets: `p` and `q` are None. Wang, Blocki, Li, Jha, "Locally differentially private protocols
     for frequency estimation", USENIX Security 2017, Section 4.2 (SHE); the Laplace mechanism of Dwork, McSherry,
     Nissim, Smith, TCC 2006.

@@ -26,8 +26,9 @@ class Tree(StandardProtocol):
     """Draw a height, whatever the value, and report the node there: by randomised response, or by unary encoding.
 
     Cormode, Kulkarni, Srivastava, "Answering range queries under local differential privacy", VLDB 2019; the estimate
-    weighs what all heights say of each Haar difference by precision, which is the constrained inference of Hay,
-    Rastogi, Miklau, Suciu, "Boosting the accuracy of differentially private histograms through consistency", VLDB 2010.
+    weights the estimates of each Haar difference from all heights by precision, which is the constrained inference of
+    Hay, Rastogi, Miklau, Suciu, "Boosting the accuracy of differentially private histograms through consistency", VLDB
+    2010.
 
     A report is ``(1 + k,)``: the height, then a bit for each node of it, then zeros. The tally counts the bits of all
     heights, the leaves first, and then the reports of each height.
@@ -91,7 +92,7 @@ class Tree(StandardProtocol):
         return Tally(np.concatenate([*bits, [len(rows) for rows in of_height]]), len(reports))
 
     def proper(self, reports: Reports) -> NDArray[np.bool_]:
-        """Tell which rows ``(n, 1 + k)`` of whole numbers from 0 are reports as `perturb` makes them."""
+        """Return which rows ``(n, 1 + k)`` of nonnegative integers are valid reports of `perturb`."""
         sizes = np.array([oracle.k for oracle in self.inner])
         is_grr = np.array([isinstance(oracle, GRR) for oracle in self.inner])
         heights, bits = np.minimum(reports[:, 0], len(sizes) - 1), reports[:, 1:]
@@ -197,7 +198,7 @@ class Tree(StandardProtocol):
 
     def _guessed(self, height: int, first: int, held: int, second: int) -> float:
         """Return the probability that a given value below the first node is guessed, from a report of a node."""
-        from scipy.stats import binom  # heavy, and audits alone need it
+        from scipy.stats import binom  # slow import, needed only by audits
 
         oracle = self.inner[height]
         sizes = sums_at(np.ones(self.k), height)

@@ -24,7 +24,7 @@ class CentralHistogram:
     Attributes
     ----------
     epsilon, delta
-        Of the promise to a user who holds another value instead.
+        Of the guarantee when a user's value is replaced by another.
     """
 
     epsilon: float

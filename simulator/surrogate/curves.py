@@ -38,8 +38,8 @@ def curve_posterior(
 ) -> Posterior:
     """Draw populations that are sums of up to three curves and a flat ground; or, if `rough`, around such sums.
 
-    A wavelet or a distribution of frequencies has to find each of its features in the noise; a curve of few parameters
-    is seen under much more of it.
+    A wavelet or a distribution of frequencies must find each of its features in the noise; a curve of few parameters is
+    visible under much more noise.
     """
     k = len(estimate)
     seen = _Seen(estimate, noise, rough=rough)
@@ -107,7 +107,7 @@ def _curves(normals: FloatArray, places: FloatArray, sizes: FloatArray, *, narro
 
 
 def _roughness(normals: FloatArray) -> FloatArray:
-    """Return by what share categories depart from each candidate's curve, ``(rows, 1)``: by none from a flat one."""
+    """Return the relative departure of categories from each candidate's curve, ``(rows, 1)``: 0 for a flat curve."""
     from scipy.special import ndtr
 
     even, (low, high) = ndtr(normals[:, PARTS]), ROUGHNESS

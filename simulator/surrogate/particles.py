@@ -47,7 +47,7 @@ def particles(
 
 
 def _step(logs: FloatArray, most: float, left: float) -> float:
-    """Return by how much more the likelihood may count so that at least so many candidates are left in effect."""
+    """Return the increase of the likelihood's power that keeps at least the given effective number of candidates."""
     centred = logs - logs.max()
 
     def effective(step: float) -> float:
