@@ -95,7 +95,7 @@ class Networks:
     folds: int  # parts of the cells; each network omits a different part
     features: tuple[str, ...]
     # Standard deviations of the networks added to their mean prediction: the lowest of many predicted errors is likely
-    # too low. On shapes left out this number corrected it.
+    # too low. This number corrected it on omitted shapes.
     caution: float = 0.5
 
 
@@ -118,7 +118,7 @@ class Provenance:
     # covers, simulated: ranges that look-ups cover, and that were simulated: lowest and highest by name
     covers: Mapping[str, Range]
     simulated: Mapping[str, Range]
-    networks: Networks  # fitted menu
+    networks: Networks  # fitted networks
     # seconds, finished: how long it took, and when it was done (ISO date)
     seconds: int = 0
     finished: str = ""

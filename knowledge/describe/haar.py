@@ -33,7 +33,7 @@ def haar_squares(f: FloatArray) -> list[FloatArray]:
 
 
 def residual_squares(f: FloatArray) -> list[FloatArray]:
-    """Return squared orthonormal Haar coefficients by level after average interpolation, finest first."""
+    """Return squared residuals of orthonormal Haar coefficients after average interpolation, finest level first."""
     nodes, levels, scale = f, [], 0.5
     while len(nodes) > 1:
         left, right = halves(nodes)

@@ -123,11 +123,11 @@ class _Faked:
 
     def losses(self, reports: IntArray) -> FloatArray:
         """Return ``(users,)`` log-ratios of the likelihood of all reports of a user under v1 and under v2."""
-        seen, more = self.oracle.supports(reports, self.values), math.expm1(self.oracle.epsilon)
-        weights = self.weights(reports, seen.size)
+        supports, more = self.oracle.supports(reports, self.values), math.expm1(self.oracle.epsilon)
+        weights = self.weights(reports, supports.size)
         first, second = (
             (weights * (1 + more * supported)).reshape(-1, self.attributes).sum(axis=1)
-            for supported in (seen.first, seen.second)
+            for supported in (supports.first, supports.second)
         )
         return np.log(first / second)
 

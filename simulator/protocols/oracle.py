@@ -253,8 +253,8 @@ class FrequencyOracle(StandardProtocol):
         """
         if self.p is None:
             return of_largest(reports, self.k, values)
-        seen, place = np.unique(reports, return_inverse=True, axis=0)
-        each = np.stack([self.support(seen[row : row + 1]) for row in range(len(seen))]) > 0
+        distinct, place = np.unique(reports, return_inverse=True, axis=0)
+        each = np.stack([self.support(distinct[row : row + 1]) for row in range(len(distinct))]) > 0
         place = place.reshape(-1)
         return Supports(each[place, values[0]], each[place, values[1]], each.sum(axis=1)[place], self.k)
 

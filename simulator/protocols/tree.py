@@ -172,7 +172,7 @@ class Tree(StandardProtocol):
         return Supports(first, second, size, self.k)
 
     def attack_probabilities(self, attack: str, values: tuple[int, int]) -> Probabilities:
-        named = self._told_apart if attack == "pair" else self._guessed
+        named = self._pair_probability if attack == "pair" else self._guess_probability
         each = [
             [named(height, values[0] >> height, value >> height, values[1] >> height) for value in values]
             for height in range(len(self.inner))
@@ -188,7 +188,7 @@ class Tree(StandardProtocol):
         ]
         return float(self.chances_of_heights @ each)
 
-    def _told_apart(self, height: int, first: int, held: int, second: int) -> float:
+    def _pair_probability(self, height: int, first: int, held: int, second: int) -> float:
         """Return the probability that a report of a node supports the first node, and not the second."""
         oracle = self.inner[height]
         if first == second:
@@ -196,7 +196,7 @@ class Tree(StandardProtocol):
         supported, other = (oracle.p if node == held else oracle.q for node in (first, second))
         return supported * (1 - other) if isinstance(oracle, OUE) else supported
 
-    def _guessed(self, height: int, first: int, held: int, second: int) -> float:
+    def _guess_probability(self, height: int, first: int, held: int, second: int) -> float:
         """Return the probability that a given value below the first node is guessed, from a report of a node."""
         from scipy.stats import binom  # slow import, needed only by audits
 

@@ -24,8 +24,8 @@ import numpy as np
 from simulator._types import FloatArray, IntArray
 from simulator.protocols.protocol import EPSILON_MAX, EPSILON_MIN, Blanket, Protocol, StandardProtocol
 
-TOTALS = 192  # of the two counts that are looked at for each m; where more are likely, as many at even distances
-BLANKETS = 8  # numbers m that are looked at, where more are likely: each stands for those up to the next one
+TOTALS = 192  # totals of the two counts evaluated for each m; if more are likely, as many at even distances
+BLANKETS = 8  # numbers m evaluated; if more are likely, each represents those up to the next
 MARGIN = 1e-3  # share of delta reserved for totals outside the windows
 OUTSIDE = 1e-4  # probability outside of the windows, as a share of delta
 WIDEST = 2.0  # standard deviations above the mean, up to which numbers m are distinguished: more users hide better
