@@ -130,8 +130,8 @@ def sampling_shares(single: FloatArray, spread: FloatArray) -> FloatArray:
     single: mean variance of the estimates of a category from a report at the whole budget, ``(d,)``.
     spread: mean of ``f (1 - f)``, ``(d,)``: the users who report a column are a sample of all users.
 
-    A column with share s has the error ``(single + spread) / (s n) - spread / n``, and by the inequality of Cauchy and
-    Schwarz their sum is lowest if s is proportional to the square root of the numerator.
+    A column with share s has the error ``(single + spread) / (s n) - spread / n``. By the inequality of Cauchy and
+    Schwarz the sum of errors is lowest if s is proportional to the square root of the numerator.
     """
     roots = np.sqrt(single + spread)
     return roots / roots.sum()

@@ -209,9 +209,9 @@ def quantile_error(estimate: FloatArray, truth: FloatArray) -> FloatArray:
     """Return the mean absolute error of the nine deciles (bins).
 
     The estimated quantile of a level is the first category at which the running sum reaches it, even if negative
-    estimates take the sum below it again, and the last category if the sum never does. Nothing is rescaled. Where the
-    running sum of the truth meets a level exactly, all from the category that reaches it to the first that exceeds it
-    are quantiles of the truth, and the error is the distance to the nearest of them.
+    estimates take the sum below it again, and the last category if the sum never does. Nothing is rescaled. If the
+    running sum of the truth meets a level exactly, the truth has several quantiles: all categories from that which
+    reaches it to the first that exceeds it. The error is then the distance to the nearest of them.
     """
     last = truth.shape[-1] - 1
     reached = np.maximum.accumulate(np.cumsum(estimate, axis=-1), axis=-1).reshape(-1, last + 1)

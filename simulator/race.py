@@ -21,9 +21,9 @@ def race(
 ) -> Runs:
     """Simulate all pairs, then add repetitions for the leading ones until their order is settled.
 
-    The number of repetitions doubles until, for each of the `metrics`, each pair either is out of the top tier, or has
-    a 5 % disadvantage excluded by its paired interval, or `max_repetitions` is reached. Pairs whose disadvantage of 5 %
-    is proven for all metrics stay at the repetitions they have.
+    The number of repetitions doubles until all pairs are decided in each of the `metrics`, or `max_repetitions` is
+    reached. A pair is decided if it is out of the top tier, or if its paired interval excludes a 5 % disadvantage.
+    Pairs whose disadvantage of 5 % is proven for all metrics stay at the repetitions they have.
 
     Parameters
     ----------

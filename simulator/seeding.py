@@ -8,8 +8,8 @@ import numpy as np
 def rng_for(seed: int, *names: str | int) -> np.random.Generator:
     """Return the generator of the stream that `seed` and `names` address.
 
-    The same address always gives the same stream, and different addresses give independent ones, so a result
-    cannot depend on the order of the work, on the batch size or on the number of workers.
+    The same address always gives the same stream, and different addresses give independent streams. So a result does
+    not depend on the order of the work, the batch size or the number of workers.
 
     Parameters
     ----------

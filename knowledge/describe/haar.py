@@ -1,9 +1,9 @@
 """Haar transforms of a histogram: squared coefficients by level, and the transform at every shift.
 
 The latter is mirrored at the ends (Coifman, Donoho, 1995). A level takes the differences of neighbouring blocks of
-`half` values, and adds to a value the mean over all shifts, positive if it is in the left block, negative if in the
-right block. Both follow from sums along the domain: of the values, and of these sums. They are odd and even about
-either end, so that a single domain is enough.
+`half` values, and adds their mean over all shifts to a value. The sign is positive if the value is in the left block,
+negative if in the right block. Both follow from sums along the domain: of the values, and of these sums. They are odd
+and even about either end, so that a single domain is enough.
 """
 
 from __future__ import annotations

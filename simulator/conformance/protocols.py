@@ -33,10 +33,11 @@ SPARE_BYTES = 1_000_000  # limit for a table or a first import; single users tak
 def check_protocol(cls: type[StandardProtocol], *, seed: int = 0) -> None:
     """Check that a member of the table keeps the promises of `FrequencyOracle`, or else those of `StandardProtocol`.
 
-    Shapes and types, the range of its figures, that the fast sampler and the user-by-user replay have the same mean and
-    variance in every value (and in the sum and the alternating sum of the values, where a wrong correlation shows),
-    that estimates are unbiased and as variable as `noise` says (averaged over all ways to assign the frequencies to the
-    values), that `sums_to_one` is as claimed, that memory does not grow with n, and that bad parameters are refused.
+    Shapes and types, and the range of its figures. The fast sampler and the user-by-user replay have the same mean and
+    variance in each value. The same holds for the sum and the alternating sum of the values, where a wrong correlation
+    shows. Estimates are unbiased, with the variance that `noise` states (averaged over all ways to assign the
+    frequencies to the values). `sums_to_one` is as claimed, memory does not grow with n, and bad parameters are
+    refused.
     For other families: bad parameters, and the checks of `check_collection`.
 
     Parameters

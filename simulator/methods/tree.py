@@ -35,9 +35,9 @@ def tree_eb(observed: Observed) -> FloatArray:
     to 0 and to those of the level above. The noise is that of the Haar differences that the covariance states: trees of
     levels and oracles of the leaves are served alike. On all but the coarsest levels, the difference at a node comes
     from all shifts of the tree instead: there, any two adjacent blocks of equal length, of the estimate and its mirror
-    image, are the halves of a node, with the prior of the level, and a block has the mean mass of the two nodes that it
-    is a half of. Where all levels together gain hardly any likelihood over equal frequencies, the two answers are
-    averaged in proportion to their likelihoods. Non-negative with sum 1 by construction.
+    image, are the halves of a node, with the prior of the level. A block has the mean mass of the two nodes that it is
+    a half of. Where all levels together gain hardly any likelihood over equal frequencies, the two answers are averaged
+    in proportion to their likelihoods. Non-negative with sum 1 by construction.
 
     Raises ValueError if there is no estimate.
     """

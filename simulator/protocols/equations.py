@@ -2,16 +2,16 @@
 
 Two protocols report a vector that solves an equation of the user's value: Hadamard response over the field of two
 elements, projective geometry response over a field of q elements. Here the equation is ``s + <w, y> = 0`` with y in
-F_q^d. It is given by the vector ``(s, w)`` up to a factor, so there are about q^d different equations, and once the
-first coordinate of y is fixed what remains is an equation of the same kind, without that coordinate. Users whose
-equations have become the same are merged. So neither `spread` (draw a histogram of y) nor `collect` (add up a histogram
-over the solutions) needs to list the q^(d-1) solutions of each equation. The recursion is that of Feldman, Nelson,
-Nguyen, Talwar, "Private frequency estimation via projective geometry", ICML 2022, who count with it; drawing with it is
-new here.
+F_q^d. It is given by the vector ``(s, w)`` up to a factor, so there are about q^d different equations. Once the first
+coordinate of y is fixed, the rest is an equation of the same kind, without that coordinate. Users whose equations have
+become the same are merged. So neither `spread` (draw a histogram of y) nor `collect` (add up a histogram over the
+solutions) needs to list the q^(d-1) solutions of each equation. The recursion is that of Feldman, Nelson, Nguyen,
+Talwar, "Private frequency estimation via projective geometry", ICML 2022, who count with it; drawing with it is new
+here.
 
-Vectors up to a factor are points: `points(t, q)` of them have t coordinates. The canonical vector has a leading 1, and
-point i is the i-th in the order of the number that its coordinates spell in base q, so that a point keeps its number
-when zeros are put in front. The zero vector (no condition at all) comes last, as number ``points(t, q)``.
+Vectors up to a factor are points: `points(t, q)` of them have t coordinates. The canonical vector has a leading 1.
+Points are ordered by the base-q number of their coordinates, so that a point keeps its number when zeros are put in
+front. The zero vector (no condition at all) comes last, as number ``points(t, q)``.
 """
 
 from __future__ import annotations

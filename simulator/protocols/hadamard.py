@@ -33,8 +33,8 @@ class HadamardResponse(SymbolOracle):
     it: it may be negative. Its mean is ``n f (p - p/e^epsilon)``, and no other value enters: values of other blocks are
     neither supported nor contradicted, and those of the same block are supported as often as contradicted.
 
-    A report's square is 1 for the values of its block and 0 for others, so that the variance of an estimate depends on
-    F, the share of users whose value is in the same block: `noise` returns it (`BlockNoise`). `variance` puts for F its
+    A report's square is 1 for the values of its block and 0 for others. So the variance of an estimate depends on F,
+    the share of users whose value is in the same block: `noise` returns it (`BlockNoise`). `variance` puts for F its
     mean over all ways to assign the frequencies to the values: exact where B = 1, too small for a value that shares its
     block with a very frequent one, by a factor of (e^epsilon + 1)/2 at most.
 

@@ -227,10 +227,10 @@ class SubsetSelection(FrequencyOracle):
     def _gaussian(self, counts: IntArray, rng: np.random.Generator) -> IntArray:
         """Draw a row ``(k,)`` with the exact mean and covariance and, up to O(1/k), the third cumulants.
 
-        The covariance of the aggregate is, off the diagonal, ``n b + (c - b)(n_u + n_v)`` with b the covariance of two
-        values that are not the user's and c that of the true value and another value. Independent variables of variance
-        ``s_v`` less their common mean have the covariance ``S / k^2 - (s_u + s_v) / k``: of the same form, so that
-        matching the two is exact, diagonal included, because all rows sum to zero on both sides.
+        Off the diagonal, the covariance of the aggregate is ``n b + (c - b)(n_u + n_v)``. Here b is the covariance of
+        two values that are not the user's, and c that of the true value and another value. Independent variables of
+        variance ``s_v`` less their common mean have the covariance ``S / k^2 - (s_u + s_v) / k``: of the same form, so
+        that matching the two is exact, diagonal included, because all rows sum to zero on both sides.
         """
         k, omega, p, q, n = self.k, self.omega, self.p, self.q, int(counts.sum())
         pair = (omega - 1) / ((k - 1) * (k - 2)) * (p * (omega - 2) + (1 - p) * omega)

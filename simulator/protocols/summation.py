@@ -55,8 +55,8 @@ class SHE(FrequencyOracle):
         """Probability that the largest of the k cells is the user's: no guess is better.
 
         The likelihood of a value rises with its cell and depends on no other, so the best guess is the largest cell.
-        With the noise in units of its scale, F its distribution function and h = epsilon/2 the height of the true
-        value's cell, the success is the integral of ``F'(s - h) F(s)^(k-1)``, in closed form below 0 and above h.
+        Measure the noise in units of its scale, with distribution function F; let h = epsilon/2 be the height of the
+        true value's cell. The success is the integral of ``F'(s - h) F(s)^(k-1)``, in closed form below 0 and above h.
         Between them it is the integral of ``e^(s-h) (1 - e^-s/2)^(k-1) / 2``, a smooth function: Gauss-Legendre panels
         give it to rounding.
         """

@@ -25,10 +25,10 @@ from simulator.protocols.unary import OUE
 class Tree(StandardProtocol):
     """Draw a height, whatever the value, and report the node there: by randomised response, or by unary encoding.
 
-    Cormode, Kulkarni, Srivastava, "Answering range queries under local differential privacy", VLDB 2019; the estimate
-    weights the estimates of each Haar difference from all heights by precision, which is the constrained inference of
-    Hay, Rastogi, Miklau, Suciu, "Boosting the accuracy of differentially private histograms through consistency", VLDB
-    2010.
+    Cormode, Kulkarni, Srivastava, "Answering range queries under local differential privacy", VLDB 2019; each Haar
+    difference is the mean of the estimates from all heights, weighted by precision. This is the constrained inference
+    of Hay, Rastogi, Miklau, Suciu, "Boosting the accuracy of differentially private histograms through consistency",
+    VLDB 2010.
 
     A report is ``(1 + k,)``: the height, then a bit for each node of it, then zeros. The tally counts the bits of all
     heights, the leaves first, and then the reports of each height.

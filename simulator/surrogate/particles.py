@@ -69,8 +69,8 @@ def _moved(
     """Return candidates of which half have gone two Metropolis steps, and their log-likelihoods, counted by a power.
 
     The other keeps to the prior (Neal, "Regression and classification using Gaussian process priors", 1998). The other
-    goes along the difference of two candidates of the other half, which knows how wide the posterior is (ter Braak, "A
-    Markov chain Monte Carlo version of the genetic algorithm differential evolution", 2006).
+    goes along the difference of two candidates of the other half, which follows the width of the posterior (ter Braak,
+    "A Markov chain Monte Carlo version of the genetic algorithm differential evolution", 2006).
     """
     order = rng.permutation(len(now))
     mine, others = order[: len(now) // 2], now[order[len(now) // 2 :]]
