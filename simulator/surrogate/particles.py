@@ -68,9 +68,9 @@ def _moved(
 ) -> tuple[FloatArray, FloatArray]:
     """Return candidates of which half have gone two Metropolis steps, and their log-likelihoods, counted by a power.
 
-    The other keeps to the prior (Neal, "Regression and classification using Gaussian process priors", 1998). The other
-    goes along the difference of two candidates of the other half, which follows the width of the posterior (ter Braak,
-    "A Markov chain Monte Carlo version of the genetic algorithm differential evolution", 2006).
+    The first step keeps to the prior (Neal, "Regression and classification using Gaussian process priors", 1998). The
+    other goes along the difference of two candidates of the other half, which follows the width of the posterior (ter
+    Braak, "A Markov chain Monte Carlo version of the genetic algorithm differential evolution", 2006).
     """
     order = rng.permutation(len(now))
     mine, others = order[: len(now) // 2], now[order[len(now) // 2 :]]
