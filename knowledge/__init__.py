@@ -1,1 +1,1 @@
-"""What the project remembers: cards of every member, and a model fitted to simulated populations."""
+"""Knowledge base: cards of all members, and a model fitted to simulated populations."""

@@ -35,10 +35,10 @@ def collect(
     workers: Workers,
     progress: Progress | None = None,
 ) -> None:
-    """Bring the store to so many cells. Cells come in as they finish; what they hold does not depend on the workers.
+    """Extend the store to the given number of cells, stored as they finish; they do not depend on the workers.
 
     store: where finished cells are, and go.
-    simulated: what a worker runs, with the number of a cell.
+    simulated: the function that a worker runs, with the number of a cell.
     progress: called with the cells that are done and their number.
     """
     present = store.records()
@@ -73,7 +73,7 @@ class Size:
 ALONE = Workers()
 SAMPLED, SAMPLED_DOMAIN = 12, 64  # cells of ordered domains that are shipped, and their largest domain
 CATEGORIES, ORDERED, POLICIES = PARTS = ("categories", "ordered", "policies")
-# Parts of the cells, one of which each network leaves out. For numbers each sees more of the cells; over all that was
+# Parts of the cells; each network omits a different part. For numbers each sees more of the cells; over all that was
 # judged, that is no better and no worse.
 FOLDS, ORDERED_FOLDS = 4, 8
 FULL = Size(4800, menu.SIMULATED_DOMAIN, 256, 100, 9600, 156, 8000)
@@ -82,7 +82,7 @@ QUICK = Size(40, 256, 32, 40, 40, 24, 12)
 
 @dataclass(frozen=True)
 class _Job:
-    """Where a build goes, and who works at what."""
+    """Folder and workers of a build."""
 
     folder: Path
     work: Path
@@ -110,8 +110,8 @@ def build(
         ``ordered_`` before the name.
     size: how much is simulated.
     seed, workers, progress: as in `collect`; the data does not depend on the workers.
-    parts: what is made: ``categories`` is ``model.npz``, ``cells.npz`` and ``provenance.json``, ``ordered`` is
-        ``leaves`` and ``curves``, and ``policies``, from what these predict, is ``policies.json``.
+    parts: the files to make: ``categories`` is ``model.npz``, ``cells.npz`` and ``provenance.json``, ``ordered`` is
+        ``leaves`` and ``curves``, and ``policies``, from the predictions of these, is ``policies.json``.
 
     Raises ValueError if `work` holds the cells of another build.
     """
@@ -130,7 +130,7 @@ def build(
 
 
 def _plan(job: _Job) -> dict[str, object]:
-    """Return what decides the cells; their number may grow from one call to the next."""
+    """Return the settings that determine the cells; their number may grow between calls."""
     return {
         "seed": job.seed,
         "largest": job.size.largest,

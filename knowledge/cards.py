@@ -1,4 +1,4 @@
-"""Cards: for every member of the tables its formula, when it is a good choice, and what to look out for."""
+"""Cards: formula, good uses and caveats of each member of the tables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, kw_only=True)
 class Card:
-    """What is known of one member; `cards.toml` says what the fields are."""
+    """Card of a member; `cards.toml` explains the fields."""
 
     formula: str
     good_for: str

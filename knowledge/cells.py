@@ -1,6 +1,6 @@
-"""The simulated cells behind the model: what was measured in them, and the nearest ones to a question.
+"""The simulated cells behind the model: their measurements, and the nearest cells to a question.
 
-A cell is one noise setting with several populations. Errors are stored as a code of a byte: to half a percent where a
+A cell is a noise setting with several populations. Errors are stored as a code of a byte: to half a percent where a
 method is near the best, and to a fifth of its distance where it is out of the question.
 """
 
@@ -65,7 +65,7 @@ class CellArchive:
 
 @dataclass(frozen=True, eq=False)  # holds an array
 class Neighbour:
-    """One simulated population near a question."""
+    """A simulated population near a question."""
 
     index: int  # number of its cell
     # family, parameter: its shape
@@ -79,7 +79,7 @@ class Neighbour:
     noise_to_uniform: float  # k times the noise sd at frequency 0
     # Root mean square difference of the features, each in standard deviations over the simulated populations
     distance: float
-    metrics: tuple[str, ...]  # what was measured in its cell
+    metrics: tuple[str, ...]  # measurements of its cell
     errors: FloatArray  # mean errors ``(methods, metrics)``, in the unit of each metric
 
     @property
@@ -88,7 +88,7 @@ class Neighbour:
         return f"{self.family}:{self.parameter:.3g}"
 
     def best(self, metric: str, methods: Iterable[str], count: int = 3) -> tuple[tuple[str, float], ...]:
-        """Return the methods with the lowest errors in a metric, and these errors; methods not simulated are left out.
+        """Return the methods with the lowest errors in a metric, and these errors; methods not simulated are omitted.
 
         Raises ValueError if the metric was not simulated.
         """
@@ -104,11 +104,12 @@ class Neighbour:
 def nearest(profiles: Sequence[Profile], noise: Noise, count: int = 5) -> tuple[Neighbour, ...]:
     """Return the simulated populations that are nearest to a histogram under a noise; nearest first.
 
-    profiles: the histogram, or several of one k: then a population is as near as it is to the nearest of them.
+    profiles: the histogram, or several with the same k: then the distance of a population is that to the nearest of
+        them.
     noise: of the protocol asked about.
     count: how many.
     """
-    archive, predictor = load_cells(), load()  # of one build: the model has the standard deviations of the features
+    archive, predictor = (load_cells(), load())  # from the same build: the model has the features' sd
     scale = predictor.network.scale.astype(np.float64)[PLACES]
     features = describe(profiles, [noise]).features[:, 0, PLACES]
     differences = (archive.features - features[:, None, None]) / scale
@@ -195,7 +196,7 @@ def _decoded(low_high: NDArray[np.uint8], codes: NDArray[np.uint8]) -> FloatArra
 
 
 def load_ordered_sample(folder: Path = DATA) -> tuple[IntArray, FloatArray]:
-    """Return what was measured in a few small cells of ordered domains, to compare with simulating them again.
+    """Return the measurements of a few small cells of ordered domains, for comparison with a new simulation.
 
     Numbers of the cells ``(C,)``, and log errors ``(C, P, pairs, metrics)``: first of the pairs of
     `knowledge.menu.LEAVES`, then of `CURVES`.

@@ -1,4 +1,4 @@
-"""What would change the answer: the nearest other epsilon, number of users, or skew."""
+"""Changes of the answer: the nearest epsilon, number of users, or skew with another answer."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ PairChoice = Callable[[LookUp], Pair]
 
 
 class NearestChange(NamedTuple):
-    """The nearest value of one part of the question that changes the answer."""
+    """The nearest value of a part of the question that changes the answer."""
 
     what: str  # ``epsilon``, ``n`` or ``skew``
-    value: float  # from here on, seen from the value asked about, the answer is another
+    value: float  # from this value on, the answer changes
     # protocol, method: that answer
     protocol: str
     method: str
@@ -41,11 +41,11 @@ def nearest_changes(
     """Find for epsilon, n and skew the nearest value that changes the answer; none where no value in range does.
 
     frequencies, epsilon, n: the question, as in `knowledge.ranking.look_up`.
-    look_up: what answers such questions.
-    choose: what counts as the answer.
-    of_skew: what makes a question of a skew; None when the histogram is given and its skew no option.
+    look_up: the function that answers such questions.
+    choose: the part of the result that counts as the answer.
+    of_skew: the function that makes a question from a skew; None when the histogram is given and its skew no option.
 
-    Returns at most one change each of epsilon, n and skew: the nearest by ratio, for skew by difference.
+    Returns at most a single change each of epsilon, n and skew: the nearest by ratio, for skew by difference.
     """
     searches: list[tuple[str, float, list[list[float]], Callable[[float], LookUp]]] = [
         ("epsilon", epsilon, _ladders(epsilon, *EPSILON), lambda value: look_up(frequencies, value, n)),

@@ -10,18 +10,18 @@ from pathlib import Path
 
 @dataclass(frozen=True, kw_only=True)
 class KnownDeployment:
-    """One deployment."""
+    """A deployment."""
 
-    name: str  # who collects what
-    epsilon: float  # the stated budget of one unit
-    unit: str  # what the budget is spent on: the unit of privacy
+    name: str  # collector and data
+    epsilon: float  # the stated budget per unit
+    unit: str  # the unit of privacy
     categories: str  # size of the domain, or how large it gets; empty where none is stated
     source: str  # where that is stated
 
 
 _STORED = tomllib.loads(Path(__file__).with_name("deployments.toml").read_text(encoding="utf-8"))
 DEPLOYMENTS = tuple(KnownDeployment(**fields) for fields in _STORED["deployments"])  # by rising ε
-# Protocols by which somebody has collected from the users of a product, and who: what ``--deployable`` keeps.
+# Protocols used in products, with their collectors; the option ``--deployable`` keeps these.
 DEPLOYED: dict[str, str] = {
     protocol: one["who"] for one in _STORED["implementations"] if one["product"] for protocol in one["protocols"]
 }

@@ -1,4 +1,4 @@
-"""What look-ups cover: methods, metrics and ranges."""
+"""Coverage of look-ups: methods, metrics and ranges."""
 
 from __future__ import annotations
 
@@ -21,20 +21,21 @@ METHODS = (
     "mle_apx",
     "power",
     "power_ns",
-    "ibu",  # one formula goes by both names, ibu and ibu_pseudo
+    "ibu",  # both names, ibu and ibu_pseudo, have the same formula
     "eb_ns",
     "wavelet_eb",
 )
 ALIASES = {"ibu_pseudo": "ibu"}
-# What a build measures. Data that was built before knows those of its provenance; mae, which is l1 / k, goes with them.
+# Methods and metrics of a build. Data that was built before knows those of its provenance; mae, which is l1 / k, goes
+# with them.
 MEASURED = ("l1", "mse", "l2", "kl", "js", "emd", "topk", "set", "range", "mean", "quantiles", "ks")
 ORDERED_METHODS = frozenset({"wavelet_eb", "iso_cdf", "tree_eb", "em", "ems", "em_stopped"})
 ORDERED_METRICS = frozenset({"emd", "range", "mean", "quantiles", "ks"})
 QUERY_METHODS, QUERY_METRICS = frozenset({"post_pos"}), frozenset({"set", "range"})
 UNBOUNDED = frozenset({"none", "post_pos", "norm", "base_pos", "base_cut"})  # results may lie anywhere
-BOUNDED = frozenset({"kl", "js", "quantiles"})  # metrics that are, whatever the result
+BOUNDED = frozenset({"kl", "js", "quantiles"})  # metrics that are bounded for any result
 
-EPSILON, DOMAIN, USERS = (0.1, 16.0), (2, 250_000), (1_000, 1_000_000_000)  # what the advice covers
+EPSILON, DOMAIN, USERS = (0.1, 16.0), (2, 250_000), (1_000, 1_000_000_000)  # ranges covered by the advice
 SIMULATED_DOMAIN = 4096  # largest domain that is simulated
 
 Labels = tuple[str, str]  # protocol and method
@@ -42,7 +43,7 @@ Labels = tuple[str, str]  # protocol and method
 
 @dataclass(frozen=True)
 class ErrorTable:
-    """What is predicted: errors of pairs in metrics."""
+    """Table of predictions: errors of pairs in metrics."""
 
     pairs: tuple[Labels, ...]  # without a protocol where its noise is all that matters
     metrics: tuple[str, ...]
@@ -69,8 +70,8 @@ class ErrorTable:
 
 
 CATEGORIES = ErrorTable.of(METHODS, MEASURED)
-# For ordered domains there are cells of their own: with more methods for the same protocols, beside two to compare
-# with, and with protocols whose error is not a matter of one noise scale.
+# Ordered domains have separate cells: with more methods for the same protocols, and two for comparison, and with
+# protocols whose error does not depend on a single noise scale.
 ORDERED_DOMAIN = 2048
 LEAVES = ErrorTable.of(("norm_sub", "eb_ns", "iso_cdf", "tree_eb"), MEASURED)
 _LINEAR = ("none", "base_pos", "post_pos", "norm", "norm_mul", "norm_sub", "norm_cut", "iso_cdf", "tree_eb")
@@ -86,7 +87,7 @@ COVERED = frozenset(method for _, method in (*CATEGORIES.pairs, *LEAVES.pairs, *
 
 
 def applies(method: str, metric: str, *, ordered: bool) -> bool:
-    """Tell whether a simulated method has an error in the metric, on a domain with or without an order."""
+    """Return whether a simulated method has an error in the metric, on a domain with or without an order."""
     if not ordered and (method in ORDERED_METHODS or metric in ORDERED_METRICS):
         return False
     return method not in QUERY_METHODS or metric in QUERY_METRICS

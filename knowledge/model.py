@@ -18,8 +18,8 @@ from simulator._types import FloatArray, RealArray, SingleArray
 
 DATA = Path(__file__).parent / "data"
 OWN = ("low", "high", "spread", "own_spread")  # arrays of a model that belong to no network
-# The models: of protocols whose noise of one scale is all that matters; of more methods and metrics for the same, on
-# ordered domains; and of protocols for ordered domains, by budget and users.
+# The models: for protocols described by a single noise scale; for more methods and metrics of these, on ordered
+# domains; and for protocols for ordered domains, by budget and users.
 CATEGORIES, LEAVES, CURVES = "model", "leaves", "curves"
 
 Range = tuple[float, float]
@@ -69,7 +69,7 @@ def standardised(features: RealArray, centre: SingleArray, scale: SingleArray) -
 
 
 def layer_values(layers: Layers, inputs: SingleArray) -> list[SingleArray]:
-    """Return the values of every layer; between layers ``x / (1 + exp(-x))``."""
+    """Return the values of each layer; between layers ``x / (1 + exp(-x))``."""
     values = [inputs]
     for depth, (weights, offsets) in enumerate(layers):
         sums = values[-1] @ weights
@@ -92,10 +92,10 @@ class Networks:
     number: int
     width: int
     epochs: int
-    folds: int  # parts of the cells; each network leaves one out
+    folds: int  # parts of the cells; each network omits a different part
     features: tuple[str, ...]
-    # Standard deviations of the networks that are added to what they say on average: the lowest of many predicted
-    # errors is likely too low, and that was found, on shapes left out, to make up for it.
+    # Standard deviations of the networks added to their mean prediction: the lowest of many predicted errors is likely
+    # too low. This number corrected it on omitted shapes.
     caution: float = 0.5
 
 
@@ -103,14 +103,14 @@ class Networks:
 class Provenance:
     """How the data was made."""
 
-    # tool_version, seed: what made it
+    # tool_version, seed: version and seed of the build
     tool_version: str
     seed: int
     # cells, populations, repetitions: how much was simulated
     cells: int
     populations: int
     repetitions: str
-    # methods, metrics, protocols, shapes: what was simulated; protocols with their shares of the cells
+    # methods, metrics, protocols, shapes: the simulated menu; protocols with their shares of the cells
     methods: tuple[str, ...]
     metrics: tuple[str, ...]
     protocols: Mapping[str, float]
@@ -118,7 +118,7 @@ class Provenance:
     # covers, simulated: ranges that look-ups cover, and that were simulated: lowest and highest by name
     covers: Mapping[str, Range]
     simulated: Mapping[str, Range]
-    networks: Networks  # what was fitted
+    networks: Networks  # fitted networks
     # seconds, finished: how long it took, and when it was done (ISO date)
     seconds: int = 0
     finished: str = ""
@@ -138,9 +138,9 @@ class Provenance:
         return asdict(self)
 
 
-@dataclass(frozen=True, eq=False, repr=False)  # holds arrays, which do not compare to one truth
+@dataclass(frozen=True, eq=False, repr=False)  # holds arrays, whose comparison is not a single truth value
 class Model:
-    """What is fitted to simulated cells."""
+    """A model fitted to simulated cells."""
 
     network: Network  # features to log errors in units of the reference error
     # low, high: range of each feature in the simulated cells, ``(F,)``
@@ -156,7 +156,7 @@ class Model:
 
     @cached_property
     def table(self) -> ErrorTable:
-        """What is predicted."""
+        """Predictions."""
         return ErrorTable.of(self.provenance.methods, self.provenance.metrics)
 
     @property
@@ -175,7 +175,7 @@ class Model:
         return logs.reshape(*features.shape[:-1], *self.spread.shape[1:]), outside
 
     def log_errors(self, description: Description) -> tuple[FloatArray, FloatArray]:
-        """Return log errors ``(S, P, pairs, metrics)`` of what was described, and how far features are out of range."""
+        """Return log errors ``(S, P, pairs, metrics)`` of a description, and how far features are out of range."""
         ratios, outside = self.log_ratios(description.features)
         return ratios + log_reference(description, self.table), outside
 
@@ -186,7 +186,7 @@ class Model:
 
 @cache
 def load(folder: Path = DATA, part: str = CATEGORIES) -> Model:
-    """Load a model of a folder, a shipped one by default; each is read once.
+    """Load a model of a folder, by default a shipped model; each is read once.
 
     Raises FileNotFoundError if the folder does not hold the model.
     """

@@ -1,7 +1,7 @@
-"""The decision tree: which pair to use, by ε, k, n and skew alone, grown to lower the mean regret of the pair.
+"""The decision tree: which pair to use, by ε, k, n and skew only, grown to lower the mean regret of the pair.
 
-A look-up without data names the pair of its leaf. The model prices all pairs, and names another one only where it is
-sure that this one is worse by more than 5 %.
+A look-up without data names the pair of its leaf. The model predicts all pairs, and names another pair only if this
+pair is surely worse by more than 5 %.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from knowledge.menu import ORDERED_METRICS, Labels
 
 DATA = Path(__file__).parent / "data"
 FILE = "policies.json"
-QUESTIONS: Mapping[str, str] = {"epsilon": "ε", "k": "k", "n": "n", "skew": "skew"}  # what a tree asks, and in words
+QUESTIONS: Mapping[str, str] = {"epsilon": "ε", "k": "k", "n": "n", "skew": "skew"}  # questions of a tree, and in words
 
 
 class PolicyCase(NamedTuple):
-    """What a tree asks about: budget, categories, users, and Zipf-equivalent exponent of the frequencies."""
+    """Case of a tree: budget, categories, users, and Zipf-equivalent exponent of the frequencies."""
 
     epsilon: float
     k: int
@@ -48,7 +48,7 @@ class Leaf:
 class Split:
     """A question: whether a figure of the case is at most a threshold."""
 
-    question: str  # one of `QUESTIONS`
+    question: str  # a member of `QUESTIONS`
     at_most: float
     below: Node
     above: Node
@@ -58,7 +58,7 @@ Node: TypeAlias = Leaf | Split
 
 
 class Interval(NamedTuple):
-    """Where a figure of the case lies: above one number, at most another; None where that side is open."""
+    """Interval of a figure of the case: above the first number, at most the second; None if that side is open."""
 
     question: str
     above: float | None = None
@@ -83,10 +83,12 @@ Conditions: TypeAlias = tuple[Interval, ...]
 
 
 def narrowed(path: Conditions, split: Split, *, below: bool) -> Conditions:
-    """Return the intervals of a path with the answer to one more question; one interval for each question."""
+    """Return the intervals of a path after another question; a single interval per question."""
     intervals = {interval.question: interval for interval in path}
-    own = intervals.get(split.question, Interval(split.question))
-    intervals[split.question] = own._replace(at_most=split.at_most) if below else own._replace(above=split.at_most)
+    interval = intervals.get(split.question, Interval(split.question))
+    intervals[split.question] = (
+        interval._replace(at_most=split.at_most) if below else interval._replace(above=split.at_most)
+    )
     return tuple(intervals[question] for question in QUESTIONS if question in intervals)
 
 

@@ -1,4 +1,4 @@
-"""Predicted errors of every pair and metric for one question, by the models."""
+"""Predicted errors of all pairs and metrics for a question, by the models."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from knowledge.model import CURVES, DATA, LEAVES, Model, load
 from simulator import Noise, frequency_oracles
 from simulator._types import FloatArray, IntArray
 
-REFERENCE = "oue"  # what protocols for ordered domains are described by the noise of, beside their own
+REFERENCE = "oue"  # its noise describes the question for ordered-domain protocols, in addition to theirs
 
-# What a question says of the frequencies: a histogram; several of one k, if any of them may be true; or a skew.
+# Frequencies of a question: a histogram; several of the same k, if any of them may be true; or a skew.
 Frequencies = Profile | Sequence[Profile] | AssumedSkew
 
 
 @dataclass(frozen=True, eq=False, repr=False)  # holds arrays
 class ModelBlock:
-    """What one model predicts for one question: errors of pairs in metrics."""
+    """Predictions of a model for a question: errors of pairs in metrics."""
 
     places: Mapping[Labels, int]  # pairs and their numbers
     metrics: tuple[str, ...]
@@ -50,18 +50,18 @@ class ModelBlock:
 
 @dataclass(frozen=True, eq=False, repr=False)  # holds arrays
 class PredictedErrors:
-    """What is predicted for one question: every pair and metric."""
+    """Predictions for a question: all pairs and metrics."""
 
-    # k, epsilon, n, ordered: domain size, privacy budget of one report, users who report, and whether the categories
-    # have an order
+    # k, epsilon, n, ordered: domain size, privacy budget per report, users who report, and whether the categories have
+    # an order
     k: int
     epsilon: float
     n: int
     ordered: bool
-    noises: Mapping[str, Noise]  # noise of each protocol that has one of one scale
-    blocks: tuple[ModelBlock, ...]  # of a pair that several have in a metric, the first says it
-    models: tuple[Model, ...]  # who predicts
-    skew: float | None = None  # of frequencies of which no more was said
+    noises: Mapping[str, Noise]  # noise of each protocol with a single noise scale
+    blocks: tuple[ModelBlock, ...]  # if several blocks have a pair and metric, the first counts
+    models: tuple[Model, ...]  # models that predict
+    skew: float | None = None  # if only the skew of the frequencies is known
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -88,18 +88,18 @@ def predicted(
     model: Model | None = None,
     budgets: Mapping[str, float] | None = None,
 ) -> PredictedErrors:
-    """Predict the errors of every method for protocols by name, for all by default.
+    """Predict the errors of each method for protocols by name, for all by default.
 
-    frequencies: the histogram. Several of one k, when it is not certain: their log errors are averaged, and what they
-        differ by goes into the intervals. Or a skew that is assumed, for several that have it.
-    epsilon, n: privacy budget of one report, and users who report.
+    frequencies: the histogram. Several of the same k, if it is not certain: their log errors are averaged, and their
+        differences widen the intervals. Or an assumed skew, for several histograms with this skew.
+    epsilon, n: privacy budget per report, and users who report.
     ordered: whether the categories have an order.
-    model: default: the shipped one; those of ordered domains are in the same folder.
-    budgets: of protocols that have another one than the rest.
+    model: default: the shipped model; those of ordered domains are in the same folder.
+    budgets: of protocols whose budget differs from epsilon.
     """
     menu = None if protocols is None else tuple(protocols)
     noises = noises_of(first_of(frequencies).k, epsilon, n, menu, budgets)
-    # Two categories have no order to speak of: there, all of them are randomised response by other names.
+    # Two categories have no useful order: all these protocols are then randomised response.
     alike = len(noises) > 0 and first_of(frequencies).k == 2
     curves = [name for name in CURVE_PROTOCOLS if (menu is None or name in menu) and not alike] if ordered else []
     return predict(frequencies, noises, epsilon, n, curves, ordered=ordered, model=model)
@@ -150,7 +150,7 @@ def _block(
     *,
     few: bool,
 ) -> ModelBlock:
-    """Return what a model predicts for those of its pairs whose protocols are asked about.
+    """Return the predictions of a model for its pairs with the given protocols.
 
     figures: log errors ``(S, ...)``, and how far features are out of range ``(P, F)``; pairs of a row stand together.
     few: whether many categories share few frequencies.
@@ -208,17 +208,17 @@ def profiles_of(frequencies: Frequencies, n: int) -> tuple[Profile, ...]:
 
 
 def first_of(frequencies: Frequencies) -> Profile | AssumedSkew:
-    """Return what has the domain size and the skew of a question."""
+    """Return the profile or assumption with the domain size and skew of a question."""
     return frequencies if isinstance(frequencies, Profile | AssumedSkew) else frequencies[0]
 
 
 def noises_of(
     k: int, epsilon: float, n: int, protocols: Iterable[str] | None = None, budgets: Mapping[str, float] | None = None
 ) -> dict[str, Noise]:
-    """Return the noise of protocols by name, of all by default, if it is of one scale.
+    """Return the noise of protocols by name, of all by default, if it has a single scale.
 
-    budgets: of protocols that have another one than the rest.
+    budgets: of protocols whose budget differs from epsilon.
     """
-    oracles, own = frequency_oracles(), budgets or {}
+    oracles, budget_of = frequency_oracles(), budgets or {}
     menu = oracles if protocols is None else protocols
-    return {name: oracles[name](k, own.get(name, epsilon)).noise(n) for name in menu if name in oracles}
+    return {name: oracles[name](k, budget_of.get(name, epsilon)).noise(n) for name in menu if name in oracles}

@@ -1,4 +1,4 @@
-"""Look-ups: pairs of protocol and method, ranked by their predicted error in one metric, and what to use first."""
+"""Look-ups: pairs of protocol and method, ranked by their predicted error in a metric, with the recommended pair."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ INTERPOLATED, ASYMPTOTIC, EXTRAPOLATED = "interpolated", "asymptotic", "extrapol
 SHAPE_FEATURES = ("entropy_gap", "zeros", "skew", "neighbours", "log_variation", "log_displacement")
 WIDER = {INTERPOLATED: 1.0, ASYMPTOTIC: 2.0, EXTRAPOLATED: 3.0}  # intervals, in those of interpolated figures
 INTERVAL = 1.96  # half width of a 95 % interval, in standard deviations
-SAME_METHOD = 0.25  # of the interval of a ratio, for one method under two protocols: what it errs by is mostly the same
-MOST = 1.25  # over the lowest predicted error: more than that is no tie, however unsure the prediction is
-SLACK = 0.02  # how far outside what was simulated, in shares of that range, still counts as inside
+SAME_METHOD = 0.25  # of the interval of a ratio, for the same method under two protocols: its errors are mostly shared
+MOST = 1.25  # over the lowest predicted error: higher errors are not tied, however uncertain the prediction
+SLACK = 0.02  # tolerance outside the simulated range, as a share of that range
 
 
 class RangeWarning(UserWarning):
-    """A question lies outside what was simulated: the figures are extrapolated."""
+    """A question is outside the simulated range: the figures are extrapolated."""
 
 
 class LookUpRow(NamedTuple):
-    """Predicted error of one pair."""
+    """Predicted error of a pair."""
 
     protocol: str
     method: str
@@ -41,8 +41,8 @@ class LookUpRow(NamedTuple):
     error: float
     low: float
     high: float
-    # ratio, ratio_low, ratio_high: over the error of the best pair, and its 95 % interval; what the two have in common
-    # cancels
+    # ratio, ratio_low, ratio_high: over the error of the best pair, and its 95 % interval; shared errors of the two
+    # cancel
     ratio: float
     ratio_low: float
     ratio_high: float
@@ -58,7 +58,7 @@ class LookUpRow(NamedTuple):
 
 
 class LookUp(NamedTuple):
-    """Answer of the model to one question."""
+    """Answer of the model to a question."""
 
     # metric, k, epsilon, n, ordered: the question
     metric: str
@@ -92,25 +92,25 @@ def look_up(
     model: Model | None = None,
     budgets: Mapping[str, float] | None = None,
 ) -> LookUp:
-    """Predict the error of every pair for a histogram, without simulating.
+    """Predict the error of each pair for a histogram, without simulating.
 
     frequencies: as in `knowledge.predict.predicted`.
-    epsilon, n: privacy budget of one report, and users who report.
-    metric: one of `Provenance.predicted` of the model.
+    epsilon, n: privacy budget per report, and users who report.
+    metric: a member of `Provenance.predicted` of the model.
     ordered: whether the categories have an order.
     protocols, methods: restrict the menu; of other packages, protocols are served like any other.
-    model: default: the shipped one.
-    budgets: of protocols that have another one than the rest.
+    model: default: the shipped model.
+    budgets: of protocols whose budget differs from epsilon.
 
     Raises ValueError if the model does not predict the metric, the metric needs an order that the domain has not, or no
-    pair is left.
+    pair remains.
     """
     prediction = predicted(frequencies, epsilon, n, protocols, ordered=ordered, model=model, budgets=budgets)
     return rank(prediction, metric, methods)
 
 
 def rank(prediction: PredictedErrors, metric: str, methods: Iterable[str] | None = None) -> LookUp:
-    """Rank the pairs of a prediction by their error in one metric; see `look_up`."""
+    """Rank the pairs of a prediction by their error in a metric; see `look_up`."""
     if metric not in prediction.metrics:
         raise ValueError(
             f"predictions need one of the metrics {', '.join(prediction.metrics)}, got {metric!r}: give a sample to "
@@ -139,7 +139,7 @@ def rank(prediction: PredictedErrors, metric: str, methods: Iterable[str] | None
         missing=missing,
     )
     folder = prediction.models[0].folder
-    if prediction.skew is None or not (folder / FILE).exists():  # data say more than the tree sees
+    if prediction.skew is None or not (folder / FILE).exists():  # data have more information than the tree uses
         return answer
     pair = _leaf(answer, prediction.skew, folder)[0].pair
     named = [row for row in rows if row.pair == pair]
@@ -153,14 +153,14 @@ def _leaf(answer: LookUp, skew: float, folder: Path) -> tuple[Leaf, Conditions]:
 
 
 class _Part(NamedTuple):
-    """The pairs that one model predicts, with figures of one metric."""
+    """The pairs that a model predicts, with figures of a metric."""
 
     pairs: tuple[Labels, ...]
     logs: FloatArray  # log errors ``(profiles, pairs)``
-    # raw, l1: log error of the raw estimate of each protocol, NaN without one, and log error as l1, ``(pairs,)``
+    # raw, l1: log error of the raw estimate of each protocol, NaN if there is none, and log error as l1, ``(pairs,)``
     raw: FloatArray
     l1: FloatArray
-    # spread, own: standard deviation of the log errors, and of what is not shared within the part, ``(pairs,)``
+    # spread, own: standard deviation of the log errors, and of the unshared part within the block, ``(pairs,)``
     spread: FloatArray
     own: FloatArray
     origins: list[str]
@@ -227,7 +227,7 @@ def _rows(
     errors = by_profile.mean(axis=0)
     ratios = errors - errors[0]
     width = INTERVAL * np.hypot(wider * spread, by_profile.std(axis=0))
-    # What two models err by is not shared.
+    # Errors of two models are not shared.
     apart = np.where(number == number[0], np.hypot(own, own[0]), np.hypot(spread, spread[0]))
     apart = INTERVAL * np.hypot(wider * apart, (by_profile - by_profile[:, :1]).std(axis=0))
     sorted_pairs: list[Labels] = [pairs[at] for at in order.tolist()]
@@ -257,7 +257,7 @@ def _rows(
 
 
 def range_warnings(k: int, epsilon: float, n: int) -> tuple[RangeWarning, ...]:
-    """Return one warning for each part of the question that the simulated cells do not cover."""
+    """Return a warning for each part of the question that the simulated cells do not cover."""
     checks = (("epsilon", epsilon, EPSILON), ("k", k, DOMAIN), ("n", n, USERS))
     return tuple(
         RangeWarning(
@@ -285,7 +285,7 @@ def _origins(k: int, block: ModelBlock, *, warned: bool) -> list[str]:
 
 
 def costs_of(protocols: Iterable[str], k: int, epsilon: float) -> dict[str, Cost]:
-    """Return what a report of each protocol costs."""
+    """Return the cost of a report of each protocol."""
     return {name: PROTOCOLS[name](k, epsilon).cost for name in dict.fromkeys(protocols)}
 
 
@@ -298,8 +298,8 @@ def first_pair(answer: LookUp) -> Labels:
 def placed(answer: LookUp, costs: Mapping[str, Cost]) -> tuple[Place, ...]:
     """Return the order of the rows of a look-up; see `simulator.ranking.places`.
 
-    Tied is what is predicted within 5 % of the lowest error, or within 25 % and not surely above it. The pair that the
-    tree names comes first, unless it is overruled.
+    A pair is tied if its prediction is within 5 % of the lowest error, or within 25 % and not surely above it. The pair
+    that the tree names comes first, unless it is overruled.
 
     costs: of a report of each protocol.
     """
@@ -311,7 +311,7 @@ def placed(answer: LookUp, costs: Mapping[str, Cost]) -> tuple[Place, ...]:
 
 @dataclass(frozen=True)
 class TreeReasons:
-    """What the tree says of a look-up."""
+    """Answer of the decision tree for a look-up."""
 
     leaf: Leaf
     conditions: Conditions  # where the figures of the question lie on the way to the leaf
@@ -325,7 +325,7 @@ class TreeReasons:
 
 
 def tree_reasons(answer: LookUp, skew: float, pair: Labels, *, folder: Path = DATA) -> TreeReasons:
-    """Hold the pair that a look-up answers with against the tree of its metric, which sees ε, k, n and skew alone.
+    """Compare the recommended pair of a look-up with the tree of its metric, which uses only ε, k, n and skew.
 
     skew: Zipf-equivalent exponent of the frequencies.
 

@@ -1,4 +1,4 @@
-"""The publications that members name as their source, one entry each, and this project's own, as BibTeX."""
+"""Publications that members name as their source, and the entry of this project, as BibTeX."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 
 from simulator._version import __version__
 
-OWN = "this project"  # what members of our own name as their source
+OWN = "this project"  # source named by members of this project
 
 
 @dataclass(frozen=True)
 class Publication:
-    """One publication."""
+    """A publication."""
 
     # key, kind: of the BibTeX entry
     key: str
@@ -49,7 +49,7 @@ OWN_ENTRY = Publication(
 
 @cache
 def sources() -> dict[str, Publication]:
-    """Return the publications of `sources.toml` and this project, by what members name as their reference."""
+    """Return the publications of `sources.toml` and this project, by the reference that members name."""
     stored = tomllib.loads(Path(__file__).with_name("sources.toml").read_text(encoding="utf-8"))
     return {reference: _publication(**entry) for reference, entry in stored.items()} | {OWN: OWN_ENTRY}
 
@@ -61,7 +61,7 @@ def _publication(key: str, kind: str, author: list[str], title: str, **fields: s
 def sources_of(reference: str) -> tuple[Publication, ...]:
     """Return the publications that a reference names, with semicolons between them.
 
-    One that is not known here, as members of other packages have, becomes an entry with the reference as its note.
+    An unknown reference, as of members of other packages, becomes an entry with the reference as its note.
     """
     named = [part for part in map(str.strip, reference.split(";")) if part]
     return tuple(sources().get(part) or _noted(part) for part in named)

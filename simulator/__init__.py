@@ -21,10 +21,9 @@ else:
     def __getattr__(name: str) -> Any:
         """Give a table when it is first asked for, with the members of other packages in it.
 
-        Not earlier: a package with members imports the classes above, and could not be loaded in the middle of its own
-        import.
+        Not earlier: a package with members imports the classes above, so they must exist before it is loaded.
         """
-        if name == "register":  # its checks are more than those need who bring nothing
+        if name == "register":  # its checks are needed only for registered members
             from simulator.registration import register
 
             return register
@@ -43,7 +42,7 @@ def __dir__() -> list[str]:
 
 
 def frequency_oracles() -> dict[str, type[FrequencyOracle]]:
-    """Return the protocols of the table whose estimates have noise of one scale: those for categories."""
+    """Return the protocols of the table whose noise has a single scale: those for categories."""
     from simulator import PROTOCOLS  # with the members of other packages
 
     return {name: kind for name, kind in PROTOCOLS.items() if issubclass(kind, FrequencyOracle)}

@@ -1,3 +1,3 @@
-"""The one place the version number is written."""
+"""The only place of the version number."""
 
 __version__ = "0.2.0"

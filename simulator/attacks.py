@@ -1,4 +1,4 @@
-"""What one report gives away: which of two values it supports, and how often the best single guess is right."""
+"""Leakage of a report: which of two values it supports, and the success rate of the best single guess."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from simulator._types import FloatArray, IntArray, Reports
 from simulator.hashing import HASHES
 
-MOST_SYMBOLS = 4_000  # up to which the set that each symbol supports is looked at; of more, it is as good as random
+MOST_SYMBOLS = 4_000  # maximum number of symbols to evaluate exactly; above, support sets are treated as random
 
 
 @dataclass(frozen=True)
 class Supports:
-    """What an attacker sees of n reports.
+    """Information of n reports for an attacker.
 
-    Two attacks. ``guess``: name one value of the support set, evenly drawn, or any value where the set is empty (Gursoy
-    et al. 2022; Arcolezi and Gambs 2023): what an attacker without side knowledge gets. ``pair``: say v1 where the
-    report supports v1 and not v2: what tells these two apart best, so that it comes near the guarantee itself.
+    Two attacks. ``guess``: name a uniform draw of the support set, or of all values if the set is empty (Gursoy et al.
+    2022; Arcolezi and Gambs 2023): what an attacker without side knowledge gets. ``pair``: answer v1 if the report
+    supports v1 and not v2. This is the best test between the two, and comes near the guarantee.
     """
 
     # first, second: ``(n,)`` whether a report supports v1, and v2
@@ -31,7 +31,7 @@ class Supports:
     k: int  # domain size
 
     def chances(self, attack: str) -> FloatArray:
-        """Return ``(n,)`` probabilities that the attacker names v1, over the attacker's own coins."""
+        """Return ``(n,)`` probabilities that the attacker names v1, over the attacker's random choices."""
         if attack == "pair":
             return (self.first & ~self.second).astype(np.float64)
         return np.where(self.size > 0, self.first / np.maximum(self.size, 1), 1 / self.k)
@@ -57,13 +57,13 @@ def of_subsets(reports: Reports, k: int, values: tuple[int, int]) -> Supports:
 def of_hashes(
     seeds: IntArray, symbols: IntArray, k: int, values: tuple[int, int], *, g: int, name: str = "mix64"
 ) -> Supports:
-    """Read ``(n,)`` hash seeds and symbols in 0..g-1: a report supports what its hash sends to its symbol."""
+    """Read ``(n,)`` hash seeds and symbols in 0..g-1: a report supports the values that its hash maps to its symbol."""
     sent = HASHES[name](np.arange(k), seeds[:, None], g) == symbols[:, None]
     return Supports(sent[:, values[0]], sent[:, values[1]], np.count_nonzero(sent, axis=1), k)
 
 
 def of_largest(reports: Reports, k: int, values: tuple[int, int]) -> Supports:
-    """Read ``(n, k)`` numbers of which the largest, or one of them where there are several, is the best guess."""
+    """Read ``(n, k)`` numbers of which the largest (any of them if tied) is the best guess."""
     top = reports == reports.max(axis=1, keepdims=True)
     return Supports(top[:, values[0]], top[:, values[1]], np.count_nonzero(top, axis=1), k)
 
@@ -83,7 +83,7 @@ def expected_inverse(trials: int, q: float) -> float:
 def evenly_confused(success: float, k: int) -> tuple[float, float]:
     """Return both probabilities of a guess that is right with `success` and else any of the other values evenly.
 
-    That it names v1 where v1 is held, and where v2 is.
+    Return the probabilities that a guess names v1 if the user holds v1, and if v2.
 
     >>> evenly_confused(0.5, 3)
     (0.5, 0.25)
@@ -94,17 +94,17 @@ def evenly_confused(success: float, k: int) -> tuple[float, float]:
 def independent_support_attack(k: int, p: float, q: float) -> float:
     """Return the success of guessing uniformly in the support set, or in the domain when the set is empty.
 
-    For protocols whose reports support each value independently (unary encodings, local hashing with a fully
-    random hash): own value with probability `p`, any other with `q`. Gursoy, Liu, Chow, Truex, Wei, "An
-    adversarial approach to protocol analysis and selection in local differential privacy", 2022.
+    For protocols whose reports support each value independently (unary encodings, local hashing with a fully random
+    hash): true value with probability `p`, any other with `q`. Gursoy, Liu, Chow, Truex, Wei, "An adversarial approach
+    to protocol analysis and selection in local differential privacy", 2022.
     """
     return p * expected_inverse(k - 1, q) + (1 - p) * (1 - q) ** (k - 1) / k
 
 
 def informed_guess_of_sets(frequencies: FloatArray, p: float, q: float) -> float:
-    """Return the success of an informed guess where a report supports the own value with probability p.
+    """Return the success of an informed guess where a report supports the true value with probability p.
 
-    And every other value with probability q, each by itself.
+    And each other value with probability q, independently.
 
     frequencies: ``(k,)`` of the values.
     """
@@ -123,13 +123,13 @@ def informed_guess_of_symbols(
     inside: FloatArray | float,
     outside: FloatArray | float,
 ) -> float:
-    """Return the success of an informed guess from one of K symbols: the most frequent value that it supports.
+    """Return the success of an informed guess from a symbol out of K: the most frequent value that it supports.
 
     Or the most frequent of all, where this is so much more frequent.
 
     frequencies: ``(k,)`` of the values.
     supporting: which of the symbols support a value, ``(K,)``.
-    inside, outside: probability ``(K,)`` of a symbol that supports the value that is held, and of one that does not.
+    inside, outside: probability ``(K,)`` of a symbol that supports the user's value, and of a symbol that does not.
     """
     order = np.argsort(-frequencies, kind="stable")
     top = supporting(int(order[0]))

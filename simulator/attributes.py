@@ -1,11 +1,12 @@
-"""Several attributes of each user: the ways to collect them, what each promises, and how exact it is.
+"""Several attributes of each user: collection methods, their guarantees and their accuracy.
 
-``spl``: every attribute is reported, the budget split. ``smp``: one is drawn, named and reported. ``rsfd``: one is
-drawn and reported, the others are faked, and nobody is told which (random sampling plus fake data: Arcolezi, Couchot,
-Al Bouna, Xiao, CIKM 2021). ``rsrfd``: the same with fakes of realistic values, drawn from a prior (Arcolezi, Gambs,
-Couchot, Palamidessi, VLDB 2023).
+``spl``: each attribute is reported, the budget split. ``smp``: a random attribute is named and reported. ``rsfd``: a
+random attribute is reported and the others are faked, without naming it (random sampling plus fake data: Arcolezi,
+Couchot, Al Bouna, Xiao, CIKM 2021). ``rsrfd``: the same with fakes of realistic values, drawn from a prior (Arcolezi,
+Gambs, Couchot, Palamidessi, VLDB 2023).
 
-A promise holds between any two users (``tuple``), or only between users who differ in one attribute (``attribute``).
+A promise holds between any two users (``tuple``), or only between users who differ in a single attribute
+(``attribute``).
 
 Columns may also differ in how much of the users or of the budget they get: `sampling_shares` and `split_budgets` keep
 the mean over the columns of the mean squared error of a category low.
@@ -30,9 +31,9 @@ PARTS = 64  # into which a budget is divided
 def published_budget(epsilon: float, attributes: int) -> float:
     """Return the budget ``ln(d (e^epsilon - 1) + 1)`` at which RS+FD was published to report the sampled attribute.
 
-    It keeps epsilon between users who differ in one attribute (a little more with the fakes ``"r"``), and loses all
-    of itself between users who differ in every one. Li, Qardaji, Su, 2012; Arcolezi, Couchot, Al Bouna, Xiao, "Random
-    sampling plus fake data", CIKM 2021.
+    It guarantees epsilon between users who differ in a single attribute (a little more with the fakes ``"r"``), but
+    users who differ in all attributes lose the whole of this budget. Li, Qardaji, Su, 2012; Arcolezi, Couchot, Al
+    Bouna, Xiao, "Random sampling plus fake data", CIKM 2021.
 
     >>> round(published_budget(1.0, 1), 12), round(published_budget(1.0, 2), 3)
     (1.0, 1.49)
@@ -43,13 +44,13 @@ def published_budget(epsilon: float, attributes: int) -> float:
 def one_attribute_loss(
     k: int, epsilon: float, attributes: int, fake: str | None, prior: FloatArray | None = None
 ) -> float:
-    """Return the most that RS+FD with reports of this budget loses between users who differ in one attribute.
+    """Return the largest privacy loss of RS+FD with this budget per report, for users who differ in one attribute.
 
     prior: of RS+RFD, frequencies ``(k,)`` of the values that fakes are made of, all above 0; even ones by default.
 
-    The likelihood of all that is sent is a mean over the attributes of how much likelier each report is from its own
-    value than as a fake. An attribute that does not differ hides most where it is least likely: one that supports
-    other values alone, all of them under the fakes ``"r"``, which makes it rarer than a vector of zeros would be.
+    The likelihood of all reports is a mean over attributes: each report's likelihood under the true value, relative to
+    a fake. An attribute that does not differ hides most if its report is least likely: a report that supports only
+    other values. With the fakes ``"r"`` it supports all of them, which is rarer than a vector of zeros.
     """
     odds, more = math.exp(epsilon), math.expm1(epsilon)
     rarest, commonest = (1 / k, 1 / k) if prior is None else (float(prior.min()), float(prior.max()))
@@ -62,7 +63,7 @@ def one_attribute_loss(
 
 
 def losses(solution: str, k: int, epsilon: float, attributes: int, fake: str | None = None) -> tuple[float, float]:
-    """Return what reports lose at most: between any two users, and between users who differ in one attribute.
+    """Return the largest privacy losses: between any two users, and between users who differ in one attribute.
 
     With realistic fakes the second depends on the prior, and nears the first where that has rare values: it is the
     first here. All attributes have k values.
@@ -75,7 +76,7 @@ def losses(solution: str, k: int, epsilon: float, attributes: int, fake: str | N
 def report_budget(
     solution: str, k: int, epsilon: float, attributes: int, fake: str | None = None, promise: str = "tuple"
 ) -> float:
-    """Return the budget of one report that keeps a promise."""
+    """Return the budget per report that satisfies a guarantee."""
     if solution == "spl":
         return epsilon / attributes if promise == "tuple" else epsilon
     if solution != "rsfd" or promise == "tuple":
@@ -90,7 +91,7 @@ def report_budget(
 def fake_support(oracle: FrequencyOracle, fake: str | None, prior: FloatArray | None = None) -> FloatArray:
     """Return how likely the fake report of an attribute supports each value, ``(k,)``.
 
-    fake: None: a value of the prior as it is (GRR); ``"r"``: the report of one; ``"z"``: that of no value.
+    fake: None: a value of the prior as it is (GRR); ``"r"``: the report of a random value; ``"z"``: that of no value.
     prior: ``(k,)`` frequencies of the values; even by default.
 
     Raises
@@ -126,11 +127,11 @@ def hidden_variance(
 def sampling_shares(single: FloatArray, spread: FloatArray) -> FloatArray:
     """Return the share of the users that reports each column, ``(d,)``.
 
-    single: mean variance of the estimates of a category from one report at the whole budget, ``(d,)``.
-    spread: mean of ``f (1 - f)``, ``(d,)``: who reports a column is a sample of all users.
+    single: mean variance of the estimates of a category from a report at the whole budget, ``(d,)``.
+    spread: mean of ``f (1 - f)``, ``(d,)``: the users who report a column are a sample of all users.
 
-    A column with share s has the error ``(single + spread) / (s n) - spread / n``, and by the inequality of Cauchy and
-    Schwarz their sum is lowest where s is as the square root of what it divides.
+    A column with share s has the error ``(single + spread) / (s n) - spread / n``. By the inequality of Cauchy and
+    Schwarz the sum of errors is lowest if s is proportional to the square root of the numerator.
     """
     roots = np.sqrt(single + spread)
     return roots / roots.sum()
@@ -144,8 +145,8 @@ def sampling_errors(single: FloatArray, spread: FloatArray, shares: FloatArray, 
 def split_budgets(error: Sequence[Callable[[float], float]], epsilon: float) -> FloatArray:
     """Return the budgets ``(d,)`` of all columns that make the sum of their errors lowest, in parts of epsilon.
 
-    error: of each column at a budget, falling and convex. Then giving one part after the other to the column that it
-    helps most is best.
+    error: of each column at a budget, falling and convex. Then the greedy choice is best: each part goes to the column
+    with the largest gain.
 
     Raises
     ------

@@ -21,29 +21,29 @@ from simulator.protocols.protocol import Protocol, Tally
 from simulator.ranking import Pair
 from simulator.seeding import rng_for
 
-CHUNK_CELLS = 2_000_000  # repetitions x categories one task holds at a time: bounds memory, never changes a number
+CHUNK_CELLS = 2_000_000  # repetitions x categories per task: bounds memory, does not change results
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """What is simulated: everything that decides the numbers, and nothing else.
+    """An experiment: all settings that determine the results, and no others.
 
     Attributes
     ----------
     counts
-        ``(k,)`` users who hold each value; their frequencies are the truth. Or ``(populations, k)``, where the truth is
+        ``(k,)`` users who hold each value; their frequencies are the truth. Or ``(populations, k)``, if the truth is
         not known: repetition r simulates population ``r mod populations``; all have the same number of users.
     oracles, methods, metrics
-        The menu by name: protocols of any family, methods, metrics. Every method sees the same collections, repetition
+        The menu by name: protocols of any family, methods, metrics. Each method sees the same collections, repetition
         by repetition.
     pairs
         The (protocol, method) pairs to simulate.
     seed
         The user's seed.
     domain
-        What methods may know of the categories. A metric with a ground distance has it among its own options.
+        Order and layout of the categories, as methods see it. A metric with a ground distance has it among its options.
     attack
-        What attackers do who control a share of the users, if any. The truth stays that of the counts.
+        Attack by a share of the users, if any. The truth stays that of the counts.
 
     Raises
     ------
@@ -105,16 +105,16 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Runs:
-    """Errors of consecutive repetitions; blocks of one experiment add up."""
+    """Errors of consecutive repetitions; blocks of an experiment add up."""
 
-    experiment_id: str  # `Experiment.id` of what was simulated
+    experiment_id: str  # `Experiment.id` of the simulation
     metrics: tuple[str, ...]  # names of the columns of `errors`
-    first: int  # number of the first repetition held
+    first: int  # number of the first repetition in the block
     # For each pair ``(repetitions, metrics)`` errors; NaN where a metric does not apply to the method
     errors: Mapping[Pair, FloatArray]
 
     def of(self, metric: str) -> dict[Pair, FloatArray]:
-        """Return ``(repetitions,)`` errors of one metric for every pair it applies to."""
+        """Return ``(repetitions,)`` errors in a metric for each pair it applies to."""
         columns = {pair: self.column(pair, metric) for pair in self.errors}
         return {pair: errors for pair, errors in columns.items() if not np.isnan(errors).any()}
 
@@ -130,7 +130,7 @@ class Runs:
         return left
 
     def column(self, pair: Pair, metric: str) -> FloatArray:
-        """Return ``(repetitions,)`` errors of one pair and metric; NaN where the metric does not apply to it."""
+        """Return ``(repetitions,)`` errors of a pair in a metric; NaN where the metric does not apply to it."""
         return self.errors[pair][:, self.metrics.index(metric)]
 
     @property
@@ -139,7 +139,7 @@ class Runs:
         return max(len(block) for block in self.errors.values())
 
     def __add__(self, later: Runs) -> Runs:
-        """Append the repetitions that follow; pairs that `later` leaves out keep what they have."""
+        """Append the repetitions that follow; pairs that `later` omits stay unchanged."""
         if (self.experiment_id, self.metrics) != (later.experiment_id, later.metrics):
             raise ValueError("only blocks of one experiment can be added")
         errors = dict(self.errors)
@@ -166,13 +166,13 @@ def simulate(
 ) -> Runs:
     """Simulate repetitions ``first .. first + repetitions - 1`` of some or all pairs of an experiment.
 
-    Every repetition of a protocol draws from a stream of its own, so neither `jobs` nor the cut into blocks changes a
-    number.
+    Each repetition of a protocol draws from a separate random stream, so `jobs` and the block size do not change the
+    results.
 
     Parameters
     ----------
     experiment
-        What to simulate.
+        The experiment to simulate.
     first, repetitions
         Which repetitions.
     pairs
@@ -180,7 +180,7 @@ def simulate(
     jobs
         Number of threads.
     progress
-        Called with (cells done, cells in all), a cell being one repetition of one protocol.
+        Called with (cells done, cells in all), a cell being a repetition of a protocol.
     """
     methods_of: dict[str, list[str]] = {}
     for protocol, method in experiment.pairs if pairs is None else pairs:
@@ -218,7 +218,7 @@ def _run(
 def _simulate_protocol(
     experiment: Experiment, name: str, methods: list[str], repetitions: range
 ) -> dict[Pair, FloatArray]:
-    """Return the errors of the pairs of one protocol; NaN where a member of another package fails."""
+    """Return the errors of a protocol's pairs; NaN where a member of another package fails."""
     shown = np.arange(repetitions.start, repetitions.stop) % len(experiment.populations)
     result = {(name, method): np.full((len(shown), len(experiment.metrics)), np.nan) for method in methods}
     observed = attempt(name, lambda: _observe(experiment, name, methods, repetitions, shown), _fault_of_observed)
@@ -259,7 +259,7 @@ def _observe(
 def _poisoned(
     experiment: Experiment, attack: Attack, name: str, repetition: int, counts: IntArray, honest: np.random.Generator
 ) -> PoisonedCollection:
-    """Return one collection of honest users and fakes."""
+    """Return a collection of honest users and fakes."""
     fake = rng_for(experiment.seed, "attack", attack.kind, name, repetition)
     row = attack.collect(experiment.oracles[name], counts, honest, fake)
     if row is None:
@@ -268,7 +268,7 @@ def _poisoned(
 
 
 def _fault_of_observed(observed: Observed) -> str | None:
-    """Say what is wrong with a collection."""
+    """Return what is wrong with a collection."""
     tally, estimate = observed.tally, observed.estimate
     if tally is None or estimate is None:
         return None
@@ -278,13 +278,13 @@ def _fault_of_observed(observed: Observed) -> str | None:
 
 
 def judged(experiment: Experiment, protocol: str, observed: Observed, methods: Mapping[str, PostProcessor]) -> Runs:
-    """Return the errors of what methods make of one collection, a row for each population that may be behind it.
+    """Return the errors of methods on a collection, a row for each population that may have produced it.
 
-    Nothing is simulated: what a result may err by is read off the populations.
+    Nothing is simulated: the errors are computed against the populations.
 
-    experiment: its populations are draws of what may be the truth; NaN where a member of another package fails.
-    protocol: the key of the one that was used.
-    observed: what was collected ``(k,)``.
+    experiment: its populations are draws of the possible truth; NaN where a member of another package fails.
+    protocol: the key of the protocol used.
+    observed: the collection ``(k,)``.
     """
     draws, k = experiment.populations.shape
     shown, errors = np.arange(draws), {}
@@ -333,7 +333,7 @@ def errors_of(
 
 
 def _fault_of_errors(estimates: int, first: Callable[[], FloatArray], errors: FloatArray) -> str | None:
-    """Say what is wrong with the errors of so many estimates, or with that of the first of them alone."""
+    """Return what is wrong with the errors of several estimates, or with that of the first only."""
     fault = fault_of_figures(errors, (estimates,))
     if fault is None and estimates > 1:
         fault = fault_of_figures(first(), (1,))
@@ -342,6 +342,6 @@ def _fault_of_errors(estimates: int, first: Callable[[], FloatArray], errors: Fl
 
 def _error(metric: Metric, method: PostProcessor, processed: FloatArray, truth: FloatArray) -> FloatArray:
     if method.queries_only and metric.clipped is None:
-        return np.full(len(processed), np.nan)  # which says that the metric does not apply, and nothing else
+        return np.full(len(processed), np.nan)  # which means only that the metric does not apply
     errors = metric.clipped_error(processed, truth) if method.queries_only else metric(processed, truth)
     return np.where(np.isnan(errors), np.inf, errors)

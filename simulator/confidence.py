@@ -1,4 +1,4 @@
-"""How sure errors are where the truth is known only through an estimate: over draws of what it may be."""
+"""Uncertainty of errors if the truth is known only through an estimate: over draws of the possible truth."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ RANGE = (0.025, 0.975)
 # Draws are a little too sure. On a log scale the range of an error is wider than they have it, and its ends further out
 # by 5 % at least, that of a ratio is wider by more; on the tuning half they hold in 97 and 96 %.
 WIDER, LEAST, RATIO_WIDER = 1.1, 1.05, 1.2
-DOUBT = 0.2  # of the tuning half, what is as good as the best in all draws is so in four of five estimates
+DOUBT = 0.2  # pairs as good as the best in all draws of the tuning half were so in four of five estimates
 AS_GOOD_AS_BEST = 1.02  # an error within 2 % of the lowest is as good as it
 
 
@@ -21,9 +21,9 @@ def by_population(errors: FloatArray, populations: int) -> FloatArray:
     """Return the mean error for each population.
 
     errors: ``(repetitions,)`` errors; repetition r is of population ``r mod populations``. Either at most one
-        repetition a population, or equally many for all.
+        repetition per population, or equal numbers for all.
 
-    Raises ValueError if the populations have different numbers of repetitions, above one.
+    Raises ValueError if the populations have different numbers of repetitions, above 1.
     """
     if len(errors) <= populations:
         return errors
@@ -42,7 +42,7 @@ def widened_range(values: FloatArray) -> tuple[float, float]:
 
 
 def ratio_over_truths(errors: FloatArray, reference: FloatArray) -> Ratio:
-    """Return mean(errors) / mean(reference), and the 95 % range that the ratio has over what may be the truth.
+    """Return mean(errors) / mean(reference), and the 95 % range of the ratio over the possible truths.
 
     errors, reference: ``(draws,)``, of the same draws.
     """
@@ -60,8 +60,8 @@ def ratio_over_truths(errors: FloatArray, reference: FloatArray) -> Ratio:
 def probabilities(errors: Mapping[Pair, FloatArray]) -> dict[Pair, float]:
     """Return for each pair the probability that its error is within 2 % of the lowest.
 
-    Where several are as good as the best, each of them has a high one: they do not sum to 1. A share s of the draws is
-    taken for ``s (1 - 0.2 s)``.
+    If several pairs are as good as the best, all have a high probability: they do not sum to 1. A share s of the draws
+    counts as ``s (1 - 0.2 s)``.
 
     errors: for each pair ``(draws,)`` errors, of the same draws.
     """

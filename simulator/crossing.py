@@ -1,8 +1,7 @@
 """Where a falling error crosses a target: bracketing, then regula falsi, on simulated means with common random numbers.
 
-The error is a mean over repetitions. Repetition r uses the same random streams wherever it is measured, so that two
-neighbouring places differ by the place and not by luck, and the mean of a fixed set of repetitions is one curve that
-can be bisected.
+The error is a mean over repetitions. Repetition r uses the same random streams at all places. So neighbouring places do
+not differ by chance, and the mean of a fixed set of repetitions is a curve that can be bisected.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ STEPS = 60  # of bracketing, and of narrowing: far more than are ever needed
 USUAL_SLOPE = -0.5  # of the log error of an estimate over log n
 SLOPE_PART = 2  # half of the repetitions are enough for the slope, which only the interval needs
 FLATTEST = -0.05  # slope: a flatter curve leaves x open, but not without bound
-STEP = 0.25  # logarithmic distance of the two places that tell the slope
+STEP = 0.25  # logarithmic distance of the two places that give the slope
 PART = 0.1  # of the precision: how near to the target the measured mean has to come
 NARROW = 1e-4  # logarithmic width of a bracket inside which the error jumps over the target
 SMALL = 1e-6  # of the target: a mean below it counts as this, since 0 has no logarithm
@@ -88,7 +87,7 @@ def crossing(
     """Find where a mean error that falls with x comes down to a target.
 
     measure: ``measure(x, first, repetitions)``: errors of repetitions ``first .. first + repetitions - 1`` at x, each
-        from streams of its own that do not depend on x.
+        from separate streams that do not depend on x.
     target: error above 0.
     start: first guess of x.
     low, high: range of x, both above 0.
@@ -154,7 +153,7 @@ def _narrow(curve: _Curve, t: float, ends: tuple[float, float], repetitions: int
         if inner[0] * forward >= end * forward - 1e-12:
             return inner[0]
         outer = curve.at(min(inner[0] + step, end) if forward > 0 else max(inner[0] - step, end), repetitions)
-        if outer[0] == inner[0]:  # the same whole number: one further
+        if outer[0] == inner[0]:  # the same whole number: move by 1
             step = step * 2 + 1.0 / math.exp(inner[0])
             continue
         if (outer[1] > 0) != (inner[1] > 0):
@@ -176,7 +175,7 @@ def _narrow(curve: _Curve, t: float, ends: tuple[float, float], repetitions: int
         middle, above = curve.at(high_side[0] + share * (low_side[0] - high_side[0]), repetitions)
         if middle in (high_side[0], low_side[0]):  # neighbouring whole numbers
             break
-        # Illinois: halve what the end that stays is said to be off by, so that both ends move.
+        # Illinois: halve the stored value at the end that stays, so that both ends move.
         if above > 0:
             high_side, weights = (middle, above), [above, weights[1] / 2]
         else:

@@ -1,4 +1,4 @@
-"""Which frequency a raw estimate can show to be above 0, among k categories that are all looked at."""
+"""Smallest frequency that a raw estimate can detect, when all k categories are tested."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from simulator.protocols.protocol import Linear, Protocol
 
 LEVEL, POWER = 0.05, 0.8
 FEW = 500  # supports of a category that nobody holds, up to which their law is added up
-STEPS = 64  # of the threshold on few supports that are looked ahead; of 150 settings none needed more than 14
+STEPS = 64  # look-ahead of the threshold on few supports; of 150 settings none needed more than 14
 
 
 def threshold(protocol: Protocol, n: int, categories: int | None = None) -> float:
     """Return the estimate (frequency) that counts as a detection: above it lie categories that nobody holds too rarely.
 
-    One in 20 collections has such a category among all that are looked at (Bonferroni: 0.05 over their number, one-
-    sided). Where support counts are binomial, it lies between two of them: the quantile of few is exact, that of many
-    corrected for skewness (Cornish, Fisher, "Moments and cumulants in the specification of distributions", 1938).
+    1 in 20 collections has such a category among all that are tested (Bonferroni: 0.05 over their number, one-sided).
+    Where support counts are binomial, it lies between two of them: the quantile of few is exact, that of many corrected
+    for skewness (Cornish, Fisher, "Moments and cumulants in the specification of distributions", 1938).
 
-    categories: how many are looked at; by default all k.
+    categories: number of tested categories; by default all k.
 
     Raises ValueError if the protocol has no raw estimate.
     """
@@ -54,8 +54,8 @@ def few_supports(protocol: Protocol, n: int) -> tuple[float, float] | None:
 def power(protocol: Protocol, n: int, frequency: float) -> float:
     """Return the probability that the estimate of a frequency passes the threshold.
 
-    That of few supports is exact, otherwise the estimate is taken as normal. Where the frequency is no whole number of
-    users, one more or less holds the value, at random.
+    That of few supports is exact, otherwise the estimate is treated as normal. If the frequency is not a whole number
+    of users, the number is rounded up or down at random.
 
     >>> from simulator import PROTOCOLS
     >>> oue = PROTOCOLS["oue"](64, 1.0)
@@ -102,7 +102,7 @@ def least_users(protocol: Protocol, frequency: float, start: int) -> int:
 
 
 def _next_step(n: int, q: float, level: float) -> int:
-    """Return the next number of users at which the threshold on few supports is one support higher."""
+    """Return the next number of users at which the threshold on few supports is higher by 1."""
     from scipy.special import bdtrin  # imported when used
 
     return math.floor(bdtrin(_binomial_quantile(n, q, level), 1 - level, q)) + 1

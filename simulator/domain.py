@@ -1,4 +1,4 @@
-"""What is known of the categories: their order, how far apart they are, and who may lie about them."""
+"""Categories of a collection: their order, their distances, and who may report falsely."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from simulator.places import Places
 
 @dataclass(frozen=True)
 class Attackers:
-    """What a server knows of users who may send what they like.
+    """Knowledge of the server about users who may report falsely.
 
     Attributes
     ----------
     share
         Largest share of the users that they may be, between 0 and 1.
     targets
-        The values whose frequencies they are known to raise; empty where nobody knows.
+        The values whose frequencies they are known to raise; empty if unknown.
     """
 
     share: float
@@ -30,14 +30,14 @@ class Domain:
     ordered: bool = False  # whether the order of the categories means something
     # The places that the categories stand for, where distances between them are known; a line is ordered without
     ground: Places | None = None
-    attackers: Attackers | None = None  # users who may send what they like, where that is feared
+    attackers: Attackers | None = None  # users who may report falsely, if there may be any
 
     @property
     def provides(self) -> frozenset[str]:
-        """What the domain offers to methods.
+        """Needs of methods that the domain satisfies.
 
-        ``"order"`` (a line), ``"ground"`` (who is near whom; a line has it), ``"attackers"`` (which share of the users
-        they may be), ``"targets"`` (what they promote).
+        ``"order"`` (a line), ``"ground"`` (distances; a line has them), ``"attackers"`` (which share of the users they
+        may be), ``"targets"`` (the values they promote).
         """
         offers = {
             "order": self.ordered,

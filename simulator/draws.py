@@ -8,11 +8,11 @@ import numpy as np
 
 from simulator._types import FloatArray, IntArray
 
-ROUNDING = 1e-12  # of 1e12 users it moves one, where the standard deviation is half a million
+ROUNDING = 1e-12  # of 1e12 users it moves 1, where the standard deviation is half a million
 
 
 def binomial(n: IntArray | int, chance: FloatArray | float, rng: np.random.Generator) -> Any:
-    """Draw how many of n users do what each does with a chance: an integer, or integers of the shape of both.
+    """Draw binomial counts of n users with a given probability: an integer, or integers of the shape of both.
 
     `RandomState` is frozen by numpy's policy (NEP 19), and draws from the stream of the generator here.
 

@@ -1,6 +1,6 @@
-"""Code of other packages, plug-ins and clients under audit: what it prints, raises or returns stops nothing else.
+"""Foreign code (plug-ins, clients under audit): its output, exceptions and results do not stop anything else.
 
-Members of this project are called as they are: what they raise is a fault of ours, and stays.
+Members of this project are called directly: their exceptions are our faults, and are not caught.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TypeVar
 import numpy as np
 
 LONGEST = 240  # characters of a foreign message that is repeated
-LARGEST = 1e100  # of a frequency or an error: the square of one is still a number
+LARGEST = 1e100  # of a frequency or an error: its square is still finite
 OURS = frozenset({"advisor", "knowledge", "simulator"})
 SOURCES: dict[str, str] = {}
 """Package and entry point of each member of another package, by its name."""
@@ -30,11 +30,11 @@ _packages: dict[str, str] = {}  # the same by the package that the code is in
 
 
 class PluginWarning(UserWarning):
-    """A member of another package was left out; one line that names distribution, entry point and reason."""
+    """A member of another package was skipped; the line names distribution, entry point and reason."""
 
 
 class ForeignError(ValueError):
-    """Foreign code fails; one line says how."""
+    """Foreign code fails; the message is a single line."""
 
 
 def register(name: str, source: str, module: str) -> None:
@@ -48,13 +48,13 @@ def register(name: str, source: str, module: str) -> None:
 def warn(line: str) -> None:
     """Give a `PluginWarning`.
 
-    It is not about a line of Python, and names none: what is printed by default is one line as well.
+    It has no Python source line: the default output is also a single line.
     """
     warnings.warn_explicit(line, PluginWarning, filename="ldp_advise", lineno=0)
 
 
 def short(value: object, write: Callable[[object], str] = str, longest: int = LONGEST) -> str:
-    """Return a foreign object as one short line that can be printed; it may fail to describe itself."""
+    """Return a foreign object as a short printable line, even if its repr fails."""
     try:
         line = " ".join(write(value).split())
         line = "".join(character if character.isprintable() else "?" for character in line)
@@ -69,7 +69,7 @@ def described(error: BaseException, longest: int = LONGEST) -> str:
 
 
 def guard(call: Callable[[], T], longest: int = LONGEST) -> T:
-    """Return what foreign code gives; raises ForeignError for what it raises, an exit of the program included."""
+    """Return the result of foreign code; raises ForeignError for its exceptions, including an exit of the program."""
     try:
         return call()
     except ForeignError:
@@ -79,11 +79,11 @@ def guard(call: Callable[[], T], longest: int = LONGEST) -> T:
 
 
 def attempt(name: str, call: Callable[[], T], fault: Callable[[T], str | None]) -> T | None:
-    """Return what a call into a member gives.
+    """Return the result of a call into a member.
 
-    For a member of another package that fails, or gives what has a fault, there is a `PluginWarning`, and None.
+    If a member of another package fails, or its result has a fault: warns with `PluginWarning` and returns None.
 
-    fault: says what is wrong with a result, or None.
+    fault: returns what is wrong with a result, or None.
     """
     source = SOURCES.get(name)
     if source is None:
@@ -104,7 +104,7 @@ def attempt(name: str, call: Callable[[], T], fault: Callable[[T], str | None]) 
 
 
 def blame(error: BaseException) -> str | None:
-    """Return the message for an error from the code of another package; None for an error of our own."""
+    """Return the message for an error from the code of another package; None for an error of this package."""
     if isinstance(error, ForeignError):
         return str(error)
     trace, source = error.__traceback__, None
@@ -119,7 +119,7 @@ def blame(error: BaseException) -> str | None:
 
 
 def fault_of_figures(result: object, shape: tuple[int, ...]) -> str | None:
-    """Say what is wrong with an array that should hold finite numbers in this shape."""
+    """Return what is wrong with an array that should have finite numbers and this shape."""
     if not isinstance(result, np.ndarray):
         return f"it returns {type(result).__name__}, not an array"
     if result.dtype.kind not in "fiu":
@@ -132,5 +132,5 @@ def fault_of_figures(result: object, shape: tuple[int, ...]) -> str | None:
 
 
 def containment() -> AbstractContextManager[object]:
-    """Send what foreign code prints to standard error: the answer has standard output."""
+    """Redirect the output of foreign code to standard error: standard output is for the answer."""
     return redirect_stdout(sys.stderr)

@@ -1,4 +1,4 @@
-"""What a poisoning attacker gains: the rise of target frequencies, after post-processing."""
+"""Gain of a poisoning attacker: the rise of target frequencies, after post-processing."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def gains(
     Parameters
     ----------
     experiment
-        With one population, and an attack: its share and its targets count, and all of `ATTACKS` are tried. Its metrics
-        do not matter.
+        With a single population, and an attack: its share and its targets count, and all of `ATTACKS` are tried. Its
+        metrics do not matter.
     pairs
         Of the experiment.
     repetitions, jobs
@@ -44,8 +44,8 @@ def gains(
     Raises
     ------
     ValueError
-        If the experiment has no attack, no honest user is left, or nothing bounds what a report of a protocol may
-        claim, as without support sets.
+        If the experiment has no attack, no honest user remains, or the reports of a protocol are unbounded, as without
+        support sets.
     """
     attack = experiment.attack
     if attack is None:

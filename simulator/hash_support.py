@@ -1,8 +1,8 @@
-"""Count what hashed reports support: the values that the hash function of each report sends to its symbol.
+"""Support counts of hashed reports: the values that the hash function of each report maps to its symbol.
 
 The reference is `simulator.hashing`: ``HASHES[name](values, seeds[:, None], g) == symbols[:, None]``, added up. Here
-the same bits in fewer steps: blocks of hashes that stay in the cache of a core, every step in place; what hashes have
-in common (a seed, a value, the first digits of a text) computed once; and no remainders, see `_count_block`.
+the same bits in fewer steps: blocks of hashes that stay in the cache of a core, all steps in place; common parts of
+hashes (a seed, a value, the first digits of a text) computed once; and no remainders, see `_count_block`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def count_supports(name: str, seeds: IntArray, symbols: IntArray, k: int, g: int
     name
         A key of `simulator.hashing.HASHES`.
     seeds, symbols
-        ``(n,)`` each: of which hash function, and what was reported. A symbol outside 0..g-1 supports nothing.
+        ``(n,)`` each: the hash functions, and the reported symbols. A symbol outside 0..g-1 supports nothing.
     k, g
         Number of values, and of symbols.
 
@@ -61,9 +61,10 @@ def count_supports(name: str, seeds: IntArray, symbols: IntArray, k: int, g: int
 
 
 def _count_block(hashes: _Mix64 | _Xxh32, symbols: IntArray, g: int, k: int, result: IntArray) -> None:
-    """Add the supports of one block of reports to `result`.
+    """Add the supports of a block of reports to `result`.
 
-    Remainders by way of quotients: numpy divides by one number with multiplications, and takes remainders by divisions.
+    Remainders by way of quotients: numpy divides by a constant with multiplications, and computes remainders by
+        divisions.
     """
     word, shape = hashes.word, (ROWS, len(symbols))
     words, spare, hits = np.empty(shape, dtype=word), np.empty(shape, dtype=word), np.empty(shape, dtype=np.bool_)
@@ -89,11 +90,11 @@ class _Mix64:
         self._seeds = (seeds.astype(np.uint64) << np.uint64(32)) * _GAMMA + np.uint64(0xD1B54A32D192ED03)
 
     def runs(self, k: int) -> Iterator[tuple[int, int]]:
-        """Yield the values 0 to k - 1 in runs that are hashed together: the first one, and how many."""
+        """Yield the values 0 to k - 1 in runs that are hashed together: the first value, and the number of values."""
         return ((first, min(ROWS, k - first)) for first in range(0, k, ROWS))
 
     def fill(self, first: int, words: Words, spare: Words) -> None:
-        """Hash so many values as there are rows from `first` on: fill `words` ``(rows, n)``."""
+        """Hash consecutive values from `first` on, a value per row: fill `words` ``(rows, n)``."""
         values = np.arange(first, first + len(words), dtype=np.uint64) * _GAMMA
         np.add(values[:, None], self._seeds, out=words)
         _mix(words, 30, spare)
@@ -104,9 +105,9 @@ class _Mix64:
 
 
 class _Xxh32:
-    """`simulator.hashing.xxh32_text`: values of equally many digits that differ in the last step alone are one run.
+    """`simulator.hashing.xxh32_text`: values of equally many digits that differ only in the last step form a run.
 
-    xxHash32 takes a text of under 16 bytes four bytes at a time, and what is left byte by byte.
+    xxHash32 takes a text of under 16 bytes four bytes at a time, and the rest byte by byte.
     """
 
     word: ClassVar[type[Word]] = np.uint32
@@ -136,7 +137,7 @@ class _Xxh32:
         _mix(words, 16, spare)
 
     def _state(self, digits: int, done: int, begin: int) -> Words:
-        """Return the states ``(n,)`` of texts of so many digits after the first `done` of them, the number `begin`."""
+        """Return the states ``(n,)`` of texts of `digits` digits after the first `done` of them, the number `begin`."""
         if done == 0:
             return self._seeds + np.uint32(_P5 + digits & 0xFFFFFFFF)
         last, state = self._states.get((digits, done), (-1, self._seeds))
@@ -172,7 +173,7 @@ def _mix(words: Words, bits: int, spare: Words) -> None:
 
 
 def _rotate(words: Words, bits: int, spare: Words) -> None:
-    """Rotate to the left, in place."""
+    """Rotate left, in place."""
     word = words.dtype.type
     np.left_shift(words, word(bits), out=spare)
     np.right_shift(words, word(8 * words.dtype.itemsize - bits), out=words)

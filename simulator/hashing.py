@@ -20,7 +20,7 @@ def mix64(values: IntArray, seeds: IntArray, g: int) -> IntArray:
     """Hash non-negative `values` below 2^32 under 32-bit `seeds` to ``0..g-1``; the two broadcast.
 
     The finaliser of SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014)
-    applied to seed and value in the two halves of one word. The bias of the last step is below g / 2^64.
+    applied to seed and value in the two halves of a word. The bias of the last step is below g / 2^64.
     """
     x = (seeds.astype(np.uint64) << np.uint64(32)) | values.astype(np.uint64)
     x = x * np.uint64(0x9E3779B97F4A7C15) + np.uint64(0xD1B54A32D192ED03)

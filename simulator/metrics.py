@@ -1,4 +1,4 @@
-"""Error metrics: estimates ``(..., k)`` against the true frequencies ``(k,)``, one error for each estimate."""
+"""Error metrics: estimates ``(..., k)`` against the true frequencies ``(k,)``, with an error per estimate."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from simulator.transport import differences, transports
 KL_MIX = 1e-4
 TOP_SHARE = 0.05
 DECILES = np.arange(1, 10) / 10
-ROUNDING = 1e-10  # by which a running sum may miss a level that it meets, less than the share of any one user
+ROUNDING = 1e-10  # tolerance of a running sum against a level, less than the share of a single user
 SET_SHARE = 0.1
-CLIPPED_SETS, CLIPPED_RANGES = 256, 1024  # sampled queries that measure what clipping each answer changes
+CLIPPED_SETS, CLIPPED_RANGES = 256, 1024  # sampled queries that measure the effect of clipping each answer
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Metric:
     ordered_only
         Whether the metric needs an ordered domain.
     clipped
-        For query metrics: the same error when every query answer below 0 is replaced by 0 (the `post_pos` method).
+        For query metrics: the same error with query answers below 0 replaced by 0 (the `post_pos` method).
     options
         Settings passed on to the functions; see `with_options`.
     aliases
@@ -47,8 +47,8 @@ class Metric:
         How the error grows with the distance between estimate and truth: 1 for a distance, 2 for squared errors and
         for divergences, which are squares of a distance near 0.
     same_order_as
-        Another metric that orders estimates alike, as this one is a multiple or a root of it: ``"all"`` leaves this one
-        out.
+        Another metric that orders estimates alike, as this one is a multiple or a root of it: ``"all"`` omits this
+        metric.
     """
 
     name: str
@@ -96,7 +96,7 @@ class Metric:
 
     @property
     def by_rows(self) -> bool:
-        """Whether each estimate ``(..., k)`` can be compared with a truth of its own in one call."""
+        """Whether each estimate ``(..., k)`` can be compared with a separate truth in one call."""
         return self.function in _BY_ROWS and "ground" not in self.options
 
 
@@ -155,7 +155,7 @@ def _repaired(estimate: FloatArray, mix: float) -> FloatArray:
 
 def _divergence(a: FloatArray, b: FloatArray) -> FloatArray:
     occurs = np.broadcast_to(a > 0, np.broadcast_shapes(a.shape, b.shape))
-    ratio = np.divide(a, b, out=np.full(occurs.shape, np.inf), where=b > 0)  # infinite only where b misses what occurs
+    ratio = np.divide(a, b, out=np.full(occurs.shape, np.inf), where=b > 0)  # infinite only where b is 0 but a is not
     total = (a * np.log(ratio, out=np.zeros(occurs.shape), where=occurs)).sum(axis=-1)
     return np.maximum(total, 0.0)  # rounding can leave -1e-17 for equal distributions
 
@@ -209,9 +209,9 @@ def quantile_error(estimate: FloatArray, truth: FloatArray) -> FloatArray:
     """Return the mean absolute error of the nine deciles (bins).
 
     The estimated quantile of a level is the first category at which the running sum reaches it, even if negative
-    estimates take the sum below it again, and the last category if the sum never does. Nothing is rescaled. Where the
-    running sum of the truth meets a level exactly, all from the category that reaches it to the first that exceeds it
-    are quantiles of the truth, and the error is the distance to the nearest of them.
+    estimates take the sum below it again, and the last category if the sum never does. Nothing is rescaled. If the
+    running sum of the truth meets a level exactly, the truth has several quantiles: all categories from that which
+    reaches it to the first that exceeds it. The error is then the distance to the nearest of them.
     """
     last = truth.shape[-1] - 1
     reached = np.maximum.accumulate(np.cumsum(estimate, axis=-1), axis=-1).reshape(-1, last + 1)
@@ -252,9 +252,9 @@ def set_error(estimate: FloatArray, truth: FloatArray, set_share: float = SET_SH
 def set_error_clipped(
     estimate: FloatArray, truth: FloatArray, set_share: float = SET_SHARE, seed: int = 0
 ) -> FloatArray:
-    """Return `set_error` with negative answers replaced by 0: the closed form times what clipping leaves of it.
+    """Return `set_error` with negative answers replaced by 0: the closed form times the share left by clipping.
 
-    What it leaves is measured on 256 subsets drawn from the named stream of `seed`, the same for every estimate.
+    The rest is measured on 256 subsets drawn from the named stream of `seed`, the same for all estimates.
     """
     k = truth.shape[-1]
     clipped, plain = np.zeros(estimate.shape[:-1]), np.zeros(estimate.shape[:-1])
@@ -284,7 +284,7 @@ def range_error(estimate: FloatArray, truth: FloatArray) -> FloatArray:
     """Return the mean absolute error of the frequency of a range, over all k (k + 1) / 2 ranges (frequency).
 
     The error of a range is a difference of two of the k + 1 running sums of the errors, and the mean absolute
-    difference of all pairs follows from one sort.
+    difference of all pairs follows from a sort.
     """
     falling = np.sort(_running(estimate - truth), axis=-1)
     points = falling.shape[-1]
@@ -293,9 +293,9 @@ def range_error(estimate: FloatArray, truth: FloatArray) -> FloatArray:
 
 
 def range_error_clipped(estimate: FloatArray, truth: FloatArray, seed: int = 0) -> FloatArray:
-    """Return `range_error` with negative answers replaced by 0: the exact mean times what clipping leaves of it.
+    """Return `range_error` with negative answers replaced by 0: the exact mean times the share left by clipping.
 
-    What it leaves is measured on 1,024 ranges drawn from the named stream of `seed`, the same for every estimate.
+    The rest is measured on 1,024 ranges drawn from the named stream of `seed`, the same for all estimates.
     """
     points = truth.shape[-1] + 1
     ends = np.sort(_random_ends(points, seed), axis=0)
@@ -322,7 +322,7 @@ def _running(values: FloatArray) -> FloatArray:
     return np.concatenate([start, np.cumsum(values, axis=-1)], axis=-1)
 
 
-# Functions that take a truth of ``(..., k)``: all but those that need one truth for all rows.
+# Functions that take a truth of ``(..., k)``: all but those that need the same truth for all rows.
 _BY_ROWS = frozenset([l1, mae, mse, l2, kl, js, emd, set_error, range_error, mean_error, ks])
 
 _ALL = [

@@ -15,7 +15,7 @@ GROUNDS = ("euclidean", "manhattan")
 
 @dataclass(frozen=True)
 class Places:
-    """A grid of cells, numbered row by row; one row is a line, the places of an ordered domain.
+    """A grid of cells, numbered row by row; a single row is a line, the places of an ordered domain.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ class Places:
     ground
         Distance between two cells: ``"euclidean"`` or ``"manhattan"``.
     height, width
-        Size of a cell, in whatever unit distances are to have.
+        Size of a cell, in the unit of distances.
 
     Raises
     ------
@@ -57,7 +57,7 @@ class Places:
         return self.length(self.rows - 1, self.columns - 1)
 
     def length(self, rows: int, columns: int) -> float:
-        """Return the distance of two cells that are so many rows and columns apart."""
+        """Return the distance of two cells at an offset of rows and columns."""
         down, across = abs(rows) * self.height, abs(columns) * self.width
         return down + across if self.ground == "manhattan" else math.hypot(down, across)
 
@@ -77,7 +77,7 @@ class Places:
         return down + across if self.ground == "manhattan" else np.hypot(down, across)
 
     def offsets(self, within: float = math.inf) -> Iterator[tuple[int, int, float]]:
-        """Yield (rows, columns, distance) of every way two cells can lie, once for both directions, nearest first."""
+        """Yield (rows, columns, distance) of all offsets between two cells, once for both directions, nearest first."""
         ways = [
             (down, across, self.length(down, across))
             for down in range(self.rows)

@@ -1,8 +1,8 @@
 """Members from other packages: entry points, looked up once, checked, and put into the three tables.
 
-A package offers a member under its own key in one of three groups: ``ldp_advise.protocols`` (a `FrequencyOracle`
-subclass), ``ldp_advise.postprocessors`` (a `PostProcessor`), ``ldp_advise.metrics`` (a `Metric`). What cannot be taken
-in is left out with a `PluginWarning`; it never keeps the others, or the tool, from working.
+A package offers a member under a key in an entry-point group: ``ldp_advise.protocols`` (a `FrequencyOracle` subclass),
+``ldp_advise.postprocessors`` (a `PostProcessor`), ``ldp_advise.metrics`` (a `Metric`). Invalid members are skipped with
+a `PluginWarning`; the other members and the tool still work.
 """
 
 from __future__ import annotations
@@ -40,21 +40,22 @@ GROUPS = {
     "ldp_advise.metrics": "METRICS",
 }
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
-RESERVED = frozenset({"all", *SUMMARIES})  # "all": what people write for "every one of them"
-TRIED = (4, 1.0)  # domain size and epsilon at which a protocol is tried before it is taken in
+RESERVED = frozenset({"all", *SUMMARIES})  # "all": a user's word for all members
+TRIED = (4, 1.0)  # domain size and epsilon at which a protocol is tried before registration
 
 
 _settled: set[EntryPoint] = set()
 
 
 def load() -> tuple[dict[str, dict[str, Any]], bool]:
-    """Put the members of all installed packages into the tables; repeated calls do no more than is left to do.
+    """Put the members of all installed packages into the tables; repeated calls do only the remaining work.
 
-    Returns the tables by name, and whether nothing is left to do: a package that is being imported right now is passed
-    over without a warning, because its members do not exist yet. Warns PluginWarning for each member that is left out.
+    Returns the tables by name, and whether all work is done: a package that is being imported right now is skipped
+    without a warning, because its members do not exist yet. Warns PluginWarning for each skipped member.
     """
     found = entry_points()
-    # Directories list their files in any order; tables, and who comes first when two claim a name, must not.
+    # Directories list their files in any order; tables, and the order of two members with the same name, must not
+    # depend on that.
     entries = [entry for group in GROUPS for entry in sorted(found.select(group=group), key=_place)]
     with containment():
         complete, left_out = take_in(entries, TABLES, _settled)
@@ -72,7 +73,7 @@ def take_in(
     tables: the tables by name; changed in place.
     settled: entry points that were dealt with before, and need not be again; changed in place.
 
-    Returns whether all entry points are settled, and one line for each that was left out.
+    Returns whether all entry points are settled, and a line for each skipped entry point.
     """
     complete, left_out = True, []
     for entry in entries:
@@ -103,7 +104,7 @@ def _source(entry: EntryPoint) -> str:
 
 
 def _being_imported(module: str) -> bool:
-    """Whether a module, or a package that it is part of, is in the middle of its own import."""
+    """Whether a module, or a package that contains it, is being imported."""
     parts = module.split(".")
     parents = (".".join(parts[:length]) for length in range(1, len(parts) + 1))
     specs = (getattr(sys.modules.get(name), "__spec__", None) for name in parents)
@@ -112,7 +113,7 @@ def _being_imported(module: str) -> bool:
 
 
 def _member(entry: EntryPoint, tables: dict[str, dict[str, Any]]) -> Any:
-    """Import one member and check that it may enter its table."""
+    """Import a member and check that it may enter its table."""
     if not NAME.fullmatch(entry.name) or entry.name in RESERVED:
         raise ForeignError(
             "a name is lower-case words joined by underscores, begins with a letter, and is none of "
@@ -136,7 +137,7 @@ def _member(entry: EntryPoint, tables: dict[str, dict[str, Any]]) -> Any:
 
 
 def _missing(member: Any, table: str) -> str | None:
-    """Return what a member should be and is not."""
+    """Return which requirement a member does not meet."""
     if table == "POSTPROCESSORS":
         return None if isinstance(member, PostProcessor) else "a PostProcessor"
     if table == "METRICS":
@@ -145,7 +146,7 @@ def _missing(member: Any, table: str) -> str | None:
         return "a subclass of FrequencyOracle that defines all it leaves open"
     if not all(isinstance(getattr(member, field, None), str) for field in ("key", "title", "reference")):
         return "one with the texts key, title and reference"
-    tried = member(*TRIED)  # what is asked of every protocol, before any is simulated
+    tried = member(*TRIED)  # called for each protocol before simulation
     figures = (tried.report_bits, tried.attack_success, tried.noise(10).variance_at_zero, tried.server_operations(10))
     if not all(np.isfinite(figures)):
         return f"one whose report_bits, attack_success and noise are numbers, got {figures}"

@@ -120,9 +120,9 @@ SHAPES: dict[str, ShapeFamily] = {
 def frequencies(name: str, k: int, parameter: float | None = None, *, seed: int = 0) -> FloatArray:
     """Return the true frequencies ``(k,)`` of a named shape; they sum to 1.
 
-    name: one of `SHAPES`.
+    name: a member of `SHAPES`.
     k: domain size, at least 2.
-    parameter: the shape's own parameter; None for its default.
+    parameter: the parameter of the shape; None for its default.
     seed: seed of the shapes that are drawn at random.
 
     Raises ValueError if the name is unknown, `k` is below 2, or the parameter leaves no valid frequencies.

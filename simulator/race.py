@@ -21,9 +21,9 @@ def race(
 ) -> Runs:
     """Simulate all pairs, then add repetitions for the leading ones until their order is settled.
 
-    The number of repetitions doubles until, for each of the `metrics`, every pair either is out of the top tier, or
-    has a 5 % disadvantage excluded by its paired interval, or `max_repetitions` is reached. Pairs whose disadvantage
-    of 5 % is proven for all metrics stay at the repetitions they have.
+    The number of repetitions doubles until all pairs are decided in each of the `metrics`, or `max_repetitions` is
+    reached. A pair is decided if it is out of the top tier, or if its paired interval excludes a 5 % disadvantage.
+    Pairs whose disadvantage of 5 % is proven for all metrics stay at the repetitions they have.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def race(
         The pairs that compete; None: all of the experiment.
     alongside
         Pairs that are simulated as often as the leading ones, whether they compete or not, and so is the raw estimate
-        of every protocol that is still racing.
+        of each protocol still in the race.
     repetitions, max_repetitions
         To start with, and at most.
 
@@ -61,7 +61,7 @@ def race(
         racing = companions.union(*(verdict.racing for verdict in verdicts))
         racing |= {(protocol, "none") for protocol, _ in racing}
         target = min(2 * runs.repetitions, max_repetitions)
-        # A pair that had dropped out comes back when the lead changes hands: it makes up what it missed.
+        # An eliminated pair can return when the leader changes: it then catches up on the missed repetitions.
         behind: dict[int, list[Pair]] = {}
         for pair in experiment.pairs:
             if pair in racing:

@@ -16,8 +16,8 @@ Pair: TypeAlias = tuple[str, str]
 Cost: TypeAlias = tuple[float | str, ...]  # of a report: bits, work of the server, success of an attack, protocol
 
 SQUARED = "frequency²"  # unit of metrics that are means of squares
-PRACTICAL_RATIO = 1.05  # a disadvantage below this is no reason to prefer one pair to another
-DIGITS = 6  # of a ratio, behind which errors differ by rounding alone
+PRACTICAL_RATIO = 1.05  # a smaller disadvantage is no reason to prefer another pair
+DIGITS = 6  # of a ratio; larger errors differ only by rounding
 AS_GOOD = 1.01  # errors within 1 % of each other are called equal
 CONFIDENCE = 0.95
 LEAST_SKEW = 1e-6  # of a mean, below which the correction of its interval is rounding
@@ -26,7 +26,7 @@ SAME = 1e-9  # relative difference up to which two errors are the same but for r
 
 
 def without_rounding(errors: FloatArray, unit: str) -> FloatArray:
-    """Return errors with 0 for what is below the floor.
+    """Return errors, with 0 for errors below the floor.
 
     unit: of the metric; those of ``frequency²`` are squared.
     """
@@ -47,17 +47,17 @@ class Ratio(NamedTuple):
 
     @property
     def is_open(self) -> bool:
-        """Whether the interval includes both 1 and a 5 % disadvantage, so that repetitions could still tell."""
+        """Whether the interval includes both 1 and a 5 % disadvantage, so that more repetitions could still decide."""
         return self.low <= 1 and self.high > PRACTICAL_RATIO
 
 
 def preference(ratio: float, cost: Cost) -> tuple[bool, Cost, float]:
-    """Return the key by which a pair is chosen: the one rule of choice, wherever pairs are compared.
+    """Return the sort key for the choice of a pair: the same rule wherever pairs are compared.
 
-    Within 5 % of the lowest error the cheapest report comes first, then the lower error; beyond, the lower error. What
-    differs by less is no reason to prefer a pair, and another seed would name another one.
+    Within 5 % of the lowest error the cheapest report comes first, then the lower error; beyond, the lower error. A
+    smaller difference is no reason to prefer a pair: another seed would pick another pair.
 
-    ratio: error over the lowest one.
+    ratio: error over the lowest error.
 
     >>> sorted([(1.0, (64,)), (1.04, (7,)), (1.06, (1,))], key=lambda pair: preference(*pair))
     [(1.04, (7,)), (1.0, (64,)), (1.06, (1,))]
@@ -67,7 +67,7 @@ def preference(ratio: float, cost: Cost) -> tuple[bool, Cost, float]:
 
 
 class Place(NamedTuple):
-    """Where one of several pairs stands."""
+    """Position of a pair among several."""
 
     at: int  # its place among the pairs that were given
     rank: int  # 1 for all that are tied with the lowest error, else 1 and the number of lower errors
@@ -77,10 +77,10 @@ class Place(NamedTuple):
 def places(
     ratios: Sequence[float], ties: Sequence[bool], costs: Sequence[Cost], named: int | None = None
 ) -> tuple[Place, ...]:
-    """Return the pairs in the order to show them: the one to use, then by rising error.
+    """Return the pairs in display order: the recommended pair, then by rising error.
 
-    ratios, ties, costs: of each pair the error over the lowest one, whether it is tied with it, and the cost.
-    named: the one to use, where that is decided otherwise.
+    ratios, ties, costs: of each pair the error over the lowest error, whether it is tied with the lowest, and the cost.
+    named: the recommended pair, if chosen by another rule.
 
     >>> [place.at for place in places([1.0, 1.2, 1.03], [True, False, True], [(9,), (9,), (8,)])]
     [2, 0, 1]
@@ -99,7 +99,7 @@ def places(
 
 
 class Contenders(NamedTuple):
-    """Who is still in the race for the first rank (a 5 % disadvantage is not proven), and who is still undecided."""
+    """Pairs still in the race for the first rank (no proven 5 % disadvantage), and pairs still undecided."""
 
     racing: frozenset[Pair]
     open: frozenset[Pair]
@@ -117,7 +117,7 @@ class MeanError(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """One pair in a ranking."""
+    """A pair in a ranking."""
 
     pair: Pair  # (protocol, method)
     # rank, tied: see `Place`
@@ -138,7 +138,7 @@ class Standing(NamedTuple):
 
 @lru_cache(maxsize=512)
 def t_quantile(repetitions: int) -> float:
-    """Return the two-sided 95 % quantile of Student's t for the mean of so many repetitions."""
+    """Return the two-sided 95 % quantile of Student's t for the mean of n repetitions."""
     from scipy.special import stdtrit  # imported when used: advice without simulation needs no scipy
 
     return float(stdtrit(repetitions - 1, (1 + CONFIDENCE) / 2))
@@ -147,9 +147,9 @@ def t_quantile(repetitions: int) -> float:
 def mean_error(errors: FloatArray) -> MeanError:
     """Return the mean of ``(repetitions,)`` errors, at least two, with its interval.
 
-    A t interval, corrected for the skewness of the errors (Hall, "On the removal of skewness by transformation",
-    J. R. Stat. Soc. B 1992): squared errors of one category are so skewed that a plain one holds the mean of 20 in
-    89 of 100 cases.
+    A t interval, corrected for the skewness of the errors (Hall, "On the removal of skewness by transformation", J. R.
+    Stat. Soc. B 1992): squared errors of a category are so skewed that a plain interval covers the mean of 20 in 89 of
+    100 cases.
     """
     error = _mean(errors)
     if math.isinf(error):
@@ -171,7 +171,7 @@ def _unskewed(quantile: float, errors: FloatArray) -> float:
 
 
 def _mean(errors: FloatArray) -> float:
-    """Return the mean, infinite where one of the errors is not a finite number: nothing is worse than that."""
+    """Return the mean, infinite if any error is not finite: nothing is worse than that."""
     return float(errors.mean()) if np.isfinite(errors).all() else math.inf
 
 
@@ -207,7 +207,7 @@ def leading(errors: Mapping[Pair, FloatArray]) -> Pair:
 
 
 def contenders(errors: Mapping[Pair, FloatArray], ratio: RatioOf = paired_ratio) -> Contenders:
-    """Say which pairs may still belong to the first rank, and for which of them repetitions could still tell."""
+    """Return which pairs may still belong to the first rank, and for which more repetitions could decide."""
     if not errors:
         return Contenders(frozenset(), frozenset())
     leader = leading(errors)
@@ -221,13 +221,14 @@ def contenders(errors: Mapping[Pair, FloatArray], ratio: RatioOf = paired_ratio)
 def rank(
     errors: Mapping[Pair, FloatArray], cost: Mapping[str, Cost], ratio: RatioOf = paired_ratio
 ) -> tuple[Standing, ...]:
-    """Rank pairs by mean error: the one to use first, then by rising error.
+    """Rank pairs by mean error: the recommended pair first, then by rising error.
 
-    Tied with the lowest error is what is within 5 % of it, or whose paired 95 % interval includes 1. Errors are
+    A pair is tied with the lowest error if it is within 5 % of it, or its paired 95 % interval includes 1. Errors are
     compared over the repetitions that both have, never over different ones; a mean of fewer repetitions is scaled by
-    how easy these were for the lowest error. What has no finite mean error is worse than anything that has.
+    how easy these were for the lowest error. A pair without a finite mean error is worse than any pair with a finite
+    mean error.
 
-    errors: for each pair ``(repetitions,)`` errors of one metric, at least two.
+    errors: for each pair ``(repetitions,)`` errors in a metric, at least two.
     cost: of a report, by protocol.
     ratio: how two blocks of errors are compared.
     """

@@ -25,8 +25,8 @@ CALLED = {  # how a function is called, which a function that fails may not know
 def register(member: Any, kind: str | None = None, *, source: str | None = None) -> str:
     """Put a protocol, a post-processing method or a metric into its table, for this process.
 
-    It is then simulated and ranked like the others, by its name, with the guards of members of other packages: one that
-    fails is left out with a `simulator.plugins.PluginWarning`. Registering a name again replaces the member.
+    It is then simulated and ranked like the others, by its name, with the guards of members of other packages: a member
+    that fails is skipped with a `simulator.plugins.PluginWarning`. Registering a name again replaces the member.
 
     Parameters
     ----------
@@ -46,7 +46,8 @@ def register(member: Any, kind: str | None = None, *, source: str | None = None)
     Raises
     ------
     ValueError
-        One line, if it is no such member, its name is taken, or it breaks its contract (`simulator.conformance`).
+        A single line, if it is not such a member, its name is taken, or it breaks its contract
+        (`simulator.conformance`).
     """
     table, _ = plugins.load()
     code = getattr(member, "function", member)  # of a PostProcessor or a Metric
@@ -76,7 +77,7 @@ def _kind_of(member: Any) -> str | None:
 
 
 def _made(member: Any, kind: str, called: str) -> Any:
-    """Return the member itself, or the one that a function makes; it promises nothing."""
+    """Return the member, or the result of a factory function; it is not checked yet."""
     if kind == "protocol" or isinstance(member, PostProcessor | Metric) or not callable(member):
         return member
     if isinstance(member, type):
@@ -92,7 +93,7 @@ def _made(member: Any, kind: str, called: str) -> Any:
 
 
 def _left_open(member: type) -> list[str]:
-    """Return all that a protocol has to define and does not."""
+    """Return the required attributes that a protocol does not define."""
     texts = [f"the text {field}" for field in ("key", "title", "reference") if not text_of(member, field)]
     return [*texts, *sorted(getattr(member, "__abstractmethods__", ()))]
 

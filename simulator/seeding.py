@@ -1,4 +1,4 @@
-"""Named random streams: every draw is addressed by the user's seed and words, never by call order."""
+"""Named random streams: each draw is addressed by the user's seed and words, never by call order."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import numpy as np
 def rng_for(seed: int, *names: str | int) -> np.random.Generator:
     """Return the generator of the stream that `seed` and `names` address.
 
-    The same address always gives the same stream, and different addresses give independent ones, so a result
-    cannot depend on the order of the work, on the batch size or on the number of workers.
+    The same address always gives the same stream, and different addresses give independent streams. So a result does
+    not depend on the order of the work, the batch size or the number of workers.
 
     Parameters
     ----------
     seed
         The user's seed, any integer of at least 0.
     *names
-        Coordinates such as ``"collect", "oue", 17``. Strings and integers are told apart.
+        Coordinates such as ``"collect", "oue", 17``. Strings and integers address different streams.
 
     Raises
     ------
@@ -34,7 +34,7 @@ def rng_for(seed: int, *names: str | int) -> np.random.Generator:
 
     if seed < 0:
         raise ValueError(f"seed must be at least 0, got seed={seed}")
-    # A numpy integer addresses the stream of the plain one.
+    # A numpy integer addresses the same stream as the Python integer.
     address = tuple(name if isinstance(name, str) else int(name) for name in names)
     # repr of a tuple quotes strings and separates items, so no two addresses share their text.
     digest = hashlib.blake2b(repr(address).encode(), digest_size=16).digest()

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from simulator._types import FloatArray
 from simulator.places import Places
 
-GAP = 0.03  # the flow stops once its cost is proven to be this near, relatively, to the cheapest one
+GAP = 0.03  # the flow stops once its cost is provably within this relative distance of the minimum
 MOST_STEPS = 2000
 CHECK_EVERY = 20
 BLOCK_CELLS = 2**15  # of the grids that are worked on together
@@ -24,8 +24,8 @@ STEPS_AROUND = ((1, 0), (0, 1), (1, 1), (1, -1), (1, 2), (1, -2), (2, 1), (2, -1
 def emd_exact(estimate: FloatArray, truth: FloatArray, places: Places) -> FloatArray:
     """Return the least cost of moving each estimate ``(..., k)`` onto the truth ``(k,)`` (mass times distance).
 
-    By the network simplex of the library POT (extra ``transport``). Mass that both have at one place stays there, which
-    costs nothing more with a distance. Where the sums differ, and where estimates are negative, see `differences`.
+    By the network simplex of the library POT (extra ``transport``). Common mass at a place stays there, which never
+    costs more under a distance. Where the sums differ, and where estimates are negative, see `differences`.
 
     Raises ImportError if POT is not installed.
     """
@@ -33,7 +33,7 @@ def emd_exact(estimate: FloatArray, truth: FloatArray, places: Places) -> FloatA
 
     distances = places.distances()
     rows = differences(estimate, truth)
-    result = np.zeros(len(rows))  # a loop: each row has a problem of its own size
+    result = np.zeros(len(rows))  # a loop: the problem size differs between rows
     for place, row in enumerate(rows):
         give, take = row > 0, row < 0
         if give.any():
@@ -46,8 +46,8 @@ def emd_exact(estimate: FloatArray, truth: FloatArray, places: Places) -> FloatA
 def differences(estimate: FloatArray, truth: FloatArray) -> FloatArray:
     """Return ``estimate - truth`` as rows that sum to 0, which is all that a transport cost depends on.
 
-    What an estimate has too much or too little in all is taken from, or given to, every cell alike: a raw estimate
-    need not sum to 1. Negative cells are debts, and moved like anything else.
+    The total excess or deficit of an estimate is spread equally over all cells: a raw estimate need not sum to 1.
+    Negative cells are debts, and moved like anything else.
     """
     rows = (estimate - truth).reshape(-1, truth.shape[-1])
     return rows - rows.mean(axis=1, keepdims=True)
@@ -57,16 +57,16 @@ def transports(rows: FloatArray, places: Places) -> FloatArray:
     """Return value, low and high ``(3, rows)`` of the earth mover's distances of rows ``(rows, k)`` that sum to 0 each.
 
     Mass flows from cell to cell: to the 4 neighbours for the Manhattan distance, whose ways are exact, and to 16 (8 and
-    the knight's moves) for the Euclidean one, whose ways are longer by at most `detour` (2.8 % for square cells). The
-    cheapest flow (Beckmann, 1952) is found by the primal-dual iteration of Jacobs, Léger, Li, Osher, "Solving
+    the knight's moves) for the Euclidean distance, whose ways are longer by at most `detour` (2.8 % for square cells).
+    The cheapest flow (Beckmann, 1952) is found by the primal-dual iteration of Jacobs, Léger, Li, Osher, "Solving
     large-scale optimization problems with a convergence rate independent of grid size", SIAM J. Numer. Anal. 2019,
     whose dual step inverts the Laplacian by cosine transforms. Its flow, made feasible, costs too much; its potential,
-    made feasible, proves too little: the two are the bounds, and `GAP` is how far apart they may be, relatively. The
-    value is the geometric mean of the bounds, so its relative error is at most about ``(GAP + detour) / 2``.
+    made feasible, proves too little: the two are the bounds, and `GAP` is their maximum relative distance. The value is
+    the geometric mean of the bounds, so its relative error is at most about ``(GAP + detour) / 2``.
 
     On a line the running sums give the exact value. The cost of a step grows little faster than the number of cells.
-    The iteration runs in single precision, many rows at once that do not see each other; the bounds of what it finds
-    are worked out in double precision.
+    The iteration runs in single precision, many independent rows at once; the bounds of its results are computed in
+    double precision.
     """
     if 1 in (places.rows, places.columns):
         cost = np.abs(np.cumsum(rows, axis=1)).sum(axis=1) * places.length(*divmod(1, places.columns))
@@ -112,7 +112,7 @@ def _between(rows: FloatArray, network: _Network) -> FloatArray:
 def _bounds(
     mass: FloatArray, flow: FloatArray, potential: FloatArray, network: _Network
 ) -> tuple[FloatArray, FloatArray]:
-    """Return what a potential ``(rows, k)`` proves to be needed, and what a flow ``(steps, rows, k)`` costs."""
+    """Return the lower bound from a potential ``(rows, k)``, and the cost of a flow ``(steps, rows, k)``."""
     steepest = network.steepest(potential)
     proven = (potential * mass).sum(axis=1)
     low = np.divide(proven, steepest, out=np.zeros(len(mass)), where=steepest > 0)
@@ -168,7 +168,7 @@ class _Network:
             np.subtract(moved, held, out=each[:, :-shift])
 
     def divergence(self, flow: FloatArray | NDArray[np.float32]) -> Any:
-        """Return what leaves each cell, less what arrives."""
+        """Return the outflow minus the inflow of each cell."""
         result = flow.sum(axis=0)
         for shift, each in zip(self.shifts, flow, strict=True):
             result[:, shift:] -= each[:, :-shift]
@@ -183,7 +183,7 @@ class _Network:
         return np.max(falls, axis=0)
 
     def cost(self, flow: FloatArray, rest: FloatArray) -> FloatArray:
-        """Return what a flow costs ``(rows,)`` after the potentials of what it leaves over flow straight."""
+        """Return the cost ``(rows,)`` of a flow whose remaining imbalance is sent straight."""
         total = np.zeros(len(rest))
         for place, (shift, inside, length) in enumerate(zip(self.shifts, self.inside, self.lengths, strict=True)):
             each = flow[place, :, :-shift]
@@ -195,7 +195,7 @@ class _Network:
     def solve(self, values: Any) -> Any:
         """Return the potentials whose flow between direct neighbours has this divergence, by cosine transforms."""
         down, across, inverse = self.cosines[values.dtype]
-        # One product of matrices a row: what a row gives does not depend on the others.
+        # One product of matrices per row: the result of a row does not depend on the others.
         spread = (down @ values.reshape(-1, *self.shape) @ across.T) * inverse
         return (down.T @ spread @ across).reshape(values.shape)
 
@@ -219,7 +219,7 @@ def _network(places: Places) -> _Network:
 
 
 def _inside(down: int, across: int, shape: tuple[int, int]) -> NDArray[np.bool_]:
-    """Tell for each cell, row by row, whether a step from it ends on the grid."""
+    """Return for each cell, row by row, whether a step from it ends on the grid."""
     rows, columns = np.indices(shape)
     return ((rows + down < shape[0]) & (columns + across >= 0) & (columns + across < shape[1])).ravel()
 

@@ -1,1 +1,1 @@
-"""What a histogram looks like under a noise: profiles, the features of the model, and reference errors."""
+"""Description of a histogram under a noise: profiles, the features of the model, and reference errors."""

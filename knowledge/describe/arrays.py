@@ -1,4 +1,4 @@
-"""Several histograms of one domain size, and several noises, side by side in single precision."""
+"""Several histograms of the same domain size, and several noises, side by side in single precision."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ ORDER_FIGURES = ("neighbours", "variation", "displacement")
 
 
 class Histograms(NamedTuple):
-    """Profiles of one domain size as arrays: those that depend on the order of categories ``(S, 1, ...)``.
+    """Profiles of the same domain size as arrays: those that depend on the order of categories ``(S, 1, ...)``.
 
-    What only the set of values decides is there once for each such set, ``(U, 1, ...)``: a distribution in order and
-    without order have the same. What only the domain size decides is there once.
+    Arrays that depend only on the set of values are stored once per set, ``(U, 1, ...)``: a distribution in order and
+    without order share it. Arrays that depend only on the domain size are stored once.
     """
 
     # k, top_size: domain size, and the number of top values of the metric `topk`
@@ -69,7 +69,7 @@ class Histograms(NamedTuple):
     paths: SingleArray
     energies: SingleArray
     parts: SingleArray
-    halves: SingleArray  # one over the number of categories below a coefficient, by level, ``(L,)``
+    halves: SingleArray  # 1 / number of categories below a coefficient, by level, ``(L,)``
     # To average over the places that are spread evenly, and over those of top values, ``(places, 2)``
     place_weights: SingleArray
     cut: np.float32  # threshold of `base_cut` in noise sd
@@ -78,19 +78,19 @@ class Histograms(NamedTuple):
     order_figures: dict[str, SingleArray]
 
     def up_to_blocks(self, values: SingleArray) -> SingleArray:
-        """Sum what each of the points has, ``(..., S, P, V)``, up to the end of each block, ``(..., S, P, B)``."""
+        """Sum the entries of the points, ``(..., S, P, V)``, up to the end of each block, ``(..., S, P, B)``."""
         return np.cumsum(values, axis=-1) if self.running is None else values @ self.running
 
     def over_domain(self, values: SingleArray) -> SingleArray:
-        """Sum what holds at the end of each block, ``(..., B)``, over all categories, ``(...)``."""
+        """Sum the entries at the end of each block, ``(..., B)``, over all categories, ``(...)``."""
         return values @ self.block_sizes
 
 
-@lru_cache(maxsize=4)  # what would change an answer is looked up for the same histograms under a hundred noises
+@lru_cache(maxsize=4)  # the search for changes evaluates the same histograms under a hundred noises
 def histograms_of(profiles: tuple[Profile, ...]) -> Histograms:
     """Put profiles side by side, in single precision.
 
-    Raises ValueError if they are not all of one domain size.
+    Raises ValueError if they are not all of the same domain size.
     """
     if len({profile.k for profile in profiles}) != 1:
         raise ValueError("histograms that are described together need one domain size")
@@ -157,7 +157,7 @@ def _by_level(places: SingleArray) -> SingleArray:
 
 
 def _of_all_and_first(weights: SingleArray, first: int) -> SingleArray:
-    """Return weights ``(S, D)`` of all, and of the first alone, ``(S, D, 2)``."""
+    """Return weights ``(S, D)`` of all, and of the first only, ``(S, D, 2)``."""
     kept = np.arange(weights.shape[-1]) < first
     return weights[..., None] * np.stack([np.ones_like(kept), kept], axis=1)
 
@@ -168,7 +168,7 @@ def _up_to(values: SingleArray) -> SingleArray:
 
 
 def _spread_weights(size: int, spread: int) -> SingleArray:
-    """Return what averages over the first `spread` of places, and over the others, ``(places, 2)``."""
+    """Return weights that average over the first `spread` of places, and over the others, ``(places, 2)``."""
     first = np.arange(size) < spread
     return np.stack([first / first.sum(), ~first / (~first).sum()], axis=1).astype(SINGLE)
 
@@ -194,9 +194,9 @@ class Noises(NamedTuple):
     # at_zero, slope: variance at frequency 0, and how it grows with the frequency
     at_zero: SingleArray
     slope: SingleArray
-    users: SingleArray  # how many report
-    fixed: SingleArray  # what `_cancelling` says
-    shift: SingleArray  # what `_shift` says
+    users: SingleArray  # number of users
+    fixed: SingleArray  # result of `_cancelling`
+    shift: SingleArray  # result of `_shift`
 
     def variance(self, frequency: SingleArray) -> SingleArray:
         """Return the variance at frequencies ``(..., V)``: ``(..., P, V)``."""
@@ -205,7 +205,7 @@ class Noises(NamedTuple):
         return np.maximum(result, LEAST_VARIANCE * self.at_zero, out=result)
 
     def growth(self, frequency: SingleArray | float) -> SingleArray:
-        """Return by what share the variance at a frequency exceeds that at 0, at least -0.9, ``(P,)``."""
+        """Return the relative excess of the variance at a frequency over that at 0, at least -0.9, ``(P,)``."""
         return np.maximum(self.slope[:, 0] / self.at_zero[:, 0] * frequency, LEAST_GROWTH)
 
 
@@ -223,7 +223,7 @@ def _cancelling(noise: Noise) -> float:
 
 
 def _shift(noise: Noise) -> float:
-    """Return what randomised response adds to all frequencies alike; it decides where the IBU sets values to 0."""
+    """Return the constant that randomised response adds to all frequencies; it decides where IBU sets values to 0."""
     if noise.p is None or noise.q is None:
         return 1.0
     return noise.q / (noise.p - noise.q)

@@ -1,4 +1,4 @@
-"""The histogram that is assumed when none is known: a Zipf distribution of some skew, or a named shape."""
+"""The assumed histogram when none is known: a Zipf distribution of some skew, or a named shape."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ USERS = 100_000
 BELL_MIN_BINS, BELL_MAX_SHARE = 0.6, 1.5  # width of a bell: in bins, and as a share of the domain
 GAMMA_MIN, GAMMA_MAX = 0.002, 50.0  # concentration of a Dirichlet draw
 HALVINGS, GAMMA_HALVINGS = 40, 12
-RATE_MAX = 40.0  # of an exponential fall, from one value to the next
+RATE_MAX = 40.0  # of an exponential fall, between adjacent values
 LEAST_LOG, LOGS = -700.0, 20_001  # where the logarithms of a gamma variable begin, and how many are added up
 
 
 def parse_shape(text: str) -> tuple[str, float | None]:
-    """Return name and parameter of ``NAME[:PARAM]``; None for the shape's own parameter.
+    """Return name and parameter of ``NAME[:PARAM]``; None for the default parameter of the shape.
 
     Raises ValueError if the name is unknown or the parameter is no number.
 
@@ -47,10 +47,10 @@ def parse_shape(text: str) -> tuple[str, float | None]:
 
 
 class AssumedSkew(NamedTuple):
-    """A skew between 0 and 8 of which nothing else is known: it stands for several histograms.
+    """A skew between 0 and 8 without further knowledge: it represents several histograms.
 
     Without an order, for two rank laws: Zipf, and a typical draw from a Dirichlet distribution. With one, for smooth
-    shapes: Zipf in order, an exponential fall, and a bell; two categories have no bell, as what is symmetric is exactly
+    shapes: Zipf in order, an exponential fall, and a bell; two categories have no bell, as a symmetric shape is exactly
     even there. All have about the same sum of squares, and the first has exactly the skew. Nothing is random.
     """
 
@@ -69,13 +69,13 @@ class AssumedSkew(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the histograms are called."""
+        """Names of the histograms."""
         if not self.ordered:
             return ("Zipf", "Dirichlet")
         return ("Zipf", "exponential", "bell") if self.k > 2 else ("Zipf", "exponential")
 
 
-@lru_cache(maxsize=8)  # what would change an answer is looked up for one skew under a hundred noises
+@lru_cache(maxsize=8)  # the search for changes evaluates a skew under a hundred noises
 def assumed_profiles(k: int, n: int = USERS, *, skew: float = SKEW, ordered: bool = False) -> tuple[Profile, ...]:
     """Return the histograms that a skew stands for; see `AssumedSkew`.
 
@@ -106,7 +106,7 @@ def _dirichlet(k: int, concentration: float) -> FloatArray:
 def _exponential(k: int, concentration: float) -> FloatArray:
     """Return frequencies that fall exponentially, with k times their sum of squares as given; by bisection."""
     places = np.arange(k)
-    low, high = 0.0, RATE_MAX  # of the fall from one value to the next
+    low, high = 0.0, RATE_MAX  # of the fall between adjacent values
     for _ in range(HALVINGS):
         rate = (low + high) / 2
         weights = np.exp(-rate * places)

@@ -1,4 +1,4 @@
-"""What a histogram is under a noise: the inputs of the model, and the errors that its outputs are relative to."""
+"""Features of a histogram under a noise: the inputs of the model, and the reference errors of its outputs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from simulator.metrics import SET_SHARE
 NAMES = (*VALUE_FEATURES, *ORDER_FEATURES, *LEVEL_FEATURES)
 ADDED = [*VALUE_FEATURES.values(), *ORDER_FEATURES.values(), *LEVEL_FEATURES.values()]
 LOGS = np.array([place for place, added in enumerate(ADDED) if added is not None])
-LEAST_STEPS = 1e-3  # bins: deciles that no repetition misses are not told from those that a few thousand miss once
+LEAST_STEPS = 1e-3  # bins: deciles missed by no repetition count the same as those missed by 1 in a few thousand
 OFFSETS = np.array([added for added in ADDED if added is not None], dtype=SINGLE)[:, None, None]
 
 
@@ -39,15 +39,16 @@ class Description(NamedTuple):
         return Description(self.features[:, noises], raw, self.cap, self.few)
 
 
-# Matrix products in single precision may raise the flag for lanes of a register that hold nothing, so what comes out is
-# looked at instead.
+# Matrix products in single precision may raise the flag for unused lanes of a register, so the results are checked
+# instead.
 @np.errstate(invalid="ignore")
 def describe(profiles: Sequence[Profile], noises: Sequence[Noise]) -> Description:
-    """Return the features and reference errors of histograms of one domain size under each of the noises.
+    """Return the features and reference errors of histograms of the same domain size under each of the noises.
 
     In single precision inside; the features differ by about a millionth when described together with others.
 
-    Raises ValueError if the histograms are not all of one domain size, FloatingPointError if a feature is not finite.
+    Raises ValueError if the histograms are not all of the same domain size, FloatingPointError if a feature is not
+    finite.
     """
     columns, histograms = columns_of(noises), histograms_of(tuple(profiles))
     values = value_figures(histograms, columns)
@@ -112,8 +113,8 @@ def set_error(k: int, squares: FloatArray, squared_total: FloatArray | float) ->
 def log_reference(description: Description, table: ErrorTable) -> FloatArray:
     """Return logarithms of the errors ``(S, P, pairs, metrics)`` that the model's outputs are relative to.
 
-    About what the raw estimate gives, and for methods that keep to frequencies never much more than the largest error
-    that one such makes: so the logarithm of the ratio stays near 0 from no noise to noise alone.
+    About the error of the raw estimate, but for methods with valid frequencies never much above their largest error: so
+    the logarithm of the ratio stays near 0 from no noise to noise alone.
     """
     raw, cap = np.empty((2, *description.features.shape[:2], len(table.metrics)))
     for column, metric in enumerate(table.metrics):

@@ -1,9 +1,9 @@
 """Haar transforms of a histogram: squared coefficients by level, and the transform at every shift.
 
 The latter is mirrored at the ends (Coifman, Donoho, 1995). A level takes the differences of neighbouring blocks of
-`half` values, and brings to a value the mean of what the shifts bring that put it into the left block, or with the
-other sign into the right one. Both follow from sums along the domain: of the values, and of these sums. They are odd
-and even about either end, so that one domain is enough.
+`half` values, and adds their mean over all shifts to a value. The sign is positive if the value is in the left block,
+negative if in the right block. Both follow from sums along the domain: of the values, and of these sums. They are odd
+and even about either end, so that a single domain is enough.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from simulator._types import FloatArray, IntArray
 from simulator.methods.tree import INTERPOLATED
 from simulator.protocols.dyadic import halves
 
-STRETCH = 8192  # values whose squares are added up at once, in the processor's cache and on one core
+STRETCH = 8192  # values whose squares are added up at once, in the cache of a core
 SHORT = 32  # up to this many values in a block they are added up themselves: differences of long sums lose digits
 
 
@@ -33,11 +33,11 @@ def haar_squares(f: FloatArray) -> list[FloatArray]:
 
 
 def residual_squares(f: FloatArray) -> list[FloatArray]:
-    """Return what average interpolation leaves of squared orthonormal Haar coefficients by level, finest first."""
+    """Return squared residuals of orthonormal Haar coefficients after average interpolation, finest level first."""
     nodes, levels, scale = f, [], 0.5
     while len(nodes) > 1:
         left, right = halves(nodes)
-        single = len(nodes) % 2 > 0  # the last node has one half only: nothing divides it
+        single = len(nodes) % 2 > 0  # the last node has a single half: no difference
         nodes = left + right
         around = np.concatenate([nodes[:1], nodes, nodes[-1:]])
         residual = left - right - INTERPOLATED * (around[:-2] - around[2:])
@@ -63,7 +63,7 @@ def squares_above(levels: list[FloatArray], places: IntArray) -> FloatArray:
 
 
 def shifted_haar(f: FloatArray, places: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Return the mean squared coefficient of each level, of length 1, and what each brings to the values at places.
+    """Return the mean squared coefficient of each level, of length 1, and each level's part in the values at places.
 
     Levels from the finest, ``(L,)`` and ``(places, L)``.
     """
@@ -98,9 +98,9 @@ def _short(f: FloatArray, places: IntArray) -> tuple[list[float], list[FloatArra
     while half <= min(SHORT, k):
         details = line[SHORT + 1 - half : SHORT + k - half] - line[SHORT + 1 : SHORT + k]
         energies.append(float(np.vdot(details, details)) * half / (2 * k))
-        own = (near[:, :-half] - near[:, half:]) / 2
+        blocks = (near[:, :-half] - near[:, half:]) / 2
         end = 2 * SHORT
-        left, right = own[:, end - half : end], own[:, end - 2 * half : end - half]
+        left, right = blocks[:, end - half : end], blocks[:, end - 2 * half : end - half]
         parts.append((left - right).sum(axis=1) / (2 * half))
         line, near = (line[:-half] + line[half:]) / 2, (near[:, :-half] + near[:, half:]) / 2
         half *= 2

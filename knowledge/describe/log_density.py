@@ -1,4 +1,4 @@
-"""Features of histograms under the square wave: what a smooth curve through the logarithm of their density misses.
+"""Features of histograms under the square wave: errors of a smooth curve through the logarithm of their density.
 
 Such a curve is where `simulator.methods.smooth` begins. Its waves, its priors and the way it weighs them are taken
 over, but each wave counts for itself: the information on it is what reports hold on a wave of that length, mean over
@@ -20,17 +20,17 @@ from simulator.protocols.square_wave import SquareWave
 
 CELLS = 512  # of about the same distance, in which larger domains are looked at
 FLOOR = 0.01  # of the mean frequency: added to each, so that those of 0 have a logarithm
-RIDGE = 1e-4  # of the fourth power of a wave's number: waves that places without mass do not tell apart are small
-PLACES = 16  # of equal mass, at which the density is looked at
+RIDGE = 1e-4  # of the fourth power of a wave's number: waves that differ only at places without mass are small
+PLACES = 16  # of equal mass, at which the density is evaluated
 PRIORS = (*EVEN, *STRETCHED)
 OF = np.array([*[0] * len(EVEN), *[1] * len(STRETCHED)])  # over which places the waves of each prior run
 NUMBERS = np.arange(1.0, max(number for _, number in PRIORS) + 1)
 SQUARES = np.array([np.where(number >= NUMBERS, NUMBERS ** (-2 * order), 0.0) for order, number in PRIORS])
 VARIANCES = SQUARES / PRECISIONS[::2, None, None]  # of each wave, a priori ``(precisions, priors, waves)``
 RUNNING = 1 / (math.pi * NUMBERS) ** 2  # mean square of the running sums of each wave
-LEAST = 1e-3  # of a number of waves, and of what they leave: less is all the same
+LEAST = 1e-3  # of a number of waves, and of the remainder: smaller numbers count as this
 
-# About the error of the running sums and of the logarithm, in units of one user's; which share of the former is no
+# About the error of the running sums and of the logarithm, in units of a single user's; which share of the former is no
 # noise; how many waves are told from noise; what counts of two of the priors; and what waves leave of the logarithm, in
 # units of its noise and as it is.
 NAMES = ("wave_curve", "wave_values", "wave_bias", "wave_number", "wave_walk", "wave_even", "wave_excess", "wave_left")
@@ -40,7 +40,7 @@ class Smoothness(NamedTuple):
     """The logarithm of a density as waves over the places, and over places stretched where the mass is."""
 
     squares: FloatArray  # of the coefficients ``(2, waves)``
-    left: FloatArray  # mean square of what the waves leave ``(2,)``
+    left: FloatArray  # mean square of the remainder after the waves ``(2,)``
     widths: FloatArray  # of stretches of equal mass, as shares of the domain ``(PLACES,)``
 
 
@@ -79,7 +79,7 @@ def _window(k: int, epsilon: float) -> tuple[float, float, float]:
 
 
 def information(shapes: Sequence[Smoothness], k: int, epsilon: float) -> FloatArray:
-    """Return what one report says of each wave of a logarithm ``(S, 2, waves)``; 1 if reports were true.
+    """Return the information of a report on each wave of a logarithm ``(S, 2, waves)``; 1 if reports were true.
 
     A wave that runs through a window several times cancels in it. Near a place the density counts as even.
     """
@@ -90,8 +90,8 @@ def information(shapes: Sequence[Smoothness], k: int, epsilon: float) -> FloatAr
     edges = np.concatenate([np.zeros((len(ends), 1)), ends], axis=1)
     near = np.stack(
         [
-            np.interp(own + window / 2, edge, steps) - np.interp(own - window / 2, edge, steps)
-            for own, edge in zip(middles, edges, strict=True)
+            np.interp(middle + window / 2, edge, steps) - np.interp(middle - window / 2, edge, steps)
+            for middle, edge in zip(middles, edges, strict=True)
         ]
     )
     shown = (p - q) ** 2 * window**2 * density / (q + (p - q) * near)
@@ -104,7 +104,7 @@ def information(shapes: Sequence[Smoothness], k: int, epsilon: float) -> FloatAr
 
 
 def _cancelled(half_waves: FloatArray) -> FloatArray:
-    """Return the square of what is left of a wave in a window that it runs through so many half times."""
+    """Return the squared damping of a wave by a window that holds the given number of half waves."""
     turns = math.pi / 2 * half_waves
     result: FloatArray = np.sin(turns)
     result /= turns
@@ -113,7 +113,7 @@ def _cancelled(half_waves: FloatArray) -> FloatArray:
 
 
 def log_density_figures(shapes: Sequence[Smoothness], k: int, epsilon: float, n: int) -> FloatArray:
-    """Return the features ``(S, F)``, as `NAMES` calls them, for a budget and so many users."""
+    """Return the features ``(S, F)``, named in `NAMES`, for a budget and number of users."""
     squares, left = (np.stack([getattr(shape, name) for shape in shapes]) for name in ("squares", "left"))
     squares, known = squares[:, OF], n * information(shapes, k, epsilon)[:, OF]
     ratios = known[:, None] * VARIANCES  # (S, precisions, priors, waves)

@@ -53,7 +53,7 @@ class OrderFigures(NamedTuple):
 
 
 def order_figures(histograms: Histograms, noises: Noises, values: ValueFigures) -> OrderFigures:
-    """Return what the order of histograms and the noises decide, beside what their values decide."""
+    """Return the features that depend on the order of histograms and the noises, given those of their values."""
     which = histograms.which
     variance = values.total[which] / SINGLE(histograms.k)
     haar, finest, depths = _against_details(histograms, variance)
@@ -62,11 +62,11 @@ def order_figures(histograms: Histograms, noises: Noises, values: ValueFigures) 
     zeroed, shrunk_l1, shrunk_emd, cut_emd, norm_cut_emd = _moved(histograms, noises, values.thresholds[:, which])
     raw_l1, raw_kl, raw_top = values.raw_l1[which], values.raw_kl[which], values.raw_top[which]
     top_squares = histograms.squares[which, :, 1] / SINGLE(histograms.top_size)
-    own = histograms.order_figures
+    profile = histograms.order_figures
     figures = {
-        "neighbours": own["neighbours"],
-        "log_variation": own["variation"],
-        "log_displacement": own["displacement"],
+        "neighbours": profile["neighbours"],
+        "log_variation": profile["variation"],
+        "log_displacement": profile["displacement"],
         "log_ideal_haar": haar,
         "log_haar_finest": depths[..., 0],
         "log_haar_fine": depths[..., 1],
@@ -102,9 +102,9 @@ def _against_details(histograms: Histograms, variance: SingleArray) -> tuple[Sin
 
 
 def _local_risk(histograms: Histograms, variance: SingleArray) -> list[SingleArray]:
-    """Return what wavelet shrinkage leaves at the single values: as l1, as square of the top ones, and as kl.
+    """Return the error of wavelet shrinkage at the single values: as l1, as square of the top values, and as kl.
 
-    First what it must leave if it knew every coefficient, then what it leaves if it knows the mean squares of levels.
+    First the ideal error if it knew each coefficient, then the error if it knows the mean squares of levels.
     """
     k = SINGLE(histograms.k)
     spread, top = histograms.place_weights.T
@@ -124,7 +124,7 @@ def _against_order(histograms: Histograms, noises: Noises) -> tuple[SingleArray,
     """Return distances along the order, in shares of the domain.
 
     Of the raw estimate; of flattening what lies below the noise; of keeping only what lies above it, and scaling it to
-    1; and of leaving out what lies below.
+    1; and of omitting what lies below.
     """
     k, ends, cumulated = SINGLE(histograms.k), histograms.ends, histograms.cumulated
     running = np.maximum(noises.at_zero * ends + noises.slope * cumulated, SINGLE(LEAST_VARIANCE) * noises.at_zero)
@@ -140,7 +140,7 @@ def _against_order(histograms: Histograms, noises: Noises) -> tuple[SingleArray,
 
 
 def _moved(histograms: Histograms, noises: Noises, levels: SingleArray) -> tuple[SingleArray, ...]:
-    """Return what three methods do to the mean estimate.
+    """Return the effects of three methods on the mean estimate.
 
     The mass of values that `norm_sub` sets to 0, and how far it moves the mean estimate, as l1 and along the order in
     shares of the domain; and the last for `base_cut` and `norm_cut`.
@@ -165,11 +165,11 @@ def _moved(histograms: Histograms, noises: Noises, levels: SingleArray) -> tuple
 def smoothing_risk(parts: RealArray, energies: RealArray, variance: RealArray) -> RealArray:
     """Return the squared error that smoothing leaves at places, ``(S, P, places)``.
 
-    The coefficients of the Haar transform at every shift are multiplied by what is signal in the mean square of their
-    level, the posterior mean under one Gaussian prior. The noise that is left is taken to be that of a transform at one
-    shift, which is a little more.
+    The coefficients of the Haar transform at every shift are multiplied by the signal share of the mean square of their
+    level, the posterior mean under a Gaussian prior. The remaining noise is approximated by that of a transform at a
+    single shift, which is a little more.
 
-    parts: what each level brings to the value at a place ``(S, L, places)``, finest first.
+    parts: contribution of each level to the value at a place ``(S, L, places)``, finest first.
     energies: mean square of each level, of coefficients of length 1, ``(S, L)``.
     variance: of the noise of an estimate ``(S, P)``.
     """

@@ -29,12 +29,12 @@ FIGURES = (
     *(f"{what}_{of}" for what in ("ideal", "smooth", "even") for of in ("curve", "values", "finest")),
 )
 NAMES = ("log_epsilon", "log_n", *(f"{figure}_{name}" for name in PROTOCOLS for figure in FIGURES))
-LEAST = 1e-4  # of a raw risk: an ideal one below counts as that
+LEAST = 1e-4  # of a raw risk: lower bound of ideal risks
 
 
 @lru_cache(maxsize=256)
 def variances(k: int, epsilon: float) -> FloatArray:
-    """Return the variance of one report's share in a Haar difference, at equal frequencies: ``(protocols, heights)``.
+    """Return the variance of a report's share in a Haar difference, at equal frequencies: ``(protocols, heights)``.
 
     Of nodes that are full and not at an end. For the square wave, which has no estimate, that which the information in
     a report allows.
@@ -78,7 +78,7 @@ def _information(wave: SquareWave) -> FloatArray:
 
 
 class TreeFigures(NamedTuple):
-    """What S histograms of one domain size are against the noise of these protocols."""
+    """Figures of S histograms of the same domain size under the noise of these protocols."""
 
     k: int
     features: FloatArray  # ``(S, F)``, as `NAMES` calls them
@@ -88,14 +88,14 @@ class TreeFigures(NamedTuple):
 
 
 def tree_figures(profiles: Sequence[Profile], epsilon: float, n: int) -> TreeFigures:
-    """Describe histograms of one domain size for a budget and so many users."""
+    """Return the figures of histograms of the same domain size for a budget and number of users."""
     k = profiles[0].k
     heights = np.arange(1, height_of(k) + 1)
     scale = 2.0**heights
     noise = variances(k, epsilon) / n / scale  # of orthonormal coefficients
     nodes = np.array([nodes_at(k, height) for height in range(1, len(heights) + 1)])
     raw = nodes * noise
-    curve = scale**2 / (12 * k)  # mean square of the running sums of one coefficient
+    curve = scale**2 / (12 * k)  # mean square of the running sums of a coefficient
     raw_curve, raw_values = raw @ curve, raw.sum(axis=-1)
     figures = [np.log(raw_curve), np.log(raw_values), np.log(_tails(profiles, raw_curve) + LEAST)]
     for risk in _risks(profiles, noise, np.minimum(nodes, DETAILS), nodes):
@@ -109,9 +109,9 @@ def tree_figures(profiles: Sequence[Profile], epsilon: float, n: int) -> TreeFig
 
 
 def _tails(profiles: Sequence[Profile], raw_curve: FloatArray) -> FloatArray:
-    """Return which share ``(S, protocols)`` of its noise is left if every running sum is kept, or set to 0 or 1.
+    """Return the remaining share ``(S, protocols)`` of noise if each running sum is kept, or set to 0 or 1.
 
-    A small mass far from the rest leaves running sums near 0 or 1 over a long stretch, where a hump alone leaves none.
+    A small mass far from the rest leaves running sums near 0 or 1 over a long stretch, where a hump leaves none.
     """
     sums = np.stack([profile.cumulated for profile in profiles])[:, None]
     lengths = np.diff(profiles[0].ends, prepend=0.0) / profiles[0].k
@@ -120,9 +120,9 @@ def _tails(profiles: Sequence[Profile], raw_curve: FloatArray) -> FloatArray:
 
 
 def _risks(profiles: Sequence[Profile], noise: FloatArray, groups: IntArray, nodes: IntArray) -> Iterator[FloatArray]:
-    """Yield what is left ``(S, protocols, heights)`` if every coefficient is kept or set to 0, as is best.
+    """Yield the remaining error ``(S, protocols, heights)`` if each coefficient is kept or set to 0, as is best.
 
-    The same for what interpolation leaves of the coefficients; and of that, if all of a height are shrunk alike.
+    The same for the coefficients after interpolation; and for these if all of a height are shrunk alike.
     """
     limit, starts = np.repeat(noise, groups, axis=1), np.cumsum(groups) - groups
     for squares in ([profile.details for profile in profiles], [profile.residuals for profile in profiles]):
@@ -135,8 +135,7 @@ def _risks(profiles: Sequence[Profile], noise: FloatArray, groups: IntArray, nod
 def log_curve_reference(description: Description, tree: TreeFigures) -> FloatArray:
     """Return log reference errors ``(S, pairs, metrics)`` of protocols for ordered domains; see `log_reference`.
 
-    Their raw error is that under the one noise of the description times the ratio of the noises, of running sums or of
-    values.
+    Their raw error is that under the description's noise times the ratio of the noises, of running sums or of values.
     """
     places = [PROTOCOLS.index(protocol) for protocol, _ in CURVES.pairs]
     values = tree.raw_values[places] / description.raw["l2"][:, :1] ** 2

@@ -15,16 +15,16 @@ from simulator._types import FloatArray, IntArray
 from simulator.metrics import TOP_SHARE
 from simulator.populations import apportion
 
-FULL = 256  # values that are looked at; of larger domains, groups of them
+FULL = 256  # maximum number of values; larger domains are grouped
 FEW, ATOMS = 64, 16  # values that are enough to find a level, and to find a Bayes risk
-DETAILS = 64  # wavelet coefficients of one level that are looked at
-SINGLY = 64  # domains up to this size are looked at category by category along the order; larger ones in blocks
+DETAILS = 64  # maximum number of wavelet coefficients per level
+SINGLY = 64  # domains up to this size are processed category by category along the order; larger domains in blocks
 BLOCKS, BINS = 256, 48  # stretches of a large domain, and bins of frequency in each
-LEAST_BIN = 1e-6  # of the largest frequency: all below are in one bin
-PLACES, TOP_PLACES = 256, 64  # places at which the wavelet coefficients above them are looked at
+LEAST_BIN = 1e-6  # of the largest frequency: all lower frequencies share a bin
+PLACES, TOP_PLACES = 256, 64  # number of places for the wavelet coefficients above them
 HEAD = 1024  # terms of a sum over ranks that are added up; the rest is integrated
 RANK_LOGS = np.log(np.arange(1, HEAD + 1, dtype=np.float64))
-EXACT_USERS = 100  # users per category from which rounding to whole users is left out
+EXACT_USERS = 100  # users per category from which rounding to whole users is ignored
 SKEW_MAX = 8.0
 TINY = 1e-12
 
@@ -37,7 +37,7 @@ class Groups(NamedTuple):
     variances: FloatArray
 
 
-@dataclass(frozen=True, eq=False, repr=False)  # holds arrays, which do not compare to one truth
+@dataclass(frozen=True, eq=False, repr=False)  # holds arrays, whose comparison is not a single truth value
 class Profile:
     """A histogram, prepared for any number of noise settings."""
 
@@ -64,8 +64,7 @@ class Profile:
     cumulated: FloatArray  # frequency up to the end of each block ``(B,)``
     details: Groups  # squared coefficients of the Haar transform, finest level first
     finest: int  # how many of these groups are of the finest level
-    # The same of what is left of the differences after what the masses of the neighbours of each node suggest (average
-    # interpolation)
+    # The same for the differences after average interpolation from the neighbours of each node
     residuals: Groups
     depths: FloatArray  # mean squared coefficient of the finest level, and of three thirds of the others ``(4,)``
     # How many of the places of `paths` are spread evenly over the domain; the others are those of top values
@@ -74,7 +73,7 @@ class Profile:
     paths: FloatArray  # squared coefficients above each place, ``(places, levels)``
     # Mean squared coefficient of each level of the Haar transform at every shift, mirrored at the ends
     energies: FloatArray
-    parts: FloatArray  # what each of these levels brings to the values at the same places ``(places, levels)``
+    parts: FloatArray  # contribution of each of these levels to the values at the same places ``(places, levels)``
 
     @cached_property
     def smoothness(self) -> Smoothness:
@@ -193,7 +192,7 @@ def _grouped(falling: FloatArray, most: int) -> Groups:
 
 
 def _grouped_levels(levels: list[FloatArray]) -> Groups:
-    """Return the groups of each level, one after the other."""
+    """Return the groups of each level, in sequence."""
     groups = [_grouped(-np.sort(-squares), DETAILS) for squares in levels]
     return Groups(*(np.concatenate(figures) for figures in zip(*groups, strict=True)))
 
@@ -201,8 +200,8 @@ def _grouped_levels(levels: list[FloatArray]) -> Groups:
 def _clustered(groups: Groups, most: int) -> Groups:
     """Return at most `most` groups of groups in falling order, split where the roots of the values differ most.
 
-    One after the other, each split is the one that lowers the sum of squares within groups the most. So levels that
-    many categories share, or nearly share, are groups of their own. Those that are missing are of size 0.
+    Each split in turn is chosen to reduce the sum of squares within groups the most. So levels that many categories
+    share, or nearly share, become separate groups. Missing groups have size 0.
     """
     values, sizes, variances = groups
     roots = np.sqrt(values)
@@ -241,7 +240,7 @@ def _top(f: FloatArray, falling: FloatArray, size: int) -> IntArray:
     """Return the places of the largest values, falling, the earlier of equal ones first; `falling` is f sorted."""
     least = falling[size - 1]
     above = np.flatnonzero(f > least)
-    # With few users in a large domain nearly all values are equal to the least one, and are not worth sorting.
+    # With few users in a large domain nearly all values equal the minimum, so sorting them is wasteful.
     return np.append(above[np.argsort(-f[above], kind="stable")], np.flatnonzero(f == least)[: size - len(above)])
 
 

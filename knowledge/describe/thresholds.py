@@ -1,7 +1,7 @@
-"""What `norm_sub` takes off and where `norm_cut` cuts, of the mean estimate of a histogram.
+"""Shift of `norm_sub` and threshold of `norm_cut`, for the mean estimate of a histogram.
 
-The number of steps and the precision are part of what the features mean: the model was fitted to what they give, so
-they change only together with a new build.
+The number of steps and the precision are part of the definition of the features: the model was fitted to their results,
+so they change only with a new build.
 """
 
 from __future__ import annotations
@@ -16,18 +16,19 @@ from simulator._types import RealArray, SingleArray
 DENSITY = SINGLE(1 / math.sqrt(2 * math.pi))  # of a standard normal variable at 0
 FIRST_STEPS, STEPS = 3, 5  # to the two levels
 ROUNDING = SINGLE(1e-5)  # by how much a step may leave the interval where the level is
-LEAST_EXCESS = 2e-6  # a sum in single precision is not known better
-NEARLY = 0.1  # of the sd: where values and noise lie apart, the sum of what is kept stays so near to 1 for a stretch
+LEAST_EXCESS = 2e-6  # precision of a sum in single precision
+NEARLY = 0.1  # of the sd: if values and noise are separate, the kept sum stays this near to 1 over a range
 
 
 def thresholds(histograms: Histograms, noises: Noises) -> tuple[SingleArray, SingleArray]:
-    """Return what `norm_sub` takes off, and the threshold of `norm_cut`, for each noise ``(2, U, P, 1)``.
+    """Return the shift of `norm_sub`, and the threshold of `norm_cut`, for each noise ``(2, U, P, 1)``.
 
     And how much of the estimate is below 0, on average, ``(U, P)``.
 
     The first is t with ``sum E max(f + noise - t, 0) = 1``, the second the smallest t of at least 0 with
     ``sum E (f + noise) [f + noise > t]`` hardly above 1. At t = 0 both sums are at least 1, and they fall; the second
-    is searched as t^2, as its slope is 0 at t = 0. Where a step would leave the interval that is left, that is halved.
+    is searched as t^2, as its slope is 0 at t = 0. If a step would leave the remaining interval, the interval is
+    halved.
     """
     value, weight, _ = histograms.few
     sd = np.sqrt(noises.variance(value))
@@ -80,7 +81,7 @@ def _highest(value: SingleArray, sd: SingleArray, k: int) -> SingleArray:
 
 
 def _parabola(step: SingleArray, slope: SingleArray, total: SingleArray, bend: SingleArray) -> SingleArray:
-    """Return by what a Newton step changes where the logarithm of the sum falls like -t^2 / 2, as in a tail."""
+    """Return the Newton step if the logarithm of the sum falls like -t^2 / 2, as in a tail."""
     bent = bend / slope - slope / total  # the curvature of the logarithm over its slope
     return np.asarray(2 / (1 + np.sqrt(np.maximum(1 - 2 * step * bent, 0))))
 

@@ -16,12 +16,12 @@ from simulator._types import RealArray, SingleArray
 THRESHOLDS = (0.5, 1.0, 2.0, 4.0, 8.0)  # in noise sd
 CHANCE = 0.3  # in sd
 APART = 2.0  # sd between neighbours that are of different levels
-FEW, SHARED = 8.5, 3.0  # different frequencies that are few, where on average so many categories share each
+FEW, SHARED = 8.5, 3.0  # "few" different frequencies: on average this number of categories share each
 NODES, _WEIGHTS = hermegauss(7)  # quadrature of a standard normal variable: exact up to the 13th power
 SHARES = _WEIGHTS / _WEIGHTS.sum()
 ABOVE = tuple(f"{what}_above_{c:g}" for what in ("mass", "share") for c in THRESHOLDS)
 
-# Features: what is added to a figure before its logarithm is taken; None where the figure itself is one.
+# Features: the number added to a figure before the logarithm; None if the figure itself is the feature.
 VALUE_FEATURES: dict[str, float | None] = {
     "log_k": 0.0,
     "log_noise": 0.0,  # noise-to-uniform ratio: k times the sd at f = 0
@@ -72,11 +72,11 @@ class ValueFigures(NamedTuple):
     raw_l1: SingleArray
     raw_kl: SingleArray
     raw_top: SingleArray
-    thresholds: SingleArray  # what `thresholds` returns, ``(2, U, P, 1)``
+    thresholds: SingleArray  # result of `thresholds`, ``(2, U, P, 1)``
 
 
 def value_figures(histograms: Histograms, noises: Noises) -> ValueFigures:
-    """Return what the values of histograms and the noises decide."""
+    """Return the features that depend on the values of histograms and the noises."""
     k, value, weight = SINGLE(histograms.k), histograms.values, histograms.weights[:, None, :, 0]
     at_zero, _, users, fixed, shift = (column[:, 0] for column in noises)
     sd = np.sqrt(at_zero)
@@ -96,21 +96,21 @@ def value_figures(histograms: Histograms, noises: Noises) -> ValueFigures:
     bayes_l1, bayes_l2, bayes_top, bayes_kl = _bayes(histograms, noises)
     cuts, negative = thresholds(histograms, noises)
     number, level_l1, level_l2, level_kl = _level_errors(histograms, noises)
-    own = histograms.value_figures
+    profile = histograms.value_figures
     figures = {
         "log_k": k,
         "log_noise": k * sd,
         "log_slope": noises.growth(1 / histograms.k),
-        "log_slope_top": noises.growth(own["top"]),
+        "log_slope_top": noises.growth(profile["top"]),
         "sums_to_one": fixed,
         "log_users": users / k,
         "log_noise_users": users * sd,
         "log_shift": k * shift,
-        "entropy_gap": own["entropy_gap"],
-        "log_concentration": 1 / own["participation"],
-        "zeros": own["zeros"],
-        "log_top": k * own["top"],
-        "skew": own["skew"],
+        "entropy_gap": profile["entropy_gap"],
+        "log_concentration": 1 / profile["participation"],
+        "zeros": profile["zeros"],
+        "log_top": k * profile["top"],
+        "skew": profile["skew"],
         **_above(histograms, sd),
         "log_ideal_l1": ideal_l1,
         "log_ideal_l2": ideals[..., 0] / total,
@@ -131,7 +131,7 @@ def value_figures(histograms: Histograms, noises: Noises) -> ValueFigures:
         "log_level_l1": level_l1 / raw_l1,
         "log_level_l2": level_l2 / total,
         "log_level_kl": level_kl / raw_kl,
-        "log_distinct": own["distinct"] / k,
+        "log_distinct": profile["distinct"] / k,
     }
     return ValueFigures(figures, total, raw_l1, raw_kl, raw_top / SINGLE(histograms.top_size), cuts)
 
@@ -163,7 +163,7 @@ def _bayes(histograms: Histograms, noises: Noises) -> tuple[SingleArray, ...]:
 
 
 def _least_cut(histograms: Histograms, negative: SingleArray, sd: SingleArray) -> SingleArray:
-    """Return what `norm_cut` takes away at least ``(U, P)``, as it sets whole values to 0, the smallest first.
+    """Return the minimum mass ``(U, P)`` that `norm_cut` removes, as it sets whole values to 0, the smallest first.
 
     It must take as much as there is below 0, on average `negative`, and with little noise some of that by chance.
     """
@@ -179,9 +179,9 @@ def _least_cut(histograms: Histograms, negative: SingleArray, sd: SingleArray) -
 def bayes_risk(atoms: RealArray, weights: RealArray, variance: RealArray) -> tuple[RealArray, RealArray]:
     """Return mean squared and mean absolute error of the posterior mean at each atom, ``(..., A)``.
 
-    The prior is the distribution of the values themselves: what a nonparametric empirical Bayes method estimates
-    (Robbins, "An empirical Bayes approach to statistics", 1956). No method that treats each value alone does better on
-    average.
+    The prior is the distribution of the values themselves: which a nonparametric empirical Bayes method estimates
+    (Robbins, "An empirical Bayes approach to statistics", 1956). No method that treats each value separately does
+    better on average.
 
     atoms: the values ``(..., A)``.
     weights: how many categories have each ``(..., A)``.
@@ -207,11 +207,11 @@ def bayes_risk(atoms: RealArray, weights: RealArray, variance: RealArray) -> tup
 
 
 def _level_errors(histograms: Histograms, noises: Noises) -> tuple[SingleArray, ...]:
-    """Return the number of levels, and the errors of who knows to which level each category belongs, ``(U, P)``.
+    """Return the number of levels, and the errors if the level of each category is known, ``(U, P)``.
 
     The errors as l1, as l2 squared, and as kl.
 
-    A level is a frequency that many categories share, or nearly so, and that noise leaves apart from others. Empirical
+    A level is a frequency that many categories share, or nearly so, and that stays distinct under the noise. Empirical
     Bayes finds such levels, and then errs by little more than the means of them: far less than the Bayes risk of
     frequencies that are spread out. Of each level its mean is estimated, and the categories are shrunk towards it by
     how much they differ.
@@ -224,7 +224,7 @@ def _level_errors(histograms: Histograms, noises: Noises) -> tuple[SingleArray, 
     last_of_level[..., :-1] = values[..., :-1] - values[..., 1:] > APART * np.sqrt(variance[..., :-1])
     following = np.roll(values, -1, axis=-1)
     for at in range(values.shape[-1]):
-        own = variance[..., at]
+        noise = variance[..., at]
         offset = values[..., at] - start
         size = size + weights[..., at]
         first = first + weights[..., at] * offset
@@ -232,16 +232,16 @@ def _level_errors(histograms: Histograms, noises: Noises) -> tuple[SingleArray, 
         ends = last_of_level[..., at]
         mean = first / size
         spread = np.maximum(second / size - mean * mean, SINGLE(0))
-        shrunk = spread * own / (spread + own)
+        shrunk = spread * noise / (spread + noise)
         number += ends
-        l1 += ends * MEAN_ABSOLUTE * (size * np.sqrt(shrunk) + np.sqrt(size * own))
-        l2 += ends * (size * shrunk + own)
-        kl += ends * (size * shrunk + own) / (2 * (start + mean + np.sqrt(own)))
+        l1 += ends * MEAN_ABSOLUTE * (size * np.sqrt(shrunk) + np.sqrt(size * noise))
+        l2 += ends * (size * shrunk + noise)
+        kl += ends * (size * shrunk + noise) / (2 * (start + mean + np.sqrt(noise)))
         size, first, second = (np.where(ends, SINGLE(0), of) for of in (size, first, second))
         start = np.where(ends, following[..., at], start)
     return number, l1, l2, kl
 
 
 def has_few(log_k: RealArray, log_distinct: RealArray) -> NDArray[np.bool_]:
-    """Tell where few frequencies are shared by many categories: errors are predicted less well there."""
+    """Return where many categories share few frequencies: errors are predicted less well there."""
     return (log_k + log_distinct <= np.log(FEW)) & (log_distinct <= -np.log(SHARED))

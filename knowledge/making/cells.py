@@ -1,4 +1,4 @@
-"""Cells: one noise setting with several populations, drawn by number, and its simulation."""
+"""Cells: a noise setting with several populations, drawn by number, and its simulation."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class SimulatedCell:
 
     @property
     def noise(self) -> Noise:
-        """What a method knows of the noise."""
+        """Noise as a method sees it."""
         return frequency_oracles()[self.protocol](self.k, self.epsilon).noise(self.n)
 
     def stream(self, name: str, *places: int | str) -> np.random.Generator:
@@ -101,7 +101,7 @@ def log_uniform(ends: tuple[float, float], rng: np.random.Generator) -> float:
 
 
 class Record(TypedDict):
-    """A finished cell as JSON: its number, and what `Measured` holds."""
+    """A finished cell as JSON: its number, and the content of `Measured`."""
 
     index: int
     error: list[list[list[float]]]
@@ -117,7 +117,7 @@ class Measured:
     relative_variance: FloatArray
 
     def to_record(self) -> Record:
-        """Return what is stored, as JSON types."""
+        """Return the stored content as JSON types."""
         return {
             "index": self.cell.index,
             "error": [[[_digits(x) for x in row] for row in block] for block in self.error.tolist()],
@@ -130,19 +130,19 @@ def _digits(value: float, digits: int = 5) -> float:
 
 
 def measured_of(record: Record, cell: SimulatedCell) -> Measured:
-    """Return what a record holds of its cell."""
+    """Return the measurements of a record."""
     return Measured(
         cell, np.array(record["error"], dtype=np.float64), np.array(record["relative_variance"], dtype=np.float64)
     )
 
 
 def record_of(index: int, seed: int, largest: int) -> Record:
-    """Simulate cell number `index` and return its record; what a worker runs."""
+    """Simulate cell number `index` and return its record; run by workers."""
     return simulate(cell(index, seed=seed, largest=largest)).to_record()
 
 
 def simulate(cell: SimulatedCell) -> Measured:
-    """Simulate a cell: every method on the same noisy estimates of every population."""
+    """Simulate a cell: each method on the same noisy estimates of each population."""
     oracle, repetitions = frequency_oracles()[cell.protocol](cell.k, cell.epsilon), cell.repetitions
     counts = np.stack([apportion(population.frequencies, cell.n) for population in cell.populations()])
     rows = np.repeat(counts, repetitions, axis=0)
@@ -155,9 +155,9 @@ def simulate(cell: SimulatedCell) -> Measured:
 def errors_of(
     method: PostProcessor, observed: Observed, counts: IntArray, metrics: Sequence[str]
 ) -> tuple[FloatArray, FloatArray]:
-    """Return mean errors ``(populations, metrics)`` of what a method makes of collections, and relative variances.
+    """Return mean errors ``(populations, metrics)`` of a method on collections, and relative variances.
 
-    counts: of the populations ``(populations, k)``; their collections are equally many each, one after the other.
+    counts: of the populations ``(populations, k)``; their collections are equally many each, in sequence.
     """
     results = method.compute(observed).reshape(len(counts), -1, counts.shape[1])
     error, variance = np.empty((2, len(counts), len(metrics)))

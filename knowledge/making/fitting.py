@@ -1,6 +1,6 @@
 """Finished cells as rows, and the fit of a model to them.
 
-Networks each leave out some cells, and are measured on those; one network is taught what all say.
+Each network omits some cells, and is measured on those; a final network learns the mean of all.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from simulator._types import FloatArray, IntArray, RealArray, SingleArray
 from simulator.populations import apportion
 
 OTHERS = 4  # noises under which the population of each row is described once more, without simulating
-LIMIT = 6.0  # log ratios beyond it say only that a method is out of the question
+LIMIT = 6.0  # larger log ratios mean only that a method is unsuitable
 EVEN, NEAR = 0.2, 0.3  # weight of all methods alike; log distance from the best at which the rest fades
 NETWORKS = 8
-GUESS_EPOCHS = 0.4  # passes of the networks that guess what is near the best, in those of the others
-PUPIL_EPOCHS = 0.6  # passes of the network that is taught, in those of the networks it is taught by
+GUESS_EPOCHS = 0.4  # number of passes of the networks that guess the pairs near the best, relative to the others
+PUPIL_EPOCHS = 0.6  # number of passes of the final network, relative to those of its teachers
 PUPIL_EVEN = 0.05  # as `EVEN` for the network that is taught, which has no noise of simulation to average out
 PART = 8192  # rows at a time: bounds memory
 
@@ -48,9 +48,9 @@ class Dataset:
 
 
 def weights_of(errors: RealArray, table: ErrorTable, even: float = EVEN) -> FloatArray:
-    """Return what each log error ``(rows, methods, metrics)`` counts: `even`, and 1 more where the method is best.
+    """Return the weight of each log error ``(rows, methods, metrics)``: `even`, plus 1 where the method is best.
 
-    That is what advice is about.
+    Advice is about the best method.
     """
     best = np.where(table.competing, errors, np.inf).min(axis=1, keepdims=True)
     return even + np.exp(-np.maximum(errors - best, 0.0) / NEAR)
@@ -84,7 +84,7 @@ def profiles_in(cell: SimulatedCell) -> list[Profile]:
 
 
 def rows_of(measured: Measured, own: tuple[FloatArray, FloatArray], others: tuple[FloatArray, FloatArray]) -> Dataset:
-    """Return the rows of a cell from features and reference errors, its own and those under other noises."""
+    """Return the rows of a cell from features and reference errors, of its noise and of other noises."""
     (features, scale), cell = own, measured.cell
     # The logarithm of a mean of few repetitions is too low by half its variance.
     logs = np.log(np.maximum(measured.error, 1e-300)) + np.minimum(measured.relative_variance, 1.0) / 2
@@ -100,13 +100,13 @@ def rows_of(measured: Measured, own: tuple[FloatArray, FloatArray], others: tupl
 
 
 def fit_model(data: Dataset, provenance: Provenance, *stream: str) -> Model:
-    """Fit the networks, each without the cells of its fold, measure them on those, and teach one what all say.
+    """Return a network taught the mean of several, each fitted without a fold of cells and measured on that fold.
 
     data: rows to fit.
     provenance: of the rows, and of the networks: seed, units per hidden layer, passes over the rows, and parts of the
-        cells, one of which each network leaves out: its errors are measured on that.
-    stream: names of its random streams beside their own. With any, what is near the best is guessed first: rows have
-        few repetitions.
+        cells: each network omits a different part, and its errors are measured on that.
+    stream: further names of its random streams. If given, pairs near the best are guessed first: rows have few
+        repetitions.
     """
     table = ErrorTable.of(provenance.methods, provenance.metrics)
     seed, made = provenance.seed, provenance.networks
@@ -126,7 +126,8 @@ def fit_model(data: Dataset, provenance: Provenance, *stream: str) -> Model:
         left_out[test] += residual * (folds / NETWORKS)
         networks.append(network)
     low, high = np.percentile(data.features, [0.02, 99.98], axis=0)
-    # Of few repetitions, much of what pairs do not share is sampling; those of one protocol share half of that.
+    # With few repetitions, much of the difference between pairs is sampling; pairs of the same protocol share half of
+    # it.
     few, every = has_few(*(data.features[:, NAMES.index(name)] for name in ("log_k", "log_distinct"))), slice(None)
     spread, own = np.stack(
         [
@@ -157,8 +158,8 @@ def _first_guess(data: Dataset, rng: np.random.Generator, width: int, epochs: in
     outputs = data.log_ratios.reshape(size, -1)
     for half in range(2):
         rest = data.index % 2 == half
-        own = data.features[~rest], outputs[~rest], np.ones_like(outputs[~rest])
-        network = fit(*own, rng, width=width, epochs=round(GUESS_EPOCHS * epochs))
+        training = data.features[~rest], outputs[~rest], np.ones_like(outputs[~rest])
+        network = fit(*training, rng, width=width, epochs=round(GUESS_EPOCHS * epochs))
         result[rest] = network(data.features[rest]).reshape(-1, *result.shape[1:])
     return result
 
@@ -173,9 +174,9 @@ def distil(
     epochs: int,
     caution: float,
 ) -> Network:
-    """Return one network that says what several say together, in a fraction of their time.
+    """Return a network that predicts the mean of several networks, in a fraction of their time.
 
-    What they say of a row needs no simulation, so there can be many more rows than were simulated (Hinton, Vinyals,
+    Their prediction for a row needs no simulation, so there can be many more rows than simulated rows (Hinton, Vinyals,
     Dean, "Distilling the knowledge in a neural network", 2015).
 
     caution: as in `Networks`.
@@ -192,7 +193,7 @@ def distil(
 
 
 def _together(networks: Sequence[Network], features: FloatArray, caution: float) -> FloatArray:
-    """Return what networks say together ``(rows, O)``: their mean, and `caution` standard deviations."""
+    """Return the joint prediction of networks ``(rows, O)``: their mean, and `caution` standard deviations."""
     result = []
     for start in range(0, len(features), PART):
         each = np.stack([network(features[start : start + PART]) for network in networks])
@@ -203,10 +204,10 @@ def _together(networks: Sequence[Network], features: FloatArray, caution: float)
 def spreads(
     residual: FloatArray, near: FloatArray, variance: FloatArray, own_variance: FloatArray | float = 0.0
 ) -> tuple[FloatArray, FloatArray]:
-    """Return standard deviations of the residuals, without that of sampling, and of what a method does not share.
+    """Return standard deviations of the residuals, without that of sampling, and of the part that methods do not share.
 
-    residual, near, variance: ``(rows, methods, metrics)``: what was missed; what it counts; how much of it is sampling.
-    own_variance: how much of what is not shared is taken for sampling.
+    residual, near, variance: ``(rows, methods, metrics)``: residual; its weight; its sampling variance.
+    own_variance: sampling variance of the part that is not shared.
 
     Returns both ``(methods, metrics)``.
     """

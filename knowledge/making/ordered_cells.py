@@ -41,7 +41,7 @@ SLOW, SLOW_REPETITIONS = frozenset({("sw", "em"), ("sw", "ems")}), 6  # they tak
 
 @dataclass(frozen=True)
 class OrderedCell(SimulatedCell):
-    """As a cell, with streams of its own; `protocol` is one of the oracles that collect besides all others."""
+    """A cell with separate random streams; `protocol` is an oracle that collects in addition to the fixed protocols."""
 
     def stream(self, name: str, *places: int | str) -> np.random.Generator:
         """Return a random stream of the cell."""
@@ -77,7 +77,7 @@ def record_of(index: int, seed: int, largest: int) -> Record:
 
 
 def simulate_ordered(cell: SimulatedCell) -> Measured:
-    """Simulate a cell: first what `LEAVES` has, with its own protocol, then what `CURVES` has."""
+    """Simulate a cell: first the pairs of `LEAVES` and of the cell's protocol, then the pairs of `CURVES`."""
     counts = np.stack([apportion(population.frequencies, cell.n) for population in cell.populations()])
     rows = np.repeat(counts, cell.repetitions, axis=0)
     pairs = [*((cell.protocol, method) for _, method in LEAVES.pairs), *CURVES.pairs]
@@ -107,9 +107,11 @@ def assemble_ordered(cells: Iterable[Measured], workers: Workers) -> tuple[Datas
 
 def _rows(measured: Measured) -> tuple[Dataset, Dataset]:
     cell = measured.cell
-    profiles, own = profiles_in(cell), len(LEAVES.pairs)
-    first = replace(measured, error=measured.error[:, :own], relative_variance=measured.relative_variance[:, :own])
-    rest = replace(measured, error=measured.error[:, own:], relative_variance=measured.relative_variance[:, own:])
+    profiles, leaves = profiles_in(cell), len(LEAVES.pairs)
+    first = replace(
+        measured, error=measured.error[:, :leaves], relative_variance=measured.relative_variance[:, :leaves]
+    )
+    rest = replace(measured, error=measured.error[:, leaves:], relative_variance=measured.relative_variance[:, leaves:])
     elsewhere = [curve_inputs(profiles, *other) for other in cell.other_settings(OTHERS)]
     curves = rows_of(
         rest,

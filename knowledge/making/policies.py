@@ -1,4 +1,4 @@
-"""The decision trees: grown on what the models predict without data, over budgets, domains, users and skews."""
+"""Decision trees: grown on predictions of the models without data, over budgets, domains, users and skews."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from simulator import PROTOCOLS, rng_for
 from simulator._types import FloatArray
 from simulator.ranking import PRACTICAL_RATIO
 
-MOST_LEAVES = 32  # of a tree: what people still read
+MOST_LEAVES = 32  # of a tree: people still read this many
 LEAST_SHARE = 0.008  # of the cases, in a leaf
-HELD_OUT = 4  # one in so many cases has no part in growing, and decides how many leaves are kept
+HELD_OUT = 4  # 1 in this number of cases is not used for growing, and decides how many leaves are kept
 MOST_REGRET = 2.0  # log error beyond which a pair is out of the question
 RANGES = {"epsilon": (0.2, 10.0), "k": (2.0, 4097.0), "n": (1e3, 1e8), "skew": (0.0, 2.0)}
-USUAL_SKEW, USUAL_SHARE = 1.0, 0.3  # what is assumed where nobody says, in a share of the cases
+USUAL_SKEW, USUAL_SHARE = 1.0, 0.3  # default assumption, used in a share of the cases
 THRESHOLDS: Mapping[str, tuple[float, ...]] = {  # those that people can remember
     "epsilon": (0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 5, 6, 8),
     "k": (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 100, 128, 200, 256, 400, 512, 1000, 2000),
@@ -39,7 +39,7 @@ THRESHOLDS: Mapping[str, tuple[float, ...]] = {  # those that people can remembe
 
 @dataclass(frozen=True)
 class PolicyCases:
-    """What is predicted for some cases."""
+    """Predictions for some cases."""
 
     cases: FloatArray  # ``(cases, 4)``, as `PolicyCase` has them
     pairs: tuple[Labels, ...]
@@ -56,7 +56,7 @@ def case(index: int, seed: int, *, ordered: bool) -> PolicyCase:
 
 
 def grow_policies(folder: Path, cases: int, seed: int, workers: Workers) -> dict[str, Node]:
-    """Grow a tree for every metric, with and without an order, from the models of a folder."""
+    """Grow a tree for each metric, with and without an order, from the models of a folder."""
     trees: dict[str, Node] = {}
     for ordered in (True, False):
         metrics = [one for one in predicted_metrics(ordered=ordered, model=load(folder)) if one != "mae"]
@@ -72,7 +72,7 @@ Figures = tuple[PolicyCase, dict[str, dict[Labels, float]], dict[str, int]]
 
 
 def predict_case(index: int, seed: int, ordered: bool, metrics: Sequence[str], folder: Path) -> Figures:
-    """Return a case, log errors by metric and pair, and bits by protocol; what a worker runs."""
+    """Return a case, log errors by metric and pair, and bits by protocol; run by workers."""
     one = case(index, seed, ordered=ordered)
     assumed = AssumedSkew(one.k, one.skew, ordered)
     prediction = predicted(assumed, one.epsilon, one.n, ordered=ordered, model=load(folder))
@@ -102,7 +102,7 @@ class _Growing:
     """A node of a tree that grows: its cases, and the best question about them."""
 
     rows: NDArray[np.int64]
-    loss: float  # lowest sum of regrets that one pair has over the cases
+    loss: float  # lowest sum of regrets of a pair over the cases
     question: int
     at_most: float
     gain: float
@@ -112,8 +112,8 @@ class _Growing:
 def grow(cases: PolicyCases, metric: str) -> Node:
     """Grow the tree of a metric, the question that lowers the mean regret most first; return as much of it as pays off.
 
-    The regret of a node is that of the one pair that is best in it. Of the cases that had no part in growing, as few
-    questions are kept as are within a standard error of the lowest regret.
+    The regret of a node is that of its best single pair. Of the cases that had no part in growing, as few questions are
+    kept as are within a standard error of the lowest regret.
     """
     logs = cases.logs[metric]
     regrets = np.minimum(logs - logs.min(axis=1, keepdims=True), MOST_REGRET)
@@ -142,15 +142,15 @@ def grow(cases: PolicyCases, metric: str) -> Node:
 
 def _best_question(cases: FloatArray, regrets: FloatArray, least: int, rows: NDArray[np.int64]) -> _Growing:
     """Return a node with the question that lowers its regret the most."""
-    own = regrets[rows]
-    total = own.sum(axis=0)
+    node_regrets = regrets[rows]
+    total = node_regrets.sum(axis=0)
     best = _Growing(rows, float(total.min()), 0, 0.0, 0.0)
     for question, name in enumerate(PolicyCase._fields):
         for threshold in THRESHOLDS[name]:
             below = cases[rows, question] <= threshold
             if min(np.count_nonzero(below), np.count_nonzero(~below)) < least:
                 continue
-            sums = own[below].sum(axis=0)
+            sums = node_regrets[below].sum(axis=0)
             gain = best.loss - float(sums.min() + (total - sums).min())
             if gain > best.gain:
                 best.question, best.at_most, best.gain = question, threshold, gain

@@ -1,4 +1,4 @@
-"""The populations of the cells: named shapes with random parameters, and what lies between them."""
+"""The populations of the cells: named shapes with random parameters, and mixtures of them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Population:
 
 
 def draw(family: str, k: int, rng: np.random.Generator) -> Population:
-    """Draw a population of a family, one of `ORDERED_FAMILIES`, with a random parameter.
+    """Draw a population of a family in `ORDERED_FAMILIES`, with a random parameter.
 
     Raises ValueError if the family is unknown.
     """
@@ -83,7 +83,7 @@ def _one_of(families: tuple[str, ...], k: int, rng: np.random.Generator) -> Floa
 
 
 def _mixture(k: int, parameter: float, rng: np.random.Generator) -> FloatArray:
-    """Put a rough shape on top of a smooth one."""
+    """Return a smooth shape plus a rough shape."""
     return parameter * _one_of((*ROUGH, "fractal"), k, rng) + (1 - parameter) * _one_of((*SMOOTH, "fractal"), k, rng)
 
 
@@ -120,7 +120,7 @@ def _levels(k: int, parameter: float, rng: np.random.Generator) -> FloatArray:
 
 
 def _raster(k: int, parameter: float, rng: np.random.Generator) -> FloatArray:
-    """Return a map with a few centres, partly empty, read row by row: neighbours of one column lie a row apart."""
+    """Return a map with a few centres, partly empty, read row by row: neighbours in a column are a row apart."""
     width = max(1, round(k ** rng.uniform(0.3, 0.7)))
     places = np.arange(k)
     row, column = places // width / (1 + (k - 1) // width), places % width / width
@@ -178,13 +178,13 @@ def _marked(weights: FloatArray, parameter: float, rng: np.random.Generator) -> 
 
 
 def _coarse(weights: FloatArray, rng: np.random.Generator) -> None:
-    """Leave what lies on a lattice, such as minutes or whole degrees: some bins have more of its values than others."""
+    """Keep values on a lattice, such as minutes or whole degrees: some bins have more lattice values than others."""
     edges = (np.arange(len(weights) + 1) + rng.random()) * 10 ** rng.uniform(-0.9, 0.4)
     weights *= np.diff(np.floor(edges))
 
 
 def _heaps(weights: FloatArray, rng: np.random.Generator) -> None:
-    """Raise one value in so many, evenly spaced, as people round."""
+    """Raise the frequencies of evenly spaced values, as people round."""
     step = int(rng.integers(2, 31))
     weights[int(rng.integers(step)) :: step] *= 10 ** rng.uniform(0.1, 1.5)
 
@@ -203,7 +203,7 @@ def _gaps(weights: FloatArray, rng: np.random.Generator) -> None:
 
 
 def _pile(weights: FloatArray, rng: np.random.Generator) -> None:
-    """Let one of the ends stand for all that lies beyond it."""
+    """Give an end of the domain the mass of all values beyond it."""
     weights[rng.choice([0, -1])] += weights.sum() * 10 ** rng.uniform(-2, -0.4)
 
 

@@ -1,4 +1,4 @@
-"""Where a build keeps its finished cells: one JSON line each, appended and flushed, merged on reading."""
+"""Store of a build's finished cells: a JSON line each, appended and flushed, merged on reading."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Generic, TypeVar, cast
 
-R = TypeVar("R", bound=Mapping[str, object])  # what is kept of a cell, JSON types with its number as "index"
+R = TypeVar("R", bound=Mapping[str, object])  # stored content of a cell, JSON types with its number as "index"
 
 
 class Store(Generic[R]):
-    """Finished cells of one build.
+    """Finished cells of a build.
 
-    The first line says what is being built; a file of another build is refused. A build that was killed may leave half
-    a line, which is passed over, and the next line starts on a line of its own.
+    The first line identifies the build; a file of another build is refused. A build that was killed may leave half a
+    line, which is passed over, and the next record starts on a new line.
 
     path: file of JSON lines; created when it does not exist.
-    plan: what decides the cells: seed, menu, ranges, version.
+    plan: the settings that determine the cells: seed, menu, ranges, version.
 
     Raises ValueError if the file belongs to another plan.
     """

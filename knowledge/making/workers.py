@@ -1,4 +1,4 @@
-"""Who works: this process, others beside it, or a Dask cluster. No result depends on it."""
+"""Workers: this process, more processes, or a Dask cluster. No result depends on it."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ Task = TypeVarTuple("Task")
 
 
 class WorkersError(RuntimeError):
-    """Nobody is there to work, or whoever was is gone; one line says who and why."""
+    """No worker is available, or all have left; the message names the workers and the reason."""
 
 
 @dataclass(frozen=True)
 class Workers:
-    """Who works.
+    """Workers of a build.
 
     Raises ValueError if the backend is unknown, or any other than ``dask`` has a scheduler.
     """
 
     jobs: int = 1  # processes, or threads; of Dask, workers of a cluster on this machine
-    backend: str = BACKENDS[0]  # what joblib runs them on, or ``dask``
+    backend: str = BACKENDS[0]  # backend of joblib, or ``dask``
     scheduler: str | None = None  # address of the Dask scheduler; None for a cluster on this machine
 
     def __post_init__(self) -> None:
@@ -46,7 +46,7 @@ class Workers:
     ) -> Iterator[T]:
         """Yield ``function(*task)`` of each task: as it comes in, or in the order of the tasks.
 
-        Tasks are taken a few at a time. One whose worker is killed is done again by another, where there is a cluster.
+        Tasks are submitted a few at a time. In a cluster, another worker repeats the task of a killed worker.
 
         Raises WorkersError if there is no cluster, or workers end again and again.
         """
@@ -58,7 +58,7 @@ class Workers:
 def _on_dask(
     workers: Workers, function: Callable[[Unpack[Task]], T], tasks: Iterable[tuple[*Task]], *, ordered: bool
 ) -> Iterator[T]:
-    """Yield results from a Dask cluster. What a task needs is sent with it, so that it survives any worker."""
+    """Yield results from a Dask cluster. Tasks carry their inputs, so that they survive the loss of a worker."""
     from distributed import wait
 
     rest, pending = iter(tasks), deque()  # type: ignore[var-annotated]
@@ -79,9 +79,9 @@ def _on_dask(
 
 @contextmanager
 def _cluster(workers: Workers) -> Iterator[Client]:
-    """Connect to a cluster, or make one on this machine, which ends with the context.
+    """Connect to a cluster, or start one on this machine, which stops with the context.
 
-    Raises WorkersError if there is none, and for what becomes of it.
+    Raises WorkersError if there is none, or if it fails.
     """
     from concurrent.futures import CancelledError
 
@@ -122,9 +122,9 @@ def _on_this_machine(
     with parallel_config(backend=workers.backend, **single):
         results = Parallel(n_jobs=workers.jobs, return_as="generator" if ordered else "generator_unordered")(work)
     try:
-        for result in results:  # noqa: UP028 - a generator that is closed closes the other in its own way
+        for result in results:  # noqa: UP028 - closing this generator must close the inner generator
             yield result
     finally:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that nobody wants what has been computed already
+            warnings.simplefilter("ignore")  # the remaining results are no longer needed
             results.close()

@@ -1,6 +1,6 @@
 """Algorithm 3: several attributes of one user, collected by splitting, sampling, or sampling plus fake data.
 
-Fakes of realistic values are drawn from a prior: in audits the one in which value number v is as frequent as 1/(v + 1).
+Fakes of realistic values are drawn from a prior: in audits, value number v has a frequency proportional to 1/(v + 1).
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from simulator.protocols import PROTOCOLS, FrequencyOracle
 from simulator.protocols.protocol import Probabilities
 from simulator.seeding import rng_for
 
-HIDDEN = ("rsfd", "rsrfd")  # solutions that fake what they do not report
+HIDDEN = ("rsfd", "rsrfd")  # solutions with fake data for attributes that were not sampled
 FAKES = {key: protocol.fakes for key, protocol in PROTOCOLS.items() if protocol.fakes}
-PILOT, PILOT_CELLS = 20_000, 20_000_000  # users from whom a threshold is learned, and the numbers they take at most
+PILOT, PILOT_CELLS = 20_000, 20_000_000  # users to estimate a threshold from, and the maximum size of their reports
 SAME = 1e-9  # likelihood ratios that differ by rounding only
 
 
@@ -36,18 +36,19 @@ def attribute_subjects(
     trials: int = TRIALS,
     alpha: float = ALPHA,
 ) -> tuple[Subject, ...]:
-    """Return what is audited when a user has several attributes, all with k values; one subject a way to fake.
+    """Return the subjects of an audit of users with several attributes of k values each; a subject per fake method.
 
-    The promise is epsilon for all attributes together; the two users who are told apart hold v1, and v2, in every one.
-    Beside it stands what is promised to users who differ in one attribute.
+    The guarantee is epsilon for all attributes together. The two users of the attack hold v1, and v2, in all
+    attributes. The second guarantee is for users who differ in a single attribute.
 
-    solution: ``"spl"``: every attribute at ``epsilon / attributes``; one of them is attacked. ``"smp"``: one attribute,
-        drawn and told, at epsilon. ``"rsfd"``: one attribute at epsilon and fake data for the others, without telling
-        which; the attacker says v1 where the likelihood ratio of all reports of a user is high enough. Published is
-        `published_budget` for that one attribute, which keeps epsilon only where users differ in no other.
-        For `grr` fakes are uniform values; for unary encodings the protocol's report of a zero vector (``"z"``) or of a
-        random one-hot vector (``"r"``). ``"rsrfd"``: the same with fakes of values drawn from `prior_of`.
-    trials, alpha: of the audit to come; what ratio is high enough is chosen for them.
+    solution: ``"spl"``: each attribute at ``epsilon / attributes``; the attack is on a single attribute. ``"smp"``: one
+        attribute at epsilon, drawn at random and named in the report. ``"rsfd"``: one attribute at epsilon and fake
+        data for the others, without naming it; the attacker answers v1 if the likelihood ratio of all reports of a user
+        is high enough. The source uses `published_budget` for the attribute, which guarantees epsilon only if users
+        differ in no other attribute. For `grr` fakes are uniform values; for unary encodings the protocol's report of a
+        zero vector (``"z"``) or of a random one-hot vector (``"r"``). ``"rsrfd"``: the same with fake values drawn from
+        `prior_of`.
+    trials, alpha: of the audit; they determine the threshold of the likelihood ratio.
 
     Raises ValueError if there are fewer than 2 attributes, the solution is unknown, or has no fake data for the
     protocol.
@@ -82,16 +83,16 @@ def prior_of(k: int) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class _Faked:
-    """All that users send who report one attribute, drawn at random, and fake the others."""
+    """Reports of users who report an attribute drawn at random, and fake the others."""
 
     oracle: FrequencyOracle
     attributes: int
     values: tuple[int, int]  # v1 and v2
-    way: str | None  # how what is not reported is faked, one of the protocol's `fakes`
-    prior: FloatArray | None  # of the values that fakes are made of; None for even ones
+    way: str | None  # how fake reports are generated for attributes that were not sampled, from the protocol's `fakes`
+    prior: FloatArray | None  # of fake values; None for uniform values
 
     def subject(self, plain: Subject, trials: int, alpha: float) -> Subject:
-        """Return the attack on all reports of a user; plain: that on one."""
+        """Return the attack on all reports of a user; plain: the attack on a single report."""
         threshold, probabilities = self.threshold(trials, alpha)
 
         def sample(value: int, users: int, rng: np.random.Generator) -> FloatArray:
@@ -109,7 +110,7 @@ class _Faked:
         )
 
     def reports(self, value: int, users: int, rng: np.random.Generator) -> IntArray:
-        """Return all that users send who hold one value in every attribute: ``(users * attributes, ...)``."""
+        """Return all reports of users who hold the same value in all attributes: ``(users * attributes, ...)``."""
         oracle, number = self.oracle, users * self.attributes
         if self.prior is None:
             reports = oracle.fake_reports(self.way, number, rng)
@@ -122,27 +123,27 @@ class _Faked:
 
     def losses(self, reports: IntArray) -> FloatArray:
         """Return ``(users,)`` log-ratios of the likelihood of all reports of a user under v1 and under v2."""
-        seen, more = self.oracle.supports(reports, self.values), math.expm1(self.oracle.epsilon)
-        weights = self.weights(reports, seen.size)
+        supports, more = self.oracle.supports(reports, self.values), math.expm1(self.oracle.epsilon)
+        weights = self.weights(reports, supports.size)
         first, second = (
             (weights * (1 + more * supported)).reshape(-1, self.attributes).sum(axis=1)
-            for supported in (seen.first, seen.second)
+            for supported in (supports.first, supports.second)
         )
         return np.log(first / second)
 
     def weights(self, reports: IntArray, size: IntArray) -> FloatArray:
-        """Return one over how likely each report is as a fake, but for a factor that all have."""
+        """Return 1 / probability of each report as a fake, up to a common factor."""
         more = math.expm1(self.oracle.epsilon)
         if self.prior is None:
             return 1 / (self.oracle.k + size * more) if self.way == "r" else np.ones(len(size))
         return 1 / (self.prior[reports] if self.way is None else 1 + more * (reports @ self.prior))
 
     def threshold(self, trials: int, alpha: float) -> tuple[float, Probabilities | None]:
-        """Return the log-ratio from which to say v1, and the probabilities of that, where there is a closed form.
+        """Return the log-ratio from which the answer is v1, and the probabilities of this if they have a closed form.
 
-        The higher, the nearer the ratio of the two probabilities comes to the privacy loss, and the fewer trials show
-        it: taken is what makes the bound of so many trials highest. Where the ratio depends on all k bits, or on a
-        prior, users of a stream of their own show how it is distributed.
+        A higher threshold brings the ratio of the two probabilities nearer to the privacy loss, but fewer trials reach
+        it. The choice maximises the bound for the number of trials. Where the ratio depends on all k bits, or on a
+        prior, its distribution is estimated from users of a separate random stream.
         """
         oracle, attributes = self.oracle, self.attributes
         if self.way == "r" or self.prior is not None:
@@ -152,7 +153,7 @@ class _Faked:
             return highest_bound(losses, np.full(users, 1 / users), trials, alpha)[0], None
         from scipy.stats import binom
 
-        # Of d fakes so many support v1, and so many v2: one value each at k evenly, or each bit by itself.
+        # Numbers of d fakes that support v1, and v2: a uniform value out of k each, or independent bits.
         first, second = np.indices((attributes + 1, attributes + 1))
         share = 1 / oracle.k if self.way is None else oracle.q or 0.0
         left, again = (attributes - first, share / (1 - share)) if self.way is None else (attributes, share)
@@ -168,9 +169,9 @@ class _Faked:
 def highest_bound(
     losses: FloatArray, chances: FloatArray, trials: int, alpha: float
 ) -> tuple[float, tuple[float, float]]:
-    """Return the log-ratio from which on the bound is highest, and how likely v1 and v2 reach it.
+    """Return the threshold log-ratio with the highest bound, and the probabilities that v1 and v2 reach it.
 
-    chances: of each of the log-ratios where v1 is held; where v2 is, each is smaller by the ratio itself.
+    chances: probabilities of the log-ratios if the user holds v1; if v2, each is divided by the ratio.
     """
     order = np.argsort(-losses, kind="stable")
     hits, confusions = (np.cumsum(values[order]) for values in (chances, chances * np.exp(-losses)))

@@ -1,4 +1,4 @@
-"""Audit of a client that is not ours: any function ``f(value, k, epsilon) -> report``, or what it has written."""
+"""Audit of a foreign client: any function ``f(value, k, epsilon) -> report``, or files of its reports."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from simulator.seeding import rng_for
 Client = Callable[..., Any]
 Call = Callable[[int, int, np.random.Generator], list[Any]]
 
-CLIENT_TRIALS = 20_000  # half of the calls: foreign code runs one report at a time
-BLOCK = 2_000  # reports held at once
+CLIENT_TRIALS = 20_000  # half of the calls: foreign code runs a report at a time
+BLOCK = 2_000  # reports in memory at once
 
 
 def audit_client(
@@ -54,12 +54,12 @@ def audit_client(
     name: str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Audit:
-    """Audit a client of which nothing but its reports is known.
+    """Audit a client from its reports only.
 
     Parameters
     ----------
     client
-        Called as ``client(value, k, epsilon)``, and ``rng=`` a generator if it takes one. Else `random` and numpy's
+        Called as ``client(value, k, epsilon)``, and ``rng=`` a generator if it accepts this. Else `random` and numpy's
         global generator give it the same numbers for the same `seed`; their states are put back afterwards.
     reports
         Protocol whose reports it makes, a key of `REPORTS`: ``"oue"`` a vector of k zeros and ones, ``"grr"`` a value,
@@ -67,18 +67,18 @@ def audit_client(
     support
         Instead: ``support(report, k, epsilon)`` gives the values in 0..k-1 that a report supports.
     trials
-        Half of the calls. Without `values` one half goes to all values (where k is large, to some of them, drawn at
-        random), and shows which two to tell apart; the bound rests on the other half alone, ``trials // 2`` reports of
-        each of the two, so that looking at many values costs it no confidence.
+        Half of the calls. Without `values`, half of the calls go to all values (if k is large, to a random sample), and
+        select the two to distinguish; the bound rests on the other half only, ``trials // 2`` reports of each of the
+        two, so that the search over many values does not reduce the confidence.
     values
-        v1 and v2; None: those that look worst.
+        v1 and v2; None: those with the largest apparent leak.
     alpha, attack, seed
-        As in `audit_protocol`. ``"both"`` tries both attacks, each at ``alpha / 2``, and gives the one with the higher
-        bound, so that a client which keeps its promise is flagged with probability `alpha` at most.
+        As in `audit_protocol`. ``"both"`` tries both attacks, each at ``alpha / 2``, and returns the higher bound, so
+        that a client which keeps its promise is flagged with probability `alpha` at most.
     hash, symbols
         For pairs: a key of `simulator.hashing.HASHES`, and the number of symbols (default: that of the protocol).
     name, progress
-        What the client is called; called with (calls done, calls in all).
+        Name of the client; callback for (calls done, calls in all).
 
     Raises
     ------
@@ -136,12 +136,12 @@ def audit_reports(
     Parameters
     ----------
     files
-        Reports of one true value by the name of what holds them; at least two. Which values these are does not matter.
-        As many reports are drawn from each as the shortest has: half of them show which two files to tell apart, and by
-        what; the others give the bound.
+        Reports of a true value, by the name of the file; at least two. Which values these are does not matter. As many
+        reports are drawn from each as the shortest has: half of them select the two files to distinguish, and the sign;
+        the others give the bound.
     reports, support, k
-        How reports are read, and the domain size, as in `audit_client`. With neither, reports are told apart by whether
-        they are equal, and the attack is ``"line"``: v1 is said where a report is the one that shows it best.
+        How reports are read, and the domain size, as in `audit_client`. With neither, reports are compared for equality
+        only, and the attack is ``"line"``: the answer is v1 if a report equals the line that indicates v1 best.
     alpha, attack, hash, symbols, seed, name, progress
         As in `audit_client`.
 
@@ -195,7 +195,7 @@ def audit_reports(
 
 
 def _half(files: Mapping[str, Sequence[Any]], epsilon: float, level: float) -> int:
-    """Return half of the reports of the shortest file; raise ValueError where no leak could be shown with so many."""
+    """Return half of the reports of the shortest file; raise ValueError if these are too few to show a leak."""
     shortest = min(files, key=lambda name: len(files[name]))
     half = len(files[shortest]) // 2
     if half and ceiling(half, level) > epsilon:
@@ -210,7 +210,7 @@ def _half(files: Mapping[str, Sequence[Any]], epsilon: float, level: float) -> i
 
 
 def _searched(run: _Run, tried: IntArray, reports: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Return the two values that look worst among those tried, with so many reports of all, and what to look for."""
+    """Return the two values with the largest apparent leak, from `reports` of all values, and their signs."""
     each = max(1, reports // len(tried))
     supported = np.array([run.totals(value, each, tried) for value in tried.tolist()])
     suspicion = most_suspicious(supported, each, range(len(tried)))
@@ -232,7 +232,7 @@ def _attacked(
 
 @dataclass(frozen=True)
 class _Run:
-    """Reports of one client, block by block."""
+    """Reports of a client, block by block."""
 
     call: Call
     read: Reader
@@ -240,12 +240,12 @@ class _Run:
     progress: Callable[[int], None]
 
     def totals(self, value: int, size: int, among: IntArray) -> IntArray:
-        """Return how many of so many reports of a value support each of some; none is among those of `hits`."""
+        """Return how many reports of a value support each of some values; no report is shared with `hits`."""
         blocks = self._blocks("search", value, size)
         return np.sum([reading.totals(among) for readings, _ in blocks for reading in readings], axis=0)
 
     def hits(self, value: int, signs: tuple[int, int], attacks: tuple[str, ...], size: int) -> dict[str, int]:
-        """Return for each attack how many of so many reports of a value it takes for one of the first of the two."""
+        """Return for each attack how many reports of a value it attributes to the first of the two values."""
         counts = dict.fromkeys(attacks, 0)
         for readings, rng in self._blocks("client", value, size):
             supports = [reading.supports(signs) for reading in readings]
@@ -256,19 +256,19 @@ class _Run:
         return counts
 
     def _blocks(self, stage: str, value: int, size: int) -> Iterator[tuple[list[Reading], np.random.Generator]]:
-        """Yield so many reports of a value in blocks, with the generator of the stage."""
+        """Yield the given number of reports of a value in blocks, with the generator of the stage."""
         seed, k, epsilon = self.stream
         rng = rng_for(seed, "audit", stage, k, repr(epsilon), value)
         with _seeded(int(rng.integers(2**32))):
             for start in range(0, size, BLOCK):
                 block = min(BLOCK, size - start)
-                # One is read before thousands of them are in memory, and none twice: a report may be an iterator.
+                # The first report is read before thousands are in memory, and no report twice: it may be an iterator.
                 yield [self.read(self.call(value, calls, rng), value) for calls in (1, block - 1) if calls], rng
                 self.progress(block)
 
 
 def _adding(progress: Callable[[int, int], None] | None, total: int) -> Callable[[int], None]:
-    """Return what adds up the calls that are done and tells how many of all."""
+    """Return a callback that adds up the completed calls and reports the progress."""
     done = 0
 
     def add(calls: int) -> None:
@@ -284,7 +284,7 @@ def _adding(progress: Callable[[int, int], None] | None, total: int) -> Callable
 def _seeded(seed: int) -> Iterator[None]:
     """Seed the two global generators for a while: clients of other packages draw from them, and know no other stream.
 
-    What the caller had drawn from them goes on where it was.
+    The caller's draws from them then continue.
     """
     python, legacy = random.getstate(), np.random.get_state()  # noqa: NPY002 - it is theirs
     random.seed(seed)
@@ -297,7 +297,7 @@ def _seeded(seed: int) -> Iterator[None]:
 
 
 def _caller(client: Client, label: str, k: int, epsilon: float) -> Call:
-    """Return what calls a client so many times for one value."""
+    """Return a function that calls a client a given number of times for a value."""
     try:
         takes_rng = "rng" in inspect.signature(client).parameters
     except (TypeError, ValueError, AttributeError):  # builtins may have no signature

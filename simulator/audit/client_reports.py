@@ -21,10 +21,10 @@ from simulator.protocols.local_hashing import OLH, LocalHashing
 from simulator.protocols.protocol import StandardProtocol
 from simulator.protocols.tree import Tree
 
-MOST_LINES = 10_000  # of different ones that are told apart
+MOST_LINES = 10_000  # of distinct reports
 LONGEST = 60  # characters of a foreign report or message that is repeated
 _LARGEST_EXACT = 2.0**53  # whole numbers above it lose digits as floats
-SCALAR = -1  # "length" of what has none
+SCALAR = -1  # "length" of objects without a length
 SupportFunction = Callable[[Any, int, float], Any]
 
 REPORTS = {key: protocol.report_kind for key, protocol in PROTOCOLS.items() if protocol.report_kind != "own"}
@@ -32,17 +32,17 @@ REPORTS = {key: protocol.report_kind for key, protocol in PROTOCOLS.items() if p
 
 
 class ClientError(ValueError):
-    """A client, or the support function for it, fails or returns what it should not; one line says what."""
+    """A client or its support function fails or returns an invalid result; the message is a single line."""
 
 
 def report_text(value: object) -> str:
-    """Return a foreign report as one short line, and its type."""
+    """Return a foreign report as a short line, and its type."""
     return f"{short(value, repr, LONGEST)} ({type(value).__name__})".lstrip()
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What some reports support."""
+    """Supports of some reports."""
 
     supports: Callable[[tuple[int, int]], Supports]  # which of two values each of them supports
     totals: Callable[[IntArray], IntArray]  # ``(c,)`` how many of them support each of some values
@@ -54,7 +54,7 @@ Reader = Callable[[list[Any], int], Reading]
 def reader_by_type(
     reports: str, label: str, k: int, epsilon: float, name: str, symbols: int | None, files: Sequence[str] = ()
 ) -> Reader:
-    """Return what reads reports of a protocol, a key of `REPORTS`; `name` is that of a hash.
+    """Return a reader of the reports of a protocol, a key of `REPORTS`; `name` is that of a hash.
 
     files: those that hold the reports of each value, where no client was called.
 
@@ -82,7 +82,7 @@ def reader_by_type(
                 raise refusal(batch[sets.index(None)], value)
             return _of_sets([some for some in sets if some is not None], k)
         array = form.array(batch)
-        if array is None:  # the first report that is at fault alone is named
+        if array is None:  # the error names the first faulty report only
             wrong = (report for report in batch if form.array([report]) is None)
             raise refusal(next(wrong, batch[0]), value)
         proper: Any = True
@@ -98,16 +98,16 @@ def reader_by_type(
 
 
 def _totals(kind: str, protocol: StandardProtocol) -> Callable[[Any, IntArray], IntArray]:
-    """Return what counts how many reports of a kind, an array, support each of some values."""
+    """Return a counter: how many reports of a kind, an array, support each of some values."""
 
     @cache
     def table(values: tuple[int, ...]) -> NDArray[np.float32]:
-        """Return which symbols support each value: quicker than to ask it of every report."""
+        """Return which symbols support each value: quicker than for each report."""
         symbols = np.arange(getattr(protocol, "symbols", 0))
         return np.array([protocol.supports(symbols, (value, value)).first for value in values], dtype=np.float32)
 
     def totals(reports: Any, values: IntArray) -> IntArray:
-        if kind == "node":  # at the height of a report, one node lies above each value
+        if kind == "node":  # at the height of a report, a single node lies above each value
             return np.count_nonzero(reports[np.arange(len(reports)), 1 + (values[:, None] >> reports[:, 0])], axis=1)
         if kind == "cells":
             return np.count_nonzero(reports == reports.max(axis=1, keepdims=True), axis=0)[values]
@@ -121,16 +121,16 @@ def _totals(kind: str, protocol: StandardProtocol) -> Callable[[Any, IntArray], 
 
 @dataclass(frozen=True)
 class _Form:
-    """What a report of one kind is: its shape as an array, a bound of its entries, and words for it."""
+    """Format of a kind of report: array shape, bound of the entries, and description."""
 
     shape: tuple[int, ...]
     high: float  # entries are from 0 to below it; infinite: any numbers
     words: str
 
     def array(self, batch: list[Any]) -> Any:
-        """Return reports as one array ``(n, *shape)``, or None if they are not of this form."""
+        """Return reports as an array ``(n, *shape)``, or None if they are not of this form."""
         length = self.shape[0] if self.shape else SCALAR
-        try:  # lengths first: what claims to have billions of entries must not be asked for them
+        try:  # lengths first: never iterate over a report that claims billions of entries
             array = guard(lambda: np.array(batch) if all(_length(report) == length for report in batch) else None)
         except ForeignError:  # of different lengths, or no numbers, or foreign objects that raise
             return None
@@ -195,7 +195,7 @@ def _of_sets(sets: list[set[int]], k: int) -> Reading:
 
 
 def reader_by_function(support: SupportFunction, label: str, k: int, epsilon: float) -> Reader:
-    """Return what reads reports by a function that lists the values which one supports."""
+    """Return a reader of reports that uses a function listing the values a report supports."""
     name = getattr(support, "__name__", "the support function")
 
     def supported(report: Any, value: int) -> set[int]:
@@ -217,10 +217,10 @@ def reader_by_function(support: SupportFunction, label: str, k: int, epsilon: fl
 
 
 def reader_of_lines(explored: Iterable[Any]) -> tuple[Reader, list[Any]]:
-    """Return what reads reports of which is known only whether they are equal, and those that it tells apart.
+    """Return a reader of reports that only compares them for equality, and the distinct reports it knows.
 
-    These are the most frequent ones of some that are `explored`. A report supports its place among them, or, if it is
-    another one, the place behind the last.
+    These are the most frequent ones of some that are `explored`. A report supports its place among them, or the place
+    after the last if it is not among them.
 
     Raises ValueError where hardly two are equal, so that nothing shows in them.
     """

@@ -1,4 +1,4 @@
-"""What an audit with infinitely many trials would find: the two probabilities of an attack, in closed form."""
+"""Result of an audit with infinitely many trials: the two probabilities of an attack, in closed form."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from simulator.attacks import evenly_confused, expected_inverse
 from simulator.protocols import FrequencyOracle
 from simulator.protocols.protocol import Probabilities
 
-SURE = 1e-9  # of a success that is nearer to 1 too few digits are left
+SURE = 1e-9  # a success nearer to 1 loses too many digits
 NODES = 32  # of the Gauss-Legendre rule, which is exact up to k = 64
 
 
@@ -22,9 +22,9 @@ def hashing_only(k: int, g: int) -> Probabilities:
 def most_supported(oracle: FrequencyOracle, rounds: int) -> Probabilities | None:
     """Return both probabilities of the averaging attack in closed form, where reports support values independently.
 
-    With Z ~ Bin(rounds, p) the own count and F the distribution function, f the mass of the others' Bin(rounds, q),
-    the own value is named with probability ``E[(F(Z)^k - F(Z-1)^k) / (k f(Z))]``, ties broken evenly: the integral of
-    ``u^(k-1)`` from F(Z-1) to F(Z), over f(Z).
+    With Z ~ Bin(rounds, p) the true value's count and F the distribution function, f the mass of the others'
+    Bin(rounds, q), the true value is named with probability ``E[(F(Z)^k - F(Z-1)^k) / (k f(Z))]``, ties broken evenly:
+    the integral of ``u^(k-1)`` from F(Z-1) to F(Z), over f(Z).
     """
     p, q = oracle.p, oracle.q
     if not oracle.independent_supports or p is None or q is None:
@@ -42,7 +42,7 @@ def most_supported(oracle: FrequencyOracle, rounds: int) -> Probabilities | None
     success = float(own @ mean)
     if success < 1 - SURE:
         return evenly_confused(success, oracle.k)
-    # What is lost beside 1 is the integral of 1 - u^(k-1), by the tails 1 - u.
+    # The difference to 1 is the integral of 1 - u^(k-1), by the tails 1 - u.
     nodes, weights = np.polynomial.legendre.leggauss(NODES)
     low, high = binom.sf(z, rounds, q), binom.sf(z - 1, rounds, q)
     missed = 0.0

@@ -11,14 +11,14 @@ def clopper_pearson(successes: int, trials: int, alpha: float) -> tuple[float, f
 
     Clopper, Pearson, "The use of confidence or fiducial limits illustrated in the case of the binomial", 1934.
 
-    successes, trials: what was counted, ``0 <= successes <= trials``.
+    successes, trials: counts, ``0 <= successes <= trials``.
     alpha: probability that the interval misses, half of it on each side.
 
     >>> low, high = clopper_pearson(0, 100, 0.05)
     >>> low, round(high, 4)
     (0.0, 0.0362)
     """
-    from scipy.special import betaincinv  # a tenth of what scipy.stats takes to load
+    from scipy.special import betaincinv  # a tenth of the load time of scipy.stats
 
     low = float(betaincinv(successes, trials - successes + 1, alpha / 2)) if successes else 0.0
     high = float(betaincinv(successes + 1, trials - successes, 1 - alpha / 2)) if successes < trials else 1.0
@@ -37,10 +37,10 @@ def ratio_bounds(hits: int, confusions: int, trials: int, alpha: float) -> Bound
     """Return bounds of ``ln(p0 / p1)`` that hold together with confidence ``1 - alpha``.
 
     Each probability gets the two-sided interval of confidence ``1 - alpha / 2``, as in the experiments of Arcolezi and
-    Gambs (their figures 7.42 and 12.025 for the ceiling come out so), so that the bound from below alone could be a
-    little tighter. A negative bound from below says nothing and is given as 0.
+    Gambs (this reproduces their ceilings 7.42 and 12.025). A lower bound alone could be a little tighter. A negative
+    lower bound has no meaning and is returned as 0.
 
-    hits, confusions: how often the attack said "v1" when that was held, and when v2 was.
+    hits, confusions: how often the attack answered v1 for users of v1, and for users of v2.
     trials: of each of the two.
     """
     p0_low, p0_high = clopper_pearson(hits, trials, alpha / 2)
@@ -50,7 +50,7 @@ def ratio_bounds(hits: int, confusions: int, trials: int, alpha: float) -> Bound
 
 
 def ceiling(trials: int, alpha: float) -> float:
-    """Return the highest bound that so many trials can give: every guess right, and never a confusion.
+    """Return the highest bound that the number of trials allows: all guesses right, no confusion.
 
     >>> round(ceiling(10**4, 0.01), 2), round(ceiling(10**6, 0.01), 3)
     (7.42, 12.025)
@@ -59,9 +59,9 @@ def ceiling(trials: int, alpha: float) -> float:
 
 
 def lowest_likely(p0: float, p1: float, trials: int, alpha: float, comparisons: int = 1) -> float:
-    """Return what the bound from below falls under with small probability, if the probabilities are these.
+    """Return a value that the lower bound rarely falls below, if the probabilities are these.
 
-    alpha: of the bound; and the probability that one of so many `comparisons` falls under what is returned.
+    alpha: of the bound; and the probability that any of the `comparisons` falls below the result.
     """
     from scipy.stats import binom
 

@@ -16,7 +16,7 @@ from simulator.memoisation import TwoSteps
 from simulator.memoisation.families import LOLOHA
 from simulator.protocols.oracle import FrequencyOracle
 
-ROUNDS_MAX = 2000  # the numbers of rounds in which two values are supported make a table of so many rows and columns
+ROUNDS_MAX = 2000  # maximum size of the table of rounds that support two values
 
 
 def memoised_subject(
@@ -24,9 +24,9 @@ def memoised_subject(
 ) -> Subject:
     """Return `rounds` collections of the same value from devices that remember, attacked together.
 
-    The attacker counts in how many rounds the reports support v1, and in how many v2, and says v1 where the likelihood
-    ratio of the two counts is high enough. Other values tell nothing more in unary encodings, and little in the others.
-    The promise is the permanent budget, whatever the number of rounds.
+    The attacker counts the rounds whose reports support v1, and v2, and answers v1 if the likelihood ratio of the two
+    counts is high enough. Other values give no more information in unary encodings, and little in the others. The
+    guarantee is the permanent budget, whatever the number of rounds.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def memoised_subject(
     values
         v1 and v2.
     trials, alpha
-        Of the audit to come; what ratio is high enough is chosen for them.
+        Of the audit; they determine the threshold of the ratio.
 
     Raises
     ------
@@ -61,9 +61,9 @@ def fresh_subject(
     trials: int = TRIALS,
     alpha: float = ALPHA,
 ) -> Subject:
-    """Return the same for fresh noise in every round, whose promise grows with them: to compare with.
+    """Return the same for fresh noise in each round, whose guarantee grows with the rounds: for comparison.
 
-    Parameters and errors as for `memoised_subject`; the oracle is randomised response, or one whose reports support
+    Parameters and errors as for `memoised_subject`; the oracle is randomised response, or has reports that support
     values independently.
     """
     _check(rounds)
@@ -99,7 +99,7 @@ def _subject(
     """Return the attack by the likelihood ratio of two counts, of which v2 has the transposed law."""
     possible = law > 0
     losses = np.full(law.shape, -np.inf)
-    # What is impossible under v2 in floating point is as good as v1.
+    # If a count is impossible under v2 in floating point, the answer is v1.
     losses[possible] = np.log(law[possible]) - np.log(np.maximum(law.T[possible], np.finfo(float).tiny))
     threshold, probabilities = highest_bound(losses[possible], law[possible], trials, alpha)
     says = losses >= threshold - SAME
@@ -133,14 +133,14 @@ def _counts(
     if _by_bits(member):
         return first, binomial(rounds, chances[1], rng)
     second = binomial(rounds - first, np.minimum(chances[1] / (1 - chances[0]), 1), rng)
-    if isinstance(member, LOLOHA):  # where the hash sends both to one symbol, a report supports both or neither
+    if isinstance(member, LOLOHA):  # where the hash maps both to the same symbol, a report supports both or neither
         symbols = HASHES[member.once.hash](np.array(values), memos[:, :1], member.g)
         second = np.where(symbols[:, 0] == symbols[:, 1], first, second)
     return first, second
 
 
 def _law(member: TwoSteps, rounds: int) -> FloatArray:
-    """Return the probabilities of both counts where v1 is held: ``(rounds + 1, rounds + 1)``, v1 by rows."""
+    """Return the probabilities of both counts if the user holds v1: ``(rounds + 1, rounds + 1)``, v1 by rows."""
     from scipy.stats import binom
 
     (p1, q1), (p2, q2) = member.permanent.probabilities, member.second
@@ -171,7 +171,7 @@ def _by_bits(member: TwoSteps) -> bool:
 
 
 def _trinomial(rounds: int, first: float, second: float) -> FloatArray:
-    """Return the probabilities of two counts of `rounds` draws of which each is one, the other, or neither."""
+    """Return the probabilities of two counts: each of `rounds` draws adds to the first, the second, or neither."""
     from scipy.stats import binom
 
     z = np.arange(rounds + 1)

@@ -1,4 +1,4 @@
-"""Algorithm 1: let users hold v1 and v2, attack every report, and bound the privacy loss from the counts.
+"""Algorithm 1: users hold v1 and v2, an attack guesses from each report, and the counts bound the privacy loss.
 
 And Algorithm 2, the same value collected again and again; and local hashing without perturbation.
 """
@@ -20,8 +20,8 @@ from simulator.protocols import FrequencyOracle
 from simulator.protocols.protocol import Probabilities, Protocol
 from simulator.seeding import rng_for
 
-BLOCK_CELLS = 500_000  # trials x categories drawn from one stream: bounds memory, and jobs cannot change a number
-ATTACKS = ("guess", "pair")  # what they make of a report is the protocol's to say, `Protocol.chances`
+BLOCK_CELLS = 500_000  # trials x categories drawn from a stream: bounds memory; results do not depend on jobs
+ATTACKS = ("guess", "pair")  # the protocol evaluates them on a report, `Protocol.chances`
 TRIALS, ALPHA = 1_000_000, 0.01
 
 Progress = Callable[[int, int], None]
@@ -31,37 +31,34 @@ Sampler = Callable[[int, int, np.random.Generator], FloatArray]
 
 @dataclass(frozen=True, kw_only=True)
 class AuditSetting:
-    """What an audit is of.
+    """Setting of an audit.
 
     Attributes
     ----------
     protocol
         Key in the table, or the name of the client that was audited.
     epsilon, k
-        Budget of one report, or of all attributes together (None: the reports are not perturbed at all), and domain
-        size.
+        Budget per report, or of all attributes together (None: the reports are not perturbed at all), and domain size.
     attack
-        ``"guess"``, ``"pair"``, ``"likelihood"``: v1 is said where all that a user sends is likely enough under it, or
-        ``"line"``: where a report is a certain line.
+        ``"guess"``, ``"pair"``, ``"likelihood"``: the answer is v1 if all reports of a user are likely enough under v1,
+        or ``"line"``: if a report is a certain line.
     values, files
-        The two values that were told apart; of reports in files the places of two files, and their names.
+        The two values of the attack; for reports in files, the indices of two files and their names.
     looked_for
-        The values that are signs of v1 and v2 in a report, or the line that is one of v1; None where v1 and v2 are
-        their own signs.
+        The values that indicate v1 and v2 in a report, or the line that indicates v1; None if these are v1 and v2.
     tried
-        Among how many values the two that look worst were found, 2 where they were given; None where it does not
-        matter which they are.
+        Number of values from which the two with the highest loss were chosen, 2 if given; None if the choice does not
+        matter.
     rounds, attributes, solution, fake, symbols
         Collections of the same value; attributes of a user, how they are collected (``"spl"``, ``"smp"``, ``"rsfd"``,
-        ``"rsrfd"``) and how fake data is made (``"z"``, ``"r"``); symbols that a value is hashed to, where that is all
-        that protects it.
+        ``"rsrfd"``) and how fake data is made (``"z"``, ``"r"``); symbols that a value is hashed to, if hashing is the
+        only protection.
     epsilon_guaranteed
-        The privacy loss that is promised for all that a user sends: epsilon, or what composition makes of it; None
-        where nothing is.
+        The guaranteed privacy loss of all reports of a user: epsilon, or its composition; None without a guarantee.
     epsilon_one_attribute
-        The privacy loss that is promised where users differ in one of several attributes; None where there is but one.
+        The guaranteed privacy loss of users who differ in a single attribute of several; None with a single attribute.
     epsilon_forever
-        The permanent budget of devices that remember; None where noise is fresh in every round.
+        The permanent budget of devices that remember; None where noise is fresh in each round.
     """
 
     protocol: str
@@ -84,21 +81,21 @@ class AuditSetting:
 
 @dataclass(frozen=True, kw_only=True)
 class Audit(AuditSetting):
-    """What one audit found.
+    """Result of an audit.
 
     Attributes
     ----------
     trials, alpha
         Reports of each of the two values, and the probability that the bounds miss.
     hits, confusions
-        How often the attacker said v1 when that was held, and when v2 was.
+        How often the attacker answered v1 for users of v1, and for users of v2.
     epsilon_lower_bound, epsilon_upper_bound
-        Bounds of the privacy loss that this attack shows, ``ln`` of the ratio of its two probabilities; the upper one
-        bounds this attack alone, and is None where v2 was never taken for v1. Both hold with confidence 1 - alpha.
+        Bounds of the privacy loss that this attack shows, ``ln`` of the ratio of its two probabilities; the upper bound
+        is for this attack only, and None if v2 was never taken for v1. Both hold with confidence 1 - alpha.
     epsilon_analytic
-        What infinitely many trials would give; None where no closed form is known.
+        The privacy loss with infinitely many trials; None where no closed form is known.
     epsilon_ceiling
-        The highest lower bound that so many trials can give.
+        The highest lower bound that this number of trials allows.
     epsilon_slack
         How far the lower bound falls below the analytic value at most, with confidence 1 - alpha for all audits of a
         table together.
@@ -106,7 +103,7 @@ class Audit(AuditSetting):
         Whether the analytic value is within the bounds, those that hold with confidence 1 - alpha for all audits of a
         table together; None where there is none.
     leaks
-        Whether the lower bound is above what is promised.
+        Whether the lower bound is above the guarantee.
     """
 
     trials: int
@@ -124,11 +121,11 @@ class Audit(AuditSetting):
 
 @dataclass(frozen=True, kw_only=True)
 class Subject(AuditSetting):
-    """What is audited, how its reports are attacked, and what is known of it beforehand."""
+    """Subject of an audit: its guarantee, the attack on its reports, and known probabilities."""
 
     sampler: Sampler | None = None  # gives the chances that v1 is named; None where reports were attacked already
     probabilities: Probabilities | None = None  # the two of the attack, in closed form
-    cells: int = 0  # numbers that one report takes to draw and to attack
+    cells: int = 0  # numbers per report, to draw and to attack it
 
     @property
     def address(self) -> tuple[str | int, ...]:
@@ -180,8 +177,8 @@ def audit_protocol(
     alpha
         Probability that the bounds miss.
     attack
-        ``"guess"``, the best single guess of the value, as in the source, or ``"pair"``: does the report support v1 and
-        not v2, which tells the two apart best, whatever the other values are.
+        ``"guess"``, the best single guess of the value, as in the source, or ``"pair"``: whether the report supports v1
+        and not v2, the best test between the two whatever the other values are.
     values
         v1 and v2.
     seed, jobs
@@ -204,7 +201,7 @@ def audit_protocol(
 
 
 def protocol_subject(protocol: Protocol, attack: str = "guess", values: tuple[int, int] = (0, 1)) -> Subject:
-    """Return one collection with a protocol, as what is audited: by its own client."""
+    """Return a collection with a protocol as the subject of an audit, with the protocol's client."""
 
     def sample(value: int, trials: int, rng: np.random.Generator) -> FloatArray:
         return protocol.chances(protocol.perturb(np.full(trials, value), rng), values, attack)
@@ -226,11 +223,11 @@ def rounds_subject(oracle: FrequencyOracle, rounds: int, values: tuple[int, int]
     """Return `rounds` collections of the same value, attacked together: the value with the most support is named.
 
     Arcolezi and Gambs, Algorithm 2; between values of equal support the attacker chooses evenly (the source takes the
-    first), so that one round is the attack of Algorithm 1. For protocols without support sets the reports are added up.
-    The promise is that of sequential composition, ``rounds * epsilon``.
+    first), so that a single round is the attack of Algorithm 1. For protocols without support sets the reports are
+    added up. The promise is that of sequential composition, ``rounds * epsilon``.
 
-    What a user sends in all rounds is drawn together from the law of the aggregate of that many users who hold the
-    same value. Local hashing is taken with a fully random hash.
+    The reports of a user in all rounds are drawn together, from the law of the aggregate of `rounds` users with the
+    same value. For local hashing the hash is assumed fully random.
 
     Raises ValueError if `rounds` is below 1.
     """
@@ -291,7 +288,7 @@ def run_audit(
     comparisons: int = 1,
     progress: Progress | None = None,
 ) -> Audit:
-    """Count how often the attack says v1 of users who hold v1, and of users who hold v2, and bound the ratio.
+    """Count how often the attack answers v1 for users who hold v1, and for users who hold v2, and bound the ratio.
 
     comparisons: audits that are compared with their analytic values together.
     progress: called with (trials done, trials in all), those of both values.

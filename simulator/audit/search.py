@@ -1,4 +1,4 @@
-"""Which two values to tell apart, and by what: where some reports of each value are furthest from the others'."""
+"""Choice of the two values to distinguish, and their signs: those with the most different reports in a sample."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ DEVIATIONS = 2.0  # of the intervals by which ratios are compared, so that few r
 
 
 class Suspicion(NamedTuple):
-    """Two values that reports seem to tell apart, and by what."""
+    """Two values that reports seem to distinguish, and their signs."""
 
-    values: tuple[int, int]  # v1 and v2, as rows of what was counted
-    sign: int  # what more reports of v1 support than of v2
-    other: int  # what more reports of v2 support
+    values: tuple[int, int]  # v1 and v2, as rows of the counts
+    sign: int  # supported by more reports of v1 than of v2
+    other: int  # supported by more reports of v2
 
 
 def values_to_try(k: int, reports: int, seed: int) -> IntArray:
-    """Return the values that so many reports are enough to look at, in order: all, or some drawn at random."""
+    """Return the values to examine with this number of reports, in order: all, or a random sample."""
     number = min(k, max(2, min(MOST_VALUES, reports // FEWEST_REPORTS, MOST_CELLS // k)))
     if number == k:
         return np.arange(k)
@@ -32,13 +32,13 @@ def values_to_try(k: int, reports: int, seed: int) -> IntArray:
 
 
 def most_suspicious(supported: IntArray, reports: int, own: Sequence[int] | None = None) -> Suspicion:
-    """Return the two values whose reports seem furthest apart.
+    """Return the two values whose reports differ most.
 
-    One of the two is held against all others together: which of m values is odd shows in many more reports than two of
-    them have. The second one is that of the others which has the least (or most) of what the first has most (or least).
+    The first value is compared with all others together, as that uses many more reports than a comparison of two
+    values. The second value is that with the least (or most) of the sign that the first has most (or least).
 
-    supported: ``(m, c)`` how many of so many `reports` of each of m values support each of c.
-    own: the columns that the m values themselves are; None where that is not known.
+    supported: ``(m, c)`` how many of the `reports` of each of m values support each of c signs.
+    own: the columns of the m values; None if not known.
     """
     rest = supported.sum(axis=0) - supported
     low, high = _wilson(supported, reports)

@@ -1,4 +1,4 @@
-"""The family of protocols given by a matrix, what they leak, and the estimators that undo them."""
+"""The family of protocols given by a matrix, their leakage, and their estimators."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ EQUAL = 1e-12  # relative difference up to which two probabilities are the same 
 WORST_CONDITION = 2**26.5  # times 1/sqrt(2^53), the least noise there can be: as large as all frequencies together
 
 
-@dataclass(frozen=True, eq=False)  # holds an array, which does not compare to one truth
+@dataclass(frozen=True, eq=False)  # holds an array, whose comparison is not a single truth value
 class Channel(Protocol):
     """Any row-stochastic matrix as a protocol; a report is the number of an output, and the tally counts them.
 
@@ -32,7 +32,7 @@ class Channel(Protocol):
     key, title
         Short name, and name in words.
     matrix
-        ``(inputs, outputs)`` probabilities; every row sums to 1.
+        ``(inputs, outputs)`` probabilities; each row sums to 1.
     reference
         Where it was published.
     flat
@@ -73,7 +73,7 @@ class Channel(Protocol):
         object.__setattr__(self, "matrix", matrix)
 
     def __repr__(self) -> str:
-        """Name the channel and a digest of its matrix: all that decides what is simulated with it."""
+        """Return the name of the channel and a digest of its matrix, which together determine a simulation."""
         return f"Channel({self.key!r}, {hashlib.blake2b(self.matrix.tobytes(), digest_size=8).hexdigest()})"
 
     @property
@@ -88,22 +88,22 @@ class Channel(Protocol):
 
     @property
     def report_kind(self) -> str:
-        """``"value"`` where outputs are as many as inputs: they are taken for the same places; else ``"symbol"``."""
+        """``"value"`` if there are as many outputs as inputs, treated as the same places; else ``"symbol"``."""
         return "value" if self.outputs == self.k else "symbol"
 
     @property
     def report_bits(self) -> int:
-        """Size of one report in bits."""
+        """Report size in bits."""
         return bits_for(self.outputs)
 
     @property
     def attack_success(self) -> float:
-        """Probability that the best single guess from one report is the user's value (uniform prior)."""
+        """Probability that the best single guess from a report is the user's value (uniform prior)."""
         return float(self.matrix.max(axis=0).sum() / self.k)
 
     @cached_property
     def epsilon(self) -> float:
-        """The epsilon of local differential privacy: the largest log-ratio of two rows, infinite if one excludes."""
+        """Epsilon of local differential privacy: the largest log-ratio of two rows, infinite if just one has a 0."""
         high, low = self.matrix.max(axis=0), self.matrix.min(axis=0)
         high, low = high[high > 0], low[high > 0]
         return float("inf") if low.min() == 0 else float(np.log(high / low).max())
@@ -126,7 +126,7 @@ class Channel(Protocol):
     def sample_observed(self, counts: IntArray, rng: np.random.Generator) -> IntArray:
         """Draw the counts of the outputs from their exact law, at a cost that does not depend on n.
 
-        Those who hold one value report independently from one row, so their reports are one multinomial.
+        Users with the same value report independently from the same row, so their counts are multinomial.
 
         Parameters
         ----------
@@ -170,7 +170,7 @@ class Channel(Protocol):
         return Tally(self.sample_observed(counts, rng), users_of(counts))
 
     def server_operations(self, n: int) -> int:
-        """Return about how many operations one product with the matrix takes."""
+        """Return the approximate number of operations of a product with the matrix."""
         return self.k * self.outputs
 
     @cached_property
@@ -195,7 +195,7 @@ class Channel(Protocol):
         return MatrixLikelihood(self.matrix)
 
     def offers(self, need: str) -> bool:
-        """Tell whether a method that needs this can have it: the likelihood always, others by inversion."""
+        """Return whether the channel satisfies a need of a method: the likelihood always, others by inversion."""
         if need == "likelihood":
             return True
         return (need in ("estimate", "haar") or (need in ("iid", "pq") and self.flat is not None)) and self._invertible
@@ -224,15 +224,15 @@ class Channel(Protocol):
         return self._named(values, attack)[reports]
 
     def attack_probabilities(self, attack: str, values: tuple[int, int]) -> Probabilities:
-        """Return how likely the attack names v1 where v1 is held, and where v2 is."""
+        """Return the probabilities that the attack names v1 if the user holds v1, and if v2."""
         named = self._named(values, attack)
         return float(self.matrix[values[0]] @ named), float(self.matrix[values[1]] @ named)
 
     def _named(self, values: tuple[int, int], attack: str) -> FloatArray:
         """Return for each output the probability that the attacker names v1.
 
-        ``guess``: one of the likeliest values, evenly drawn. ``pair``: v1 where the ratio of its probability to that of
-        v2 is the largest of all outputs.
+        ``guess``: a uniform draw of the likeliest values. ``pair``: v1 where the ratio of its probability to that of v2
+        is the largest of all outputs.
         """
         if attack == "guess":
             best = self.matrix >= self.matrix.max(axis=0) * (1 - EQUAL)
@@ -242,7 +242,7 @@ class Channel(Protocol):
         return (ratio >= ratio.max() * (1 - EQUAL)).astype(np.float64)
 
     def random_fakes(self, fakes: int, rng: np.random.Generator) -> Tally:
-        """Return the tally of even draws of all outputs."""
+        """Return the tally of uniform draws of all outputs."""
         return Tally(multinomial(fakes, np.full(self.outputs, 1 / self.outputs), rng), fakes)
 
     def crafted(self, targets: IntArray, fakes: int, rng: np.random.Generator) -> Tally | None:
@@ -263,7 +263,7 @@ def invert(channel: Channel, observed: Counts) -> FloatArray:
 
 
 class InversionCovariance(Covariance):
-    """The noise of matrix inversion: every user adds a row of the decoder, drawn from the row of the own value."""
+    """Noise of matrix inversion: each user adds a row of the decoder, drawn from the channel row of the true value."""
 
     def __init__(self, channel: Channel, n: int) -> None:
         self._channel, self._n = channel, n
@@ -283,7 +283,7 @@ class InversionCovariance(Covariance):
 
 
 class SingularChannelError(ValueError):
-    """The frequencies cannot be told from the outputs, or not in any number of reports that can be counted."""
+    """The outputs do not determine the frequencies, or only with more reports than can be counted."""
 
 
 def left_inverse(matrix: FloatArray, key: str) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Noise on an endless lattice around one cell: the mass of each cell, and of all cells from one outwards."""
+"""Noise on an infinite lattice around a cell: the mass of each cell, and of all cells beyond a given cell."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from simulator._types import FloatArray
 from simulator.places import Places
 
-REACH = 40.0  # noise is followed until it has fallen by e^-40, below the rounding of what is nearer
+REACH = 40.0  # noise is summed until it has fallen by e^-40, below the rounding of nearer cells
 MOST_CELLS = 40_000_000
 NEAR = 3  # cells so near to the source need more nodes: the distance has a kink there
 
@@ -19,8 +19,8 @@ NEAR = 3  # cells so near to the source need more nodes: the distance has a kink
 class LatticeMass(NamedTuple):
     """Mass by the offset (rows down, columns to the right) from the source, each ``(rows, columns)``.
 
-    `cell` is that of the cell, `right` of it and all to its right, `below` of it and all below, `corner` of all that
-    is neither above nor to the left of it.
+    `cell` is that of the cell, `right` of it and all to its right, `below` of it and all below, `corner` of all cells
+    neither above nor to the left of it.
     """
 
     cell: FloatArray
@@ -30,7 +30,7 @@ class LatticeMass(NamedTuple):
 
 
 def geometric_mass(places: Places, epsilon: float) -> LatticeMass:
-    """Return ``e^(-epsilon r)`` at every cell of the lattice, over the sum of all of them."""
+    """Return ``e^(-epsilon r)`` at each cell of the lattice, over the sum of all of them."""
 
     def row_of(down: int, across: FloatArray) -> FloatArray:
         return np.exp(-epsilon * np.hypot(down * places.height, across * places.width))
@@ -39,7 +39,7 @@ def geometric_mass(places: Places, epsilon: float) -> LatticeMass:
 
 
 def laplace_mass(places: Places, epsilon: float) -> LatticeMass:
-    """Return the integral of ``e^(-epsilon r)`` over every cell of the lattice, over the sum of all of them.
+    """Return the integral of ``e^(-epsilon r)`` over each cell of the lattice, over the sum of all of them.
 
     Gauss-Legendre quadrature, by polar coordinates in the cell of the source.
     """

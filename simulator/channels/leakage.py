@@ -1,4 +1,4 @@
-"""What a channel gives away about places: the log-ratio of its rows, by distance."""
+"""Leakage of a channel about places: the log-ratio of its rows, by distance."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from simulator.places import Places
 
 
 def epsilon_within(channel: Channel, places: Places, radius: float) -> float:
-    """Return the largest log-ratio of the rows of two places at most `radius` apart (infinite if one excludes).
+    """Return the largest log-ratio of the rows of two places at most `radius` apart (infinite if only one has a 0).
 
     Raises ValueError if the channel is not for these places.
     """
@@ -20,7 +20,7 @@ def epsilon_within(channel: Channel, places: Places, radius: float) -> float:
     if radius >= places.diameter:
         return channel.epsilon
     leak = 0.0
-    for down, across, _ in places.offsets(radius * (1 + 1e-12)):  # a radius given in decimals means its own multiples
+    for down, across, _ in places.offsets(radius * (1 + 1e-12)):  # multiples of a decimal radius, despite rounding
         leak = max(leak, _largest(logs, down, across))
     return leak
 
@@ -29,8 +29,8 @@ def epsilon_per_unit(channel: Channel, places: Places) -> float:
     """Return the smallest e for which the channel is d-private: any log-ratio is at most e times the distance.
 
     Chatzikokolakis, Andrés, Bordenabe, Palamidessi, "Broadening the scope of differential privacy using metrics", PETS
-    2013. Where the way between two cells leads straight over others, the ratio is the product of those of its parts,
-    so only ways that do not are looked at; for the Manhattan distance these are single steps.
+    2013. Where the way between two cells leads straight over others, the ratio is the product of those of its parts, so
+    only ways without cells between are evaluated; for the Manhattan distance these are single steps.
 
     Raises ValueError if the channel is not for these places.
     """
@@ -55,7 +55,7 @@ def _logs(channel: Channel, places: Places) -> FloatArray:
 
 
 def _largest(logs: FloatArray, down: int, across: int) -> float:
-    """Return the largest log-ratio of two cells so many rows and columns apart; row by row, to stay in the cache."""
+    """Return the largest log-ratio of two cells at a given offset; row by row, to stay in the cache."""
     rows, columns, outputs = logs.shape
     left, right = max(0, -across), max(0, across)
     gap = np.empty((columns - left - right, outputs))
@@ -63,7 +63,7 @@ def _largest(logs: FloatArray, down: int, across: int) -> float:
     for row in range(rows - down):
         with np.errstate(invalid="ignore"):
             np.subtract(logs[row, left : columns - right], logs[row + down, right : columns - left], out=gap)
-        if math.isnan(gap.max()):  # impossible from both sides tells nothing: inf - inf
+        if math.isnan(gap.max()):  # impossible under both values: inf - inf, no leakage
             gap[np.isnan(gap)] = 0.0
         leak = max(leak, float(gap.max()), -float(gap.min()))
     return leak

@@ -27,7 +27,7 @@ def krr(k: int, epsilon: float) -> Channel:
 
 
 def truncated_geometric(k: int, epsilon: float) -> Channel:
-    """Return the truncated geometric mechanism on 0..k-1: noise falls by e^-epsilon a step, the ends take what is over.
+    """Return the truncated geometric mechanism on 0..k-1: noise falls by e^-epsilon a step, the ends get the rest.
 
     Ghosh, Roughgarden, Sundararajan, "Universally utility-maximizing privacy mechanisms", STOC 2009.
 
@@ -41,10 +41,10 @@ def truncated_geometric(k: int, epsilon: float) -> Channel:
 def planar_geometric(places: Places, epsilon: float) -> Channel:
     """Return the truncated planar geometric mechanism: probabilities fall by e^-epsilon for each unit of distance.
 
-    The noise lives on the endless lattice; what falls off the grid is reported as the nearest cell of it. That is
+    The noise is on the infinite lattice; cells off the grid are reported as the nearest grid cell. That is
     post-processing, so the channel is d-private with exactly this epsilon. On a line, or with the Manhattan distance
-    (row and column apart), it is the truncated geometric mechanism. ElSalamouny, Palamidessi, "Generalized iterative
-    Bayesian update and applications to mechanisms for privacy protection", EuroS&P 2020.
+    (row and column separately), it is the truncated geometric mechanism. ElSalamouny, Palamidessi, "Generalized
+    iterative Bayesian update and applications to mechanisms for privacy protection", EuroS&P 2020.
 
     places: the grid and its ground distance.
     epsilon: per unit of distance.
@@ -85,7 +85,7 @@ def planar_laplace(places: Places, epsilon: float) -> Channel:
 
 
 def _product(rows: FloatArray, columns: FloatArray) -> FloatArray:
-    """Return the channel of row and column perturbed on their own."""
+    """Return the channel of row and column perturbed independently."""
     return np.asarray(np.kron(rows, columns), dtype=np.float64)
 
 
@@ -117,7 +117,7 @@ def _laplace_line(k: int, epsilon: float) -> FloatArray:
 
 
 def _clamped(places: Places, mass: LatticeMass) -> FloatArray:
-    """Return the channel of noise on the lattice whose every cell outside the grid is reported as the nearest one."""
+    """Return the channel of lattice noise in which cells outside the grid are reported as the nearest grid cell."""
     down, across = (np.abs(np.arange(size)[:, None] - np.arange(size)) for size in (places.rows, places.columns))
     parts = {(False, False): mass.cell, (False, True): mass.right, (True, False): mass.below, (True, True): mass.corner}
     shape = (places.rows, places.columns, places.rows, places.columns)

@@ -1,6 +1,6 @@
 """Conformance checks for authors of protocols, post-processing methods and metrics; no test framework is needed.
 
-Put one line per member into a test of your own::
+Add a line per member to your tests::
 
     from simulator.conformance import check_metric, check_postprocessor, check_protocol
 
@@ -9,8 +9,8 @@ Put one line per member into a test of your own::
         check_postprocessor(MY_METHOD)
         check_metric(MY_METRIC)
 
-Each returns None, or raises `ConformanceError` with one sentence about the first promise that is broken. What they
-cannot see from outside: whether `perturb` is private, and whether a method or metric is any good.
+Each returns None, or raises `ConformanceError` with a sentence about the first broken promise. They cannot check
+whether `perturb` is private, or whether a method or metric is any good.
 """
 
 from __future__ import annotations

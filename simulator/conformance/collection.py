@@ -1,4 +1,4 @@
-"""Checks of what everything that collects has in common, of any family of protocols."""
+"""Checks common to all families of protocols."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from simulator.conformance.scores import z_of_means, z_of_two_means, z_of_two_va
 from simulator.protocols.protocol import Protocol, Tally
 from simulator.seeding import rng_for
 
-FALSE_ALARM = 1e-6  # probability that `check_collection` rejects a right protocol, for one seed
+FALSE_ALARM = 1e-6  # probability that `check_collection` rejects a correct protocol, for a given seed
 SAMPLED, REPLAYED, ATTACKED = 3000, 800, 20_000
 USERS = 240
 FAKES = 30
@@ -21,17 +21,17 @@ FAKES = 30
 def check_collection(protocol: Protocol, *, seed: int = 0) -> None:
     """Check that a protocol of any family keeps the promises of `Protocol`.
 
-    One report a user; tallies that add up; a sampler with the means and variances of the tallies of real reports; an
-    unbiased `linear` estimate with the covariance it states; a `likelihood` that is that of the tally, and whose two
-    products are transposed to each other; closed forms of attacks that come true; fakes that are tallies.
+    A report per user; tallies that add up; a sampler with the means and variances of the tallies of real reports; an
+    unbiased `linear` estimate with the covariance it states; the correct `likelihood` of the tally, and whose two
+    products are transposes of each other; closed forms that agree with attacks; fakes that are tallies.
 
     Parameters
     ----------
     protocol
         At a k of at most 20 or so, and its epsilon.
     seed
-        Of the random draws. A protocol that is right is rejected for one seed in a million (by Bonferroni's inequality
-        and normal approximations), and a seed always draws the same.
+        Of the random draws. A correct protocol is rejected for 1 seed in a million (by Bonferroni's inequality and
+        normal approximations), and a seed always draws the same.
 
     Raises
     ------

@@ -19,17 +19,17 @@ from simulator.seeding import rng_for
 
 WITHOUT_FIGURES = ("a protocol that has none", Noise(1000, None, None, math.nan, math.nan, sums_to_one=False))
 TALLIES = ((2, 0.1, 50), (9, 1.0, 10_000), (33, 4.0, 1_000_000))  # k, epsilon and users
-ATTACKERS = Attackers(0.1, (0,))  # what remedies for poisoning are told
+ATTACKERS = Attackers(0.1, (0,))  # inputs of remedies for poisoning
 FEARED, FEARED_LINE = Domain(attackers=ATTACKERS), Domain(ordered=True, attackers=ATTACKERS)
-CLOSELY = 2  # noises of each domain size under which the rows of a batch are also tried one by one
+CLOSELY = 2  # noises of each domain size under which the rows of a batch are also tried separately
 
 
 def check_postprocessor(method: PostProcessor) -> None:
     """Check that a post-processing method keeps its promises, on ordinary and extreme estimates and tallies.
 
-    Shape and type, that the input is left alone, that a batch is exactly its rows, finite results, and what the method
+    Shape and type, that the input is not changed, that a batch is exactly its rows, finite results, and what the method
     claims: `nonnegative`, `sums_to_one`, `keeps_order`, `queries_only`, and, unless it is `ordered_only`, that the
-    result does not depend on the order of the categories. What it is not for is passed over: noises of estimates, and
+    result does not depend on the order of the categories. Unsuitable inputs are skipped: noises of estimates, and
     protocols whose estimates have other noise, or that have none.
 
     Raises
@@ -60,7 +60,7 @@ def check_postprocessor(method: PostProcessor) -> None:
     require(fitted, f"{method.name}: fits must accept the noise of at least one built-in protocol")
 
 
-# Taken on import: members of other packages may not have conformed yet.
+# Listed on import: members of other packages may not have conformed yet.
 _BUILT_IN = {key: kind for key, kind in PROTOCOLS.items() if issubclass(kind, FrequencyOracle)}
 _OTHERS = {key: kind for key, kind in PROTOCOLS.items() if key not in _BUILT_IN}
 
@@ -72,14 +72,14 @@ def _oracle(key: str, k: int, epsilon: float) -> FrequencyOracle:
 
 @cache
 def _noises(k: int) -> tuple[tuple[str, Noise], ...]:
-    """Noises of the built-in protocols, from hardly any to far more than there is to see."""
+    """Noises of the built-in protocols, from hardly any to far more than the signal."""
     settings = [(1.0, 10_000), (4.0, 1_000_000), (0.1, 50)]
     own = [(key, *setting) for key in _BUILT_IN for setting in settings[: 3 if key in ("grr", "oue") else 1]]
     return tuple((f"{key} (epsilon={e:g}, n={n:,})", _oracle(key, k, e).noise(n)) for key, e, n in own)
 
 
 def _estimates() -> Iterator[tuple[list[str], FloatArray]]:
-    """Batches of estimates of one domain size each, and what to call their rows."""
+    """Batches of estimates of the same domain size each, and labels of their rows."""
     edges = {
         "all negative": [-0.3, -0.1, -2.0, -0.1],
         "all zero": [0.0, 0.0, 0.0, 0.0],
@@ -101,7 +101,7 @@ def _estimates() -> Iterator[tuple[list[str], FloatArray]]:
 def _check_results(
     method: PostProcessor, labels: list[str], estimates: FloatArray, noise: Noise, where: str
 ) -> FloatArray:
-    """Check one batch, and return its results."""
+    """Check a batch, and return its results."""
     frozen = estimates.copy()
     frozen.flags.writeable = False  # a method that writes into its input fails here
     results = answer_of(where, method, frozen, noise, FEARED)
@@ -131,7 +131,7 @@ def _require_rows(kept: NDArray[np.bool_] | np.bool_, labels: list[str], where: 
 def _check_kept(
     method: PostProcessor, labels: list[str], estimates: FloatArray, results: FloatArray, where: str
 ) -> None:
-    """Check shape and type of results, and what the method claims of each by itself."""
+    """Check shape and type of results, and the claims of the method for each result."""
 
     def for_all_rows(kept: NDArray[np.bool_] | np.bool_, sentence: str) -> None:
         _require_rows(kept, labels, where, sentence)
@@ -175,7 +175,7 @@ def _check_batches(
 
 
 def _check_tallies(method: PostProcessor, protocol: StandardProtocol, n: int, where: str) -> None:
-    """Check the results of tallies of a few populations, together and one by one."""
+    """Check the results of tallies of a few populations, together and separately."""
     k = protocol.k
     labels = ["all users hold the first value", "frequencies fall", "equal frequencies"]
     rows = np.array([np.eye(1, k)[0], 1.0 / np.arange(1, k + 1), np.ones(k)])

@@ -17,9 +17,10 @@ from simulator.seeding import rng_for
 def check_metric(metric: Metric) -> None:
     """Check that an error metric keeps its promises.
 
-    Shapes, finite errors of at least 0, nearly 0 for a perfect estimate, larger for worse ones on average, a batch that
-    is exactly its rows, arguments left alone, the options of `Metric.with_options`, and, unless it is `ordered_only`,
-    no dependence on the order of the categories. For query metrics the clipped error as well.
+    Shapes, and finite errors of at least 0: nearly 0 for a perfect estimate, larger for worse estimates on average. A
+    batch gives exactly its rows, arguments stay unchanged, and the options of `Metric.with_options` work. Unless the
+    metric is `ordered_only`, it does not depend on the order of the categories. For query metrics the clipped error as
+    well.
 
     Raises
     ------

@@ -17,35 +17,36 @@ from simulator.conformance.scores import z_of_means, z_of_two_means, z_of_two_va
 from simulator.protocols import EPSILON_MAX, EPSILON_MIN, FrequencyOracle, Noise, StandardProtocol
 from simulator.seeding import rng_for
 
-FALSE_ALARM = 1e-6  # probability that `check_protocol` rejects a right protocol, for one seed
+FALSE_ALARM = 1e-6  # probability that `check_protocol` rejects a correct protocol, for a given seed
 SETTINGS = ((2, 0.1), (6, 1.0), (4, 2.5), (33, 4.0))  # k and epsilon
 POPULATIONS = ((1.0, (110, 50, 25, 10, 5, 0)), (2.5, (120, 60, 20, 0)))  # epsilon and users who hold each value
 SAMPLED, REPLAYED = 4000, 1200  # collections of each population
-# Comparisons of one population: all linear forms, for the bias of two ways to draw, for their means and variances, and
-# for the mean squared errors of the values.
+# Comparisons per population: all linear forms, for the bias of two ways to draw, for their means and variances, and for
+# the mean squared errors of the values.
 LARGEST_K = max(len(counts) for _, counts in POPULATIONS)
 COMPARISONS = len(POPULATIONS) * (4 * (LARGEST_K + 2) + LARGEST_K)
 Z_LIMIT = NormalDist().inv_cdf(1 - FALSE_ALARM / (2 * COMPARISONS))
 FEW_USERS, MANY_USERS, MOST_USERS = 1_000, 1_000_000, 10**9
-SPARE_BYTES = 1_000_000  # what a table or a first import may take; users one by one take eight bytes each and more
+SPARE_BYTES = 1_000_000  # limit for a table or a first import; single users take eight bytes each and more
 
 
 def check_protocol(cls: type[StandardProtocol], *, seed: int = 0) -> None:
     """Check that a member of the table keeps the promises of `FrequencyOracle`, or else those of `StandardProtocol`.
 
-    Shapes and types, the range of its figures, that the fast sampler and the user-by-user replay have the same mean
-    and variance in every value (and in the sum and the alternating sum of the values, where a wrong correlation shows),
-    that estimates are unbiased and as variable as `noise` says (averaged over all ways to assign the frequencies to the
-    values), that `sums_to_one` is as claimed, that memory does not grow with n, and that bad parameters are refused. Of
-    other families bad parameters, and what `check_collection` checks.
+    Shapes and types, and the range of its figures. The fast sampler and the user-by-user replay have the same mean and
+    variance in each value. The same holds for the sum and the alternating sum of the values, where a wrong correlation
+    shows. Estimates are unbiased, with the variance that `noise` states (averaged over all ways to assign the
+    frequencies to the values). `sums_to_one` is as claimed, memory does not grow with n, and bad parameters are
+    refused.
+    For other families: bad parameters, and the checks of `check_collection`.
 
     Parameters
     ----------
     cls
         The class, as it stands in the table.
     seed
-        Of the random draws. A protocol that is right is rejected for one seed in a million (all comparisons together,
-        by Bonferroni's inequality and normal approximations), four in a million outside of `FrequencyOracle`; a seed
+        Of the random draws. A correct protocol is rejected for 1 seed in a million (all comparisons together, by
+        Bonferroni's inequality and normal approximations), four in a million outside of `FrequencyOracle`; a seed
         always draws the same.
 
     Raises
@@ -84,7 +85,7 @@ def _check_refusals(cls: type[StandardProtocol]) -> None:
 
 
 def _check_figures(oracle: FrequencyOracle) -> None:
-    """Check p, q, what a report costs and gives away, and the noise."""
+    """Check p, q, the cost and leakage of a report, and the noise."""
     who, k = _named(oracle), oracle.k
     p, q, bits, attack = (
         answer_of(f"{who}: {field}", getattr, oracle, field) for field in ("p", "q", "report_bits", "attack_success")
@@ -237,7 +238,7 @@ def _check_law(oracle: FrequencyOracle, counts: IntArray, seed: int) -> None:
             f"{who}: sample_support and replay_support must have the same {what}, but that of {names[worst]} differs "
             f"by {abs(z[worst]):.3g} standard errors",
         )
-    # Every collection assigns the frequencies to the values anew: the stated variance is an average over that.
+    # Each collection assigns the frequencies to the values anew: the stated variance is an average over that.
     shuffle = rng_for(seed, "conformance", "assignment", k)
     rows = shuffle.permuted(np.broadcast_to(counts, (SAMPLED, k)), axis=1)
     estimate = oracle.estimate(oracle.sample_support(rows, rng_for(seed, "conformance", "assigned", k)), n)

@@ -1,4 +1,4 @@
-"""What a check raises, and how it asks a member that may fail."""
+"""The exception of checks, and calls into members that may fail."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROUNDING = 1e-9
 
 
 class ConformanceError(AssertionError):
-    """A member breaks a promise; one sentence says which."""
+    """A member breaks a promise; the message names it."""
 
 
 def require(kept: bool | np.bool_, sentence: str) -> None:
@@ -24,7 +24,7 @@ def require(kept: bool | np.bool_, sentence: str) -> None:
 
 
 def answer_of(question: str, call: Callable[..., Any], *arguments: Any) -> Any:
-    """Return what a call into the member gives; whatever it raises instead is a broken promise."""
+    """Return the result of a call into the member; any exception is a broken promise."""
     try:
         return call(*arguments)
     except ConformanceError:
@@ -34,7 +34,7 @@ def answer_of(question: str, call: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _place(error: BaseException) -> str:
-    """Return where foreign code failed, ``" (mine.py, line 12)"``: the last line of its own file; "" where it is ours.
+    """Return where foreign code failed, ``" (mine.py, line 12)"``: the last line in its file; "" for our code.
 
     The libraries that it calls are passed over.
     """

@@ -1,4 +1,4 @@
-"""dBitFlipPM: some bits of the value's unary encoding, flipped once for ever; every round repeats the same report."""
+"""dBitFlipPM: some bits of the value's unary encoding, flipped once permanently; each round repeats the same report."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class DBitFlipPM(Repeated):
     """A device draws `bits` categories for ever, and reports whether its value is each of them, flipped once for ever.
 
     There is no second step: a report is the memo itself, so one round spends what all rounds do, and the two budgets
-    must be the same. Values that are none of the device's categories share one memo. Reports are ``(n, k)`` integers:
-    -1 where a bit is not among those of the device.
+    must be the same. Values outside the device's categories share a memo. Reports are ``(n, k)`` integers: -1 where a
+    bit is not among those of the device.
 
     Ding, Kulkarni, Yekhanin, "Collecting telemetry data privately", NIPS 2017, flip each bit at half the budget. That
-    is for two bits, which differ between two values of a device; where a device has one bit, the whole budget is for
-    that one, and so it is here.
+    is for two bits, which differ between two values of a device. If a device has a single bit, the whole budget is for
+    that bit, and so it is here.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class DBitFlipPM(Repeated):
 
     @property
     def flips(self) -> Probabilities:
-        """Probabilities that a bit is reported as 1: that of the own value, and any other."""
+        """Probabilities that the bit of the true value, and any other bit, is reported as 1."""
         p = 1 / (1 + math.exp(-self.epsilon / (1 if self.bits == 1 else 2)))
         return p, 1 - p
 
@@ -86,7 +86,7 @@ class DBitFlipPM(Repeated):
         return Moments(own, noise, own, noise, moved_none=noise * shared)
 
     def mean_memos(self, changes: Changes) -> float:
-        """Return the mean number of memos: of the device's values that are held, and of all others together."""
+        """Return the mean number of memos: of the device's values held so far, and of all others together."""
         if not changes.redraw or self.bits == self.k:
             return changes.values_held
         masses = changes.frequencies if self.bits == 1 else self._masses(changes.frequencies)
@@ -94,7 +94,7 @@ class DBitFlipPM(Repeated):
         return self.bits / self.k * changes.values_held + 1 - only
 
     def _masses(self, frequencies: FloatArray) -> FloatArray:
-        """Draw the masses of the values of many devices, from a stream of their own."""
+        """Draw the masses of the values of many devices, from a separate random stream."""
         rng = rng_for(0, "device bits", self.k, self.bits)
         devices = max(100, min(DEVICES, DEVICE_CELLS // self.k))
         return np.array([frequencies[rng.permutation(self.k)[: self.bits]].sum() for _ in range(devices)])
@@ -106,7 +106,7 @@ class DBitFlipPM(Repeated):
     def devices(self, n: int, rng: np.random.Generator) -> Report:
         drawn = np.zeros((n, self.k), dtype=np.bool_)
         np.put_along_axis(drawn, np.argsort(rng.random((n, self.k)), axis=1)[:, : self.bits], True, 1)
-        memos: dict[int, Reports] = {}  # by category of the device, and one for all others
+        memos: dict[int, Reports] = {}  # by category of the device, plus an entry for all others
 
         def draw(state: int, rng: np.random.Generator) -> Reports:
             chances = np.full(self.k, self.flips[1])

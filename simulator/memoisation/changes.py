@@ -1,4 +1,4 @@
-"""Users whose values change from round to round, and what that means for errors and for what they spend."""
+"""Users whose values change between rounds, and the effect on errors and budgets."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ import numpy as np
 
 from simulator._types import FloatArray, IntArray
 
-GRID, RARE = 4096, 1e-4  # points of masses between 0 and 1, and the frequency below which a category has no own step
+GRID, RARE = 4096, 1e-4  # points of masses between 0 and 1, and the frequency below which categories are pooled
 SAME = 1e-12  # shares that differ by rounding only
 
 
 class Moments(NamedTuple):
-    """Variances and covariances of what one user adds to an unbiased estimate (unit: frequency squared)."""
+    """Variances and covariances of a user's contribution to an unbiased estimate (unit: frequency squared)."""
 
-    # own, other: variance in one round, for the category that the user holds, and for another
+    # own, other: variance per round, for the user's category, and for another category
     own: float
     other: float
     # same_own, same_other: covariance of two rounds in which the user holds the same value
     same_own: float
     same_other: float
-    # moved_one, moved_none: the same where the two values differ: for one of the two, and for a third category
+    # moved_one, moved_none: the same where the two values differ: for either of the two, and for a third category
     moved_one: float = 0.0
     moved_none: float = 0.0
 
 
-@dataclass(frozen=True, eq=False)  # holds an array, which does not compare to one truth
+@dataclass(frozen=True, eq=False)  # holds an array, whose comparison is not a single truth value
 class Changes:
     """A population in which in each round a share of the users changes its value, and frequencies stay.
 
-    Some users, drawn at random, draw a new value from the same frequencies, so many that the share changes: a new value
-    may be the old one, and one that was held before may come back.
+    A random share of users draws a new value from the same frequencies, such that the given share changes. A new value
+    may equal the old value, and an earlier value may return.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class Changes:
 
     @property
     def most(self) -> float:
-        """The share that changes where every user draws a new value in each round."""
+        """The share that changes if all users draw a new value in each round."""
         return 1 - float(self.frequencies @ self.frequencies)
 
     @property
@@ -84,7 +84,7 @@ class Changes:
         return np.take_along_axis(values, latest, axis=1)
 
     def round_variance(self, moments: Moments, n: int) -> FloatArray:
-        """Return the variance ``(k,)`` of the estimates of one round (frequency squared)."""
+        """Return the variance ``(k,)`` of the estimates of a round (frequency squared)."""
         return (self.frequencies * moments.own + (1 - self.frequencies) * moments.other) / n
 
     def average_variance(self, moments: Moments, n: int) -> FloatArray:
@@ -98,8 +98,8 @@ class Changes:
         kept = 2 * float((self.rounds - lags) @ (1 - self.redraw) ** lags)
         pairs = self.rounds * (self.rounds - 1.0)
         both = f * kept + f * f * (pairs - kept)  # this category in both rounds
-        same = kept + float(f @ f) * (pairs - kept) - both  # another one in both
-        in_one = 2 * (pairs * f - both)  # in one of the two
+        same = kept + float(f @ f) * (pairs - kept) - both  # another category in both
+        in_one = 2 * (pairs * f - both)  # in a single round of the two
         none = pairs - both - same - in_one
         between = both * moments.same_own + same * moments.same_other
         between += in_one * moments.moved_one + none * moments.moved_none

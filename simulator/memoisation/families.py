@@ -24,7 +24,7 @@ from simulator.protocols.unary import OUE, RAPPOR
 class LongitudinalGRR(TwoSteps):
     """Randomised response twice, with the exact second step.
 
-    The published one drops a term, see `published_second_step`.
+    The published step omits a term, see `published_second_step`.
     """
 
     key = "grr"
@@ -36,7 +36,7 @@ class LongitudinalGRR(TwoSteps):
         return kept_or_moved(memos, self.second[0], self.k, rng)
 
     def sample_again(self, supported: IntArray, n: int, rng: np.random.Generator) -> IntArray:
-        del n  # every report supports one value
+        del n  # each report supports a single value
         return kept_or_redrawn(supported, self.second[0] - self.second[1], rng)
 
     def loss(self, rounds: int) -> float:
@@ -77,7 +77,7 @@ class LOLOHA(TwoSteps):
     """Local hashing with a hash function for ever, and randomised response twice on its symbol.
 
     With the exact second step the variance of a round depends on g as ``(e^epsilon + g - 1)^2 / (g - 1)``: the best g
-    is one of the two numbers around ``e^epsilon + 1``. Devices keep one memo for each symbol.
+    is next to ``e^epsilon + 1``, above or below. Devices keep a memo per symbol.
     """
 
     key: ClassVar[str] = "olh"
@@ -105,15 +105,15 @@ class LOLOHA(TwoSteps):
         return min(self.g, self.k)
 
     def mean_memos(self, changes: Changes) -> float:
-        """Return the mean number of symbols: g times the probability that the values of one of them are held."""
+        """Return the mean number of symbols: g times the probability that a value of a given symbol is held."""
         return self.g * (1 - changes.mean_never_in(1 / self.g)) if changes.redraw else 1.0
 
     @property
     def moments(self) -> Moments:
         """Return the moments; hash functions stay, so that rounds with different values are dependent too.
 
-        Of g symbols, w have a memo that is the symbol of a third category, each with its own probability; a value whose
-        hash is drawn evenly meets one of them with probability w / g.
+        Of g symbols, w have a memo that is the symbol of a third category, each with its own probability; a value with
+        a uniform hash meets such a symbol with probability w / g.
         """
         p1 = self.first[0]
         q1 = (1 - p1) / (self.g - 1)
@@ -141,8 +141,8 @@ class LOLOHA(TwoSteps):
     def sample_rounds(self, histories: IntArray, users: IntArray, rng: np.random.Generator) -> IntArray:
         """Return draws under a fully random hash: each category over all rounds, and each round over all categories.
 
-        Not drawn is what two categories have in common in different rounds: correlations of users who moved between
-        the two, and what products of counts of two rounds share.
+        Covariances between categories in different rounds are not drawn: those of users who moved between the two, and
+        those of products of counts of two rounds.
         """
         still = (histories == histories[:, :1]).all(axis=1)
         constant = np.bincount(histories[still, 0], users[still], minlength=self.k).astype(np.int64)
@@ -152,10 +152,11 @@ class LOLOHA(TwoSteps):
         return self.sample_again(supported, int(users.sum()), rng)
 
     def _moving(self, history: IntArray, users: int, rng: np.random.Generator) -> IntArray:
-        """Draw how many memos of users with one history support each value in each round: ``(rounds, k)``.
+        """Draw how many memos of users with the same history support each value in each round: ``(rounds, k)``.
 
-        Of the symbols other than the value's own, ``Bin(g - 1, q1)`` have the value's symbol for a memo, and its own
-        has it with probability p1. Another value meets such a symbol with probability w / g, w their number.
+        Of the symbols other than the value's own, ``Bin(g - 1, q1)`` have the value's symbol as their memo, and the
+        value's symbol itself with probability p1. Another value meets such a symbol with probability w / g, w their
+        number.
         """
         from scipy.stats import binom
 
@@ -171,7 +172,7 @@ class LOLOHA(TwoSteps):
         return result
 
     def loss(self, rounds: int) -> float:
-        """Return the loss between values that the hash keeps apart."""
+        """Return the loss between values with different hashes."""
         return one_value_loss(self.first[0], self.second, self.g, rounds)
 
 
@@ -196,7 +197,7 @@ def published_second_step(k: int, epsilon_forever: float, epsilon: float) -> flo
     """Return p2 of L-GRR as published, which drops a term ``(k - 2) q1 q2`` and so adds more noise than epsilon needs.
 
     It solves ``p1 p2 + q1 q2 = e^epsilon (p1 q2 + q1 p2)``; the probabilities of two values that are neither kept in
-    both steps nor exchanged are left out. Arcolezi, Couchot, Al Bouna, Xiao, 2022.
+    both steps nor exchanged are omitted. Arcolezi, Couchot, Al Bouna, Xiao, 2022.
 
     >>> published_second_step(10, 2.0, 1.0) < LongitudinalGRR(10, 2.0, 1.0).second[0]
     True

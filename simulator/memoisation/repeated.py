@@ -1,4 +1,4 @@
-"""What memoised protocols have in common: two budgets, and devices that remember."""
+"""Base class of memoised protocols: two budgets, and devices that remember."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ Report = Callable[[IntArray, np.random.Generator], Reports]
 
 @dataclass(frozen=True)
 class Repeated(ABC):
-    """A protocol whose reports of one value rest on one permanent randomisation, however many rounds there are.
+    """A protocol whose reports of a value use the same permanent randomisation in all rounds.
 
     Parameters
     ----------
     k
         Domain size, at least 2.
     epsilon_forever
-        Budget of all reports of one value together.
+        Budget of all reports of a value together.
     epsilon
-        Budget of one report.
+        Budget per report.
 
     Raises
     ------
@@ -56,12 +56,12 @@ class Repeated(ABC):
     @property
     @abstractmethod
     def report_bits(self) -> int:
-        """Size of one report in bits."""
+        """Report size in bits."""
 
     @property
     @abstractmethod
     def moments(self) -> Moments:
-        """Variances and covariances of what one user adds to an estimate."""
+        """Variances and covariances of a user's contribution to an estimate."""
 
     @abstractmethod
     def devices(self, n: int, rng: np.random.Generator) -> Report:
@@ -69,7 +69,7 @@ class Repeated(ABC):
 
     @abstractmethod
     def support(self, reports: Reports) -> IntArray:
-        """Server: count what the reports of a round support."""
+        """Server: support counts of the reports of a round."""
 
     @abstractmethod
     def estimate(self, support: IntArray, n: int) -> FloatArray:
@@ -81,13 +81,13 @@ class Repeated(ABC):
 
     @abstractmethod
     def loss(self, rounds: int) -> float:
-        """Return the largest log-ratio of the likelihoods of so many reports of one value: what averaging reveals."""
+        """Return the largest log-ratio of the likelihoods of several reports of a value: the leakage by averaging."""
 
 
 def remembered(memos: dict[int, Reports], states: IntArray, draw: Callable[[int], Reports]) -> Reports:
     """Return the memo of each device for the state ``(n,)`` that it is in.
 
-    memos: those of all devices for each state that one of them was in; `draw` makes those that are missing.
+    memos: those of all devices for each state that any device was in; `draw` makes those that are missing.
     """
     current = np.unique(states).tolist()
     memos.update({state: draw(state) for state in current if state not in memos})

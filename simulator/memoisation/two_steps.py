@@ -1,4 +1,4 @@
-"""A permanent randomisation of the value, and an instantaneous one of that in every round."""
+"""A permanent randomisation of the value, and an instantaneous one of that in each round."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from simulator.protocols.protocol import Probabilities
 class TwoSteps(Repeated):
     """A frequency oracle at epsilon_forever, randomised anew in each round down to the same oracle at epsilon.
 
-    The second step keeps what the first supports with probability p2, and supports what it does not with q2, chosen
-    so that both together have the p and q of the oracle at epsilon: with p1 and q1 those of the first step,
-    ``p2 - q2 = (p - q) / (p1 - q1)`` and ``q2 = q - q1 (p2 - q2)``. So one round is the one-shot oracle.
+    The second step keeps a support of the first with probability p2, and adds another support with q2. They are chosen
+    so that both steps together have the p and q of the oracle at epsilon: with p1 and q1 those of the first step,
+    ``p2 - q2 = (p - q) / (p1 - q1)`` and ``q2 = q - q1 (p2 - q2)``. So a single round is the one-shot oracle.
 
     Parameters and errors as for `Repeated`; epsilon must be below epsilon_forever.
     """
@@ -86,7 +86,7 @@ class TwoSteps(Repeated):
         return self.once.estimate(support, n)
 
     def devices(self, n: int, rng: np.random.Generator) -> Report:
-        del rng  # nothing is drawn before a value is held
+        del rng  # nothing is drawn before the first value
         memos: dict[int, Reports] = {}  # by value
 
         def report(values: IntArray, rng: np.random.Generator) -> Reports:
@@ -97,10 +97,10 @@ class TwoSteps(Repeated):
 
     @abstractmethod
     def perturb_again(self, memos: Reports, rng: np.random.Generator) -> Reports:
-        """Client: the second step, afresh for every report."""
+        """Client: the second step, drawn anew for each report."""
 
     def sample_again(self, supported: IntArray, n: int, rng: np.random.Generator) -> IntArray:
-        """Draw the support ``(..., k)`` of rounds in which the memos in use support so many times each value."""
+        """Draw the support ``(..., k)`` of rounds, given how often the memos in use support each value."""
         return binomial(supported, self.second[0], rng) + binomial(n - supported, self.second[1], rng)
 
     def sample_rounds(self, histories: IntArray, users: IntArray, rng: np.random.Generator) -> IntArray:
@@ -111,7 +111,7 @@ class TwoSteps(Repeated):
         Parameters
         ----------
         histories
-            ``(m, rounds)`` values, one row for each different history.
+            ``(m, rounds)`` values, a row for each distinct history.
         users
             ``(m,)`` users who have it.
 
@@ -135,15 +135,15 @@ class TwoSteps(Repeated):
 def one_value_loss(p1: float, second: Probabilities, size: int, rounds: int) -> float:
     """Return the loss of randomised response over `size` symbols, twice, the second time in each of some rounds.
 
-    The sequence that tells most is v1 in every round: ``p1 p2^R + (1 - p1) q2^R`` against ``q1 p2^R + p1 q2^R +
-    (size - 2) q1 q2^R``, both divided by p2^R here.
+    The most revealing sequence is v1 in each round: ``p1 p2^R + (1 - p1) q2^R`` against
+    ``q1 p2^R + p1 q2^R + (size - 2) q1 q2^R``, both divided by p2^R here.
     """
     q1, rare = (1 - p1) / (size - 1), (second[1] / second[0]) ** rounds
     return math.log((p1 + (1 - p1) * rare) / (q1 + (1 - q1) * rare))
 
 
 def two_bits_loss(first: Probabilities, second: Probabilities, rounds: int) -> float:
-    """Return the loss of two bits that are flipped twice: that of v1 is 1 in every round, and that of v2 is 0."""
+    """Return the loss of two bits that are flipped twice: that of v1 is 1 in each round, and that of v2 is 0."""
     (p1, q1), (p2, q2) = first, second
     ones, zeros = (q2 / p2) ** rounds, ((1 - p2) / (1 - q2)) ** rounds
     own = math.log((p1 + (1 - p1) * ones) / (q1 + (1 - q1) * ones))

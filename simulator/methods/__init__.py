@@ -1,7 +1,7 @@
 """The post-processing methods, in table order.
 
-Unless said otherwise: Wang, Li, Lopuhaä-Zwakenberg, Škorić, Li, "Locally differentially private frequency estimation
-with consistency", NDSS 2020.
+Source, unless stated otherwise: Wang, Li, Lopuhaä-Zwakenberg, Škorić, Li, "Locally differentially private frequency
+estimation with consistency", NDSS 2020.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _JIA = "Jia, Gong, INFOCOM 2019; Wang et al., NDSS 2020"
 _ANY = frozenset({"estimate"})  # whatever the noise is
 _IID = frozenset({"estimate", "iid"})
 
-# Where values have noise of their own, the larger of two may be cut by base_cut and the smaller one stay.
+# Where values have different noise, base_cut may cut the larger of two values and keep the smaller.
 _METHODS = [
     PostProcessor(
         "none",
@@ -93,7 +93,7 @@ _METHODS = [
 
 _CAO, _SUN = "Cao, Jia, Gong, USENIX Security 2021", "Sun et al., ICDE 2024"
 _ATTACKED = _ANY | {"attackers"}
-# What is taken off positive estimates alone may put one below another.
+# Subtraction from positive estimates only may change their order.
 _remedy = partial(proper, keeps_order=False)
 _REMEDIES = [
     proper("norm_min", "Min-Norm", norm_min, reference=_CAO, needs=_ATTACKED),

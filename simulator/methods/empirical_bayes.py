@@ -10,9 +10,9 @@ from simulator._types import FloatArray
 from simulator.methods.simplex import norm_sub
 from simulator.protocols.oracle import Noise
 
-LOWEST, HIGHEST = -6.0, 20.0  # in noise sd: below, all is counted as one; above, an estimate is left as it is
+LOWEST, HIGHEST = -6.0, 20.0  # in noise sd: below, all estimates share a bin; above, an estimate stays as it is
 BIN = 0.1  # width of a bin of estimates, in noise sd
-STEADY = 8.0  # up to here the atoms stand every quarter of a noise sd, above every half
+STEADY = 8.0  # up to here the atoms are a quarter of a noise sd apart, above it a half
 FLOOR = 1e-290  # least likelihood of an atom, relative to the likeliest
 ITERATIONS = 50  # stopping the EM algorithm early keeps the fitted distribution smooth
 EVIDENCE = 3.0  # log-likelihood that a fit must gain over "all are equal" to be believed as much as it
@@ -87,8 +87,8 @@ def fit_weights(shares: FloatArray, kernel: FloatArray, atoms: FloatArray, mean:
 def _tilt(weights: FloatArray, distance: FloatArray) -> FloatArray:
     """Return the multiplier ``(rows, 1)`` at which ``sum w d / (1 + tilt d)`` is 0: the constrained M-step.
 
-    The sum falls in the tilt between the poles at -1/max(d) and -1/min(d); bisection finds the zero. Where all atoms
-    lie on one side of the mean no tilt exists, and none is applied.
+    The sum falls in the tilt between the poles at -1/max(d) and -1/min(d); bisection finds the zero. If all atoms lie
+    on the same side of the mean, no tilt exists, and none is applied.
     """
     top, bottom = distance.max(axis=1, keepdims=True), distance.min(axis=1, keepdims=True)
     possible = (top > 0) & (bottom < 0)
@@ -103,9 +103,9 @@ def _tilt(weights: FloatArray, distance: FloatArray) -> FloatArray:
 
 
 def mix(weights: FloatArray, kernel: FloatArray) -> FloatArray:
-    """Multiply each row of weights ``(rows, a)`` by ``(a, b)`` on its own.
+    """Multiply each row of weights ``(rows, a)`` by ``(a, b)`` in a separate product.
 
-    One product for the whole batch would be faster, but the digits of a row would depend on how many others there are.
+    A single product for the whole batch would be faster, but the digits of a row would depend on the number of rows.
     """
     return (weights[:, None, :] @ kernel)[:, 0, :]
 

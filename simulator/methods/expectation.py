@@ -71,7 +71,7 @@ class Climb:
 
 
 def in_blocks(observed: Observed, climbed: Callable[[Climb], FloatArray], *, smooth: bool = False) -> FloatArray:
-    """Return what becomes of all tallies ``(..., k)``, of some rows at a time."""
+    """Return the results for all tallies ``(..., k)``, a few rows at a time."""
     likelihood, tally = observed.likelihood, observed.tally
     if likelihood is None or tally is None:
         raise ValueError("em needs a likelihood and a tally, and there is none")
@@ -85,9 +85,9 @@ def in_blocks(observed: Observed, climbed: Callable[[Climb], FloatArray], *, smo
 
 
 def _published(climb: Climb) -> FloatArray:
-    """Step from equal frequencies until a step gains too little, each row until its own end."""
+    """Step from equal frequencies until a step gains too little, each row until it stops."""
     k = climb.likelihood.shape[0]
-    # No two values are told apart better than the first and the last, and nothing better than by e^epsilon.
+    # No two values differ more than the first and the last, and no likelihood ratio exceeds e^epsilon.
     first, last = climb.likelihood.forward(np.eye(k)[[0, -1]])
     least = PUBLISHED_GAIN * float((first / np.maximum(last, LEAST)).max())
     current = np.full((len(climb.counts), k), 1 / k)

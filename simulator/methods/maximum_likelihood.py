@@ -25,12 +25,12 @@ LANES = 16  # fits that take their steps together: from there on a product with 
 OFTEN = 0.25  # share of the outputs that occur, from which on products of many fits with all outputs are cheaper
 
 Evaluation: TypeAlias = tuple[FloatArray, float, float]  # next frequencies, log-likelihood, distance from the highest
-Fit: TypeAlias = "Generator[FloatArray, Evaluation, Update]"  # asks for evaluations, and returns what it ended with
+Fit: TypeAlias = "Generator[FloatArray, Evaluation, Update]"  # yields requests for evaluations, and returns its result
 
 
 @dataclass(frozen=True)
 class Update:
-    """What IBU ended with."""
+    """Result of IBU."""
 
     frequencies: FloatArray  # ``(k,)`` frequencies, at least 0 with sum 1
     log_likelihood: float  # mean log-likelihood of a report under them, in nats; times n it is that of all reports
@@ -59,7 +59,7 @@ def ibu(observed: Observed) -> FloatArray:
 
 
 def remembered_maxima(likelihood: Likelihood, observed: Counts) -> list[Update]:
-    """Return `maxima` of rows ``(rows, outputs)``; who asks again how a fit ended does not wait for it again."""
+    """Return `maxima` of rows ``(rows, outputs)``; results are cached."""
     keys = [(likelihood, row.astype(np.int64).tobytes()) for row in observed]
     new = [place for place, key in enumerate(keys) if key not in _REMEMBERED]
     fits = dict(zip(new, maxima(likelihood, observed[new]), strict=True))
@@ -76,8 +76,8 @@ _REMEMBERED: OrderedDict[tuple[Likelihood, bytes], Update] = OrderedDict()
 def maxima(likelihood: Likelihood, observed: Counts) -> list[Update]:
     """Return `maximum` of each row ``(rows, outputs)`` with its usual settings, many of them in step.
 
-    One product with the matrix serves `LANES` fits. Their number never changes, a lane without a fit idles, so no
-    fit depends on those beside it.
+    `LANES` fits share each product with the matrix. Their number never changes, a lane without a fit idles, so no fit
+    depends on those beside it.
 
     Raises ValueError as `maximum`.
     """
@@ -119,12 +119,12 @@ def maximum(
 
     One update is ``f_x <- sum_y o_y f_x C_xy / sum_z f_z C_zy`` (Agrawal, Aggarwal, PODS 2001; ElSalamouny,
     Palamidessi, EuroS&P 2020). The factor of f_x in it is the slope of the log-likelihood, which is concave, so the
-    largest factor less 1 bounds what is missing to the maximum. That is the stopping rule: within `tolerance`, or after
+    largest factor minus 1 bounds the distance to the maximum. That is the stopping rule: within `tolerance`, or after
     `most_updates`.
 
     The accelerated iteration is Anderson's (Walker, Ni, "Anderson acceleration for fixed-point iterations", SIAM J.
-    Numer. Anal. 2011) on the logarithms, each weighted by its frequency, with a monotone safeguard: what would lower
-    the likelihood is refused, forgotten, and replaced by the plain update.
+    Numer. Anal. 2011) on the logarithms, each weighted by its frequency, with a monotone safeguard: a step that would
+    lower the likelihood is rejected, its history is cleared, and the plain update is used.
 
     likelihood, observed: of the outputs, and how often each occurred ``(outputs,)``.
     accelerate: whether to extrapolate; the plain iteration needs about seven times the updates.
@@ -157,7 +157,7 @@ def _iterated(step: _Step, k: int, accelerate: bool, tolerance: float, most_upda
 
 
 class _Step:
-    """One Bayesian update, of the outputs that occurred."""
+    """A Bayesian update for the outputs that occurred."""
 
     def __init__(self, likelihood: Likelihood, observed: IntArray) -> None:
         occurs = observed > 0
@@ -232,14 +232,14 @@ def _solved(counts: Counts, n: int, p: float, q: float) -> FloatArray:
 
 
 def closed_form(estimate: FloatArray, noise: Noise) -> FloatArray:
-    """Return the frequencies under which the support counts are likeliest, if a report supports one value.
+    """Return the maximum-likelihood frequencies for support counts, if a report supports a single value.
 
-    The channel sends x to y with probability ``q + (p - q) [x = y]``, and the update ``f <- sum_y o_y f_x A_xy /
-    sum_z f_z A_zy`` converges to the maximum of ``sum_y o_y ln(q + (p - q) f_y)``. Its Karush-Kuhn-Tucker conditions
-    give ``f_y = max(o_y / level - r, 0)`` with ``r = q / (p - q)``: one sort instead of thousands of iterations, so
-    there is nothing to accelerate and no stopping rule. o are the shares of the supports, clipped at 0. Exact for
-    randomised response (Pinzon et al., AAAI 2026); for protocols whose reports support several values the same formula
-    maximises a pseudo-likelihood, and goes by the name `ibu_pseudo`.
+    The channel sends x to y with probability ``q + (p - q) [x = y]``, and the update
+    ``f <- sum_y o_y f_x A_xy / sum_z f_z A_zy`` converges to the maximum of ``sum_y o_y ln(q + (p - q) f_y)``. Its
+    Karush-Kuhn-Tucker conditions give ``f_y = max(o_y / level - r, 0)`` with ``r = q / (p - q)``: a sort instead of
+    thousands of iterations, so acceleration and a stopping rule are not needed. o are the shares of the supports,
+    clipped at 0. Exact for randomised response (Pinzon et al., AAAI 2026); for protocols whose reports support several
+    values the same formula maximises a pseudo-likelihood, and goes by the name `ibu_pseudo`.
 
     Raises ValueError if the noise has no p and q.
     """

@@ -15,7 +15,7 @@ LIKELIHOODS = frozenset({"likelihood", "local_likelihood"})
 
 @dataclass(frozen=True, eq=False)
 class Suspects:
-    """The reports that support every value of one set: few honest ones do, and all that promote the whole set.
+    """Reports that support all values of a set: few honest reports do, and all fakes that promote the whole set.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Suspects:
 
 @dataclass(frozen=True, eq=False)
 class Observed:
-    """What was collected, and what is known of its noise; never the truth.
+    """Collected estimate or tally, and its known noise; never the truth.
 
     Attributes
     ----------
@@ -45,9 +45,9 @@ class Observed:
     tally, likelihood
         The sufficient statistic, and how likely it is under given frequencies.
     domain
-        What is known of the categories.
+        Order and layout of the categories.
     suspects
-        The reports that support every value of a set that stands out, where reports were searched for one.
+        The reports that support all values of a set that stands out, where reports were searched for one.
     """
 
     estimate: FloatArray | None
@@ -58,7 +58,7 @@ class Observed:
     suspects: Suspects | None = None
 
     def offers(self, need: str) -> bool:
-        """Tell whether a method that needs this, of `NEEDS`, has it here."""
+        """Return whether a need of a method, a member of `NEEDS`, is satisfied here."""
         if need == "suspects":
             return self.suspects is not None and self.tally is not None
         if need in LIKELIHOODS and self.likelihood is not None and self.tally is not None:
@@ -85,7 +85,7 @@ def observe(
     needs: frozenset[str] = frozenset(NEEDS),
     suspects: Suspects | None = None,
 ) -> Observed:
-    """Return what methods may see of a tally; what none of them `needs` is not worked out."""
+    """Return the view of a tally for methods; parts that no method `needs` are not computed."""
     linear = protocol.linear if needs - LIKELIHOODS or not protocol.offers("likelihood") else None
     return Observed(
         None if linear is None else linear.estimate(tally),

@@ -29,10 +29,10 @@ def iso_cdf(estimate: FloatArray, noise: Noise) -> FloatArray:
 
 
 def isotonic(rows: FloatArray) -> FloatArray:
-    """Return for each row ``(rows, m)`` the nearest one in squares that never falls.
+    """Return for each row ``(rows, m)`` the nondecreasing row with the least squared distance.
 
     Adjacent violators are pooled (Ayer, Brunk, Ewing, Reid, Silverman, 1955), in all rows at once: blocks whose means
-    fall from one to the next belong together whatever else is pooled, so every round pools all of them.
+    fall from one to the next belong together whatever else is pooled, so each round pools all of them.
     """
     m = rows.shape[1]
     means, sizes = rows.ravel(), np.ones(rows.size)

@@ -13,13 +13,13 @@ from simulator.methods.simplex import norm_sub
 from simulator.protocols.oracle import Noise
 
 EXPONENT_MAX = 60.0  # 2^-60: the prior is all at count 1
-LOWEST, TABLE_TOP, EDGE = -40.0, 40.0, 12.0  # in noise sd: where the low table starts and ends, reach of the top one
+LOWEST, TABLE_TOP, EDGE = -40.0, 40.0, 12.0  # in noise sd: start and end of the low table, reach of the top table
 STEP, STEEP_STEP = 0.1, 0.025  # spacing of table nodes in noise sd; cubic Hermite with exact slopes
 STEEP_EXPONENT = 5.0  # above it the mean leaves count 1 late and steeply: use the smaller spacing
-EXACT_COUNTS = 512  # counts summed one by one at both ends; covers the whole table for a noise sd up to 10 counts
+EXACT_COUNTS = 512  # counts in the exact sum at both ends; all of the table for a noise sd up to 10 counts
 TAIL_TERMS = 12  # terms of the expansion beyond the table; at t = 1/40 and s = 60 the last is below 1e-6
 FINE_SD = 1.0  # noise sd in counts below which the posterior is summed count by count
-GAUSS = 4  # nodes between two counts that are not summed one by one
+GAUSS = 4  # nodes between two counts outside the exact sum
 FINE_REACH = 30  # counts on each side that such a sum takes in; a prior of exponent 60 pulls 19 counts down to 1
 
 
@@ -154,7 +154,7 @@ def _far_from_zero(counts: FloatArray, exponent: float, sd: float) -> FloatArray
 
 
 def _count_by_count(counts: FloatArray, n: int, exponent: float, sd: float) -> FloatArray:
-    """Posterior mean summed over the counts within 30 of the observation, for noise under one count."""
+    """Posterior mean summed over the counts within 30 of the observation, for noise below 1 count."""
     centre = np.clip(np.rint(counts), 1, n)[..., None]
     x = centre + np.arange(-FINE_REACH, FINE_REACH + 1)
     log_posterior = -exponent * np.log(np.maximum(x, 1)) - ((x - counts[..., None]) / sd) ** 2 / 2

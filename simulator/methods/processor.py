@@ -1,4 +1,4 @@
-"""The wrapper that every post-processing (PP) method comes in, and which protocols it goes with."""
+"""`PostProcessor`: a post-processing (PP) method with its properties and the protocols it works with."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from simulator.protocols.protocol import NEEDS, Protocol
 
 NEARNESS = frozenset({"order", "ground"})
 DANGER = frozenset({"attackers", "targets"})
-OF_DOMAIN = NEARNESS | DANGER  # what a domain offers; the rest comes from the protocol
+OF_DOMAIN = NEARNESS | DANGER  # needs that a domain satisfies; the rest comes from the protocol
 OfNoise: TypeAlias = Callable[[FloatArray, Noise], FloatArray]
 OfObserved: TypeAlias = Callable[[Observed], FloatArray]
 Condition: TypeAlias = Callable[[Noise, int], bool]
@@ -26,7 +26,7 @@ Condition: TypeAlias = Callable[[Noise, int], bool]
 
 @dataclass(frozen=True)
 class PostProcessor:
-    """A post-processing method: from what was collected to better frequencies ``(..., k)``.
+    """A post-processing method: from a collection to better frequencies ``(..., k)``.
 
     All that follows its function is given by keyword.
 
@@ -38,30 +38,30 @@ class PostProcessor:
         The method itself: ``function(observed)`` of an `Observed`, or ``function(estimate, noise)`` where the raw
         estimates ``(..., k)`` and their `Noise` are enough. It never sees the truth.
     nonnegative, sums_to_one
-        What every result keeps.
+        Constraints that all results satisfy.
     reference
         Where the method was published.
     ordered_only
         When it is made: whether the method uses the order of the categories; adds ``"order"`` to its `needs`.
     queries_only
-        Whether the method changes the answers of set and range queries and leaves the estimate as it is.
+        Whether the method changes the answers of set and range queries and does not change the estimate.
     keeps_order
         Whether a larger estimate never becomes smaller than a smaller one.
     fits
         A condition on noise and domain size beside the needs, for methods whose needs have no name.
     unbiased
-        Whether estimates that are right on average stay so.
+        Whether unbiased estimates stay unbiased.
     aliases, short
-        Other names, in small letters without hyphens and underscores; and one for sentences, where the title is long.
+        Other names, in small letters without hyphens and underscores; and a short title for sentences.
     largest
-        Domain size up to which it is among "all methods"; in larger ones it takes so long that it is run when named.
+        Domain size up to which it is among "all methods"; in larger domains it is slow, and runs only when named.
     needs
-        What it must be given: ``"estimate"`` (with that alone the figures of `noise` may be NaN); ``"iid"``, noise that
-        is alike in all entries; ``"haar"``, the variances of Haar differences; ``"pq"``; ``"likelihood"``;
-        ``"local_likelihood"``, of outputs that lie along the order of the values;
-        ``"pseudo_likelihood"``, for reports that support several values; ``"order"``, an ordered domain; ``"ground"``,
-        a domain on which some categories are near others; ``"attackers"``, the share of the users who may send what
-        they like, and ``"targets"``, what they promote; ``"suspects"``, the reports that support every value of a set.
+        Inputs that it requires: ``"estimate"`` (with that alone the figures of `noise` may be NaN); ``"iid"``, noise
+        that is alike in all entries; ``"haar"``, the variances of Haar differences; ``"pq"``; ``"likelihood"``;
+        ``"local_likelihood"``, of outputs that lie along the order of the values; ``"pseudo_likelihood"``, for reports
+        that support several values; ``"order"``, an ordered domain; ``"ground"``, a domain on which some categories are
+        near others; ``"attackers"``, the share of the users who may report falsely, and ``"targets"``, the values they
+        promote; ``"suspects"``, the reports that support all values of a set.
     """
 
     name: str
@@ -106,11 +106,11 @@ class PostProcessor:
 
     @property
     def gives(self) -> frozenset[str]:
-        """What results keep: some of ``"nonnegative"``, ``"sums_to_one"``, ``"unbiased"``."""
+        """Properties of all results: some of ``"nonnegative"``, ``"sums_to_one"``, ``"unbiased"``."""
         return frozenset(name for name in ("nonnegative", "sums_to_one", "unbiased") if getattr(self, name))
 
     def accepts(self, noise: Noise, k: int) -> bool:
-        """Tell whether the method is for estimates of k frequencies with this noise, on a domain that suits it."""
+        """Return whether the method works for estimates of k frequencies with this noise, on a suitable domain."""
         return all(noise.offers(need, k) for need in self.needs - OF_DOMAIN) and (
             self.fits is None or self.fits(noise, k)
         )
@@ -126,7 +126,7 @@ class PostProcessor:
         return self.apply(Observed(np.asarray(estimate, dtype=np.float64), noise, domain=domain))
 
     def apply(self, observed: Observed) -> FloatArray:
-        """Apply the method to what was collected.
+        """Apply the method to a collection.
 
         Raises
         ------
@@ -151,7 +151,7 @@ class PostProcessor:
         return self.compute(observed)
 
     def compute(self, observed: Observed) -> FloatArray:
-        """Apply the method without asking whether it is for what was collected.
+        """Apply the method without checking whether it suits the collection.
 
         Raises
         ------
@@ -170,7 +170,7 @@ proper = partial(PostProcessor, nonnegative=True, sums_to_one=True)
 
 
 def possible(method: PostProcessor, protocol: Protocol, domain: Domain, n: int) -> bool:
-    """Tell whether a method goes with a protocol on a domain, for `n` users."""
+    """Return whether a method works with a protocol on a domain, for `n` users."""
     offered = domain.provides
     if (protocol.ordered_only and not domain.ordered) or (method.is_remedy and domain.attackers is None):
         return False

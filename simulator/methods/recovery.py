@@ -1,7 +1,7 @@
-"""Methods for collections that attackers may have poisoned: what they can take back, and at what price.
+"""Methods for collections that attackers may have poisoned: what they can undo, and at what cost.
 
-All of them end on the simplex. Each is told something: which share of the users the attackers may be, and some of them
-what they promote, or which reports stand out. None is told whether there was an attack.
+All of them end on the simplex. Each method gets the possible share of attackers; some also get the targets, or the
+reports that stand out. No method gets to know whether there was an attack.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ def norm_min(observed: Observed) -> FloatArray:
 
 
 def recover(observed: Observed) -> FloatArray:
-    """Take off what fakes of unknown targets are taken to add: evenly from all positive estimates.
+    """Subtract the assumed sum of fakes of unknown targets evenly from all positive estimates.
 
     Sun, Ye, Hu, Duan, Wo, Xu, Yang, "LDPRecover: recovering frequencies from poisoning attacks against local
-    differential privacy", ICDE 2024. With m fakes beside n honest users and ``eta = m / n`` the estimate is ``(f + eta
-    y) / (1 + eta)``, f that of the honest reports and y that of the fakes. Fakes that each support one value add up to
-    ``sum y = (1 - k q) / (p - q)``, which is spread over the positive estimates.
+    differential privacy", ICDE 2024. With m fakes beside n honest users and ``eta = m / n`` the estimate is
+    ``(f + eta y) / (1 + eta)``, f that of the honest reports and y that of the fakes. Fakes that each support a single
+    value add up to ``sum y = (1 - k q) / (p - q)``, which is spread over the positive estimates.
     """
     raw, (p, q) = _raw(observed), _probabilities(observed)
     positive = raw > 0
@@ -46,10 +46,10 @@ def recover(observed: Observed) -> FloatArray:
 
 
 def recover_known(observed: Observed) -> FloatArray:
-    """Take off what fakes are taken to add who each support one of the known targets, and nothing else.
+    """Subtract the assumed sum of fakes that each support a single known target, and nothing else.
 
     LDPRecover with partial knowledge, by the same authors: ``y = -q / (p - q)`` for all other values, and the targets
-    share what is left of the sum.
+    share the rest of the sum.
     """
     raw, (p, q) = _raw(observed), _probabilities(observed)
     targets = list(_attackers(observed).targets)
@@ -59,12 +59,12 @@ def recover_known(observed: Observed) -> FloatArray:
 
 
 def subtract_fakes(observed: Observed) -> FloatArray:
-    """Take off the most that fakes can add to known targets.
+    """Subtract the maximum that fakes can add to known targets.
 
-    The step of LDPRecover with what the maximal gain attack of Cao, Jia, Gong sends: each report supports every target,
-    or as many as reports of a fixed size hold, and elsewhere as many values as are usual. What comes back is the
-    estimate of the honest reports, but for noise, if all the fakes that are feared are there and do that; fewer of them
-    are over-corrected.
+    The step of LDPRecover with the reports of the maximal gain attack of Cao, Jia, Gong: each report supports each
+    target, or as many as reports of a fixed size hold, and elsewhere the usual number of values. The result is the
+    estimate of the honest reports, up to noise, if all assumed fakes exist and act so. With fewer fakes the correction
+    is too large.
     """
     raw, (p, q) = _raw(observed), _probabilities(observed)
     k, targets = raw.shape[-1], list(_attackers(observed).targets)
@@ -79,16 +79,16 @@ def subtract_fakes(observed: Observed) -> FloatArray:
 
 
 def drop_fakes(observed: Observed) -> FloatArray:
-    """Drop the reports that support every value of a set, if those are more than honest users could be.
+    """Drop the reports that support all values of a set, if there are too many for honest users.
 
     The detection of fake users of Cao, Jia, Gong, Section 6.2: fakes that promote r values support all of them, which
-    an honest report does with probability ``q^r``, or ``p q^(r-1)`` if its user holds one of them. Dropped where the
-    reports are more than honest users give for any of the sets of r values, whatever they hold, but with probability
-    `FALSE_ALARM` (Bernstein's inequality, and the union bound over all sets). Honest reports are as many again among
-    those that stay, so that what is expected of them is put back. Nothing is dropped where nothing stands out.
+    an honest report does with probability ``q^r``, or ``p q^(r-1)`` if its user holds a value of the set. The reports
+    are dropped if honest users, whatever their values, give so many for any set of r values only with probability
+    `FALSE_ALARM` (Bernstein's inequality, and the union bound over all sets). The expected number of dropped honest
+    reports is put back. If no set stands out, nothing is dropped.
     """
     raw, (p, q), suspects, tally = _raw(observed), _probabilities(observed), observed.suspects, observed.tally
-    assert suspects is not None  # noqa: S101 - what the method needs
+    assert suspects is not None  # noqa: S101 - guaranteed by the needs of the method
     assert tally is not None  # noqa: S101
     k, n, values = raw.shape[-1], tally.n, suspects.values
     r = len(values)
@@ -100,7 +100,7 @@ def drop_fakes(observed: Observed) -> FloatArray:
     for _ in range(ROUNDS if suspicious.any() else 0):
         match = other + share * (own - other)
         fakes = np.clip((users - n * match) / (1 - match), 0.0, n - 1.0)
-        stays = (tally.counts - suspects.counts) / np.maximum(n - users, 1.0)  # supports of one report that stays
+        stays = (tally.counts - suspects.counts) / np.maximum(n - users, 1.0)  # supports of a remaining report
         honest = tally.counts - suspects.counts + (users - fakes) * stays
         honest[..., values] = tally.counts[..., values] - fakes
         estimate = np.where(suspicious, (honest / (n - fakes) - q) / (p - q), raw)
@@ -111,7 +111,7 @@ def drop_fakes(observed: Observed) -> FloatArray:
 def most_honest(n: int, k: int, r: int, probability: float) -> float:
     """Return how many of n honest reports support all of any r of k values, but with probability `FALSE_ALARM`.
 
-    probability: that one of them supports a certain set.
+    probability: that an honest report supports a certain set.
     """
     sets = math.lgamma(k + 1) - math.lgamma(r + 1) - math.lgamma(k - r + 1)
     surprise, mean = sets - math.log(FALSE_ALARM), n * probability
@@ -119,7 +119,7 @@ def most_honest(n: int, k: int, r: int, probability: float) -> float:
 
 
 def _without(observed: Observed, added: FloatArray) -> FloatArray:
-    """Return what is left of the estimate without so much from each fake user, on the simplex."""
+    """Return the estimate on the simplex after subtracting the given sum from each fake user."""
     share = _attackers(observed).share
     ratio = share / (1 - share)
     return norm_sub((1 + ratio) * _raw(observed) - ratio * added, observed.noise)

@@ -1,4 +1,4 @@
-"""The methods of Wang et al.: clip, cut, shift and scale, or look for a point of the simplex by one sort."""
+"""The methods of Wang et al.: clip, cut, shift and scale, or find a point of the simplex by sorting."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def base_pos(estimate: FloatArray, noise: Noise) -> FloatArray:
 
 
 def base_cut(estimate: FloatArray, noise: Noise) -> FloatArray:
-    """Set to 0 what a value of frequency 0 could have reached: below ``T = quantile(1 - 2/k) * sd``.
+    """Set to 0 all estimates that a value of frequency 0 could have reached: below ``T = quantile(1 - 2/k) * sd``.
 
-    For k of at most 4 that quantile is not positive, and the threshold stays at 0. Each value has the sd of its own
-    noise, which differs between the blocks of Hadamard response.
+    For k of at most 4 that quantile is not positive, and the threshold stays at 0. Each value has a separate noise sd,
+    which differs between the blocks of Hadamard response.
     """
     k = estimate.shape[-1]
     quantile = NormalDist().inv_cdf(1 - FALSE_POSITIVES / k) if k > 2 * FALSE_POSITIVES else 0.0
@@ -51,10 +51,10 @@ def norm_mul(estimate: FloatArray, noise: Noise) -> FloatArray:
 def norm_sub(estimate: FloatArray, noise: Noise) -> FloatArray:
     """Return the nearest point of the probability simplex: ``max(estimate + delta, 0)`` that sums to 1.
 
-    The constrained least-squares solution (Wang et al., Section IV-C), exact by one sort (Held, Wolfe, Crowder,
+    The constrained least-squares solution (Wang et al., Section IV-C), exact by sorting (Held, Wolfe, Crowder,
     "Validation of subgradient optimization", 1974).
     """
-    # The projection does not feel a common shift; taking the maximum off keeps all digits however large the noise.
+    # A common shift does not change the projection; subtracting the maximum keeps all digits however large the noise.
     shifted = estimate - estimate.max(axis=-1, keepdims=True)
     return np.maximum(shifted - _level(shifted, 0.0), 0.0)
 
@@ -63,7 +63,7 @@ def mle_apx(estimate: FloatArray, noise: Noise) -> FloatArray:
     """Minimise ``sum (f - estimate)^2 / variance(f)`` over the simplex, with the full variance ``a + b f``.
 
     The approximate maximum likelihood of Wang et al., Section IV-D (the log-variance term of a Gaussian likelihood is
-    left out there and here). At the optimum ``(estimate - f) / (a + b f)`` is one constant on the support, which gives
+    omitted there and here). At the optimum ``(estimate - f) / (a + b f)`` is constant on the support, which gives
     ``f = (estimate - t) / (1 + r t)`` with ``r = b / a``. For r < 0 (g = 2 hashing) that has no solution once an
     estimate reaches ``-1 / r``, above 1; such rows are projected by `norm_sub` instead.
     """

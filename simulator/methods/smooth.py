@@ -22,7 +22,7 @@ PILOT_STEPS = 16  # of EM from equal frequencies, where the curve begins
 EVEN = ((2, 24),)
 STRETCHED = ((1, 48), (2, 32))
 MASS = 0.8  # how far places are stretched: the share of the mass in the distance between neighbours
-PILOT_CELLS, CELLS = 96, 192  # of the line; each value has its own where there are no more values than that
+PILOT_CELLS, CELLS = 96, 192  # of the line; smaller domains have a cell per value
 POINTS = np.array([[0.0], [0.5], [1.0]])  # of a cell, through which a parabola runs
 PRECISIONS = np.exp(np.arange(-14.0, 9.0))  # of the first wave: which, is weighed by likelihood
 ROUNDS, MOVE = 4, 0.1  # of Newton's, and the root mean square change of the logarithm that ends them
@@ -34,12 +34,12 @@ FOLLOWED = 50  # rounds of EM that follow at most
 def em_stopped(observed: Observed) -> FloatArray:
     """Return frequencies ``(..., k)`` from accelerated EM that begins at a smooth curve and is stopped early.
 
-    The curve is about the posterior mean where the logarithm of the density is a sum of cosines whose coefficients
-    fall with their number, or with its square: a random walk, and one that is summed once more. The cosines run over
+    The curve is about the posterior mean where the logarithm of the density is a sum of cosines whose coefficients fall
+    with their number, or with its square: a random walk, and a random walk that is summed again. The cosines run over
     the places, or over places that are stretched where a few steps of EM have their mass, so that spikes and edges may
-    be sharp. How rough each may be, and how much each counts, is decided for each row by its marginal likelihood, by
-    Laplace's method in every Newton step (Gu, "Cross-validating non-Gaussian data", J. Comput. Graph. Statist. 1992,
-    for this order of things). Cosines are made of parabolas, one in each of many cells of the stretched line.
+    be sharp. The roughness and weight of each prior are set for each row by its marginal likelihood, by Laplace's
+    method in every Newton step (Gu, "Cross-validating non-Gaussian data", J. Comput. Graph. Statist. 1992, for this
+    order of things). Cosines are approximated by parabolas, with a parabola in each cell of the stretched line.
 
     EM goes on from there until the score is no larger than it would be on average if the frequencies were the truth.
     A last step goes from the curve to the users that were drawn from it.
@@ -48,20 +48,20 @@ def em_stopped(observed: Observed) -> FloatArray:
 
 
 def smooth_curve(likelihood: Likelihood, counts: IntArray) -> FloatArray:
-    """Return the curve ``(k,)`` alone, given how often each output was seen ``(outputs,)``, from even frequencies on.
+    """Return only the curve ``(k,)``, given counts of the outputs ``(outputs,)``, starting from equal frequencies.
 
-    As `em_stopped` says, without the EM that follows what such curves cannot say. It is above 0 everywhere.
+    As in `em_stopped`, without the EM steps that fit the rest after the curve. It is above 0 everywhere.
     """
     row, even = _Row(likelihood, counts.astype(np.float64)), _even(likelihood)
     return np.maximum(_curve(row, even, row.approached(np.zeros(likelihood.shape[0]), even)), LEAST)
 
 
 def drawn_curves(likelihood: Likelihood, counts: FloatArray, draws: int, rng: np.random.Generator) -> FloatArray:
-    """Draw frequencies ``(draws, k)`` that may be behind a tally, given how often each output was seen ``(outputs,)``.
+    """Draw frequencies ``(draws, k)`` that may have produced a tally, given counts of the outputs ``(outputs,)``.
 
     From the posterior of the curve, by Laplace's method: a prior and a precision in proportion to their marginal
-    likelihood, then coefficients. EM goes on from each draw as `em_stopped` says, so that what no curve can say is in
-    all of them.
+    likelihood, then coefficients. EM continues from each draw as in `em_stopped`, so that all draws have features that
+    no curve can express.
     """
     climb = Climb(likelihood, counts[None, :])
     row = _Row(likelihood, climb.counts[0])
@@ -80,7 +80,7 @@ def drawn_curves(likelihood: Likelihood, counts: FloatArray, draws: int, rng: np
 
 
 class LineCells:
-    """A line of places cut into cells of one size around its middle; the first and the last cell take the rest.
+    """A line of places cut into cells of equal size around its middle; the first and last cell take the rest.
 
     size: places of a cell. Where it is no whole number, two cells share a place.
     """
@@ -114,7 +114,7 @@ class LineCells:
 
 
 class _Prior(NamedTuple):
-    """Coefficients that fall with a power of their number, of so many waves from a first one on."""
+    """Prior of coefficients that fall with a power of their number, for a range of waves."""
 
     order: int
     number: int
@@ -154,11 +154,11 @@ class _Basis:
         used = cell[starts]
         powers = np.stack([np.ones(k), 2 * (places - cell) - 1, np.empty(k)])
         np.square(powers[1], out=powers[2])
-        even, stretched = (min(max(number for _, number in own), k - 1) for own in (EVEN, STRETCHED))
+        even, stretched = (min(max(number for _, number in orders), k - 1) for orders in (EVEN, STRETCHED))
         points = np.interp(((used + POINTS) / cells).ravel(), np.append(0.0, ends), np.arange(k + 1) / k)
         parabolas = np.concatenate([_parabolas(points, even), _even_parabolas(cells, stretched)[:, used]], axis=2)
         lines = ((0, EVEN), (even, STRETCHED))
-        priors = tuple(_Prior(order, min(most, k - 1), first) for first, own in lines for order, most in own)
+        priors = tuple(_Prior(order, min(most, k - 1), first) for first, orders in lines for order, most in orders)
         forward, lengths = likelihood.in_cells(np.append(starts, k))
         return cls(parabolas, powers, np.cumsum(begins) - 1, starts, forward, lengths, priors)
 
@@ -167,8 +167,8 @@ class _Basis:
         if priors == self.priors:
             return self
         first, end = min(prior.first for prior in priors), max(prior.waves.stop for prior in priors)
-        own = tuple(prior._replace(first=prior.first - first) for prior in priors)
-        return replace(self, parabolas=np.ascontiguousarray(self.parabolas[..., first:end]), priors=own)
+        shifted = tuple(prior._replace(first=prior.first - first) for prior in priors)
+        return replace(self, parabolas=np.ascontiguousarray(self.parabolas[..., first:end]), priors=shifted)
 
     def sums(self, weights: FloatArray) -> FloatArray:
         """Return the sums in each cell ``(3, cells)`` of weights ``(k,)`` times the powers of the places."""
@@ -176,27 +176,27 @@ class _Basis:
 
     def curve(self, coefficients: FloatArray) -> FloatArray:
         """Return the sum of the waves with such coefficients at each value ``(k,)``."""
-        own = (self.parabolas @ coefficients).take(self.cell, axis=1)
-        own *= self.powers
-        return own.sum(axis=0)
+        logarithms = (self.parabolas @ coefficients).take(self.cell, axis=1)
+        logarithms *= self.powers
+        return logarithms.sum(axis=0)
 
 
 @dataclass(frozen=True, eq=False)
 class _Posterior:
-    """What a tally says of one prior: for each precision the mean, and how likely that precision is."""
+    """Posterior under a given prior: for each precision the mean, and the probability of that precision."""
 
     prior: _Prior
     directions: FloatArray  # columns: coefficients ``(waves, waves)``
     along: FloatArray  # the means in these directions ``(precisions, waves)``
-    sums: FloatArray  # what one over the variance is in them ``(precisions, waves)``
-    likely: FloatArray  # log marginal likelihood ``(precisions,)``, but for what all posteriors have in common
+    sums: FloatArray  # 1 / variance of the waves ``(precisions, waves)``
+    likely: FloatArray  # log marginal likelihood ``(precisions,)``, up to a constant common to all posteriors
 
     @classmethod
     def of(cls, prior: _Prior, information: FloatArray, slope: FloatArray) -> _Posterior:
         """Return it where the log-likelihood is of second order in the coefficients of all waves."""
-        own, sd = prior.waves, np.arange(1.0, prior.number + 1) ** -prior.order
-        values, vectors = np.linalg.eigh(sd[:, None] * information[own, own] * sd)
-        turned = (sd * slope[own]) @ vectors
+        band, sd = prior.waves, np.arange(1.0, prior.number + 1) ** -prior.order
+        values, vectors = np.linalg.eigh(sd[:, None] * information[band, band] * sd)
+        turned = (sd * slope[band]) @ vectors
         sums = np.maximum(values, 0.0) + PRECISIONS[:, None]
         along = turned / sums
         likely = (along @ turned - np.log(sums / PRECISIONS[:, None]).sum(axis=1)) / 2
@@ -207,20 +207,20 @@ class _Posterior:
         return self.directions @ (weights @ self.along)
 
     def drawn(self, precision: int, rng: np.random.Generator) -> FloatArray:
-        """Draw coefficients of the prior's waves under one of the precisions."""
+        """Draw coefficients of the prior's waves under a random precision."""
         noise = rng.standard_normal(self.along.shape[1]) / np.sqrt(self.sums[precision])
         return self.directions @ (self.along[precision] + noise)
 
 
 @dataclass(frozen=True, eq=False)
 class _Row:
-    """One tally ``(outputs,)``, and Newton steps towards the posterior of a logarithm ``(k,)``."""
+    """A tally ``(outputs,)``, and Newton steps towards the posterior of a logarithm ``(k,)``."""
 
     likelihood: Likelihood
     counts: FloatArray
 
     def approached(self, logarithm: FloatArray, basis: _Basis, rounds: int = ROUNDS) -> FloatArray:
-        """Return a logarithm after so many steps, or fewer where one is small."""
+        """Return a logarithm after the given number of steps, or earlier when a step is small."""
         for _ in range(rounds):
             frequencies = normalised(logarithm)
             posteriors = self._posteriors(logarithm, frequencies, basis)
@@ -228,8 +228,8 @@ class _Row:
             weights = np.exp(likely - likely.max())
             weights /= weights.sum()
             coefficients = np.zeros(basis.parabolas.shape[2])
-            for one, own in zip(posteriors, weights, strict=True):
-                coefficients[one.prior.waves] += one.mean(own)
+            for posterior, weight in zip(posteriors, weights, strict=True):
+                coefficients[posterior.prior.waves] += posterior.mean(weight)
             change = basis.curve(coefficients) - logarithm
             change -= frequencies @ change
             logarithm = logarithm + min(1.0, MOST_MOVE / max(float(np.abs(change).max()), LEAST)) * change
@@ -240,7 +240,7 @@ class _Row:
         return logarithm
 
     def _posteriors(self, logarithm: FloatArray, frequencies: FloatArray, basis: _Basis) -> list[_Posterior]:
-        """Take the log-likelihood for its second order here: then all posteriors are known.
+        """Approximate the log-likelihood to second order here: then all posteriors have a closed form.
 
         The slope is exact, the information that of frequencies that are even within cells.
         """
@@ -271,14 +271,14 @@ def _stopped(climb: Climb) -> FloatArray:
 
 
 def _even(likelihood: Likelihood) -> _Basis:
-    """Return the waves over the places alone, as they are."""
+    """Return only the waves over the unstretched places."""
     k = likelihood.shape[0]
     basis = _Basis.over(likelihood, np.arange(1, k + 1) / k, PILOT_CELLS)
     return basis.of(basis.priors[: len(EVEN)])
 
 
 def _begun(climb: Climb) -> FloatArray:
-    """Return the logarithms ``(rows, k)`` after some steps of EM, on cells if the likelihood has a coarser one."""
+    """Return the logarithms ``(rows, k)`` after some steps of EM, on cells if the likelihood has a coarser form."""
     (k, outputs), coarser = climb.likelihood.shape, climb.likelihood.coarser(CELL, WINDOW)
     if coarser is not None:
         (cells, groups), counts = coarser.shape, climb.counts
@@ -311,7 +311,7 @@ def _even_parabolas(cells: int, number: int) -> FloatArray:
 
 
 def _parabolas(points: FloatArray, number: int) -> FloatArray:
-    """Return the parabolas through cosines at the starts, middles and ends of cells, one after another ``(3 cells,)``.
+    """Return the parabolas through cosines at the starts, middles and ends of cells, in sequence ``(3 cells,)``.
 
     Their coefficients ``(3, cells, number)`` are those of the powers of the place in a cell, from -1 to 1.
     """
@@ -337,7 +337,7 @@ def excess(climb: Climb, frequencies: FloatArray) -> FloatArray:
     """Return by how much the squares of the score exceed their mean under frequencies ``(rows, k)``: ``(rows,)``.
 
     The score of a value is the relative change that a step of EM makes to its frequency; the squares are weighted by
-    the frequencies and counted in units of one user's.
+    the frequencies and divided by those of a single user.
     """
     users = climb.counts.sum(axis=1)
     likely = climb.likelihood.forward(frequencies) + LEAST

@@ -11,7 +11,7 @@ SUMMARIES = POSTERIOR_MEAN, POSTERIOR_MEDIAN = "posterior_mean", "posterior_medi
 
 
 class Methods(dict[str, PostProcessor]):
-    """The table of methods by name; it lists its members, and gives the summaries as well when asked for one.
+    """The table of methods by name; it lists its members, and also returns the summaries by name.
 
     Attributes
     ----------

@@ -12,10 +12,10 @@ from simulator.methods.empirical_bayes import sigmoid
 from simulator.methods.observed import Observed
 from simulator.protocols.dyadic import differences, divided, nodes_at
 
-SCALES = np.array([0.0, 0.02, 0.05, 0.12, 0.3, 1.0])  # prior sd around what is expected, as shares of a node's mass
+SCALES = np.array([0.0, 0.02, 0.05, 0.12, 0.3, 1.0])  # prior sd around the expected value, as shares of a node's mass
 STEPS = 25
-ZEROS, ENOUGH = 3.0, 32.0  # differences of 0 that the prior of 32 nodes is taken to have seen; fewer for fewer
-ALIKE = 2.0  # differences like those of the coarser level that it is taken to have seen
+ZEROS, ENOUGH = 3.0, 32.0  # pseudo-count of 0 differences for a prior of 32 nodes; fewer for fewer nodes
+ALIKE = 2.0  # pseudo-count of differences like those of the coarser level
 INTERPOLATED = 1 / 8  # of the difference of the neighbours' masses: exact where a density is quadratic
 EVIDENCE = 2.0  # log-likelihood that all levels must gain over equal frequencies to be believed half
 ALIGNED = 4  # levels of more nodes than this are shifted
@@ -26,18 +26,18 @@ FAINTEST = np.float32(1e-30)  # least likelihood of a difference, relative to th
 
 
 def tree_eb(observed: Observed) -> FloatArray:
-    """Return frequencies ``(..., k)`` made from the root of a tree down, by posterior means of what divides each node.
+    """Return frequencies ``(..., k)`` from the root of a tree down, by posterior means of each node's difference.
 
     The difference of the halves of a node lies between minus and plus its mass. The prior of a level is a mixture of 0,
-    of what the masses of both neighbours suggest (average interpolation; Donoho, "Smooth wavelet decompositions with
-    blocky coefficient kernels", 1993), exactly or with an sd of 0.02 to 1 times that mass, and of all mass on one side;
-    at the root all weights but the last are even, below those of a level are fitted by EM, drawn to 0 and to those of
-    the level above. The noise is that of the Haar differences that the covariance states: trees of levels and oracles
-    of the leaves are served alike. On all but the coarsest levels, what divides a node is taken from all shifts of the
-    tree instead: there, any two adjacent blocks of one length, of the estimate and its mirror image, are the halves of
-    a node, with the prior of the level, and a block has the mean mass of the two nodes that it is a half of. Where all
-    levels together gain hardly any likelihood over equal frequencies, the two answers are averaged in proportion to
-    their likelihoods. Non-negative with sum 1 by construction.
+    of the value that the masses of both neighbours suggest (average interpolation; Donoho, "Smooth wavelet
+    decompositions with blocky coefficient kernels", 1993), exactly or with an sd of 0.02 to 1 times that mass, and of
+    all mass on one side; at the root all weights but the last are even, below those of a level are fitted by EM, drawn
+    to 0 and to those of the level above. The noise is that of the Haar differences that the covariance states: trees of
+    levels and oracles of the leaves are served alike. On all but the coarsest levels, the difference at a node comes
+    from all shifts of the tree instead: there, any two adjacent blocks of equal length, of the estimate and its mirror
+    image, are the halves of a node, with the prior of the level. A block has the mean mass of the two nodes that it is
+    a half of. Where all levels together gain hardly any likelihood over equal frequencies, the two answers are averaged
+    in proportion to their likelihoods. Non-negative with sum 1 by construction.
 
     Raises ValueError if there is no estimate.
     """
@@ -108,7 +108,7 @@ class _Level:
         self._masses = np.minimum(masses / self._sd, FARTHEST)
         self._expected = np.clip(expected / self._sd, -self._masses, self._masses)
         self._beside = self._details - self._expected
-        # Half a Gaussian around plus the mass, half one around minus it.
+        # Density of two Gaussians with weights of a half, around plus the mass and around minus the mass.
         self._side = self._details * self._masses
         prior = np.square(self._masses.astype(np.float32)[:, None] * SCALES.astype(np.float32)[:, None])
         total = prior + np.float32(1)
@@ -163,9 +163,9 @@ class _Level:
 def _shifted(rows: FloatArray, fit: _Fit, noise: FloatArray) -> FloatArray:
     """Return posterior means ``(rows, k)`` from all shifts of the tree over the estimate and its mirror images.
 
-    Nodes are numbered by their middle, from 0 to k; what is beyond an end is the mirror image of what is within. A
-    node has its middle half of its length before that of the node whose left half it is, and as far after that of the
-    one whose right half it is.
+    Nodes are numbered by their middle, from 0 to k. Beyond an end the estimate is its mirror image. A node has its
+    middle half of its length before that of the node whose left half it is, and as far after that of the node whose
+    right half it is.
     """
     k = rows.shape[1]
     running, middles = _running(rows), np.arange(k + 1)
@@ -192,7 +192,7 @@ def _shifted(rows: FloatArray, fit: _Fit, noise: FloatArray) -> FloatArray:
 
 
 def _running(rows: FloatArray) -> FloatArray:
-    """Return running sums ``(rows, k + 1)``, the empty one first."""
+    """Return running sums ``(rows, k + 1)``, the empty sum first."""
     return np.concatenate([np.zeros((len(rows), 1)), np.cumsum(rows, axis=1)], axis=1)
 
 
@@ -222,8 +222,8 @@ def _reflected(places: IntArray, k: int) -> IntArray:
 def shifted_variances(k: int, variances: tuple[FloatArray, ...]) -> FloatArray:
     """Return the variances ``(levels, k - 1)`` of differences of two blocks of 1, 2, 4, ... that meet at 1 to k - 1.
 
-    Such a difference is that of three running sums, and the estimate of a running sum takes a share of one Haar
-    difference of each height: of that whose node it cuts. Where k is no power of 2, nearly so.
+    Such a difference is that of three running sums, and the estimate of a running sum takes a share of a Haar
+    difference at each height: that of the node it cuts. Where k is no power of 2, nearly so.
     """
     scale = float(variances[0][0]) or 1.0
     return np.maximum(scale * _relative(k, tuple((own / scale).tobytes() for own in variances)), LEAST)

@@ -14,16 +14,16 @@ from simulator.protocols.oracle import Noise
 SCALES = np.array([0.0, 1.0, 2.0, 4.0, 8.0, 16.0])  # sd of the prior's components, in noise sd; 0: no coefficient
 BIN, TOP = 0.125, 16.0  # bins of absolute coefficients, in noise sd
 ITERATIONS = 20
-PSEUDO_COUNTS = 2.0  # coefficients of 0 that the fit of at least 16 is taken to have seen; fewer for fewer
-COARSE, COARSE_PSEUDO_COUNTS = 8.0, 0.5  # levels with fewer coefficients than this share one prior, and their own zeros
-COARSEST = 3.0  # levels with fewer than this carry the cumulative distribution: left alone where there is any signal
+PSEUDO_COUNTS = 2.0  # pseudo-count of zero coefficients for a fit of at least 16; proportionally fewer for fewer
+COARSE, COARSE_PSEUDO_COUNTS = 8.0, 0.5  # levels with fewer coefficients than this share a prior
+COARSEST = 3.0  # levels with fewer than this carry the cumulative distribution: kept unchanged if there is any signal
 SIGNAL, EVIDENCE = 2.0, 1.0  # log-likelihood that the coarse levels, and all levels, must gain to be believed half
 
 _CENTRES = np.arange(0.0, TOP, BIN) + BIN / 2
 TOTAL = 1 + SCALES**2
 _LOGS = -(_CENTRES[:, None] ** 2) / (2 * TOTAL) - np.log(TOTAL) / 2
 KERNEL = np.exp(_LOGS - _LOGS.max(axis=1, keepdims=True))  # likelihood of each bin under each component
-KEPT = SCALES**2 / TOTAL  # what each component keeps of a coefficient
+KEPT = SCALES**2 / TOTAL  # share of a coefficient that each component keeps
 
 
 def wavelet_eb(estimate: FloatArray, noise: Noise) -> FloatArray:
@@ -31,10 +31,10 @@ def wavelet_eb(estimate: FloatArray, noise: Noise) -> FloatArray:
 
     Translation-invariant Haar transform (Coifman, Donoho, "Translation-invariant de-noising", 1995) of the estimate and
     its mirror image, so that any k will do and neither end is torn. On each level (the coarse ones together) the
-    coefficients get a prior of their own, a mixture of 0 and five Gaussians (Stephens, "False discovery rates: a new
-    deal", 2017), fitted by marginal likelihood under the known noise, and become posterior means (Johnstone, Silverman,
-    "Empirical Bayes selection of wavelet thresholds", 2005). The coarsest levels are left as they are if the coarse
-    ones hold a signal. Where all levels together gain hardly any likelihood over equal frequencies, the two answers are
+    coefficients get a separate prior, a mixture of 0 and five Gaussians (Stephens, "False discovery rates: a new deal",
+    2017), fitted by marginal likelihood under the known noise, and become posterior means (Johnstone, Silverman,
+    "Empirical Bayes selection of wavelet thresholds", 2005). The coarsest levels stay unchanged if the coarse levels
+    have a signal. Where all levels together gain hardly any likelihood over equal frequencies, the two answers are
     averaged in proportion to their likelihoods. The order of the estimates is not kept.
     """
     shape = estimate.shape
@@ -53,7 +53,8 @@ def wavelet_eb(estimate: FloatArray, noise: Noise) -> FloatArray:
         kept = detail * np.take_along_axis(kept_shares(weights), places[level], axis=1)
         if sizes[level] < COARSEST:
             kept = priors.signal * detail + (1 - priors.signal) * kept
-        # Each place is rebuilt from the two blocks it belongs to: as left half of one, and as right half of the other.
+        # Each place is rebuilt from the two blocks it belongs to: as left half of the first, and as right half of the
+        # second.
         smooth = ((smooth + kept) + np.roll(smooth - kept, 2**level, axis=1)) / 2
     trust = sigmoid(priors.gain - EVIDENCE)
     return norm_sub((trust * smooth[:, :k] + (1 - trust) / k).reshape(shape), noise)
@@ -70,7 +71,7 @@ def level_sd(sd: float, level: int) -> float:
 
 
 def half_differences(extended: FloatArray) -> tuple[list[FloatArray], FloatArray]:
-    """Return half differences of neighbouring block means at every place, finest first, and the last block means."""
+    """Return half differences of neighbouring block means at each place, finest first, and the last block means."""
     details, smooth, half = [], extended, 1
     while 2 * half <= extended.shape[1]:
         following = np.roll(smooth, -half, axis=1)
@@ -116,7 +117,7 @@ def fit_priors(places: list[IntArray], sizes: list[float]) -> Priors:
 
 
 def kept_shares(weights: FloatArray) -> FloatArray:
-    """Return what is kept of a coefficient in each bin, ``(rows, bins)``, under components of these weights."""
+    """Return the share of a coefficient kept in each bin, ``(rows, bins)``, under components of these weights."""
     shares = mix(weights * KEPT, KERNEL.T) / mix(weights, KERNEL.T)
     shares[:, -1] = 1.0  # holds all above: of 1,000 sd the widest component would take 4 sd away
     return shares
@@ -130,7 +131,7 @@ def tally_bins(places: IntArray) -> FloatArray:
 
 
 def fit_weights(shares: FloatArray, size: float, pseudo_counts: float) -> FloatArray:
-    """Return the components' weights ``(rows, components)`` after 20 EM steps from one half of 0 and even others."""
+    """Return the components' weights ``(rows, components)`` after 20 EM steps from 1/2 for 0, equal for the others."""
     weights = np.tile(np.array([0.5, *[0.1] * 5]), (len(shares), 1))
     for _ in range(ITERATIONS):
         weights = size * weights * mix(shares / mix(weights, KERNEL.T), KERNEL)

@@ -33,7 +33,7 @@ def wavelet_eb_grid(estimate: FloatArray, noise: Noise, rows: int, columns: int)
     """Return `wavelet_eb` in two dimensions: of raw estimates ``(..., rows * columns)`` with noise alike in all cells.
 
     The square Haar transform at every shift, of the grid and its mirror images; each level has three details (across,
-    down, diagonal), each with a prior of its own. Everything else as in one dimension, see
+    down, diagonal), each with a separate prior. Everything else as in one dimension, see
     `simulator.methods.wavelet.wavelet_eb`.
 
     Raises ValueError if the estimate is not for such a grid.

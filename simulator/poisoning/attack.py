@@ -1,4 +1,4 @@
-"""One attack on one collection: the honest reports, those of the fakes, and the reports that a search would find."""
+"""An attack on a collection: the honest reports, the fake reports, and the reports that a search would find."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from simulator.seeding import rng_for
 
 RANDOM, MAXIMAL, NOBODY = "random_value", "maximal_gain", "nobody"
 ATTACKS = (RANDOM, MAXIMAL)
-TARGETS = 10  # values an attacker promotes, as in the source; in small domains every tenth, at least one
-SMALLEST_SET = 2  # supporting one value, as every report does, makes no report stand out
+TARGETS = 10  # values an attacker promotes, as in the source; in small domains a tenth of the values, at least 1
+SMALLEST_SET = 2  # support for a single value, as in all reports, does not make a report stand out
 
 
 def draw_targets(k: int, seed: int) -> IntArray:
-    """Return the values that the attacker promotes, ``(targets,)``: an even draw."""
+    """Return the values that the attacker promotes, ``(targets,)``: a uniform draw."""
     targets = max(1, min(TARGETS, k // 10))
     return np.sort(rng_for(seed, "poisoning", "targets", k).choice(k, size=targets, replace=False))
 
 
 class PoisonedCollection(NamedTuple):
-    """What is collected of honest users and fakes: the tally, and the reports that support all targets."""
+    """Collection from honest users and fakes: the tally, and the reports that support all targets."""
 
     tally: Tally
-    suspects: Suspects | None  # None where reports do not support values independently, or there is one target
+    suspects: Suspects | None  # None where reports do not support values independently, or there is a single target
 
 
 @dataclass(frozen=True)
 class Attack:
-    """What attackers do who control a share of the users.
+    """Attack by a share of the users.
 
     Attributes
     ----------
@@ -68,9 +68,9 @@ class Attack:
     def collect(
         self, protocol: Protocol, counts: IntArray, honest: np.random.Generator, fake: np.random.Generator
     ) -> PoisonedCollection | None:
-        """Draw one collection; None where nothing bounds what a fake report may claim.
+        """Draw a collection; None if fake reports are unbounded.
 
-        counts: ``(k,)`` users who hold each value; as many of them as there are fakes send what they like instead.
+        counts: ``(k,)`` users who hold each value; a number of them, the fakes, send false reports instead.
         honest, fake: streams of the two groups, so that the honest reports are the same in all attacks.
         """
         fakes, targets = self.fakes(int(counts.sum())), np.array(self.targets)
@@ -107,7 +107,7 @@ def _collection(parts: list[Screened], targets: IntArray, n: int) -> PoisonedCol
 
 
 def stacked(rows: list[PoisonedCollection]) -> PoisonedCollection:
-    """Return collections of equally many users as the rows of one."""
+    """Stack collections with equal numbers of users as rows."""
     tally = Tally.stack([row.tally for row in rows])
     suspects = [row.suspects for row in rows if row.suspects is not None]
     if len(suspects) < len(rows):

@@ -1,4 +1,4 @@
-"""Reports that support every value of a set: their law, and a search for the set among reports."""
+"""Reports that support all values of a set: their law, and a search for the set among reports."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from simulator.methods.observed import Suspects
 from simulator.methods.recovery import most_honest
 from simulator.protocols.oracle import binomial_support
 
-SHARE_OF_FAKES = 0.5  # a value joins a set that is supported by at least so many of the reports that support the rest
+SHARE_OF_FAKES = 0.5  # a value joins a set if at least this share of the reports with the set support it
 
 
 class Screened(NamedTuple):
@@ -25,12 +25,12 @@ class Screened(NamedTuple):
 
 
 def screened(counts: IntArray, values: IntArray, p: float, q: float, rng: np.random.Generator) -> Screened:
-    """Draw the supports of honest reports, those of the reports that support all of some values apart.
+    """Draw the supports of honest reports, with separate supports of reports that support all of some values.
 
-    For protocols whose reports support each value independently, the own one with probability p and any other with q.
-    Exact, at a cost that does not depend on the number of users: who supports the whole set is drawn first; the values
-    outside of it do not depend on that, and those inside are drawn one after the other, given that not all of them are
-    supported.
+    For protocols whose reports support each value independently, the true value with probability p and any other with
+    q. Exact, at a cost that does not depend on the number of users: the reports that support the whole set are drawn
+    first; the values outside of it do not depend on that, and those inside are drawn in sequence, given that not all of
+    them are supported.
 
     counts: ``(k,)`` users who hold each value.
     """
@@ -89,7 +89,7 @@ def frequent_set(supports: NDArray[np.bool_], p: float, q: float, *, largest: in
     bits = supports.astype(np.float32)
     together = bits.T @ bits
     single = np.diag(together) / n
-    # Two values of which one excludes the other are no pair of honest independence, so pairs are compared with that.
+    # Pairs are compared with independent supports, as two values that exclude each other are not independent.
     excess = together / n - np.outer(single, single)
     np.fill_diagonal(excess, -1.0)
     first = np.unravel_index(int(np.argmax(excess)), excess.shape)
@@ -112,7 +112,7 @@ def frequent_set(supports: NDArray[np.bool_], p: float, q: float, *, largest: in
 
 
 def suspects_of(supports: NDArray[np.bool_], values: IntArray) -> Suspects:
-    """Return the reports that support every one of some values, of ``(n, k)`` supports."""
+    """Return the reports that support all of the given values, from ``(n, k)`` supports."""
     chosen = supports[:, values].all(axis=1)
     return Suspects(np.asarray(values), np.array(chosen.sum()), supports[chosen].sum(axis=0))
 

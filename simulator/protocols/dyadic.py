@@ -28,7 +28,7 @@ def halves(nodes: RealArray) -> tuple[RealArray, RealArray]:
 
 
 def merged(nodes: RealArray) -> RealArray:
-    """Return the sums of the nodes one height up ``(..., ceil(m/2))``."""
+    """Return the sums of the nodes at the next height ``(..., ceil(m/2))``."""
     left, right = halves(nodes)
     return left + right
 
@@ -41,7 +41,7 @@ def sums_at(values: RealArray, height: int) -> RealArray:
 
 
 def doubled(parents: RealArray, below: int) -> RealArray:
-    """Return for each of the nodes ``(..., below)`` below what its parent has."""
+    """Return for each of the nodes ``(..., below)`` at the next lower height the entry of its parent."""
     return np.repeat(parents, 2, axis=-1)[..., :below]
 
 
@@ -55,7 +55,7 @@ def parts(k: int, height: int) -> FloatArray:
 
 
 def divided(parents: RealArray, difference: RealArray, nodes: int) -> RealArray:
-    """Return the nodes ``(..., nodes)`` below: left half ``(parent + difference) / 2``, right half the rest of it.
+    """Return the nodes ``(..., nodes)`` below: left half ``(parent + difference) / 2``, right half the rest.
 
     A parent without a right half is its left half.
     """
@@ -98,6 +98,6 @@ def weights_of_differences(rows: FloatArray) -> list[FloatArray]:
 
 
 def spread_of(rows: FloatArray, mass: FloatArray) -> FloatArray:
-    """Return the covariance of rows ``(m, nodes)`` of weights of one value drawn with these frequencies."""
+    """Return the covariance of rows ``(m, nodes)`` of weights, for a value drawn with these frequencies."""
     mean = rows @ mass
     return (rows * mass) @ rows.T - np.outer(mean, mean)

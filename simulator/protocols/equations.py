@@ -1,17 +1,17 @@
-"""Users whose reports are even draws from the solutions of one linear equation each, sampled and counted together.
+"""Sampling and counting of users whose reports are uniform draws from the solutions of a linear equation each.
 
 Two protocols report a vector that solves an equation of the user's value: Hadamard response over the field of two
-elements, projective geometry response over a field of q elements. Here the equation is ``s + <w, y> = 0`` with y
-in F_q^d. It is given by the vector ``(s, w)`` up to a factor, so there are about q^d different ones, and once the
-first coordinate of y is fixed what remains is an equation of the same kind, with one coordinate less. Users whose
-equations have become the same can be merged, whoever they are: that is why neither `spread` (draw a histogram of y)
-nor `collect` (add up a histogram over the solutions) needs to go through the q^(d-1) solutions of every equation. The
-recursion is the one by which Feldman, Nelson, Nguyen, Talwar, "Private frequency estimation via projective geometry",
-ICML 2022, count in; drawing with it is ours.
+elements, projective geometry response over a field of q elements. Here the equation is ``s + <w, y> = 0`` with y in
+F_q^d. It is given by the vector ``(s, w)`` up to a factor, so there are about q^d different equations. Once the first
+coordinate of y is fixed, the rest is an equation of the same kind, without that coordinate. Users whose equations have
+become the same are merged. So neither `spread` (draw a histogram of y) nor `collect` (add up a histogram over the
+solutions) needs to list the q^(d-1) solutions of each equation. The recursion is that of Feldman, Nelson, Nguyen,
+Talwar, "Private frequency estimation via projective geometry", ICML 2022, who count with it; drawing with it is new
+here.
 
-Vectors up to a factor are points: `points(t, q)` of them have t coordinates. The canonical one has a leading 1, and
-point i is the i-th in the order of the number that its coordinates spell in base q, so that a point keeps its number
-when zeros are put in front. The zero vector (no condition at all) comes last, as number ``points(t, q)``.
+Vectors up to a factor are points: `points(t, q)` of them have t coordinates. The canonical vector has a leading 1.
+Points are ordered by the base-q number of their coordinates, so that a point keeps its number when zeros are put in
+front. The zero vector (no condition at all) comes last, as number ``points(t, q)``.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def vectors(numbers: IntArray, t: int, q: int) -> IntArray:
 
 
 def _spelled(numbers: IntArray, t: int, q: int) -> IntArray:
-    """Return what the coordinates of the canonical vectors of points ``(m,)`` spell in base q."""
+    """Return the base-q numbers of the canonical vectors of points ``(m,)``."""
     starts = np.array([points(j, q) for j in range(t + 1)])
     free = np.searchsorted(starts, numbers, side="right") - 1  # coordinates after the leading 1
     added = np.array([q**j - points(j, q) for j in range(t)] + [-points(t, q)])
@@ -71,7 +71,7 @@ def numbers_of(rows: IntArray, q: int) -> IntArray:
 
 @lru_cache(maxsize=8)
 def _numbers_left(d: int, q: int) -> NDArray[np.int32]:
-    """Return the numbers of equations in d - 1 unknowns, by constant and by what their factors spell: (q, q^(d-1))."""
+    """Return the numbers of equations in d - 1 unknowns, by constant and number of their factors: (q, q^(d-1))."""
     rest = q ** (d - 1)
     table = np.empty((q, rest), dtype=np.int32)
     step = max(1, TABLE_CELLS // (q * d))
@@ -91,7 +91,7 @@ def solutions(numbers: IntArray, d: int, q: int) -> IntArray:
 
 
 def evenly(users: IntArray, cells: int, rng: np.random.Generator) -> IntArray:
-    """Draw for every user one of the cells, all equally likely: counts ``(m, cells)`` of users ``(m,)``."""
+    """Draw a cell for each user, all cells equally likely: counts ``(m, cells)`` of users ``(m,)``."""
     many, counts, row, cell = _drawn(users, cells, rng)
     result = np.bincount(row * cells + cell, minlength=len(users) * cells).reshape(-1, cells)
     result[many] = counts
@@ -109,10 +109,9 @@ def _drawn(
 
 
 def spread(users: IntArray, d: int, q: int, rng: np.random.Generator) -> IntArray:
-    """Draw for every user a solution of the user's equation, and count each y.
+    """Draw for each user a solution of the user's equation, and count each y.
 
-    users: ``(rows, equations)`` users by the number of their equation in d unknowns; the last equations may be left
-        out.
+    users: ``(rows, equations)`` users by the number of their equation in d unknowns; the last equations may be omitted.
     d, q: number of unknowns, at least 1, and of elements of the field.
 
     Returns ``(rows, q^d)`` counts of y, its coordinates read as a number in base q. The cost grows with ``d q^(d+1)``
@@ -140,9 +139,9 @@ def spread(users: IntArray, d: int, q: int, rng: np.random.Generator) -> IntArra
 def _spread_unknown(
     users: IntArray, row: IntArray, equation: IntArray, count: IntArray, d: int, q: int, rng: np.random.Generator
 ) -> None:
-    """Draw the first of d >= 2 unknowns for so many users of each row and equation, and add them to `users`.
+    """Draw the first of d >= 2 unknowns for the users of each row and equation, and add them to `users`.
 
-    `users` are, one after the other, those of each row, of each value of that unknown, of each equation that is left.
+    `users` are, in sequence, those of each row, of each value of that unknown, of each remaining equation.
     """
     arithmetic, left, width = field(q), _numbers_left(d, q), points(d, q) + 1
     others, rest = np.divmod(_spelled(equation, d + 1, q), q ** (d - 1))
@@ -179,13 +178,13 @@ def collect(histogram: IntArray, d: int, q: int, size: int) -> IntArray:
 def _collect_unknown(below: IntArray, d: int, q: int, size: int) -> IntArray:
     """Add up the first of d >= 2 unknowns: from ``(cells, q, equations in d - 1 unknowns)`` to ``(cells, size)``."""
     left = _numbers_left(d, q)
-    # In the order of their numbers: equations without constant and first unknown, which stay what they are; then
-    # stretches with all other factors, for constant 0 and first factor 1, and for constant 1 and first factor 0..q-1.
+    # In the order of their numbers: equations without constant and first unknown, which stay unchanged; then stretches
+    # with all other factors, for constant 0 and first factor 1, and for constant 1 and first factor 0..q-1.
     same, stretch = points(d - 1, q), left.shape[1]
     stretches = min(q + 1, -(-(size - same) // stretch))
     result = np.zeros((len(below), same + stretches * stretch + 1), dtype=np.int64)
     result[:, :same] = below[:, :, :same].sum(axis=1)
-    result[:, -1] = below[:, :, points(d, q)].sum(axis=1)  # no condition: the last one, where all are asked for
+    result[:, -1] = below[:, :, points(d, q)].sum(axis=1)  # no condition: the last equation, which all users satisfy
     for first in range(q):
         constants = np.append(first, field(q).add(np.array(1), field(q).mul(np.arange(stretches - 1), np.array(first))))
         result[:, same:-1] += np.take(below[:, first], left[constants].reshape(-1), axis=1)
@@ -193,7 +192,7 @@ def _collect_unknown(below: IntArray, d: int, q: int, size: int) -> IntArray:
 
 
 def _roots(q: int) -> IntArray:
-    """Solution of each equation 0..q in one unknown; -1 for the one that has none."""
+    """Solution of each equation 0..q in one unknown; -1 for the equation without a solution."""
     # Point 0 is (0, 1): y = 0. Point 1 + a is (1, a): 1 + a y = 0, impossible for a = 0.
     root = np.append(0, field(q).negatives[field(q).inverses])
     root[1] = -1

@@ -1,4 +1,4 @@
-"""How fake users share out what they support."""
+"""Distribution of the supports of fake users."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from simulator._types import IntArray, RealArray
 
 EQUAL = 1e-12  # relative difference up to which two numbers are the same but for rounding
-GROUPS = 20  # fake users of one group send the same
+GROUPS = 20  # fake users of a group send the same report
 
 
 def group_sizes(fakes: int, groups: int) -> IntArray:
@@ -19,7 +19,7 @@ def group_sizes(fakes: int, groups: int) -> IntArray:
 
 
 def shared_by_best(helped: RealArray, fakes: int, rng: np.random.Generator, most: int | None = None) -> IntArray:
-    """Share out fake users over the reports that help most, at most so many: ``(reports,)``, in random order.
+    """Return fake users per report ``(reports,)``, for the most helpful reports up to a maximum, in random order.
 
     helped: by how much each report raises the targets; those that are equal but for rounding count as such.
     """
@@ -31,7 +31,7 @@ def shared_by_best(helped: RealArray, fakes: int, rng: np.random.Generator, most
 
 
 def shared_out(k: int, values: IntArray, supports: int, rng: np.random.Generator) -> IntArray:
-    """Spread so many supports over some values as evenly as can be: ``(k,)``."""
+    """Return supports spread over some values as evenly as possible: ``(k,)``."""
     result = np.zeros(k, dtype=np.int64)
     if len(values):
         result[rng.permutation(values)] = group_sizes(supports, len(values))
@@ -39,7 +39,7 @@ def shared_out(k: int, values: IntArray, supports: int, rng: np.random.Generator
 
 
 def targets_and_others(k: int, targets: IntArray, fakes: int, others: int, rng: np.random.Generator) -> IntArray:
-    """Support every target with every report, and with each report some other values: ``(k,)``."""
+    """Return support counts ``(k,)`` of reports that all support each target and some other values."""
     free: NDArray[np.int64] = np.setdiff1d(np.arange(k), targets)
     result = shared_out(k, free, fakes * min(others, len(free)), rng)
     result[targets] = fakes

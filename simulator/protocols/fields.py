@@ -1,4 +1,4 @@
-"""Arithmetic in finite fields: of a prime number of elements, or of a power of one."""
+"""Arithmetic in finite fields of prime or prime-power order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Field:
 
     For a prime q, numbers modulo q. For ``q = p^m``, element number ``a_0 + a_1 p + ... + a_(m-1) p^(m-1)`` is the
     polynomial with these coefficients modulo p, and products are taken modulo the first monic polynomial, by the number
-    of what is below x^m, for which x generates all elements but 0.
+    of the terms below x^m, for which x generates all elements but 0.
     """
 
     def __init__(self, q: int) -> None:
@@ -40,7 +40,7 @@ class Field:
 
     @cached_property
     def negatives(self) -> IntArray:
-        """What is to be added to 0..q-1 to make 0."""
+        """Additive inverses of 0..q-1."""
         return -np.arange(self._q) % self._q if self._tables is None else (self._tables[0] == 0).argmax(axis=1)
 
     @cached_property
@@ -71,7 +71,7 @@ def smallest_divisor(number: int) -> int:
 
 
 def is_prime_power(number: int) -> bool:
-    """Tell whether there is a field of so many elements."""
+    """Return whether a field with this number of elements exists."""
     prime = smallest_divisor(number)
     while number % prime == 0:
         number //= prime

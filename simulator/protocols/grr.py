@@ -1,4 +1,4 @@
-"""Generalised randomised response: report the value itself, or another one."""
+"""Generalised randomised response: report the true value, or another value."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from simulator.protocols.protocol import Blanket, Probabilities, Tally
 class GRR(FrequencyOracle):
     """Report the true value with probability p, each other value with probability q.
 
-    A report is one value in 0..k-1. Kairouz, Bonawitz, Ramage, "Discrete distribution estimation under local
-    privacy", ICML 2016 (k-RR).
+    A report is a value in 0..k-1. Kairouz, Bonawitz, Ramage, "Discrete distribution estimation under local privacy",
+    ICML 2016 (k-RR).
     """
 
     key = "grr"
@@ -81,7 +81,7 @@ class GRR(FrequencyOracle):
 
 
 def kept_or_moved(symbols: IntArray, p: float, size: int, rng: np.random.Generator) -> IntArray:
-    """Return each of some symbols with probability p, and else one of the others."""
+    """Return each of some symbols with probability p, else a uniform draw of the other symbols."""
     kept = rng.random(len(symbols)) < p
     # Shifting by 1..size-1 reaches each of the other symbols equally often, and never the symbol itself.
     return np.where(kept, symbols, (symbols + rng.integers(1, size, size=len(symbols))) % size)

@@ -1,4 +1,4 @@
-"""One randomised bit of the Haar transform of the own value: the shortest report on an ordered domain."""
+"""Haar-Hadamard: a randomised bit of the true value's Haar transform, the shortest report on an ordered domain."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from simulator.protocols.protocol import Covariance, Linear, Probabilities, Stan
 
 @dataclass(frozen=True)
 class HaarHadamard(StandardProtocol):
-    """Draw a height and a row of a Hadamard matrix, whatever the value, and report one randomised bit.
+    """Draw a height and a row of a Hadamard matrix, whatever the value, and report a randomised bit.
 
-    At a height t the own value is +1 (left half) or -1 (right half) at its node, and 0 at the others; the bit is the
-    sign of the product of that vector with the row, turned round with probability 1 / (e^epsilon + 1). Height and row
-    can be handed out by the collector: a report is one bit. Cormode, Kulkarni, Srivastava, "Answering range queries
-    under local differential privacy", VLDB 2019 (HaarHRR).
+    At a height t the true value is +1 (left half) or -1 (right half) at its node, and 0 at the others; the bit is the
+    sign of the product of that vector with the row, flipped with probability 1 / (e^epsilon + 1). The collector can
+    assign height and row, so a report is a single bit. Cormode, Kulkarni, Srivastava, "Answering range queries under
+    local differential privacy", VLDB 2019 (HaarHRR).
 
     Reports are numbers of symbols: heights from 1 on, each with its rows, each with the bits 0 (-1) and 1 (+1).
 
@@ -79,7 +79,7 @@ class HaarHadamard(StandardProtocol):
 
     @property
     def gain(self) -> float:
-        """What the sign of a report is on average, where the bit is +1."""
+        """Mean of the reported sign if the bit is +1."""
         return math.tanh(self.epsilon / 2)
 
     @property
@@ -136,7 +136,7 @@ class HaarHadamard(StandardProtocol):
         return height, row, bit
 
     def supports(self, reports: Reports, values: tuple[int, int]) -> Supports:
-        """Return which of two values have the bit that each report says, and how many values have it."""
+        """Return which of two values have the reported bit, and how many values have it."""
         height, row, bit = self._read(reports)
         first, second = (_signed(np.full(len(row), value), height, row) != bit for value in values)
         return Supports(first, second, self._sizes[np.asarray(reports, dtype=np.int64)], self.k)
@@ -198,10 +198,10 @@ class HaarHadamard(StandardProtocol):
 
 
 class HaarHadamardCovariance(Covariance):
-    """The noise of the estimate of so many users, spread evenly over the heights.
+    """Noise of the estimate of n users, spread evenly over the heights.
 
-    Those who report at one height are drawn from all users without replacement: what is drawn of the true frequencies
-    at all heights together is what n users hold, and does not vary.
+    The users of each height are drawn from all users without replacement. Over all heights, the values are those of the
+    n users, so their sum does not vary.
     """
 
     def __init__(self, protocol: HaarHadamard, n: int) -> None:
@@ -247,11 +247,11 @@ def _signed(values: IntArray, height: IntArray, row: IntArray) -> IntArray:
 
 
 def _drawn_rows(users: IntArray, rng: np.random.Generator) -> IntArray:
-    """Draw a row for every user, evenly, and return how many have the products +1 and -1 with each ``(..., rows, 2)``.
+    """Draw a row for each user, evenly, and return how many have the products +1 and -1 with each ``(..., rows, 2)``.
 
-    `users` are those with +1 and with -1 at each node. The bits of the row are drawn one after the other; once a bit is
-    drawn, all that matters of the same bit of the node is whether it turned the sign, and users are put together. That
-    takes a number of draws that grows with k log k, for any number of users.
+    `users` are those with +1 and with -1 at each node. The bits of the row are drawn in sequence. Once a bit is drawn,
+    all that matters of the same bit of the node is whether it changed the sign. Users with the same sign are merged.
+    That takes a number of draws that grows with k log k, for any number of users.
     """
     shape = users.shape
     size = shape[-2]

@@ -1,4 +1,4 @@
-"""Hadamard response: report one index of a Hadamard matrix whose row belongs to the own value."""
+"""Hadamard response: report a column of a Hadamard matrix whose row belongs to the true value."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from simulator.protocols.symbols import SymbolOracle
 
 @dataclass(frozen=True)
 class HadamardResponse(SymbolOracle):
-    """Report one of K = B b symbols: those of the own value's half block are e^epsilon times as likely as the others.
+    """Report a symbol out of K = B b: those of the true value's half block are e^epsilon times as likely as the others.
 
     Value v belongs to block ``v mod B`` and there to row ``r = 1 + v // B`` of the b x b Hadamard matrix (row 0, all
     ones, is left out). Symbol ``(block, y)`` supports the values of its block whose row has a 1 at column y, and
     contradicts those with a -1. A report is the number ``block * b + y``.
 
     Acharya, Sun, Zhang, "Hadamard response: estimating distributions privately, efficiently, and with little
-    communication", AISTATS 2019, Section 5 (the scheme for every epsilon; B = 1 is that of their Section 4, for
-    epsilon up to ln 2). They fill the blocks one after the other; here the values go round, so that blocks hold equally
-    many, and neighbours are in different ones.
+    communication", AISTATS 2019, Section 5 (the scheme for every epsilon; B = 1 is that of their Section 4, for epsilon
+    up to ln 2). They fill the blocks in sequence. Here the values are assigned to blocks cyclically, so that blocks
+    hold equally many values, and neighbouring values are in different blocks.
 
-    What `support` and `sample_support` give is the number of reports that support a value less the number that
-    contradict it: it may be negative. Its mean is ``n f (p - p/e^epsilon)``, and no other value enters: values of other
-    blocks are neither supported nor contradicted, and those of the same block as often one as the other.
+    `support` and `sample_support` return the number of reports that support a value minus the number that contradict
+    it: it may be negative. Its mean is ``n f (p - p/e^epsilon)``, and no other value enters: values of other blocks are
+    neither supported nor contradicted, and those of the same block are supported as often as contradicted.
 
-    A report's square is 1 for the values of its block and 0 for others, so that the variance of an estimate depends on
-    F, the share of users whose value is in the same block: `noise` says how (`BlockNoise`). `variance` puts for F its
+    A report's square is 1 for the values of its block and 0 for others. So the variance of an estimate depends on F,
+    the share of users whose value is in the same block: `noise` returns it (`BlockNoise`). `variance` puts for F its
     mean over all ways to assign the frequencies to the values: exact where B = 1, too small for a value that shares its
     block with a very frequent one, by a factor of (e^epsilon + 1)/2 at most.
 
@@ -43,7 +43,7 @@ class HadamardResponse(SymbolOracle):
     k, epsilon
         As in `FrequencyOracle`.
     block_count
-        B, for reports that were made with another one. The package pure-ldp has 1 up to epsilon = 1.
+        B, for reports made with another number of blocks. The package pure-ldp has 1 up to epsilon = 1.
 
     Raises
     ------
@@ -86,7 +86,7 @@ class HadamardResponse(SymbolOracle):
 
     @property
     def _slope(self) -> float:
-        """Mean of (supports - contradicts) for the own value: (e^epsilon - 1) / (e^epsilon - 1 + 2B)."""
+        """Expected (supports - contradicts) for the true value: (e^epsilon - 1) / (e^epsilon - 1 + 2B)."""
         return -math.expm1(-self.epsilon) / self._shrunk
 
     @property
@@ -112,9 +112,9 @@ class HadamardResponse(SymbolOracle):
 
     @property
     def attack_success(self) -> float:
-        # The best guess is any value that the symbol supports: e^epsilon w / k, or w / k where there is none, w being
-        # the probability of a symbol that does not support the own value. Three rows, one the product of the other
-        # two, are never all -1; one row leaves half of a block uncovered, two rows a quarter.
+        # The best guess is any value that the symbol supports: e^epsilon w / k, or w / k if it supports none, with w
+        # the probability of a symbol that does not support the true value. Three rows of which the third is the product
+        # of the first two are never all -1; a single row leaves half of a block uncovered, two rows a quarter.
         fewer, more = divmod(self.k, self.blocks)
         covered = (0.0, 0.5, 0.75, 1.0)
         half_blocks = 2 * (more * covered[min(fewer + 1, 3)] + (self.blocks - more) * covered[min(fewer, 3)])
@@ -127,7 +127,8 @@ class HadamardResponse(SymbolOracle):
     def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
         block, row = values % self.blocks, 1 + values // self.blocks
         y = rng.integers(0, self.block_size, size=len(values))
-        # Turning over one coordinate that the row counts makes a contradicting column an even draw of the supporting.
+        # Flipping a coordinate that the row counts turns a contradicting column into a uniform draw of the supporting
+        # columns.
         y = np.where(np.bitwise_count(y & row) % 2 == 0, y, y ^ (row & -row))
         anything = rng.integers(0, self.symbols, size=len(values))
         return np.where(rng.random(len(values)) < self._slope, block * self.block_size + y, anything)
@@ -138,7 +139,7 @@ class HadamardResponse(SymbolOracle):
             return np.zeros(counts.shape, dtype=np.int64)
         rows = counts.reshape(-1, self.k)
         blocks, size, each = self.blocks, self.block_size, -(-self.k // self.blocks)
-        # Reporting an even draw of the own half block with probability `slope`, else of all symbols, is the channel.
+        # The channel: with probability `slope` a uniform draw of the value's half block, else of all symbols.
         kept = binomial(rows, self._slope, rng)
         users = np.zeros((len(rows), each * blocks), dtype=np.int64)
         users[:, : self.k] = kept
@@ -166,7 +167,7 @@ class HadamardResponse(SymbolOracle):
         rows = np.zeros((self.blocks, self.block_size), dtype=np.int64)
         fewer, more = divmod(self.k, self.blocks)
         rows[:, 1 : fewer + 1] = 1
-        rows[:more, fewer + 1 : fewer + 2] = 1  # an empty stretch where no block has one more
+        rows[:more, fewer + 1 : fewer + 2] = 1  # empty if no block has an additional value
         # Rows with a 1 at column y: half of (all rows + the Walsh-Hadamard transform of their indicator).
         turned = hadamard_transform(rows)
         return ((rows.sum(axis=1, keepdims=True) + turned) // 2).reshape(-1)
@@ -197,7 +198,7 @@ class BlockNoise(Noise):
     """Noise that is larger in blocks which many users share; `variance_at_zero` and so on are means over the values.
 
     Value v is in block ``v mod blocks``. The variance of its estimate is ``empty + shared * F - f / n``, F being the
-    frequency of the whole block and f its own.
+    frequency of the whole block and f that of the value.
     """
 
     blocks: int = 1

@@ -1,4 +1,4 @@
-"""Likelihoods given by p and q alone, and by a matrix."""
+"""Likelihoods given by p and q only, and by a matrix."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EVEN = 1e-12  # relative: rows are divided by their sums
 
 
 class FlatLikelihood(Likelihood):
-    """Randomised response: output y is the value itself with probability p, any other one with probability q."""
+    """Randomised response: output y is the value itself with probability p, any other value with probability q."""
 
     def __init__(self, k: int, p: float, q: float) -> None:
         self._k, self._p, self._q = k, p, q

@@ -20,10 +20,10 @@ from simulator.protocols.protocol import Blanket, Tally
 
 @dataclass(frozen=True)
 class LocalHashing(IndependentSupports):
-    """Send a random hash function of the user's own and the perturbed symbol it gives.
+    """Send the user's random hash function, and the perturbed symbol of the value.
 
-    Reports are a ``(n, 2)`` integer array of (hash seed, symbol in 0..g-1). A report supports every value that its
-    hash sends to its symbol.
+    Reports are a ``(n, 2)`` integer array of (hash seed, symbol in 0..g-1). A report supports all values that its hash
+    maps to its symbol.
 
     Parameters
     ----------
@@ -62,8 +62,8 @@ class LocalHashing(IndependentSupports):
 
     @property
     def blanket(self) -> Blanket:
-        # Of hash functions that send any two values to the same symbol with probability 1/g. Reports of those that do
-        # hide nobody, so that a family which never does would be the safer one.
+        # Of hash functions that send any two values to the same symbol with probability 1/g. Reports of such hash
+        # functions hide nobody, so a family without them would be safer.
         return Blanket.of_symbols(self.epsilon, self.p, self.p - self.q)
 
     @property
@@ -86,7 +86,7 @@ class LocalHashing(IndependentSupports):
         return 1 / self.g  # of a symbol that does not look at any value
 
     def crafted(self, targets: IntArray, fakes: int, rng: np.random.Generator) -> Tally:
-        """Return reports of hash functions that send all targets to one symbol.
+        """Return reports of hash functions that map all targets to the same symbol.
 
         A fully random family, which is the law here, has such functions. Of 2^32 seeds some do as long as g^(r-1) for r
         targets is well below that; with more targets or symbols this is more than any seed gains.
@@ -114,16 +114,16 @@ class OLH(LocalHashing):
     """Optimised local hashing: g = round(e^epsilon) + 1.
 
     Wang, Blocki, Li, Jha, "Locally differentially private protocols for frequency estimation", USENIX Security 2017.
-    Their g is the best at f = 0. On domains of fewer than about 4 e^epsilon values a smaller one has a lower mean
-    variance; but where it gains 5 % or more, subset selection still has less than 0.6 times of what is left. So g is
-    the published one, which reports of other packages are made with.
+    Their g is the best at f = 0. On domains of fewer than about 4 e^epsilon values a smaller g has a lower mean
+    variance; but where it gains 5 % or more, subset selection still has less than 0.6 times the remaining variance. So
+    g is the published value, which other packages use as well.
 
     Parameters
     ----------
     k, epsilon, hash
         As in `LocalHashing`.
     hash_range
-        g, for reports that were made with another one.
+        g, for reports made with another number of symbols.
 
     Raises
     ------

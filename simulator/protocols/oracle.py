@@ -1,4 +1,4 @@
-"""What every frequency oracle shares: the unbiased estimate, its variance, and the user-by-user replay."""
+"""Base classes of frequency oracles: the unbiased estimate, its variance, and the user-by-user replay."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ from simulator.protocols.protocol import (
     users_of,
 )
 
-REPLAY_CELLS = 4_000_000  # users x categories held at once while users are replayed one by one
+REPLAY_CELLS = 4_000_000  # users x categories in memory at once during the user-by-user replay
 ONE_VALUE = 1e-9  # how far p + (k - 1) q may lie from 1 by rounding
-FAKES_TRIED = 1000  # honest reports among which fakes for a protocol of another package are chosen
+FAKES_TRIED = 1000  # honest reports from which fakes for a protocol of another package are chosen
 
 Support: TypeAlias = Counts
-Chance = TypeVar("Chance", float, FloatArray)  # one probability, or one for each of several settings
+Chance = TypeVar("Chance", float, FloatArray)  # a probability, or an array of them for several settings
 
 
 @dataclass(frozen=True)
 class Noise(Covariance):
-    """The noise in a raw estimate whose entries are alike: all that most methods may know of it; never the truth.
+    """Noise of a raw estimate whose entries are alike. Most methods see only this, and never the truth.
 
     Attributes
     ----------
     n
         Number of users who reported.
     p, q
-        Probability that a report supports the user's own value, and another one (averaged over the other values
-        where it differs between them); None where a protocol has no support sets.
+        Probability that a report supports the user's value, and any other value (averaged over the other values if it
+        differs between them); None where a protocol has no support sets.
     variance_at_zero
         Variance of an estimate whose true frequency is 0 (frequency squared).
     variance_slope
@@ -50,8 +50,8 @@ class Noise(Covariance):
     sums_to_one
         Whether raw estimates always sum to exactly 1 (protocols whose reports have a fixed size).
     cancels
-        1 where estimates always sum to 1, 0 where they are independent, between for partial cancellation; None for
-        one of the two, by `sums_to_one`.
+        1 where estimates always sum to 1, 0 where they are independent, between for partial cancellation; None for 1 or
+        0 according to `sums_to_one`.
     """
 
     n: int
@@ -64,7 +64,7 @@ class Noise(Covariance):
 
     @classmethod
     def of_supports(cls, n: int, p: float, q: float, *, sums_to_one: bool) -> Noise:
-        """Return the noise where a report supports the own value with probability p, and any other one with q."""
+        """Return the noise if a report supports the true value with probability p, and each other value with q."""
         scale = n * (p - q) ** 2
         at_zero, at_one = q * (1 - q) / scale, p * (1 - p) / scale
         return cls(n, p, q, at_zero, at_one - at_zero, sums_to_one)
@@ -80,7 +80,7 @@ class Noise(Covariance):
     def line(self, estimate: FloatArray) -> tuple[FloatArray | float, float]:
         """Return a and b of the variance ``a + b f`` of each entry, all other frequencies being as estimated.
 
-        They are `variance_at_zero` and `variance_slope`, unless what others hold matters: then a is ``(..., k)``.
+        They are `variance_at_zero` and `variance_slope`. Where other frequencies matter as well, a is ``(..., k)``.
         """
         return self.variance_at_zero, self.variance_slope
 
@@ -104,19 +104,20 @@ class Noise(Covariance):
 
     @property
     def cancelled(self) -> float:
-        """`cancels`, or what `sums_to_one` makes of it."""
+        """`cancels`, or `sums_to_one` as 0 or 1 if that is None."""
         return float(self.sums_to_one) if self.cancels is None else self.cancels
 
     def offers(self, need: str, k: int) -> bool:
-        """Tell whether an estimate of k frequencies with this noise is enough for a method that needs this."""
+        """Return whether an estimate of k frequencies with this noise satisfies a need of a method."""
         return need in ("estimate", "iid", "haar") or _supports_offer(self.p, self.q, k, need)
 
 
 def _supports_offer(p: float | None, q: float | None, k: int, need: str) -> bool:
-    """Tell what the probabilities of support are good for.
+    """Return whether the probabilities of support satisfy a need of a method.
 
     A report that supports exactly one of k values, as in randomised response (p + (k - 1) q = 1), has a likelihood that
-    p and q determine; one that supports several has the pseudo-likelihood of its supports, taken one by one.
+    p and q determine; a report that supports several values has a pseudo-likelihood, which treats its supports as
+    separate reports.
     """
     if p is None or q is None:
         return False
@@ -126,10 +127,10 @@ def _supports_offer(p: float | None, q: float | None, k: int, need: str) -> bool
 
 @dataclass(frozen=True)
 class FrequencyOracle(StandardProtocol):
-    """The family of categorical protocols: support counts, and one p and one q for all values.
+    """Base class of categorical protocols: support counts, with the same p and q for all values.
 
-    A member gives `p`, `q`, the client (`perturb`), the server (`support`), the law of the aggregate
-    (`sample_support`) and two figures about a report; the rest is here, once. The tally of reports are their support
+    A subclass defines `p`, `q`, the client (`perturb`), the server (`support`), the law of the aggregate
+    (`sample_support`) and two figures about a report. This class does the rest. The tally of reports is their support
     counts.
 
     Parameters and errors as for `StandardProtocol`.
@@ -140,18 +141,19 @@ class FrequencyOracle(StandardProtocol):
     @property
     @abstractmethod
     def p(self) -> float | None:
-        """Probability that a report supports the user's own value; None for a protocol without support sets."""
+        """Probability that a report supports the user's value; None for a protocol without support sets."""
 
     @property
     @abstractmethod
     def q(self) -> float | None:
-        """Probability that a report supports any one other value; None for a protocol without support sets."""
+        """Probability that a report supports a given other value; None for a protocol without support sets."""
 
     @abstractmethod
     def support(self, reports: Reports) -> Support:
         """Server: count for each value the reports that support it, ``(k,)`` of type `support_dtype`.
 
-        Integers, for a protocol with support sets; one without (`p` is None) gives what its `estimate` takes.
+        Integers for a protocol with support sets. A protocol without them (`p` is None) returns the input of its
+        `estimate`.
         """
 
     @abstractmethod
@@ -169,7 +171,7 @@ class FrequencyOracle(StandardProtocol):
         """
 
     def replay_support(self, counts: IntArray, rng: np.random.Generator) -> Support:
-        """Let every user perturb and the server count: the slow reference that defines the law.
+        """Return support counts after each user perturbs a value: the slow reference that defines the law.
 
         Parameters and result as in `sample_support`; time grows with n times k.
         """
@@ -199,13 +201,14 @@ class FrequencyOracle(StandardProtocol):
     def variance(self, frequency: FloatArray | float, n: int) -> FloatArray:
         """Return the variance (frequency squared) of the estimate of each true `frequency`, f-term included.
 
-        Where it depends on what others hold too, the mean over all ways to assign frequencies to values.
+        If the variance also depends on the other frequencies, this is its mean over all assignments of frequencies to
+        values.
         """
         noise = self.noise(n)
         return noise.variance_at_zero + noise.variance_slope * np.asarray(frequency, dtype=np.float64)
 
     def noise(self, n: int) -> Noise:
-        """Return what a post-processing method may know when `n` users reported.
+        """Return the noise of the estimate of `n` users, as post-processing methods see it.
 
         Raises
         ------
@@ -217,7 +220,7 @@ class FrequencyOracle(StandardProtocol):
 
     @property
     def probabilities(self) -> Probabilities:
-        """P and q of a protocol with support sets; raises TypeError for one without."""
+        """P and q of a protocol with support sets; raises TypeError if it has none."""
         p, q = self.p, self.q
         if p is None or q is None:
             raise TypeError(f"{type(self).__name__} has no p and q, so it must define estimate and noise itself")
@@ -238,20 +241,20 @@ class FrequencyOracle(StandardProtocol):
         return FlatLikelihood(self.k, *self.probabilities) if self.offers("likelihood") else None
 
     def offers(self, need: str) -> bool:
-        if need == "suspects":  # only among reports that support several values do some stand out
+        if need == "suspects":  # fakes stand out only among reports that support several values
             return self.independent_supports
         return need in ("estimate", "iid", "haar") or _supports_offer(self.p, self.q, self.k, need)
 
     def supports(self, reports: Reports, values: tuple[int, int]) -> Supports:
         """Return which of two values each report supports, and how many of all.
 
-        Here through the member's own `support`, each different report once: quick where a report is one of few symbols,
-        slow but right where it is an array. Without support sets the largest of k numbers counts.
+        The default calls `support` once for each distinct report. That is quick for reports with few symbols, and slow
+        but correct for arrays. Without support sets, the largest of the k numbers counts as support.
         """
         if self.p is None:
             return of_largest(reports, self.k, values)
-        seen, place = np.unique(reports, return_inverse=True, axis=0)
-        each = np.stack([self.support(seen[row : row + 1]) for row in range(len(seen))]) > 0
+        distinct, place = np.unique(reports, return_inverse=True, axis=0)
+        each = np.stack([self.support(distinct[row : row + 1]) for row in range(len(distinct))]) > 0
         place = place.reshape(-1)
         return Supports(each[place, values[0]], each[place, values[1]], each.sum(axis=1)[place], self.k)
 
@@ -270,33 +273,33 @@ class FrequencyOracle(StandardProtocol):
         return informed_guess_of_sets(frequencies, *self.probabilities) if self.independent_supports else None
 
     def sample_rounds(self, value: int, rounds: int, trials: int, rng: np.random.Generator) -> Support:
-        """Return the support ``(trials, k)`` that all reports of a user give who reports one value so many times.
+        """Return the support ``(trials, k)`` of all reports of a user who reports a value `rounds` times.
 
-        All rounds are drawn together, from the law of the aggregate of that many users who hold the value.
+        All rounds are drawn together, from the law of the aggregate of `rounds` users who hold the value.
         """
         counts = np.zeros((trials, self.k), dtype=np.int64)
         counts[:, value] = rounds
         return self.sample_support(counts, rng)
 
     def rounds_cells(self, rounds: int) -> int:
-        """Return how many numbers `sample_rounds` draws for one trial."""
+        """Return how many numbers `sample_rounds` draws per trial."""
         return self.k
 
     def fake_reports(self, fake: str | None, users: int, rng: np.random.Generator) -> Reports:
-        """Return reports of an attribute that was not sampled, made in one of the ways `fakes`; here of even values."""
+        """Return fake reports for an attribute that was not sampled, as named in `fakes`; here of uniform values."""
         return self.perturb(rng.integers(0, self.k, size=users), rng)
 
     @property
     def random_rate(self) -> float:
-        """How often an even draw of all reports supports a value, in protocols whose supports are independent."""
+        """Probability that a uniform draw of all reports supports a value, for protocols with independent supports."""
         p, q = self.probabilities
         return q + (p - q) / self.k
 
     def random_fakes(self, fakes: int, rng: np.random.Generator) -> Tally | None:
-        """Return the tally of even draws of all reports: here of reports of even values.
+        """Return the tally of uniform draws of all reports: here of reports of uniform values.
 
-        Which is the same for randomised response and subset selection, and the nearest thing that is known for members
-        of other packages.
+        The two are the same for randomised response and subset selection. For members of other packages this is the
+        closest known approximation.
         """
         if self.p is None:
             return None
@@ -304,7 +307,7 @@ class FrequencyOracle(StandardProtocol):
         return Tally(self.sample_support(values, rng).astype(np.int64), fakes)
 
     def crafted(self, targets: IntArray, fakes: int, rng: np.random.Generator) -> Tally | None:
-        """Return the tally of the best reports for the targets: here of many honest reports of theirs."""
+        """Return the tally of the best reports for the targets: here the best of many honest ones of targets."""
         if self.p is None:
             return None
         reports = self.perturb(rng.choice(targets, size=FAKES_TRIED), rng)
@@ -314,7 +317,7 @@ class FrequencyOracle(StandardProtocol):
 
 
 class SupportOracle(FrequencyOracle):
-    """A frequency oracle that has support sets, and so p and q."""
+    """A frequency oracle with support sets, and so with p and q."""
 
     @property
     @abstractmethod
@@ -326,7 +329,7 @@ class SupportOracle(FrequencyOracle):
 
 
 class IndependentSupports(SupportOracle):
-    """Reports that support each value by itself: the own one with probability p, any other one with probability q."""
+    """Reports that support values independently: the true value with probability p, any other with probability q."""
 
     independent_supports = True
 
@@ -342,7 +345,7 @@ class IndependentSupports(SupportOracle):
 
 
 def check_users(n: int) -> None:
-    """Raise ValueError if `n` users are too few to estimate anything."""
+    """Raise ValueError if `n` is below 1."""
     if n < 1:
         raise ValueError(f"n must be at least 1, got n={n}")
 
@@ -354,12 +357,12 @@ def binomial_support(counts: IntArray, p: float, q: float, rng: np.random.Genera
 
 
 def mean_variance(k: int, p: Chance, q: Chance) -> Chance:
-    """Return the variance of the estimates of one user, averaged over the k values: the same for all frequencies."""
+    """Return the variance of estimates from a single user, averaged over the k values: equal for all frequencies."""
     return (p * (1 - p) + (k - 1) * q * (1 - q)) / (k * (p - q) ** 2)
 
 
 def bits_for(symbols: int) -> int:
-    """Return the bits that one of `symbols` symbols takes.
+    """Return the bits needed for a symbol out of `symbols`.
 
     >>> [bits_for(m) for m in (2, 3, 256, 257)]
     [1, 2, 8, 9]

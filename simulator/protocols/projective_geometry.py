@@ -1,4 +1,4 @@
-"""Projective geometry response: report a point of a projective space that lies on the own value's hyperplane or not."""
+"""Projective geometry response: report a point of a projective space, more likely on the true value's hyperplane."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ from simulator.protocols.oracle import Chance, Noise, bits_for, mean_variance
 from simulator.protocols.protocol import Blanket
 from simulator.protocols.symbols import SymbolOracle
 
-# Larger spaces are passed over: memory grows with points, time with steps of counting in.
+# Limits of a space: memory grows with the number of points, time with the number of counting steps.
 POINTS_MAX, STEPS_A_POINT = 2**23, 32
-POWER_MAX = 256  # beyond, primes are so near to each other that powers of primes gain less than 0.2 %
-NEARLY = 1.01  # of the spaces whose variance is within 1 % of the best one's, the smallest is taken
-EXACT_DOMAIN, EXACT_POINTS = 1024, 2**16  # up to here the values that points support are counted to describe the noise
+POWER_MAX = 256  # above, primes are so dense that powers of primes gain less than 0.2 %
+NEARLY = 1.01  # the smallest space with a variance within 1 % of the lowest is used
+EXACT_DOMAIN, EXACT_POINTS = 1024, 2**16  # up to these sizes the noise is computed from counts of supported values
 GOLDEN = (math.sqrt(5) - 1) / 2
 CHUNK_CELLS = 1_000_000  # symbols x elements of the field drawn at once: bounds memory
 
 
 class ProjectiveGeometry(SymbolOracle):
-    """Report one of K points: those on the own value's hyperplane are e^epsilon times as likely as the others.
+    """Report a point out of K: those on the true value's hyperplane are e^epsilon times as likely as the others.
 
     Values are points of the projective space of t coordinates over a field of `order` elements, and so are reports: a
-    report supports the values it is orthogonal to. There are ``K = (order^t - 1) / (order - 1)`` points; c of them
-    are on one hyperplane, and of those d on another given one, c and d being K at t - 1 and t - 2 coordinates, so that
-    q is the same for all pairs of values. A report is the number of the point.
+    report supports the values it is orthogonal to. There are ``K = (order^t - 1) / (order - 1)`` points; c of them are
+    on a hyperplane, and d on both of two hyperplanes. c and d are K at t - 1 and t - 2 coordinates, so that q is the
+    same for all pairs of values. A report is the number of the point.
 
-    Feldman, Nelson, Nguyen, Talwar, "Private frequency estimation via projective geometry", ICML 2022. They take the
-    prime power nearest to e^epsilon + 1. Here the order is any prime power that has a space which is not too large
-    (2^23 points, or 4k) or too slow to count in, and the space is the one with the fewest points of all within 1 % of
-    the lowest variance, averaged over the domain. For large epsilon or small k that is t = 2: randomised response with
-    up to a few symbols more than k.
+    Feldman, Nelson, Nguyen, Talwar, "Private frequency estimation via projective geometry", ICML 2022. They use the
+    prime power nearest to e^epsilon + 1. Here the order is any prime power whose space is not too large (2^23 points,
+    or 4k) or too slow to count in. Of the spaces within 1 % of the lowest variance, averaged over the domain, this
+    picks that with the fewest points. For large epsilon or small k that is t = 2: randomised response with up to a few
+    symbols more than k.
 
-    Which point stands for which value is free. Noise is shared along a line by as much as the values on it hold, and
-    points with numbers in a row are on one line: were they to stand for values in a row, smoothing over neighbours
-    would take their common noise for signal (up to 5 times the error of other protocols). So value v is the point
-    ``v m mod k``, with m near k over the golden ratio: neighbours are far apart.
+    The assignment of points to values is free. Values on a line share noise in proportion to their frequencies, and
+    consecutive points are on the same line. If they stood for consecutive values, smoothing over neighbours would take
+    their common noise for signal (up to 5 times the error of other protocols). So value v is the point ``v m mod k``,
+    with m near k over the golden ratio: neighbours are far apart.
 
-    Raw estimates sum to 1 where k = K and only there: `sums_to_one` is false, and `noise` says it case by case.
+    Raw estimates sum to 1 only if k = K: the class attribute `sums_to_one` is false, and `noise` sets it in each case.
     """
 
     key = "pgr"
@@ -78,7 +78,7 @@ class ProjectiveGeometry(SymbolOracle):
 
     @property
     def _keep(self) -> float:
-        """Probability of an even draw from the own hyperplane; else a report is an even draw of all points."""
+        """Probability of a uniform draw from the true value's hyperplane, instead of one from all points."""
         return self.p * -math.expm1(-self.epsilon)
 
     @property
@@ -91,8 +91,8 @@ class ProjectiveGeometry(SymbolOracle):
 
     @property
     def attack_success(self) -> float:
-        # The best guess is any value the point is orthogonal to. The first order + 1 points are those of a line,
-        # which meets every hyperplane, so there always is one; unless t = 2, where each point is orthogonal to one.
+        # The best guess is any value the point is orthogonal to. The first order + 1 points are those of a line, which
+        # meets all hyperplanes, so such a value always exists. If t = 2, each point is orthogonal to a single point.
         on_one = points(self.dimension - 1, self.order)
         guessed = self.symbols if self.dimension > 2 else self.k
         x = math.exp(-self.epsilon)
@@ -112,25 +112,26 @@ class ProjectiveGeometry(SymbolOracle):
         return replace(noise, cancels=min(max(share, 0.0), 1.0))
 
     def _variance_of_size(self) -> float:
-        """Return the variance of the number of values that a report supports, averaged over the own value."""
+        """Return the variance of the number of values that a report supports, averaged over true values."""
         supported = _supported(self.k, self.order, self.dimension)
-        own = (
+        shares = (
             self._keep * supported / (self.k * points(self.dimension - 1, self.order)) + (1 - self._keep) / self.symbols
         )
-        # Its mean is the same for all own values, since q is the same for all pairs of values.
-        return float(own @ supported**2) - (self.p + (self.k - 1) * self.q) ** 2
+        # Its mean is the same for all true values, since q is the same for all pairs of values.
+        return float(shares @ supported**2) - (self.p + (self.k - 1) * self.q) ** 2
 
     def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
         order, t, users = self.order, self.dimension, np.arange(len(values))
-        own = vectors(self.point_of(values), t, order)
-        lead = (own != 0).argmax(axis=1, keepdims=True)
-        y = np.zeros_like(own)
+        normal = vectors(self.point_of(values), t, order)
+        lead = (normal != 0).argmax(axis=1, keepdims=True)
+        y = np.zeros_like(normal)
         open_users = users
-        while open_users.size:  # the zero vector is no point: those who drew it draw again
+        while open_users.size:  # the zero vector is not a point: users who drew it draw again
             some = rng.integers(0, order, size=(len(open_users), t))
             np.put_along_axis(some, lead[open_users], 0, axis=1)
-            # The own vector has a 1 in front: the coordinate there is what makes the product zero.
-            balance = field(order).negatives[field(order).inner(some, own[open_users])]
+            # The leading coordinate of the value's vector is 1: the coordinate there is chosen to make the product
+            # zero.
+            balance = field(order).negatives[field(order).inner(some, normal[open_users])]
             np.put_along_axis(some, lead[open_users], balance[:, None], axis=1)
             y[open_users] = some
             open_users = open_users[~some.any(axis=1)]
@@ -138,10 +139,10 @@ class ProjectiveGeometry(SymbolOracle):
         return np.where(rng.random(len(values)) < self._keep, numbers_of(y, order), anything)
 
     def sample_support(self, counts: IntArray, rng: np.random.Generator) -> IntArray:
-        """Draw the aggregate of the base class's law.
+        """Return support counts drawn from the law of the aggregate.
 
-        Time and memory grow with ``t K order`` and ``k order``, whichever is more: one histogram of the K reports is
-        drawn, coordinate by coordinate, and counted for all values in the same way.
+        Time and memory grow with ``t K order`` and ``k order``, whichever is more. A histogram of the K reports is
+        drawn coordinate by coordinate, and counted for all values in the same way.
         """
         if not counts.size:
             return np.zeros(counts.shape, dtype=np.int64)
@@ -155,7 +156,8 @@ class ProjectiveGeometry(SymbolOracle):
         kept = binomial(rows, self._keep, rng)
         histogram = evenly(rows.sum(axis=1) - kept.sum(axis=1), self.symbols, rng)
         equations = _equations(self)
-        # Points by the coordinates after their leading 1: what is left of the own equation is one in those unknowns.
+        # Points by the coordinates after their leading 1: the rest of the value's equation is an equation in those
+        # unknowns.
         sizes = np.stack([solutions(equation, d, order) for d, equation in enumerate(equations)], axis=1)
         led = multinomial(kept, sizes / points(t - 1, order), rng)
         for d, equation in enumerate(equations):
@@ -175,8 +177,8 @@ class ProjectiveGeometry(SymbolOracle):
 
     def supporting(self, value: int) -> NDArray[np.bool_]:
         t, order = self.dimension, self.order
-        own = vectors(self.point_of(np.array([value])), t, order)[0]
-        return field(order).inner(vectors(np.arange(self.symbols), t, order), own) == 0
+        normal = vectors(self.point_of(np.array([value])), t, order)[0]
+        return field(order).inner(vectors(np.arange(self.symbols), t, order), normal) == 0
 
     def supported_values(self) -> IntArray:
         return _supported(self.k, self.order, self.dimension).copy()
@@ -208,8 +210,8 @@ def _equations(oracle: ProjectiveGeometry) -> tuple[IntArray, ...]:
 
 def _equations_of(numbers: IntArray, order: int, t: int) -> tuple[IntArray, ...]:
     """For d = 0..t-1, the numbers of the equations that points ``(m,)`` make of points with d free coordinates."""
-    own = vectors(numbers, t, order)
-    return tuple(numbers_of(own[:, t - 1 - d :], order) for d in range(t))
+    coordinates = vectors(numbers, t, order)
+    return tuple(numbers_of(coordinates[:, t - 1 - d :], order) for d in range(t))
 
 
 @lru_cache(maxsize=256)
@@ -218,7 +220,7 @@ def _probabilities(order: int, t: int, epsilon: float) -> tuple[float, float]:
 
 
 def _supporting(total: Chance, on_one: Chance, on_two: Chance, epsilon: float) -> tuple[Chance, Chance]:
-    """Return p and q from the numbers of points, of one space or several."""
+    """Return p and q from the numbers of points, of a single space or several."""
     x = math.exp(-epsilon)
     weight = on_one + (total - on_one) * x
     return on_one / weight, (on_two + (on_one - on_two) * x) / weight
@@ -242,8 +244,8 @@ def _space(k: int, epsilon: float) -> tuple[int, int]:
 
 @lru_cache(maxsize=64)
 def _spaces(k: int) -> FloatArray:
-    """Return the spaces to choose from: order and coordinates, and the points of all, one and two hyperplanes."""
-    # No field beyond the first one of t = 2 is of use: it only adds symbols. There always is one.
+    """Return candidate spaces: order, coordinates, and points of the space, of a hyperplane and of two hyperplanes."""
+    # With t = 2, only the first field is useful: larger fields only add symbols. It always exists.
     spaces = [(next(order for order in count(max(2, k - 1)) if _exists(order)), 2)]
     for t in count(3):
         least, most = _root(k, t), _root(k, t - 1)

@@ -1,4 +1,4 @@
-"""What everything that collects has in common: reports, their tally, and what may be known of its noise."""
+"""Base classes of all protocols: reports, their tally, and its known noise."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Tally:
     Attributes
     ----------
     counts
-        ``(..., m)``; what the m cells are is the protocol's business: support counts, counts of outputs, nodes of a
-        tree one level after the other.
+        ``(..., m)``; the protocol defines the m cells: support counts, counts of outputs, nodes of a tree level by
+        level.
     n
         Number of users who reported, in each row.
     """
@@ -45,7 +45,7 @@ class Tally:
 
     @classmethod
     def stack(cls, tallies: Sequence[Tally]) -> Tally:
-        """Return tallies of equally many users as the rows of one."""
+        """Stack tallies with equal numbers of users as rows."""
         counts: Counts = np.stack([tally.counts for tally in tallies])
         return cls(counts, tallies[0].n)
 
@@ -61,14 +61,14 @@ class Covariance(ABC):
     def of(self, rows: FloatArray) -> FloatArray:
         """Return the covariance ``(m, m)`` of the sums ``rows @ estimate``, rows being ``(m, k)``.
 
-        Taken at equal frequencies: what is known before anything is.
+        Evaluated at equal frequencies, as nothing is known beforehand.
         """
 
     def haar(self, k: int) -> tuple[FloatArray, ...]:
         """Return the variances of all Haar differences, the finest first.
 
         Node i of height t holds the values v with ``v >> t == i``; its difference is the frequency of its left half
-        less that of its right half, at equal frequencies. Height t = 1, 2, ... has ``ceil(k / 2^t)`` nodes; a node
+        minus that of its right half, at equal frequencies. Height t = 1, 2, ... has ``ceil(k / 2^t)`` nodes; a node
         without a right half has nothing to divide, and variance 0.
         """
         result, height = [], 1
@@ -87,15 +87,13 @@ class Linear:
     """An unbiased linear estimate and its noise."""
 
     estimate: Callable[[Tally], FloatArray]  # ``Tally -> (..., k)`` frequencies; negative ones stay negative
-    covariance: Callable[[int], Covariance]  # of the estimate of so many users
+    covariance: Callable[[int], Covariance]  # of the estimate of n users
 
 
 class Likelihood(ABC):
     """How likely each output is under given frequencies; the tally counts the outputs."""
 
-    local: ClassVar[bool] = (
-        False  # whether the likely outputs of a value lie together, and those of the next beside them
-    )
+    local: ClassVar[bool] = False  # whether neighbouring values have neighbouring likely outputs
 
     @abstractmethod
     def forward(self, frequencies: FloatArray) -> FloatArray:
@@ -112,7 +110,7 @@ class Likelihood(ABC):
         return np.stack([(row * weights).sum(axis=-1) for row in rows], axis=-1)
 
     def in_cells(self, edges: IntArray) -> tuple[Callable[[FloatArray], FloatArray], IntArray]:
-        """Return what takes sums ``(cells, batch)`` of frequencies to outputs, and for how many each of these stands.
+        """Return a function from sums ``(cells, batch)`` of frequencies to outputs, and how many outputs each row is.
 
         Cells lie between edges ``(cells + 1,)`` from 0 to k, and frequencies are even within them.
         """
@@ -124,7 +122,7 @@ class Likelihood(ABC):
         return forward, np.ones(self.shape[1], dtype=np.int64)
 
     def forward_in_step(self, frequencies: FloatArray) -> FloatArray:
-        """Return `forward` of rows ``(rows, k)`` of which there is always the same number: digits may depend on it."""
+        """Return `forward` of a fixed number of rows ``(rows, k)``: the last digits may depend on that number."""
         return self.forward(frequencies)
 
     def backward_in_step(self, weights: FloatArray) -> FloatArray:
@@ -142,15 +140,15 @@ class Likelihood(ABC):
         return None
 
     def coarser(self, most: float, window: int) -> Likelihood | None:
-        """Return about the same where values and outputs are cells of neighbouring ones, or None.
+        """Return an approximation on cells of neighbouring values and outputs, or None.
 
-        most: values of a cell at most.
-        window: cells at least that the likely outputs of a value fill.
+        most: maximum number of values in a cell.
+        window: minimum number of cells that the likely outputs of a value fill.
         """
         return None
 
     def restricted(self, outputs: NDArray[np.bool_]) -> Likelihood:
-        """Return the same for some outputs alone: those that occurred are all that an update looks at."""
+        """Return the likelihood of some outputs only: an update needs only those that occurred."""
         return _Restricted(self, outputs)
 
 
@@ -172,27 +170,27 @@ class _Restricted(Likelihood):
 
 
 class Protocol(ABC):
-    """A way to collect: any domain, any alphabet of reports; frozen.
+    """A collection protocol with any domain and any alphabet of reports; frozen.
 
-    A member gives the client (`perturb`), the server (`tally`), the law of the aggregate (`sample_tally`), what an
-    estimate can be made of (`linear`, `likelihood`), and what a report is, costs and gives away. Who attacks, audits
-    or poisons asks it too; where a member has no answer of its own, it is None.
+    A subclass defines the client (`perturb`), the server (`tally`), the law of the aggregate (`sample_tally`), the
+    inputs of an estimate (`linear`, `likelihood`), and the form, cost and leakage of a report. Attacks, audits and
+    poisoning use its other methods; the default answer is None.
 
     Attributes
     ----------
     k
         Domain size.
     epsilon
-        Privacy budget of one report.
+        Privacy budget per report.
     key, title, reference
         Name in the table, name in words, and where it was published.
     report_kind
-        What one report is: ``"value"``, ``"bits"`` (k zeros and ones), ``"subset"`` (different values), ``"hash"``
-        (hash seed and symbol), ``"symbol"`` (number of a symbol), ``"cells"`` (k numbers), ``"node"`` (height of a
-        tree, and what is said of the nodes there), or ``"own"``: known to the member alone.
+        Form of a report: ``"value"``, ``"bits"`` (k zeros and ones), ``"subset"`` (different values), ``"hash"`` (hash
+        seed and symbol), ``"symbol"`` (number of a symbol), ``"cells"`` (k numbers), ``"node"`` (height of a tree, and
+        the report on its nodes), or ``"own"``: a format that only the member knows.
     """
 
-    ordered_only: ClassVar[bool] = False  # whether it is for ordered domains alone
+    ordered_only: ClassVar[bool] = False  # whether it is for ordered domains only
     sums_to_one: ClassVar[bool] = False  # whether raw estimates always do
     fakes: ClassVar[tuple[str | None, ...]] = ()  # ways to fake the report of an attribute that was not sampled
     independent_supports: ClassVar[bool] = False  # whether a report supports the values independently of each other
@@ -215,27 +213,27 @@ class Protocol(ABC):
     @property
     @abstractmethod
     def report_bits(self) -> int:
-        """Size of one report in bits."""
+        """Report size in bits."""
 
     @property
     @abstractmethod
     def attack_success(self) -> float:
-        """Probability that the best single guess from one report is the user's value (uniform prior).
+        """Probability that the best single guess from a report is the user's value (uniform prior).
 
         Arcolezi and Gambs, "Revealing the true cost of locally differentially private protocols", 2023.
         """
 
     @property
     def cost(self) -> tuple[float | str, ...]:
-        """What a report costs, as `simulator.ranking.preference` weighs it: its size, the server's work, an attack.
+        """Cost of a report for `simulator.ranking.preference`: report size, server operations, attack success, key.
 
-        The key comes last, so that of two protocols which are the same at this k and ε always one is named.
+        The key comes last, so that the choice between protocols that are the same at this k and ε is deterministic.
         """
         return self.report_bits, self.server_operations(MANY), round(self.attack_success, 9), self.key
 
     @abstractmethod
     def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
-        """Client: turn values ``(n,)`` in 0..k-1 into n reports in the protocol's own format."""
+        """Client: turn values ``(n,)`` in 0..k-1 into n reports in the protocol's format."""
 
     @abstractmethod
     def tally(self, reports: Reports) -> Tally:
@@ -253,29 +251,29 @@ class Protocol(ABC):
 
     @property
     def linear(self) -> Linear | None:
-        """The unbiased estimate and its noise, where there is a usable one."""
+        """The unbiased estimate and its noise, or None without a usable estimate."""
         return None
 
     @property
     def likelihood(self) -> Likelihood | None:
-        """The likelihood of the tally, where the alphabet of reports is small enough."""
+        """The likelihood of the tally, or None if the alphabet of reports is too large."""
         return None
 
     def offers(self, need: str) -> bool:
-        """Tell whether a method that needs this (one of `NEEDS`) can have it."""
+        """Return whether the protocol satisfies a need of a method, a member of `NEEDS`."""
         if need in ("likelihood", "local_likelihood"):
             return self.likelihood is not None and (need == "likelihood" or self.likelihood.local)
         return need == "estimate" and self.linear is not None
 
     @property
     def provides(self) -> frozenset[str]:
-        """All that the protocol offers to methods, of `NEEDS`."""
+        """The members of `NEEDS` that the protocol offers to methods."""
         return frozenset(need for need in NEEDS if self.offers(need))
 
     def server_operations(self, n: int) -> int:
-        """Return about how many operations (additions, hashes) it takes to count `n` reports, once all are read.
+        """Return the approximate number of operations (additions, hashes) to count `n` reports in memory.
 
-        Here one for each user and each value; members that need fewer say so.
+        Here n k; protocols that need fewer operations override it.
         """
         return n * self.k
 
@@ -290,51 +288,50 @@ class Protocol(ABC):
         raise ValueError(f"attack {attack} is not known on reports of {self.key}")
 
     def attack_probabilities(self, attack: str, values: tuple[int, int]) -> Probabilities | None:
-        """Return how likely the attack names v1 where v1 is held, and where v2 is; None without a closed form."""
+        """Return the probabilities that the attack names v1 if v1, and if v2, is the value; or None."""
         return None
 
     def informed_guess(self, frequencies: FloatArray) -> float | None:
-        """Return how often the best guess from one report is right, of an attacker who knows the frequencies ``(k,)``.
+        """Return the success rate of the best guess from a report, for an attacker who knows the frequencies ``(k,)``.
 
-        Of each report such an attacker names the value v with the largest f_v Pr[report | v]; the success is the sum of
-        these over all reports. Where a report supports a set of values and says no more, that is the most frequent
-        value of the set, or the most frequent of all where this is so much more frequent. None where the likelihoods
-        are not known.
+        Such an attacker names the value v with the largest f_v Pr[report | v]; the success is the sum of these maxima
+        over all reports. If a report only supports a set of values, v is the most frequent value of the set, or a much
+        more frequent value outside it. None if the likelihoods are not known.
         """
         return None
 
     def privacy_loss(self, values: tuple[int, int]) -> float:
-        """Return the log-ratio that is promised for the probabilities of any report under v1 and v2."""
+        """Return the guaranteed log-ratio of the probabilities of any report under v1 and v2."""
         return self.epsilon
 
     @property
     def blanket(self) -> Blanket | None:
-        """What its reports hide others behind in a shuffler; None where no more is known than of any protocol."""
+        """Privacy blanket: the part of reports that does not depend on the data; None if only the worst case holds."""
         return None
 
     def random_fakes(self, fakes: int, rng: np.random.Generator) -> Tally | None:
-        """Return the tally of even draws of all possible reports; None where there is no such draw."""
+        """Return the tally of uniform draws of all possible reports; None if no such draw exists."""
         return None
 
     def crafted(self, targets: IntArray, fakes: int, rng: np.random.Generator) -> Tally | None:
-        """Return the tally of the reports that raise the estimates of the targets most; None where nothing bounds them.
+        """Return the tally of the reports that raise the targets' estimates most; None if reports are unbounded.
 
-        Where a report has to look like others it does.
+        If honest reports share a form, such as a fixed size, these have it too.
         """
         return None
 
 
 @dataclass(frozen=True)
 class StandardProtocol(Protocol):
-    """A protocol that domain size and budget determine: a member of the table.
+    """A protocol determined by domain size and budget: a member of the table.
 
     Parameters
     ----------
     k
         Domain size, at least 2.
     epsilon
-        Privacy budget of one report, between 1e-6 and 32. Below, p - q drowns in rounding; above, e^epsilon
-        exceeds 7e13 and nothing is protected.
+        Privacy budget per report, between 1e-6 and 32. Below, p - q drowns in rounding; above, e^epsilon exceeds 7e13
+        and nothing is protected.
 
     Raises
     ------
@@ -349,7 +346,7 @@ class StandardProtocol(Protocol):
     title: ClassVar[str]
     reference: ClassVar[str]
     report_kind: ClassVar[str] = "own"
-    acronym: ClassVar[bool] = False  # whether the key is one, and is written in capitals
+    acronym: ClassVar[bool] = False  # whether the key is an acronym, written in capitals
     aliases: ClassVar[tuple[str, ...]] = ()  # other names, in small letters without hyphens and underscores
 
     @abstractmethod
@@ -380,10 +377,10 @@ def users_of(counts: IntArray) -> int:
 
 
 class Blanket(NamedTuple):
-    """What is known of the reports of two values, and of those that hold nothing of any value.
+    """Privacy blanket of a protocol: the reports of two values, and the part that does not depend on the data.
 
-    With probability `share` a report is drawn from one distribution, the same for all values. A report says that one
-    of two values is `loss` likelier (in logarithms) than the other, or that none is.
+    With probability `share` a report is drawn from a distribution that is the same for all values. A report makes v1
+    likelier than v2 by `loss` (a log-ratio), or v2 likelier than v1, or favours neither.
     """
 
     loss: float  # largest log-ratio of the probabilities of a report
@@ -392,17 +389,17 @@ class Blanket(NamedTuple):
 
     @classmethod
     def of_symbols(cls, epsilon: float, p: float, variation: float) -> Blanket:
-        """Return that of reports that are e^epsilon times likelier where they support the own value: p of them do."""
+        """Return the blanket of reports that are e^epsilon times likelier if they support the value (share p)."""
         return cls(epsilon, variation, 1 + p * math.expm1(-epsilon))
 
     @classmethod
     def of_bits(cls, p: float, q: float) -> Blanket:
-        """Return that of independent bits: the own one is 1 with probability p, every other one with q."""
+        """Return the blanket of independent bits: 1 with probability p for the true value, with q for other values."""
         return cls(math.log(p) - math.log(q) + math.log1p(-q) - math.log1p(-p), p - q, (1 - p) / (1 - q))
 
     @classmethod
     def generic(cls, epsilon: float) -> Blanket:
-        """Return what any reports of this budget have at least: a yes/no answer is the worst of them.
+        """Return the worst-case blanket of any ε-LDP protocol; binary randomised response attains it.
 
         Feldman, McMillan, Talwar, "Stronger privacy amplification by shuffling for Rényi and approximate differential
         privacy", SODA 2023, Lemma 3.1.
@@ -411,10 +408,10 @@ class Blanket(NamedTuple):
 
     @property
     def opposite(self) -> float:
-        """Probability of a report that speaks for the other value."""
+        """Probability of a report that favours the other value."""
         return self.variation / math.expm1(self.loss)
 
     @property
     def silent(self) -> float:
-        """Probability that a report is drawn from the common distribution, and speaks for neither of two values."""
+        """Probability that a report is drawn from the common distribution and favours neither of two values."""
         return max(0.0, self.share - 2 * self.opposite)

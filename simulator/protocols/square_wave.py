@@ -1,4 +1,4 @@
-"""The square wave: report a place near the own value, or any other one, on a line a little longer than the domain."""
+"""Square wave: report a place, more likely near the true value, on a line a little longer than the domain."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ SMALL = 1e-3  # of epsilon: below, the best width is that of the series
 
 @dataclass(frozen=True)
 class SquareWave(StandardProtocol):
-    """Report one of k + 2b places: those up to b from the own value's are e^epsilon times as likely as the others.
+    """Report a place out of k + 2b: those up to b from the true value's are e^epsilon times as likely as the others.
 
     Value v has its place at v + b. Li, Wang, Lopuhaä-Zwakenberg, Li, Škorić, "Estimating numerical distributions under
-    local differential privacy", SIGMOD 2020; b is theirs, rounded down. There is a likelihood, and no estimate without
-    one that is of use.
+    local differential privacy", SIGMOD 2020; b is theirs, rounded down. Estimates use the likelihood; there is no
+    useful linear estimate.
 
     Parameters and errors as for `StandardProtocol`.
     """
@@ -61,12 +61,12 @@ class SquareWave(StandardProtocol):
 
     @property
     def p(self) -> float:
-        """Probability of one place near the own value."""
+        """Probability of a given place near the true value."""
         return 1 / (self.width + (self.k - 1) * math.exp(-self.epsilon))
 
     @property
     def q(self) -> float:
-        """Probability of any one other place."""
+        """Probability of a given other place."""
         return math.exp(-self.epsilon) * self.p
 
     @property
@@ -166,7 +166,7 @@ class SquareWaveLikelihood(Likelihood):
 
     def forward(self, frequencies: FloatArray) -> FloatArray:
         result = np.empty((*frequencies.shape[:-1], self.shape[1]))
-        # A place is near the values up to the own number, and not further back than the width.
+        # A place is near the values up to its number, and at most the width before it.
         running = result[..., : self._k]
         _running_sums(frequencies, running)
         total = running[..., -1:].copy()
@@ -225,7 +225,7 @@ class SquareWaveLikelihood(Likelihood):
 def _running_sums(values: FloatArray, out: FloatArray, short: int = 256) -> None:
     """Write the running sums along the last axis of a batch, by way of those of pairs.
 
-    Each sum waits for the one before it, so that few in a row take less time than many.
+    Each sum waits for the sum before it, so that short rows take less time than long ones.
     """
     if values.ndim == 1 or values.shape[-1] <= short:
         np.cumsum(values, axis=-1, out=out)
@@ -236,10 +236,11 @@ def _running_sums(values: FloatArray, out: FloatArray, short: int = 256) -> None
 
 
 def _scattered(starts: IntArray, width: int, rng: np.random.Generator) -> IntArray:
-    """Draw a place for every user, evenly among the `width` places from the own start on: ``(..., k + width - 1)``.
+    """Draw a place for each user, evenly among the `width` places from the user's start on: ``(..., k + width - 1)``.
 
-    Cut into blocks of that width, a user's places are the end of one block and the beginning of the next: first it is
-    drawn which of the two, then where. That takes a number of draws that grows with k log k, for any number of users.
+    The line is cut into blocks of that width. A user's places are the end of a block and the beginning of the next:
+    first the block is drawn, then the place in it. That takes a number of draws that grows with k log k, for any number
+    of users.
     """
     if width == 1:
         return starts.copy()
@@ -260,9 +261,9 @@ def _scattered(starts: IntArray, width: int, rng: np.random.Generator) -> IntArr
 
 
 def _along_suffixes(starts: IntArray, rng: np.random.Generator) -> IntArray:
-    """Draw a place for every user, evenly among the places ``(..., width)`` from the own start to the end.
+    """Draw a place for each user, evenly among the places ``(..., width)`` from the user's start to the end.
 
-    By halves: who leaves the left half of a stretch is anywhere in its right half, as if started at its beginning.
+    By halves: a user who leaves the left half of a range is anywhere in its right half, as if started at its beginning.
     """
     width = starts.shape[-1]
     size = 1 << (width - 1).bit_length()

@@ -1,4 +1,4 @@
-"""Subset selection: report a random set of fixed size that holds the own value more often than the others."""
+"""Subset selection: report a random set of fixed size, which contains the true value more often than the others."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from simulator.protocols.grr import GRR
 from simulator.protocols.oracle import FrequencyOracle, Support, binomial_support, bits_for, mean_variance
 from simulator.protocols.protocol import Blanket, Probabilities, Tally
 
-CHAIN_LIMIT = 10**9  # numpy draws hypergeometric variates from populations below this
+CHAIN_LIMIT = 10**9  # largest population for hypergeometric variates of numpy
 CHAIN_VARIANCE = 1000  # variance of a support count above which the Gaussian law of the aggregate is used
-CHAIN_LARGEST = 1024  # domains above it never take the chain: conditioned binomials are as good, to one part in k
-CHAIN_DOMAIN = 64  # domains up to this size take the exact chain whatever the variance: it costs next to nothing
+CHAIN_LARGEST = 1024  # larger domains never use the chain: conditioned binomials are as good, to a share 1/k
+CHAIN_DOMAIN = 64  # domains up to this size always use the exact chain: it costs next to nothing
 
 
 @dataclass(frozen=True)
 class SubsetSelection(FrequencyOracle):
-    """Report omega values: the own one is among them with probability p, the rest is drawn evenly.
+    """Report omega values: the true value is among them with probability p, the rest is drawn uniformly.
 
     Reports are a ``(n, omega)`` array of distinct values. Ye, Barg, "Optimal schemes for discrete distribution
     estimation under locally differential privacy", 2018; Wang et al., "Mutual information optimally local private
@@ -36,7 +36,7 @@ class SubsetSelection(FrequencyOracle):
     k, epsilon
         As in `FrequencyOracle`.
     subset_size
-        Omega, for reports that were made with another one than is best.
+        Omega, for reports made with another subset size than the best.
 
     Raises
     ------
@@ -60,10 +60,10 @@ class SubsetSelection(FrequencyOracle):
 
     @property
     def omega(self) -> int:
-        """Subset size: of the two integers around k / (e^epsilon + 1) the one with the lower mean variance.
+        """Subset size: the integer next to k / (e^epsilon + 1), above or below, with the lower mean variance.
 
-        The mean is taken over the domain, as l1, l2 and mse feel it; then no other integer is better. The choice by the
-        variance at f = 0 alone would make it up to 14 % larger.
+        The mean is over the domain, as in l1, l2 and mse; then no other integer is better. The choice by the variance
+        at f = 0 alone would make it up to 14 % larger.
         """
         if self.subset_size is not None:
             return self.subset_size
@@ -114,7 +114,7 @@ class SubsetSelection(FrequencyOracle):
 
     def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
         omega, users = self.omega, np.arange(len(values))
-        # The omega smallest of k random keys are an even draw; the own value's key forces it in or out.
+        # The omega smallest of k random keys are a uniform draw; the true value's key puts it in or out.
         keys = rng.random((len(values), self.k))
         keys[users, values] = np.where(rng.random(len(values)) < self.p, -1.0, 2.0)
         return np.argpartition(keys, omega - 1, axis=1)[:, :omega]
@@ -132,11 +132,11 @@ class SubsetSelection(FrequencyOracle):
         return self.p * (self.k - self.omega) / others, (1 - self.p) * self.omega / others
 
     def sample_rounds(self, value: int, rounds: int, trials: int, rng: np.random.Generator) -> Support:
-        """Return the support ``(trials, k)``, round by round: the law of the aggregate is not quick for few users."""
+        """Return the support ``(trials, k)``, round by round: for few users the law of the aggregate is slow."""
         result = np.zeros((trials, self.k))
         users = np.arange(trials)[:, None]
         for _ in range(rounds):
-            result[users, self.perturb(np.full(trials, value), rng)] += 1  # the values of one report are distinct
+            result[users, self.perturb(np.full(trials, value), rng)] += 1  # the values of a report are distinct
         return result
 
     def rounds_cells(self, rounds: int) -> int:
@@ -149,7 +149,7 @@ class SubsetSelection(FrequencyOracle):
         return Tally(targets_and_others(self.k, targets, fakes, self.omega - len(targets), rng), fakes)
 
     def sample_support(self, counts: IntArray, rng: np.random.Generator) -> IntArray:
-        if self.omega == 1:  # a set of one value: the same channel as randomised response
+        if self.omega == 1:  # a set of size 1: the same channel as randomised response
             return GRR(self.k, self.epsilon).sample_support(counts, rng)
         result = np.empty(counts.shape, dtype=np.int64)
         for row, out in zip(counts.reshape(-1, self.k), result.reshape(-1, self.k), strict=True):
@@ -157,7 +157,7 @@ class SubsetSelection(FrequencyOracle):
         return result
 
     def _law_for(self, counts: IntArray) -> Callable[[IntArray, np.random.Generator], IntArray]:
-        """Return the cheapest law that is exact or as good for one row ``(k,)``."""
+        """Return the cheapest law that is exact, or as good, for a row ``(k,)``."""
         n, q = int(counts.sum()), self.q
         if n < CHAIN_LIMIT and self.k <= CHAIN_DOMAIN:
             return self._chain
@@ -166,12 +166,12 @@ class SubsetSelection(FrequencyOracle):
         return self._chain if self.k <= CHAIN_LARGEST else self._conditioned
 
     def _conditioned(self, counts: IntArray, rng: np.random.Generator) -> IntArray:
-        """Draw one row ``(k,)`` as independent binomials, brought to the total that all reports have together.
+        """Draw a row ``(k,)`` as independent binomials, corrected to the known total of all reports.
 
-        Counts above the total lose supports chosen evenly among all, counts below it gain some chosen evenly among the
-        missing ones: for equal counts this is the binomial law given its total. The mean is exact; variances and
-        covariances are those of the true law up to one part in k, because here only all reports together have a fixed
-        size, and there every single one.
+        If the sum is too large, supports chosen uniformly are removed; if too small, missing supports chosen uniformly
+        are added. For equal counts this is the binomial law given its total. The mean is exact. Variances and
+        covariances are those of the true law up to a relative error of 1/k: here only the total size is fixed, there
+        the size of each report.
         """
         support = binomial_support(counts, self.p, self.q, rng)
         n = int(counts.sum())
@@ -181,42 +181,42 @@ class SubsetSelection(FrequencyOracle):
         missing = n - support
         if n * self.k < CHAIN_LIMIT:
             return support + rng.multivariate_hypergeometric(missing, -surplus)
-        # So many are missing that drawing them with replacement is the same.
+        # So many are missing that drawing with replacement is the same.
         return support + multinomial(-surplus, missing / missing.sum(), rng)
 
     def _chain(self, counts: IntArray, rng: np.random.Generator) -> IntArray:
-        """Draw the aggregate exactly, value by value, for one row ``(k,)``; time grows with k times omega.
+        """Draw the aggregate exactly, value by value, for a row ``(k,)``; time grows with k times omega.
 
-        A report is either an even draw of omega of all k values, or (probability `forced`) the own value and an
-        even draw of omega - 1 of the others. Given how many slots a report has still to fill, the next value fills
-        one with probability slots / candidates, so a histogram of users over open slots is all that has to be kept:
-        one for users without a forced value ahead of them, one for users still waiting for it.
+        A report is either a uniform draw of omega of all k values, or (probability `forced`) the true value and a
+        uniform draw of omega - 1 of the others. The next value fills an open slot of a report with probability slots /
+        candidates. So two histograms of users over open slots are enough: of users without a forced value ahead of
+        them, and of users before their forced value.
         """
         k, omega = self.k, self.omega
         if not counts.any():
             return np.zeros(k, dtype=np.int64)
         forced = (self.p - omega / k) / (1 - omega / k)
-        own = binomial(counts, forced, rng)
+        forced_users = binomial(counts, forced, rng)
         free, waiting = np.zeros(omega + 1, dtype=np.int64), np.zeros(omega + 1, dtype=np.int64)
-        free[omega], waiting[omega - 1] = counts.sum() - own.sum(), own.sum()
+        free[omega], waiting[omega - 1] = counts.sum() - forced_users.sum(), forced_users.sum()
         result = np.empty(k, dtype=np.int64)
         slots = np.arange(omega + 1)
         low = 0
         high = omega + 1
         for value in range(k):
-            # Users only ever move down, and few stay far above the mean: work on the occupied stretch alone.
+            # Users only move down, and few stay far above the mean: process only the occupied range.
             occupied = np.flatnonzero(free[:high] + waiting[:high])
             low, high = int(occupied[0]), int(occupied[-1]) + 1
             some = slots[low:high]
             arrived = np.zeros(high - low, dtype=np.int64)
-            if own[value]:
-                arrived = rng.multivariate_hypergeometric(waiting[low:high], own[value])
+            if forced_users[value]:
+                arrived = rng.multivariate_hypergeometric(waiting[low:high], forced_users[value])
                 waiting[low:high] -= arrived
             candidates = k - value
             filled = binomial(free[low:high], some / candidates, rng)
-            total = int(own[value]) + int(filled.sum())
+            total = int(forced_users[value]) + int(filled.sum())
             _move_down(free, filled, low, high)
-            if candidates > 1 and own[value + 1 :].any():
+            if candidates > 1 and forced_users[value + 1 :].any():
                 filled = binomial(waiting[low:high], np.minimum(some / (candidates - 1), 1.0), rng)
                 total += int(filled.sum())
                 _move_down(waiting, filled, low, high)
@@ -225,12 +225,12 @@ class SubsetSelection(FrequencyOracle):
         return result
 
     def _gaussian(self, counts: IntArray, rng: np.random.Generator) -> IntArray:
-        """Draw one row ``(k,)`` with the exact mean and covariance and, up to O(1/k), the third cumulants.
+        """Draw a row ``(k,)`` with the exact mean and covariance and, up to O(1/k), the third cumulants.
 
-        The covariance of the aggregate is, off the diagonal, ``n b + (c - b)(n_u + n_v)`` with b the covariance of two
-        values that are not the user's and c that of the own and another value. Independent variables of variance
-        ``s_v`` less their common mean have the covariance ``S / k^2 - (s_u + s_v) / k``: of the same form, so that
-        matching the two is exact, diagonal included, because all rows sum to zero on both sides.
+        Off the diagonal, the covariance of the aggregate is ``n b + (c - b)(n_u + n_v)``. Here b is the covariance of
+        two values that are not the user's, and c that of the true value and another value. Independent variables of
+        variance ``s_v`` less their common mean have the covariance ``S / k^2 - (s_u + s_v) / k``: of the same form, so
+        that matching the two is exact, diagonal included, because all rows sum to zero on both sides.
         """
         k, omega, p, q, n = self.k, self.omega, self.p, self.q, int(counts.sum())
         pair = (omega - 1) / ((k - 1) * (k - 2)) * (p * (omega - 2) + (1 - p) * omega)
@@ -240,7 +240,8 @@ class SubsetSelection(FrequencyOracle):
         variances = slope * (counts + n / k) - k * n * b
         cumulant = counts * _third_cumulant(p) + (n - counts) * _third_cumulant(q)
         z = rng.standard_normal(k)
-        # Cornish-Fisher: the quadratic term carries the third cumulant; its own variance is taken off the linear one.
+        # Cornish-Fisher: the quadratic term carries the third cumulant; its variance is subtracted from the linear
+        # term.
         bend = cumulant / (6 * variances)
         noise = np.sqrt(variances - 2 * bend**2) * z + bend * (z * z - 1)
         mean = n * q + counts * (p - q)
@@ -248,7 +249,7 @@ class SubsetSelection(FrequencyOracle):
 
 
 def _move_down(histogram: IntArray, filled: IntArray, low: int, high: int) -> None:
-    """Move the users who filled a slot one place down; nobody at 0 slots can."""
+    """Move the users who filled a slot down by 1; users at 0 slots cannot move."""
     histogram[low:high] -= filled
     histogram[max(low - 1, 0) : high - 1] += filled[1:] if low == 0 else filled
 

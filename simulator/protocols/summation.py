@@ -1,4 +1,4 @@
-"""Histogram encodings: Laplace noise on every cell of the one-hot vector; the server adds up, or one bit per cell."""
+"""Histogram encodings: Laplace noise on each cell of the one-hot vector; the server adds up, or one bit per cell."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from simulator.protocols.protocol import Probabilities
 from simulator.protocols.unary import UnaryEncoding
 
 STEPS = 400  # of an integral over likelihoods
-DIGITS = 4  # of the logarithms of frequencies that are taken for equal there
-PANEL, NODES = 1.0, 20  # Gauss-Legendre: 20 nodes on every stretch of 1 scale of the noise
+DIGITS = 4  # of the logarithms of frequencies that count as equal
+PANEL, NODES = 1.0, 20  # Gauss-Legendre: 20 nodes per unit of the noise scale
 
 
 class SHE(FrequencyOracle):
-    """Report the one-hot vector with Laplace(2/epsilon) noise on every cell; the estimate is the mean report.
+    """Report the one-hot vector with Laplace(2/epsilon) noise on each cell; the estimate is the mean report.
 
-    Reports are a ``(n, k)`` float array, and what the other protocols call support is its sum over users, a float.
+    Reports are a ``(n, k)`` float array, and their support is the sum over users, a float.
     There are no support sets: `p` and `q` are None. Wang, Blocki, Li, Jha, "Locally differentially private protocols
     for frequency estimation", USENIX Security 2017, Section 4.2 (SHE); the Laplace mechanism of Dwork, McSherry,
     Nissim, Smith, TCC 2006.
@@ -43,7 +43,7 @@ class SHE(FrequencyOracle):
 
     @property
     def scale(self) -> float:
-        """Scale of the noise of one cell (unit: that of the one-hot cells, 0 and 1)."""
+        """Noise scale of a cell (unit: that of the one-hot cells, 0 and 1)."""
         return 2 / self.epsilon
 
     @property
@@ -54,11 +54,11 @@ class SHE(FrequencyOracle):
     def attack_success(self) -> float:
         """Probability that the largest of the k cells is the user's: no guess is better.
 
-        The likelihood of a value rises with its own cell and depends on no other, so the best guess is the largest
-        cell. With the noise in units of its scale, F its distribution function and h = epsilon/2 the height of the
-        own cell, the success is the integral of ``F'(s - h) F(s)^(k-1)``, in closed form below 0 and above h. Between
-        them it is one of ``e^(s-h) (1 - e^-s/2)^(k-1) / 2``, a smooth function: Gauss-Legendre panels give it to
-        rounding.
+        The likelihood of a value rises with its cell and depends on no other, so the best guess is the largest cell.
+        Measure the noise in units of its scale, with distribution function F; let h = epsilon/2 be the height of the
+        true value's cell. The success is the integral of ``F'(s - h) F(s)^(k-1)``, in closed form below 0 and above h.
+        Between them it is the integral of ``e^(s-h) (1 - e^-s/2)^(k-1) / 2``, a smooth function: Gauss-Legendre panels
+        give it to rounding.
         """
         h, k = self.epsilon / 2, self.k
         below = math.exp(-h) * 0.5**k / k
@@ -104,7 +104,7 @@ class SHE(FrequencyOracle):
     def chances(self, reports: Reports, values: tuple[int, int], attack: str) -> FloatArray:
         if attack == "guess":
             return super().chances(reports, values, attack)
-        # The likelihood ratio of two cells is largest, e^epsilon, where one is 1 or more and the other 0 or less.
+        # The likelihood ratio of two cells is largest, e^epsilon, if the first is 1 or more and the second 0 or less.
         return ((reports[:, values[0]] >= 1) & (reports[:, values[1]] <= 0)).astype(np.float64)
 
     def attack_probabilities(self, attack: str, values: tuple[int, int]) -> Probabilities:
@@ -118,14 +118,14 @@ class SHE(FrequencyOracle):
 
 
 class THE(UnaryEncoding):
-    """Add Laplace(2/epsilon) noise to every cell of the one-hot vector and report which cells exceed a threshold.
+    """Add Laplace(2/epsilon) noise to each cell of the one-hot vector and report which cells exceed a threshold.
 
     Reports are a ``(n, k)`` array of 0 and 1. The noise of the cells is independent, so the bits are those of a unary
     encoding with the p and q below. Wang, Blocki, Li, Jha, "Locally differentially private protocols for frequency
-    estimation", USENIX Security 2017, Section 4.2 (THE). They find the threshold numerically; here in closed form.
-    It is the best at f = 0; where another one has a 5 % lower mean variance, subset selection has a seventh of that.
+    estimation", USENIX Security 2017, Section 4.2 (THE). They find the threshold numerically; here in closed form. It
+    is the best at f = 0; where another threshold has a 5 % lower mean variance, subset selection has a seventh of that.
 
-    The bits reveal less than the noisy cells: their own budget, ``ln(p(1-q) / (q(1-p)))``, is below `epsilon`
+    The bits reveal less than the noisy cells: the budget of the bits, ``ln(p(1-q) / (q(1-p)))``, is below `epsilon`
     (0.90 at epsilon = 1, about epsilon/2 + 1 at large epsilon).
     """
 

@@ -1,4 +1,4 @@
-"""The protocols whose report is one of few symbols: what each symbol supports, worked out once."""
+"""Base class of protocols with few symbols: the values that each symbol supports, computed once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from simulator.protocols.protocol import Probabilities, Tally
 
 
 class SymbolOracle(SupportOracle):
-    """Report one of K symbols: those that support the own value are e^epsilon times as likely as the others."""
+    """Report a symbol out of K: those that support the true value are e^epsilon times as likely as the others."""
 
     report_kind = "symbol"
 
@@ -37,10 +37,10 @@ class SymbolOracle(SupportOracle):
 
     @abstractmethod
     def decode(self, histogram: IntArray) -> IntArray:
-        """Return the support counts ``(k,)`` of so many reports of each of the K symbols, ``(K,)``."""
+        """Return the support counts ``(k,)`` for a histogram ``(K,)`` of the symbols."""
 
     def added_support(self, value: int) -> IntArray:
-        """Return what each of the K symbols adds to the support of a value, ``(K,)``."""
+        """Return the contribution ``(K,)`` of each symbol to the support of a value."""
         return self.supporting(value).astype(np.int64)
 
     def support(self, reports: Reports) -> Support:
@@ -51,11 +51,11 @@ class SymbolOracle(SupportOracle):
         return Supports(first, second, _supported_values(self)[reports], self.k)
 
     def attack_probabilities(self, attack: str, values: tuple[int, int]) -> Probabilities:
-        """Add up over all symbols: those that support the held value are e^epsilon times as likely as the others."""
+        """Add up over all symbols: those that support the true value are e^epsilon times as likely as the others."""
         supported, rare = self.supports(np.arange(self.symbols), values), math.exp(-self.epsilon)
         chance = supported.chances(attack)
         own, other = (float((chance * np.where(held, 1.0, rare)).sum()) for held in (supported.first, supported.second))
-        # Every value is supported by equally many symbols, so that both sums are of the same unit.
+        # All values have equally many supporting symbols, so both sums have the same unit.
         unit = self.p / int(supported.first.sum())
         return own * unit, other * unit
 

@@ -1,4 +1,4 @@
-"""A tree of levels: every user reports where the own value lies, at one height of a binary tree over the domain."""
+"""Tree of levels: each user reports the node of the true value, at a random height of a binary tree."""
 
 from __future__ import annotations
 
@@ -25,11 +25,12 @@ from simulator.protocols.unary import OUE
 class Tree(StandardProtocol):
     """Draw a height, whatever the value, and report the node there: by randomised response, or by unary encoding.
 
-    Cormode, Kulkarni, Srivastava, "Answering range queries under local differential privacy", VLDB 2019; the estimate
-    weighs what all heights say of each Haar difference by precision, which is the constrained inference of Hay,
-    Rastogi, Miklau, Suciu, "Boosting the accuracy of differentially private histograms through consistency", VLDB 2010.
+    Cormode, Kulkarni, Srivastava, "Answering range queries under local differential privacy", VLDB 2019; each Haar
+    difference is the mean of the estimates from all heights, weighted by precision. This is the constrained inference
+    of Hay, Rastogi, Miklau, Suciu, "Boosting the accuracy of differentially private histograms through consistency",
+    VLDB 2010.
 
-    A report is ``(1 + k,)``: the height, then one bit for each node of it, then zeros. The tally counts the bits of all
+    A report is ``(1 + k,)``: the height, then a bit for each node of it, then zeros. The tally counts the bits of all
     heights, the leaves first, and then the reports of each height.
 
     The law is `sample_tally`, the variance that of `linear.covariance(n)`, see `TreeCovariance`.
@@ -91,7 +92,7 @@ class Tree(StandardProtocol):
         return Tally(np.concatenate([*bits, [len(rows) for rows in of_height]]), len(reports))
 
     def proper(self, reports: Reports) -> NDArray[np.bool_]:
-        """Tell which rows ``(n, 1 + k)`` of whole numbers from 0 are reports as `perturb` makes them."""
+        """Return which rows ``(n, 1 + k)`` of nonnegative integers are valid reports of `perturb`."""
         sizes = np.array([oracle.k for oracle in self.inner])
         is_grr = np.array([isinstance(oracle, GRR) for oracle in self.inner])
         heights, bits = np.minimum(reports[:, 0], len(sizes) - 1), reports[:, 1:]
@@ -117,13 +118,13 @@ class Tree(StandardProtocol):
         result = []
         for height, (oracle, part) in enumerate(zip(self.inner, parts, strict=True)):
             p, q = oracle.p, oracle.q
-            own = users[..., height, None]
-            result.append(np.where(own > 0, (part / np.maximum(own, 1.0) - q) / (p - q), 0.0))
+            reporters = users[..., height, None]
+            result.append(np.where(reporters > 0, (part / np.maximum(reporters, 1.0) - q) / (p - q), 0.0))
         return result, users
 
     @cached_property
     def height_noise(self) -> HeightNoise:
-        """What one report tells of the nodes above its own."""
+        """Precision of a report for the nodes above its height."""
         return HeightNoise(self.k, self.inner, self.chances_of_heights)
 
     def estimate(self, tally: Tally) -> FloatArray:
@@ -160,18 +161,18 @@ class Tree(StandardProtocol):
         return round(n * float(self.chances_of_heights @ sizes))
 
     def supports(self, reports: Reports, values: tuple[int, int]) -> Supports:
-        """Return which of two values each report supports, and how many leaves lie below the nodes that it does."""
+        """Return which of two values each report supports, and how many leaves lie below the nodes it supports."""
         heights = reports[:, 0].astype(np.int64)
         users = np.arange(len(reports))
         first, second = (reports[users, 1 + (value >> heights)] > 0 for value in values)
         size = np.zeros(len(reports), dtype=np.int64)
         for height, oracle in enumerate(self.inner):
-            own = heights == height
-            size[own] = reports[own, 1 : 1 + oracle.k] @ sums_at(np.ones(self.k, dtype=np.int64), height)
+            chosen = heights == height
+            size[chosen] = reports[chosen, 1 : 1 + oracle.k] @ sums_at(np.ones(self.k, dtype=np.int64), height)
         return Supports(first, second, size, self.k)
 
     def attack_probabilities(self, attack: str, values: tuple[int, int]) -> Probabilities:
-        named = self._told_apart if attack == "pair" else self._guessed
+        named = self._pair_probability if attack == "pair" else self._guess_probability
         each = [
             [named(height, values[0] >> height, value >> height, values[1] >> height) for value in values]
             for height in range(len(self.inner))
@@ -182,29 +183,30 @@ class Tree(StandardProtocol):
     def informed_guess(self, frequencies: FloatArray) -> float:
         starts = (np.arange(0, self.k, 1 << height) for height in range(len(self.inner)))
         each = [
-            oracle.informed_guess(np.maximum.reduceat(frequencies, own)) or 0.0
-            for oracle, own in zip(self.inner, starts, strict=True)
+            oracle.informed_guess(np.maximum.reduceat(frequencies, edges)) or 0.0
+            for oracle, edges in zip(self.inner, starts, strict=True)
         ]
         return float(self.chances_of_heights @ each)
 
-    def _told_apart(self, height: int, first: int, held: int, second: int) -> float:
-        """Return how likely a report of a node supports the first node, and not the second."""
+    def _pair_probability(self, height: int, first: int, held: int, second: int) -> float:
+        """Return the probability that a report of a node supports the first node, and not the second."""
         oracle = self.inner[height]
         if first == second:
             return 0.0
-        own, other = (oracle.p if node == held else oracle.q for node in (first, second))
-        return own * (1 - other) if isinstance(oracle, OUE) else own
+        supported, other = (oracle.p if node == held else oracle.q for node in (first, second))
+        return supported * (1 - other) if isinstance(oracle, OUE) else supported
 
-    def _guessed(self, height: int, first: int, held: int, second: int) -> float:
-        """Return how likely one value below the first node is guessed, from a report of a node."""
-        from scipy.stats import binom  # heavy, and audits alone need it
+    def _guess_probability(self, height: int, first: int, held: int, second: int) -> float:
+        """Return the probability that a given value below the first node is guessed, from a report of a node."""
+        from scipy.stats import binom  # slow import, needed only by audits
 
         oracle = self.inner[height]
         sizes = sums_at(np.ones(self.k), height)
-        own = oracle.p if first == held else oracle.q
+        chance_of_first = oracle.p if first == held else oracle.q
         if isinstance(oracle, GRR):
-            return own / float(sizes[first])
-        # Evenly among the leaves of all nodes supported: those of nodes of full size, of the last one, and of the held.
+            return chance_of_first / float(sizes[first])
+        # The guess is uniform over the leaves of all supported nodes: full-size nodes, the last node, and the user's
+        # node.
         special = {first, held} | ({oracle.k - 1} if sizes[-1] < sizes[0] else set())
         others = np.arange(oracle.k - len(special) + 1)
         leaves, chances = sizes[first] + others * sizes[0], binom.pmf(others, len(others) - 1, oracle.q)
@@ -213,25 +215,25 @@ class Tree(StandardProtocol):
             leaves = np.concatenate([leaves, leaves + sizes[node]])
             chances = np.concatenate([(1 - chance) * chances, chance * chances])
         nothing = (1 - oracle.p) * (1 - oracle.q) ** (oracle.k - 1) / self.k
-        return own * float((chances / leaves).sum()) + nothing
+        return chance_of_first * float((chances / leaves).sum()) + nothing
 
     def random_fakes(self, fakes: int, rng: np.random.Generator) -> Tally:
         users = multinomial(fakes, self.chances_of_heights, rng)
-        parts = [oracle.random_fakes(int(own), rng) for oracle, own in zip(self.inner, users, strict=True)]
+        parts = [oracle.random_fakes(int(number), rng) for oracle, number in zip(self.inner, users, strict=True)]
         return Tally(np.concatenate([*(part.counts for part in parts if part is not None), users]), fakes)
 
     def crafted(self, targets: IntArray, fakes: int, rng: np.random.Generator) -> Tally:
-        """Return reports spread over the heights as honest ones are, each for the nodes that hold the targets."""
+        """Return reports spread over the heights as honest ones are, each for the nodes above the targets."""
         users = multinomial(fakes, self.chances_of_heights, rng)
         parts = [
-            oracle.crafted(np.unique(targets >> height), int(own), rng)
-            for height, (oracle, own) in enumerate(zip(self.inner, users, strict=True))
+            oracle.crafted(np.unique(targets >> height), int(number), rng)
+            for height, (oracle, number) in enumerate(zip(self.inner, users, strict=True))
         ]
         return Tally(np.concatenate([*(part.counts for part in parts if part is not None), users]), fakes)
 
 
 class HalfTree(Tree):
-    """The same with half of the users at the leaves: nearly as good for single categories as an oracle of theirs."""
+    """`Tree` with half of the users at the leaves: nearly as good for single categories as an oracle for that half."""
 
     key = "tree_half"
     title = "Tree of levels, half of the users at the leaves"

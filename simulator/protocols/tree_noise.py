@@ -1,4 +1,4 @@
-"""The noise of a tree of levels: of what users at each height say of all Haar differences above."""
+"""Noise of a tree of levels: precision of the reports at each height for all Haar differences above."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Inner: TypeAlias = GRR | OUE
 class Products:
     """Sums over the nodes of a height that a variance needs, for weights b_i and frequencies f_i.
 
-    With two rows of weights, b and c, those of their covariance.
+    With two rows of weights, b and c, the sums of their covariance.
     """
 
     squares: FloatArray  # sum of b c
@@ -41,12 +41,12 @@ class Products:
 
 
 def perturbing(oracle: Inner, of: Products) -> FloatArray:
-    """Return the variance that perturbing one report of a given value adds to the estimate of ``sum b_i f_i``."""
+    """Return the variance that perturbing a report of a given value adds to the estimate of ``sum b_i f_i``."""
     p, q = oracle.p, oracle.q
     gain = p - q
     if isinstance(oracle, OUE):
-        own, other = p * (1 - p), q * (1 - q)
-        return (other * of.squares + (own - other) * of.mean_squares) / gain**2
+        at_p, other = p * (1 - p), q * (1 - q)
+        return (other * of.squares + (at_p - other) * of.mean_squares) / gain**2
     expected = q**2 * of.plain + 2 * q * gain * of.mixed + gain**2 * of.mean_squares
     return (q * of.squares + gain * of.mean_squares - expected) / gain**2
 
@@ -64,9 +64,9 @@ class HeightNoise:
 
     @cached_property
     def precision(self) -> list[list[FloatArray]]:
-        """What one report at each height tells of the Haar differences above: 1 / variance at equal frequencies.
+        """Precision of a report at each height for the Haar differences above: 1 / variance at equal frequencies.
 
-        By the height of the differences, from 1, then by that of the report, which is lower.
+        Indexed by the height of the differences, from 1, then by the lower height of the report.
         """
         result = []
         for height in range(1, self.top + 1):
@@ -91,20 +91,20 @@ class HeightNoise:
         return perturbing(self.inner[lower], Products(left + right, left_mass + right_mass, plain**2, plain * mean))
 
     def information(self, height: int) -> FloatArray:
-        """Return the precision that one user adds to each difference of a height."""
+        """Return the precision that a user adds to each difference of a height."""
         return np.tensordot(self.chances[:height], self.precision[height - 1], axes=1)
 
     def share(self, height: int, lower: int) -> FloatArray:
-        """Return the weight of what a lower height says of each difference of a height."""
-        total, own = self.information(height), self.chances[lower] * self.precision[height - 1][lower]
-        return np.divide(own, total, out=np.zeros_like(total), where=total > 0)
+        """Return the weight of the estimate from a lower height in each difference of a height."""
+        total, information_at = self.information(height), self.chances[lower] * self.precision[height - 1][lower]
+        return np.divide(information_at, total, out=np.zeros_like(total), where=total > 0)
 
 
 class TreeCovariance(Covariance):
     """Covariance of the estimate of n users, as if each height had its expected number of them.
 
-    The values of the n users are given, so the variance of sampling them is no part of it: those who report at one
-    height are drawn from all without replacement.
+    The values of the n users are given, so it excludes the variance of sampling them. The users of a height are drawn
+    from all users without replacement.
     """
 
     def __init__(self, noise: HeightNoise, n: int) -> None:
@@ -126,10 +126,11 @@ class TreeCovariance(Covariance):
         return result / self._n
 
     def _variance_of(self, lower: int, frequency: FloatArray) -> FloatArray:
-        """Return the variance that one report at a height adds to the estimate of each value, ``(..., k)``.
+        """Return the variance that a report at a height adds to the estimate of each value, ``(..., k)``.
 
-        From the root down for the estimate of each node: the weight b of the report for the node itself, and sums over
-        all others. The estimate of a child is half of that of its parent, and half of their difference more or less.
+        The recursion goes from the root down. It keeps, for the estimate of each node, the report's weight b for that
+        node, and sums over all other nodes. The estimate of a child is half of its parent's, plus or minus half of
+        their difference.
         """
         tree, top = self._noise, self._noise.top
         masses = [sums_at(frequency, lower)]
@@ -137,20 +138,20 @@ class TreeCovariance(Covariance):
         for _ in range(lower, top):
             masses.append(merged(masses[-1]))
             counts.append(merged(counts[-1]))
-        own, sums = np.zeros(1), [np.zeros((*frequency.shape[:-1], 1)) for _ in range(4)]
+        weight, sums = np.zeros(1), [np.zeros((*frequency.shape[:-1], 1)) for _ in range(4)]
         for height in range(top, lower, -1):
             share, part = tree.share(height, lower), parts(tree.k, height)
             below = len(part)
-            sibling = part * doubled(own - share, below)
-            own = part * doubled(own + share, below)
+            sibling = part * doubled(weight - share, below)
+            weight = part * doubled(weight + share, below)
             count, mass = (_siblings(each[height - 1 - lower]) for each in (counts, masses))
             added = (sibling * count, sibling**2 * count, sibling * mass, sibling**2 * mass)
             sums = [
                 part**power * doubled(each, below) + more
                 for power, each, more in zip((1, 2, 1, 2), sums, added, strict=True)
             ]
-        plain, squares = sums[0] + own, sums[1] + own**2
-        mean, mean_squares = sums[2] + own * masses[0], sums[3] + own**2 * masses[0]
+        plain, squares = sums[0] + weight, sums[1] + weight**2
+        mean, mean_squares = sums[2] + weight * masses[0], sums[3] + weight**2 * masses[0]
         noise = perturbing(tree.inner[lower], Products(squares, mean_squares, plain**2, plain * mean))
         result = noise + mean_squares - mean**2
         for height in range(lower, 0, -1):
@@ -163,20 +164,22 @@ class TreeCovariance(Covariance):
         details = weights_of_differences(rows)
         result = -spread_of(rows, np.full(tree.k, 1 / tree.k))
         for lower, (oracle, chance) in enumerate(zip(tree.inner, tree.chances, strict=True)):
-            own = np.zeros((len(rows), 1))
+            weights = np.zeros((len(rows), 1))
             for height in range(tree.top, lower, -1):
                 below = nodes_at(tree.k, height - 1)
                 signs = np.where(np.arange(below) % 2, -1.0, 1.0)
-                own = doubled(own, below) + signs * doubled(details[height - 1] * tree.share(height, lower), below)
+                weights = doubled(weights, below) + signs * doubled(
+                    details[height - 1] * tree.share(height, lower), below
+                )
             mass = sums_at(np.full(tree.k, 1 / tree.k), lower)
-            plain, mean = own.sum(axis=1), own @ mass
+            plain, mean = weights.sum(axis=1), weights @ mass
             mixed = (np.outer(plain, mean) + np.outer(mean, plain)) / 2
-            products = Products(own @ own.T, (own * mass) @ own.T, np.outer(plain, plain), mixed)
-            result += (perturbing(oracle, products) + spread_of(own, mass)) / chance
+            products = Products(weights @ weights.T, (weights * mass) @ weights.T, np.outer(plain, plain), mixed)
+            result += (perturbing(oracle, products) + spread_of(weights, mass)) / chance
         return result / self._n
 
 
 def _siblings(nodes: FloatArray) -> FloatArray:
-    """Return for each node what its sibling has, 0 without one."""
+    """Return for each node the entry of its sibling, 0 without a sibling."""
     left, right = halves(nodes)
     return np.stack([right, left], axis=-1).reshape(*nodes.shape[:-1], -1)[..., : nodes.shape[-1]]

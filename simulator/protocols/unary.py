@@ -1,4 +1,4 @@
-"""Unary encodings: one bit per value, each flipped on its own."""
+"""Unary encodings: a bit per value, each flipped independently."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from simulator.protocols.protocol import Blanket, Tally
 
 
 class UnaryEncoding(IndependentSupports):
-    """Send k bits: the own one is 1 with probability p, every other one with probability q.
+    """Send k bits: that of the true value is 1 with probability p, each other bit with probability q.
 
     Reports are a ``(n, k)`` array of 0 and 1.
     """

@@ -1,4 +1,4 @@
-"""A shuffler between users and server: what shuffled reports promise, and how accurate a trusted server would be."""
+"""A shuffler between users and server: the guarantee of shuffled reports, and the accuracy of a trusted server."""
 
 from __future__ import annotations
 

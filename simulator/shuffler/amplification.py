@@ -1,15 +1,15 @@
-"""What shuffling makes of a local promise.
+"""Central guarantee of shuffled reports with a local guarantee.
 
-Two collections differ in the value of one user. Give the attacker, of the n - 1 others, all reports that are not drawn
-from the common distribution (`Blanket`). Of the m others that are, each speaks for one of the two values with
-probability 2 r / share, for either equally often; the user's own report speaks for the value that is held with
-probability r e^loss, for the other with r, and hides among the silent ones with probability share - 2 r (what remains
-tells nothing). So nothing but two counts, of reports that speak for each value, tells the collections apart.
+Two collections differ in the value of a single user. Give the attacker, of the n - 1 others, all reports that are not
+drawn from the common distribution (`Blanket`). Of the m others that are, each supports either of the two values with
+probability r / share; that user's report supports the true value with probability r e^loss, for the other with r, and
+hides among the silent ones with probability share - 2 r (the rest has no information). So the collections differ only
+in two counts: the reports that support each value.
 
 Balle, Bell, Gascón, Nissim, "The privacy blanket of the shuffle model", CRYPTO 2019; the two counts are those of
 Feldman, McMillan, Talwar, SODA 2023, and Wang, Li, Peng, Li, Shi, Qin, "Privacy amplification via shuffling: unified,
-simplified, and tightened", VLDB 2024, who do not give m away. That promises a little more than is kept: three users of
-value 0 beside one whose value is 0 or 1 exceed it with GRR at k = 3 (`tests/simulator/test_shuffler.py`).
+simplified, and tightened", VLDB 2024, who do not reveal m. That is slightly too optimistic: three users of value 0,
+with a fourth whose value is 0 or 1, exceed it with GRR at k = 3 (`tests/simulator/test_shuffler.py`).
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ import numpy as np
 from simulator._types import FloatArray, IntArray
 from simulator.protocols.protocol import EPSILON_MAX, EPSILON_MIN, Blanket, Protocol, StandardProtocol
 
-TOTALS = 192  # of the two counts that are looked at for each m; where more are likely, as many at even distances
-BLANKETS = 8  # numbers m that are looked at, where more are likely: each stands for those up to the next one
-MARGIN = 1e-3  # share of delta that is kept for totals that are not looked at
-OUTSIDE = 1e-4  # probability of what is outside of the windows, as a share of delta
-WIDEST = 2.0  # standard deviations above the mean, up to which numbers m are told apart: more users hide better
+TOTALS = 192  # totals of the two counts evaluated for each m; if more are likely, as many at even distances
+BLANKETS = 8  # numbers m evaluated; if more are likely, each represents those up to the next
+MARGIN = 1e-3  # share of delta reserved for totals outside the windows
+OUTSIDE = 1e-4  # probability outside of the windows, as a share of delta
+WIDEST = 2.0  # standard deviations above the mean, up to which numbers m are distinguished: more users hide better
 HALVINGS = 60
 FIRST_STEP = 0.01  # by which share a budget is raised first
 PRECISION = 1e-5  # of budgets, relative
@@ -37,11 +37,11 @@ PRECISION = 1e-5  # of budgets, relative
 def hockey_stick(epsilon: float, blanket: Blanket, n: int, smallest: float) -> float:
     """Return a delta for which n shuffled reports are (epsilon, delta)-differentially private.
 
-    smallest: the least delta that matters; what is left out of the sum is a share `OUTSIDE` of it, and is added.
+    smallest: the least delta that matters; the omitted part of the sum is a share `OUTSIDE` of it, and is added.
     """
     if epsilon >= blanket.loss:
         return 0.0
-    if blanket.silent <= 1e-12 * blanket.share:  # all of m speak: both counts together tell it anyway
+    if blanket.silent <= 1e-12 * blanket.share:  # all of m favour a value: both counts together reveal m anyway
         return _delta(epsilon, blanket, np.array([n - 1]), np.ones(1), blanket.share, smallest)
     from scipy.stats import binom  # heavy
 
@@ -58,7 +58,7 @@ def hockey_stick(epsilon: float, blanket: Blanket, n: int, smallest: float) -> f
 def _delta(
     epsilon: float, blanket: Blanket, others: IntArray, masses: FloatArray, chance: float, smallest: float
 ) -> float:
-    """Return the mean delta over numbers of others ``(m,)``, who each speak with this chance."""
+    """Return the mean delta over numbers of others ``(m,)``, each of whom favours a value with this probability."""
     from scipy.stats import binom  # heavy
 
     windows = [_window(int(count), chance, smallest) for count in others]
@@ -90,7 +90,7 @@ def _window(draws: int, chance: float, smallest: float) -> tuple[int, int, float
 
 
 def _tail(least: FloatArray, coins: FloatArray) -> FloatArray:
-    """Return how likely so many fair coins show at least so many heads."""
+    """Return the probability of at least this number of heads in fair coin tosses."""
     from scipy.special import betainc  # heavy
 
     inside = (least > 0) & (least <= coins)
@@ -100,7 +100,7 @@ def _tail(least: FloatArray, coins: FloatArray) -> FloatArray:
 
 
 def blanket_of(protocol: Protocol) -> Blanket:
-    """Return the blanket of a protocol, or the one that every protocol of its budget has."""
+    """Return the blanket of a protocol, or the worst case of its budget."""
     return Blanket.generic(protocol.epsilon) if protocol.blanket is None else protocol.blanket
 
 
@@ -110,19 +110,19 @@ def _blanket_at(protocol: type[StandardProtocol], k: int, budget: float) -> Blan
 
 @dataclass(frozen=True)
 class Shuffler:
-    """A shuffler that n users trust to send on their reports in random order, with nothing that tells whose they are.
+    """A trusted shuffler: it forwards the reports of n users in random order, without identifiers.
 
     Attributes
     ----------
     n
         Users who report.
     delta
-        Of the central promise, between 0 and 1.
+        Of the central guarantee, between 0 and 1.
 
     Raises
     ------
     ValueError
-        If one of them is out of range.
+        If a parameter is out of range.
     """
 
     n: int
@@ -133,13 +133,13 @@ class Shuffler:
             raise ValueError(f"n must be at least 1 and delta between 0 and 1, got n={self.n} and delta={self.delta}")
 
     def keeps(self, epsilon: float, blanket: Blanket) -> bool:
-        """Tell whether shuffled reports are shown to keep (epsilon, delta)."""
+        """Return whether shuffled reports provably satisfy (epsilon, delta)."""
         return hockey_stick(epsilon, blanket, self.n, self.delta) <= self.delta * (1 - MARGIN)
 
     def central(self, blanket: Blanket) -> float:
         """Return the smallest central budget that shuffled reports are shown to keep.
 
-        Never above the local one.
+        Never above the local epsilon.
         """
         if self.keeps(0.0, blanket):
             return 0.0
@@ -163,7 +163,7 @@ class Shuffler:
         """
         if epsilon < EPSILON_MIN and not self.keeps(epsilon, Blanket.generic(EPSILON_MIN)):
             raise ValueError(f"{self.n} reports of the smallest budget, {EPSILON_MIN:g}, lose more than {epsilon:g}")
-        # What holds for any reports holds for all protocols; some are known to do better.
+        # The worst case holds for all protocols; some provably do better.
         anyone = self._largest(epsilon, max(epsilon, EPSILON_MIN), Blanket.generic)
         result = dict.fromkeys(protocols, anyone)
         for key, protocol in protocols.items():
@@ -172,7 +172,7 @@ class Shuffler:
         return result
 
     def _largest(self, epsilon: float, kept: float, blanket: Callable[[float], Blanket]) -> float:
-        """Return the end of the budgets that keep the promise, from one on that does."""
+        """Return the largest budget that satisfies the guarantee, starting from a budget that does."""
         low, high, step = kept, EPSILON_MAX, FIRST_STEP
         while low < high and step < high:
             tried = min(high, low * (1 + step))

@@ -10,7 +10,7 @@ import numpy as np
 
 from simulator._types import FloatArray, IntArray
 
-REPLACED = 2  # another value of one user changes two counts by one each
+REPLACED = 2  # another value of a user changes two counts by 1 each
 HALVINGS = 100
 
 
@@ -24,7 +24,7 @@ class CentralHistogram:
     Attributes
     ----------
     epsilon, delta
-        Of the promise to a user who holds another value instead.
+        Of the guarantee when a user's value is replaced by another.
     """
 
     epsilon: float
@@ -55,7 +55,7 @@ class CentralHistogram:
 
     @property
     def gaussian(self) -> bool:
-        """Whether Gaussian noise is the lower one: only where delta is large."""
+        """Whether Gaussian noise is lower than the other noise: only if delta is large."""
         return self.deviation**2 < self.laplace_variance
 
     @property

@@ -1,9 +1,9 @@
-"""From an LDP estimate and its known noise to synthetic populations that may be behind it.
+"""From an LDP estimate and its known noise to synthetic populations that may have produced it.
 
 Wang et al., "Locally differentially private frequency estimation with consistency", NDSS 2020, Section V-D, choose a
 post-processing method by making the estimate consistent (with Norm-Sub), taking the result for the truth, and
-simulating from it. One consistent estimate is too sharp or too smooth to be the truth, and hides how little is known;
-the ensemble here draws several populations from a posterior instead.
+simulating from it. A single consistent estimate is sharper or smoother than the truth, and hides the uncertainty; the
+ensemble here draws several populations from a posterior instead.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ __all__ = [
 DRAWS, FEWEST_DRAWS = 240, 16
 ALL_DRAWS_DOMAIN = 4096  # above it draws fall as 1/k
 FROM_EACH = 60  # draws of each model, no more than are wanted in all
-# Prior odds of each model: a distribution fitted to the estimates, one of few parameters; with an order, a smooth curve
-# with peaks, curves of few parameters, rough ones, and few heights as well
+# Prior odds of each model: a distribution fitted to the estimates, a distribution of few parameters; with an order, a
+# smooth curve with peaks, curves of few parameters, rough ones, and few heights as well
 MODELS = {mixture_posterior: 1.0, family_posterior: 1.0}
 ORDERED_MODELS = {
     mixture_posterior: 0.3,
@@ -71,7 +71,7 @@ CENTRE = "tree_eb"  # the method that the bootstrap is made with
 class Surrogate:
     """A way from an estimate to populations."""
 
-    # name, title: key in the table, and what it does in words
+    # name, title: key in the table, and description
     name: str
     title: str
     # ``function(estimate (k,), noise, ordered, draws, rng) -> (draws or 1, k)``
@@ -93,7 +93,7 @@ def _consistent(method: str, words: str, reference: str = "this project", *, ord
 
 
 def _ensemble(estimate: FloatArray, noise: Noise, ordered: bool, draws: int, rng: np.random.Generator) -> FloatArray:
-    """Draw from the posterior of few categories, of all models by what they count, or of both."""
+    """Draw from the posterior of few categories, of all models by their weights, or of both."""
     few = round(draws * share_of_few(len(estimate)))
     parts = []
     if few:
@@ -109,10 +109,10 @@ def _ensemble(estimate: FloatArray, noise: Noise, ordered: bool, draws: int, rng
 def drawn_from_models(
     estimate: FloatArray, noise: Noise, *, ordered: bool, each: int, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
-    """Return populations from the posteriors of all models, as frequencies, and the logarithms of what each counts.
+    """Return populations from the posteriors of all models, as frequencies, and the logarithms of their weights.
 
     Models share by their tempered likelihoods. That all frequencies are equal is no model that is a little wrong: it
-    counts by its likelihood as it is, and not at all where another one is much likelier.
+    counts by its likelihood as it is, and not at all if another model is much likelier.
 
     each: draws of each model.
     """
@@ -128,9 +128,9 @@ def drawn_from_models(
 
 
 def _summing_to_one(drawn: FloatArray, sd: float) -> FloatArray:
-    """Return draws as frequencies: what the noise hides makes up for what is missing, as far as it can.
+    """Return draws as frequencies: categories hidden by the noise get the missing mass, as far as possible.
 
-    What stands out of the noise is known by itself; to scale it as well would move it by more than it is unsure.
+    Categories above the noise are known without scaling; scaling them would move them by more than their uncertainty.
     """
     kept = np.maximum(drawn, 0.0)
     seen = kept > SEEN * sd
@@ -173,7 +173,7 @@ def known_frequencies(estimate: FloatArray, noise: Noise, *, ordered: bool, seed
     return _drawn(np.asarray(estimate, dtype=np.float64).tobytes(), noise, ordered, seed)
 
 
-@lru_cache(maxsize=2)  # the mean, the median and who judges both take the same draws
+@lru_cache(maxsize=2)  # the mean, the median and their evaluation use the same draws
 def _drawn(estimate: bytes, noise: Noise, ordered: bool, seed: int) -> FloatArray:
     raw = np.frombuffer(estimate)
     result = surrogate_populations(
@@ -186,9 +186,9 @@ def _drawn(estimate: bytes, noise: Noise, ordered: bool, seed: int) -> FloatArra
 def surrogate_populations(
     name: str, estimate: FloatArray, noise: Noise, *, ordered: bool, rng: np.random.Generator, draws: int = DRAWS
 ) -> FloatArray:
-    """Return synthetic true frequencies ``(draws, k)`` (one row for a consistent estimate); rows sum to 1.
+    """Return synthetic true frequencies ``(draws, k)`` (a single row for a consistent estimate); rows sum to 1.
 
-    name: one of `SURROGATES`.
+    name: a member of `SURROGATES`.
     estimate: ``(k,)`` raw frequency estimates, as the protocol gave them: negative ones included.
     noise: the noise in them.
     ordered: whether the categories have an order.
@@ -211,7 +211,7 @@ def surrogate_populations(
 def bootstrap_populations(
     protocol: Protocol, observed: Observed, n: int, *, rng: np.random.Generator, draws: int
 ) -> FloatArray:
-    """Return frequencies ``(draws, k)`` that may be behind what was observed of n users; rows sum to 1.
+    """Return frequencies ``(draws, k)`` that may have produced the observation of n users; rows sum to 1.
 
     A parametric bootstrap (Efron, Tibshirani, "An introduction to the bootstrap", 1993, section 6.5): the first row is
     the best-founded estimate of ours; each other row is the same estimate of a collection that is simulated from the

@@ -10,7 +10,7 @@ from simulator.surrogate.particles import particles
 from simulator.surrogate.posterior import Posterior
 
 PARTICLES = 100  # at least, or as many as draws are wanted
-AT_ONCE = 256  # candidates, so that what is computed of them stays in the cache
+AT_ONCE = 256  # candidates per block, so that intermediate results stay in the cache
 BLOCKS = 512  # domains are compared on no more blocks of neighbours than this
 PARTS = 3  # curves at most
 FLAT = 0.2  # share of the candidates that are equal frequencies
@@ -22,11 +22,11 @@ TAILS_AND_TOP = (5, (0.5, 100.0)), (6, (0.5, 4.0))
 PRESENT = np.array([1.0, 0.6, 0.4, 0.7])  # how often each curve, and the flat ground, has a part in a candidate
 UNEVEN = 1.5  # standard deviation of the logarithm of a part
 ROUGHNESS = 0.02, 1.0  # standard deviation of the departures of categories from a rough curve, in its heights
-PARAMETERS = 7  # of each curve: its part, whether it has one, peak, width, lean, tails, top
+PARAMETERS = 7  # of each curve: its part, whether it is present, peak, width, lean, tails, top
 
 
 def rough_curve_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: np.random.Generator) -> Posterior:
-    """Draw populations around the curves of `curve_posterior`: each category departs by a share that is its own.
+    """Draw populations around the curves of `curve_posterior`: each category departs by a different share.
 
     Histograms of few people are rough, and so are those of answers that people round.
     """
@@ -38,8 +38,8 @@ def curve_posterior(
 ) -> Posterior:
     """Draw populations that are sums of up to three curves and a flat ground; or, if `rough`, around such sums.
 
-    A wavelet or a distribution of frequencies has to find each of its features in the noise; a curve of few parameters
-    is seen under much more of it.
+    A wavelet or a distribution of frequencies must find each of its features in the noise; a curve of few parameters is
+    visible under much more noise.
     """
     k = len(estimate)
     seen = _Seen(estimate, noise, rough=rough)
@@ -47,9 +47,9 @@ def curve_posterior(
     kept = drawn[:draws]
     populations = _curves(kept, (np.arange(k) + 0.5) / k, np.ones(k), narrowest=seen.narrowest)
     if rough:
-        own = (_roughness(kept) * populations) ** 2
+        departure = (_roughness(kept) * populations) ** 2
         shown = noise.variance_at_zero + noise.variance_slope * populations
-        share = own / (own + shown)
+        share = departure / (departure + shown)
         populations += share * (estimate - populations) + np.sqrt(share * shown) * rng.standard_normal((draws, k))
     return Posterior(populations, evidence)
 
@@ -75,8 +75,8 @@ class _Seen:
 
     def _log_likelihoods_over_flat(self, candidates: FloatArray) -> FloatArray:
         frequencies = _curves(candidates, self.places, self.sizes, narrowest=self.narrowest)
-        own = (_roughness(candidates) * frequencies) ** 2 / self.sizes if self.rough else 0.0
-        return self._log_likelihoods(frequencies, own) - self.flat
+        departure = (_roughness(candidates) * frequencies) ** 2 / self.sizes if self.rough else 0.0
+        return self._log_likelihoods(frequencies, departure) - self.flat
 
     def _log_likelihoods(self, frequencies: FloatArray, own: FloatArray | float = 0.0) -> FloatArray:
         variance = self.sizes * self.noise.variance_at_zero + self.noise.variance_slope * frequencies + own
@@ -107,7 +107,7 @@ def _curves(normals: FloatArray, places: FloatArray, sizes: FloatArray, *, narro
 
 
 def _roughness(normals: FloatArray) -> FloatArray:
-    """Return by what share categories depart from each candidate's curve, ``(rows, 1)``: by none from a flat one."""
+    """Return the relative departure of categories from each candidate's curve, ``(rows, 1)``: 0 for a flat curve."""
     from scipy.special import ndtr
 
     even, (low, high) = ndtr(normals[:, PARTS]), ROUGHNESS
@@ -117,14 +117,15 @@ def _roughness(normals: FloatArray) -> FloatArray:
 def _curve(
     normals: FloatArray, even: FloatArray, places: FloatArray, sizes: FloatArray, narrowest: float
 ) -> FloatArray:
-    """Return curves ``(rows, places)`` that sum to 1: a generalised Student's t, with a side of its own each way."""
+    """Return curves ``(rows, places)`` that sum to 1: a generalised Student's t, with different sides."""
     peak = np.clip((even[:, 2] - AT_EACH_END) / (1 - 2 * AT_EACH_END), 0.0, 1.0)
     width = narrowest ** even[:, 3]
     lean = np.clip(normals[:, 4] - np.clip(normals[:, 4], -SYMMETRIC, SYMMETRIC), -LEANEST, LEANEST)
     power, roundness = (
         (low * (high / low) ** even[:, place]).astype(np.float32)[:, None] for place, (low, high) in TAILS_AND_TOP
     )
-    # Most of the time goes here: single precision takes two thirds of it, and is right to 1e-5 of what is no tail.
+    # Most of the time goes here: single precision takes two thirds of it, and has a relative error of 1e-5 outside the
+    # tails.
     away = (places - peak[:, None]).astype(np.float32)
     right, left = ((np.exp(side * lean) / width).astype(np.float32)[:, None] for side in (-1, 1))
     logs = -power * np.log1p(np.abs(away * np.where(away < 0, left, right)) ** roundness / power)

@@ -1,4 +1,4 @@
-"""Populations for categories without neighbours: the posterior under distributions of one or two parameters."""
+"""Populations for categories without neighbours: the posterior under distributions of 1 or 2 parameters."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ HEIGHTS, HIGH = np.geomspace(1.5, 100, 16), np.geomspace(0.005, 0.5, 12)  # of t
 EMPTY = (0.0, 0.5, 0.9)  # share of categories with nobody
 GROWTH = 1.2  # width of a bin of frequencies far above the noise
 RARE = 1e-3  # part of each distribution that is any frequency above the noise at all, even on a log scale
-PRIOR = 4 * len(EMPTY)  # what all distributions count before anything is seen
+PRIOR = 4 * len(EMPTY)  # prior weight of all distributions together
 TEMPER = 2.0  # log-likelihoods of distributions that are all wrong count as if there were half of the estimates
 
 
 def family_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: np.random.Generator) -> Posterior:
-    """Draw populations whose frequencies come one by one from a gamma, a log-normal, a rank law, or two levels.
+    """Draw populations whose frequencies come independently from a gamma, a log-normal, a rank law, or two levels.
 
-    A fitted distribution has to find each of its features in the noise; one of few parameters is seen under much more
-    of it. All on a grid share by their likelihoods, and each category then has its posterior under the one drawn.
-    Estimates far above the noise are left free.
+    A fitted distribution must find each of its features in the noise; a distribution of few parameters is visible under
+    much more noise. All on a grid share by their likelihoods, and each category then has its posterior under the
+    distribution drawn. Estimates far above the noise are not constrained.
     """
     k, sd = len(estimate), noise.sd
     centres, atoms, kernel = mixture_model(k, noise.variance_at_zero, noise.variance_slope)
@@ -67,7 +67,7 @@ def _distributions(k: int) -> list[tuple[FloatArray, FloatArray, float]]:
     from scipy.special import gammaincinv, ndtri  # imported when used
 
     even = (np.arange(POINTS * BODY) + 0.5) / (POINTS * BODY)
-    ends = np.unique(np.geomspace(1, k + 1, POINTS).round())  # blocks of ranks: each of the first ones alone
+    ends = np.unique(np.geomspace(1, k + 1, POINTS).round())  # blocks of ranks: each of the first ranks separately
     rank, size = np.sqrt(ends[:-1] * (ends[1:] - 1)), np.diff(ends)
     scatter = ndtri((np.arange(BODY) + 0.5) / BODY)
     kinds = [
@@ -89,7 +89,7 @@ def _distributions(k: int) -> list[tuple[FloatArray, FloatArray, float]]:
 
 def _shares(k: int, atoms: FloatArray, tops: FloatArray) -> FloatArray:
     """Return which share ``(distributions, atoms + tops)`` of frequencies is at each atom, and in each bin above."""
-    below = int((atoms <= tops[0]).sum())  # equal frequencies are an atom of their own, wherever they are
+    below = int((atoms <= tops[0]).sum())  # equal frequencies are a separate atom, wherever they are
     edges = np.concatenate([(atoms[1:below] + atoms[: below - 1]) / 2, tops])
     shares = []
     for (values, times, _), empty in product(_distributions(k), EMPTY):

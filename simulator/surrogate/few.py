@@ -8,7 +8,7 @@ from simulator._types import FloatArray
 from simulator.protocols.oracle import Noise
 from simulator.surrogate.particles import particles
 
-FEW, MANY = 12, 24  # categories up to which these draws stand alone, and from which on there are none
+FEW, MANY = 12, 24  # number of categories up to which only these draws are used, and from which on none are
 WAVES = 5  # of a logarithm that is smooth along the order
 
 
@@ -53,10 +53,10 @@ def _frequencies(numbers: FloatArray, k: int) -> FloatArray:
 
 
 def _log_likelihoods(estimate: FloatArray, noise: Noise, frequencies: FloatArray) -> FloatArray:
-    """Return the log-likelihood of an estimate under frequencies of those who took part, but for a constant.
+    """Return the log-likelihood of an estimate under frequencies of the participants, up to a constant.
 
-    Gaussian, with the exact variance that the reports of so many users have. What cancels in the sum is shared evenly:
-    where estimates sum to 1, k of them say as much as k - 1 would alone.
+    Gaussian, with the exact variance of the reports of n users. What cancels in the sum is shared evenly: if estimates
+    sum to 1, k of them have the information of k - 1.
     """
     k = len(estimate)
     variance = noise.entry(frequencies) * (1 + noise.cancelled / (k - 1))

@@ -36,13 +36,13 @@ class _Chains:
 
 
 def level_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: np.random.Generator) -> Posterior:
-    """Draw populations whose categories have one of two to four heights, mostly that of their neighbour.
+    """Draw populations whose categories have two to four heights, mostly the same as their neighbour.
 
-    A box on a flat ground has the same ground on both sides. Plateaus whose heights are free make it two grounds that
-    differ by what the noise leaves open, and methods that gather equal frequencies seem worse than they are. A hidden
-    Markov chain along the domain, drawn by Gibbs sampling with forward filtering and backward sampling (Scott,
-    "Bayesian methods for hidden Markov models", 2002); the evidence is the highest likelihood met, less half the
-    logarithm of the number of places for each free number (Schwarz, "Estimating the dimension of a model", 1978).
+    A box on a flat ground has the same ground on both sides. With free heights, a level splits in two within the
+    uncertainty of the noise, and methods that merge equal frequencies look worse than they are. A hidden Markov chain
+    along the domain, drawn by Gibbs sampling with forward filtering and backward sampling (Scott, "Bayesian methods for
+    hidden Markov models", 2002); the evidence is the highest likelihood met, less half the logarithm of the number of
+    places for each free number (Schwarz, "Estimating the dimension of a model", 1978).
     """
     k = len(estimate)
     ends = np.linspace(0, k, min(k, BLOCKS) + 1).round().astype(np.int64)
@@ -86,7 +86,7 @@ def _likely(seen: FloatArray, variance: FloatArray, draws: int, rng: np.random.G
 def _filter(chains: _Chains, seen: FloatArray, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the log-likelihood of each chain, and of each place the odds of its height given those up to it.
 
-    The odds are ``(places, rows, MOST)``; of log-likelihoods, the constant of the Gaussian is left out.
+    The odds are ``(places, rows, MOST)``; of log-likelihoods, the constant of the Gaussian is omitted.
     """
     distance = (seen[:, None, None] - chains.heights) ** 2 / (2 * variance[:, None, None])
     distance[:, ~chains.present] = np.inf
@@ -109,7 +109,7 @@ def _filter(chains: _Chains, seen: FloatArray, variance: FloatArray) -> tuple[Fl
 def _sampled_states(
     chains: _Chains, filtered: FloatArray, rng: np.random.Generator
 ) -> tuple[IntArray, NDArray[np.bool_]]:
-    """Draw which height each place has ``(rows, places)``, and whether it was taken afresh."""
+    """Draw the height of each place ``(rows, places)``, and whether it was drawn anew."""
     places, rows, _ = filtered.shape
     first = MOST * np.arange(rows)  # where the heights of each row begin, row after row
     states, fresh = np.empty((places, rows), dtype=np.int64), np.ones((rows, places), dtype=np.bool_)

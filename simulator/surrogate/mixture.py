@@ -11,11 +11,11 @@ from simulator.surrogate.posterior import Posterior, drawn_columns, gaussian_dra
 
 
 def mixture_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: np.random.Generator) -> Posterior:
-    """Draw populations whose frequencies come one by one from a distribution fitted to the estimates.
+    """Draw populations whose frequencies come independently from a distribution fitted to the estimates.
 
-    The model of `eb_ns`: atoms with weights fitted by the EM algorithm, estimates far above the noise left free. Each
-    draw refits the weights to re-weighted estimates (Rubin, "The Bayesian bootstrap", 1981), so that what the fit
-    cannot know is in the draws too. Where the fit gains hardly any likelihood over equal frequencies, some of the
+    The model of `eb_ns`: atoms with weights fitted by the EM algorithm, estimates far above the noise unconstrained.
+    Each draw refits the weights to re-weighted estimates (Rubin, "The Bayesian bootstrap", 1981), so that the draws
+    include the uncertainty of the fit. Where the fit gains hardly any likelihood over equal frequencies, some of the
     draws are equal frequencies.
     """
     k, sd = len(estimate), noise.sd

@@ -14,7 +14,7 @@ LogLikelihoods: TypeAlias = Callable[[FloatArray], FloatArray]  # of candidates 
 
 CANDIDATES = 4000  # from the prior
 LEFT = 0.5  # how many of those that go on a step towards the posterior must leave in effect
-MOVES, LAST_MOVES = 10, 20  # after each step, and after the last one as well
+MOVES, LAST_MOVES = 10, 20  # after each step, including the last
 CHANGED = 0.2  # share of the numbers of a candidate that a move within the prior changes
 STEPS = (0.01, 1.0)  # how far it goes: from next to nowhere to afresh
 BISECTIONS = 30
@@ -27,10 +27,10 @@ def particles(
 ) -> tuple[FloatArray, float]:
     """Return draws ``(rows, *shape)`` from a posterior, and the logarithm of the evidence.
 
-    With each step the likelihood counts more; candidates are drawn again by what it says of them, and then moved. The
+    With each step the likelihood counts more; candidates are resampled by their likelihood, and then moved. The
     evidence is the product of their mean weights (Del Moral, Doucet, Jasra, "Sequential Monte Carlo samplers", 2006).
 
-    shape: of one candidate: standard normal numbers, which are as easy to draw as to move.
+    shape: of a candidate: standard normal numbers, which are as easy to draw as to move.
     """
     now = rng.standard_normal((CANDIDATES, *shape))
     logs = log_likelihoods(now)
@@ -47,14 +47,14 @@ def particles(
 
 
 def _step(logs: FloatArray, most: float, left: float) -> float:
-    """Return by how much more the likelihood may count so that at least so many candidates are left in effect."""
+    """Return the increase of the likelihood's power that keeps at least the given effective number of candidates."""
     centred = logs - logs.max()
 
     def effective(step: float) -> float:
         weights = np.exp(step * centred)
         return float(weights.sum() ** 2 / (weights**2).sum())
 
-    if not effective(most) < left:  # nor where nothing can be told: estimates beyond all bounds
+    if not effective(most) < left:  # nor without information: estimates beyond all bounds
         return most
     low, high = 0.0, most
     for _ in range(BISECTIONS):
@@ -68,9 +68,9 @@ def _moved(
 ) -> tuple[FloatArray, FloatArray]:
     """Return candidates of which half have gone two Metropolis steps, and their log-likelihoods, counted by a power.
 
-    One keeps to the prior (Neal, "Regression and classification using Gaussian process priors", 1998). The other goes
-    along the difference of two candidates of the other half, which knows how wide the posterior is (ter Braak, "A
-    Markov chain Monte Carlo version of the genetic algorithm differential evolution", 2006).
+    The first step keeps to the prior (Neal, "Regression and classification using Gaussian process priors", 1998). The
+    other goes along the difference of two candidates of the other half, which follows the width of the posterior (ter
+    Braak, "A Markov chain Monte Carlo version of the genetic algorithm differential evolution", 2006).
     """
     order = rng.permutation(len(now))
     mine, others = order[: len(now) // 2], now[order[len(now) // 2 :]]

@@ -1,10 +1,10 @@
-"""What populations of ordered domains are weighed by: how much more often truths look like them than draws do.
+"""Weights of populations of ordered domains: how much more often truths look like them than draws do.
 
-The models' priors are wider than the world: of what an estimate leaves open, their draws are flatter, and use the order
-less, than most truths do. The ratio of two densities is that of the odds by which a logistic regression tells their
-samples apart: Qin, "Inferences for case-control and semiparametric two-sample density ratio models", Biometrika 1998.
-Here the samples are truths and draws, told apart by a few traits that a population and an estimate have together; draws
-weighed by the ratio stand for truths.
+The models' priors are wider than the world: given an estimate, their draws are flatter, and use the order less, than
+most truths. The ratio of two densities is the ratio of the odds of a logistic regression that separates their samples:
+Qin, "Inferences for case-control and semiparametric two-sample density ratio models", Biometrika 1998. Here the samples
+are truths and draws, separated by a few traits of a population and an estimate; draws weighed by the ratio stand for
+truths.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ LEAST = 0.1  # of the noise: populations no further from even are as good as eve
 class PlausibilityRatio(NamedTuple):
     """The logarithm of a ratio of densities, a quadratic form of traits; it is known up to a constant.
 
-    Traits are brought between `lowest` and `highest`, which hold 99 % of what it was fitted to: beyond it nobody knows.
+    Traits are brought between `lowest` and `highest`, which contain 99 % of the training data: beyond them nothing is
+    known.
     """
 
     lowest: tuple[float, ...]
@@ -50,9 +51,9 @@ def products(traits: FloatArray) -> FloatArray:
 
 
 def by_plausibility(logs: FloatArray, populations: FloatArray, estimate: FloatArray, noise: Noise) -> FloatArray:
-    """Return the logarithms of what populations count, ``(draws,)``, given what they counted before.
+    """Return the logarithms of the weights of populations, ``(draws,)``, given their previous weights.
 
-    Even populations count in all what they did: how often truths are even, no collection of histograms tells.
+    Even populations keep their total weight: no collection of histograms shows how often truths are even.
 
     populations, estimate, noise: as for `traits_of`.
     """
@@ -67,10 +68,10 @@ def by_plausibility(logs: FloatArray, populations: FloatArray, estimate: FloatAr
 
 
 def traits_of(populations: FloatArray, estimate: FloatArray, noise: Noise) -> FloatArray:
-    """Return what tells truths from draws, ``(draws, 6)``.
+    """Return the traits that distinguish truths from draws, ``(draws, 6)``.
 
     The noise of an estimate, in equal frequencies; how far a population is from even, over the noise; how far its
-    running sums are from those of even frequencies, over what the noise makes of them; how alike its neighbours are;
+    running sums are from those of even frequencies, over the effect of noise on these; how alike its neighbours are;
     and how far the estimate is from it, in all and in running sums.
 
     populations: ``(draws, k)`` frequencies that sum to 1.

@@ -1,4 +1,4 @@
-"""What a posterior gives, and what its models share."""
+"""Posterior draws, and helpers shared by the models."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from simulator.protocols.oracle import Noise
 
 
 class Posterior(NamedTuple):
-    """Draws from what the truth may be under one model."""
+    """Posterior draws of the truth under a model."""
 
     populations: FloatArray  # ``(draws, k)`` frequencies, not normalised yet and some slightly negative
     evidence: float  # log marginal likelihood of the estimate under the model, over that of equal frequencies
@@ -41,7 +41,7 @@ def drawn_columns(running: FloatArray, rng: np.random.Generator) -> IntArray:
 
 
 def log_free_prior(frequencies: FloatArray, k: int, sd: float, least: float) -> float:
-    """Return the log-likelihood of estimates that are left free, over that of being explained without any noise.
+    """Return the log-likelihood of unconstrained estimates, over that of an exact fit without noise.
 
     As many of the k categories are free as there are `frequencies`, at even odds on a log scale from `least` to 1.
     """

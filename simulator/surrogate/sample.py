@@ -19,11 +19,11 @@ def sample_posterior(counts: IntArray, draws: int, rng: np.random.Generator, *, 
 
     The posterior under a Dirichlet prior (the Polya-Eggenberger or Dirichlet-multinomial model; Minka, "Estimating a
     Dirichlet distribution", 2000). Each draw draws its concentration as well, in proportion to marginal likelihood and
-    a wide prior: a small sample tells little about it.
+    a wide prior: a small sample has little information on it.
 
-    Without an order the prior is symmetric. With one its mean is a smooth curve fitted to the sample, drawn again for
-    each curve as many times as it has users (Efron, "Bootstrap methods", 1979): where the sample looks smooth the draws
-    are curves, and where neighbours have little in common they are as without an order.
+    Without an order the prior is symmetric. With an order its mean is a smooth curve fitted to the sample, drawn again
+    for each curve as many times as it has users (Efron, "Bootstrap methods", 1979): where the sample looks smooth the
+    draws are curves, and where neighbours have little in common they are as without an order.
 
     Raises ValueError if the sample holds no users.
     """

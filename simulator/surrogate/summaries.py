@@ -24,7 +24,7 @@ def mean_of(draws: FloatArray) -> FloatArray:
 def median_of(draws: FloatArray) -> FloatArray:
     """Return the median of each frequency ``(k,)``, divided by their sum; the mean where all medians are 0.
 
-    Of all shapes that may be there, the mean has a little of each; the median has what most of them have.
+    Of all shapes that may be there, the mean has a little of each; the median has the features of most of them.
     """
     middle = np.median(draws, axis=0)
     if not middle.any():
@@ -34,7 +34,7 @@ def median_of(draws: FloatArray) -> FloatArray:
 
 def _of_draws(name: str, summary: Callable[[FloatArray], FloatArray]) -> Callable[[Observed], FloatArray]:
     def method(observed: Observed) -> FloatArray:
-        """Return a summary ``(..., k)`` of what may be behind estimates, drawn by seed 0.
+        """Return a summary ``(..., k)`` of populations that may have produced the estimates, drawn with seed 0.
 
         Drawing takes from some hundredths of a second to a few seconds for each estimate.
 

@@ -50,10 +50,10 @@ class _Curve:
 def wavelet_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: np.random.Generator) -> Posterior:
     """Draw populations that are a smooth curve with 0 to 32 peaks.
 
-    The model of `wavelet_eb`: Haar coefficients with a prior of their own on each level, fitted by marginal
-    likelihood. The transform begins at another place in each draw, so that its blocks stand nowhere. The highest
-    estimates may be set aside as peaks that the curve need not follow; the numbers of peaks share the draws in
-    proportion to their likelihoods, tempered.
+    The model of `wavelet_eb`: Haar coefficients with a separate prior on each level, fitted by marginal likelihood. The
+    transform begins at another place in each draw, so that its blocks stand nowhere. The highest estimates may be set
+    aside as peaks that the curve need not follow; the numbers of peaks share the draws in proportion to their
+    likelihoods, tempered.
     """
     centred, curves = _curves(estimate, noise)
     evidence = _together(curves)
@@ -78,7 +78,7 @@ def _curves(estimate: FloatArray, noise: Noise) -> tuple[FloatArray, list[_Curve
 
 
 def _together(curves: list[_Curve]) -> float:
-    """Return the evidence of all curves in one, tempered."""
+    """Return the joint evidence of all curves, tempered."""
     return float(TEMPER * np.logaddexp.reduce([curve.evidence / TEMPER for curve in curves]))
 
 
@@ -106,7 +106,7 @@ def _curve(estimate: FloatArray, sd: float, peaks: IntArray) -> _Curve:
 def _beyond_the_bins(coefficients: FloatArray) -> float:
     """Return the mean log-likelihood that coefficients above the last bin gain and the bins do not count.
 
-    Such a coefficient is taken to come from a Gaussian of its own width.
+    Such a coefficient is modelled by a Gaussian of individual width.
     """
     squares = coefficients[np.abs(coefficients) > TOP] ** 2
     gains = squares / 2 - np.log(1 + squares) / 2
