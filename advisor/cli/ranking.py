@@ -1,4 +1,4 @@
-"""What the commands that end in a ranking share: what they take, how it is answered and shown, and files beside it."""
+"""Common parts of the ranking commands: options, answer, document, and additional output files."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class Block(ABC):
         return Counter(self.cells(column))
 
     def whole(self, columns: Sequence[int]) -> NDArray[np.int64] | None:
-        """Return columns of whole numbers, ``(rows, columns)``; None if a cell is not one of 1 to 15 digits alone."""
+        """Return columns of whole numbers, ``(rows, columns)``; None if a cell is not just 1 to 15 digits."""
         result = np.empty((len(self), len(columns)), dtype=np.int64)
         for at, column in enumerate(columns):
             cells = self.cells(column)
@@ -122,10 +122,10 @@ class TextBlock(Block):
         return [list(map(str.strip, row)) for row in self._table(range(self.width), "object").to_numpy().tolist()]
 
     def digits(self) -> NDArray[np.uint8] | None:
-        """Return all columns where every cell is one digit; else None."""
+        """Return all columns if each cell is a single digit; else None."""
         if len(self._data) != 2 * self.width * len(self):
             return None
-        # So many cells and borders leave one byte to each cell, unless some are empty and others longer.
+        # This length leaves one byte per cell, unless some cells are empty and others longer.
         digits = np.frombuffer(self._data, np.uint8).reshape(len(self), -1)[:, ::2] - np.uint8(ord("0"))
         return digits if digits.max() <= 9 else None
 

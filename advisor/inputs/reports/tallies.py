@@ -42,9 +42,9 @@ class ReportFile:
 class Part:
     """The counts of some reports, with the settings that must agree before counts are added."""
 
-    settings: ReportSettings  # with k and the domain, as far as the reports tell them
+    settings: ReportSettings  # with k and the domain, as far as the reports determine them
     counted: Counted
-    files: tuple[ReportFile, ...]  # what was counted, in the order in which it was
+    files: tuple[ReportFile, ...]  # the counted files, in order
 
     @property
     def n(self) -> int:
