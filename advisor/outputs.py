@@ -108,7 +108,7 @@ class Outputs:
 
     def _checked(self, option: str, path: str, *, replaces: bool) -> Target:
         """Return the target if a file, a device or a pipe can be written there."""
-        # What a link points to is written, not the link; but /dev/stdout points to what has no name.
+        # The target of a link is written, not the link; but the target of /dev/stdout has no name.
         descriptor = _descriptor(path)
         target = Path(path if descriptor is not None else os.path.realpath(path))
         state = _state(target)
@@ -161,7 +161,7 @@ def _opened(path: Path) -> BinaryIO:
 
 
 def _reads(name: str, state: os.stat_result) -> bool:
-    """Tell whether an input is the file or pipe of that state, also where standard input comes from it."""
+    """Return whether an input is the file or pipe with that state, also through standard input."""
     if not (stat.S_ISREG(state.st_mode) or stat.S_ISFIFO(state.st_mode)):
         return False
     try:

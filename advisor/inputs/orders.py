@@ -114,7 +114,7 @@ def plain_words(label: str) -> str:
 
 
 def word_fits(labels: list[str]) -> Iterator[Fit]:
-    """Yield the scales that the labels are words of, and the order of labels that are numbered."""
+    """Yield the scales whose words are the labels, and the order of numbered labels."""
     if len(labels) <= 2 * _LONGEST:
         words = {label: plain_words(label) for label in labels}
         for name, places, cyclic in _SCALES:
