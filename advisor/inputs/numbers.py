@@ -139,7 +139,7 @@ def real_number(cell: str, *, comma: bool) -> float | str:
 
 
 def plain_number(cell: str, *, comma: bool) -> str:
-    """Return a number without thousands separators and with a decimal point; other text stays unchanged."""
+    """Return the text of a number without thousands separators and with a decimal point, if the cell is a number."""
     cell = cell.replace("−", "-")
     if comma:
         if _DOT_GROUPED.fullmatch(cell):

@@ -89,14 +89,14 @@ def _module(where: str) -> Any:
     if spec is None or spec.loader is None:
         raise ImportError(f"{where} is no Python file")
     module = importlib.util.module_from_spec(spec)
-    sys.modules[module.__name__] = module  # data classes look their module up there
+    sys.modules[module.__name__] = module  # data classes look up their module there
     spec.loader.exec_module(module)
     return module
 
 
-FORM = ".py:"  # what tells a member of a file from one of the tables
+FORM = ".py:"  # marks a member of a file, in contrast to a member of the tables
 SUFFIX = ".py"
-_given: dict[str, object] = {}  # members that came as they are, by key
+_given: dict[str, object] = {}  # members given as Python objects, by key
 
 
 @cache

@@ -1,4 +1,4 @@
-"""A promise of shuffled reports: which budget each protocol may spend on one report."""
+"""The guarantee of shuffled reports: the budget that each protocol may spend on a report."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from simulator.protocols import EPSILON_MAX, EPSILON_MIN
 from simulator.protocols.protocol import Blanket
 from simulator.shuffler import Shuffler
 
-USUAL = "oue"  # what every answer is compared with
-CENTRAL_MIN = 1e-9  # of a central budget: a local one may be far above it
+USUAL = "oue"  # the baseline of all answers
+CENTRAL_MIN = 1e-9  # minimum of a central budget: the local budget may be much larger
 
 
 @dataclass(frozen=True, kw_only=True)

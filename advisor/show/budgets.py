@@ -1,4 +1,4 @@
-"""The document of several budgets: one row for each, from what it costs to what it buys."""
+"""The document of several budgets: a row for each, with its privacy cost and its accuracy."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ COLUMNS = (
     "k",
     "n",
 )
-NAMED = 4  # pairs that a sentence can hold
+NAMED = 4  # maximum of pairs in a sentence
 TONES = {WORTH_IT: Tone.GOOD, MARGINAL: Tone.PLAIN, USELESS: Tone.DOUBTFUL, None: Tone.PLAIN}
 
 
