@@ -132,7 +132,7 @@ def _about_unknown(flag: str, args: list[str], similar: list[str]) -> str:
 
 
 def _wants_json(args: list[str]) -> bool:
-    """Tell whether JSON was asked for, from the raw words: they may be what could not be parsed."""
+    """Return whether JSON was asked for, from the raw words: they may be what could not be parsed."""
     formats = [os.environ.get("LDP_ADVISE_FORMAT", "")]
     formats += [word.partition("=")[2] for word in args if word.startswith("--format=")]
     formats += [after for word, after in pairwise(args) if word == "--format"]

@@ -58,7 +58,7 @@ def missing_budget(
 
 
 def _is_small(sample: str) -> bool:
-    """Tell whether a sample is a file that is read in a moment."""
+    """Return whether a sample is a file that is read in a moment."""
     try:
         return sample != "-" and Path(sample).is_file() and Path(sample).stat().st_size <= LARGEST
     except (OSError, ValueError):

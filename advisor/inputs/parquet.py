@@ -105,7 +105,7 @@ class ParquetRows(Rows):
         return any(getattr(types, f"is_{name}")(kind) for name in _FLAT)
 
     def _overlong(self, name: str) -> bool:
-        """Tell whether the values of a column are so long that a few of them would fill the memory."""
+        """Return whether the values of a column are so long that a few of them would fill the memory."""
         metadata, paths = self._file.metadata, [column.path for column in self._file.schema]
         leaf = next(at for at, path in enumerate(paths) if path == name or path.startswith(f"{name}."))  # of a list
         chunks = [metadata.row_group(group).column(leaf) for group in range(metadata.num_row_groups)]

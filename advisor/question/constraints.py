@@ -120,6 +120,6 @@ def bounded(request: Request) -> Request:
 
 
 def nothing_left(request: Request) -> bool:
-    """Tell whether the constraints of a request leave no pair to rank."""
+    """Return whether the constraints of a request leave no pair to rank."""
     used = request.protocols if request.collected is None else (request.collected.protocol,)
     return bool(request.removals) and not fitting_pairs(request, used)

@@ -155,7 +155,7 @@ def _text(value: object) -> str:
 
 
 def _follows(answer: PageAnswer) -> bool:
-    """Tell whether the simulation of an answer follows by itself."""
+    """Return whether the simulation of an answer follows by itself."""
     if answer.state.goal.key not in PREDICTED:
         return True
     return answer.first is not None and answer.first.request.k <= MOST_FOLLOWED
