@@ -167,7 +167,7 @@ def _reads(name: str, state: os.stat_result) -> bool:
     try:
         other = os.fstat(0) if name == "-" else _state(name)
     except (OSError, ValueError):
-        return False  # what cannot be read is said when it is read
+        return False  # an unreadable file is reported when it is read
     return other is not None and os.path.samestat(other, state)
 
 

@@ -12,7 +12,7 @@ class Priced:
     """The result at a budget: the pair to use, and the privacy cost for users."""
 
     epsilon: float  # as requested: for all attributes of a user, if there are several
-    ranking: Ranking  # the ranking of one metric there; it has rows
+    ranking: Ranking  # the ranking of a metric at this budget; it has rows
 
     @property
     def off(self) -> float | None:

@@ -20,7 +20,7 @@ from advisor.errors import InputError, listed, near_miss, one_line, printable
 from advisor.show.data import error_json
 from simulator.foreign import blame
 
-# Typer's own errors of usage (unknown option, missing value) share this base, which it does not export by name.
+# Typer's usage errors (unknown option, missing value) share this base, which it does not export by name.
 USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]
 INTERRUPTED = 130
 COMPLETION = "_LDP_ADVISE_COMPLETE"

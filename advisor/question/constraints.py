@@ -113,7 +113,7 @@ def bounded(request: Request) -> Request:
             "for others with --protocol, or without a threat"
         )
     removals = (*request.removals, Removal("threat", request.threat, unbounded, ())) if unbounded else request.removals
-    # A report that supports one value stands out nowhere.
+    # A report that supports a single value is never conspicuous.
     alone = len(targets) < SMALLEST_SET
     methods = tuple(name for name in request.methods if not (alone and "suspects" in POSTPROCESSORS[name].needs))
     return replace(request, protocols=kept, methods=methods, removals=removals)
