@@ -174,7 +174,7 @@ def path(name: str, value: object) -> str:
 
 
 def choice(allowed: Iterable[str]) -> Reader[str]:
-    """Return the reader of one of several words, in any case and with hyphens or underscores.
+    """Return the reader of a word from a list, in any case and with hyphens or underscores.
 
     >>> choice(("table", "json"))("format", "JSON")
     'json'

@@ -1,4 +1,4 @@
-"""The one kind of error a user can cause, and the helpers that word it."""
+"""The error type for all user errors, and helpers for its message."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import difflib
 from collections.abc import Iterable
 from itertools import islice
 
-MOST_COMPARED, LONGEST_COMPARED = 2000, 100  # names, and characters of each: a hint has to come at once, and be short
+MOST_COMPARED, LONGEST_COMPARED = 2000, 100  # names, and characters per name: a hint must be fast and short
 
 
 class InputError(ValueError):
-    """Bad input from the user: one line that says what, got what, allowed what.
+    """Invalid input from the user; the message is one line with the problem, the given value and the allowed values.
 
-    The command line turns it into that line and exit code 2; Python callers see an ordinary `ValueError`.
+    The command line prints this line and exits with code 2; Python callers see an ordinary `ValueError`.
 
-    fields: the options that are to blame, as the command line calls them, where that is known: a form marks them.
+    fields: command-line names of the options at fault, if known; a form marks them.
     """
 
     def __init__(self, message: str, fields: tuple[str, ...] = ()) -> None:
@@ -23,11 +23,11 @@ class InputError(ValueError):
 
 
 class LeftOutError(InputError):
-    """A member of another package was named that had to be left out; where others are named too, they are enough."""
+    """A named member of another package had to be left out; other named members are still used."""
 
 
 def printable(text: str) -> str:
-    r"""Return a text with all that would steer a terminal, or has no place in XML or UTF-8, written as escapes.
+    r"""Return a text with escapes for terminal control characters and characters that XML or UTF-8 do not allow.
 
     >>> printable("café"), printable("a\x1b[31m"), printable("caf\udce9")
     ('café', 'a\\x1b[31m', 'caf\\udce9')
@@ -50,7 +50,7 @@ def one_line(text: str) -> str:
 
 
 def reason(error: OSError) -> str:
-    """Return why the system refused, in its own words.
+    """Return the system's reason for the error.
 
     >>> reason(OSError(13, "Permission denied"))
     'Permission denied'
@@ -71,7 +71,7 @@ def near_miss(name: str, allowed: Iterable[str]) -> str:
 
 
 def closest(name: str, allowed: Iterable[str]) -> str | None:
-    """Return the allowed name that is most like `name`, if any is close; None if there are too many to compare with."""
+    """Return the allowed name that is most similar to `name`, if close; None if there are too many names to compare."""
     names = [one for one in islice(allowed, MOST_COMPARED + 1) if len(one) <= LONGEST_COMPARED]
     if len(names) > MOST_COMPARED or len(name) > LONGEST_COMPARED:
         return None
@@ -79,7 +79,7 @@ def closest(name: str, allowed: Iterable[str]) -> str | None:
 
 
 def listed(names: Iterable[str], most: int = 12) -> str:
-    """Join names with commas and say how many were left out.
+    """Return names joined with commas, with the number of all names if some are left out.
 
     >>> listed(["a", "b", "c"], most=2)
     'a, b, … (3 in all)'

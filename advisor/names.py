@@ -1,4 +1,4 @@
-"""Names as people write them (any case, hyphens or underscores, the papers' own names), and as sentences call them."""
+"""Names of members: as users write them (any case, hyphens, underscores, names from papers), and in sentences."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ ALIASES["method"] |= {squash(name): name for name in SUMMARIES}
 
 
 def resolve(kind: str, name: str) -> str:
-    """Return the table key of a protocol, method or metric that a person named, or that stands in a file of theirs.
+    """Return the table key of a protocol, method or metric, by its name or from the user's file.
 
-    Raises InputError if nothing in the table is called so.
+    Raises InputError for a name that is not in the table.
 
     >>> resolve("method", "PowerNS"), resolve("protocol", "SUE"), resolve("method", "CLS")
     ('power_ns', 'rappor', 'norm_sub')
@@ -44,7 +44,7 @@ def resolve(kind: str, name: str) -> str:
     if FORM in name:
         return member_of_file(kind, name)
     table = TABLES[kind]
-    # A member's own name goes first: one of another package may be called as we call ours for short.
+    # Full names come first: a member of another package may have a name that is a short form of ours.
     known = ALIASES[kind] | {squash(key): key for key in table}
     found = known.get(squash(name))
     if found is None:
@@ -62,12 +62,12 @@ def resolve(kind: str, name: str) -> str:
 
 
 def beside_files(kind: str, values: Iterable[object]) -> Iterator[object]:
-    """Yield names of members, those behind one of a file that stand in that file too with its name before them.
+    """Yield names of members; a name after a member of a file gets this file as prefix if the file defines it.
 
-    A published name stays what it is. Each value has to be read before the next one is asked for: reading it loads its
+    A published name stays unchanged. The caller must read each value before requesting the next: reading loads its
     file.
 
-    Raises InputError if a name is short for a published member and stands in the file, or is in neither.
+    Raises InputError if a name is both a short form of a published member and in the file, or if it is in neither.
     """
     file = ""
     for value in values:
@@ -102,7 +102,7 @@ def _in_file(kind: str, name: str, file: str) -> str:
 
 
 def _refusal(kind: str, name: str) -> str | None:
-    """Return why a member of another package that is called so was left out; None if there is none."""
+    """Return why a member of another package with this name was left out; None if there is no such member."""
     table = {"protocol": "PROTOCOLS", "method": "POSTPROCESSORS", "metric": "METRICS"}[kind]
     return next((why for (place, key), why in REFUSED.items() if place == table and squash(key) == squash(name)), None)
 
@@ -127,7 +127,7 @@ def protocol_text(key: str) -> str:
 
 
 def protocol_in_full(key: str) -> str:
-    """Return the name of a protocol, and what it stands for.
+    """Return the name of a protocol with its full name.
 
     >>> protocol_in_full("the"), protocol_in_full("grr")
     ('THE (thresholding with histogram encoding)', 'GRR (generalised randomised response, k-RR)')
@@ -136,7 +136,7 @@ def protocol_in_full(key: str) -> str:
 
 
 def protocol_with_report(key: str, bits: int) -> str:
-    """Return the name of a protocol, what it stands for, and the size of its report."""
+    """Return the name of a protocol, its full name, and the size of its report."""
     return f"{protocol_text(key)} ({_title(key)}, {bits:,}-bit reports)"
 
 
@@ -145,7 +145,7 @@ def _title(key: str) -> str:
 
 
 def title_inside(title: str) -> str:
-    """Return the title of a protocol as it stands inside a sentence, and inside brackets.
+    """Return the title of a protocol for use inside a sentence and inside brackets.
 
     >>> title_inside("Generalised randomised response (k-RR)"), title_inside("Hadamard response")
     ('generalised randomised response, k-RR', 'Hadamard response')
@@ -175,7 +175,7 @@ def pair_text(protocol: str, method: str) -> str:
 
 
 def method_name(key: str, title: str | None = None) -> str:
-    """Return the name of a method; its title is told of one that is not in the table, which may have no other name.
+    """Return the name of a method; `title` is the name of a method that is not in the table.
 
     >>> method_name("norm_sub"), method_name("em_stopped"), method_name("not_here")
     ('Norm-Sub', 'Stopped EM', 'not_here')

@@ -1,4 +1,4 @@
-"""Files that are written: refused early, never over what is there, all at once."""
+"""Output files: checked early, never overwritten without force, and written atomically."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ class Target:
     """A file that an option names, checked before anything is read."""
 
     option: str  # the option
-    path: Path  # where is written: what a link points to, not the link
-    force: bool  # whether a file that is there may be replaced
-    suffix: str  # of the name that was given: what a link points to may be called otherwise
-    # whether it is a device or a pipe, which takes what is written and is never replaced by a file
+    path: Path  # the file to write: the target of a link, not the link
+    force: bool  # whether an existing file may be replaced
+    suffix: str  # suffix of the given name: the target of a link may have another name
+    # whether it is a device or a pipe, which is written to and never replaced by a file
     is_stream: bool = False
 
     def write(self, fill: Callable[[Path], object]) -> None:
-        """Let `fill` write a temporary file and move it to the target, so that no half file is ever seen.
+        """Let `fill` write a temporary file and move it to the target, so that no incomplete file is visible.
 
-        Raises InputError if a file has appeared there since the check and may not be replaced, or the file system
+        Raises InputError if a file has appeared there since the check and may not be replaced, or if the file system
         refuses.
         """
         try:
@@ -64,10 +64,10 @@ class Target:
 
 
 class Outputs:
-    """All files that one run writes: none of them is read in the same run, and no two are the same.
+    """All output files of a run: none of them is read in the same run, and no two are the same.
 
-    force: whether files that are there may be replaced.
-    inputs: all files that are read, "-" for standard input; they are never written, forced or not.
+    force: whether existing files may be replaced.
+    inputs: all files that are read, "-" for standard input; they are never written, even with force.
 
     >>> outputs = Outputs(force=False, inputs=["sample.csv"])
     >>> outputs.add("--output", None) is None
@@ -84,8 +84,8 @@ class Outputs:
     ) -> Target | None:
         """Check a file and return it; None if the option was not given.
 
-        suffixes: those that it may have, with their dots; none given: any.
-        continues: whether a file that is there is continued, and so need not be replaced.
+        suffixes: allowed suffixes, with their dots; empty: any.
+        continues: whether an existing file is continued, so that it need not be replaced.
 
         Raises InputError if it cannot be written, is read in the same run, or is the file of another option.
         """
@@ -108,7 +108,7 @@ class Outputs:
 
     def _checked(self, option: str, path: str, *, replaces: bool) -> Target:
         """Return the target if a file, a device or a pipe can be written there."""
-        # What a link points to is written, not the link; but /dev/stdout points to what has no name.
+        # The target of a link is written, not the link; but the target of /dev/stdout has no name.
         descriptor = _descriptor(path)
         target = Path(path if descriptor is not None else os.path.realpath(path))
         state = _state(target)
@@ -145,7 +145,7 @@ def _is_stream(state: os.stat_result) -> bool:
 
 
 def _descriptor(path: str | Path) -> int | None:
-    """Return the descriptor of this process that a name stands for; None for all other names.
+    """Return the file descriptor of this process that a name refers to; None for all other names.
 
     >>> _descriptor("/dev/stdout"), _descriptor("/dev/fd/63"), _descriptor("/dev/null")
     (1, 63, None)
@@ -155,24 +155,24 @@ def _descriptor(path: str | Path) -> int | None:
 
 
 def _opened(path: Path) -> BinaryIO:
-    """Open a device or a pipe; a file that standard output goes to is written where it stands, not emptied."""
+    """Open a device or a pipe; a file behind standard output is written at its current position, not emptied."""
     descriptor = _descriptor(path)
     return path.open("wb") if descriptor is None else os.fdopen(os.dup(descriptor), "wb")
 
 
 def _reads(name: str, state: os.stat_result) -> bool:
-    """Tell whether an input is the file or pipe of that state, also where standard input comes from it."""
+    """Return whether an input is the file or pipe with that state, also through standard input."""
     if not (stat.S_ISREG(state.st_mode) or stat.S_ISFIFO(state.st_mode)):
         return False
     try:
         other = os.fstat(0) if name == "-" else _state(name)
     except (OSError, ValueError):
-        return False  # what cannot be read is said when it is read
+        return False  # an unreadable file is reported when it is read
     return other is not None and os.path.samestat(other, state)
 
 
 def _same(one: Path, other: Path) -> bool:
-    """Tell whether two names are one file; a device, such as /dev/null, takes more than one output."""
+    """Return whether two names are the same file; a device, such as /dev/null, takes several outputs."""
     state, beside = _state(one), _state(other)
     if state is None or beside is None:
         return one == other
@@ -180,7 +180,7 @@ def _same(one: Path, other: Path) -> bool:
 
 
 def _grant(temporary: Path, target: Path) -> None:
-    """Give a file, which is made private, the permissions of what it replaces, or those of any new file."""
+    """Give a temporary, private file the permissions of the file that it replaces, or those of a new file."""
     state = _state(target)
     if state is None:
         umask = os.umask(0)
@@ -193,7 +193,7 @@ def _grant(temporary: Path, target: Path) -> None:
 
 
 def _move(temporary: Path, target: Path, *, force: bool) -> None:
-    """Give a file its name; without force only if nobody else has taken it."""
+    """Give a file its name; without force only if the name is still free."""
     if not force:
         try:
             os.link(temporary, target)

@@ -1,4 +1,4 @@
-"""The answers to one question at several budgets."""
+"""The answers to a question at several budgets."""
 
 from __future__ import annotations
 
@@ -9,44 +9,44 @@ from advisor.answers.rank.result import Answer, Ranking
 
 @dataclass(frozen=True, eq=False)
 class Priced:
-    """What one budget buys: the pair to use there, and what it costs users."""
+    """The result at a budget: the pair to use, and the privacy cost for users."""
 
-    epsilon: float  # as it was asked for: of all attributes of a user, where there are several
-    ranking: Ranking  # the ranking of one metric there; it has rows
+    epsilon: float  # as requested: for all attributes of a user, if there are several
+    ranking: Ranking  # the ranking of a metric at this budget; it has rows
 
     @property
     def off(self) -> float | None:
-        """Users by which the estimate of a category is off, on average; None where that is not known."""
+        """Mean error of a category in users; None if unknown."""
         error = self.ranking.best.mean_absolute_error
         return None if error is None else error * self.ranking.request.n
 
     @property
     def detectable(self) -> float | None:
-        """Users in the smallest category that the raw estimate of the protocol detects; None where it has none."""
+        """Users in the smallest category that the protocol's raw estimate detects; None without a raw estimate."""
         share = self.ranking.detectable_frequency
         return None if share is None else share * self.ranking.request.n
 
     @property
     def attack(self) -> float:
-        """How often the best guess from one report is right."""
+        """Probability that the best guess from one report is right."""
         return self.ranking.best.attack_success
 
     @property
     def verdict(self) -> str | None:
-        """Whether collecting with this budget says more than no data."""
+        """Verdict whether a collection with this budget is better than no data."""
         return self.ranking.verdict
 
 
 @dataclass(frozen=True, eq=False)
 class Budgets:
-    """The answer at each of several budgets, as each would be given alone."""
+    """The answer at each of several budgets, equal to separate answers."""
 
     epsilons: tuple[float, ...]
     answers: tuple[Answer, ...]  # one for each ε
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """The metrics that are answered for at every ε, in their order."""
+        """The metrics with answers at all ε, in order."""
         return tuple(ranking.metric for ranking in self.answers[0].rankings)
 
     @property
@@ -56,11 +56,11 @@ class Budgets:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the reader should worry about, each once."""
+        """Warnings for the reader, each once."""
         return tuple(dict.fromkeys(text for answer in self.answers for text in answer.first.warnings))
 
     def priced(self, metric: str) -> tuple[Priced, ...]:
-        """Return what each ε buys; nothing for one where constraints leave no pair."""
+        """Return the result at each ε; none for an ε where no pair satisfies the constraints."""
         return tuple(
             Priced(epsilon, ranking)
             for epsilon, answer in zip(self.epsilons, self.answers, strict=True)

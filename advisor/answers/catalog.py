@@ -1,4 +1,4 @@
-"""``list`` and ``explain``: what is on the menu, and what its members are."""
+"""``list`` and ``explain``: the members on the menu, and their explanations."""
 
 from __future__ import annotations
 
@@ -22,35 +22,35 @@ from simulator.protocols import StandardProtocol
 
 Entry = dict[str, str | bool | tuple[str, ...]]
 Member = type[StandardProtocol] | PostProcessor | Metric
-EPSILON, K = 1.0, 16  # of the code of a protocol, unless others are given
+EPSILON, K = 1.0, 16  # defaults for the code of a protocol
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """What is known of one member."""
+    """The explanation of a member."""
 
-    # name, kind, title: key in the table; ``protocol``, ``method`` or ``metric``; what it is called
+    # name, kind, title: key in the table; ``protocol``, ``method`` or ``metric``; full name
     name: str
     kind: str
     title: str
-    description: str  # what its author wrote of it, for a member of another package; "" for ours, which have a card
-    # formula, good_for, pitfalls, cost: its card, see `knowledge.cards.Card`; "" where it has none
+    description: str  # the author's description, for a member of another package; "" for ours, which have a card
+    # formula, good_for, pitfalls, cost: its card, see `knowledge.cards.Card`; "" without a card
     formula: str
     good_for: str
     pitfalls: str
-    promises: tuple[str, ...]  # what it keeps and needs
+    promises: tuple[str, ...]  # its guarantees and requirements
     cost: str
-    reference: str  # where it was published
+    reference: str  # its publication
     python: str  # code that uses it with this package
-    source: str | None = None  # of a method or a metric: the function itself, as this package has it
-    client: str | None = None  # of a protocol: the client that devices run, which needs nothing; None: there is none
-    # eps, k: what the client was written for
+    source: str | None = None  # of a method or a metric: the source of its function in this package
+    client: str | None = None  # of a protocol: the client for devices, without dependencies; None without a client
+    # eps, k: budget and domain size of the client
     eps: float | None = None
     k: int | None = None
 
 
 def catalog() -> dict[str, tuple[Entry, ...]]:
-    """Return all members of the tables of protocols, methods and metrics, those of other packages too."""
+    """Return all members of the tables of protocols, methods and metrics, including those of other packages."""
     return {
         "protocols": tuple(
             _entry(
@@ -90,9 +90,9 @@ def _entry(key: str, member: Member, promises: tuple[str, ...], **facts: str | b
 
 
 def explanation(name: str, epsilon: float | None = None, k: int | None = None) -> Explanation:
-    """Return what is known of one member; of a protocol, with code for this budget and domain size.
+    """Return the explanation of a member; for a protocol, with code for this budget and domain size.
 
-    Raises InputError if no protocol, method or metric is called so, or a budget is given for what has none.
+    Raises InputError if no protocol, method or metric has this name, or if a budget is given for a member without one.
     """
     named_member = member_named(name, TABLES)
     if named_member is None:
@@ -104,7 +104,7 @@ def explanation(name: str, epsilon: float | None = None, k: int | None = None) -
     budget, size = EPSILON if epsilon is None else epsilon, K if k is None else k
     written = kind == "protocol" and key in BUILDERS
     member = TABLES[kind][key]
-    written_card = cards().get(key)  # members of other packages come without one
+    written_card = cards().get(key)  # members of other packages have no card
     card = Card(formula="", good_for="", pitfalls="", cost="") if written_card is None else written_card
     return Explanation(
         name=key,
@@ -126,12 +126,12 @@ def explanation(name: str, epsilon: float | None = None, k: int | None = None) -
 
 
 def _any_method(protocol: str) -> str:
-    """Return a method that goes with a protocol: none where there is an estimate."""
+    """Return a method that fits a protocol: ``none`` if the protocol has an estimate."""
     return "none" if _estimates(PROTOCOLS[protocol]) else "em_stopped"
 
 
 def _source(member: PostProcessor | Metric) -> str | None:
-    """Return the function of a method or a metric as it was written; None if that is not known."""
+    """Return the source of the function of a method or a metric; None if unknown."""
     function = _function(member)
     try:
         return f"# {function.__module__}\n{inspect.getsource(function)}"
@@ -140,9 +140,9 @@ def _source(member: PostProcessor | Metric) -> str | None:
 
 
 def member_named(name: str, kinds: Iterable[str]) -> tuple[str, str] | None:
-    """Return the kind and the key of what a person named; None if nothing of these kinds is called so.
+    """Return the kind and the key of a member by its name; None if no member of these kinds has this name.
 
-    Raises InputError if it names a file that has no such member.
+    Raises InputError if it names a file without such a member.
     """
     if FORM in name:
         return member_in_file(name)
@@ -172,7 +172,7 @@ def _reference(member: Member) -> str:
 
 
 def _some_protocols(method: PostProcessor) -> bool:
-    """Tell whether a method is for the reports of some protocols only."""
+    """Return whether a method is only for the reports of some protocols."""
     return method.fits is not None or not method.needs <= {"estimate", "iid", "haar", *OF_DOMAIN}
 
 
@@ -181,7 +181,7 @@ def _order_words(*, ordered: bool) -> str:
 
 
 def _protocol_words(protocol: type[StandardProtocol]) -> tuple[str, ...]:
-    """Return what a protocol keeps and needs, in the words of the list."""
+    """Return the guarantees and requirements of a protocol, in the words of the list."""
     words = (
         ("raw sums to 1", protocol.sums_to_one),
         ("no raw estimate", not _estimates(protocol)),
@@ -191,12 +191,12 @@ def _protocol_words(protocol: type[StandardProtocol]) -> tuple[str, ...]:
 
 
 def _estimates(protocol: type[StandardProtocol]) -> bool:
-    """Tell whether there is an unbiased estimate."""
+    """Return whether there is an unbiased estimate."""
     return protocol(k=8, epsilon=1.0).offers("estimate")
 
 
 def _method_words(method: PostProcessor) -> tuple[str, ...]:
-    """Return what a method keeps and needs, in the words of the list."""
+    """Return the guarantees and requirements of a method, in the words of the list."""
     words = (
         ("≥ 0", method.nonnegative),
         ("sums to 1", method.sums_to_one),
@@ -209,7 +209,7 @@ def _method_words(method: PostProcessor) -> tuple[str, ...]:
 
 
 def _promises(member: Member) -> tuple[str, ...]:
-    """Return what a member keeps and needs, in the words of an explanation."""
+    """Return the guarantees and requirements of a member, in the words of an explanation."""
     if isinstance(member, type):
         total = "raw estimates sum to exactly 1" if member.sums_to_one else "raw estimates sum to 1 on average only"
         total = total if _estimates(member) else "no raw estimate, but a likelihood"
@@ -231,16 +231,16 @@ def _promises(member: Member) -> tuple[str, ...]:
 
 
 def _docstring(member: Member) -> str:
-    """Return what the author of a member wrote of it: of the class, or of the function that it wraps."""
+    """Return the author's docstring of a member: of the class, or of the function that it wraps."""
     if isinstance(member, type):
         docstring = member.__dict__.get("__doc__") or ""
-        # A dataclass without a docstring is given its signature as one.
+        # Python sets the signature as the docstring of a dataclass without a docstring.
         return "" if docstring.startswith(f"{member.__name__}(") else inspect.cleandoc(docstring)
     return inspect.getdoc(_function(member)) or ""
 
 
 def _function(member: PostProcessor | Metric) -> Callable[..., object]:
-    """Return the function that a member wraps, without the settings that were passed to it beforehand."""
+    """Return the function that a member wraps, without its preset arguments."""
     function: Callable[..., object] = member.function
     while isinstance(function, functools.partial):
         function = function.func

@@ -1,9 +1,9 @@
-"""ε from what other systems state instead.
+"""ε from the parameters that other systems state.
 
-Two conventions are in use for ε. *Replacement*: a report is compared with that of the same user holding another value;
-this is what the rest of this tool means by ε. *Removal*: it is compared with a report that holds no value at all
-(Erlingsson et al., "Encode, shuffle, analyze privacy revisited", 2020); never above the first, and for unary encodings
-of symmetric noise just half of it.
+Two conventions for ε are in use. *Replacement*: a report is compared with the report of the same user with another
+value; the rest of this tool uses this convention. *Removal*: a report is compared with a report without a value
+(Erlingsson et al., "Encode, shuffle, analyze privacy revisited", 2020). ε by removal is never larger than ε by
+replacement; for unary encodings with symmetric noise it is half of it.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ FLIPPED = ("grr", "rappor", "oue")
 BITS = ("rappor", "oue", "the")
 HASHES = ("blh", "olh")
 STATED = ("--eps", "--flip-prob", "--random-prob", "--odds", "--p and --q")
-ROUNDING = 0.01  # how far stated probabilities may be from what the protocol has, as a share: people round them
+ROUNDING = 0.01  # tolerance for stated probabilities, relative to those of the protocol: people round them
 
 
 @dataclass(frozen=True, kw_only=True)
 class Statement(Settings):
-    """What a system states instead of ε."""
+    """The parameters that a system states instead of ε."""
 
     panel: ClassVar[str] = "Instead of --eps"
 
@@ -56,20 +56,20 @@ class Statement(Settings):
 class Conversion:
     """An ε and where it comes from."""
 
-    epsilon: float  # by replacement: what the rest of the tool means by ε
-    removal: float | None  # by removal; None where it is not defined for what was stated
-    formula: str  # the formula that led here
-    reference: str = ""  # what a report without a value is, for the removal convention
-    guess: float | None = None  # success of the best guess from one report, where p and q of a protocol were stated
+    epsilon: float  # by replacement, the convention of this tool
+    removal: float | None  # by removal; None if it is not defined for the stated parameters
+    formula: str  # the formula of the conversion
+    reference: str = ""  # the report without a value, for the removal convention
+    guess: float | None = None  # success of the best guess from a report, if p and q of a protocol were stated
 
 
 def convert(
     statement: Statement, *, epsilon: float | None = None, protocol: str | None = None, k: int | None = None
 ) -> Conversion:
-    """Return the ε of what a system states: of p and q, the largest log-ratio of the probabilities of any report.
+    """Return the ε of stated parameters; for p and q, the largest log-ratio of the probabilities of a report.
 
-    Raises InputError if nothing or more than one thing is stated, a probability is out of range or none of the
-    protocol's, or protocol or k is missing.
+    Raises InputError if no parameter or several alternatives are stated, if a probability is out of range or does not
+    fit the protocol, or if protocol or k is missing.
 
     >>> round(convert(Statement(flip_prob=0.25), protocol="rappor").epsilon, 3)
     2.197
@@ -124,7 +124,7 @@ def _from_flips(flip: float, name: str | None, k: int | None) -> Conversion:
 
 
 def _from_supports(p: float, q: float, name: str | None, k: int | None) -> Conversion:
-    """Return the ε of the probabilities that a report supports the own value, and any other one."""
+    """Return the ε of two probabilities: that a report supports the user's value, and that it supports another."""
     _between("p", p, 0, 1)
     _between("q", q, 0, 1)
     if p <= q:
@@ -180,7 +180,7 @@ def _size(k: int | None, what: str) -> int:
 
 
 def _logit(probability: float) -> float:
-    """Return ``ln(x / (1 - x))``: unlike 1 - x it keeps every digit of the smallest x."""
+    """Return ``ln(x / (1 - x))``; unlike 1 - x, it keeps all digits of very small x."""
     return -math.inf if probability == 0 else math.log(probability) - math.log1p(-probability)
 
 
@@ -190,16 +190,16 @@ def _log_share(logit: float) -> float:
 
 
 def _from_bits(own: float, other: float, how: str, guess: float | None = None) -> Conversion:
-    """Return the ε of independent bits: logits of a 1 in the own bit, and in another one."""
+    """Return the ε of independent bits, from the logits of a 1 in the bit of the user's value and in another bit."""
     ones = _log_share(own) - _log_share(other)
     zeros = _log_share(-other) - _log_share(-own)
     return _checked(own - other, max(ones, zeros), how, "the report of a vector without any 1", guess)
 
 
 def _from_sets(own: float, k: int, size: int, how: str, guess: float | None = None, what: str = "values") -> Conversion:
-    """Return the ε of an even draw of `size` of k values, among which the own one is with a probability of this logit.
+    """Return the ε of a uniform draw of `size` of k values; `own` is the logit of p, that it holds the user's value.
 
-    A set with the own value has probability ``p / C(k-1, size-1)``, one without it ``(1-p) / C(k-1, size)``.
+    A set with the user's value has probability ``p / C(k-1, size-1)``, a set without it ``(1-p) / C(k-1, size)``.
     """
     within = _log_share(own) + math.log(k / size)
     without = _log_share(-own) + math.log(k / (k - size))
@@ -208,28 +208,28 @@ def _from_sets(own: float, k: int, size: int, how: str, guess: float | None = No
 
 @dataclass(frozen=True)
 class Meaning:
-    """What an ε means."""
+    """The meaning of an ε."""
 
     epsilon: float
-    # k, protocol: number of categories and protocol, where they are known
+    # k, protocol: number of categories and protocol, if known
     k: int | None
     protocol: str | None
-    odds: float  # e^ε: by how much a report can at most move the odds between two values
-    # best_guess, prior: largest probability with which a guess from one report is right, whatever the protocol, and the
-    # probability without a report (all values equally likely): e^ε / (e^ε + k − 1) and 1/k
+    odds: float  # e^ε: the largest factor by which a report can change the odds between two values
+    # best_guess, prior: largest probability that a guess from a report is right, for any protocol, and the probability
+    # without a report (all values equally likely): e^ε / (e^ε + k − 1) and 1/k
     best_guess: float
     prior: float
-    protocol_guess: float | None  # the same for the protocol at hand
-    flip_probability: float  # how often a yes/no answer would have to be flipped: 1 / (1 + e^ε)
+    protocol_guess: float | None  # best_guess for the given protocol
+    flip_probability: float  # probability of flipping a yes/no answer at the same ε: 1 / (1 + e^ε)
     deployments: tuple[KnownDeployment, ...]  # the two nearest known deployments
 
 
 def meaning(epsilon: float, k: int | None = None, protocol: str | None = None, guess: float | None = None) -> Meaning:
-    """Return what an ε means; without `k`, for a yes/no question.
+    """Return the meaning of an ε; without `k`, for a yes/no question.
 
-    `guess` is the success of the best guess where the protocol is not as this tool would set it up for that ε.
+    `guess` is the success of the best guess if the protocol has other parameters than this tool would choose for ε.
 
-    Raises InputError if epsilon, k or the protocol is wrong.
+    Raises InputError if epsilon, k or the protocol is invalid.
 
     Examples
     --------
@@ -265,7 +265,7 @@ class Shuffling(Settings):
     delta: float | None = like(CentralPromise, "delta", help="of that promise, far below 1/n, for example 1e-8")
 
     def check(self) -> None:
-        """Refuse one half of the question."""
+        """Raise InputError if only half of the options is given."""
         if self.shuffle and self.delta is None:
             raise InputError("--shuffle needs --delta: far below 1/n, for example --delta 1e-8")
         if self.delta is not None and not self.shuffle:
@@ -280,18 +280,18 @@ class Shuffled:
     local: float
     n: int
     delta: float
-    # protocol, k: None where nothing but the budget is known
+    # protocol, k: None if only the budget is known
     protocol: str | None
     k: int | None
-    central: float  # the promise: of the protocol where one is named, else of any
-    anyone: float  # of any protocol of this budget
-    # closed_2021, closed_2023: the same by closed forms, None where there are too few users for them
+    central: float  # ε of the shuffled reports: for the named protocol, otherwise for any protocol
+    anyone: float  # ε for any protocol with this budget
+    # closed_2021, closed_2023: the same by closed forms; None if there are too few users for them
     closed_2021: float | None
     closed_2023: float | None
 
 
 def shuffled(local: float, n: int, delta: float, protocol: str | None, k: int | None) -> Shuffled:
-    """Return what n shuffled reports of a budget promise."""
+    """Return the privacy guarantee of n shuffled reports with a given local budget."""
     shuffler = Shuffler(n, delta)
     anyone = central = shuffler.central(Blanket.generic(local))
     if protocol is not None and k is not None:

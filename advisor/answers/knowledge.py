@@ -30,7 +30,7 @@ class CellRow:
 
     near: cells.Neighbour
     best: tuple[tuple[str, float], ...]  # the methods with the lowest simulated errors, and these errors
-    error: float | None  # simulated error of the method recommended, None where it was not simulated
+    error: float | None  # simulated error of the recommended method, None if not simulated
 
 
 @dataclass(frozen=True)

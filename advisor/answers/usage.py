@@ -25,7 +25,7 @@ def usage(kind: str, key: str, k: int = 16, epsilon: float = 1.0) -> str:
     """Return Python that uses one member with this package.
 
     kind: ``"protocol"``, ``"method"`` or ``"metric"``.
-    key: key in the table of that kind: of this package's own members or of others'.
+    key: key in the table of that kind, for members of this package or of others.
     k, epsilon: settings of a protocol.
 
     Returns a script that runs as it stands, on values that are there to be replaced. Raises KeyError if there is no

@@ -1,4 +1,4 @@
-"""Advice: a ranking with what people do with it."""
+"""Advice: a ranking with methods for its use."""
 
 from __future__ import annotations
 
@@ -38,30 +38,31 @@ if TYPE_CHECKING:
 
 
 class Advice(Ranking, Shown):
-    """The answer to one request for one metric; its attributes are those of `advisor.answers.rank.result.Ranking`."""
+    """The answer to a request for one metric; attributes as in `advisor.answers.rank.result.Ranking`."""
 
     @classmethod
     def of(cls, ranking: Ranking) -> Self:
-        """Return a ranking, and that of the next round, as advice."""
+        """Return a ranking, and the ranking of the next round, as advice."""
         values = {item.name: getattr(ranking, item.name) for item in fields(ranking)}
         later = ranking.next_round
         return cls(**values | {"next_round": None if later is None else cls.of(later)})
 
     @property
     def summary(self) -> str:
-        """The answer in sentences: warnings, the pair to use, its error, and what is as good."""
+        """The answer in sentences: warnings, the pair to use, its error, and tied pairs."""
         return " ".join([*(f"Warning: {text}." for text in self.warnings), summary(self)])
 
     def apply(self, estimate: ArrayLike, method: str | None = None) -> Any:
-        """Return a raw frequency estimate ``(..., k)`` post-processed as advised.
+        """Return a raw frequency estimate ``(..., k)`` after the advised post-processing.
 
         Parameters
         ----------
         estimate
             Raw frequencies, categories in the order of ``request.labels``, from `n` users and the protocol of the best
-            row. A pandas series, or a frame with one collection per row, is matched by its labels, and returned as one.
+            row. A pandas series, or a frame with one collection per row, is matched by its labels; the result has the
+            same type.
         method
-            Another method than the best row's.
+            A method to use instead of the best row's.
 
         Returns
         -------
@@ -78,7 +79,7 @@ class Advice(Ranking, Shown):
         return post_process(self, estimate, method)
 
     def intervals(self, estimate: ArrayLike | None = None) -> pd.DataFrame:
-        """Return the raw and the post-processed frequency of each category, and the 95 % interval of the true one.
+        """Return the raw and the post-processed frequency of each category, and a 95 % interval of the true frequency.
 
         Parameters
         ----------
@@ -87,14 +88,13 @@ class Advice(Ranking, Shown):
 
         Returns
         -------
-        A data frame with the columns ``raw``, ``post_processed``, ``low`` and ``high``. Its index is that of the series
-        that was given, or the labels as text. An interval holds for one category at a time, and rests on the raw
-        estimate alone.
+        A data frame with the columns ``raw``, ``post_processed``, ``low`` and ``high``. Its index is that of the given
+        series, or the labels as text. An interval holds for a single category, and uses only the raw estimate.
 
         Raises
         ------
         InputError
-            If there is no estimate, or it is wrong.
+            If there is no estimate, or it is invalid.
         """
         import pandas as pd  # heavy
 
@@ -114,7 +114,7 @@ class Advice(Ranking, Shown):
     def plot(self, path: str | Path | None = None, *, frequencies: bool = False, force: bool = False) -> Figure:
         """Draw the errors of the first pairs; needs matplotlib (the extra ``plot``).
 
-        frequencies: draw the frequencies of one collection instead, raw and post-processed.
+        frequencies: draw the frequencies of a collection instead, raw and post-processed.
         path, force, result and errors: as in `advisor.api.shown.Shown.plot`.
         """
         target = plot_target(path, force=force)
@@ -136,7 +136,7 @@ class Advice(Ranking, Shown):
         return rank_document((self,))
 
     def __str__(self) -> str:
-        """Return what is warned of, the answer, and the head of the ranked table."""
+        """Return the warnings, the answer, and the first rows of the table."""
         return "\n".join([*(f"Warning: {text}." for text in self.warnings), super().__str__()])
 
     def __repr__(self) -> str:
@@ -162,8 +162,8 @@ class Pareto(Shown, Frontier):
 def pareto(advice: Ranking) -> Pareto:
     """Return the frontier of mean error, attack success and bits per report.
 
-    A pair is dominated where another is as good in all three and better in one. Errors within 5 % of the lowest are as
-    good as it (`simulator.ranking.preference`). The first row is the answer of the ranking.
+    A pair is dominated if another pair is as good in all three and better in at least one. Errors within 5 % of the
+    lowest error count as equal to it (`simulator.ranking.preference`). The first row is the answer of the ranking.
 
     Examples
     --------

@@ -66,88 +66,89 @@ def advise(
     central_epsilon: float | None = None,
     delta: float | None = None,
 ) -> Advice:
-    """Rank every protocol and post-processing method for a collection like the sample, or those for an estimate.
+    """Rank protocols and post-processing methods for a collection like the sample, or methods for an estimate.
 
-    Without either, `k` alone is enough: the answer is predicted by the shipped model, not simulated.
+    Without a sample or an estimate, `k` is enough: the shipped model predicts the answer without simulation.
 
     Parameters
     ----------
     epsilon
         Privacy budget of one report; ``eps`` is the same.
     metric
-        Error metric, by its name in `simulator.METRICS` or a paper's, or a function ``(estimate, truth)`` of your own.
+        Error metric: a name in `simulator.METRICS` or from a paper, or your function ``(estimate, truth)``.
         Four take a setting: ``"topk:10"`` (values), ``"set:0.2"`` (share of the domain), ``"kl:0.001"`` and
         ``"js:0.001"`` (weight of the uniform distribution).
     k
-        Number of categories; larger than what the sample shows where categories are unobserved.
+        Number of categories; larger than in the sample if some categories are unobserved.
     n
-        Users who will report; default: the size of the sample.
+        Number of users who will report; default: the size of the sample.
     sample
         One raw value per user.
     sample_counts
         Instead of `sample`: one count per category, or a mapping from label to count.
     estimate
-        Instead of a sample, what was collected: one raw estimate per category (frequency, or count), or a mapping from
-        label to estimate. `protocol` (one) and `n` say where it comes from; `Advice.next_round` compares with all
-        protocols.
+        Instead of a sample, the result of a collection: one raw estimate per category (frequency, or count), or a
+        mapping from label to estimate. `protocol` (a single one) and `n` describe the collection; `Advice.next_round`
+        compares with all protocols.
     tally
-        Instead of an estimate, the tally of the reports that were collected, as `Protocol.tally` and sums of tallies
-        give it; protocols for ordered domains need it.
+        Instead of an estimate, the tally of the collected reports, from `Protocol.tally` or a sum of tallies;
+        protocols for ordered domains need it.
     protocol, method
-        Restrict the menu, by names, ``"mine.py:soft"``, or what `simulator.register` takes: a function ``(estimate,
-        noise)``, a class. ``["all", soft]`` is all, and one of your own. With an estimate or a tally, `protocol` is the
-        one it comes from.
+        Restrict the menu, by names, by ``"mine.py:soft"``, or by a function ``(estimate, noise)`` or a class that
+        `simulator.register` takes. ``["all", soft]`` adds your method to the whole menu. With an estimate or a tally,
+        `protocol` is the protocol of the collection.
     ordered
-        Whether the categories have an order; default: numeric labels have, other labels have not. Counts without
-        labels are numbered from 0.
+        Whether the categories have an order; default: only numeric labels have. Counts without labels are numbered
+        from 0.
     repetitions, max_repetitions
-        Simulated collections to start with (20), and at most (400), to resolve the top of the ranking.
+        Number of simulated collections at the start (20) and at most (400), to resolve the top of the ranking.
     seed
         Any whole number of at least 0; the same seed gives the same numbers.
     jobs
-        Threads; the numbers do not depend on it. Default: all cores for large simulations.
+        Number of threads; results do not depend on it. Default: all cores for large simulations.
     surrogate
-        With an estimate: how populations are made that may be behind it, by name in `simulator.surrogate.SURROGATES`
-        (default: ``"ensemble"``).
+        With an estimate: the generator of populations that may be behind it, by name in
+        `simulator.surrogate.SURROGATES` (default: ``"ensemble"``).
     skew, shape
         Without a sample or an estimate: the Zipf exponent of the frequencies (default 1), or ``"NAME[:PARAMETER]"`` of
         `simulator.populations.SHAPES`.
     instant
         Predict the answer for the sample instead of simulating.
     max_bits, max_attack, proper, deployable, unbiased, server_cost
-        Constraints (see `advisor.question.settings.Limits`): pairs that do not keep them are not ranked.
+        Constraints (see `advisor.question.settings.Limits`): pairs that violate them are not ranked.
     threat
-        Share of the users that an attacker controls. Pairs are then ranked by their error under the attack that gains
-        most, remedies among them; what it gains, and the error where nobody attacks, stand in every row.
+        Share of the users that an attacker controls. Pairs, including remedies, are then ranked by their error under
+        the attack with the largest gain. Each row also has this gain and the error without an attack.
     targets
         With a threat: labels of the categories that the attacker is known to promote.
     attributes, rounds
-        Attributes of a user, of which the sample shows one, and collections of the same attributes. `epsilon` is then
-        what a user spends in one round; ``.request.plan`` tells how it is used and what a user spends in all.
+        Number of attributes per user, of which the sample shows a single one, and number of collections of the same
+        attributes. `epsilon` is then the budget of a user per round; ``.request.plan`` has its use and the total.
     solution
-        With attributes: ``"smp"`` (each user reports one, drawn at random) or ``"spl"`` (all, splitting the budget);
-        default: the one with the lower error.
+        With attributes: ``"smp"`` (each user reports a random attribute) or ``"spl"`` (all, splitting the budget);
+        default: the solution with the lower error.
     bins, bin_width, edges
-        Cut the numbers of the sample into bins, an ordered domain: so many equal ones, equal ones of a width, or those
-        between the edges. With `bins` or `bin_width`, `edges` is the range, two numbers; left out, it is taken from
-        the sample. A bin holds its lower edge and not its upper one; the last one of a given range holds both.
+        Cut the numbers of the sample into bins, an ordered domain: `bins` equal bins, bins of width `bin_width`, or
+        bins between `edges`. With `bins` or `bin_width`, `edges` is the range, two numbers; the default is the range
+        of the sample. A bin includes its lower edge and excludes its upper edge; the last bin of a given range
+        includes both.
     clamp
-        Count numbers outside of the edges in the first and the last bin, instead of refusing them.
+        Count numbers outside the edges in the first and the last bin, instead of refusing them.
     unit
-        Unit of the data, such as ``"years"``, in which errors in bins are stated too; default: the name of a pandas
-        series.
+        Unit of the data, such as ``"years"``; errors in bins are also given in this unit. Default: the name of a
+        pandas series.
     central_epsilon, delta
-        Instead of `epsilon`, with a shuffler: what all reports together promise once they are shuffled. Each protocol
-        gets the budget that keeps it; ``.request.central`` tells which.
+        Instead of `epsilon`, with a shuffler: the guarantee of all reports after shuffling. Each protocol gets the
+        budget that satisfies it; ``.request.central`` has these budgets.
 
     Returns
     -------
-    Frozen advice; ``.best`` is the pair to use. Where constraints leave nothing, ``.recommendations`` is empty.
+    Frozen advice; ``.best`` is the pair to use. If no pair satisfies the constraints, ``.recommendations`` is empty.
 
     Raises
     ------
     InputError
-        A `ValueError` of one line, if the request is wrong.
+        A `ValueError` with a message of a single line, if the request is invalid.
 
     Examples
     --------
@@ -157,7 +158,7 @@ def advise(
     >>> advise(1.0, k=256, metric="emd").source
     'grid'
     """
-    given = locals()  # the keywords, as they were given
+    given = locals()  # the keywords as given
     if not isinstance(metric, str) and not callable(metric):
         raise InputError(f"metric must be the name of one metric, got {metric!r}")
     question = Question.of(given | {"epsilon": budget_alias(epsilon, eps)})
@@ -213,5 +214,5 @@ def _collected_request(
             domain=read.domain,
             ordered=read.ordered if domain.ordered is None else domain.ordered,
         )
-    question = replace(question, menu=Menu(method=question.menu.method))  # what comes next may be any protocol
+    question = replace(question, menu=Menu(method=question.menu.method))  # the next round may use any protocol
     return build_estimate_request(question, collected, name=what, surrogate=surrogate)

@@ -73,7 +73,7 @@ def plan(
     metric
         Error metric; l1 unless it is named. A detection has none.
     epsilon, n
-        Budget of one report (``eps`` is the same), or users who report. The one that is left out is the unknown.
+        Budget of one report (``eps`` is the same), or users who report. The omitted argument is the unknown.
     k, sample, sample_counts, skew, shape, ordered
         What is assumed of the frequencies, as in `advisor.advise`.
     protocol, method

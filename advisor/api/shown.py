@@ -39,7 +39,7 @@ class Shown(ABC):
         return ()
 
     def _figure(self) -> Figure | None:
-        """Return the picture; None where there is none."""
+        """Return the picture; None if there is none."""
         return None
 
     @property
@@ -117,7 +117,7 @@ class Shown(ABC):
 def python_target(name: str, path: str | Path, suffixes: Sequence[str], *, force: bool) -> Target:
     """Return a file that may be written.
 
-    Raises InputError if its suffix is another one, or it exists and may not be replaced.
+    Raises InputError if its suffix differs, or if it exists and may not be replaced.
     """
     target = Path(path)
     if target.suffix.lower() not in suffixes:

@@ -1,4 +1,4 @@
-"""``advisor.sweep``: who wins where, as a function."""
+"""``advisor.sweep``: the winners over a grid, as a function."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class Sweep(SweepResult, Shown):
 
     @property
     def summary(self) -> str:
-        """Which pairs win in how many cells, and how many winners are certain."""
+        """The number of cells that each pair wins, and the number of certain winners."""
         return answer_sentence(self)
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the error of every pair in every cell as a pandas data frame.
+        """Return the errors of all pairs in all cells as a pandas data frame.
 
         Its columns are ``eps``, ``n``, ``k``, ``metric``, ``protocol``, ``method``, ``error``, ``standard_error``,
         ``win_share`` (of the repetitions), ``ratio_to_best`` with its paired 95 % interval ``ratio_low`` and
@@ -56,7 +56,7 @@ class Sweep(SweepResult, Shown):
     def plot(self, path: str | Path | None = None, *, curves: bool = False, force: bool = False) -> Figure:
         """Draw a map of the winners; needs matplotlib (the extra ``plot``).
 
-        curves: draw the errors of the best methods against ε (or n, where there is one ε) instead.
+        curves: draw the errors of the best methods against ε (or n, for a single ε) instead.
         path, force, result and errors: as in `advisor.api.shown.Shown.plot`.
         """
         return written((curves_figure if curves else winners_figure)(self), plot_target(path, force=force))
@@ -97,31 +97,31 @@ def sweep(
     users: int | Sequence[int] | None = None,
     sizes: int | Sequence[int] | None = None,
 ) -> Sweep:
-    """Simulate every pair in every cell of a grid of ε, n and k, and say who wins where.
+    """Simulate all pairs in all cells of a grid of ε, n and k, and return the winners.
 
     Parameters
     ----------
     eps, n, k
-        Values of ε, n and k; ``epsilons``, ``users`` and ``sizes`` are the same. With a sample, n is the sample's and k
-        what it shows, where they are left out.
+        Values of ε, n and k; ``epsilons``, ``users`` and ``sizes`` are the same. With a sample, the defaults of n and k
+        are those of the sample.
     metric, sample, sample_counts, skew, shape, ordered, protocol, method, seed
         As in `advisor.advise`.
     bins, bin_width, edges, clamp, unit
         As in `advisor.advise`.
     repetitions
-        Simulated collections for every cell and pair (20).
+        Number of simulated collections for each cell and pair (20).
     jobs
-        Processes; the numbers do not depend on it. Default: all cores for large sweeps.
+        Number of processes; results do not depend on it. Default: all cores for large sweeps.
     backend, scheduler
-        ``"loky"`` (processes), ``"threading"`` or ``"dask"``, and the address of a Dask scheduler; without one Dask
-        makes a cluster on this machine.
+        ``"loky"`` (processes), ``"threading"`` or ``"dask"``, and the address of a Dask scheduler; without an address,
+        Dask makes a cluster on this machine.
     resume
-        File of finished cells: those in it are not simulated again, and new ones are appended as they finish.
+        File of finished cells: its cells are not simulated again, and new cells are appended as they finish.
 
     Raises
     ------
     InputError
-        If a value is wrong, or the file holds anything else than cells of this sweep.
+        If a value is invalid, or the file holds other content than cells of this sweep.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def sweep(
 
 
 def _values(given: T | Iterable[T] | None) -> tuple[T, ...] | None:
-    """Return one value or several as Python callers give them."""
+    """Return the values of a Python call as a tuple."""
     if given is None:
         return None
     return tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (given,)

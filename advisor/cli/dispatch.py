@@ -20,7 +20,7 @@ from advisor.errors import InputError, listed, near_miss, one_line, printable
 from advisor.show.data import error_json
 from simulator.foreign import blame
 
-# Typer's own errors of usage (unknown option, missing value) share this base, which it does not export by name.
+# Typer's usage errors (unknown option, missing value) share this base, which it does not export by name.
 USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]
 INTERRUPTED = 130
 COMPLETION = "_LDP_ADVISE_COMPLETE"
@@ -132,7 +132,7 @@ def _about_unknown(flag: str, args: list[str], similar: list[str]) -> str:
 
 
 def _wants_json(args: list[str]) -> bool:
-    """Tell whether JSON was asked for, from the raw words: they may be what could not be parsed."""
+    """Return whether JSON was asked for, from the raw words: they may be what could not be parsed."""
     formats = [os.environ.get("LDP_ADVISE_FORMAT", "")]
     formats += [word.partition("=")[2] for word in args if word.startswith("--format=")]
     formats += [after for word, after in pairwise(args) if word == "--format"]

@@ -22,7 +22,7 @@ CHOOSE = "ldp-advise choose asks a few questions, and says which ε to use, if a
 
 
 class MissingBudgetError(InputError):
-    """No budget was given; with what some would buy, where that can be told."""
+    """Error for a missing budget, with predicted results at some budgets if available."""
 
     def __init__(self, examples: Sequence[Mapping[str, Json]], lines: Sequence[str]) -> None:
         super().__init__(MISSING)
@@ -58,7 +58,7 @@ def missing_budget(
 
 
 def _is_small(sample: str) -> bool:
-    """Tell whether a sample is a file that is read in a moment."""
+    """Return whether a sample is a file that is read in a moment."""
     try:
         return sample != "-" and Path(sample).is_file() and Path(sample).stat().st_size <= LARGEST
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""The commands: which there are, and the Typer application that runs one of them."""
+"""The commands, and the Typer application that runs a command."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ COMPLETION = ("install_completion", "show_completion")
 
 
 class PanelCommand(TyperCommand):
-    """A command whose help lists its options by panel, one line each where they fit; none is given twice."""
+    """A command whose help lists its options by panel, on one line each if they fit; no option may be repeated."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the words of a command line; raises InputError if an option with one value is given twice."""
+        """Read the words of a command line; raise InputError if an option with a single value is given twice."""
         *_, given = self.make_parser(ctx).parse_args(args=list(args))
         refuse_repeats(given, args)
         return super().parse_args(ctx, args)
 
     def format_help_text(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - as the method that it replaces
-        """Write what the command does; examples stand as they are, one a line."""
+        """Write the description of the command; examples stay verbatim, one per line."""
         for paragraph in inspect.cleandoc(self.help or "").split("\n\n"):
             formatter.write_paragraph()
             with formatter.indentation():
@@ -44,7 +44,7 @@ class PanelCommand(TyperCommand):
                     formatter.write_text(" ".join(paragraph.split()))
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the options by panel, in the order in which panels appear; the general ones come last."""
+        """Write the options by panel, in order of appearance of the panels; general options come last."""
         panels = panels_of(self, ctx, verbose=verbose_help.get())
         general = panels.pop(GENERAL, [])
         formatter.write_paragraph()
@@ -57,11 +57,11 @@ class PanelCommand(TyperCommand):
             formatter.write_text("--help --verbose lists the rarer options too.")
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write nothing more: a command has no others below it."""
+        """Write nothing: a command has no subcommands."""
 
 
 def panels_of(command: Any, context: Any, *, verbose: bool) -> dict[str, list[tuple[str, str]]]:
-    """Return the arguments and options of a command with their help, by panel; the rarer ones only if `verbose`."""
+    """Return the arguments and options of a command with their help, by panel; rare options only if `verbose`."""
     panels: dict[str, list[tuple[str, str]]] = {}
     for parameter in map(copy, command.get_params(context)):
         parameter.hidden = getattr(parameter, "hidden", False) and not verbose
@@ -75,7 +75,7 @@ def panels_of(command: Any, context: Any, *, verbose: bool) -> dict[str, list[tu
 
 
 class MainCommand(PanelCommand):
-    """The main command, whose help lists the others too."""
+    """The main command, whose help also lists the other commands."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - as the method that it replaces
         """Write the other commands."""
@@ -85,7 +85,7 @@ class MainCommand(PanelCommand):
 
 
 def app_for(words: Sequence[str]) -> Callable[..., Any]:
-    """Return what runs a command line: the command that its first word names, or the main one."""
+    """Return the application for a command line: the command named by its first word, or the main command."""
     return _application(command_of(words))
 
 
@@ -104,13 +104,13 @@ def _application(name: str) -> Callable[..., Any]:
 
 
 def command_of(words: Sequence[str]) -> str:
-    """Return the command that a command line is about: its first word, or the main one."""
+    """Return the command of a command line: its first word, or the main command."""
     return words[0] if words[:1] and words[0] in COMMANDS else MAIN
 
 
 def commands_with(flag: str) -> list[str]:
-    """Return the commands, the main one among them, that have an option of that name."""
-    names = [name for name in (MAIN, *COMMANDS) if name != "knowledge"]  # which has commands of its own
+    """Return the commands, including the main command, that have an option of that name."""
+    names = [name for name in (MAIN, *COMMANDS) if name != "knowledge"]  # which has subcommands
     return [name for name in names if flag in flags_of(spread(_function(name)))]
 
 
@@ -128,17 +128,17 @@ def _function(name: str) -> Callable[..., None]:
 
 
 def _summary(name: str) -> str:
-    """Return the first sentence of what a command says of itself."""
+    """Return the first sentence of a command's description."""
     text = _module(name).__doc__ if name == "knowledge" else _function(name).__doc__
     return (text or "").strip().partition("\n")[0]
 
 
 def refuse_repeats(parameters: Iterable[Any], words: Sequence[str]) -> None:
-    """Refuse an option with one value that is given twice, and a flag that is given both ways.
+    """Check that no option with a single value is given twice, and no flag both ways.
 
-    parameters, words: the parameters of a command line in the order in which they are given, and its words.
+    parameters, words: the parameters of a command line in the given order, and its words.
 
-    Raises InputError for the first that there is.
+    Raises InputError for the first such option.
     """
     for parameter, times in Counter(parameters).items():
         if times == 1 or parameter.param_type_name == "argument" or parameter.multiple or parameter.count:
@@ -159,7 +159,7 @@ def refuse_repeats(parameters: Iterable[Any], words: Sequence[str]) -> None:
 
 
 def _values(flags: Sequence[str], words: Sequence[str]) -> list[str]:
-    """Return the values that follow the names of an option, behind a blank or a sign of equality."""
+    """Return the values that follow the names of an option, after a blank or an equals sign."""
     values = []
     for place, word in enumerate(words):
         name, sign, value = word.partition("=")

@@ -95,7 +95,7 @@ def _members(bundle: type[Bundle], only: tuple[str, ...]) -> dict[str, tuple[typ
 
 
 def _parameter(item: Field[Any], spec: Option, panel: str) -> inspect.Parameter:
-    """Return the parameter of one option: text, a list of text, or a flag; it can be set from the environment too."""
+    """Return the parameter of an option: text, a list of text, or a flag; the environment can also set it."""
     kind: Any = bool | None if spec.read is None else list[str] | None if spec.repeated else str | None
     declared = typer.Option(
         *spec.flags,
@@ -193,7 +193,7 @@ def _named(sample: str | None) -> str | None:
 
 
 def argument(metavar: str, words: str, panel: str = "Input", **more: Any) -> Any:
-    """Return how an argument is declared: what stands for it, and its help; for ``Annotated[str | None, ...]``."""
+    """Return the declaration of an argument, with metavar and help, for ``Annotated[str | None, ...]``."""
     return typer.Argument(metavar=metavar, help=words, show_default=False, rich_help_panel=panel, **more)
 
 

@@ -1,4 +1,4 @@
-"""What the commands that end in a ranking share: what they take, how it is answered and shown, and files beside it."""
+"""Common parts of the ranking commands: options, answer, document, and additional output files."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from advisor.show.rank.matrix import matrix_document
 from simulator._version import __version__
 from simulator.benchmark import Runs
 
-# What a question about a sample, or a look-up without one, is made of; several budgets are answered side by side.
+# Options of a question about a sample, or of a look-up without a sample; several budgets are answered side by side.
 RANKED = (
     "grid:epsilons",
     "terms:n,metric",
@@ -74,7 +74,7 @@ def _check_runs(option: str, path: Path) -> None:
 
 
 def _write_runs(answer: Answer, path: Path) -> None:
-    """Write every repetition's error, one row each, with all that says what was simulated."""
+    """Write the error of each repetition as a row, with all settings of the simulation."""
     if not answer.runs:
         return
     request = answer.first.request
@@ -93,9 +93,9 @@ def _write_runs(answer: Answer, path: Path) -> None:
 def _blocks(
     all_runs: tuple[Runs, ...], metrics: tuple[str, ...]
 ) -> Iterator[tuple[str, str, str, int, bool, np.ndarray[tuple[int, ...], np.dtype[np.float64]]]]:
-    """Yield blocks of errors: which pair and metric, the first repetition, and whether an estimate is judged by them.
+    """Yield blocks of errors: pair and metric, first repetition, and whether they judge an estimate.
 
-    Those are of draws of what may be behind it, the others of simulated collections.
+    Errors that judge an estimate come from draws of its possible truths, the others from simulated collections.
     """
     for runs in all_runs:
         for metric in metrics:
@@ -129,7 +129,7 @@ def _draw_frequencies(answer: Answer, path: Path) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class RankFiles(Settings):
-    """Files beside the answer of a ranking."""
+    """Additional output files of a ranking."""
 
     panel: ClassVar[str] = "Output"
 
@@ -147,7 +147,7 @@ class RankFiles(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class Layout(Settings):
-    """How several metrics are shown."""
+    """Layout for several metrics."""
 
     panel: ClassVar[str] = "Output"
 
@@ -156,7 +156,7 @@ class Layout(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class RankOutput(Bundle):
-    """What becomes of the answer of a ranking."""
+    """Output options for the answer of a ranking."""
 
     reasons: Reasons = Reasons()
     picture: Picture = Picture()
@@ -166,7 +166,7 @@ class RankOutput(Bundle):
     output: Output = Output()
 
     def side_files(self) -> list[SideFile[Answer]]:
-        """Return the files beside the answer."""
+        """Return the additional output files."""
         ranking, frequencies = self.picture.plot, self.files.plot_frequencies
         return [
             SideFile("--runs", self.files.runs, RUN_SUFFIXES, _write_runs, _check_runs),
@@ -175,7 +175,7 @@ class RankOutput(Bundle):
         ]
 
     def check_layout(self, question: Question) -> None:
-        """Refuse one table for one metric."""
+        """Raise InputError for a joint table with only one metric."""
         if self.layout.matrix and not question.terms.every_metric and len(question.terms.metrics) < 2:
             raise InputError("--matrix needs several metrics: -m all, or for example -m l1,topk")
 
@@ -195,9 +195,9 @@ SimulatedOutput = Annotated[RankOutput, Only("picture", "files", "usefulness", "
 
 
 def rank(question: Question, shown: RankOutput) -> None:
-    """Answer a question about a sample by simulation, or without one by prediction; at several budgets side by side.
+    """Answer a question by simulation for a sample, otherwise by prediction; several budgets side by side.
 
-    Raises InputError for what is missing or does not go together, or a sample that is wrong.
+    Raises InputError for missing or contradictory options, or an invalid sample.
     """
     if len(question.columns.column) > 1:
         names = shlex.join(word for name in question.columns.column for word in ("--column", name))
@@ -229,9 +229,9 @@ def rank(question: Question, shown: RankOutput) -> None:
 
 
 def check_or_price(question: Question) -> None:
-    """Check a question as `check_ranking` does; where only the budget is missing, price some budgets.
+    """Check a question as `check_ranking` does; if only the budget is missing, compute the errors at some budgets.
 
-    Raises `MissingBudgetError`, or InputError for all that is missing, or the first that does not fit.
+    Raises `MissingBudgetError`, or InputError for all missing options, or for the first option that does not fit.
     """
     budget = question.grid.epsilons or question.terms.epsilon or question.promise.central_epsilon
     if (question.sample is not None or question.domain.k is not None) and not budget:
@@ -245,7 +245,7 @@ def check_or_price(question: Question) -> None:
 
 
 def ranking_answer(question: Question, request: Request, progress: DelayedProgress, *, why: bool = False) -> Answer:
-    """Answer a request: simulated, or predicted, with the reasons or without."""
+    """Return the answer to a request: simulated, or predicted with or without reasons."""
     if not question.is_predicted:
         return simulated_answer(request, jobs=question.simulation.jobs, progress=progress)
     rankings = look_up(request)
@@ -253,17 +253,17 @@ def ranking_answer(question: Question, request: Request, progress: DelayedProgre
 
 
 def sections_of(answer: Answer) -> tuple[Section, ...]:
-    """Return what pages show of an answer besides its document."""
+    """Return the additional sections of a page for an answer."""
     return page_sections(answer.rankings, outlook(answer.first), why_of(answer.first))
 
 
 def useless(answer: Answer) -> bool:
-    """Tell whether any ranking of an answer names a pair that is no better than no data, or none at all."""
+    """Return whether a ranking of an answer has no pair, or a best pair that is no better than no data."""
     return any(ranking.verdict in (None, USELESS) for ranking in answer.rankings)
 
 
 def _rank_at_budgets(question: Question, shown: RankOutput) -> None:
-    """Answer the same question at each ε, as each would be answered alone."""
+    """Answer the same question at each ε, with the same result as a separate question."""
     refuse(shown.given("files", "reasons", "layout"), "goes with one ε: give one --eps")
 
     def answers(requests: tuple[Request, ...], progress: DelayedProgress) -> Budgets:

@@ -1,4 +1,4 @@
-"""One run of any command: check what is written, read, say what is odd, answer, write."""
+"""The run of a command: check outputs, read, warn, answer, write."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from simulator.foreign import SOURCES, containment
 
 FORMATS = ("table", "plain", "markdown", "csv", "json", "value", "html")
 PAGES = (".html", ".htm")
-FAILED = 3  # exit code of an answer that is given, and that a pipeline asked to fail on
+FAILED = 3  # exit code if there is an answer on which a pipeline asked to fail
 SUFFIX_FORMATS = {
     "": "table",
     ".txt": "plain",
@@ -51,7 +51,7 @@ P_co = TypeVar("P_co", covariant=True)
 
 @dataclass(frozen=True, kw_only=True)
 class Output(Settings):
-    """Where the answer goes, in which format, and how much of it."""
+    """Destination, format and extent of the answer."""
 
     panel: ClassVar[str] = "Output"
 
@@ -71,9 +71,9 @@ class Output(Settings):
 
     @property
     def chosen_format(self) -> str:
-        """The format that was named, or that of the file's suffix, or the table.
+        """The named format, or the format of the file's suffix, or the table.
 
-        Raises InputError if the suffix stands for none of this command.
+        Raises InputError if the suffix is not that of a format of this command.
         """
         suffix = Path(self.output or "").suffix.lower()
         if self.format is None and suffix not in SUFFIX_FORMATS:
@@ -84,7 +84,7 @@ class Output(Settings):
         return self.format or SUFFIX_FORMATS[suffix]
 
     def view(self, top: int | None = TOP) -> View:
-        """Return what is to be shown, `top` rows where nothing else was said."""
+        """Return the view of the answer, with `top` rows by default."""
         return View(None if self.every_row else self.top or top, self.quiet, self.verbose)
 
 
@@ -94,16 +94,16 @@ WholeOutput: TypeAlias = Annotated[Output, Only("format", "output", "report", "t
 
 @dataclass(frozen=True)
 class SideFile(Generic[A]):
-    """A file that a command writes beside its answer."""
+    """An additional output file of a command."""
 
-    # option, path: the option that names it, and the name; None where it was not given
+    # option, path: the option that names it, and the name; None if not given
     option: str
     path: str | None
-    suffixes: tuple[str, ...]  # suffixes that it may have
-    write: Callable[[A, Path], None]  # fills a file with what belongs there; called with the answer and the file
-    # refuses what is not installed, before anything is read; called with the option and the file; None: nothing
+    suffixes: tuple[str, ...]  # allowed suffixes
+    write: Callable[[A, Path], None]  # writes the file; called with the answer and the file
+    # raises InputError for missing packages, before any input is read; called with the option and the file; or None
     check: Callable[[str, Path], None] | None = None
-    shows: Callable[[A], bool] | None = None  # tells whether an answer has anything to write there; None: it always has
+    shows: Callable[[A], bool] | None = None  # returns whether an answer has content for the file; None: always
 
 
 class ProgressMaker(Protocol[P_co]):
@@ -113,38 +113,38 @@ class ProgressMaker(Protocol[P_co]):
 
 
 def silence(*, enabled: bool) -> AbstractContextManager[None]:
-    """Show no progress: for what takes no time."""
+    """Show no progress, for fast work."""
     del enabled
     return nullcontext()
 
 
 @dataclass(frozen=True)
 class Job(Generic[Q, A, P]):
-    """What a command does, step by step; what its options alone forbid has been refused before."""
+    """The steps of a command; contradictions between its options have been refused before."""
 
-    read: Callable[[], Q]  # reads what is to be read and returns the question
-    answer: Callable[[Q, P], A]  # answers it; called with the question and what shows progress
-    document: Callable[[A], Document]  # makes the document of an answer
-    progress: ProgressMaker[P]  # makes what shows the progress of `answer`
-    inputs: Sequence[str | None] = ()  # files that are read, where they were given, and never written over
-    files: Sequence[SideFile[A]] = ()  # files that are written beside the answer
-    resume: str | None = None  # file from which `answer` goes on, and in which it keeps what is done
-    warnings: Callable[[Q], Sequence[str]] | None = None  # what the reader should worry about, known from the question
-    reading: str = "reading the sample"  # what is being done while `read` works
-    unprotected: bool = False  # whether something is read as it is that people might want to protect
-    sections: Callable[[A], tuple[Section, ...]] | None = None  # makes what pages show besides; called only for a page
-    fails: Callable[[A], bool] | None = None  # tells whether an answer is to end in exit code 3; None: it never is
+    read: Callable[[], Q]  # reads the inputs and returns the question
+    answer: Callable[[Q, P], A]  # returns the answer; called with the question and the progress display
+    document: Callable[[A], Document]  # returns the document of an answer
+    progress: ProgressMaker[P]  # makes the progress display of `answer`
+    inputs: Sequence[str | None] = ()  # files that are read, if given, and never overwritten
+    files: Sequence[SideFile[A]] = ()  # additional output files
+    resume: str | None = None  # file from which `answer` continues, and to which it saves finished work
+    warnings: Callable[[Q], Sequence[str]] | None = None  # warnings for the reader that follow from the question
+    reading: str = "reading the sample"  # text for the progress display while `read` works
+    unprotected: bool = False  # whether raw data are read that people might want to protect
+    sections: Callable[[A], tuple[Section, ...]] | None = None  # returns extra sections; called only for a page
+    fails: Callable[[A], bool] | None = None  # returns whether an answer ends in exit code 3; None: never
 
     @classmethod
     def of(cls, document: Callable[[], Document]) -> Job[None, None, None]:
-        """Return a job that reads nothing and is answered at once."""
+        """Return a job that reads nothing and needs no computation."""
         return Job(lambda: None, lambda question, progress: None, lambda answer: document(), silence)  # noqa: ARG005
 
 
 def run(job: Job[Q, A, P], output: Output, top: int | None = TOP) -> None:
-    """Do a job: everything that can be refused is refused before the first byte is read.
+    """Run a job; all possible checks are made before the first byte is read.
 
-    Raises InputError if an output cannot be written, or what is read or asked is wrong.
+    Raises InputError if an output cannot be written, or if the input or the question is invalid.
     """
     outputs = Outputs(force=output.force, inputs=[name for name in job.inputs if name is not None])
     _refuse_stream("--resume", job.resume, "finished cells are kept there")
@@ -157,7 +157,7 @@ def run(job: Job[Q, A, P], output: Output, top: int | None = TOP) -> None:
         require_matplotlib("--format html")
     elif output.title is not None and output.report is None:
         raise InputError("--title is the title of a page: give --report FILE.html too, or --format html")
-    with containment() if SOURCES else nullcontext():  # what members of other packages print is no part of the answer
+    with containment() if SOURCES else nullcontext():  # prints of other packages are not part of the answer
         answer, document, early = _answered(job, quiet=output.quiet)
     if output.title is not None:
         document = replace(document, title=output.title)
@@ -200,7 +200,7 @@ def _answered(job: Job[Q, A, P], *, quiet: bool) -> tuple[A, Document, list[str]
 
 
 def _write_all(writers: Iterable[Callable[[], None]]) -> None:
-    """Write an answer and the files beside it: one that fails keeps no other from its place.
+    """Write an answer and the additional files; if one fails, the others are still written.
 
     Raises InputError for all files that could not be written; OSError if standard output does not take the answer.
     """
@@ -228,12 +228,12 @@ def _write_beside(file: SideFile[A], target: Target, answer: A) -> None:
 
 def say(words: str) -> None:
     """Print a line on standard error."""
-    with suppress(OSError):  # where standard error is full, the answer matters more
+    with suppress(OSError):  # if standard error is full, the answer matters more
         print(one_line(words), file=sys.stderr)  # noqa: T201 - the only package that prints
 
 
 def write(document: Document, output: Output, target: Target | None, view: View) -> None:
-    """Print a document, or write it to a file, in the format that is asked for.
+    """Print a document, or write it to a file, in the requested format.
 
     Raises InputError if the file cannot be written, after printing the answer; OSError if standard output fails.
     """
@@ -255,7 +255,7 @@ def write(document: Document, output: Output, target: Target | None, view: View)
 
 
 def _say_verdict(document: Document, output: Output, view: View) -> None:
-    """Say the verdict on standard error where rows or names are all that is printed: they look alike for any."""
+    """Print the verdict on standard error if only rows or names are printed, which look alike for all verdicts."""
     verdict = document.verdict
     if verdict is not None and output.chosen_format in ("csv", "value") and not (view.quiet and not verdict.tone):
         say(f"verdict: {verdict.text}")
@@ -288,13 +288,13 @@ def _target(file: SideFile[A], outputs: Outputs) -> Target | None:
 
 
 def _page(document: Document) -> str:
-    from advisor.show.page import page_html  # for pages alone
+    from advisor.show.page import page_html  # only for pages
 
     return page_html(document, command_line(without=_destinations()))
 
 
 def _destinations() -> dict[str, bool]:
-    """Return the options that say where an answer goes, and not what it is; whether each takes a value."""
+    """Return the options for the destination of an answer, not its content, with whether each takes a value."""
     fields = ("output", "report", "force", "quiet", "verbose")
     return {
         flag: spec.read is not None for item, spec in options_of(Output) if item.name in fields for flag in spec.flags

@@ -23,8 +23,8 @@ class Bins:
     """An ordered domain of k intervals: each from its lower edge up to, but without, the next; the last with both."""
 
     edges: NDArray[np.float64]  # ``(k + 1,)``, rising
-    width: float | None  # of every bin; None where they differ
-    name: str  # what the numbers are called: their unit, their column, or what stands for neither
+    width: float | None  # width of the bins; None if they differ
+    name: str  # name of the numbers: their unit, their column, or a substitute
     phrase: str  # what follows a figure in that unit: "years", "in the unit of 'income'"
 
     def __post_init__(self) -> None:

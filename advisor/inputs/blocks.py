@@ -1,4 +1,4 @@
-"""Rows in blocks, from which single columns are taken: as cells, counted, or as numbers."""
+"""Blocks of rows that return columns as cells, as counts, or as numbers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from advisor.inputs.numbers import LARGEST_TOTAL, DecimalSign, is_finite, whole_
 if TYPE_CHECKING:
     import pandas as pd
 
-_LONGEST = 15  # digits of a whole number that surely fits
+_LONGEST = 15  # maximum of digits for which a whole number certainly fits
 
 
 class Block(ABC):
@@ -50,12 +50,12 @@ class Block(ABC):
         return Counter(self.cells(column))
 
     def whole(self, columns: Sequence[int]) -> NDArray[np.int64] | None:
-        """Return columns of whole numbers, ``(rows, columns)``; None if a cell is not one of 1 to 15 digits alone."""
+        """Return columns of whole numbers, ``(rows, columns)``; None if a cell is not just 1 to 15 digits."""
         result = np.empty((len(self), len(columns)), dtype=np.int64)
         for at, column in enumerate(columns):
             cells = self.cells(column)
             joined = "".join(cells)
-            # int() takes "1_0" and other digits than ours as well.
+            # int() also accepts "1_0" and digits of other scripts.
             if "" in cells or not (joined.isascii() and joined.isdecimal()) or max(map(len, cells)) > _LONGEST:
                 return None
             result[:, at] = list(map(int, cells))
@@ -69,12 +69,12 @@ class Block(ABC):
         return np.array([list(map(float, cells)) for cells in texts]).T
 
     def digits(self) -> NDArray[np.uint8] | None:
-        """Return all columns, ``(rows, width)``, where it is quickly seen that every cell is one digit; else None."""
+        """Return all columns, ``(rows, width)``, if a quick check shows that each cell is a single digit; else None."""
         return None
 
 
 class RowBlock(Block):
-    """Rows that were read one by one; they may have different numbers of cells."""
+    """Rows that were read singly; they may have different numbers of cells."""
 
     def __init__(self, rows: list[list[str]], places: Sequence[int]) -> None:
         super().__init__(len(rows[0]), places)
@@ -90,22 +90,22 @@ class RowBlock(Block):
 
 
 class ColumnBlock(Block):
-    """Rows of which some columns are known, as stripped cells."""
+    """Rows with some of their columns, as stripped cells."""
 
     def __init__(self, columns: Mapping[int, list[str]], width: int, places: Sequence[int]) -> None:
         super().__init__(width, places)
         self._columns = columns
 
     def cells(self, column: int) -> list[str]:
-        """Return the cells of a column that is known."""
+        """Return the cells of a column of the block."""
         return self._columns[column]
 
 
 class TextBlock(Block):
-    """Text of which every line is known to have `width` cells: read by pandas.
+    """Text whose lines all have `width` cells, read by pandas.
 
     data: UTF-8, each line with a line feed at its end.
-    form: what separates the cells.
+    form: the dialect with the separator of cells.
     """
 
     def __init__(self, data: bytes, form: Dialect, width: int, places: Sequence[int]) -> None:
@@ -122,10 +122,10 @@ class TextBlock(Block):
         return [list(map(str.strip, row)) for row in self._table(range(self.width), "object").to_numpy().tolist()]
 
     def digits(self) -> NDArray[np.uint8] | None:
-        """Return all columns where every cell is one digit; else None."""
+        """Return all columns if each cell is a single digit; else None."""
         if len(self._data) != 2 * self.width * len(self):
             return None
-        # So many cells and borders leave one byte to each cell, unless some are empty and others longer.
+        # This length leaves one byte per cell, unless some cells are empty and others longer.
         digits = np.frombuffer(self._data, np.uint8).reshape(len(self), -1)[:, ::2] - np.uint8(ord("0"))
         return digits if digits.max() <= 9 else None
 
@@ -133,7 +133,7 @@ class TextBlock(Block):
         """Return how many rows hold each stripped cell, in order of first appearance."""
         import pandas as pd
 
-        # Not read as categories: of these pandas makes numbers where it can.
+        # Not read as categories: pandas converts categories to numbers if it can.
         codes, labels = pd.factorize(self._table([column], "object")[column].to_numpy())
         result: Counter[str] = Counter()
         for label, users in zip(labels.tolist(), np.bincount(codes).tolist(), strict=True):
@@ -142,7 +142,7 @@ class TextBlock(Block):
 
     def whole(self, columns: Sequence[int]) -> NDArray[np.int64] | None:
         """Return columns of whole numbers, None if pandas cannot read them as such."""
-        # pandas takes a sign as well.
+        # pandas also accepts a sign.
         return None if b"+" in self._data or b"-" in self._data else self._numbers(columns, np.int64)
 
     def real(self, columns: Sequence[int]) -> NDArray[np.float64] | None:
@@ -172,7 +172,7 @@ class TextBlock(Block):
             low_memory=False,
             engine="c",
             encoding="utf-8",
-            # Before 3.1 pandas reads decimals exactly only if asked, from then on always.
+            # Before 3.1, pandas reads decimals exactly only on request; from 3.1 on, always.
             float_precision="round_trip" if tuple(map(int, pd.__version__.split(".")[:2])) < (3, 1) else None,
         )
 
@@ -183,9 +183,9 @@ def real_numbers(
     """Return columns of real numbers ``(rows, columns)``, in any spelling.
 
     signs: the decimal sign of each column.
-    what, hint: what a number is called ("coordinate"), and what else to say of one that is none.
+    what, hint: the noun for a number ("coordinate"), and an addition to the error message.
 
-    Raises InputError for the first cell that is no finite number.
+    Raises InputError for the first cell that is not a finite number.
     """
     plain = None if table.decimal_comma else block.real(columns)
     if plain is not None:
@@ -204,7 +204,7 @@ def whole_counts(block: Block, table: InputTable, column: int, total: int) -> li
 
     total: users in the blocks before.
 
-    Raises InputError for the first cell that is none, and for more users than a histogram may hold.
+    Raises InputError for the first cell that is not a number of users, and for more users than a histogram may hold.
     """
     counts: list[int] = []
     for cell, place in zip(block.cells(column), block.places, strict=True):
@@ -222,14 +222,14 @@ def whole_counts(block: Block, table: InputTable, column: int, total: int) -> li
 
 
 class Rows(ABC):
-    """What lies below the header of one input; to be gone through once.
+    """The rows below the header of an input; they can be iterated once.
 
     table: the columns and the first rows.
-    assumptions: what was decided about header and separator.
+    assumptions: decisions about header and separator.
     """
 
-    quoted: bool = True  # whether quotation marks enclose cells, and are no part of them
-    doubts: tuple[str, ...] = ()  # what speaks against one value a line, where lines were not cut into cells
+    quoted: bool = True  # whether quotation marks enclose cells, and are not part of them
+    doubts: tuple[str, ...] = ()  # evidence against one value per line, if lines were not cut into cells
 
     def __init__(self, table: InputTable, assumptions: tuple[str, ...]) -> None:
         self.table = table
@@ -241,9 +241,9 @@ class Rows(ABC):
     def blocks(self, columns: Sequence[int] | None = None, *, even: bool = True) -> Iterator[Block]:
         """Yield the rows in blocks, without the header and blank lines.
 
-        Raises InputError for a row with another number of cells and for quotation marks that do not pair.
+        Raises InputError for a row with another number of cells and for unpaired quotation marks.
         """
 
     def warnings(self) -> tuple[str, ...]:
-        """Say how many blank lines were between the rows; those at the end are nobody's concern."""
+        """Return a warning with the number of blank lines between rows; blank lines at the end do not matter."""
         return (plural(self._blanks, "blank line was", "blank lines were") + " skipped",) if self._blanks else ()

@@ -1,4 +1,4 @@
-"""Read a channel that a user brings: a matrix of probabilities in a CSV or a NumPy file."""
+"""Reader for the user's channel: a matrix of probabilities in a CSV or a NumPy file."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from advisor.inputs.source import opened
 from advisor.inputs.table import opened_rows
 from simulator.channels import Channel
 
-MOST_NUMBERS = 1 << 25  # of a matrix: twice as many as inputs and outputs on the largest grid
-ROUNDED = 1e-4  # how far a row may be from 1 because its probabilities were written with few digits
+MOST_NUMBERS = 1 << 25  # maximum of numbers in a matrix: twice that of the largest grid
+ROUNDED = 1e-4  # tolerance of a row sum around 1, for probabilities with few digits
 
 
 def read_channel(path: str, k: int) -> tuple[Channel, tuple[str, ...]]:
-    """Return the channel in a file for a domain of k values, and what was assumed.
+    """Return the channel in a file for a domain of k values, and the assumptions.
 
-    A CSV holds one input a line and one output a column, no header; a ``.npy`` file one array of two dimensions
-    (objects are refused, so nothing in it is ever executed).
+    A CSV has a line per input and a column per output, without a header. A ``.npy`` file has an array of two
+    dimensions; objects are refused, so that its content is never executed.
 
     Raises InputError if the file cannot be read, is not a row-stochastic matrix, or is for another number of inputs.
     """
@@ -46,7 +46,7 @@ def read_channel(path: str, k: int) -> tuple[Channel, tuple[str, ...]]:
 
 
 def _numpy_matrix(path: str, k: int) -> NDArray[np.float64]:
-    """Read an array of numbers whose header is looked at before memory is taken for what it claims."""
+    """Return an array of numbers; its header is checked before memory is allocated."""
     with opened(path) as source:
         stream = source.binary()
         try:
@@ -57,7 +57,7 @@ def _numpy_matrix(path: str, k: int) -> NDArray[np.float64]:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of headers written by Python 2
                 shape, by_columns, dtype = read_header(stream)
-        except Exception as error:  # noqa: BLE001 - the header is read as Python, whose parser raises what it likes
+        except Exception as error:  # noqa: BLE001 - the header is read as Python, whose parser raises many errors
             raise InputError(f"{source.name}: is not a NumPy file, or its header is damaged ({error})") from None
         if len(shape) != 2 or dtype.kind not in "fiub":
             raise InputError(f"{source.name}: must be one matrix of numbers, got shape {shape} of {dtype}")

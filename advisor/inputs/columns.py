@@ -1,4 +1,4 @@
-"""Decide which line is the header, which column holds the values, and which the counts."""
+"""The header line, the column with the values, and the column with the counts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HEADERS: dict[str, frozenset[str]] = {
     meaning: frozenset(words)
     for meaning, words in tomllib.loads(files(__package__).joinpath("headers.toml").read_text("utf-8")).items()
 }
-"""Words that say what a column holds (headers.toml)."""
+"""Header words for the content of a column (headers.toml)."""
 
 COUNT_NAMES = HEADERS["count"]
 
@@ -31,21 +31,21 @@ class InputTable:
     names: tuple[str, ...] | None  # the stripped cells of the header, None without one
     width: int  # number of columns
     rows: Sequence[Sequence[str]]  # the rows of the head below the header
-    places: Sequence[int]  # the line each of the rows begins on
+    places: Sequence[int]  # the line on which each row begins
     unit: str = "line"  # what places count: "line" or "row"
     decimal_comma: bool = False  # whether "," may be a decimal sign in this file
 
     def cells(self, index: int) -> list[str]:
-        """Return the stripped cells of one column (of the rows that have it)."""
+        """Return the stripped cells of a column (of the rows that have it)."""
         return [row[index].strip() for row in self.rows if len(row) == self.width]
 
     def decimal_sign(self, index: int) -> DecimalSign:
-        """Return which decimal sign a column has, as far as its first cells tell."""
+        """Return the decimal sign of a column, judged by its first cells."""
         return DecimalSign(may_be_comma=self.decimal_comma).learn(self.cells(index))
 
     @cached_property
     def row_numbers(self) -> int | None:
-        """The first column where it holds the row numbers that pandas writes: 0, 1, 2, … without a name; else None."""
+        """The first column if it holds row numbers as pandas writes them: 0, 1, 2, … without a name; else None."""
         if self.names is None or self.width < 2 or self.names[0] or len(self.rows) < 2:
             return None
         counted = self.width == 2 and self.names[1].casefold() in COUNT_NAMES  # then they are labels
@@ -58,7 +58,7 @@ class InputTable:
 
     @property
     def row_numbers_note(self) -> tuple[str, ...]:
-        """What is to be said where there are row numbers."""
+        """A note if there are row numbers."""
         if self.row_numbers is None:
             return ()
         return (
@@ -67,35 +67,35 @@ class InputTable:
 
     @property
     def plain_names(self) -> list[str]:
-        """The names in lower case, letters and digits alone; none without a header."""
+        """The names in lower case, with letters and digits only; none without a header."""
         return ["".join(filter(str.isalnum, name.casefold())) for name in self.names or ()]
 
     def at(self, place: int) -> str:
-        """Name a line or row for people."""
+        """Return the name of a line or row for people."""
         return f"{self.source}: {self.unit} {place}"
 
     def bad(self, place: int, what: str) -> InputError:
-        """Word an error with the place where it is."""
+        """Return an error with its place."""
         return InputError(f"{self.at(place)}: {what}")
 
     def __reduce__(self) -> tuple[type[InputTable], tuple[object, ...]]:
-        """Send a worker the head without its rows: it needs names and places alone."""
+        """Pickle the head without its rows: a worker needs only names and places."""
         sent = replace(self, rows=(), places=tuple(self.places[:1]))
         return InputTable, tuple(getattr(sent, field.name) for field in fields(sent))
 
     def called(self, index: int) -> str:
-        """Name a column for people: by its header, by its number if it has none."""
+        """Return the name of a column for people: its header, or its number without a header."""
         return shortened(self.names[index]) if self.names and self.names[index] else f"{index + 1}"
 
     def columns(self) -> str:
-        """List the columns for people."""
+        """Return the list of columns for people."""
         if self.names is None:
             return "1" if self.width == 1 else f"1 to {self.width} (the file has no header line)"
         return listed(printable(name) or f"{at} (unnamed)" for at, name in enumerate(self.names, start=1))
 
 
 def bad_count(table: InputTable, place: int, cell: str, reason: str, column: str = "") -> InputError:
-    """Word the error for a number of users that is none, in a column that was only taken for that of the counts."""
+    """Return the error for an invalid number of users, in a column that was only assumed to hold the counts."""
     got = f" {shortened(cell)}" if cell else ""
     what = f"{table.unit} {place}: the count{got} {reason}"
     if column:
@@ -110,9 +110,9 @@ def read_number(table: InputTable, sign: DecimalSign, place: int, cell: str, wha
     """Return the number in a cell, in any spelling.
 
     sign: the decimal sign of its column.
-    what, hint: what a number is called ("coordinate"), and what else to say of a cell that is none.
+    what, hint: the noun for a number ("coordinate"), and an addition to the error message.
 
-    Raises InputError if it is no finite number.
+    Raises InputError if it is not a finite number.
     """
     value = sign.number(cell)
     if isinstance(value, str):
@@ -124,10 +124,10 @@ def read_number(table: InputTable, sign: DecimalSign, place: int, cell: str, wha
 def refuse_total(
     table: InputTable, label: str, cell: str, place: int, excess: float, *, rows: int, rounding: float = 0
 ) -> None:
-    """Raise InputError if the last row adds up all others.
+    """Raise InputError if the last row is the total of the others.
 
-    label, cell, place: what it says, and where.
-    excess, rounding: by how much its number differs from the sum of the others, and by how much it may.
+    label, cell, place: its label, its number, and its place.
+    excess, rounding: difference between its number and the sum of the others, and the tolerance.
     """
     if "".join(filter(str.isalpha, label.casefold())) in HEADERS["all_rows"] and rows > 2 and abs(excess) <= rounding:
         raise table.bad(
@@ -136,12 +136,12 @@ def refuse_total(
 
 
 def numbers_rows(cells: Sequence[str]) -> bool:
-    """Tell whether cells are the numbers of their rows, from 0."""
+    """Return whether cells are the numbers of their rows, from 0."""
     return all(cell == str(at) for at, cell in enumerate(cells))
 
 
 def is_place(name: str, width: int) -> bool:
-    """Tell whether the name of a column is the number of one, from 1."""
+    """Return whether the name of a column is a column number, from 1."""
     digits = name.strip()
     return digits.isascii() and digits.isdecimal() and len(digits) < 10 and 1 <= int(digits) <= width
 
@@ -149,7 +149,7 @@ def is_place(name: str, width: int) -> bool:
 def find_column(table: InputTable, name: str, option: str) -> int:
     """Return the index of a column given by name or by number from 1.
 
-    Raises InputError if there is no such column, or several; the message lists the columns.
+    Raises InputError if no column or several columns match; the message lists the columns.
     """
     asked_name = name.strip()
     if not asked_name:
@@ -179,9 +179,9 @@ def find_column(table: InputTable, name: str, option: str) -> int:
 
 
 def choose_columns(table: InputTable, column: str | None, counts: str | None) -> tuple[int, int | None]:
-    """Return the column of the labels, and that of the counts if the file is a histogram (None: one row is one user).
+    """Return the column of the labels, and of the counts if the file is a histogram (None: one row per user).
 
-    Raises InputError if the user has to say which; the message lists the columns and names the option.
+    Raises InputError if the user has to choose; the message lists the columns and names the option.
     """
     label = None if column is None else find_column(table, column, "--column")
     count: int | None = None
@@ -213,7 +213,7 @@ def choose_columns(table: InputTable, column: str | None, counts: str | None) ->
 
 
 def _paste(table: InputTable) -> str:
-    """Return the options to paste where one of two columns may hold counts."""
+    """Return the options to paste if one of two columns may hold counts."""
     if table.names is None or len(table.values) != 2 or not all(table.names):
         return ""
     tallies = [at for at in table.values if _is_tally(table, at) and not _is_tally(table, _other(table, at))]
@@ -224,21 +224,21 @@ def _paste(table: InputTable) -> str:
 
 
 def _is_tally(table: InputTable, column: int) -> bool:
-    """Tell whether a column of two holds whole numbers, beside labels of which none is there twice."""
+    """Return whether a column holds whole numbers and the other of two columns holds distinct labels."""
     labels = table.cells(_other(table, column))
     return len(labels) > 1 and len(set(labels)) == len(labels) and _are_counts(table, column)
 
 
 def _other(table: InputTable, column: int) -> int:
-    """Return the other one of two columns."""
+    """Return the other of two columns."""
     first, second = table.values
     return second if column == first else first
 
 
 def _count_column(table: InputTable, label: int | None) -> int | None:
-    """Return the column whose name and values are those of counts, None if each row is one user.
+    """Return the column whose name and values are those of counts, None if each row is a user.
 
-    Raises InputError where there may be one, or several, and for the first cell of one that is damaged.
+    Raises InputError if one or several columns may hold counts, and for the first damaged cell of such a column.
     """
     two = len(table.values) == 2
     if table.names is None:

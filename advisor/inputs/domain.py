@@ -1,4 +1,4 @@
-"""From labels and counts to the domain that is simulated: k categories in order, each with its users."""
+"""The domain that is simulated, from labels and counts: k categories in order, with the users of each."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ from advisor.inputs.numbers import LARGEST_TOTAL, MOST_LABELS, all_numbers
 from advisor.inputs.orders import Fit, recognised
 from advisor.inputs.table import opened_rows
 
-SHOWN = 4  # labels of an order that are shown, and the last
-MOST_LOOKED_AT = 10_000  # labels of which an order is looked for where nobody asked for one
+SHOWN = 4  # number of labels shown from the start of an order; the last label is shown too
+MOST_LOOKED_AT = 10_000  # maximum of labels among which an order is searched without a request
 
 
 @dataclass(frozen=True)
 class Arrangement:
-    """Labels in order."""
+    """Labels in order, and whether the order has a meaning."""
 
     labels: tuple[str, ...]
     ordered: bool  # whether the order means something
-    note: str  # what was decided, in a sentence
-    warnings: tuple[str, ...] = ()  # what the reader should look at
+    note: str  # the decision, in a sentence
+    warnings: tuple[str, ...] = ()  # what the reader should check
 
 
 def arranged(labels: Sequence[str], *, from_file: bool, ordered: bool | None) -> Arrangement:
-    """Put labels that are not all plain numbers in order.
+    """Return labels in order; not all of them are plain numbers.
 
-    labels: distinct labels, in the order of the file if that is the user's (`from_file`).
-    ordered: whether the order means something; None: that of ranges of numbers, and of numbers with units, does.
+    labels: distinct labels; with `from_file`, their order is the order in the user's file.
+    ordered: whether the order means something; None: it does for ranges of numbers and for numbers with units.
 
-    An order that people mean (`advisor.inputs.orders`) comes before that of the file, and both before the alphabet.
-    Without an order nothing is put in another place.
+    A conventional order (`advisor.inputs.orders`) has priority over the order of the file, and both over the alphabet.
+    Without an order, labels stay in place.
     """
     listing = tuple(labels) if from_file else tuple(sorted(labels))
     looks = ordered or (ordered is None and len(listing) <= MOST_LOOKED_AT)
@@ -89,7 +89,7 @@ def arranged(labels: Sequence[str], *, from_file: bool, ordered: bool | None) ->
 
 
 def given_order(names: Sequence[str]) -> bool:
-    """Tell whether a domain whose order was given has one unasked: ranges of numbers that rise, or fall, throughout."""
+    """Return whether a given domain is ordered by default: ranges of numbers that always rise, or always fall."""
     order = recognised(names)
     if order is None or not order[0].numeric or order[0].outside:
         return False
@@ -97,7 +97,7 @@ def given_order(names: Sequence[str]) -> bool:
 
 
 def shown_order(labels: Sequence[str]) -> str:
-    """Return the first labels of an order and the last.
+    """Return the first labels of an order and the last label.
 
     >>> shown_order(["a", "b", "c", "d", "e", "f", "g"]), shown_order(["a", "b"])
     ("'a', 'b', 'c', 'd', …, 'g'", "'a', 'b'")
@@ -109,7 +109,7 @@ def shown_order(labels: Sequence[str]) -> str:
 
 
 def _by_order(order: Fit, other: Fit | None, listing: tuple[str, ...], *, from_file: bool) -> Arrangement:
-    """Return labels in the order that people mean, and at its end those without a place in it."""
+    """Return labels in their conventional order, followed by the labels without a place in it."""
     placed = _directed(order, listing, from_file=from_file)
     warnings = list(order.doubts)
     if other is not None:
@@ -140,9 +140,9 @@ def _by_order(order: Fit, other: Fit | None, listing: tuple[str, ...], *, from_f
 
 
 def _directed(order: Fit, listing: tuple[str, ...], *, from_file: bool) -> tuple[str, ...]:
-    """Return the labels that fit in order; a file's own order stays where it is the same line, or the same circle.
+    """Return the labels that fit, in order; the order of the file is kept if it is the same line or circle.
 
-    A file in alphabetical order has none of its own: programs write it so, and rows without counts are listed so.
+    Alphabetical order in a file does not count as an order: programs sort so, and rows without counts are listed so.
     """
     rising = tuple(order.labels)
     if not from_file or list(listing) == sorted(listing):
@@ -153,27 +153,27 @@ def _directed(order: Fit, listing: tuple[str, ...], *, from_file: bool) -> tuple
     return own if own == rising[::-1] or (order.cyclic and own == turned) else rising
 
 
-_LONGEST_INTEGER = 10**15  # up to which one would count labels along
+_LONGEST_INTEGER = 10**15  # maximum of integer labels whose gaps are filled
 
 
 @dataclass(frozen=True)
 class LabelDomain:
     """The categories and how many users of the sample are in each."""
 
-    labels: tuple[str, ...]  # the k labels; unobserved categories that have no name are "(unseen 1)", "(unseen 2)", …
-    counts: NDArray[np.int64]  # ``(k,)`` users per category, in the order of labels; at least one user in all
+    labels: tuple[str, ...]  # the k labels; unobserved categories without a name are "(unseen 1)", "(unseen 2)", …
+    counts: NDArray[np.int64]  # ``(k,)`` users per category, in the order of labels; the sum is at least 1
     ordered: bool  # whether the order of the categories means something (distances, ranges)
-    assumptions: tuple[str, ...]  # what was decided for the user, one sentence each
-    warnings: tuple[str, ...]  # what the user should look at, one sentence each
+    assumptions: tuple[str, ...]  # decisions made for the user, one sentence each
+    warnings: tuple[str, ...]  # what the user should check, one sentence each
 
 
 @dataclass
 class _Draft:
-    """The domain while it is built: users per category in order, and what to say about it."""
+    """The domain under construction: users per category in order, with assumptions and warnings."""
 
     users: dict[str, int]
     numeric: bool
-    ordered: bool  # whether the order means something, if nobody says otherwise
+    ordered: bool  # whether the order means something by default
     assumptions: list[str]
     warnings: list[str]
 
@@ -192,19 +192,19 @@ def build_domain(
 ) -> LabelDomain:
     """Order the labels, keep the frequent ones, and add the categories that nobody reported.
 
-    Labels are numbers if every one of them is (leading zeros mark a code); numbers are sorted by value. Names
-    are in the order of the domain if there is one, else as `arranged` puts them: of raw values the
-    order of the rows never matters.
+    Labels are numbers only if all of them are; leading zeros mark a code. Numbers are sorted by value. Names are in
+    the order of the domain if it is given, otherwise in the order of `arranged`. For raw values the order of the rows
+    never matters.
 
-    labels, counts, from_histogram: distinct labels, users per label, and whether their order is the user's or an
-        accident (raw values).
-    k, domain: number of categories, at least 2, `(other)` included; all categories; None for those that were seen.
+    labels, counts, from_histogram: distinct labels, users per label, and whether the user chose the order of the
+        labels; for raw values it is accidental.
+    k, domain: number of categories, at least 2, `(other)` included; all categories; None for the observed categories.
     keep_top, other: keep the most frequent labels only (ties in the order of the domain); other users are dropped, or
         put into a last category `(other)`.
     ordered, transactions: whether the order means something; None: it does for numbers and ranges of them. Whether
-        `OTHER_LABEL` is the users without a kept item of transactions, dropped unless `other`.
+        `OTHER_LABEL` holds the users of transactions without a kept item; they are dropped unless `other`.
 
-    Raises InputError if the labels, k and domain do not fit together, or fewer than two categories or no user are left.
+    Raises InputError if labels, k and domain contradict each other, or if fewer than two categories or no user remain.
 
     >>> built = build_domain(["10", "8", "9"], np.array([1, 2, 3]), from_histogram=False, k=4)
     >>> built.labels, built.counts.tolist(), built.ordered
@@ -287,7 +287,7 @@ def _arranged(
 
 
 def _keep(draft: _Draft, outside: dict[str, int], keep_top: int | None) -> dict[str, int]:
-    """Cut the draft down to its most frequent labels; return the users of all that are cut or outside."""
+    """Reduce the draft to its most frequent labels; return the users of labels that are removed or outside."""
     if keep_top is None:
         refuse_outside(outside, list(draft.users))
         return {}
@@ -302,7 +302,7 @@ def _keep(draft: _Draft, outside: dict[str, int], keep_top: int | None) -> dict[
 
 
 def _pad(draft: _Draft, k: int, *, ordered: bool, merges: bool) -> None:
-    """Add categories that nobody reported: the integers that the labels leave out, else such without a name."""
+    """Add unobserved categories: the integers missing between the labels, otherwise categories without a name."""
     size = len(draft.users)
     if k < size:
         extra = f" ({OTHER_LABEL} is one of them)" if merges else ""
@@ -338,7 +338,7 @@ def _pad(draft: _Draft, k: int, *, ordered: bool, merges: bool) -> None:
 
 
 def _gaps_note(labels: Sequence[str]) -> tuple[str, ...]:
-    """Say so if integers between the smallest and the largest label are not among the categories."""
+    """Return a note if integers between the smallest and the largest label are missing from the categories."""
     ends = _integer_ends(labels)
     if ends is None or ends[1] - ends[0] + 1 == len(labels):
         return ()
@@ -350,7 +350,7 @@ def _gaps_note(labels: Sequence[str]) -> tuple[str, ...]:
 
 
 def _integer_ends(labels: Sequence[str]) -> tuple[int, int] | None:
-    """Return the smallest and the largest label if all (numeric) labels are integers that one would count along."""
+    """Return the smallest and the largest label if all (numeric) labels are integers up to `_LONGEST_INTEGER`."""
     values = [value_of(label) for label in labels]
     if not values or any(abs(value) > _LONGEST_INTEGER or value != value.to_integral_value() for value in values):
         return None
@@ -358,7 +358,7 @@ def _integer_ends(labels: Sequence[str]) -> tuple[int, int] | None:
 
 
 def _merge(draft: _Draft, rest: dict[str, int], *, ordered: bool | None) -> bool:
-    """Add the last category for the users of the other labels; return whether the domain is ordered still."""
+    """Add the last category for the users of the other labels; return whether the domain is still ordered."""
     if OTHER_LABEL in draft.users:
         raise InputError(f"{OTHER_LABEL!r} is a label of the domain already; rename it, or leave out --other")
     number = sum(rest.values())
@@ -381,11 +381,11 @@ def _merge(draft: _Draft, rest: dict[str, int], *, ordered: bool | None) -> bool
 
 
 def read_domain(path: str) -> tuple[str, ...]:
-    """Read a domain: one label a line, no header, blank lines skipped.
+    """Return the labels of a domain file: one label per line, no header, blank lines skipped.
 
     path: a text file or its gzip, or a Parquet file of one column; "-" for standard input.
 
-    Returns the labels without surrounding whitespace, in the order of the file. Raises InputError if the file cannot be
+    The labels are in the order of the file, without surrounding whitespace. Raises InputError if the file cannot be
     read as UTF-8 text, is empty, or holds a label twice.
     """
     labels: list[str] = []

@@ -1,4 +1,4 @@
-"""Read raw frequency estimates, one a category, which a collector has already and wants post-processed."""
+"""Raw frequency estimates from a file, one per category, for post-processing."""
 
 from __future__ import annotations
 
@@ -21,16 +21,15 @@ from advisor.inputs.table import opened_rows
 
 @dataclass(frozen=True)
 class RawEstimates:
-    """What was read, and what was decided on the way."""
+    """Labels and estimates of a file, with assumptions and warnings."""
 
     labels: tuple[str, ...]  # the k distinct labels without surrounding whitespace, in the order of the file
-    # ``(k,)`` the estimate of each, in the unit of the file (frequencies or numbers of users); negative ones stay
-    # negative
+    # ``(k,)`` estimates in the unit of the file (frequencies or numbers of users); negative values stay negative
     values: NDArray[np.float64]
-    assumptions: tuple[str, ...]  # what was decided for the user, one sentence each
-    warnings: tuple[str, ...]  # what the user should look at, one sentence each
-    labelled: bool = True  # whether the labels stand in the file; else they are the numbers of the rows
-    column: str = ""  # what the file calls the labels
+    assumptions: tuple[str, ...]  # decisions made for the user, one sentence each
+    warnings: tuple[str, ...]  # what the user should check, one sentence each
+    labelled: bool = True  # whether the file has labels; otherwise they are the numbers of the rows
+    column: str = ""  # name of the column with the labels
 
 
 def read_estimates(
@@ -41,11 +40,11 @@ def read_estimates(
     header: bool | None = None,
     stdin: BinaryIO | None = None,
 ) -> RawEstimates:
-    r"""Read one row a category, its label and its estimate, from CSV, TSV, plain text, gzip of these, or Parquet.
+    r"""Read labels and estimates, one row per category, from CSV, TSV, plain text, gzip of these, or Parquet.
 
-    A file of one column holds the estimates of the categories 0, 1, …. Estimates are real numbers: negative,
-    in scientific notation, with thousands separators; a file that separates columns by semicolons may write
-    decimals with a comma.
+    A file with one column holds the estimates of the categories 0, 1, …. Estimates are real numbers; they may be
+    negative, in scientific notation, or with thousands separators. A file that separates columns by semicolons may
+    write decimals with a comma.
 
     Parameters
     ----------
@@ -59,7 +58,7 @@ def read_estimates(
     Raises
     ------
     InputError
-        One line that says what is wrong with the file, where, and the way out.
+        If the file cannot be read; a single line says what is wrong, where, and how to fix it.
 
     Examples
     --------
@@ -109,14 +108,14 @@ def read_estimates(
 
 
 def _names_columns(first: Sequence[str], rest: Sequence[Sequence[str]], usual: bool) -> bool:
-    """Tell a header from a first row of data: "NaN" or no cell above numbers is a missing one, and names nothing."""
+    """Return whether the first row is a header; "NaN" or an empty cell above numbers is a missing value."""
     below = [[looks_numeric(cell.strip()) for cell in row] for row in rest if len(row) == len(first)]
     above = [cell for cell, *numbers in zip(first, *below, strict=True) if numbers and all(numbers)]
     return not all(map(is_missing, above)) if above and not any(map(looks_numeric, first)) else usual
 
 
 def _columns(table: InputTable, column: str | None, estimates: str | None) -> tuple[int | None, int]:
-    """Return the columns of the labels (None if there is none) and of the estimates."""
+    """Return the columns of the labels (None without labels) and of the estimates."""
     label = None if column is None else find_column(table, column, "--column")
     value = _estimate_column(table, label) if estimates is None else find_column(table, estimates, "--estimates")
     if label == value:
@@ -125,7 +124,7 @@ def _columns(table: InputTable, column: str | None, estimates: str | None) -> tu
             f"the columns are {table.columns()}"
         )
     if label is None and table.width > 1:
-        label = next((at for at in table.values if at != value), 0)  # row numbers are the labels of what has no others
+        label = next((at for at in table.values if at != value), 0)  # row numbers are the labels if there are no others
     return label, value
 
 
@@ -154,7 +153,7 @@ def _estimate_column(table: InputTable, label: int | None) -> int:
 
 
 def _check_labels(table: InputTable, labels: list[str], places: list[int]) -> None:
-    """Raise InputError for a label that is missing, or there twice."""
+    """Raise InputError for a missing or repeated label."""
     missing = set(missing_labels(labels))
     for label, place in zip(labels, places, strict=True):
         if label in missing:
@@ -170,8 +169,8 @@ def _check_labels(table: InputTable, labels: list[str], places: list[int]) -> No
 
 
 def _rounding(values: NDArray[np.float64], cells: list[str], *, comma: bool) -> float:
-    """Return what rounding the printed figures can do to their sum."""
+    """Return the largest effect of rounding the printed figures on their sum."""
     digits = [Decimal(plain_number(cell, comma=comma)).as_tuple().exponent for cell in cells]
     unit = 10.0 ** min(int(digit) for digit in digits)
-    # Rounding has the standard deviation unit / sqrt(12) in each figure: four of them, and half a unit in the total.
+    # Rounding has standard deviation unit / sqrt(12) per figure: four of these, and half a unit in the total.
     return unit * (0.5 + 1.2 * math.sqrt(len(cells))) + 1e-9 * float(np.abs(values).sum())

@@ -1,4 +1,4 @@
-"""What the head of a text tells of its layout: what separates columns, whether it quotes, whether it has a header."""
+"""The layout of a text from its first lines: separator of columns, quotation marks, and header."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from advisor.inputs.columns import InputTable, is_place, numbers_rows
 from advisor.inputs.numbers import is_missing, looks_numeric
 
 HEAD_LINES = 1000
-"""Lines from which everything about the layout is decided; later lines can only be right or wrong."""
+"""Number of lines from which the layout is decided; later lines must fit it."""
 
 _HEAD_CHARACTERS = 1 << 20
 _NAMES = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "vertical bars", " ": "blanks"}
@@ -28,20 +28,20 @@ _DECIMAL_COMMA = re.compile(r"[-+−]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?")
 _WHOLE_LINES = "and each line was taken as one value"
 
 NamesColumns: TypeAlias = Callable[[Sequence[str], Sequence[Sequence[str]], bool], bool]
-"""Tell by the first row, those after it, and what the usual rules say, whether the first names the columns."""
+"""Returns whether the first row names the columns, from the first row, the next rows, and the usual rules' answer."""
 
 
 @dataclass(frozen=True)
 class Expected:
-    """What a reader expects of a file, and what the user says of it."""
+    """The expectations of a reader about a file, and the user's options."""
 
     what: str  # what the rows are, for messages ("reports")
     header: bool | None = None  # whether the first line names the columns; None: find out
-    columns: Sequence[str | None] = ()  # those that the user named
-    names_columns: NamesColumns | None = None  # what finds out, None for the usual rules
-    decimals: bool = False  # whether a column holds decimals: then "," beside ";" is more likely their sign
-    blanks: bool = False  # whether blanks may separate columns, rather than the words of one label
-    single: bool = False  # whether there is one column, whatever the lines hold
+    columns: Sequence[str | None] = ()  # columns that the user named
+    names_columns: NamesColumns | None = None  # function that detects a header; None for the usual rules
+    decimals: bool = False  # whether a column holds decimals: then "," beside ";" is more likely a decimal sign
+    blanks: bool = False  # whether blanks may separate columns, instead of words within a label
+    single: bool = False  # whether there is a single column, whatever the lines hold
     items: bool = False  # whether a row may hold any number of cells
     lists: bool = False  # whether a cell of a Parquet file may hold a list
 
@@ -50,10 +50,10 @@ class Expected:
 class Dialect:
     """How a line becomes a row."""
 
-    # The separator, or None for plain text: the line is the value. A blank stands for any number of them.
+    # The separator, or None for plain text: the line is the value. " " means any number of blanks.
     delimiter: str | None
     quoted: bool = True  # whether a field in double quotes may hold the separator and line ends
-    table: bool = True  # whether the text is a table, whose first line may be a header even if all of it is text
+    table: bool = True  # whether the text is a table; its first line may be a header even if all cells are text
 
     @property
     def name(self) -> str:
@@ -66,7 +66,7 @@ SPACED = Dialect(" ", quoted=False)
 
 
 class RecordError(ValueError):
-    """What is wrong with a record that begins on one line and was followed up to another."""
+    """The error in a record, with its first line and the last line that was read for it."""
 
     def __init__(self, reason: str, begin: int, reached: int) -> None:
         super().__init__(reason)
@@ -78,7 +78,7 @@ class RecordError(ValueError):
         return "unexpected end" in str(self)
 
     def refusal(self, source: str) -> InputError:
-        """Word it for the user."""
+        """Return the error for the user."""
         too_long = "field larger than" in str(self)
         if too_long and self.begin == self.reached:
             what = f"a value is longer than {csv.field_size_limit()} characters; shorten it"
@@ -92,9 +92,9 @@ class RecordError(ValueError):
 
 
 def records(form: Dialect, lines: Iterable[str], first: int = 1) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows in lines (with their ends), each with the number of the line it begins on.
+    """Yield the rows of lines (with line ends), each with the number of its first line.
 
-    Raises RecordError where quotation marks do not pair.
+    Raises RecordError for unpaired quotation marks.
     """
     if form.delimiter is None or form.delimiter == " ":
         for place, line in enumerate(lines, first):
@@ -112,7 +112,7 @@ def records(form: Dialect, lines: Iterable[str], first: int = 1) -> Iterator[tup
 
 
 def blank(row: list[str]) -> bool:
-    """Tell whether a row comes from a line with nothing on it; an empty quoted field is something.
+    """Return whether a row comes from a blank line; a line with an empty quoted field is not blank.
 
     >>> blank([]), blank(["  "]), blank([""])
     (True, True, False)
@@ -130,12 +130,12 @@ class Head:
 
     @cached_property
     def filled(self) -> list[str]:
-        """The lines that hold something, stripped."""
+        """The lines that are not blank, stripped."""
         return [line for line in map(str.strip, self.lines) if line]
 
 
 def take_head(chunks: Iterator[bytes]) -> Head:
-    """Take at most 1000 lines or a million characters, so that a wide table does not fill the memory."""
+    """Return at most 1000 lines or a million characters, so that a wide table does not fill the memory."""
     data, ended, ends = bytearray(), False, 0
     while not ended and ends <= 2 * HEAD_LINES and len(data) <= 4 * _HEAD_CHARACTERS:
         chunk = next(chunks, None)
@@ -155,13 +155,13 @@ def take_head(chunks: Iterator[bytes]) -> Head:
 
 
 def end_of_lines(data: bytes | bytearray) -> int:
-    """Return the length of the lines that are surely complete: after a carriage return a line feed may follow."""
+    """Return the length of the lines that are certainly complete: a line feed may follow a carriage return."""
     return max(data.rfind(b"\n"), data.rfind(b"\r", 0, len(data) - 1)) + 1
 
 
 @dataclass(frozen=True)
 class HeadRecords:
-    """The rows of a head up to the first that cannot be read, blank ones too, each with the line it begins on."""
+    """The rows of a head up to the first unreadable row, including blank rows, each with its first line."""
 
     rows: list[tuple[int, list[str]]]
     end: int  # the line after them
@@ -173,8 +173,8 @@ class HeadRecords:
         return [(place, row) for place, row in self.rows if not blank(row)]
 
     def agree(self, head: Head) -> bool:
-        """Tell whether all rows have as many cells, and are evidence of the dialect."""
-        # A row cut by the end of the head is no evidence; one that swallowed half of the head is.
+        """Return whether all rows have the same number of cells, and are evidence for the dialect."""
+        # A row cut by the end of the head is no evidence; a row that takes half of the head is.
         readable = not self.error or (head.cut and self.error.cut_short and self.end > len(head.lines) // 2)
         return readable and len({len(row) for _, row in self.filled}) == 1
 
@@ -189,9 +189,9 @@ def _parsed(form: Dialect, head: Head) -> HeadRecords:
 
 
 def head_records(source: str, form: Dialect, head: Head) -> HeadRecords:
-    """Return the rows of the head; a quoted field that its end cuts in two is left out.
+    """Return the rows of the head, without a row whose quoted field is cut by the end of the head.
 
-    Raises InputError if quotation marks do not pair, or all rows are blank.
+    Raises InputError for unpaired quotation marks, or if all rows are blank.
     """
     parsed = _parsed(form, head)
     if parsed.error and not (head.cut and parsed.error.cut_short and parsed.filled):
@@ -202,7 +202,7 @@ def head_records(source: str, form: Dialect, head: Head) -> HeadRecords:
 
 
 def empty(source: str) -> InputError:
-    """Word the error for a text with nothing but blank lines."""
+    """Return the error for a text with only blank lines."""
     return InputError(f"{source}: is empty; give one value a line, or a table with one row a user")
 
 
@@ -210,13 +210,12 @@ def empty(source: str) -> InputError:
 
 
 def find_dialect(source: str, suffix: str, head: Head, expected: Expected) -> Dialect:
-    """Decide what separates the columns.
+    """Return the dialect with the separator of the columns.
 
-    A name in .csv or .tsv is a hint; other text has a separator only if every line of the head holds the same
-    number of it. A .csv whose lines do not agree is still read with commas, so that the line that is wrong
-    can be named.
+    A name in .csv or .tsv is a hint. Other text has a separator only if all lines of the head hold the same number of
+    it. A .csv with different numbers is still read with commas, so that the error can name the wrong line.
 
-    Raises InputError if there is nothing but blank lines.
+    Raises InputError if there are only blank lines.
     """
     if not head.filled:
         raise empty(source)
@@ -244,14 +243,14 @@ def _separated(suffix: str, head: Head) -> Dialect:
                 return form
     if suffix not in _CANDIDATES:
         return _one_column(head)
-    # The first separator that is on the first line and most others, the usual one if none is.
+    # The first separator that is on the first line and most other lines; otherwise the usual separator.
     lines = [line for line in head.lines if line.strip()]
     usual = (mark for mark in candidates if mark in lines[0] and 2 * sum(mark in line for line in lines) > len(lines))
     return Dialect(next(usual, candidates[0]))
 
 
 def _between_items(head: Head) -> Dialect:
-    """Return the separator on most lines; white space, where hardly a line has one of the others."""
+    """Return the separator on most lines; white space if almost no line has another separator."""
     lines = [line for line in head.lines if line.strip()]
     best = max(",;\t", key=lambda mark: sum(mark in line for line in lines))
     having = sum(best in line for line in lines)
@@ -260,11 +259,11 @@ def _between_items(head: Head) -> Dialect:
 
 
 def _one_column(head: Head) -> Dialect:
-    """Return the dialect of text with one value a line: plain, or quoted as CSV writers do for odd values."""
+    """Return the dialect of text with one value per line: plain, or quoted as CSV writers do for special values."""
     form = Dialect(",", table=False)
     if any(line.startswith('"') for line in head.lines):
         parsed = _parsed(form, head)
-        # A stray quotation mark swallows the lines up to the next one; a value that spans lines is much rarer.
+        # A stray quotation mark joins the lines up to the next mark; a value over several lines is much rarer.
         one_line_each = parsed.end == len(parsed.rows) + 1
         if one_line_each and parsed.agree(head) and len(parsed.filled[0][1]) == 1:
             return form
@@ -272,7 +271,7 @@ def _one_column(head: Head) -> Dialect:
 
 
 def _commas_are_decimal(head: Head) -> bool:
-    """Tell whether semicolons cut every line into as many cells, one of which always is a number like "0,5"."""
+    """Return whether semicolons cut all lines into equally many cells, and a cell is always a number like "0,5"."""
     cut = [line.split(";") for line in head.filled]
     if len(set(map(len, cut))) != 1 or len(cut[0]) == 1:
         return False
@@ -280,7 +279,7 @@ def _commas_are_decimal(head: Head) -> bool:
 
 
 def layout_doubts(head: Head) -> tuple[str, ...]:
-    """Say so if text that was taken line by line looks like a table."""
+    """Return a warning if text that is read line by line looks like a table."""
     lines = head.filled
     if len(lines) < 2:
         return ()
@@ -314,9 +313,9 @@ def _share(having: int, lines: list[str]) -> str:
 def find_columns(
     source: str, form: Dialect, found: HeadRecords, expected: Expected, *, cut: bool
 ) -> tuple[InputTable, tuple[str, ...]]:
-    """Return the columns with the first rows below the header, and what was decided.
+    """Return the columns with the first rows below the header, and the assumptions.
 
-    Raises InputError if the file holds nothing but a header.
+    Raises InputError if the file holds only a header.
     """
     first, rest = [cell.strip() for cell in found.filled[0][1]], [row for _, row in found.filled[1:]]
     named = _is_header(first, rest, expected, table=form.table) if expected.header is None else expected.header
@@ -342,7 +341,7 @@ def find_columns(
 
 
 def _is_header(first: list[str], rest: list[list[str]], expected: Expected, *, table: bool) -> bool:
-    """Tell whether the first row names the columns: as those that are asked for are called, or by the rows below."""
+    """Return whether the first row names the columns, judged by the requested names or by the rows below."""
     # "--column 2" means the second column, even when 2 happens to be the first value.
     column_names = {name.strip().casefold() for name in expected.columns if name and not is_place(name, len(first))}
     if column_names & {cell.casefold() for cell in first if cell}:
@@ -352,12 +351,12 @@ def _is_header(first: list[str], rest: list[list[str]], expected: Expected, *, t
 
 
 def _names_columns(first: list[str], rest: list[list[str]], *, table: bool) -> bool:
-    """Tell whether the first row names the columns, by the rows that follow it.
+    """Return whether the first row names the columns, judged by the rows that follow it.
 
-    In a `table`, new words in the first row are taken for a header even if no column below it is numeric.
+    In a `table`, new words in the first row count as a header even if no column below it is numeric.
     """
     if len(first) > 1 and not first[0] and len(rest) > 1 and numbers_rows([row[0].strip() for row in rest if row]):
-        return True  # what pandas writes of a series without a name: ",0" above "0,red" and "1,blue"
+        return True  # pandas writes a series without a name so: ",0" above "0,red" and "1,blue"
     if any(map(looks_numeric, first)):
         return False
     even = [[cell.strip() for cell in row] for row in rest if len(row) == len(first)]
@@ -370,7 +369,7 @@ def _names_columns(first: list[str], rest: list[list[str]], *, table: bool) -> b
 
 
 def header_doubt(table: InputTable) -> tuple[str, ...]:
-    """Say so if the first value of one column of words may be the column's name: there once, among repeated values."""
+    """Return a warning if the first value of a single column of words may be a header: unique among repeated values."""
     first, *rest = table.cells(0)
     times = Counter(rest)
     if first in times or looks_numeric(first) or 2 * sum(count for count in times.values() if count > 1) <= len(rest):

@@ -26,7 +26,7 @@ held_files: ContextVar[Mapping[str, HeldFile] | None] = ContextVar("held_files",
 
 
 def held_stream(path: str) -> BytesIO | None:
-    """Return the bytes of a file that is held; None where files are on disk.
+    """Return the bytes of a file in memory; None if files are on disk.
 
     Raises InputError if files are held, and this is none of them.
     """

@@ -1,4 +1,4 @@
-"""Turn a file or standard input into the number of users per label or per bin of numbers, in bounded memory."""
+"""Number of users per label, or per bin of numbers, from a file or standard input, in bounded memory."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ from advisor.inputs.table import TextRows, opened_rows
 
 @dataclass(frozen=True)
 class RawHistogram:
-    """What was read, and what was decided on the way."""
+    """Users per label, and the assumptions made while reading."""
 
     labels: tuple[str, ...]  # the distinct labels without surrounding whitespace, in order of first appearance
     counts: NDArray[np.int64]  # ``(len(labels),)`` users per label; 0 is possible
-    from_histogram: bool  # True if the file held labels with their counts, False if it held one row a user
-    assumptions: tuple[str, ...] = ()  # what was decided for the user, one sentence each
-    warnings: tuple[str, ...] = ()  # what the user should look at, one sentence each
-    bins: Bins | None = None  # the bins that the labels are, None for labels as they were
-    column: str = ""  # what the file calls the labels
+    from_histogram: bool  # True if the file held labels with their counts, False if it held one row per user
+    assumptions: tuple[str, ...] = ()  # decisions made for the user, one sentence each
+    warnings: tuple[str, ...] = ()  # what the user should check, one sentence each
+    bins: Bins | None = None  # the bins that the labels stand for; None if the labels are not bins
+    column: str = ""  # name of the column with the labels
 
 
 def read_histogram(
@@ -58,7 +58,7 @@ def read_histogram(
     cut: Cut | None = None,
     stdin: BinaryIO | None = None,
 ) -> RawHistogram:
-    r"""Count the users per label in CSV, TSV, plain text (one value a line), gzip of these, or Parquet.
+    r"""Count the users per label in CSV, TSV, plain text (one value per line), gzip of these, or Parquet.
 
     Memory grows with the number of distinct labels only.
 
@@ -75,10 +75,10 @@ def read_histogram(
     drop_missing : bool
         Leave out users without a value instead of refusing the file.
     transactions : bool
-        A row holds all items of one user, who keeps the one that is most frequent over all users.
+        A row holds all items of a user, who keeps the item that is most frequent over all users.
     keep_top : int or None
-        With transactions: keep only the most frequent items; users with none of them are counted under
-        `OTHER_LABEL`. Otherwise of no effect here (see `advisor.inputs.domain.build_domain`).
+        With transactions: keep only the most frequent items; users without any of them are counted under
+        `OTHER_LABEL`. Without transactions it has no effect here (see `advisor.inputs.domain.build_domain`).
     cut : Cut or None
         How numbers become bins, None for labels as they are.
     stdin : binary file or None
@@ -87,7 +87,7 @@ def read_histogram(
     Raises
     ------
     InputError
-        One line that says what is wrong with the file, where, and the way out.
+        If the file cannot be read; a single line says what is wrong, where, and how to fix it.
 
     Examples
     --------
@@ -128,7 +128,10 @@ def read_histogram(
 def read_columns(
     path: str, columns: Sequence[str], *, header: bool | None = None, drop_missing: bool = False
 ) -> tuple[RawHistogram, ...]:
-    """Count the users per label of several columns, one row a user, in one pass over a file; see `read_histogram`."""
+    """Count the users per label of several columns in one pass over a file with a row per user.
+
+    See `read_histogram`.
+    """
     with opened_rows(path, Expected("users", header, columns)) as rows:
         table = rows.table
         places = [find_column(table, name, "--column") for name in columns]
@@ -151,7 +154,7 @@ def read_columns(
 
 
 def _odd_labels(rows: Rows, labels: tuple[str, ...]) -> tuple[str, ...]:
-    """Say so if quotation marks were kept, or joined lines."""
+    """Return a warning if quotation marks were kept as text, or if they joined lines."""
     if rows.quoted:
         odd = [label for label in labels if "\n" in label or "\r" in label]
         one, many = "label goes", "labels go"
@@ -164,7 +167,7 @@ def _odd_labels(rows: Rows, labels: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class LabelTally:
-    """Users per label of one table."""
+    """Users per label of a table."""
 
     def __init__(self, table: InputTable) -> None:
         self.table = table
@@ -175,9 +178,11 @@ class LabelTally:
         self._last: tuple[str, str, int] | None = None  # label, count and place of the last row of a histogram
 
     def add(self, block: Block, label: int, count: int | None) -> None:
-        """Count the users of some rows, by their columns of labels and of counts (None: a row is a user).
+        """Count the users of a block of rows.
 
-        Raises InputError for what is no count, and for too many users.
+        label, count: the columns with the labels and with the counts; without counts, each row is a user.
+
+        Raises InputError for a cell that is not a count, and for too many users.
         """
         places = block.places
         if count is None:
@@ -194,7 +199,7 @@ class LabelTally:
         self._last = labels[-1], block.cells(count)[-1], places[-1]
 
     def add_users(self, users: Mapping[str, int], place_of: Callable[[str], int]) -> None:
-        """Count users per stripped value; `place_of` gives the first place of a value, 0 where it has none.
+        """Count users per stripped value; `place_of` returns the first place of a value, or 0 if it has no place.
 
         Raises InputError for more values than a domain may have.
         """
@@ -206,14 +211,14 @@ class LabelTally:
                 "with --bins"
             )
         for word in filter(is_missing, users):
-            if word not in self._missing_at:  # to find its place takes a look at every cell
+            if word not in self._missing_at:  # finding its place means searching all cells
                 self._missing_at[word] = place_of(word)
 
     def result(self, *, drop_missing: bool) -> RawHistogram:
         """Return labels and counts, without the missing values if they may be dropped.
 
-        Raises InputError if values are missing and may not be dropped, if no user is left, or if the last row adds up
-        all others.
+        Raises InputError if values are missing and may not be dropped, if no user is left, or if the last row is the
+        total of the others.
         """
         warnings = self._warnings_of_counts()
         missing = missing_labels(self.users)
@@ -225,7 +230,7 @@ class LabelTally:
         return RawHistogram(tuple(self.users), counts, self._last is not None, warnings=tuple(warnings))
 
     def _warnings_of_counts(self) -> list[str]:
-        """Return what is said of a histogram; raise InputError if its last row adds up all others."""
+        """Return the warnings for a histogram; raise InputError if its last row is the total of the others."""
         if self._last is not None:
             label, cell, place = self._last
             refuse_total(self.table, label, cell, place, self._total - 2 * self.users[label], rows=len(self.users))
@@ -239,7 +244,7 @@ class LabelTally:
         ]
 
     def _leave_out(self, missing: Sequence[str], *, allowed: bool) -> list[str]:
-        """Take out users without a value and say so; raises InputError where they may not be dropped."""
+        """Remove users without a value and return notes about it; raise InputError if they may not be dropped."""
         if not missing:
             return []
         if not allowed:
@@ -254,11 +259,13 @@ class LabelTally:
 
 
 MOST_NUMBERS = 10_000_000
-"""Most distinct numbers that are kept where the edges depend on them: 16 bytes each."""
+"""Maximum of distinct numbers kept if the edges depend on them; each takes 16 bytes."""
 
 
 class NumberTally(LabelTally):
-    """Users per bin of one table: while it is read where the edges are given, else once its numbers are known.
+    """Users per bin of a table.
+
+    If the edges are given, numbers are placed in bins while the table is read; otherwise after it is read.
 
     table, label: the table, and its column with the numbers.
     cut: how numbers become bins.
@@ -271,7 +278,7 @@ class NumberTally(LabelTally):
         self._sign = table.decimal_sign(label)
         self._numbers: list[NDArray[np.float64]] = []
         self._weights: list[NDArray[np.int64]] = []
-        self._kept = 0  # of the numbers, those that are known to be distinct
+        self._kept = 0  # how many of the numbers are known to be distinct
         self._placed = np.zeros(1 if self._bins is None else self._bins.k + 2, dtype=np.int64)
         self._low, self._high, self._whole = math.inf, -math.inf, True
 
@@ -294,7 +301,7 @@ class NumberTally(LabelTally):
             self._place(np.fromiter(numbers, np.float64), np.fromiter(numbers.values(), np.int64))
 
     def _place(self, numbers: NDArray[np.float64], weights: NDArray[np.int64]) -> None:
-        """Place numbers in bins, or keep them where the edges depend on them."""
+        """Place numbers in bins, or keep them if the edges depend on them."""
         self._low, self._high = min(self._low, float(numbers.min())), max(self._high, float(numbers.max()))
         self._whole = self._whole and bool((numbers == np.rint(numbers)).all())
         if self._bins is not None:
@@ -306,10 +313,10 @@ class NumberTally(LabelTally):
             self._merge()
 
     def result(self, *, drop_missing: bool) -> RawHistogram:
-        """Return the users of every bin, without those whose number is missing or infinite if they may be dropped.
+        """Return the users per bin; users whose number is missing or infinite are left out if they may be dropped.
 
-        Raises InputError if numbers are missing and may not be dropped, or lie outside of the edges, or no user
-        is left.
+        Raises InputError if numbers are missing and may not be dropped, if numbers lie outside the edges, or if no
+        user is left.
         """
         warnings = self._leave_out(list(self.users), allowed=drop_missing)
         if not any(weights.any() for weights in self._weights) and not self._placed.any():
@@ -346,7 +353,7 @@ class NumberTally(LabelTally):
         return InputError(f"{self.table.source}: {what} {shortened(label)}{where}, which {reason}; {way_out}")
 
     def _merge(self) -> None:
-        """Add up the users of equal numbers."""
+        """Sum the users of equal numbers."""
         numbers, where = np.unique(np.concatenate(self._numbers), return_inverse=True)
         weights = np.bincount(where, np.concatenate(self._weights)).astype(np.int64)
         self._numbers, self._weights, self._kept = [numbers], [weights], len(numbers)
@@ -392,11 +399,11 @@ class NumberTally(LabelTally):
 
 
 def binned(name: str, column: str, users: Mapping[str, int], cut: Cut) -> RawHistogram:
-    """Return the users of every bin of numbers in memory.
+    """Return the users per bin of numbers in memory.
 
-    name, column: what the sample, and what the numbers are called ("" for nothing).
+    name, column: names of the sample and of the numbers ("" without a name).
 
-    Raises InputError as a file of these numbers would.
+    Raises the same InputErrors as for a file with these numbers.
     """
     tally = NumberTally(InputTable(name, (column,) if column else None, 1, (), ()), 0, cut)
     tally.add_users(users, lambda _: 0)
@@ -404,7 +411,7 @@ def binned(name: str, column: str, users: Mapping[str, int], cut: Cut) -> RawHis
 
 
 def names_numbers(first: Sequence[str], rest: Sequence[Sequence[str]], usual: bool) -> bool:
-    """Tell a header above numbers from the first of them: a word over a column that mostly holds numbers."""
+    """Return whether the first row is a header above numbers: a word over a column that mostly holds numbers."""
     if any(map(looks_numeric, first)):
         return usual
     rows = [row for row in rest if len(row) == len(first)]
@@ -428,11 +435,12 @@ _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", " ": "whitespace"
 
 
 def _tally_items(path: str, keep_top: int | None, header: bool | None, stdin: BinaryIO | None) -> RawHistogram:
-    """Give every row its most frequent item; reads the input twice, standard input from a copy on disk.
+    """Count the users per item, where each row counts for its most frequent item.
 
-    An item that is never the most frequent one of a row has 0 users; users without a kept item are `OTHER_LABEL`.
+    The input is read twice; standard input is read again from a copy on disk. An item that is not the most frequent
+    in any row has 0 users. Users without a kept item are counted under `OTHER_LABEL`.
 
-    Raises InputError if there is no item, an item is called `OTHER_LABEL`, or there are over two million items.
+    Raises InputError if there is no item, if an item is called `OTHER_LABEL`, or for over two million items.
     """
     expected = Expected("items", bool(header), items=True)
     with opened(path, stdin) as source:
@@ -457,9 +465,9 @@ def _tally_items(path: str, keep_top: int | None, header: bool | None, stdin: Bi
 
 
 def _count_rows(rows: TextRows) -> tuple[Counter[str], int]:
-    """Return in how many rows each item is, and the number of rows.
+    """Return the number of rows with each item, and the number of rows.
 
-    Raises InputError if there is no item, one that stands for others, or too many.
+    Raises InputError if there is no item, if an item is called `OTHER_LABEL`, or for too many items.
     """
     rows_with: Counter[str] = Counter()
     users = 0
@@ -481,7 +489,7 @@ def _count_rows(rows: TextRows) -> tuple[Counter[str], int]:
 
 
 def _assign(rows: TextRows, ranked: list[str]) -> dict[str, int]:
-    """Return the number of users whose most frequent kept item each kept item is."""
+    """Return users per kept item; each user counts for the most frequent kept item of the row."""
     rank = {item: place for place, item in enumerate(ranked)}
     last = len(ranked)
     users: Counter[int] = Counter()
@@ -491,10 +499,10 @@ def _assign(rows: TextRows, ranked: list[str]) -> dict[str, int]:
 
 
 def _baskets(rows: TextRows) -> Iterator[list[dict[str, None]]]:
-    """Yield the distinct items of some rows, in order."""
+    """Yield the distinct items of each row of a block, in order."""
     for block in rows.blocks(even=False):
         baskets = [dict.fromkeys(row) for row in block.rows()]
         for basket in baskets:
             basket.pop("", None)
-        # An empty cell alone is a blank line; "," is a user without items.
+        # A single empty cell is a blank line; "," is a user without items.
         yield [basket for basket, row in zip(baskets, block.rows(), strict=True) if basket or len(row) > 1]

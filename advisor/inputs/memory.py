@@ -1,4 +1,4 @@
-"""Data that are in memory already: values, counts or estimates, as a notebook holds them."""
+"""Data in memory: values, counts or estimates, for example from a notebook."""
 
 from __future__ import annotations
 
@@ -19,38 +19,38 @@ from simulator._types import FloatArray, IntArray
 if TYPE_CHECKING:
     import pandas as pd
 
-BY_FREQUENCY = ("count", "proportion")  # what pandas calls the results of value_counts, which it sorts by frequency
-FEWEST = 4  # numbers from which their sum says something
-ROUNDING, NEAR = 1e-6, 0.5  # how far from 1 frequencies may sum, and raw estimates with values below 0
+BY_FREQUENCY = ("count", "proportion")  # pandas names of value_counts results, which are sorted by frequency
+FEWEST = 4  # minimum of numbers for a conclusion from their sum
+ROUNDING, NEAR = 1e-6, 0.5  # tolerance of a sum around 1: for frequencies, and for raw estimates with values below 0
 
 
 class SampleInMemory(NamedTuple):
     """A sample as labels and counts."""
 
-    labels: list[str]  # distinct, unless two values are written alike
+    labels: list[str]  # distinct, unless two values have the same text
     counts: NDArray[np.int64]  # users per label; 0 is possible
-    name: str  # of the argument that it was given as
-    in_order: bool  # whether the order of the labels is the user's, or an accident
-    ordered: bool | None = None  # whether the data say that the order means something; None: they do not
-    assumptions: tuple[str, ...] = ()  # what was decided for the user, one sentence each
+    name: str  # name of the argument
+    in_order: bool  # whether the user chose the order of the labels; False: it is accidental
+    ordered: bool | None = None  # whether the data declare a meaningful order; None: they do not say
+    assumptions: tuple[str, ...] = ()  # decisions made for the user, one sentence each
 
 
 class Labelled(NamedTuple):
     """Numbers by label."""
 
     labels: list[str]
-    values: NDArray[Any]  # whatever was given for numbers
-    domain: list[str] | None = None  # all categories in their order, where the data name them
+    values: NDArray[Any]  # the given numbers, unchecked
+    domain: list[str] | None = None  # all categories in their order, if the data name them
     ordered: bool | None = None  # whether that order means something; None: the data do not say
-    by_frequency: bool = False  # whether the labels stand in the order of their values, which means nothing
+    by_frequency: bool = False  # whether the labels are sorted by their values, an order without meaning
 
 
 def sample_in_memory(
     sample: Iterable[Any] | None, sample_counts: ArrayLike | Mapping[Any, int] | None
 ) -> SampleInMemory:
-    """Return the sample that was given, as values or as a histogram.
+    """Return the given sample, from values or from a histogram.
 
-    Raises InputError if both or none are given, or what is given holds no users or what is no value.
+    Raises InputError if both or neither are given, or if the sample has no users or holds an invalid value.
     """
     if (sample is None) == (sample_counts is None):
         raise InputError("give either sample (one value per user) or sample_counts (one count per category)")
@@ -70,7 +70,7 @@ def sample_in_memory(
 def estimate_in_memory(estimate: ArrayLike | Mapping[Any, float]) -> Labelled:
     """Return labels and values of an estimate: one number per category, or a mapping from label to number.
 
-    Raises InputError if it is not flat, has fewer than 2 categories, or holds what is no finite number.
+    Raises InputError if it is not flat, has fewer than 2 categories, or holds an entry that is not a finite number.
     """
     read = _by_label("estimate", estimate)
     if len(set(read.labels)) < len(read.labels):
@@ -87,7 +87,7 @@ def estimate_in_memory(estimate: ArrayLike | Mapping[Any, float]) -> Labelled:
 
 
 def _is_histogram(sample: Any) -> bool:
-    """Tell whether what was given as raw values holds one row per label: a result of value_counts, or a frame of it."""
+    """Return whether raw values have one row per label: a result of value_counts, or a frame of it."""
     if hasattr(sample, "columns"):
         names = [str(name).casefold() for name in sample.columns]
         return len(names) == 2 and sum(name in COUNT_NAMES for name in names) == 1
@@ -96,7 +96,7 @@ def _is_histogram(sample: Any) -> bool:
 
 
 def _refuse_frequencies(series: Any) -> None:
-    """Raise InputError for numbers that are the frequencies of categories, and hardly the values of users."""
+    """Raise InputError for numbers that are probably frequencies of categories instead of values of users."""
     if getattr(getattr(series, "dtype", None), "kind", "") != "f" or len(series) < FEWEST:
         return
     numbers = np.asarray(series, np.float64)
@@ -110,9 +110,9 @@ def _refuse_frequencies(series: Any) -> None:
 
 
 def _raw_values(name: str, given: Any) -> Any:
-    """Return one value per user: a series, an index, or the one column of a frame.
+    """Return one value per user: a series, an index, or the only column of a frame.
 
-    Raises InputError if a frame has several.
+    Raises InputError if a frame has several columns.
     """
     if not hasattr(given, "columns"):
         return given
@@ -126,7 +126,7 @@ def _raw_values(name: str, given: Any) -> Any:
 
 
 def _histogram(given: ArrayLike | Mapping[Any, int] | Iterable[Any] | None, name: str) -> SampleInMemory:
-    """Return a sample of one count per category."""
+    """Return a sample from one count per category."""
     read = _by_label(name, given)
     counts = [whole(0)(f"every count in {name}", number) for number in read.values.tolist()]
     if sum(counts) < 1:
@@ -136,8 +136,8 @@ def _histogram(given: ArrayLike | Mapping[Any, int] | Iterable[Any] | None, name
 
 
 def _over_categories(sample: SampleInMemory, domain: list[str] | None, ordered: bool | None) -> SampleInMemory:
-    """Return a sample with all of its categories, those that nobody has too, in their order."""
-    if domain is None or len(set(sample.labels)) < len(sample.labels):  # what is there twice is refused later
+    """Return a sample with all of its categories in order, including those without users."""
+    if domain is None or len(set(sample.labels)) < len(sample.labels):  # duplicates are refused later
         return sample
     users = dict(zip(sample.labels, sample.counts.tolist(), strict=True))
     counts = np.array([users.get(label, 0) for label in domain], dtype=np.int64)
@@ -148,9 +148,9 @@ def _over_categories(sample: SampleInMemory, domain: list[str] | None, ordered: 
 
 
 def _by_label(name: str, given: Any) -> Labelled:
-    """Return numbers by label: of a mapping, of a list by their places, of pandas by the index or a column.
+    """Return numbers by label: by key of a mapping, by place in a list, by index or column of a pandas object.
 
-    Raises InputError if they are not flat, the index has several levels, or a frame does not say where the numbers are.
+    Raises InputError if they are not flat, if the index has several levels, or if a frame has no clear numbers column.
     """
     if not is_pandas(given):
         if hasattr(given, "items"):
@@ -178,9 +178,9 @@ def _by_label(name: str, given: Any) -> Labelled:
 
 
 def _categories_of(given: Any) -> tuple[list[str] | None, bool | None]:
-    """Return all categories of a series or an index in their order, and whether it means something.
+    """Return all categories of a series or an index in their order, and whether the order means something.
 
-    None where values are plain, and only those that are there are known; and where the data do not say.
+    The categories are None for plain values; the order is None if the data do not say.
     """
     kind = str(given.dtype)
     if kind == "category":
@@ -223,8 +223,8 @@ def _tally(sample: Iterable[Any]) -> tuple[list[str], np.ndarray[Any, np.dtype[n
 
 
 def _label(value: Any) -> str:
-    """Return a value as the label a file would hold; refuse what is no value."""
-    if isinstance(value, int) and value.bit_length() > 1024:  # Python refuses to write one of over 4,300 digits
+    """Return a value as the label that a file would hold; raise InputError if it is not a value."""
+    if isinstance(value, int) and value.bit_length() > 1024:  # Python refuses to write integers of over 4,300 digits
         raise InputError("sample must hold values, got a whole number of over 300 digits")
     if value is None or value != value or value in (float("inf"), float("-inf")) or str(value) in ("NaT", "<NA>"):
         raise InputError(f"sample must hold values, got {value!r}: leave missing ones out")
@@ -237,25 +237,25 @@ def _label(value: Any) -> str:
 
 
 def is_pandas(given: object) -> TypeGuard[Any]:
-    """Tell whether something is of pandas, which nobody has without importing it."""
+    """Return whether an object comes from pandas; pandas is not imported for this."""
     pandas = sys.modules.get("pandas")
     kinds = () if pandas is None else (pandas.Series, pandas.DataFrame, pandas.Index, pandas.Categorical)
     return isinstance(given, kinds)
 
 
 def in_order_of(estimate: Any, labels: Sequence[str]) -> tuple[FloatArray, IntArray | None]:
-    """Return the numbers of a series or frame ``(..., k)`` with the labels along the last axis in a given order.
+    """Return the numbers of a series or frame ``(..., k)``, with the labels along the last axis in a given order.
 
-    Returns also the place of each of its labels in that order; None where they are numbers of places, or the order is
-    not known to the advice either, and it is taken as it stands.
+    Also returns the place of each label in that order. It is None if the labels are place numbers, or if the advice
+    does not know the order either; then the given order is kept.
 
-    Raises InputError if it names other labels.
+    Raises InputError for other labels.
     """
     values = np.asarray(estimate.to_numpy(), dtype=np.float64)
     index = estimate.columns if hasattr(estimate, "columns") else getattr(estimate, "index", range(len(estimate)))
     own = [label_of(label) for label in index]
     placed = {label: at for at, label in enumerate(labels)}
-    if len(own) != len(labels):  # which is refused by its shape
+    if len(own) != len(labels):  # the shape check refuses it
         return values, None
     if set(own) != set(placed):
         numbered = {str(at) for at in range(len(labels))}
@@ -273,7 +273,7 @@ def in_order_of(estimate: Any, labels: Sequence[str]) -> tuple[FloatArray, IntAr
 
 
 def applied_to(estimate: Any, labels: Sequence[str], function: Callable[[FloatArray], FloatArray]) -> Any:
-    """Return a series or frame of what a function of ``(..., k)`` gives, with the labels that it came with."""
+    """Return the result of a function of ``(..., k)`` as a series or frame with the original labels."""
     values, places = in_order_of(estimate, labels)
     result = function(values)
     if places is not None:

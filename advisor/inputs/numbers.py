@@ -1,4 +1,4 @@
-"""What counts as a number, as a whole count of users, and as a missing value."""
+"""Tests and readers for numbers, whole counts of users, and missing values."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Collection, Iterable
 from decimal import Decimal
 
 LARGEST_TOTAL = 2**53
-"""Most users a histogram may hold: the largest range in which a float64 still counts one by one."""
+"""Maximum of users in a histogram: the largest range in which a float64 represents all integers."""
 
 MOST_LABELS = 2_000_000
-"""Most categories: with more, a column identifies people and is no category."""
+"""Maximum of categories: with more, a column identifies people and is not a category."""
 
 EMPTY, MISSING, NOT_FINITE, NO_NUMBER = "is empty", "is missing", "is not finite", "is not a number"
 """What is wrong with a cell, in a few words."""
@@ -43,7 +43,7 @@ def number(label: str) -> Decimal | None:
 
 
 def all_numbers(labels: Collection[str]) -> bool:
-    """Tell whether there is a label and every label is a number.
+    """Return whether there is a label and all labels are numbers.
 
     >>> all_numbers(["1", "2.5"]), all_numbers(["1", "x"]), all_numbers([])
     (True, False, False)
@@ -52,7 +52,7 @@ def all_numbers(labels: Collection[str]) -> bool:
 
 
 def looks_numeric(cell: str) -> bool:
-    """Tell whether a cell is written with digits as data is and names are not: codes, "1,000" and "0,5" as well.
+    """Return whether a cell is written with digits like data, unlike names: also codes, "1,000" and "0,5".
 
     >>> looks_numeric("02138"), looks_numeric("1,000"), looks_numeric("age"), looks_numeric("")
     (True, True, False, False)
@@ -61,7 +61,7 @@ def looks_numeric(cell: str) -> bool:
 
 
 def is_missing(cell: str) -> bool:
-    """Tell whether a stripped cell is empty or a spelling of nan, na, n/a, null or none.
+    """Return whether a stripped cell is empty or a spelling of nan, na, n/a, null or none.
 
     >>> is_missing(""), is_missing("N/A"), is_missing("Nauru")
     (True, True, False)
@@ -70,22 +70,22 @@ def is_missing(cell: str) -> bool:
 
 
 def is_finite(cell: str) -> bool:
-    """Tell whether a cell is a finite number.
+    """Return whether a cell is a finite number.
 
     >>> is_finite("1e3"), is_finite("nan"), is_finite("x"), is_finite("1_0")
     (True, False, False, False)
     """
     try:
-        # float() takes "1_0" and other digits than ours as well.
+        # float() also accepts "1_0" and digits of other scripts.
         return math.isfinite(float(cell)) and cell.isascii() and "_" not in cell
     except ValueError:
         return False
 
 
 def whole_count(cell: str, *, decimal_comma: bool = False) -> int | str:
-    """Read a number of users; return it, or what is wrong with it in a few words.
+    """Return a number of users, or its error in a few words.
 
-    Where "," may be the decimal sign (`decimal_comma`), "1,000" and "1.000" are refused: one or a thousand?
+    If "," may be the decimal sign (`decimal_comma`), "1,000" and "1.000" are refused: one or a thousand?
 
     >>> whole_count("12.0"), whole_count("1e6"), whole_count("1,000")
     (12, 1000000, 1000)
@@ -108,14 +108,14 @@ def whole_count(cell: str, *, decimal_comma: bool = False) -> int | str:
 
 
 def _no_number(cell: str) -> str:
-    """Return what is wrong with a cell that is no number, in a few words."""
+    """Return the error for a cell that is not a number, in a few words."""
     if is_missing(cell):
         return MISSING if cell else EMPTY
     return NOT_FINITE if _NOT_FINITE.fullmatch(cell) else NO_NUMBER
 
 
 def decimal_signs(cell: str) -> tuple[bool, bool]:
-    """Tell whether a cell is a number if "," is the decimal sign, and whether it is one if "." is.
+    """Return whether a cell is a number with "," as the decimal sign, and whether it is a number with ".".
 
     >>> decimal_signs("3,5"), decimal_signs("3.5"), decimal_signs("1,000"), decimal_signs("x")
     ((True, False), (False, True), (True, True), (False, False))
@@ -126,7 +126,7 @@ def decimal_signs(cell: str) -> tuple[bool, bool]:
 
 
 def real_number(cell: str, *, comma: bool) -> float | str:
-    """Return a number, or what is wrong with the cell in a few words; `comma` is whether "," is the decimal sign.
+    """Return a number, or the error of the cell in a few words; `comma`: whether "," is the decimal sign.
 
     >>> real_number("-1,250.5", comma=False), real_number("1.250,5", comma=True), real_number("x", comma=False)
     (-1250.5, 1250.5, 'is not a number')
@@ -139,18 +139,18 @@ def real_number(cell: str, *, comma: bool) -> float | str:
 
 
 def plain_number(cell: str, *, comma: bool) -> str:
-    """Write a number without thousands separators and with a decimal point, if it is one."""
+    """Return the text of a number without thousands separators and with a decimal point, if the cell is a number."""
     cell = cell.replace("−", "-")
     if comma:
         if _DOT_GROUPED.fullmatch(cell):
             cell = cell.replace(".", "")
-        # A point that groups no thousands is an error, so it must not become a decimal point.
+        # A point that does not group thousands is an error, so it must not become a decimal point.
         return cell.replace(",", ".") if "." not in cell else "?"
     return cell.replace(",", "") if "," in cell and _GROUPED.fullmatch(cell) else cell
 
 
 class DecimalSign:
-    """Which of "," and "." is the decimal sign of a column: the first cell that can be read in one way only tells."""
+    """Decimal sign of a column, "," or ".": the first unambiguous cell decides."""
 
     def __init__(self, *, may_be_comma: bool) -> None:
         self.comma: bool | None = None if may_be_comma else False  # None: nothing tells by now

@@ -1,4 +1,4 @@
-"""The order that labels have for people: ranges, dates, weekdays, sizes, answers on a scale (words: orders.toml)."""
+"""The conventional order of labels: ranges, dates, weekdays, sizes, answers on a scale (words: orders.toml)."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ Key: TypeAlias = tuple[float, ...]
 
 WORDS: dict[str, Any] = tomllib.loads(files(__package__).joinpath("orders.toml").read_text("utf-8"))
 NO_ANSWERS = frozenset(WORDS["no_answers"])
-STRANGERS = 20  # labels without a place, at most, besides those that are no answer
-SHARE = 10  # and one in so many labels
+STRANGERS = 20  # maximum of labels without a place, not counting labels that are no answer
+SHARE = 10  # and at most one in this many labels
 
 
 def alternatives(table: Mapping[str, float]) -> dict[str, float]:
@@ -32,14 +32,14 @@ def alternatives(table: Mapping[str, float]) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Fit:
-    """An order, and the place of the labels that have one in it."""
+    """An order, and the places of labels in it."""
 
-    name: str  # what the labels are, in the plural: "months"
-    keys: dict[str, Key]  # by which they are sorted; equal where two labels stand for the same
+    name: str  # plural noun for the labels: "months"
+    keys: dict[str, Key]  # sort keys; equal if two labels mean the same
     outside: tuple[str, ...]  # labels without a place
-    cyclic: bool = False  # whether the last is followed by the first again
-    numeric: bool = False  # whether they are ranges of numbers, or numbers with units, which have an order unasked
-    doubts: tuple[str, ...] = ()  # what else the labels could mean, or what is odd about them
+    cyclic: bool = False  # whether the first label follows the last
+    numeric: bool = False  # whether they are ranges of numbers, or numbers with units, which are ordered by default
+    doubts: tuple[str, ...] = ()  # other possible meanings of the labels, or oddities
 
     @property
     def labels(self) -> list[str]:
@@ -48,9 +48,9 @@ class Fit:
 
 
 def fit(name: str, labels: Sequence[str], key: Callable[[str], Key | None], *, cyclic: bool = False) -> Fit | None:
-    """Return how labels fit an order, whose `key` is None for a label without a place; None if too many have none.
+    """Return the fit of labels to an order; None if too many labels have no place, that is no `key`.
 
-    Labels that are no answer ("unknown") may be there; of others without a place one in ten.
+    Labels that are no answer ("unknown") are allowed; of the others, one in ten may have no place.
     """
     keys: dict[str, Key] = {}
     outside: list[str] = []
@@ -72,9 +72,9 @@ def fit(name: str, labels: Sequence[str], key: Callable[[str], Key | None], *, c
 
 
 def recognised(labels: Sequence[str]) -> tuple[Fit, Fit | None] | None:
-    """Return the order that labels fit best, and another one that they fit as well and that differs; None if none.
+    """Return the order that labels fit best, and a different order that they fit equally well; None if none fits.
 
-    Best is what leaves the fewest labels without a place; of those the first of ranges, dates and words.
+    The best order has the fewest labels without a place; among equals, ranges come before dates, dates before words.
 
     >>> recognised(["5-9", "10-14", "0-4"])[0].labels, recognised(["apple", "pear"])
     (['0-4', '5-9', '10-14'], None)
@@ -114,7 +114,7 @@ def plain_words(label: str) -> str:
 
 
 def word_fits(labels: list[str]) -> Iterator[Fit]:
-    """Yield the scales that the labels are words of, and the order of labels that are numbered."""
+    """Yield the scales whose words are the labels, and the order of numbered labels."""
     if len(labels) <= 2 * _LONGEST:
         words = {label: plain_words(label) for label in labels}
         for name, places, cyclic in _SCALES:
@@ -139,7 +139,7 @@ def word_fits(labels: list[str]) -> Iterator[Fit]:
 # --- dates and times: 2024-01-31, Jan 2024, 2024Q1, 31.01.2024, 08:30, 8 pm -------------------------------------
 
 _BETWEEN = re.compile(r"(?<=\d)(?:st|nd|rd|th)?[-/., ']+(?=\w)|(?<=[a-z])[-/., ']+(?=\w)")
-_YEARS = range(1500, 2200)  # others are rather other numbers
+_YEARS = range(1500, 2200)  # other numbers are probably not years
 _YEAR = r"((?:1[5-9]|20|21)\d\d)"
 _PART = re.compile(rf"(?:{_YEAR}[ -]?)?(?:(q|h|w)(?:eek )?|(week|quarter) )0?(\d\d?)(?:[ /-]?{_YEAR})?")
 _TIME = r"(?:([01]?\d|2[0-4])(?::|h|\.)([0-5]\d)(?::([0-5]\d))?|(1[0-2]|0?[1-9]))\s?([ap])?(?:\.?m\.?)?"
@@ -164,7 +164,7 @@ def _fit_of(name: str, texts: dict[str, str], key: Callable[[str], Key | None], 
 
 
 def _date(text: str) -> Key | None:
-    """Return year, month, day and time of a date without doubts about which is which; 0 where it has no day."""
+    """Return year, month, day and time of an unambiguous date; the day is 0 if it is missing."""
     if ":" not in text:
         return _parsed(text, WORDS["dates"]["sure"])
     with suppress(ValueError):
@@ -173,7 +173,7 @@ def _date(text: str) -> Key | None:
 
 
 def _parsed(text: str, formats: Sequence[str]) -> Key | None:
-    """Return the key of a date in one of some formats, which have a blank wherever a text may have other marks."""
+    """Return the key of a date in one of the formats; a blank in a format matches other separators in the text."""
     plain = _BETWEEN.sub(" ", text).replace("sept ", "sep ")
     for form in formats:
         with suppress(ValueError):
@@ -187,7 +187,7 @@ def _key(moment: datetime, *, day: bool = True) -> Key | None:
 
 
 def _numeric_dates(texts: dict[str, str]) -> Iterator[Fit]:
-    """Yield the order of dates like 31/01/2024: the day first, or the month where only that can be."""
+    """Yield the order of dates like 31/01/2024: the day first, or the month first if only that is possible."""
     first, second = (
         _fit_of(f"dates, {name}", texts, partial(_parsed, formats=WORDS["dates"][name]))
         for name in ("day before month", "month before day")
@@ -219,7 +219,7 @@ def _part_alone(text: str) -> Key | None:
 
 
 def _part_number(match: re.Match[str]) -> Key | None:
-    """Return what kind of part it is, and its number; None if no year has so many."""
+    """Return the kind of part of a year, and its number; None if no year has so many."""
     kind, number = (match[2] or match[3])[0], int(match[4])
     return ("qhw".index(kind), number) if 1 <= number <= {"q": 4, "h": 2, "w": 53}[kind] else None
 
@@ -256,7 +256,7 @@ def _seconds(parts: tuple[str | None, ...], half: str | None) -> float | None:
 
 
 def _any_of(words: str) -> str:
-    """Return a pattern of any of the words, the longest first."""
+    """Return a pattern that matches any of the words, the longest first."""
     return "|".join(map(re.escape, sorted(WORDS["ranges"][words], key=len, reverse=True)))
 
 
@@ -274,12 +274,12 @@ _ABOVE_AFTER = re.compile(rf"{_VALUE}\s*(?:\+|plus\b|{_any_of('or_above')})\s*((
 _BRACKETS = re.compile(r"[\[(]\s*(-?(?:inf|\d+(?:\.\d*)?))\s*[,;]\s*(\+?-?(?:inf|\d+(?:\.\d*)?))\s*[\])]")
 _SPACED = re.compile(r"[1-9]\d{0,2}(?: \d{3})+(?:[.,]\d+)?")
 _SPREADSHEET = re.compile(r"(?:\d{1,2}-[a-z]{3}|[a-z]{3}-\d{2})")
-_YEAR_SPAN = 10  # years that a range with a short second year, 2023-24, has at most
+_YEAR_SPAN = 10  # maximum of years in a range with a short second year, 2023-24
 
 
 @dataclass(frozen=True)
 class _Range:
-    """A range as it is written: two ends in their unit."""
+    """A range as written: two ends in their unit."""
 
     low: float
     high: float
@@ -287,7 +287,7 @@ class _Range:
 
 
 def range_fit(labels: list[str]) -> Fit | None:
-    """Return how labels fit an order of ranges and numbers, written with a decimal point or comma."""
+    """Return the fit of labels to an order of ranges and numbers, written with a decimal point or comma."""
     texts = {label: " ".join(label.casefold().split()) for label in labels}
     numbers = [text for label in labels[:10_000] for text in re.findall(r"\d[\d.,]*\d", label)]
     point = [text for text in numbers if "." in text]
@@ -336,7 +336,7 @@ def _ranges_fit(texts: dict[str, str], *, dots_group: bool) -> Fit | None:
 
 
 def _range_in(text: str, *, dots_group: bool) -> _Range | None:
-    """Return what a text says in numbers, or None."""
+    """Return the range in a text, or None."""
     if match := _BRACKETS.fullmatch(text):
         return _Range(float(match[1]), float(match[2]), ("", ""))
     text = " ".join(_ABOUT.sub(" ", text).split()).removesuffix(" old")
@@ -366,7 +366,7 @@ def _range_in(text: str, *, dots_group: bool) -> _Range | None:
 
 
 def _amount(text: str, *, dots_group: bool) -> float | None:
-    """Return a number with separators of thousands, or a decimal comma; None if it is none."""
+    """Return a number with thousands separators or a decimal comma; None if the text is not a number."""
     if " " in text and not _SPACED.fullmatch(text):  # two numbers: row and column of a map
         return None
     values = (real_number(text.replace(" ", ""), comma=comma) for comma in (dots_group, not dots_group))
@@ -380,7 +380,7 @@ def _unit(word: str) -> str:
 
 
 def _factors(ranges: Iterable[_Range]) -> dict[str, float] | None:
-    """Return what each unit that occurs is worth; None if they do not go together."""
+    """Return the factor of each unit in the ranges; None if the units are incompatible."""
     used = {unit for each in ranges for unit in each.units if unit}
     if len(used) <= 1:
         scale = _FAMILIES[0]
@@ -389,7 +389,7 @@ def _factors(ranges: Iterable[_Range]) -> dict[str, float] | None:
 
 
 def _scaled(parsed: _Range, factors: dict[str, float]) -> tuple[float, float]:
-    """Return the ends in the smallest unit; a unit that stands at the end alone is that of both, if that is a range."""
+    """Return the ends in the smallest unit; a unit only at the second end applies to both if that gives a range."""
     first, last = parsed.units
     low, high = parsed.low * factors.get(first, 1.0), parsed.high * factors.get(last, 1.0)
     shared = parsed.low * factors.get(first or last, 1.0)
@@ -402,7 +402,7 @@ def _overlap(labels: list[str], keys: dict[str, tuple[float, float]]) -> tuple[s
 
 
 def _gap(labels: list[str], keys: dict[str, tuple[float, float]]) -> tuple[str, str] | None:
-    """Return two neighbours that lie farther apart than neighbours usually do here: what is between has no label."""
+    """Return two neighbours farther apart than usual among these labels: the gap between them has no label."""
     steps = {(one, two): round(keys[two][0] - keys[one][1], 9) for one, two in pairwise(labels)}
     if len(steps) < 2 or all(low == high for low, high in keys.values()):
         return None

@@ -14,7 +14,7 @@ from advisor.inputs.source import LONGEST_LINE, Source
 
 _BATCH_ROWS = 1 << 15
 _BATCH_LISTS = 1 << 9  # rows with lists, which may have thousands of members each
-_BETWEEN = ";"  # what stands between the members of a list, where it is text
+_BETWEEN = ";"  # separator of the members of a list, if the list is text
 _HEAD_ROWS = 1000
 _FLAT = ("integer", "floating", "boolean", "string", "large_string", "null", "decimal", "date", "timestamp")
 _BUFFER_BYTES = 1 << 20  # without it whole row groups are held
@@ -105,7 +105,7 @@ class ParquetRows(Rows):
         return any(getattr(types, f"is_{name}")(kind) for name in _FLAT)
 
     def _overlong(self, name: str) -> bool:
-        """Tell whether the values of a column are so long that a few of them would fill the memory."""
+        """Return whether the values of a column are so long that a few of them would fill the memory."""
         metadata, paths = self._file.metadata, [column.path for column in self._file.schema]
         leaf = next(at for at, path in enumerate(paths) if path == name or path.startswith(f"{name}."))  # of a list
         chunks = [metadata.row_group(group).column(leaf) for group in range(metadata.num_row_groups)]
@@ -133,7 +133,7 @@ class ParquetRows(Rows):
 
 
 def _cells(values: Any) -> list[str]:
-    """Return values of a batch as text; a long one that is there several times is in memory once."""
+    """Return values of a batch as text; a repeated long value is in memory once."""
     values = _as_text(values) if _is_list(values.type) else values
     coded = values if str(values.type).startswith("dictionary") else values.dictionary_encode()
     distinct = coded.unique()

@@ -1,4 +1,4 @@
-"""Read places: rows and columns of a grid, or longitudes and latitudes, into users per cell."""
+"""Users per cell from places: rows and columns of a grid, or longitudes and latitudes."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from simulator.places import Places
 
 MOST_CELLS = 4096  # a channel is a matrix of cells by cells
 KM_PER_DEGREE = 40_007.863 / 360  # along a meridian (WGS 84)
-BLOCK = 65_536  # places that are cut into cells at once
+BLOCK = 65_536  # places that are converted to cells at once
 
 
-GRID, DEGREES = ("row", "column"), ("longitude", "latitude")  # what the two coordinates are
+GRID, DEGREES = ("row", "column"), ("longitude", "latitude")  # names of the two coordinates
 MOST_DEGREES = {"longitude": 180, "latitude": 90}
 
 
 @dataclass(frozen=True)
 class PlacesRead:
-    """Users per cell ``(k,)``, the grid they are in, the unit of its distances, and what was decided on the way."""
+    """Users per cell ``(k,)``, their grid, the unit of its distances, and assumptions."""
 
     places: Places
     counts: NDArray[np.int64]
@@ -40,7 +40,7 @@ class PlacesRead:
 
 
 _Users: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int64], Sequence[int]]
-"""Coordinates ``(rows, 2)`` of a block, how many users each row stands for, and where the rows stand."""
+"""Coordinates ``(rows, 2)`` of a block, the number of users per row, and the places of the rows in the file."""
 
 
 def parse_grid(text: str) -> tuple[int, int]:
@@ -74,11 +74,11 @@ def read_places(
     header: bool | None = None,
     stdin: BinaryIO | None = None,
 ) -> PlacesRead:
-    r"""Count users per cell of a CSV or TSV with two columns of coordinates, and perhaps one of counts.
+    r"""Count users per cell of a CSV or TSV with two columns of coordinates, and optionally a column of counts.
 
-    With `grid` alone the coordinates are rows 0..ROWS-1 and columns 0..COLS-1. With `cell_km` they are longitude and
-    latitude in degrees, cut into cells of that size: as many as they reach over, or `grid`, centred on them. The first
-    row is then the northernmost.
+    With only `grid`, the coordinates are rows 0..ROWS-1 and columns 0..COLS-1. With `cell_km` they are longitude and
+    latitude in degrees, divided into cells of that size. The cells cover all places, or are `grid`, centred on the
+    places. The first row is then the northernmost.
 
     Parameters
     ----------
@@ -89,14 +89,14 @@ def read_places(
     grid, cell_km, ground
         ``ROWSxCOLS``, the side of a cell, and the ground distance of the places.
     counts
-        The column with the number of users; None: one called count, if there is one, else a row is a user.
+        The column with the number of users; None: the column called count if it exists, else a row is a user.
     header
         Whether the first line names the columns, None to find out.
 
     Raises
     ------
     InputError
-        One line that says what is wrong with the file, where, and the way out.
+        If the file cannot be read; a single line says what is wrong, where, and how to fix it.
 
     Examples
     --------
@@ -139,9 +139,9 @@ def read_places(
 def _columns(
     table: InputTable, names: Sequence[str], counts: str | None, axes: tuple[str, str]
 ) -> tuple[list[int], int | None]:
-    """Return the columns of the coordinates, in the order of their headers, and that of the counts (None: none).
+    """Return the columns of the coordinates, in the order of their headers, and of the counts (None without counts).
 
-    Raises InputError if there are no two columns, or both headers are words for the same coordinate.
+    Raises InputError if there are fewer than two columns, or if both headers name the same coordinate.
     """
     if table.width == 1:
         raise InputError(f"{table.source}: has one column; places need two, separated by commas or tabs")
@@ -164,7 +164,7 @@ def _columns(
 
 
 def _words(header: str) -> list[str]:
-    """Return the words in a header: "pickup_latitude", "pickupLatitude" and "LAT (deg)" have several."""
+    """Return the words in a header: "pickup_latitude", "pickupLatitude" and "LAT (deg)" have several words."""
     return [word.casefold() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", header)]
 
 
@@ -199,15 +199,15 @@ def _in_grid(table: InputTable, blocks: Iterable[_Users], size: tuple[int, int])
 
 
 def _users_of_cells(cells: NDArray[np.int64], users: NDArray[np.int64], k: int) -> NDArray[np.int64]:
-    return np.bincount(cells, users, k).astype(np.int64)  # exact: no more users than a float counts
+    return np.bincount(cells, users, k).astype(np.int64)  # exact: floats represent all possible numbers of users
 
 
 def _in_cells(
     table: InputTable, blocks: Iterable[_Users], cell_km: float, size: tuple[int, int] | None
 ) -> tuple[tuple[int, int], NDArray[np.int64], tuple[str, ...]]:
-    """Cut degrees into cells, and count the users of each.
+    """Return the users of each cell; coordinates are degrees.
 
-    The cells depend on how far the places reach, so coordinates wait on disk until all are read.
+    The cells depend on the extent of the places, so coordinates are kept on disk until all are read.
     """
     low, high = np.full(2, np.inf), np.full(2, -np.inf)
     with tempfile.TemporaryFile() as waiting:
@@ -241,9 +241,9 @@ def _in_cells(
 
 
 def _plane(degrees: NDArray[np.float64], west: float, north: float, middle: float) -> NDArray[np.float64]:
-    """Return how far places are south and east of a corner ``(n, 2)`` (km), given their longitudes and latitudes.
+    """Return the distances of places south and east of a corner ``(n, 2)`` (km), from longitudes and latitudes.
 
-    The plane is true at the middle latitude, which serves a town or a region.
+    The plane is exact at the middle latitude, which is sufficient for a town or a region.
     """
     south, east = (north - degrees[:, 1]) * KM_PER_DEGREE, (degrees[:, 0] - west) * KM_PER_DEGREE
     return np.column_stack([south, east * math.cos(math.radians(middle))])
@@ -252,8 +252,8 @@ def _plane(degrees: NDArray[np.float64], west: float, north: float, middle: floa
 def _cells_over(
     source: str, reach: NDArray[np.float64], cell_km: float, size: tuple[int, int] | None
 ) -> tuple[int, int]:
-    """Return rows and columns of cells that places reach over (km); raise InputError if those are too many."""
-    needed = [side // cell_km + 1 for side in reach.tolist()]  # floats: infinite where cells are of almost no size
+    """Return rows and columns of the cells that cover the places (km); raise InputError if there are too many."""
+    needed = [side // cell_km + 1 for side in reach.tolist()]  # floats: infinite for extremely small cells
     sizes = [max(cells, 2) for cells in needed] if size is None else size
     if sizes[0] < needed[0] or sizes[1] < needed[1] or sizes[0] * sizes[1] > MOST_CELLS:
         allowed = f"at most {MOST_CELLS:,} cells" if size is None else f"--grid {size[0]}x{size[1]}"

@@ -47,7 +47,7 @@ _KNOWN_BINARY = (
 
 
 class Source:
-    """The bytes of one input and the name that messages call it by.
+    """The bytes of an input, and its name for messages.
 
     name: the path as the user gave it, or "standard input".
     suffix: the lower-case extension without a final ".gz" (".csv"), "" for standard input.

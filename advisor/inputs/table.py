@@ -1,4 +1,4 @@
-"""The one way into every file: its rows in blocks. Of a text the head decides the layout, and pandas is never asked."""
+"""Reader of all input files: rows in blocks. The head of a text determines the layout, never pandas."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ from advisor.inputs.parquet import opened_parquet
 from advisor.inputs.source import Source, opened
 
 BLOCK_ROWS = 4000
-"""Most rows that are in memory at a time, where a reader goes row by row."""
+"""Maximum of rows in memory, for a reader that goes row by row."""
 
 BLOCK_CELLS = 1 << 16
-"""Cells after which such a block ends, however few rows it has."""
+"""Number of cells after which such a block ends, for any number of rows."""
 
 FEW = 1 << 18
-"""Bytes that are read row by row sooner than pandas is imported."""
+"""Number of bytes that are read row by row faster than pandas is imported."""
 
-_MARK = "\ufeff".encode()  # pandas would take it for the mark at the beginning of a file
+_MARK = "\ufeff".encode()  # pandas would mistake it for the mark at the beginning of a file
 _LINE_FEED, _RETURN, _QUOTE = b'\n\r"'
 _BLANK = re.compile(r'^"?\s*"?\r?$', re.MULTILINE)
 
@@ -53,7 +53,7 @@ def opened_rows(path: str, expected: Expected, stdin: BinaryIO | None = None) ->
     path: the file, "-" for standard input.
     stdin: what "-" reads, None for the standard input of the process.
 
-    Raises InputError if the file cannot be opened or read, is empty, or holds nothing but a header.
+    Raises InputError if the file cannot be opened or read, is empty, or holds only a header.
     """
     with opened(path, stdin) as source:
         if source.is_parquet:
@@ -64,7 +64,7 @@ def opened_rows(path: str, expected: Expected, stdin: BinaryIO | None = None) ->
 
 
 class TextRows(Rows):
-    """The rows of a text: those of its head as they were read there, the others through pandas."""
+    """The rows of a text: rows of the head as already read, other rows through pandas."""
 
     def __init__(self, source: Source, expected: Expected) -> None:
         self._chunks = source.chunks()
@@ -103,7 +103,7 @@ class TextRows(Rows):
             raise error.refusal(self.table.source) from None
 
     def _texts(self) -> Iterator[bytes]:
-        """Yield what follows the head, in pieces that end with a line end."""
+        """Yield the text after the head, in pieces that end with a line end."""
         pending = self._begin
         for chunk in chain([b""], self._chunks):
             pending += chunk
@@ -115,14 +115,14 @@ class TextRows(Rows):
             yield pending if pending.endswith(b"\n") else pending + b"\n"
 
     def _text_block(self, text: bytes, first: int) -> Block | None:
-        """Return a block whose lines are a row each; None if the text is to be read character by character.
+        """Return a block with a row per line; None if the text must be read character by character.
 
-        That is where a line is blank or has another number of cells, where a quotation mark does more than enclose a
-        cell on one line, and where pandas is too patient, as it knows no longest value and skips a mark.
+        This is needed if a line is blank or has another number of cells, or if a quotation mark does more than enclose
+        a cell on a single line. It is also needed if pandas is too tolerant: it has no longest value and skips a mark.
         """
         delimiter, width = self.form.delimiter, self.table.width
         quoted = self.form.quoted and b'"' in text
-        # pandas knows the two together. Whether there is any is told much faster than how many there are.
+        # pandas knows the two together. Testing for presence is much faster than counting.
         if b"\r" in text and text.count(b"\r") != text.count(b"\r\n"):
             if quoted:
                 return None
@@ -142,7 +142,7 @@ class TextRows(Rows):
         return TextBlock(text, self.form, width, places)
 
     def _row_blocks(self, numbered: Iterable[tuple[int, list[str]]], *, even: bool) -> Iterator[Block]:
-        """Yield rows that are read one by one, in blocks."""
+        """Yield rows that are read singly, in blocks."""
         rows: list[list[str]] = []
         places: list[int] = []
         cells = 0
@@ -173,7 +173,7 @@ class TextRows(Rows):
 
 
 def _are_rows(cells: NDArray[np.uint8], delimiter: int, width: int, *, quoted: bool) -> bool:
-    """Tell whether every line has so many cells, and quotation marks do no more than enclose cells.
+    """Return whether all lines have `width` cells, and quotation marks only enclose cells.
 
     cells: the bytes of a text that ends with a line feed.
     quoted: whether there are quotation marks that may enclose cells.
@@ -192,7 +192,7 @@ def _are_rows(cells: NDArray[np.uint8], delimiter: int, width: int, *, quoted: b
 
 
 def _enclose(cells: NDArray[np.uint8], borders: NDArray[np.bool_], quotes: NDArray[np.intp]) -> bool:
-    """Tell whether every quotation mark opens or closes a cell, or is one of two that stand for one in a cell."""
+    """Return whether each quotation mark opens or closes a cell, or belongs to a doubled mark within a cell."""
     opening, closing = quotes[::2], quotes[1::2]
     opens = (opening == 0) | borders[opening - 1]
     # There is a next character, as the text ends with a line end.

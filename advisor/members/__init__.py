@@ -1,4 +1,4 @@
-"""Members that a caller brings: from a file (``mine.py:soft``), or as Python has them, without installing anything."""
+"""Members from the caller: from a file (``mine.py:soft``), or as Python objects, without installation."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ FILE = "ldp_advise_file_"  # prefix of a file's module: numpy.py must not become
 
 
 def load_function(option: str, name: str) -> Callable[..., Any]:
-    """Import a function; modules are looked for in the current directory too.
+    """Import a function; modules are also searched in the current directory.
 
-    Raises InputError if the name has no such form, the module cannot be imported, or has no such function.
+    Raises InputError if the name has another form, the module cannot be imported, or the function is missing.
     """
     where, colon, path = name.rpartition(":")
     if not (colon and where and path):
@@ -44,7 +44,7 @@ def load_function(option: str, name: str) -> Callable[..., Any]:
 
 
 def load_module(option: str, where: str) -> Any:
-    """Import a module, or the file of one.
+    """Import a module, by name or by file.
 
     Raises InputError if it cannot be imported.
     """
@@ -56,7 +56,7 @@ def load_module(option: str, where: str) -> Any:
 
 
 def module_name(where: str) -> str:
-    """Return the name under which a module, or the file of one, is imported.
+    """Return the name under which a module is imported, given its name or its file.
 
     >>> module_name("own/mine.py"), module_name("package.module")
     ('ldp_advise_file_mine', 'package.module')
@@ -65,7 +65,7 @@ def module_name(where: str) -> str:
 
 
 def offered(name: str) -> tuple[str, ...]:
-    """Return what an imported module defines itself and can be called, in its order; nothing if it is not imported."""
+    """Return the callables that an imported module defines, in its order; nothing if it is not imported."""
     members = vars(sys.modules[name]) if name in sys.modules else {}
     return tuple(
         key
@@ -75,7 +75,7 @@ def offered(name: str) -> tuple[str, ...]:
 
 
 def _has_a_home(member: object) -> bool:
-    """Tell whether something callable says in which module it was defined: functions, classes and aliases of them."""
+    """Return whether a callable knows the module of its definition: functions, classes and aliases of them."""
     return inspect.isroutine(member) or isinstance(member, type) or hasattr(member, "__origin__")
 
 
@@ -89,21 +89,21 @@ def _module(where: str) -> Any:
     if spec is None or spec.loader is None:
         raise ImportError(f"{where} is no Python file")
     module = importlib.util.module_from_spec(spec)
-    sys.modules[module.__name__] = module  # data classes look their module up there
+    sys.modules[module.__name__] = module  # data classes look up their module there
     spec.loader.exec_module(module)
     return module
 
 
-FORM = ".py:"  # what tells a member of a file from one of the tables
+FORM = ".py:"  # marks a member of a file, in contrast to a member of the tables
 SUFFIX = ".py"
-_given: dict[str, object] = {}  # members that came as they are, by key
+_given: dict[str, object] = {}  # members given as Python objects, by key
 
 
 @cache
 def member_of_file(kind: str, name: str) -> str:
-    """Load a member and put it into its table; return its key there.
+    """Load and register a member; return its key in the table.
 
-    Raises InputError if there is no such file or function, or it breaks its contract.
+    Raises InputError if file or function do not exist, or if the member violates its contract.
     """
     file, _, function = name.rpartition(":")
     if not function:
@@ -113,7 +113,7 @@ def member_of_file(kind: str, name: str) -> str:
 
 
 def member_in_file(name: str) -> tuple[str, str]:
-    """Load a member of any kind and put it into its table; return its kind and its key.
+    """Load and register a member of any kind; return its kind and its key.
 
     A function is a metric if its second argument is the truth, else a method.
 
@@ -129,9 +129,9 @@ def member_in_file(name: str) -> tuple[str, str]:
 
 
 def member_of_python(kind: str, member: Any) -> str:
-    """Put a function, or a member, into its table; return its key there. The same one is checked once.
+    """Register a function or a member; return its key in the table. The same member is checked only once.
 
-    Raises InputError if it is none of this kind, or breaks its contract.
+    Raises InputError if it is not a member of this kind, or violates its contract.
     """
     for key, other in _given.items():
         if other is member and key in REGISTERED:
@@ -151,7 +151,7 @@ def _registered(member: Any, kind: str, source: str | None) -> str:
 
 
 def as_named(key: str) -> str:
-    """Return a member as a command line names it: one of a file with its file.
+    """Return the name of a member on a command line: with its file, if it comes from a file.
 
     >>> as_named("norm_sub")
     'norm_sub'
@@ -161,7 +161,7 @@ def as_named(key: str) -> str:
 
 
 def file_of(name: str) -> str:
-    """Return the file of a member that is named with it.
+    """Return the file in the name of a member.
 
     >>> file_of("own/mine.py:soft")
     'own/mine.py'
@@ -186,7 +186,7 @@ def file_hint(kind: str, name: str) -> str | None:
 
 
 def _file_alone(kind: str, file: str) -> str:
-    """Return what is in a file that was named without a function."""
+    """Return the content of a file that was named without a function."""
     _require_file(kind, file, file)
     load_module(kind, file)
     names = offered(module_name(file))

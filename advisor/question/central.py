@@ -1,4 +1,4 @@
-"""A promise of shuffled reports: which budget each protocol may spend on one report."""
+"""The guarantee of shuffled reports: the budget that each protocol may spend on a report."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from simulator.protocols import EPSILON_MAX, EPSILON_MIN
 from simulator.protocols.protocol import Blanket
 from simulator.shuffler import Shuffler
 
-USUAL = "oue"  # what every answer is compared with
-CENTRAL_MIN = 1e-9  # of a central budget: a local one may be far above it
+USUAL = "oue"  # the baseline of all answers
+CENTRAL_MIN = 1e-9  # minimum of a central budget: the local budget may be much larger
 
 
 @dataclass(frozen=True, kw_only=True)
 class CentralPromise(Settings):
-    """What shuffled reports are to promise, instead of the budget of one report."""
+    """The required guarantee of shuffled reports, instead of the budget of one report."""
 
     panel: ClassVar[str] = "Question"
 
@@ -36,7 +36,7 @@ class CentralPromise(Settings):
     delta: float | None = option("--delta", read=share, metavar="δ", help="goes with --central-eps, for example 1e-8")
 
     def check(self) -> None:
-        """Refuse one half of the promise."""
+        """Raise InputError if only half of the guarantee is given."""
         if self.delta is not None and self.central_epsilon is None:
             raise InputError("--delta goes with --central-eps: give both, for example --central-eps 1 --delta 1e-8")
         if self.central_epsilon is not None and self.delta is None:
@@ -45,15 +45,15 @@ class CentralPromise(Settings):
 
 @dataclass(frozen=True)
 class Central:
-    """A central promise, and what keeps it."""
+    """A central guarantee, and the local budgets that satisfy it."""
 
-    # epsilon, delta, n: of the promise, and users who report
+    # epsilon, delta, n: of the guarantee, and number of users who report
     epsilon: float
     delta: float
     n: int
     local: Mapping[str, float]  # budget of one report, by protocol
-    anyone: float  # the same for a protocol of which nothing but its budget is known
-    generic: tuple[str, ...]  # protocols of which no more is known
+    anyone: float  # the same for a protocol of which only the budget is known
+    generic: tuple[str, ...]  # protocols of which only the budget is known
 
     @property
     def text(self) -> str:
@@ -62,7 +62,7 @@ class Central:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What makes the promise weak."""
+        """Reasons why the guarantee is weak."""
         if self.delta * self.n < 1:
             return ()
         return (
@@ -72,7 +72,7 @@ class Central:
 
     @property
     def promise(self) -> str:
-        """What the shuffled reports keep, as the end of a sentence."""
+        """The guarantee of the shuffled reports, as the end of a sentence."""
         return f"they keep ε = {self.epsilon:g} and δ = {self.delta:g}"
 
     @property
@@ -82,9 +82,9 @@ class Central:
 
 
 def central_budgets(promise: CentralPromise, protocols: Iterable[str], k: int, n: int) -> Central | None:
-    """Return the largest budgets that keep a central promise for n users; None where none is asked for.
+    """Return the largest budgets that satisfy a central guarantee for n users; None if none is requested.
 
-    Raises InputError if no budget keeps it: the message says how many users it takes.
+    Raises InputError if no budget satisfies it; the message gives the number of users that would be enough.
     """
     epsilon, delta = promise.central_epsilon, promise.delta
     if epsilon is None or delta is None:
@@ -103,7 +103,7 @@ def central_budgets(promise: CentralPromise, protocols: Iterable[str], k: int, n
 
 
 def _enough(epsilon: float, delta: float) -> str:
-    """Return how many users it takes, as a request."""
+    """Return the required number of users, as a request."""
 
     def kept(n: float) -> bool:
         return Shuffler(math.ceil(n), delta).keeps(epsilon, Blanket.generic(EPSILON_MIN))

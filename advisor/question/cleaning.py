@@ -1,4 +1,4 @@
-"""Options that say what becomes of the rows, the labels and the numbers of a sample."""
+"""Options for the treatment of rows, labels and numbers of a sample."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from advisor.question.option import Settings, option, refuse
 
 
 def rising(name: str, value: object) -> tuple[float, ...]:
-    """Return numbers, each above the one before: text with commas between them, or a Python sequence.
+    """Return strictly rising numbers, from text with commas between them, or from a Python sequence.
 
-    Raises InputError if there are fewer than two, or one is no number or not above the one before.
+    Raises InputError for fewer than two, for an entry that is not a number, or if the numbers do not rise.
     """
     parts = value.split(",") if isinstance(value, str) else list(value) if isinstance(value, Iterable) else [value]
     if len(parts) < 2:
@@ -33,7 +33,7 @@ def rising(name: str, value: object) -> tuple[float, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Cleaning(Settings):
-    """What becomes of the rows, the labels and the numbers of a sample."""
+    """Treatment of rows, labels and numbers of a sample."""
 
     panel: ClassVar[str] = "Data"
 
@@ -69,7 +69,7 @@ class Cleaning(Settings):
     drop_missing: bool = option("--drop-missing", advanced=True, help="leave out rows without a value")
 
     def check(self) -> None:
-        """Refuse to merge what nothing leaves out, to drop rows that miss nothing, and what does not make bins."""
+        """Raise InputError for merging without removed labels, dropping without missing values, and invalid bins."""
         if self.drop_missing and self.transactions:
             raise InputError("--drop-missing does not go with --transactions: there an empty cell is no item anyway")
         if self.other and self.keep_top is None and not self.transactions:
@@ -99,7 +99,7 @@ class Cleaning(Settings):
 
     @property
     def cut(self) -> Cut | None:
-        """How the bins are made; None where none were asked for."""
+        """The definition of the bins; None without bins."""
         if self.bins is None and self.bin_width is None and not self.edges:
             return None
         return Cut(self.bins, self.bin_width, self.edges, self.clamp, self.unit)

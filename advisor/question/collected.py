@@ -1,4 +1,4 @@
-"""What has been collected already: an estimate or a tally, checked against the protocol it came from."""
+"""The result of a collection: an estimate or a tally, checked against its protocol."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from simulator.domain import Domain
 from simulator.methods import observe
 from simulator.seeding import rng_for
 
-CHANCE = 1e-6  # how rarely an estimate that is as it is said to be may be refused
-UNLIKELY = 1e-3  # how rarely a raw estimate may be taken for a repaired one, which is a warning only
-LOW_NEGATIVE = 1 / 3  # of values under half an sd of the noise at least this share is negative, for truths up to 2 sd
-COARSE = 4  # digits up to which values may sum to exactly 1 because they were rounded
-SUM_SD = 6.0  # how many sd a sum may be off
+CHANCE = 1e-6  # probability of refusing an estimate that is as stated
+UNLIKELY = 1e-3  # probability of mistaking a raw estimate for a repaired one, which only causes a warning
+LOW_NEGATIVE = 1 / 3  # minimum share of negative values among values below half an sd of noise, for truths up to 2 sd
+COARSE = 4  # maximum of digits with which values may sum to exactly 1 because of rounding
+SUM_SD = 6.0  # tolerance of a sum, in sd
 FEWEST_FOR_SPREAD = 8  # with fewer categories whole counts can be equal by chance
-ROUNDING = 0.01  # how far a sum may be off because the values were rounded
+ROUNDING = 0.01  # tolerance of a sum for rounded values
 
 
 def collect(
@@ -46,27 +46,27 @@ def collect(
     warnings: Sequence[str] = (),
     raw: bool = False,
 ) -> Collected:
-    """Check an estimate against the protocol, the budget and the number of users that it is said to come from.
+    """Check an estimate against the stated protocol, budget and number of users.
 
     Parameters
     ----------
     labels, values
-        One label and one frequency or count per category; which of the two, their sum tells.
+        One label and one frequency or count per category; the sum shows whether they are frequencies or counts.
     protocol, epsilon, n
-        What the estimate is said to come from.
+        The stated origin of the estimate.
     parameters
-        Those of the protocol that are not the usual ones, see `advisor.inputs.reports.settings.protocol_with`.
+        Unusual parameters of the protocol, see `advisor.inputs.reports.settings.protocol_with`.
     k, domain
         The domain size, and all labels in their order, if they are known.
     ordered
-        Whether the order of the categories means something; None: that of numbers does.
+        Whether the order of the categories means something; None: only for numbers.
     raw
-        Whether it was made here, of reports: then nothing was rounded, cut or repaired before.
+        Whether this package made the estimate from reports, so that it was not rounded, cut or repaired.
 
     Raises
     ------
     InputError
-        If the estimate cannot come from there, or k or the domain do not fit.
+        If the estimate cannot have this origin, or k or the domain do not fit.
     """
     notes, worries = list(assumptions), list(warnings)
     size = len(values)
@@ -117,11 +117,11 @@ def collect_tally(
     assumptions: Sequence[str] = (),
     warnings: Sequence[str] = (),
 ) -> Collected:
-    """Join the tally of reports and the labels of the categories, in the order that the clients know.
+    """Return the tally of reports with the labels of the categories, in the order of the clients.
 
-    Where the protocol is one for categories, its estimate is all that is kept, see `collect`.
+    For a protocol for categories only its estimate is kept, see `collect`.
 
-    Raises InputError if nobody reported, or as `collect`; also if an order is needed and there is none.
+    Raises InputError if there are no reports, as `collect` does, and if a needed order is missing.
     """
     if tally.n < 1:
         raise InputError("the tally holds no report: n must be at least 1")
@@ -167,9 +167,9 @@ def tally_in_memory(tally: Tally, protocol: str, k: int, epsilon: float, *, orde
 
 
 def _arranged(labels: Sequence[str], domain: Sequence[str] | None, ordered: bool | None) -> Arrangement:
-    """Return labels in the order of the domain, else in the one that they have for people, and whether they have one.
+    """Return labels in the order of the domain, otherwise in their conventional order, and whether they are ordered.
 
-    Raises InputError if two labels are the same number, or the domain has others.
+    Raises InputError if two labels are the same number, or if the domain has other labels.
     """
     numeric = all_numbers(labels)
     if numeric and len({value_of(label) for label in labels}) < len(labels):
@@ -195,10 +195,10 @@ def _arranged(labels: Sequence[str], domain: Sequence[str] | None, ordered: bool
 
 
 def _as_frequencies(values: FloatArray, noise: Noise) -> tuple[FloatArray, str]:
-    """Tell frequencies from counts by their sum, and where it fits both by their spread; return frequencies."""
+    """Return frequencies; the sum, or if it fits both the spread, decides between frequencies and counts."""
     total, k, n = float(values.sum()), len(values), noise.n
     reach = 0.0 if noise.sums_to_one else SUM_SD * (k * noise.variance_at_zero + noise.variance_slope) ** 0.5
-    sums = [1.0, positive_sum(values, noise)] if is_clipped(values) else [1.0]  # nothing below 0 makes up for the rest
+    sums = [1.0, positive_sum(values, noise)] if is_clipped(values) else [1.0]  # no values below 0 offset the rest
     reach += SUM_SD * noise.sd * k**0.5 * (len(sums) - 1)
     frequencies = any(abs(total - expected_sum) <= reach + ROUNDING for expected_sum in sums)
     counts = any(abs(total / n - expected_sum) <= reach + ROUNDING + k / n for expected_sum in sums)
@@ -219,7 +219,7 @@ def _as_frequencies(values: FloatArray, noise: Noise) -> tuple[FloatArray, str]:
 
 
 def _rounded_note(values: FloatArray, noise: Noise) -> str | None:
-    """Return a warning for an estimate that was rounded so far that its noise is lost, or None."""
+    """Return a warning if the estimate is rounded so coarsely that its noise is lost, else None."""
     digits = _decimals(values)
     if digits is None or not values.any():
         return None
@@ -228,7 +228,7 @@ def _rounded_note(values: FloatArray, noise: Noise) -> str | None:
         return None
     zeros = int((values == 0).sum())
     visible = math.erfc(half / noise.sd / 2**0.5) / 2 if noise.sd else 0.0
-    # With so many zeros, one value would be below them, had nothing been clipped.
+    # With so many zeros, some value would be negative if nothing had been clipped.
     if values.min() == 0 and not np.signbit(values).any() and (1 - visible) ** zeros < UNLIKELY:
         return None
     return (
@@ -238,17 +238,17 @@ def _rounded_note(values: FloatArray, noise: Noise) -> str | None:
 
 
 def _decimals(values: FloatArray) -> int | None:
-    """Return the decimals that all values are rounded to, None if there are more than `COARSE`."""
+    """Return the number of decimals to which all values are rounded, None if it is more than `COARSE`."""
     return next((at for at in range(COARSE + 1) if np.allclose(values, values.round(at), rtol=0, atol=1e-12)), None)
 
 
 def _has_rounded_negatives(values: FloatArray) -> bool:
-    """Tell "-0.00", a negative value that was rounded, from "-0.0" among full digits, one that was multiplied by 0."""
+    """Return whether there is a rounded negative value "-0.00"; "-0.0" among full digits is a product with 0."""
     return bool(np.signbit(values).any()) and _decimals(values) is not None
 
 
 def _clipped_note(given: FloatArray, scale: float) -> str:
-    """Return a warning for an estimate that was clipped, and divided by a scale so that it sums to 1."""
+    """Return a warning that the estimate was clipped, and divided by a scale so that it sums to 1."""
     zeros = int((given == 0).sum())
     how = f" and made to sum to 1, from about {scale:.4g}, which is undone" if scale != 1 else ""
     return (
@@ -294,18 +294,18 @@ def _repaired_note(values: FloatArray, noise: Noise) -> str | None:
 
 
 def _sd_at_zero(values: FloatArray, noise: Noise) -> FloatArray:
-    """Return the sd of the noise in each value, were its true frequency 0 and the others as estimated: ``(k,)``."""
+    """Return ``(k,)`` sd of the noise of each value if its true frequency were 0 and the others as estimated."""
     return np.broadcast_to(np.sqrt(noise.line(values)[0]), values.shape)
 
 
 def _check_spread(values: FloatArray, noise: Noise, *, lost: bool) -> None:
-    """Raise InputError if the estimate spreads more or less than its noise allows, chance aside."""
+    """Raise InputError if the spread of the estimate is larger or smaller than its noise allows, up to chance."""
     k, deviations = len(values), _sd_at_zero(values, noise)
     allowed = NormalDist().inv_cdf(1 - CHANCE / k)
     in_sd = np.divide(np.minimum(values, 0.0), deviations, out=np.zeros(k), where=deviations > 0)
     squares, farthest = float((in_sd**2).sum()), int(in_sd.argmin())
     lowest, sd = float(values[farthest]), float(deviations[farthest])
-    # Were every true frequency 0, the negative half of the noise would have this mean and variance.
+    # If all true frequencies were 0, the negative half of the noise would have this mean and variance.
     most = k / 2 + SUM_SD * (1.25 * k) ** 0.5 + allowed**2
     if sd and (lowest < -allowed * sd - ROUNDING / k or squares > most):
         far, reach, what = -lowest / sd, allowed, f"its lowest value, {lowest:.4g}, is"
@@ -330,28 +330,28 @@ def _check_spread(values: FloatArray, noise: Noise, *, lost: bool) -> None:
         )
 
 
-# Methods that need no values below 0: of the positive part alone they make the same (`power` nearly: to 0.024 sd)
+# Methods that need no values below 0: the positive part gives the same result (for `power` within 0.024 sd)
 POSITIVE_PART = frozenset({"base_pos", "norm_mul", "norm_sub", "norm_cut", "base_cut", "mle_apx", "power", "power_ns"})
-FARTHEST = 3.0  # sd of the noise that the mean of rare categories is taken to lie above 0, at most
-ONE = 1e-3  # how far a sum may be from 1
-CHANCE_SD = 3.0  # by how many sd more than half of the values may be below 0 by chance
+FARTHEST = 3.0  # maximum of the assumed mean of rare categories, in sd of the noise
+ONE = 1e-3  # tolerance of a sum around 1
+CHANCE_SD = 3.0  # tolerance in sd for more than half of the values below 0
 
 
 def is_clipped(values: FloatArray) -> bool:
-    """Tell whether values ``(k,)`` have so many exact zeros, and none below, that they were clipped there.
+    """Return whether values ``(k,)`` were clipped at 0: they have many exact zeros, and no value below 0.
 
-    No more than half: true frequencies are not below 0, so chance aside no more of a raw estimate is. What has more was
-    repaired in another way.
+    At most half of them are zeros: true frequencies are not negative, so at most half of a raw estimate is, up to
+    chance. An estimate with more zeros was repaired in another way.
     """
     zeros, k = int((values == 0).sum()), len(values)
     return bool(values.min() == 0) and max(2, k // 50) <= zeros <= min(k / 2 + CHANCE_SD * math.sqrt(k) / 2, k - 1)
 
 
 def positive_sum(values: FloatArray, noise: Noise) -> float:
-    """Return what the positive values of a raw estimate of sum 1 are expected to sum to, given how many are clipped.
+    """Return the expected sum of the positive values of a raw estimate of sum 1, given the number of clipped values.
 
-    As if rare categories had one frequency in common: their noise puts the share z of all below 0 where that is
-    ``d = quantile(1 - z)`` sd above it, and takes ``sd (density(d) - d z)`` off each on average.
+    Rare categories are assumed to share a common frequency. Their noise puts the share z of all values below 0 if that
+    frequency is ``d = quantile(1 - z)`` sd above 0; it takes ``sd (density(d) - d z)`` off each value on average.
     """
     zeros = float((values == 0).mean())
     d = NormalDist().inv_cdf(1 - zeros)
@@ -360,9 +360,9 @@ def positive_sum(values: FloatArray, noise: Noise) -> float:
 
 
 def restored(values: FloatArray, noise: Noise) -> tuple[FloatArray, float]:
-    """Return a raw estimate ``(k,)`` that may have been clipped to these frequencies, and what these were divided by.
+    """Return a raw estimate ``(k,)`` that may have been clipped to these frequencies, and their divisor.
 
-    Zeros become draws of the noise below 0, by seed 0.
+    Zeros become draws of the noise below 0, with seed 0.
     """
     from scipy.special import ndtr, ndtri  # imported when used
 

@@ -37,7 +37,7 @@ MANY_HASHES, BYTES = 2e10, 13  # hashes from which processes are worth their sta
 
 @dataclass(frozen=True, kw_only=True)
 class Collection(Settings):
-    """How something was collected, and what stands for the truth behind it."""
+    """The settings of a collection, and the substitute for the truth behind it."""
 
     panel: ClassVar[str] = "Question"
 
@@ -130,7 +130,7 @@ def check_collected(question: CollectedQuestion) -> None:
 def estimate_request(question: CollectedQuestion) -> Request:
     """Read an estimate and build the request that it is for.
 
-    Raises InputError if the file, or what it is said to hold, is wrong.
+    Raises InputError if the file, or its stated content, is invalid.
     """
     domain, columns, collection = question.domain, question.columns, question.collection
     path = question.path
@@ -169,7 +169,7 @@ def counts_of_reports(
 
     jobs, cluster: how many work, None for as many as pay, and on what.
 
-    Raises InputError if a file, or what it is said to hold, is wrong.
+    Raises InputError if a file, or its stated content, is invalid.
     """
     domain, columns, collection = question.domain, question.columns, question.collection
     how, cleaning = question.report_format, question.cleaning

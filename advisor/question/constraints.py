@@ -113,13 +113,13 @@ def bounded(request: Request) -> Request:
             "for others with --protocol, or without a threat"
         )
     removals = (*request.removals, Removal("threat", request.threat, unbounded, ())) if unbounded else request.removals
-    # A report that supports one value stands out nowhere.
+    # A report that supports a single value is never conspicuous.
     alone = len(targets) < SMALLEST_SET
     methods = tuple(name for name in request.methods if not (alone and "suspects" in POSTPROCESSORS[name].needs))
     return replace(request, protocols=kept, methods=methods, removals=removals)
 
 
 def nothing_left(request: Request) -> bool:
-    """Tell whether the constraints of a request leave no pair to rank."""
+    """Return whether the constraints of a request leave no pair to rank."""
     used = request.protocols if request.collected is None else (request.collected.protocol,)
     return bool(request.removals) and not fitting_pairs(request, used)

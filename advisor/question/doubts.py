@@ -10,7 +10,7 @@ import numpy as np
 from simulator import Noise
 from simulator._types import FloatArray
 
-CHANCE = 1e-3  # how rarely an estimate that is as it is said to be is warned of
+CHANCE = 1e-3  # probability of a warning for an estimate that is as stated
 FEWEST = 8  # categories from which a spread is looked at
 FEWEST_SUPPORTS = 10.0  # variance of a support count from which its noise is normal enough
 SHARES = (0.5, 0.75, 0.9)  # of the values that may lie closer together than their noise allows

@@ -89,7 +89,7 @@ def build_estimate_request(
 
 
 def _whole_menu(question: Question) -> bool:
-    """Tell whether the best method is asked for: who names methods compares those, and a threat is about each.
+    """Return whether the best method is asked for: who names methods compares those, and a threat is about each.
 
     Summaries are never unbiased.
     """

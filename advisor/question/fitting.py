@@ -147,7 +147,7 @@ def fitting_methods(
 
 
 def known_targets(threat: Threat, labels: tuple[str, ...]) -> tuple[int, ...]:
-    """Return the places of the categories that fake users are known to promote; none where nobody knows.
+    """Return the places of the categories that fake users are known to promote; empty if unknown.
 
     Raises InputError if one of them is no category, or none is left that is no target.
     """

@@ -64,7 +64,7 @@ class Frequencies:
         return apportion(self.weights, n)
 
     def too_few_for(self, n: float) -> tuple[str, ...]:
-        """Return a warning where a sample has less than half of the n users that it stands for."""
+        """Return a warning if a sample has less than half of the n users that it represents."""
         if self.users is None or 2 * self.users >= n:
             return ()
         return (

@@ -85,7 +85,7 @@ class MetricValues:
         return {"top_values": self.top_values, "set_share": self.set_share, "mix": self.mix}
 
     def of(self, metric: str) -> float | None:
-        """Return the value of the setting of a metric; None where it has none."""
+        """Return the value of the setting of a metric; None for a metric without a setting."""
         return self.plain()[SETTINGS[metric][0]] if metric in SETTINGS else None
 
     def assumptions(self, metrics: tuple[str, ...]) -> list[str]:

@@ -17,7 +17,7 @@ class Option:
     """How a field is called on the command line, and what it may be."""
 
     flags: tuple[str, ...]  # names on the command line, the first of which messages use; a slash separates yes from no
-    # help, metavar: what `--help` says, and what stands for the value; no metavar for a flag
+    # help, metavar: text of `--help`, and placeholder of the value; no metavar for a flag
     help: str
     metavar: str | None
     read: Read | None  # reads and checks a value, see `advisor.checks`; None for a flag
@@ -142,7 +142,7 @@ class Bundle:
         return tuple(group for item in fields(self) if isinstance(group := getattr(self, item.name), Settings))
 
     def given(self, *names: str) -> list[str]:
-        """Return the flags of the options that were given, of these groups; ``"group:field,…"`` for a part of one."""
+        """Return the flags of the given options of these groups; ``"group:field,…"`` for a part of a group."""
         parts = (name.partition(":") for name in names)
         return [
             flag for name, _, some in parts for flag in getattr(self, name).given(*(some.split(",") if some else ()))

@@ -1,4 +1,4 @@
-"""What is asked of a plan: checked, complete and frozen."""
+"""The question of a plan: checked, complete and frozen."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from simulator.protocols import EPSILON_MAX, EPSILON_MIN, StandardProtocol
 from simulator.ranking import Pair
 from simulator.shuffler import Shuffler
 
-PLACES = np.geomspace(1e3, 1e9, 7)  # numbers of users between which a first answer takes straight lines
+PLACES = np.geomspace(1e3, 1e9, 7)  # numbers of users between which a first answer is interpolated linearly
 
 
 @dataclass(frozen=True)
 class PlanShuffling:
-    """A central promise that the shuffled reports of k categories keep, whatever the number of users.
+    """A central guarantee that the shuffled reports of k categories satisfy, for any number of users.
 
-    Raises InputError if the promise is below every budget, so that few users could not keep it.
+    Raises InputError if the guarantee is below all budgets, so that few users could not satisfy it.
     """
 
     epsilon: float
@@ -46,11 +46,11 @@ class PlanShuffling:
         return f"central ε = {self.epsilon:g} and δ = {self.delta:g} with a shuffler"
 
     def local(self, protocol: str, n: int) -> float:
-        """Return the largest budget that keeps the promise of n users: at least the central one itself."""
+        """Return the largest budget that satisfies the guarantee for n users: at least the central budget."""
         return _local(self.epsilon, self.delta, self.k, protocol, min(n, N_MAX))
 
     def near(self, protocol: str, n: float) -> float:
-        """Return about that, at once: straight lines between logarithms."""
+        """Return a fast approximation of `local`: linear interpolation between logarithms."""
         budgets = [self.local(protocol, round(place)) for place in PLACES.tolist()]
         return float(np.exp(np.interp(np.log(n), np.log(PLACES), np.log(budgets))))
 
@@ -64,29 +64,29 @@ EPSILON_LOW = 0.001
 DETECTION = "detection"
 RANGES = {"n": (float(USERS_LOW), float(N_MAX)), "epsilon": (EPSILON_LOW, EPSILON_MAX)}
 PRECISION, MAX_REPETITIONS = 0.0075, 2000
-NAMED = 12  # so many named pairs are all settled by simulation
+NAMED = 12  # up to this number, all named pairs are simulated
 
 
 @dataclass(frozen=True, eq=False)  # `frequencies` holds an array
 class PlanQuestion:
-    """A plan that can be made."""
+    """A complete question for a plan."""
 
-    frequencies: Frequencies  # those of the collection to come
-    # metric, target: error that is to be reached. For a detection the metric is ``"detection"`` and the target the
+    frequencies: Frequencies  # frequencies of the future collection
+    # metric, target: the error to reach. For a detection the metric is ``"detection"`` and the target is the
     # frequency.
     metric: str
     target: float
-    # epsilon, n: budget of one report and number of users; None for the one that is asked for
+    # epsilon, n: budget of one report and number of users; None for the unknown
     epsilon: float | None
     n: int | None
     # protocols, methods: the menu, in table order; methods are none for a detection
     protocols: tuple[str, ...]
     methods: tuple[str, ...]
-    # The pairs that were named, protocol by protocol, or none where a part of the pair was left open
+    # The named pairs, by protocol; empty if a part of the pair was left open
     named: tuple[Pair, ...]
-    restricted: bool  # whether the menu was cut down at all
-    # seed, precision, max_repetitions: of the simulation: relative standard error of the mean error at the answer, and
-    # most repetitions
+    restricted: bool  # whether the menu was restricted
+    # seed, precision, max_repetitions: of the simulation; precision is the relative standard error of the mean error
+    # at the answer
     seed: int
     precision: float
     max_repetitions: int
@@ -105,12 +105,12 @@ class PlanQuestion:
 
     @property
     def detects(self) -> bool:
-        """Whether a frequency is to be detected, not an error to be reached."""
+        """Whether the goal is to detect a frequency, instead of to reach an error."""
         return self.metric == DETECTION
 
     @property
     def range(self) -> tuple[float, float]:
-        """Values of the unknown that are looked at."""
+        """Range of values of the unknown."""
         return RANGES[self.unknown]
 
     def users(self, x: float) -> int:
@@ -120,7 +120,7 @@ class PlanQuestion:
     def budget(self, protocol: str, x: float, *, near: bool = False) -> float:
         """Return the budget of one report with the unknown at x.
 
-        near: for a first answer, at once.
+        near: use the fast approximation, for a first answer.
         """
         if self.shuffled is not None:
             return self.shuffled.near(protocol, x) if near else self.shuffled.local(protocol, round(x))
@@ -138,9 +138,9 @@ class PlanQuestion:
 
 
 def plan_question(question: Question, frequencies: Frequencies | None = None) -> PlanQuestion:
-    """Return the plan that a question asks for; its data are read, unless the frequencies are given.
+    """Return the plan question of a question; its data are read unless the frequencies are given.
 
-    Raises InputError if the data are wrong, or the metric or a method that was named does not fit them.
+    Raises InputError if the data are invalid, or the metric or a named method does not fit them.
     """
     goal, menu, terms, promise = question.goal, question.menu, question.terms, question.promise
     detects = goal.detect is not None
@@ -180,9 +180,9 @@ def plan_question(question: Question, frequencies: Frequencies | None = None) ->
 
 
 def _protocols(menu: Menu, ordered: bool, *, detects: bool) -> tuple[str, ...]:
-    """Return the protocols that are asked about.
+    """Return the protocols of the question.
 
-    Raises InputError if one that was named does not fit the domain, or cannot tell a single frequency from 0.
+    Raises InputError if a named protocol does not fit the domain, or cannot detect a single frequency.
     """
     protocols = fitting_protocols(menu, ordered)
     if not detects:
@@ -198,9 +198,9 @@ def _protocols(menu: Menu, ordered: bool, *, detects: bool) -> tuple[str, ...]:
 
 
 def _deployable(protocols: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the protocols that run in products.
+    """Return the protocols that products use.
 
-    Raises InputError if none of them does.
+    Raises InputError if there are none.
     """
     kept = tuple(name for name in protocols if name in DEPLOYED)
     if not kept:

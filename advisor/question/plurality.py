@@ -1,4 +1,4 @@
-"""How several attributes and rounds share a budget: which way of two has the lower error."""
+"""Budget use for several attributes and rounds: which of two solutions has the lower error."""
 
 from __future__ import annotations
 
@@ -17,27 +17,28 @@ from simulator.protocols import EPSILON_MAX, EPSILON_MIN
 
 
 class Solution(NamedTuple):
-    """One way to collect, with the protocol whose raw estimates are the most exact."""
+    """A solution for the collection, with the protocol whose raw estimates are the most exact."""
 
     promise: str  # ``"tuple"``: between any two users; ``"attribute"``: between users who differ in one attribute
     solution: str
     protocol: str
-    fake: str | None  # how fakes are made: None where there are none, or they are values
+    fake: str | None  # how fakes are generated; None without fakes, or if fakes are values
     epsilon_report: float  # budget of one report
-    # epsilon_tuple, epsilon_attribute: most that is lost against any other user, and one who differs in one attribute
+    # epsilon_tuple, epsilon_attribute: largest loss against any other user, and against a user who differs in one
+    # attribute
     epsilon_tuple: float
     epsilon_attribute: float
     error: float  # root mean squared error of a raw estimate (frequency), against all users
-    ratio: float  # over the lowest of the same promise
+    ratio: float  # error divided by the lowest error with the same promise
 
 
 def ranked_solutions(
     attributes: int, epsilon: float, protocols: Iterable[str], frequencies: NDArray[np.float64], n: int
 ) -> tuple[Solution, ...]:
-    """Return all ways to collect by rising error, for each promise.
+    """Return all solutions by rising error, for each promise.
 
-    frequencies: ``(k,)`` of one attribute; the others are taken to have as many values. They are also the prior of
-    realistic fakes.
+    frequencies: ``(k,)`` of one attribute; the other attributes are assumed to have the same number of values. They
+    are also the prior of realistic fakes.
     """
     k, menu = len(frequencies), tuple(protocols)
     rows: list[Solution] = []
@@ -63,7 +64,7 @@ def ranked_solutions(
 
 
 def _fakes(solution: str, protocol: str) -> tuple[str | None, ...]:
-    """Return the ways to fake reports, one that is none where nothing is faked."""
+    """Return the ways to generate fake reports; a single None if a solution has no fakes."""
     if solution not in ("rsfd", "rsrfd"):
         return (None,)
     fakes = PROTOCOLS[protocol].fakes
@@ -79,7 +80,7 @@ def _square(
     frequencies: NDArray[np.float64],
     n: int,
 ) -> Iterator[float]:
-    """Yield the mean squared error of the raw estimates; nothing for a protocol that has none."""
+    """Yield the mean squared error of the raw estimates; nothing for a protocol without raw estimates."""
     oracle = PROTOCOLS[protocol](len(frequencies), budget)
     if solution in ("rsfd", "rsrfd"):
         if isinstance(oracle, FrequencyOracle):
@@ -87,30 +88,30 @@ def _square(
             yield float(hidden_variance(oracle, frequencies, n, attributes, fakes).mean())
     elif oracle.linear is not None:
         share = attributes if solution == "smp" else 1
-        # Who reports an attribute is a sample of all users.
+        # The users who report an attribute are a sample of all users.
         sampled = float((frequencies * (1 - frequencies)).mean()) * (share - 1) / n
         yield float(oracle.linear.covariance(max(1, n // share)).entry(frequencies).mean()) + sampled
 
 
 class BudgetUse(NamedTuple):
-    """How a user's budget is used.
+    """Use of a user's budget.
 
     Attributes
     ----------
     attributes, rounds
-        Of a user; and collections of the same attributes, with fresh noise in each.
+        Attributes per user; and collections of the same attributes, each with fresh noise.
     solution
-        ``"smp"``: a user reports one attribute, drawn at random, with the whole budget of a round; ``"spl"``: all of
-        them, the budget split evenly; None for one attribute.
+        ``"smp"``: a user reports one attribute, drawn at random, with the whole budget of a round; ``"spl"``: a user
+        reports all attributes, with the budget split evenly; None for one attribute.
     epsilon_round, epsilon_report, epsilon_total
         Budgets of a user in one round, of one report, and in all rounds (sequential composition).
     users, reports
         Users, and reports of one attribute in one round.
     advantage
-        Root mean squared error of the other solution over that of this one, for the best protocol of each; None for
-        one attribute.
+        Root mean squared error of the other solution divided by that of this solution, for the best protocol of each;
+        None for one attribute.
     solutions
-        All ways to collect several attributes at the same promise.
+        All ways to collect several attributes with the same promise.
     """
 
     attributes: int
@@ -128,23 +129,23 @@ class BudgetUse(NamedTuple):
 def make_plan(
     plurality: Plurality, epsilon: float, protocols: Iterable[str], frequencies: NDArray[np.float64], n: int
 ) -> BudgetUse | None:
-    """Return how the budget is used, or None where there is one attribute and one round.
+    """Return the use of the budget, or None for one attribute and one round.
 
-    The better solution has the lower mean squared error of the raw estimates: variance, and for sampling what
-    it costs to see the attribute of n/d users alone, ``f (1 - f) (d - 1) / n``.
+    The better solution has the lower mean squared error of the raw estimates. It is the variance, and for sampling
+    also the cost of seeing the attribute of n/d users only, ``f (1 - f) (d - 1) / n``.
 
     Parameters
     ----------
     plurality
-        Attributes, rounds and the solution that was asked for.
+        Attributes, rounds and the requested solution.
     epsilon
-        What a user spends in a round.
+        Budget of a user per round.
     protocols
-        The protocols on the menu: the best of them decides.
+        The protocols on the menu; the best protocol decides.
     frequencies
-        ``(k,)`` frequencies of the attribute that is asked about.
+        ``(k,)`` frequencies of the attribute in question.
     n
-        Users.
+        Number of users.
 
     Raises
     ------
@@ -180,7 +181,7 @@ def make_plan(
 
 
 def check_attributes(plurality: Plurality, epsilon: float, n: int) -> None:
-    """Refuse more attributes than users or the budget allow.
+    """Check that users and budget suffice for the attributes.
 
     Raises InputError if a report is left without a budget, or an attribute without users.
     """
@@ -192,10 +193,10 @@ def check_attributes(plurality: Plurality, epsilon: float, n: int) -> None:
 
 
 def raw_error(protocols: Iterable[str], epsilon: float, n: int, frequencies: NDArray[np.float64]) -> float:
-    """Return the mean squared error of a category of the best raw estimate of n users."""
+    """Return the mean squared error per category of the best raw estimate from n users."""
     k = len(frequencies)
     linear = [PROTOCOLS[name](k, epsilon).linear for name in protocols]
-    # Where no protocol has an unbiased estimate, those that have one stand for it: the noise falls in the same way.
+    # If no protocol has an unbiased estimate, protocols that have one replace them: the noise falls in the same way.
     able = [law for law in linear if law is not None] or [
         kind(k, epsilon).linear for kind in frequency_oracles().values()
     ]

@@ -1,4 +1,4 @@
-"""One question: the groups of options that a command or a function sets, each option declared once."""
+"""The question: groups of options that a command or a function sets, each option declared once."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ REPETITIONS, MAX_REPETITIONS = 20, 400
 
 
 class MemorySample(NamedTuple):
-    """A sample that a Python caller holds: one value per user, or users by category."""
+    """A sample from a Python caller: one value per user, or users by category."""
 
     values: Iterable[Any] | None
     counts: ArrayLike | Mapping[Any, int] | None
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)  # a sample in memory does not compare to one truth
+@dataclass(frozen=True, kw_only=True, eq=False)  # a sample in memory does not compare to a single truth value
 class Question(Bundle):
-    """What is asked; what a command or a function has no option for stays as it is.
+    """A question; options that a command or a function does not have keep their defaults.
 
-    sample: the name of a file, or what is in memory; None where a shape stands for the frequencies.
+    sample: the name of a file, or a sample in memory; None if a shape determines the frequencies.
     """
 
     sample: str | MemorySample | None = None
@@ -65,7 +65,7 @@ class Question(Bundle):
     def of(cls, given: Mapping[str, Any]) -> Self:
         """Return the question of a Python caller, from keywords that are the names of options.
 
-        Raises InputError for a value that is wrong.
+        Raises InputError for an invalid value.
         """
         groups: dict[str, dict[str, Any]] = defaultdict(dict)
         sample = MemorySample(given.get("sample"), given.get("sample_counts"))
@@ -80,7 +80,7 @@ class Question(Bundle):
     def epsilon(self) -> float:
         """The budget of one report.
 
-        Raises InputError if none was given.
+        Raises InputError without a budget.
         """
         if self.terms.epsilon is None:
             raise InputError("--eps is missing: give the privacy budget of one report, for example --eps 1")
@@ -88,7 +88,7 @@ class Question(Bundle):
 
     @property
     def each(self) -> tuple[Self, ...]:
-        """The question at each budget; the one without a budget where none is given."""
+        """The question at each budget; this question if it has no budget."""
         if not self.grid.epsilons:
             return (self,)
         return tuple(
@@ -98,9 +98,9 @@ class Question(Bundle):
 
     @property
     def alone(self) -> Self:
-        """The question at its one budget.
+        """The question at its only budget.
 
-        Raises InputError if there are several.
+        Raises InputError for several budgets.
         """
         first, *others = self.each
         if others:
@@ -117,7 +117,7 @@ class Question(Bundle):
 
     @property
     def path(self) -> str:
-        """The name of the file; "" where there is none."""
+        """The name of the file; "" without a file."""
         return self.sample if isinstance(self.sample, str) else ""
 
     @property
@@ -127,7 +127,7 @@ class Question(Bundle):
 
     @property
     def repetitions(self) -> tuple[int, int]:
-        """Repetitions to start with, and at most."""
+        """Repetitions at the start, and their maximum."""
         return self.simulation.race(REPETITIONS, MAX_REPETITIONS)
 
     @property

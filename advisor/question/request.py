@@ -1,4 +1,4 @@
-"""What is asked of a ranking: checked, complete and frozen."""
+"""The request for a ranking: checked, complete and frozen."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from simulator.ranking import Cost
 
 
 class Removal(NamedTuple):
-    """What one constraint took off the menu.
+    """Protocols and methods that a constraint removed from the menu.
 
     Attributes
     ----------
     constraint, bound
-        Its name on the command line, without hyphens in front, and its bound (None where it has none).
+        Its name on the command line, without leading hyphens, and its bound (None without a bound).
     protocols, methods
-        What it removed; another constraint may have removed the same.
+        The removed members; another constraint may have removed the same members.
     least
-        The least bound that would have kept a protocol, if that was not kept anyway.
+        The least bound that would have kept a protocol, if none was kept.
     """
 
     constraint: str
@@ -42,7 +42,7 @@ class Removal(NamedTuple):
 
 
 def removal_sentences(removals: Iterable[Removal]) -> list[str]:
-    """Return what each constraint removed.
+    """Return a sentence per constraint with the members that it removed.
 
     >>> removal_sentences([Removal("max-bits", 9, ("oue", "rappor"), ())])
     ['Constraint --max-bits 9 removed the protocols oue, rappor.']
@@ -51,7 +51,7 @@ def removal_sentences(removals: Iterable[Removal]) -> list[str]:
 
 
 def nothing_left_sentence(removals: Iterable[Removal]) -> str:
-    """Return that nothing is left, which constraints did that, and what each would have to be to keep a protocol."""
+    """Return the statement that nothing is left, with the constraints and the bounds that would keep a protocol."""
     effective = [removal for removal in removals if removal.protocols or removal.methods]
     reasons = "; ".join(f"{_named(removal)} removed {_what(removal)}{_enough(removal)}" for removal in effective)
     return f"Nothing is left to rank: {reasons}."
@@ -71,29 +71,29 @@ def _what(removal: Removal) -> str:
     return " and ".join(parts) or "nothing"
 
 
-DEFAULT_PAIR = ("oue", "norm_sub")  # the usual choice, which every answer is compared with
+DEFAULT_PAIR = ("oue", "norm_sub")  # the usual choice, the baseline of all answers
 BOOTSTRAP, CURVES = "bootstrap", "curves"  # surrogates of tallies
 
 
 @dataclass(frozen=True, eq=False)
 class Collected:
-    """What someone holds of a collection: a raw estimate, or the tally of the reports.
+    """The data of a collection: a raw estimate, or the tally of the reports.
 
     Attributes
     ----------
     oracle
         The protocol that was used.
     n
-        Users who reported.
+        Number of users who reported.
     labels
-        Those of the k categories.
+        Labels of the k categories.
     observed
-        All that a method may see of it.
+        The data of the collection that a method may see.
     assumptions, warnings
-        What was decided for the user, and what they should worry about.
+        Decisions made for the user, and warnings.
     given
-        The frequencies as they were given, where they had been clipped at 0 and `observed` holds what may have been
-        there before; else None.
+        The given frequencies, if they had been clipped at 0 and `observed` holds possible values before clipping;
+        else None.
     """
 
     oracle: Protocol
@@ -115,9 +115,9 @@ class Collected:
         return self.oracle.key
 
 
-@dataclass(frozen=True, eq=False)  # holds an array, which does not compare to one truth
+@dataclass(frozen=True, eq=False)  # an array does not compare to a single truth value
 class Request:
-    """A request that can be answered.
+    """A complete request.
 
     Attributes
     ----------
@@ -130,46 +130,46 @@ class Request:
     labels, counts
         ``(k,)`` labels of the categories, and users who hold each one (their sum is n).
     sample
-        What the sample is called.
+        Name of the sample.
     sample_users
-        Users in the sample.
+        Number of users in the sample.
     seed, repetitions, max_repetitions
         Of the simulation.
     metric_values
         Settings of the metrics, as given or by default.
     assumptions, warnings
-        What was decided for the user, and what they should worry about.
+        Decisions made for the user, and warnings.
     source
-        ``"simulation"`` (the sample is the truth), or ``"surrogate"`` (populations stand for a truth not known), or
+        ``"simulation"`` (the sample is the truth), ``"surrogate"`` (populations represent an unknown truth), or
         ``"grid"`` (nothing is simulated).
     surrogate
-        How the populations were made, or None.
+        Generator of the populations, or None.
     populations
-        ``(populations, k)`` users of each, or None.
+        ``(populations, k)`` users of each population, or None.
     collected
-        What was collected, if the request is about that, or None.
+        The collection that the request is about, or None.
     skew
-        The exponent, where the frequencies are a Zipf distribution that was only assumed.
+        The exponent, if the frequencies are an assumed Zipf distribution.
     removals
-        What each constraint took off the menu.
+        Members that each constraint removed from the menu.
     threat
         Share of the users that an attacker controls, or None.
     targets
-        Places of the categories that the attacker is known to promote; none where nobody knows.
+        Places of the categories that the attacker is known to promote; empty if unknown.
     plan
-        How the budget is used, where users have several attributes or report several times; `epsilon` and `n` are then
-        those of one report and of the reports of one attribute.
+        Use of the budget, if users have several attributes or report several times; `epsilon` is then the budget of
+        one report, and `n` the number of reports of one attribute.
     bins
-        The bins that the categories are, where numbers were cut into such.
+        The bins of the categories, if numbers were cut into bins.
     data_words
-        Words of a command line that name the data, the metric settings and the menu again; none for Python callers.
+        Words of a command line that repeat the data, the metric settings and the menu; none for Python callers.
     central
-        What shuffled reports promise, if that was asked for; `epsilon` is then the budget that any protocol may spend.
+        Guarantee of shuffled reports, if requested; `epsilon` is then the budget that any protocol may spend.
     column
-        What a file calls the categories; "" where it has no name for them.
+        Name of the categories in the file; "" without a name.
     judged
-        Whether the populations are draws from what is known of the frequencies behind one estimate: what a method makes
-        of that estimate is then judged by them, and nothing is simulated for it.
+        Whether the populations are draws from the posterior of the frequencies behind an estimate. The result of a
+        method for that estimate is then judged by them, without simulation.
     summaries
         Whether the posterior mean and median compete too.
     """
@@ -209,12 +209,12 @@ class Request:
 
     @property
     def domain(self) -> Domain:
-        """What methods may know of the categories, and of attackers."""
+        """Information for methods about the categories and attackers."""
         return Domain(self.ordered, attackers=None if self.threat is None else Attackers(self.threat, self.targets))
 
     @property
     def promoted(self) -> tuple[int, ...]:
-        """Places of the categories that the simulated attacker promotes: the known ones, or an even draw."""
+        """Places of the categories that the simulated attacker promotes: the known targets, or a uniform draw."""
         return self.targets or tuple(draw_targets(self.k, self.seed).tolist())
 
     def budget(self, protocol: str) -> float:
@@ -222,25 +222,25 @@ class Request:
         return self.epsilon if self.central is None else self.central.local[protocol]
 
     def oracle(self, protocol: str) -> Protocol:
-        """Return a protocol at this budget and domain size: the one that was used as it was used."""
+        """Return a protocol at this budget and domain size; the collection's protocol keeps its parameters."""
         if self.collected is not None and self.collected.protocol == protocol:
             return self.collected.oracle
         return PROTOCOLS[protocol](self.k, self.budget(protocol))
 
     @property
     def has_sample(self) -> bool:
-        """Whether the frequencies are those of a sample, which an attacker may know too."""
+        """Whether the frequencies come from a sample, which an attacker may also know."""
         return bool(self.labels) and self.collected is None
 
     @property
     def prior_guess(self) -> float:
-        """How often the best guess without a report is right."""
+        """Probability that the best guess without a report is right."""
         return float(self.counts.max() / self.counts.sum()) if self.has_sample else 1 / self.k
 
     def attack_success(self, protocol: str) -> float:
-        """Return how often the best guess from one report is right, of who knows the frequencies of the sample.
+        """Return the probability that the best guess from one report is right, given the sample's frequencies.
 
-        Without a sample, and where no more is known of the protocol, all values are equally likely.
+        Without a sample, and for protocols without further information, all values are equally likely.
         """
         if protocol not in self._attacks:
             oracle = self.oracle(protocol)
@@ -253,6 +253,6 @@ class Request:
         return {}
 
     def cost(self, protocol: str) -> Cost:
-        """Return what a report of a protocol costs: see `simulator.ranking.preference`."""
+        """Return the cost of a report of a protocol: see `simulator.ranking.preference`."""
         bits, work, _, key = self.oracle(protocol).cost
         return bits, work, round(self.attack_success(protocol), 9), key

@@ -1,4 +1,4 @@
-"""Rules of a question: what is missing, and what does not go together; looked at once, before anything is read."""
+"""Rules for missing and contradictory options of a question, checked once before any input is read."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from advisor.question.question import Question
 from simulator.foreign import REGISTERED
 
 MOST_CELLS = 10_000
-MOST_CATEGORIES = 10_000_000  # of all domains of a sweep together: they are in memory at once
-USERS_LOW = 10  # of a plan
-ROUNDING = 1e-9  # users: 0.07 times 100 is not 7 to the last digit
+MOST_CATEGORIES = 10_000_000  # total over all domains of a sweep: they are in memory at the same time
+USERS_LOW = 10  # minimum of users in a plan
+ROUNDING = 1e-9  # tolerance in users: 0.07 times 100 is not exactly 7
 BUDGET = "the privacy budget of one report, for example --eps 1"
 DATA = "a file with public, synthetic or pilot data, - for standard input, or --k without a file"
 PREDICTED = "is for a simulation, and this answer is predicted: give a sample, without --instant"
 
 
 def check_ranking(question: Question) -> None:
-    """Refuse what is missing for a ranking, and what does not go together.
+    """Check the options of a ranking.
 
-    Raises InputError for all that is missing, or the first that does not fit.
+    Raises InputError for all missing options together, otherwise for the first contradiction.
     """
     budget = question.grid.epsilons or question.terms.epsilon or question.promise.central_epsilon
     require(("--eps", budget, BUDGET), ("SAMPLE", question.sample or question.domain.k, DATA))
@@ -40,7 +40,7 @@ def check_ranking(question: Question) -> None:
 
 
 def check_budget(question: Question) -> None:
-    """Refuse a budget beside a promise of shuffled reports, and settings of metrics that are not asked for."""
+    """Raise InputError for both a budget and a shuffler guarantee, and for settings of metrics not requested."""
     if question.promise.central_epsilon is not None:
         refuse(
             question.given("terms:epsilon", "grid:epsilons"),
@@ -53,7 +53,7 @@ def check_budget(question: Question) -> None:
 
 
 def check_data(question: Question) -> None:
-    """Refuse options about a sample where there is none, and an assumed shape where there is one."""
+    """Raise InputError for options about a sample without a sample, and for an assumed shape with a sample."""
     if question.sample is None:
         refuse(question.given("columns", "cleaning"), "needs a sample, and none is given")
         return
@@ -62,7 +62,7 @@ def check_data(question: Question) -> None:
 
 
 def check_menu(question: Question) -> None:
-    """Refuse metrics, protocols, methods and threats that no data will make fit."""
+    """Raise InputError for metrics, protocols, methods and threats that fit no data."""
     instant, k, n = question.is_predicted, question.domain.k, question.terms.n
     if instant:
         refuse_registered(question.terms, question.menu, k)
@@ -78,9 +78,9 @@ def check_menu(question: Question) -> None:
 
 
 def check_plan(question: Question) -> None:
-    """Refuse what is missing for a plan, and what does not go together: no unknown left, more than one metric.
+    """Check the options of a plan; for example, it needs an unknown, and takes a single metric.
 
-    Raises InputError for all that is missing, or the first that does not fit.
+    Raises InputError for all missing options together, otherwise for the first contradiction.
     """
     terms, goal, central = question.terms, question.goal, question.promise.central_epsilon
     if central is not None:
@@ -116,9 +116,9 @@ def check_plan(question: Question) -> None:
 
 
 def check_sweep(question: Question, *, resumes: bool) -> None:
-    """Refuse what is missing for a sweep, and what cannot be answered; a sample brings its own n and k.
+    """Check the options of a sweep; a sample determines n and k.
 
-    Raises InputError for all that is missing, or the first that does not fit.
+    Raises InputError for all missing options together, otherwise for the first contradiction.
     """
     grid, menu, metric = question.grid, question.menu, question.terms.one_metric("sweep")
     needs: list[tuple[str, object, str]] = [

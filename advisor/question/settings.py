@@ -1,4 +1,4 @@
-"""The options of all questions, by what they are about; command line and Python share them."""
+"""The options of all questions, grouped by topic; the command line and Python share them."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ N_MAX = 10**12
 ATTRIBUTES_MAX, ROUNDS_MAX = 10_000, 1_000_000
 REPETITIONS_MAX = 10**6
 JOBS_MAX = 1024
-PARALLEL_CELLS = 20_000_000  # pairs x repetitions x categories from which workers are worth their start
-THREADED_DOMAIN = 10_000  # categories from which threads pay: below, they wait for the interpreter more than they save
+PARALLEL_CELLS = 20_000_000  # pairs x repetitions x categories from which starting workers saves time
+THREADED_DOMAIN = 10_000  # categories from which threads save time; below, they mostly wait for the interpreter
 PLAIN_SOLUTIONS = ("smp", "spl")  # without fake data
 EVERY = "all"
 T = TypeVar("T")
-Named: TypeAlias = str | Callable[..., Any]  # a member, as Python callers name it: by its name, or as it is
+Named: TypeAlias = str | Callable[..., Any]  # a member in a Python call: its name, or the object
 
 
 def metric_name(name: str, value: object) -> str:
-    """Return the key of a metric with its setting, if there is one, or ``"all"``.
+    """Return the key of a metric with its setting, if it has any, or ``"all"``.
 
-    One that Python gives as it is, is put into its table.
+    A metric that a Python caller gives as an object is registered.
     """
     if callable(value):
         return member_of_python("metric", value)
@@ -48,7 +48,7 @@ def metric_name(name: str, value: object) -> str:
 
 
 def member(kind: str, name: str, value: object) -> str:
-    """Return the key of a protocol or a method; one that Python gives as it is, is put into its table."""
+    """Return the key of a protocol or a method; a member that a Python caller gives as an object is registered."""
     del name
     key = member_of_python(kind, value) if callable(value) else resolve(kind, text(kind, value))
     if key in SUMMARIES:
@@ -65,9 +65,9 @@ def on_the_menu(kind: str, name: str, value: object) -> str:
 
 
 def require_one(name: str, given: tuple[str, ...], who: str = "this command") -> str | None:
-    """Return the one value of an option that may be given several times elsewhere; None if it was not given.
+    """Return the value of an option that this command takes at most once; None without a value.
 
-    Raises InputError if it was given several times.
+    Raises InputError for several values.
     """
     if len(given) > 1:
         raise InputError(f"{who} takes one --{name}, got {', '.join(given)}")
@@ -75,14 +75,14 @@ def require_one(name: str, given: tuple[str, ...], who: str = "this command") ->
 
 
 def names(given: Named | Sequence[Named] | None) -> tuple[Any, ...]:
-    """Return one name or several, or members as they are, as Python callers give them."""
+    """Return the names or members of a Python call as a tuple."""
     if given is None:
         return ()
     return (given,) if isinstance(given, str) or callable(given) else tuple(given)
 
 
 def alias(name: str, value: T | None, other: str, old: T | None) -> T | None:
-    """Return a value that Python callers may give by either of two names.
+    """Return a value that Python callers may pass under either of two names.
 
     Raises InputError if both are given.
     """
@@ -92,13 +92,13 @@ def alias(name: str, value: T | None, other: str, old: T | None) -> T | None:
 
 
 def budget_alias(epsilon: float | None, eps: float | None) -> float | None:
-    """Return the budget, which Python callers may give by either name."""
+    """Return the budget, which Python callers may pass under either name."""
     return alias("epsilon", epsilon, "eps", eps)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Terms(Settings):
-    """What is asked: budget, users, metric."""
+    """Budget, users and metric of a question."""
 
     panel: ClassVar[str] = "Question"
 
@@ -119,12 +119,12 @@ class Terms(Settings):
 
     @property
     def every_metric(self) -> bool:
-        """Whether all metrics were asked for."""
+        """Whether all metrics are requested."""
         return EVERY in self.metric
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """The metrics that were named, in the order in which they were, without settings."""
+        """The requested metrics in the given order, without settings."""
         return tuple(dict.fromkeys(name.partition(":")[0] for name in self.metric if name != EVERY))
 
     @property
@@ -133,13 +133,13 @@ class Terms(Settings):
         return MetricSettings.of(self.metric)
 
     def check(self) -> None:
-        """Refuse two settings of a metric."""
+        """Raise InputError if a metric has two settings."""
         MetricSettings.of(self.metric)
 
     def one_metric(self, who: str) -> str:
-        """Return the one metric of a question that has just one; l1 where none is named.
+        """Return the metric of a question that takes a single metric; the default is l1.
 
-        Raises InputError if there are several.
+        Raises InputError for several metrics.
         """
         if self.every_metric or len(self.metrics) > 1:
             raise InputError(f"{who} answers for one metric at a time, got {', '.join(self.metric)}: run it for each")
@@ -148,14 +148,14 @@ class Terms(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class SingleMetric(Terms):
-    """The metric of a question about one."""
+    """The metric of a question that takes a single metric."""
 
     metric: tuple[str, ...] = like(Terms, "metric", help="error metric, one [default: l1]")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Menu(Settings):
-    """What is ranked."""
+    """Protocols and methods to rank."""
 
     panel: ClassVar[str] = "Menu"
 
@@ -180,24 +180,24 @@ class Menu(Settings):
     )
 
     def check(self) -> None:
-        """Take ``all`` alone, or with published members, for the whole menu; beside one of the caller's it stays."""
+        """Replace ``all`` by the whole menu, alone or with published members; keep it beside the caller's members."""
         for name in ("protocol", "method"):
             given = getattr(self, name)
             if EVERY in given and not REGISTERED.keys() & set(given):
                 object.__setattr__(self, name, ())
 
     def one_protocol(self, who: str) -> str | None:
-        """Return the one protocol of a question that has at most one; raises InputError if there are several."""
+        """Return the protocol of a question that takes at most one protocol; raise InputError for several."""
         return require_one("protocol", self.protocol, who)
 
     @property
     def protocols(self) -> tuple[str, ...]:
-        """Protocols on the menu, in table order: those that were named, or all."""
+        """Protocols on the menu, in table order: the named protocols, or all."""
         return resolve_all("protocol", () if EVERY in self.protocol else self.protocol)
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """Methods on the menu, in table order: those that were named, or all but the remedies for poisoning."""
+        """Methods on the menu, in table order: the named methods, or all except the remedies for poisoning."""
         whole = not self.method or EVERY in self.method
         named = resolve_all("method", () if whole else self.method)
         return tuple(name for name in named if not POSTPROCESSORS[name].is_remedy) if whole else named
@@ -239,7 +239,7 @@ class Grid(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class Goal(Settings):
-    """What a plan is to reach."""
+    """The goal of a plan."""
 
     panel: ClassVar[str] = "Question"
 
@@ -251,7 +251,7 @@ class Goal(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class Columns(Settings):
-    """Where the values stand in a file."""
+    """Columns of a file with the values."""
 
     panel: ClassVar[str] = "Data"
 
@@ -270,16 +270,16 @@ class Columns(Settings):
 
     @property
     def label(self) -> str | None:
-        """The column of a question about one.
+        """The column of a question that takes a single column.
 
-        Raises InputError if there are several.
+        Raises InputError for several columns.
         """
         return require_one("column", self.column)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Shape(Settings):
-    """What is assumed of the frequencies where there is no sample."""
+    """Assumed frequencies if there is no sample."""
 
     panel: ClassVar[str] = "Without data"
 
@@ -289,7 +289,7 @@ class Shape(Settings):
     shape: str | None = option("--shape", read=text, metavar="NAME[:X]", help="a named shape, such as gaussian:0.1")
 
     def check(self) -> None:
-        """Refuse two assumptions at once."""
+        """Raise InputError for two assumptions."""
         if self.skew is not None and self.shape is not None:
             raise InputError("give either skew or shape, not both")
 
@@ -314,7 +314,7 @@ class Reasons(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class Limits(Settings):
-    """Constraints: pairs that do not keep them are not ranked."""
+    """Constraints: pairs that violate them are not ranked."""
 
     panel: ClassVar[str] = "Menu"
 
@@ -355,7 +355,7 @@ class Plurality(Settings):
     )
 
     def check(self) -> None:
-        """Refuse a solution for one attribute."""
+        """Raise InputError for a solution if there is only one attribute."""
         if self.solution is not None and (self.attributes or 1) == 1:
             raise InputError("solution goes with attributes, at least 2 of them")
 
@@ -378,14 +378,14 @@ class Threat(Settings):
     )
 
     def check(self) -> None:
-        """Refuse targets of nobody."""
+        """Raise InputError for targets without attackers."""
         if self.targets and self.threat is None:
             raise InputError("targets goes with threat: give --threat SHARE, the share of the users who may be fake")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Simulation(Settings):
-    """How much is simulated, and how."""
+    """Size and settings of the simulation."""
 
     panel: ClassVar[str] = "Simulation"
 
@@ -407,26 +407,26 @@ class Simulation(Settings):
     )
 
     def check(self) -> None:
-        """Refuse fewer repetitions at most than to start with."""
+        """Raise InputError if the maximum of repetitions is below their number at the start."""
         first, most = self.repetitions, self.max_repetitions
         if first is not None and most is not None and most < first:
             raise InputError(f"max-reps must be at least reps, got max-reps {most} and reps {first}")
 
     def race(self, first: int, most: int) -> tuple[int, int]:
-        """Return the repetitions to start with, and at most: those asked for, or these."""
+        """Return the repetitions at the start and their maximum: the given options, or these defaults."""
         given, bound = self.repetitions, self.max_repetitions
         start = first if given is None else given
         end = max(start, most) if bound is None else bound
         return min(start, end), end
 
     def workers(self, cells: float) -> int:
-        """Return the workers for so many pairs x repetitions x categories: those asked for, or all that pay."""
+        """Return the number of workers for `cells` (pairs x repetitions x categories): the option, or all that help."""
         if self.jobs is not None:
             return self.jobs
         return (os.cpu_count() or 1) if cells > PARALLEL_CELLS else 1
 
     def threads(self, pairs: int, repetitions: int, k: int) -> int:
-        """Return the threads to simulate so much with: those asked for, or all that pay."""
+        """Return the number of threads for a simulation of this size: the option, or all that help."""
         if self.jobs is None and k < THREADED_DOMAIN:
             return 1
         return self.workers(pairs * repetitions * k)
@@ -443,7 +443,7 @@ class Picture(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class Usefulness(Settings):
-    """What a pipeline is told of an answer that is of no use."""
+    """How a pipeline learns that an answer is useless."""
 
     panel: ClassVar[str] = "Output"
 
@@ -455,7 +455,7 @@ CATEGORIES_MAX = 1_000_000  # categories of a device
 
 @dataclass(frozen=True, kw_only=True)
 class Memoisation(Settings):
-    """Whether devices remember a permanent randomisation of each value, and at which budget."""
+    """Whether devices remember a permanent randomisation of each value, and its budget."""
 
     panel: ClassVar[str] = "Devices that remember"
 
@@ -478,10 +478,7 @@ class Memoisation(Settings):
     )
 
     def check_budgets(self, epsilon: float | None) -> None:
-        """Refuse a report that may spend as much as all reports of a value.
-
-        Raises InputError if it may.
-        """
+        """Raise InputError if a single report may spend as much as all reports of a value."""
         if epsilon is not None and self.epsilon_forever is not None and epsilon >= self.epsilon_forever:
             raise InputError(
                 f"--eps is the budget of one report and must be below --eps-forever, that of all reports of a value, "

@@ -1,4 +1,4 @@
-"""The document of several budgets: one row for each, from what it costs to what it buys."""
+"""The document of several budgets: a row for each, with its privacy cost and its accuracy."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ COLUMNS = (
     "k",
     "n",
 )
-NAMED = 4  # pairs that a sentence can hold
+NAMED = 4  # maximum of pairs in a sentence
 TONES = {WORTH_IT: Tone.GOOD, MARGINAL: Tone.PLAIN, USELESS: Tone.DOUBTFUL, None: Tone.PLAIN}
 
 
 def budgets_document(budgets: Budgets) -> Document:
-    """Return for each metric what every ε buys: verdict, pair, error, and what a report gives away."""
+    """Return for each metric and each ε: verdict, pair, error, and what a report reveals."""
     request = budgets.first.request
     parts: list[Part] = [*sentences(budgets.warnings, Role.WARNING)]
     all_rows = [row for metric in budgets.metrics for row in budgets.priced(metric)]
@@ -80,7 +80,7 @@ def budgets_document(budgets: Budgets) -> Document:
 
 
 def price_table(rows: Sequence[Priced]) -> Table:
-    """Return a row for each ε: the pair to use, its error, and what it costs."""
+    """Return a table with a row for each ε: the pair to use, its error, and its privacy cost."""
     metric, request = rows[0].ranking.metric, rows[0].ranking.request
     columns = (
         Column("ε", "privacy budget of one report"),
@@ -119,7 +119,7 @@ def _row(row: Priced) -> Row:
 
 
 def _sentences(rows: Sequence[Priced]) -> list[str]:
-    """Return what the error means in users, and what a report gives away."""
+    """Return the error in users, and what a report reveals."""
     first, last, request = rows[0], rows[-1], rows[0].ranking.request
     lines = []
     if first.off is not None and last.off is not None:
@@ -136,7 +136,7 @@ def _sentences(rows: Sequence[Priced]) -> list[str]:
 
 
 def _verdict(rows: Sequence[Priced], request: Request) -> Verdict:
-    """Return what the best of the budgets is worth."""
+    """Return the verdict of the best budget."""
     if not rows:
         return Verdict(NOTHING_LEFT, nothing_left_sentence(request.removals), Tone.DOUBTFUL)
     kinds = [row.verdict for row in rows]
@@ -147,7 +147,7 @@ def _verdict(rows: Sequence[Priced], request: Request) -> Verdict:
 
 
 def verdict_sentence(rows: Sequence[Priced]) -> str:
-    """Return at which ε collecting says more than no data, and the pair to use there."""
+    """Return from which ε a collection is better than no data, and the pair to use there."""
     metric = rows[0].ranking.metric
     good, useless = ([row for row in rows if row.verdict == kind] for kind in (WORTH_IT, USELESS))
     some = [row for row in rows if row.verdict == MARGINAL]
@@ -172,7 +172,7 @@ def verdict_sentence(rows: Sequence[Priced]) -> str:
 
 
 def _pairs(rows: Sequence[Priced]) -> str:
-    """Return the pair to use, or each of several with its ε."""
+    """Return the pair to use, or several pairs with their ε."""
     where: dict[str, list[Priced]] = {}
     for row in rows:
         where.setdefault(pair_text(*row.ranking.best.pair), []).append(row)
@@ -192,7 +192,7 @@ def _domain(request: Request) -> str:
 
 
 def _notes(budgets: Budgets, rows: Sequence[Priced]) -> list[str]:
-    """Return what the rows rest on."""
+    """Return the sources of the rows."""
     request, source = budgets.first.request, budgets.first.source
     how = "Predicted for" if source == "grid" else "Simulated from"
     seed = "" if source == "grid" else f", seed {request.seed}"
@@ -213,7 +213,7 @@ def _notes(budgets: Budgets, rows: Sequence[Priced]) -> list[str]:
 
 
 def _names(rows: Iterable[Priced]) -> str:
-    """Return what the names of the table stand for."""
+    """Return the full names of the names in the table."""
     pairs = [row.ranking.best.pair for row in rows]
     protocols = [protocol_in_full(key) for key in dict.fromkeys(protocol for protocol, _ in pairs)]
     methods = [f"{key} ({POSTPROCESSORS[key].title})" for key in dict.fromkeys(method for _, method in pairs)]

@@ -1,7 +1,7 @@
-"""An answer as people read it: sentences, tables and figures in their order, and the data behind them.
+"""An answer for readers: sentences, tables and figures in their order, and the data behind them.
 
-Every command builds one `Document`; each format has exactly one renderer, which knows documents and nothing of what
-they are about. What a reader wants to see of one is a `View`: it filters by role, so that no format can forget it.
+Each command builds a `Document`. Each format has exactly one renderer, which knows documents but not their topics. A
+`View` is the part that a reader wants to see. It filters by role, so that all formats apply the same filter.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 Json: TypeAlias = "Mapping[str, Json] | Sequence[Json] | str | int | float | bool | None"
 Scalar: TypeAlias = str | int | float | bool | None
-Cell: TypeAlias = str | tuple[str, float | None]  # what a cell shows, and the figure behind it where there is one
-TOP = 10  # rows of a table that are shown unless somebody says otherwise
+Cell: TypeAlias = str | tuple[str, float | None]  # text of a cell, and the figure behind it if any
+TOP = 10  # default number of rows shown of a table
 
 
 class _Printable:
-    """Writes what would steer a terminal as escapes, wherever a text of the user's may stand; line ends stay."""
+    """Escapes terminal control characters in all texts that may come from the user; line ends stay."""
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -33,7 +33,7 @@ class _Printable:
 
 
 class Role(StrEnum):
-    """What a sentence is for."""
+    """Purpose of a sentence."""
 
     ANSWER = "answer"
     DETAIL = "detail"
@@ -43,7 +43,7 @@ class Role(StrEnum):
 
 
 class Tone(StrEnum):
-    """How a row or a sentence stands out, where a format can show that."""
+    """Emphasis of a row or a sentence, in formats that can show it."""
 
     PLAIN = ""
     GOOD = "good"
@@ -54,7 +54,7 @@ class Tone(StrEnum):
 
 @dataclass(frozen=True)
 class Sentence(_Printable):
-    """A sentence, or a few that belong together."""
+    """A sentence, or a few sentences that belong together."""
 
     text: str
     role: Role = Role.DETAIL
@@ -62,23 +62,23 @@ class Sentence(_Printable):
 
 
 def sentences(texts: Iterable[str], role: Role = Role.DETAIL, tone: Tone = Tone.PLAIN) -> list[Sentence]:
-    """Return texts as sentences of one role."""
+    """Return texts as sentences with the same role."""
     return [Sentence(text, role, tone) for text in texts]
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What an answer comes to: every format shows its sentence first, and programs ask for its kind."""
+    """Conclusion of an answer: all formats show its sentence first, and programs read its kind."""
 
     kind: str  # a word for programs
     text: str  # one sentence, or two, for people
     tone: Tone = Tone.PLAIN
-    reasons: tuple[str, ...] = ()  # why it is no better, a word for each reason
+    reasons: tuple[str, ...] = ()  # reasons against a better verdict, a word for each
     figures: Mapping[str, float | None] = field(default_factory=dict)
 
     @property
     def sentence(self) -> Sentence:
-        """What people read."""
+        """The sentence for readers."""
         return Sentence(self.text, Role.ANSWER, self.tone)
 
     @property
@@ -91,19 +91,19 @@ class Verdict:
 class Column(_Printable):
     """A column of a table."""
 
-    header: str  # what stands above it
-    meaning: str = ""  # what its figures mean, for the legend; "" where the header says all
+    header: str  # text above the column
+    meaning: str = ""  # meaning of its figures, for the legend; "" if the header suffices
     _: KW_ONLY
     text: bool = False  # whether it holds words (to the left), not figures (to the right)
-    drop: int = 0  # where space is short, columns with a higher figure go first, and those with 0 never
-    verbose: bool = False  # whether it is shown on request alone
-    # sentence that replaces the column where all its cells are the same, with ``{}`` for the cell; "" to keep it
+    drop: int = 0  # if space is short, columns with a higher number are dropped first; columns with 0 never
+    verbose: bool = False  # whether it is shown only on request
+    # sentence that replaces the column if all its cells are equal, with ``{}`` for the cell; "" to keep the column
     shared: str = ""
-    path: bool = False  # whether its cells may lose their beginning where space is short: the end of a path says most
+    path: bool = False  # whether its cells may be cut at the start if space is short: the end of a path says most
 
 
 def figure_cell(value: float | None, form: Callable[[float], str]) -> Cell:
-    """Return a figure as a cell; a dash where there is none."""
+    """Return a figure as a cell; a dash for None."""
     return "–" if value is None else form(value), value
 
 
@@ -111,13 +111,12 @@ def figure_cell(value: float | None, form: Callable[[float], str]) -> Cell:
 class Row:
     """A row of a table."""
 
-    cells: tuple[str, ...]  # texts, one for each column
-    # the figures behind the texts, by which a page sorts; None where a text is all. Empty: there are none
+    cells: tuple[str, ...]  # texts, one per column
+    # figures behind the texts, by which a page sorts; None for a cell without a figure. Empty: no figures
     values: tuple[float | None, ...] = ()
-    # tone, tones: how the row stands out, or each of its cells
+    # tone, tones: emphasis of the row, or of each of its cells
     tone: Tone = Tone.PLAIN
-    # kept, extra: whether it stands there to compare with, and so is shown wherever the table is cut; and whether it is
-    # no part of the ranking at all
+    # kept, extra: whether it is a row for comparison, shown even if the table is cut; whether it is outside the ranking
     kept: bool = False
     extra: bool = False
     tones: tuple[Tone, ...] = ()
@@ -137,7 +136,7 @@ class Row:
         extra: bool = False,
         tones: tuple[Tone, ...] = (),
     ) -> Row:
-        """Return a row of cells, each a text, or a text and the figure behind it."""
+        """Return a row of cells; a cell is a text, or a text with its figure."""
         pairs = [(cell, None) if isinstance(cell, str) else cell for cell in cells]
         texts, values = zip(*pairs, strict=True)
         return cls(texts, values, tone, kept=kept, extra=extra, tones=tones)
@@ -147,17 +146,17 @@ class Row:
 class Table(_Printable):
     """A table."""
 
-    # columns, rows: what it holds; every row has a cell for each column
+    # columns, rows: its content; each row has a cell for each column
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
-    title: str = ""  # what stands above it, or ""
-    noun: str = "rows"  # what its rows are, in the plural, for the note that some are not shown
-    cut: bool = True  # whether rows are left out beyond what a reader wants to see
+    title: str = ""  # text above it, or ""
+    noun: str = "rows"  # plural noun for its rows, for the note that some are not shown
+    cut: bool = True  # whether rows beyond the view are left out
     gaps: frozenset[int] = frozenset()  # numbers of the rows before which rows were left out
-    hidden: int = 0  # how many rows of the ranking were left out
-    heading: str = ""  # what a page calls it and the sentences before it, where it holds several such tables
-    verbose: bool = False  # whether the whole table is shown on request alone
-    further: bool = False  # whether it goes beyond the answer, and is left out where nothing but the answer is wanted
+    hidden: int = 0  # number of rows of the ranking that were left out
+    heading: str = ""  # heading on a page for it and the sentences before it, if the page has several such tables
+    verbose: bool = False  # whether the whole table is shown only on request
+    further: bool = False  # whether it goes beyond the answer, and is left out if only the answer is requested
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -166,11 +165,11 @@ class Table(_Printable):
                 raise ValueError(f"a row must have {len(self.columns)} cells, got {len(row.cells)}")
 
     def head(self, top: int | None) -> Table:
-        """Return the table with its first `top` rows (None: all), and with every row to compare with."""
+        """Return the table with its first `top` rows (None: all), and with all rows for comparison."""
         if top is None or not self.cut:
             return self
         kept: list[Row] = []
-        gaps: dict[int, int] = {}  # by the number of rows that were left out before: the row behind them
+        gaps: dict[int, int] = {}  # number of rows left out before a gap: the row after the gap
         ranked = left_out = 0
         for row in self.rows:
             ranked += not row.extra
@@ -182,7 +181,7 @@ class Table(_Printable):
         return replace(self, rows=tuple(kept), gaps=frozenset(gaps.values()) - {0}, hidden=left_out)
 
     def folded(self) -> tuple[Table, tuple[Sentence, ...]]:
-        """Return the table without columns that are the same in all rows of the ranking, and what they say."""
+        """Return the table without columns that are constant over the ranking, and sentences with their values."""
         ranked = [row for row in self.rows if not row.extra]
         same: dict[Column, str] = {}
         for place, column in enumerate(self.columns):
@@ -210,7 +209,7 @@ class Table(_Printable):
         )
 
     def shortened(self, most: int) -> Table:
-        """Return the table with at most so many characters in the cells of paths."""
+        """Return the table with cells of paths cut to at most `most` characters."""
 
         def short(row: Row) -> Row:
             cells = zip(row.cells, self.columns, strict=True)
@@ -220,18 +219,18 @@ class Table(_Printable):
 
     @property
     def name(self) -> str:
-        """What a page calls it."""
+        """Its name on a page."""
         return self.heading or self.title or self.noun
 
     @property
     def droppable(self) -> tuple[Column, ...]:
-        """The columns that may go where space is short, the first to go first."""
+        """The columns to drop if space is short, in this order."""
         return tuple(sorted((column for column in self.columns if column.drop), key=lambda column: -column.drop))
 
 
 @dataclass(frozen=True)
 class Code(_Printable):
-    """Text that is shown as it is, fit to be copied, under a title."""
+    """Text that is shown verbatim for copying, under a title."""
 
     text: str
     title: str = ""
@@ -240,7 +239,7 @@ class Code(_Printable):
 
 @dataclass(frozen=True)
 class Figure(_Printable):
-    """A picture, which only pages show; `draw` returns an ``<svg>`` element."""
+    """A picture, shown only on pages; `draw` returns an ``<svg>`` element."""
 
     title: str
     label: str
@@ -251,15 +250,15 @@ class Figure(_Printable):
 class Dial:
     """A setting that the reader of a page can turn."""
 
-    name: str  # what it is, in words
-    texts: tuple[str, ...]  # its values, as people read them
-    at: int  # the number of the value that was asked about
-    values: tuple[float, ...]  # the values themselves
+    name: str  # name of the setting, in words
+    texts: tuple[str, ...]  # its values as text
+    at: int  # the number of the value in the question
+    values: tuple[float, ...]  # the values
 
 
 @dataclass(frozen=True)
 class Curve:
-    """An error along the first dial, for each value of the second; None where there is none."""
+    """Errors along the first dial, for each value of the second; None for a missing error."""
 
     name: str
     values: tuple[tuple[float | None, ...], ...]
@@ -267,14 +266,14 @@ class Curve:
 
 @dataclass(frozen=True)
 class Explorer:
-    """Figures for all values of two settings, worked out beforehand, for a page whose reader turns dials."""
+    """Precomputed figures for all values of two settings, for a page whose reader turns dials."""
 
     title: str
-    note: str  # what the figures rest on
+    note: str  # source of the figures
     dials: tuple[Dial, Dial]
     names: tuple[str, ...]  # of the figures
     figures: tuple[tuple[tuple[str, ...], ...], ...]  # texts for each value of the first dial, and of the second
-    axis: str = ""  # what the curves measure
+    axis: str = ""  # quantity of the curves
     curves: tuple[Curve, ...] = ()
 
 
@@ -283,11 +282,11 @@ Part: TypeAlias = Sentence | Table | Code | Figure | Explorer
 
 @dataclass(frozen=True)
 class Section:
-    """Parts under a heading, which pages alone show: what would be too much elsewhere."""
+    """Parts under a heading, shown only on pages: too much for other formats."""
 
     title: str
     parts: tuple[Part, ...]
-    first: bool = False  # whether it stands right behind the answer, before its tables
+    first: bool = False  # whether it follows the answer directly, before its tables
 
 
 @dataclass(frozen=True)
@@ -301,47 +300,47 @@ class Records:
     def of(cls, rows: Sequence[Mapping[str, Scalar]], columns: Iterable[str] = ()) -> Records:
         """Return rows that all have the same fields, in this order.
 
-        columns: their names where there may be no row.
+        columns: names of the fields, for an answer that may have no rows.
         """
         return cls(tuple(columns or rows[0]), tuple(tuple(row.values()) for row in rows))
 
 
 @dataclass(frozen=True)
 class Document(_Printable):
-    """An answer in all its forms."""
+    """An answer with the content for all formats."""
 
-    title: str  # what the answer is about, in a few words
-    verdict: Verdict | None  # read first; None where nothing is decided, as in a list
-    parts: tuple[Part, ...]  # what is read then, in its order
-    data: Mapping[str, Json] = field(repr=False)  # the fields of the JSON object behind those that every answer has
+    title: str  # topic of the answer, in a few words
+    verdict: Verdict | None  # shown first; None if there is no decision, as in a list
+    parts: tuple[Part, ...]  # shown next, in this order
+    data: Mapping[str, Json] = field(repr=False)  # the fields of the JSON object after those common to all answers
     records: Records = field(repr=False)  # the rows as flat data
-    value: str  # the answer and nothing else, one line for each part of it; "" where there is none
-    setting: str = ""  # what was asked, in a line, for the head of a page
-    # what pages show besides; called only when a page is written
+    value: str  # only the answer, one line for each part of it; "" without an answer
+    setting: str = ""  # the question, in a line, for the head of a page
+    # additional sections of pages; called only when a page is written
     sections: Callable[[], tuple[Section, ...]] = field(default=tuple, repr=False)
 
     @property
     def every_part(self) -> tuple[Part, ...]:
-        """The verdict, and all that follows."""
+        """The verdict, and all parts after it."""
         return self.parts if self.verdict is None else (self.verdict.sentence, *self.parts)
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The warnings, which a run says on standard error."""
+        """The warnings, which a run prints on standard error."""
         return tuple(part.text for part in self.parts if isinstance(part, Sentence) and part.role is Role.WARNING)
 
 
 @dataclass(frozen=True)
 class View:
-    """What a reader wants to see of a document."""
+    """The part of a document that a reader wants to see."""
 
     top: int | None = TOP  # rows of a table, None for all
-    quiet: bool = False  # the answer and its tables, nothing else
-    verbose: bool = False  # also what columns mean, and columns that are shown on request alone
-    options: bool = True  # whether the note at the end names options of the command line, which notebooks have not
+    quiet: bool = False  # only the answer and its tables
+    verbose: bool = False  # also the meaning of columns, and columns that are shown only on request
+    options: bool = True  # whether the note at the end names command-line options, which notebooks do not have
 
     def parts(self, document: Document) -> tuple[Part, ...]:
-        """Return the parts for text: no figures, which are for pages, and no warnings, which go to standard error.
+        """Return the parts for text, without figures (only for pages) and warnings (printed on standard error).
 
         A note at the end says what was left out, and how to see it.
         """
@@ -383,7 +382,7 @@ class View:
 
 
 def plain(item: DataclassInstance) -> dict[str, Scalar]:
-    """Return the fields of a flat dataclass; a figure that is not finite is None, as JSON has no number for it."""
+    """Return the fields of a flat dataclass; figures that are not finite become None: JSON has no number for them."""
     fields = asdict(item).items()
     return {name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in fields}
 
@@ -398,6 +397,6 @@ def _end(text: str, most: int) -> str:
 
 
 def legend(table: Table) -> str:
-    """Return what the columns of a table mean, in a sentence; "" where none needs a word."""
+    """Return the meaning of the columns of a table, in a sentence; "" if no column needs it."""
     meanings = [f"{column.header}: {column.meaning}" for column in table.columns if column.meaning]
     return "; ".join(meanings) + "." if meanings else ""

@@ -88,7 +88,7 @@ def _pair(row: PlanRow) -> str:
 
 
 def _need(row: PlanRow, question: PlanQuestion) -> str:
-    """Return how much a pair needs, with its interval."""
+    """Return the need of a pair, with its interval."""
     text = f"{question.sign} = {value_text(question, row.value or 0.0)}"
     interval = "" if row.met_at_once else _interval(row, question)
     users = " users" if question.unknown == "n" else ""
@@ -102,7 +102,7 @@ def _interval(row: PlanRow, question: PlanQuestion) -> str:
 
 
 def answer_sentence(plan: PlanResult) -> str:
-    """Return the answer in one sentence, or two where the target is out of reach."""
+    """Return the answer in one sentence, or two if the target is out of reach."""
     question, best = plan.question, plan.best
     goal, setting = _goal(question), _setting(question)
     if best.value is None:
@@ -117,7 +117,7 @@ def _out_of_reach(plan: PlanResult, goal: str, setting: str) -> str:
     question, best = plan.question, plan.best
     sign, end = question.sign, question.range[1]
     if best.source == "grid":
-        # Whatever the model says beyond its data is no answer: the sentence ends where the data does.
+        # Predictions beyond the data of the model are no answer: the sentence ends at the limit of the data.
         covered = ENDS[question.unknown][1]
         return (
             f"No {sign} up to {covered:,.4g}, where the predictions end, is enough {goal} at {setting}. "
@@ -139,7 +139,7 @@ def _out_of_reach(plan: PlanResult, goal: str, setting: str) -> str:
 
 
 def _detail_sentences(plan: PlanResult) -> list[str]:
-    """Return how sure the answer is, and whether it is worth anything."""
+    """Return the certainty of the answer, and whether it is useful."""
     question, best = plan.question, plan.best
     lines = []
     if question.shuffled is not None and best.value is not None:
@@ -163,7 +163,7 @@ def _detail_sentences(plan: PlanResult) -> list[str]:
 
 
 def _simulated_sentence(best: PlanRow, question: PlanQuestion) -> str:
-    """Return what was simulated at the answer."""
+    """Return a sentence about the simulation at the answer."""
     error, low, high = best.error or 0.0, best.error_low or 0.0, best.error_high or 0.0
     if not question.detects:
         interval = f"{number(lower_end(low, high))}–{number(high)}"
@@ -174,7 +174,7 @@ def _simulated_sentence(best: PlanRow, question: PlanQuestion) -> str:
 
 
 def _note_sentences(plan: PlanResult) -> list[str]:
-    """Return what stands below the table: how it was settled, and what was assumed."""
+    """Return the notes below the table: how the needs were determined, and assumptions."""
     question, frequencies = plan.question, plan.question.frequencies
     lines = []
     simulated = [row for row in plan.rows if row.source == "simulation"]
@@ -211,7 +211,7 @@ def _note_sentences(plan: PlanResult) -> list[str]:
 
 
 def plan_table(plan: PlanResult) -> Table:
-    """Return what each pair needs."""
+    """Return a table with the need of each pair."""
     question = plan.question
     what = "users" if question.unknown == "n" else "budget of one report"
     there = "power there" if question.detects else "error there"
@@ -231,7 +231,7 @@ def plan_table(plan: PlanResult) -> Table:
 
 def _row(row: PlanRow, plan: PlanResult) -> Row:
     question, best = plan.question, plan.best
-    # Of two that are only bounded by the end of the range, or one, nobody knows the ratio.
+    # If the end of the range bounds either need, or both, their ratio is unknown.
     bounded = row is not best and (row.met_at_once or best.met_at_once)
     ratio = None if row.value is None or not best.value or bounded else row.value / best.value
     cells: tuple[Cell, ...] = (
@@ -252,11 +252,11 @@ def _value_cell(row: PlanRow, question: PlanQuestion) -> str:
         return ("≤ " if row.met_at_once else "") + value_text(question, row.value)
     if row.source != "grid":
         return "out of reach"
-    return f"> {value_text(question, ENDS[question.unknown][1])}"  # the predictions end before the range does
+    return f"> {value_text(question, ENDS[question.unknown][1])}"  # the predictions end before the range
 
 
 def _value(plan: PlanResult) -> str:
-    """Return the number alone; ``unreachable`` where there is none."""
+    """Return only the number; ``unreachable`` if there is none."""
     if plan.value is None:
         return "unreachable"
     return f"{plan.value:.0f}" if plan.question.n is None else f"{plan.value:.6g}"
@@ -293,7 +293,7 @@ def _data(plan: PlanResult, rows: Sequence[Json]) -> dict[str, Json]:
 
 
 def _central_data(plan: PlanResult) -> Json:
-    """Return the central promise, and the budget of one report of the first pair at the answer."""
+    """Return the central guarantee, and the budget of a report of the first pair at the answer."""
     shuffled, best = plan.question.shuffled, plan.best
     if shuffled is None:
         return None

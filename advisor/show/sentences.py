@@ -1,4 +1,4 @@
-"""Sentences that several answers share: each kind of sentence stands in one place."""
+"""Sentences that several answers share, each kind defined once."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def domain_text(k: int, *, ordered: bool) -> str:
 
 
 def assumed_sentences(assumptions: Iterable[str]) -> list[str]:
-    """Return what was assumed, in a sentence if there is anything."""
+    """Return the assumptions as a sentence; nothing without assumptions."""
     joined = "; ".join(assumptions)
     return [f"Assumed: {joined}."] if joined else []
 
 
 def total_text(plan: BudgetUse | None, *, each: bool = False) -> str:
-    """Return what a user spends in all rounds, as a sentence behind others; nothing for one round.
+    """Return the total budget of a user over all rounds, as an additional sentence; nothing for one round.
 
     each: whether there are several budgets.
     """
@@ -37,7 +37,7 @@ def total_text(plan: BudgetUse | None, *, each: bool = False) -> str:
 
 
 def plan_sentences(plan: BudgetUse) -> list[str]:
-    """Return which way the budget is used, and what a user spends in all."""
+    """Return the use of the budget, and the total budget of a user."""
     lines = []
     if plan.solution is not None and plan.advantage is not None:
         better = (
@@ -87,7 +87,7 @@ def central_sentences(central: Central, best: str, protocols: Iterable[str]) -> 
 
 
 def meaning_sentences(meaning: Meaning) -> list[str]:
-    """Return what an ε means, in sentences."""
+    """Return the meaning of an ε in sentences."""
     size = 2 if meaning.k is None else meaning.k
     question = "a yes/no question" if size == 2 else f"{size:,} equally likely values"
     lines = [
@@ -143,14 +143,14 @@ def shuffled_sentences(promise: Shuffled) -> list[str]:
 
 
 def data_error(metric: str, error: float, bins: Bins | None) -> float | None:
-    """Return an error in the unit of the data; None where it is not in bins, or these have no common width."""
+    """Return an error in the unit of the data; None if the error is not in bins, or the bins differ in width."""
     if bins is None or bins.width is None or METRICS[metric].unit != "bins":
         return None
     return error * bins.width
 
 
 def size_text(size: float) -> str:
-    """Return a figure with three significant digits: an error has no more.
+    """Return a figure with three significant digits, as many as an error has.
 
     >>> size_text(10268.1), size_text(1.6604)
     ('10,300', '1.66')
@@ -159,13 +159,13 @@ def size_text(size: float) -> str:
 
 
 def data_text(metric: str, error: float, bins: Bins | None) -> str:
-    """Return an error in the unit of the data as what follows that in bins; nothing where there is none."""
+    """Return an error in the unit of the data, to follow the error in bins; nothing without such a unit."""
     size = data_error(metric, error, bins)
     return "" if bins is None or size is None else f", about {size_text(size)} {bins.phrase}"
 
 
 def unit_text(metric: str, bins: Bins | None) -> str:
-    """Return the unit of a metric, with what a bin is."""
+    """Return the unit of a metric, with the meaning of a bin."""
     unit = METRICS[metric].unit
     if bins is None or unit != "bins":
         return unit

@@ -28,9 +28,9 @@ from advisor.show.rank.data import own_members
 from advisor.show.sentences import assumed_sentences, unit_text
 from simulator import __version__
 
-CERTAIN = "*"  # a mark, which every format keeps; by colour or weight as well where a format has them
-NAMED = 3  # winners that the answer names
-NO_RUNNER_UP = (None,) * 5  # margin, its interval, and the runner-up, which winners alone have
+CERTAIN = "*"  # a mark that all formats keep; formats with colour or weight use them as well
+NAMED = 3  # maximum of winners that the answer names
+NO_RUNNER_UP = (None,) * 5  # margin, its interval, and the runner-up, which only winners have
 COLUMNS = (
     "k",
     "eps",
@@ -55,7 +55,7 @@ COLUMNS = (
 
 
 def sweep_document(sweep: SweepResult, *, per_protocol: bool = False) -> Document:
-    """Return who wins where: one table for each k, with the best method of each protocol if `per_protocol`."""
+    """Return the winners: a table for each k, with the best method of each protocol if `per_protocol`."""
     question = sweep.question
     return Document(
         title=f"Pairs with the lowest {question.metric} error",
@@ -76,7 +76,7 @@ def sweep_document(sweep: SweepResult, *, per_protocol: bool = False) -> Documen
 
 
 def answer_sentence(sweep: SweepResult) -> str:
-    """Return which pairs win in how many cells, and how many winners are sure."""
+    """Return the number of cells won by each pair, and the number of certain winners."""
     cells, metric = len(sweep.cells), sweep.question.metric
     wins = Counter((cell.winner.protocol, cell.winner.method) for cell in sweep.cells).most_common()
     certain = sum(not cell.tied_with(cell.winner) for cell in sweep.cells)
@@ -108,7 +108,7 @@ def _cell_sentence(sweep: SweepResult) -> str:
 
 
 def _note_sentences(sweep: SweepResult) -> list[str]:
-    """Return what the marks mean, and what the cells rest on."""
+    """Return the meaning of the marks, and the source of the cells."""
     question = sweep.question
     return [
         f"*: no other method is within 5 %, or cannot be told from it over {question.repetitions} repetitions.",
@@ -151,9 +151,9 @@ def _row(names: tuple[str, ...], winners: list[tuple[Cell, Winner]], *, per_prot
 
 
 def _records(sweep: SweepResult) -> Records:
-    """Return a row for the winner of each cell, one for that of each protocol in it, and one for every pair.
+    """Return rows for each cell: for its winner, for the winner of each protocol, and for each pair.
 
-    Each says what was simulated: rows of several sweeps can be put together.
+    Each row has the settings of the simulation, so rows of several sweeps can be joined.
     """
     rows: list[tuple[Scalar, ...]] = []
     for cell in sweep.cells:
@@ -170,7 +170,7 @@ def _records(sweep: SweepResult) -> Records:
 
 
 def _data(sweep: SweepResult) -> dict[str, Json]:
-    """Return every cell, the error of every pair included."""
+    """Return all cells, with the errors of all pairs."""
     question = sweep.question
     return {
         "request": {

@@ -1,1 +1,1 @@
-"""Clients: real files in two languages, into which the numbers of one collection are filled."""
+"""Clients: template files in two languages, filled with the numbers of a collection."""

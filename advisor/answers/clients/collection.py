@@ -1,4 +1,4 @@
-"""One collection with its numbers filled into the client of its protocol, in Python and in JavaScript."""
+"""The client of a collection, in Python and in JavaScript: the client of its protocol with the numbers filled in."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from simulator.hashing import DEFAULT_HASH
 from simulator.methods import POSTPROCESSORS, possible
 from simulator.methods.summaries import SUMMARIES
 
-WIDTH = 110  # of the lines that are filled in
+WIDTH = 110  # width of the lines that are filled in
 HASHED = ("blh", "olh")
-# Protocols whose clients differ in their constants alone.
+# Protocols whose clients differ only in their constants.
 FOLDERS = {"rappor": "bits", "oue": "bits", "the": "bits", "blh": "hashing", "olh": "hashing", "tree_half": "tree"}
 
 
 def environment(package: str, mark: str = "") -> jinja2.Environment:
-    """Return the templates of a package; code runs as it is, for statements are comments, which begin with a mark."""
+    """Return the templates of a package; they run as code, because statements are comments that begin with a mark."""
     return jinja2.Environment(  # noqa: S701 - nothing here is HTML
         loader=jinja2.PackageLoader(package),
         block_start_string=f"{mark}{{%",
@@ -41,14 +41,14 @@ ENVIRONMENTS = {f"client.{suffix}": environment(__package__, mark) for suffix, m
 
 @dataclass(frozen=True)
 class ShuffledCollection:
-    """What shuffled reports promise together, where the budget of one report rests on that."""
+    """The guarantee of shuffled reports, if the budget of a report depends on it."""
 
     epsilon: float
     delta: float
-    n: int  # users who send one honest report each
+    n: int  # number of users who send an honest report each
 
     def text(self, budget: object) -> str:
-        """Return the promise's condition, and the promise where the condition fails."""
+        """Return the condition of the guarantee, and the guarantee if the condition fails."""
         return (
             f"This budget rests on a shuffler: shuffled with one honest report from each of {self.n:,} users, a report "
             f"keeps ε = {self.epsilon:g} and δ = {self.delta:g}. With fewer honest reports that promise is broken. "
@@ -58,9 +58,9 @@ class ShuffledCollection:
 
 @dataclass(frozen=True)
 class CodedCollection:
-    """What is collected: a protocol of this package with its settings, a method, and the answers there are.
+    """A collection: a protocol of this package with its settings, a method, and the possible answers.
 
-    Raises ValueError if the protocol has no client, or the method is not one that goes with its reports.
+    Raises ValueError if the protocol has no client, or the method does not fit its reports.
     """
 
     protocol: str
@@ -78,7 +78,7 @@ class CodedCollection:
                 f"code writes one method, and {method} is of draws from what is known: name a method instead, "
                 f"--protocol {protocol} --method eb_ns --eps {self.epsilon:g} --k {self.k}"
             )
-        # Of other packages a server has the methods that are installed, and none that were registered here.
+        # A server has the installed methods of other packages, but none that were registered here.
         if protocol not in BUILDERS or method in REGISTERED:
             missing = method if protocol in BUILDERS else protocol
             raise ValueError(f"there is no code of {missing}; ldp-advise explain {missing} shows how to use it")
@@ -100,12 +100,12 @@ class CodedCollection:
 
     @property
     def ordered(self) -> bool:
-        """Whether the answers are taken to be in an order."""
+        """Whether the answers are treated as ordered."""
         return self.parameters.protocol.ordered_only or POSTPROCESSORS[self.method].uses_order
 
     @property
     def rests_on(self) -> str:
-        """What its budget rests on besides the clients, in sentences; nothing without a shuffler."""
+        """Conditions of its budget other than the clients, in sentences; nothing without a shuffler."""
         return "" if self.shuffled is None else self.shuffled.text(self.parameters.epsilon)
 
     def __str__(self) -> str:
@@ -132,7 +132,7 @@ def client_file(collection: CodedCollection, name: str = "client.py") -> str:
 
 
 def _constants(collection: CodedCollection, name: str) -> Iterator[str]:
-    """Yield the lines that give the constants of a client their values."""
+    """Yield the lines that assign the constants of a client."""
     yield _assignment(Constant("K", collection.k, "possible answers"), name)
     if name == "client.py":
         yield f"EPSILON = {collection.parameters.epsilon}  # what one report may spend"
@@ -144,7 +144,7 @@ def _constants(collection: CodedCollection, name: str) -> Iterator[str]:
 
 
 def _assignment(constant: Constant, name: str) -> str:
-    """Return an assignment with its meaning: beside it, or above it where the line would be long."""
+    """Return an assignment with its meaning: beside it, or above it if the line would be long."""
     value: Number | list[int] = list(constant.value) if isinstance(constant.value, tuple) else constant.value
     if name == "client.py":
         text, comment = f"{constant.name} = {value}", f"  # {constant.meaning}"

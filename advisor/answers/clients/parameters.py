@@ -1,4 +1,4 @@
-"""The constants of clients: what a protocol is at one budget and one domain size, in whole numbers."""
+"""Constants of clients: a protocol at a given budget and domain size, in whole numbers."""
 
 from __future__ import annotations
 
@@ -25,49 +25,49 @@ from simulator.protocols.square_wave import SquareWave
 from simulator.protocols.subset import SubsetSelection
 from simulator.protocols.tree import Tree
 
-WORD = 2**64  # what clients draw: whole numbers below it
-BITS = 256  # of the lower bound of e^x after the point
-DIGITS = 40  # of logarithms, before they are rounded up to `SHOWN`
+WORD = 2**64  # clients draw whole numbers below it
+BITS = 256  # fractional bits of the lower bound of e^x
+DIGITS = 40  # digits of logarithms, before they are rounded up to `SHOWN`
 SHOWN = 22
 
 
 def exact(epsilon: float) -> Fraction:
-    """Return a budget as it is written: 0.1 is one tenth, not the float next to it."""
+    """Return a budget as an exact decimal fraction: 0.1 is 1/10, not the nearest float."""
     return Fraction(repr(float(epsilon)))
 
 
 @lru_cache(maxsize=256)
 def exp_below(x: Fraction) -> Fraction:
-    """Return a fraction that is at most e^x for x of at least 0, and within 2^-200 of it relatively.
+    """Return a fraction that is at most e^x for x >= 0; its relative error is at most 2^-200.
 
-    The terms of the series are positive, so that each partial sum lies below; what is cut off lies below too.
+    The terms of the series are positive, so each partial sum is a lower bound. Truncated terms keep it a lower bound.
     """
     total, term, index = Fraction(1), Fraction(1), 1
     while term * 2**BITS > 1 or index <= x:
-        term = Fraction(int(term * x / index * 2 ** (2 * BITS)), 2 ** (2 * BITS))  # cut off: fractions stay short
+        term = Fraction(int(term * x / index * 2 ** (2 * BITS)), 2 ** (2 * BITS))  # truncated: fractions stay short
         total += term
         index += 1
     return Fraction(int(total * 2**BITS), 2**BITS)
 
 
 def threshold(epsilon: float, true_odds: int, false_odds: int) -> int:
-    """Return the largest T out of 2^64 with which symbols of the one kind are at most e^epsilon times as likely.
+    """Return the largest T out of 2^64 for which true symbols are at most e^epsilon times as likely as false symbols.
 
-    own, other: symbols that share T / 2^64 evenly, and symbols that share the rest of 1.
+    true_odds, false_odds: number of symbols that share T / 2^64 evenly, and of symbols that share the rest of 1.
 
-    T is rounded down, so that T / own is at most e^epsilon times (2^64 - T) / other.
+    T is rounded down, so that T / true_odds is at most e^epsilon times (2^64 - T) / false_odds.
     """
     e = exp_below(exact(epsilon))
     return int(WORD * true_odds * e / (true_odds * e + false_odds))
 
 
 def ratio(chance: int, own: int, other: int) -> Fraction:
-    """Return how much likelier each of `own` symbols is than each of the others, for a threshold `chance`."""
+    """Return the ratio of the probability of each of `own` symbols to that of each other, for a threshold `chance`."""
     return Fraction(chance * other, (WORD - chance) * own)
 
 
 def log_above(number: Fraction) -> str:
-    """Return the logarithm of a fraction of at least 1 as a decimal that is not below it.
+    """Return the logarithm of a fraction of at least 1 as a decimal, rounded up.
 
     >>> log_above(Fraction(2))
     '0.6931471805599453094173'
@@ -77,20 +77,20 @@ def log_above(number: Fraction) -> str:
         up.create_decimal(number.numerator),
         Context(prec=DIGITS, rounding=ROUND_FLOOR).create_decimal(number.denominator),
     )
-    # Decimal.ln is rounded to the nearest, so that one unit in the last place is added.
+    # Decimal.ln rounds to the nearest, so a unit in the last place is added.
     return format(Context(prec=SHOWN, rounding=ROUND_CEILING).plus(up.next_plus(up.ln(above))).normalize(), "f")
 
 
 P = TypeVar("P", bound=StandardProtocol)
 Number = int | tuple[int, ...]
 NOISE_UNIT = 2**40  # denominator of the rate of discrete noise
-STEPS = 512  # steps of the grid, at least, in one scale of the noise over 2 (of cells that hold 0 or 1)
+STEPS = 512  # minimum of grid steps per half a scale of the noise (for cells that hold 0 or 1)
 OUT_OF = "out of 2^64: probability that the report supports the own value"
 
 
 @dataclass(frozen=True)
 class Constant:
-    """A number of a client, and what it is."""
+    """A constant of a client, with its meaning."""
 
     name: str
     value: Number
@@ -100,21 +100,21 @@ class Constant:
 
 @dataclass(frozen=True)
 class Parameters:
-    """What a client is made of."""
+    """Constants of a client."""
 
     protocol: StandardProtocol
     constants: tuple[Constant, ...]
-    # largest ratio of the probabilities of any report under two values; None for `she`, whose ratio is e to a fraction
+    # largest ratio of the probabilities of a report under two values; None for `she`, whose ratio is e to a fraction
     ratio: Fraction | None
     exponent: Fraction | None = None
 
     @property
     def epsilon(self) -> str:
-        """The budget as it was given."""
+        """The given budget."""
         return repr(float(self.protocol.epsilon)).removesuffix(".0")
 
     def whole(self, name: str) -> int:
-        """Return a constant that is one number."""
+        """Return a constant that is a single number."""
         (value,) = (each.value for each in self.constants if each.name == name)
         if not isinstance(value, int):
             raise TypeError(f"{name} is several numbers")
@@ -129,7 +129,7 @@ class Parameters:
 
     @property
     def exact_epsilon(self) -> str:
-        """The budget that a report really spends, rounded up: at most `epsilon`."""
+        """The exact budget of a report, rounded up: at most `epsilon`."""
         if self.ratio is not None:
             return log_above(self.ratio)
         digits, exponent = 22, self.exponent or Fraction(0)
@@ -140,7 +140,7 @@ class Parameters:
 def parameters(key: str, k: int, epsilon: float, hashing: str | None = None) -> Parameters:
     """Return the constants of a protocol of this package.
 
-    Raises KeyError if it is not one of ours, and ValueError if `k` or `epsilon` is outside its range.
+    Raises KeyError for a protocol of another package, and ValueError if `k` or `epsilon` is outside its range.
     """
     kind: Callable[..., StandardProtocol] = PROTOCOLS[key]
     values = BUILDERS[key](kind(k, epsilon) if hashing is None else kind(k, epsilon, hash=hashing))
@@ -150,9 +150,9 @@ def parameters(key: str, k: int, epsilon: float, hashing: str | None = None) -> 
 
 
 def narrowed(protocol: StandardProtocol, kind: type[P]) -> P:
-    """Return a protocol that is of a kind.
+    """Return the protocol, typed as `kind`.
 
-    Raises TypeError if it is not.
+    Raises TypeError if it is not an instance of `kind`.
     """
     if not isinstance(protocol, kind):
         raise TypeError(f"{protocol.key} is no {kind.__name__}")
@@ -160,9 +160,9 @@ def narrowed(protocol: StandardProtocol, kind: type[P]) -> P:
 
 
 def _two_kinds(protocol: StandardProtocol, near: int, far: int, *constants: Constant) -> Parameters:
-    """Return the constants of reports of two kinds, all of a kind equally likely.
+    """Return the constants of a protocol with two kinds of reports; reports of the same kind are equally likely.
 
-    near, far: how many reports support the own value, and how many do not.
+    near, far: number of reports that support the user's value, and of those that do not.
     """
     own = threshold(protocol.epsilon, near, far)
     return Parameters(protocol, (*constants, Constant("OWN", own, OUT_OF, word=True)), ratio(own, near, far))
@@ -173,7 +173,7 @@ def _grr(protocol: StandardProtocol) -> Parameters:
 
 
 def _bits(protocol: StandardProtocol, own: int, other: int) -> Parameters:
-    """Return the constants of bits that are 1 with these probabilities, which differ in the bits of two values."""
+    """Return the constants of bit vectors; two values differ in the probabilities of two bits."""
     constants = (
         Constant("OWN", own, "out of 2^64: probability that the own bit is 1", word=True),
         Constant("OTHER", other, "out of 2^64: probability that any other bit is 1", word=True),
@@ -238,7 +238,7 @@ def _projective(protocol: StandardProtocol) -> Parameters:
 
 
 def _field_constants(order: int) -> tuple[Constant, ...]:
-    """Return what a field of so many elements needs that is not that of numbers modulo a prime."""
+    """Return the extra constants of a field with `order` elements; none for integers modulo a prime."""
     prime = smallest_divisor(order)
     if prime == order:
         return ()
@@ -297,7 +297,7 @@ def _summation(protocol: StandardProtocol) -> Parameters:
         Constant("RATE", rate, "noise of z steps has probability in proportion to exp(-|z| RATE / UNIT)"),
         Constant("UNIT", NOISE_UNIT, "denominator of RATE"),
     )
-    # Two values differ in two cells, by one, that is by GRID steps, each.
+    # Two values differ in two cells, by 1 each, which is GRID steps.
     return Parameters(protocol, constants, None, Fraction(2 * grid * rate, NOISE_UNIT))
 
 

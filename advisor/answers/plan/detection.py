@@ -1,13 +1,14 @@
-"""How many users, or which ε, to tell a small frequency from 0: by formula, then settled by simulation.
+"""Number of users, or ε, to detect a small frequency: by formula, then refined by simulation.
 
-The raw estimate of the value is above the threshold that one in 20 collections passes with any of the k categories that
-nobody holds (`simulator.detection`), with probability 0.8. For normal estimates that is the case where
+The threshold is exceeded in one of 20 collections by any of the k categories if no user holds them
+(`simulator.detection`). The raw estimate of the value must exceed it with probability 0.8. For normal estimates, this
+holds if
 
     frequency = threshold + z(0.8) sd(frequency),
 
-and n or ε is found by bisection. Simulation settles what is not normal about it. Where supports are few, their exact
-law takes the place of the normal one. Power is a sawtooth over n there, as the threshold is a whole number: the answer
-is the least n from which on the power holds, and nothing is left to simulate.
+and n or ε is found by bisection. Simulation corrects deviations from the normal law. If supports are few, their exact
+law replaces the normal law. The power is then a sawtooth over n, as the threshold is a whole number. The answer is the
+least n from which on the power holds, and no simulation is needed.
 """
 
 from __future__ import annotations
@@ -30,14 +31,14 @@ from simulator.ranking import preference
 from simulator.seeding import rng_for
 
 PRECISION = 0.02  # relative standard error of the miss rate: 0.4 points of power
-CELLS = 20_000_000  # categories x repetitions that are simulated for one place, at most
-MOST = 10_000  # what the precision takes for one value that is missed in 0.2 of the runs
-SETTLED = 3  # protocols that are settled where none was named, at most: the formula may be wrong about the first
+CELLS = 20_000_000  # maximum of categories x repetitions simulated for a place
+MOST = 10_000  # repetitions that the precision requires for a value that is missed in 0.2 of the runs
+SETTLED = 3  # maximum of protocols simulated if none was named: the formula may be wrong about the first
 HALVINGS = 60
 
 
 def detection_rows(question: PlanQuestion, *, instant: bool = False) -> tuple[float | None, tuple[PlanRow, ...], Curve]:
-    """Return the answer by formula, what each protocol needs (the best, and those named, simulated), and the curve."""
+    """Return the answer by formula, the need of each protocol (simulated for the best and the named), and the curve."""
     rows = [_by_formula(question, name) for name in question.protocols]
     rows = _ranked(question, rows)
     first = rows[0].value
@@ -48,7 +49,7 @@ def detection_rows(question: PlanQuestion, *, instant: bool = False) -> tuple[fl
 
 
 def _settled(question: PlanQuestion, rows: list[PlanRow]) -> list[PlanRow]:
-    """Return the rows settled: all that were named, else the first until no formula says that another needs less."""
+    """Return rows refined by simulation: all named protocols, else the first until by formula no other needs less."""
     if question.restricted:
         return _ranked(question, [settle(question, row) for row in rows])
     done: list[PlanRow] = []
@@ -59,7 +60,7 @@ def _settled(question: PlanQuestion, rows: list[PlanRow]) -> list[PlanRow]:
 
 
 def _ranked(question: PlanQuestion, rows: list[PlanRow]) -> list[PlanRow]:
-    """Return the rows, least need first, behind the one to use: what it detects there decides, as errors do."""
+    """Return the rows by need after the row to use: what it detects there decides, as errors do."""
     by_need = sorted(rows, key=_need)
     value = by_need[0].value
     if value is None or by_need[0].met_at_once:
@@ -76,7 +77,7 @@ def _need(row: PlanRow) -> tuple[bool, float]:
 
 
 def _exact(question: PlanQuestion, protocol: str, value: float) -> bool:
-    """Return whether the formula gives the answer itself: a number of users that the budget does not depend on."""
+    """Return whether the formula gives the exact answer: a number of users on which the budget does not depend."""
     if question.n is not None or question.shuffled is not None:
         return False
     return few_supports(question.oracle(protocol, value), round(value)) is not None
@@ -91,7 +92,7 @@ def _power(question: PlanQuestion, protocol: str, x: float) -> float:
 def _by_formula(question: PlanQuestion, protocol: str) -> PlanRow:
     low, high = question.range
     if question.n is None:
-        low = max(low, math.ceil(1 / question.target - ROUNDING))  # a frequency below one user is none
+        low = max(low, math.ceil(1 / question.target - ROUNDING))  # a frequency below one user is 0
     power = partial(_power, question, protocol)
     value: float | None = high
     if power(high) < POWER:
@@ -113,10 +114,10 @@ def _by_formula(question: PlanQuestion, protocol: str) -> PlanRow:
 def miss_rates(
     protocol: str, k: int, epsilon: float, n: int, frequency: float, seed: int, first: int, repetitions: int
 ) -> NDArray[np.float64]:
-    """Return for each repetition the share of values of that frequency which the test does not tell from 0.
+    """Return for each repetition the share of values with that frequency that the test does not detect.
 
     As many values as fit have the frequency (at least one, at most half of the domain and half of the users); the
-    others share the rest evenly.
+    other values share the rest evenly.
     """
     oracle = frequency_oracles()[protocol](k, epsilon)
     users = max(1, round(n * frequency))
@@ -134,7 +135,7 @@ def miss_rates(
 
 
 def settle(question: PlanQuestion, row: PlanRow) -> PlanRow:
-    """Return a row of the formula settled by simulation; one out of reach, or of an exact law, is left as it is."""
+    """Return a row refined by simulation; a row out of reach, or with an exact law, is returned unchanged."""
     if row.value is None or _exact(question, row.protocol, row.value):
         return row
     k, low, high = question.frequencies.k, *question.range
@@ -143,7 +144,7 @@ def settle(question: PlanQuestion, row: PlanRow) -> PlanRow:
         epsilon, n = question.budget(row.protocol, x), question.users(x)
         return miss_rates(row.protocol, k, epsilon, n, question.target, question.seed, first, repetitions)
 
-    # A frequency below one user is none.
+    # A frequency below one user is 0.
     least = max(low, 1 / question.target) if question.n is None else low
     place = crossing(
         measure,

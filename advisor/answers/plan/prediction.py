@@ -62,9 +62,9 @@ class PlanPrediction:
 def first_answers(
     question: PlanQuestion, assumed: Histogram | None = None, *, least: float | None = None
 ) -> PlanPrediction:
-    """Predict every pair along the range that the model covers; nothing where it does not know the metric.
+    """Predict all pairs along the range that the model covers; nothing if the model does not know the metric.
 
-    assumed: what stands for the frequencies; by default their profile.
+    assumed: substitute for the frequencies; by default their profile.
     least: return only needs, without intervals and curves, and look no lower than the first place at or below this:
         a need there is given as at most this, not exactly. (Describing a large domain takes long.)
     """
@@ -122,7 +122,7 @@ def first_answers(
 
 
 def _choice(rows: Mapping[Pair, PlanRow], look_up: Callable[[float], LookUp]) -> Pair | None:
-    """Return the pair that a look-up names at what it needs itself; failing that, the one that needs least."""
+    """Return the pair that a look-up names at the pair's need; otherwise the pair with the least need."""
     least = min(rows.values(), key=lambda row: row.need, default=None)
     if least is None or least.value is None:
         return None if least is None else least.pair

@@ -27,7 +27,7 @@ class PlanRow:
     # protocol, method: the pair; the method is None for a detection, which is by the raw estimate
     protocol: str
     method: str | None
-    # value, low, high: the unknown and its 95 % interval; None where no value in the range reaches the target
+    # value, low, high: the unknown and its 95 % interval; None if no value in the range reaches the target
     value: float | None
     low: float | None
     high: float | None
@@ -76,7 +76,7 @@ class PlanResult:
     """The answer: how many users, or which ε."""
 
     question: PlanQuestion  # what was asked
-    # The first answer, predicted or by formula, before anything was simulated; None where there is none
+    # The first answer, predicted or by formula, before any simulation; None without such an answer
     first: float | None
     rows: tuple[PlanRow, ...]  # what each pair needs, least first; pairs that do not reach the target last
     # Where no pair that was asked for reaches the target: the best one of the whole menu that does

@@ -96,7 +96,7 @@ class Search:
         return min(max(high if row.value is None else row.value, low), high)
 
     def _fits(self, pair: Pair, x: float) -> bool:
-        """Tell whether the method is for estimates of the protocol, with the unknown at x."""
+        """Return whether the method is for estimates of the protocol, with the unknown at x."""
         question = self._question
         protocol, domain = question.oracle(pair[0], x), Domain(question.frequencies.ordered)
         return possible(POSTPROCESSORS[pair[1]], protocol, domain, question.users(x))

@@ -23,7 +23,7 @@ LEVEL = 0.95
 
 
 def post_process(advice: Ranking, estimate: ArrayLike, method: str | None = None) -> FloatArray:
-    """Return raw frequencies ``(..., k)`` post-processed by the advised method or another one (see `Advice.apply`)."""
+    """Return raw frequencies ``(..., k)`` post-processed by the advised or another method (see `Advice.apply`)."""
     return _processed(
         observed_as(advice, estimate), advice.best.method if method is None else resolve("method", method)
     )
@@ -108,7 +108,7 @@ def frequency_interval(estimate: FloatArray, covariance: Covariance) -> tuple[Fl
 def applied_columns(advice: Ranking, observed: Observed | None = None) -> dict[str, FloatArray]:
     """Return what was collected: raw, post-processed, and the interval of the true frequency, ``(k,)`` each.
 
-    observed: a collection with the advised protocol; None for the one that the advice is about.
+    observed: a collection with the advised protocol; None for the collection that the advice is about.
 
     Raw estimate and interval are NaN where the protocol has no raw estimate.
 

@@ -1,4 +1,4 @@
-"""From simulated errors to advice: who competes, who is first, and the rows to compare with."""
+"""Advice from simulated errors: the competing pairs, their order, and the rows for comparison."""
 
 from __future__ import annotations
 
@@ -37,37 +37,37 @@ from simulator.ranking import (
     without_rounding,
 )
 
-OTHERS_REPETITIONS = 20  # for the protocols that were not used: they are for the next round
+OTHERS_REPETITIONS = 20  # repetitions for protocols that were not used: they are for the next round
 RAW, PER_CATEGORY = "none", "mae"
-SAME_RESULT = 1.005  # times the error up to which two results are the same
-ROUNDING = 5e-4  # of a sum of frequencies: below it nobody sees that it is not 1
+SAME_RESULT = 1.005  # ratio of errors up to which two results are equal
+ROUNDING = 5e-4  # tolerance of a sum of frequencies: smaller deviations from 1 are not visible
 
 
 @dataclass(frozen=True)
 class Contest:
-    """Who competes for the rows of one table, and what decides it."""
+    """The pairs that compete for the rows of a table, and the data that decide."""
 
     metric: str
     experiment: Experiment
     runs: Runs  # the repetitions that decide
     menu: tuple[Pair, ...]  # the pairs that compete
     default: Pair  # the usual choice
-    over_truths: bool = False  # whether the truth is not known, and populations stand for what it may be
-    about_estimate: bool = False  # whether it is about what was collected, not about another collection
-    costs: Mapping[str, Cost] = field(default_factory=dict)  # of a report, by protocol
-    judged: bool = False  # whether the errors are of what methods make of it, and not of simulated collections
+    over_truths: bool = False  # whether the truth is unknown, and populations represent possible truths
+    about_estimate: bool = False  # whether it is about the collected estimate, not about another collection
+    costs: Mapping[str, Cost] = field(default_factory=dict)  # cost of a report, by protocol
+    judged: bool = False  # whether the errors are those of post-processing the estimate, not of simulated collections
 
     @property
     def power(self) -> int:
-        """Of which root of errors means are taken: squared ones, over populations, are decided by few of these."""
+        """The root of errors that is averaged: few populations dominate the mean of squared errors."""
         return 2 if self.over_truths and METRICS[self.metric].unit == SQUARED else 1
 
     def errors(self, pair: Pair) -> NDArray[np.float64]:
-        """Return the errors of a pair; what is below the floor is rounding, and no error."""
+        """Return the errors of a pair; errors below the floor are rounding and become 0."""
         return without_rounding(self.runs.column(pair, self.metric), METRICS[self.metric].unit)
 
     def ranked_errors(self, pair: Pair) -> NDArray[np.float64]:
-        """Return what a pair is ranked by: its errors, or for each population their mean, or its root."""
+        """Return the ranking values of a pair: its errors, or for each population their mean, or its root."""
         return self._ranked(self.errors(pair))
 
     def _ranked(self, errors: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -77,11 +77,11 @@ class Contest:
         return result
 
     def mean(self, errors: NDArray[np.float64]) -> float:
-        """Return the mean error of `figures` alone."""
+        """Return only the mean error of `figures`."""
         return mean_error(self._ranked(errors)).error ** self.power
 
     def figures(self, errors: NDArray[np.float64]) -> MeanError:
-        """Return the mean error and its 95 % interval; over several populations, the range of what may be the truth."""
+        """Return the mean error and its 95 % interval; for several populations, it covers the possible truths."""
         if not self.over_truths:
             return mean_error(errors)
         rows = self._ranked(errors)
@@ -90,14 +90,14 @@ class Contest:
         return plain._replace(error=mean**self.power, low=low**self.power, high=high**self.power)
 
     def ratio(self, errors: NDArray[np.float64], reference: NDArray[np.float64]) -> Ratio:
-        """Compare errors: about an estimate, what is unknown of the truth is in the interval."""
+        """Return the ratio of errors; for an estimate, the interval includes uncertainty about the truth."""
         compare = ratio_over_truths if self.over_truths and self.about_estimate else paired_ratio
         value, low, high = compare(errors, reference)
         return Ratio(value**self.power, low**self.power, high**self.power)
 
     @cached_property
     def ranked(self) -> dict[Pair, NDArray[np.float64]]:
-        """What each pair of the menu is ranked by."""
+        """The ranking values of each pair of the menu."""
         return {pair: self.ranked_errors(pair) for pair in self.menu}
 
     @cached_property
@@ -108,12 +108,12 @@ class Contest:
 
     @cached_property
     def leader(self) -> Pair:
-        """The pair which all are compared with. Ranking in tiers is not by error alone."""
+        """The pair with which all pairs are compared. Tiers do not depend only on the error."""
         return leading(self.ranked)
 
     @cached_property
     def probabilities(self) -> dict[Pair, float]:
-        """How likely each pair is as good as the best; only draws from what may be the truth can tell."""
+        """Probability that each pair is as good as the best; it needs draws of possible truths."""
         errors = {pair: self.errors(pair) for pair in self.menu}
         return probabilities(errors) if self.judged and len(self.menu) > 1 else {}
 
@@ -121,11 +121,11 @@ class Contest:
 def contests(
     metric: str, request: Request, experiment: Experiment, runs: Runs, judged: Runs | None = None
 ) -> tuple[Contest, ...]:
-    """Return the contest for one metric of a request; about an estimate, a second one for the next round.
+    """Return the contest for a metric of a request; for an estimate, also a second contest for the next round.
 
-    There is no second one where constraints exclude all protocols for it.
+    There is no second contest if constraints exclude all its protocols.
 
-    judged: the errors of what methods make of the estimate, if its populations tell them.
+    judged: the errors of post-processing the estimate, if its populations determine them.
 
     Raises InputError if no pair has a finite error.
     """
@@ -153,16 +153,16 @@ def contests(
 
 
 def _sound(metric: str, runs: Runs) -> list[Pair]:
-    """Return the pairs that have a finite error, and so has the raw estimate of their protocol, if it has one."""
+    """Return the pairs with a finite error; the raw estimate of their protocol, if any, also has a finite error."""
     able = {pair for pair, errors in runs.of(metric).items() if np.isfinite(errors).all()}
     faulty = {protocol for protocol, method in runs.errors if method == RAW and (protocol, method) not in able}
     return [pair for pair in runs.errors if pair in able and pair[0] not in faulty]
 
 
 def _proper_first(standings: tuple[Standing, ...]) -> tuple[Standing, ...]:
-    """Return them with the best of those in front whose frequencies are proper, where that costs at most 2 % of error.
+    """Return the standings with the best pair of proper frequencies first, if it costs at most 2 % of error.
 
-    Of several that make the same of the estimate, a method comes before a summary of draws, and the usual one first.
+    Among pairs with the same result, a method comes before a summary of draws, and the usual method first.
     """
     lowest = min(standing.ratio.value for standing in standings)
     tier = [standing for standing in standings if standing.rank == 1 and POSTPROCESSORS[standing.pair[1]].is_proper]
@@ -179,7 +179,7 @@ def _proper_first(standings: tuple[Standing, ...]) -> tuple[Standing, ...]:
 
 
 def _total(request: Request, method: str) -> float | None:
-    """Return the sum of the frequencies that a method makes of the estimate that was collected; None where it is 1."""
+    """Return the sum of the frequencies after a method is applied to the collected estimate; None if it is 1."""
     if request.collected is None or not request.judged or POSTPROCESSORS[method].sums_to_one:
         return None
     total = float(POSTPROCESSORS[method].apply(replace(request.collected.observed, domain=request.domain)).sum())
@@ -187,12 +187,12 @@ def _total(request: Request, method: str) -> float | None:
 
 
 def others_repetitions(populations: int, repetitions: int) -> int:
-    """Return how many repetitions the protocols get that were not used: at most one for each population."""
+    """Return the number of repetitions for protocols that were not used: at most one per population."""
     return min(OTHERS_REPETITIONS, repetitions, populations if populations > 1 else repetitions)
 
 
 def ranking_of(request: Request, table: tuple[Contest, ...]) -> Ranking:
-    """Return the ranking of a contest, and that of the next round."""
+    """Return the ranking of a contest, with the ranking of the next round."""
     contest, *later = table
     experiment, metric = contest.experiment, contest.metric
     rows = tuple(_row(standing, contest, request) for standing in contest.standings)
@@ -227,7 +227,7 @@ def ranking_of(request: Request, table: tuple[Contest, ...]) -> Ranking:
 
 
 def _left_out(contest: Contest) -> list[str]:
-    """Return a sentence for each method that has no finite error with some protocols."""
+    """Return a sentence for each method without a finite error for some protocols."""
     protocols: dict[str, list[str]] = {}
     runs, sound = contest.runs, set(_sound(contest.metric, contest.runs))
     for protocol, method in runs.of(contest.metric):
@@ -290,16 +290,16 @@ def _baseline(kind: str, pair: Pair, contest: Contest) -> Baseline:
 
 
 def _errors_without_data(metric: str, experiment: Experiment) -> NDArray[np.float64]:
-    """Return ``(populations, 2)`` errors of two answers that use no data: equal frequencies, and 0 for all."""
+    """Return ``(populations, 2)`` errors of two answers without data: equal frequencies, and 0 for all."""
     measure, k = experiment.metrics[metric], experiment.counts.shape[-1]
     answers = np.stack([np.full(k, 1 / k), np.zeros(k)])
     return np.stack([measure(answers, row / experiment.n) for row in experiment.populations])
 
 
 def _beats(contest: Contest, first: Recommendation, without_data: NDArray[np.float64]) -> bool:
-    """Tell whether the error of the first row, interval included, is below that of both answers without data.
+    """Return whether the error of the first row, including its interval, is below that of both answers without data.
 
-    Over several populations, what is compared is the error and that without data of the same population.
+    With several populations, the error is compared with the error without data for the same population.
     """
     errors = contest.errors(first.pair)
     if not contest.over_truths:

@@ -1,4 +1,4 @@
-"""The frequencies of one collection: what they are, what was estimated raw, and what the answer makes of it."""
+"""The frequencies of a collection: true, raw estimate, and post-processed by the recommended method."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ def _recommendations(request: Request, answer: ranking.LookUp) -> tuple[Recommen
 
 
 def _by_shape(case: _Case, answer: ranking.LookUp, pair: tuple[str, str]) -> tuple[tuple[str, float], ...]:
-    """Return for a skew the error of a pair for each of the shapes that it stands for."""
+    """Return for a skew the error of a pair for each shape that the skew represents."""
     if not isinstance(case.frequencies, AssumedSkew):
         return ()
     row = next(row for row in answer.rows if (row.protocol, row.method) == pair)

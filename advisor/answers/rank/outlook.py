@@ -15,7 +15,7 @@ from simulator import PROTOCOLS
 from simulator.detection import detectable
 
 EPSILONS = (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0)
-STOPS = 9  # budgets: those nearest to the one that was asked about, and that one
+STOPS = 9  # number of budgets: the budget of the question and its neighbours
 FACTORS = (0.01, 0.1, 1 / 3, 1.0, 3.0, 10.0, 100.0)  # of the number of users
 LARGE_DOMAIN = 4096  # above it a prediction takes so long that there are half as many stops and users
 
@@ -51,7 +51,7 @@ class Expectation:
         )
 
     def smallest(self, k: int) -> float | None:
-        """Return the smallest frequency that the protocol detects among k categories; None where there is none."""
+        """Return the smallest frequency that the protocol detects among k categories; None if there is none."""
         least = detectable(PROTOCOLS[self.protocol](k, self.epsilon), self.n)
         return None if least is None or least > 1 else least
 
@@ -65,8 +65,8 @@ class Outlook:
     """What is expected at other budgets and numbers of users."""
 
     ranking: Ranking
-    points: tuple[tuple[Expectation, ...], ...]  # by budget, then by users; at least the question's own
-    at: tuple[int, int]  # where the question stands among them
+    points: tuple[tuple[Expectation, ...], ...]  # by budget, then by users; at least the point of the question
+    at: tuple[int, int]  # indices of the question among them
     factor: float  # simulated over predicted error of the question, by which the predictions are multiplied
     covered: bool  # whether the model behind predictions covers the question
 
@@ -107,7 +107,7 @@ def outlook(ranking: Ranking, stops: Stops | None = None) -> Outlook | None:
 
 
 def _predicted(advice: Ranking, budgets: tuple[float, ...], users: tuple[float, ...]) -> list[list[Expectation]] | None:
-    """Return what the model predicts, by budget and by number of users; None where it does not cover the question.
+    """Return the predictions of the model, by budget and number of users; None if it does not cover the question.
 
     A question about what was collected has no other budget, and a pair of other packages no prediction.
     """

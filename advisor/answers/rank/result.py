@@ -1,4 +1,4 @@
-"""What comes out: frozen advice, its rows, and the rows every advice is measured against."""
+"""Frozen advice, its rows, and the baselines for comparison."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from simulator.seeding import rng_for
 from simulator.shuffler import CentralHistogram
 
 EVEN, ZERO = "equal frequencies", "0 for all categories"  # guesses without data
-USUAL_ON_LIKELIHOODS = "ems"  # where a protocol has no estimate
+USUAL_ON_LIKELIHOODS = "ems"  # the usual method if a protocol has no estimate
 
 
 class Recommendation(NamedTuple):
@@ -32,28 +32,28 @@ class Recommendation(NamedTuple):
     Attributes
     ----------
     rank, tier, tied
-        1 for all that are tied with the lowest error, else 1 and the number of lower errors; tier 1 for those that are
-        tied, 2 for the others; and whether it shares rank 1.
+        Rank: 1 for pairs tied with the lowest error, otherwise 1 plus the number of lower errors. Tier: 1 for tied
+        pairs, 2 for the others. Tied: whether the pair shares rank 1.
     protocol, method
         Names in the tables.
     error, error_low, error_high
         Mean error over the repetitions and its 95 % interval, in the metric's unit.
     standard_error, spread
-        Standard error of the mean, and standard deviation from one collection to the next.
+        Standard error of the mean, and standard deviation between collections.
     ratio_to_best, ratio_low, ratio_high
-        Error over that of the pair with the lowest mean error, paired, with its 95 % interval; None where the best has
-        no error at all.
+        Error divided by the error of the pair with the lowest mean error, paired, with its 95 % interval; None if that
+        error is 0.
     win_share
         Share of the repetitions in which this pair had the lowest error.
     repetitions
         Simulated collections behind the row.
     error_without_postprocessing
-        Mean error of the same protocol's raw estimate; None where it has none.
+        Mean error of the same protocol's raw estimate; None if the protocol has no raw estimate.
     equivalent_users
-        Users who would give the raw estimate of the same protocol this row's mean squared error (Wang et al., "Benefit
-        of post-processing"); None where the estimate itself is not changed or has no error.
+        Number of users with which the raw estimate of the same protocol has this row's mean squared error (Wang et
+        al., "Benefit of post-processing"); None if the method does not change the estimate or has no error.
     mean_absolute_error
-        Mean absolute error per category (frequency), whatever the metric.
+        Mean absolute error per category (frequency), for any metric.
     report_bits
         Size of one report.
     attack_success
@@ -62,17 +62,17 @@ class Recommendation(NamedTuple):
         For an estimate: probability that its error is within 2 % of the lowest; else None.
     origin
         For a look-up: ``"interpolated"`` between simulated cells, ``"asymptotic"`` past them, or ``"extrapolated"``
-        outside of what the grid covers; None for what was simulated. `standard_error`, `spread`, `win_share` and
-        `repetitions` are None where nothing was simulated.
+        outside the grid; None for simulated rows. `standard_error`, `spread`, `win_share` and `repetitions` are None
+        without a simulation.
     gain_random_value, gain_maximal
-        With a threat: by how much an attacker lifts the estimated frequencies of the targets, added up (Cao et al.
-        2021), with random reports and with those that help the targets most. None without a threat, and where a report
-        may claim anything, so that there is no bound.
+        With a threat: the attacker's gain, summed over the estimated frequencies of the targets (Cao et al. 2021),
+        with random reports and with the reports that help the targets most. None without a threat, and if reports
+        are not bounded, so that the gain has no bound.
     error_unattacked
-        With a threat: the mean error where nobody attacks and the method is told all the same that somebody may; the
-        other errors are those under the attack that gains most.
+        With a threat: the mean error without an attack, with the method still set for the threat. The other errors
+        are those under the attack with the largest gain.
     epsilon
-        Budget of one report: with a shuffler each protocol has its own.
+        Budget of one report; with a shuffler it differs between protocols.
     """
 
     rank: int
@@ -109,18 +109,18 @@ class Recommendation(NamedTuple):
 
 
 class Baseline(NamedTuple):
-    """A row that is always shown for comparison.
+    """A row for comparison, always shown.
 
     Attributes
     ----------
     kind
-        ``"raw"`` (estimate of the recommended protocol as it is), ``"uniform"`` (every category equally frequent, no
+        ``"raw"`` (raw estimate of the recommended protocol), ``"uniform"`` (all categories equally frequent, no
         data), ``"default"`` (OUE with Norm-Sub, the usual choice) or, with a shuffler, ``"central"`` (a trusted server
-        that adds noise to the counts once, at the same promise; `method` names the noise).
+        that adds noise to the counts once, with the same guarantee; `method` names the noise).
     protocol, method
         None for the uniform guess.
     error, error_low, error_high, ratio_to_best, ratio_low, ratio_high
-        As in `Recommendation`; the uniform guess has no interval of its own.
+        As in `Recommendation`; the uniform guess has no interval.
     """
 
     kind: str
@@ -135,14 +135,14 @@ class Baseline(NamedTuple):
 
 
 class OtherUsers(NamedTuple):
-    """The pair that a look-up names for another number of users.
+    """The best pair of a look-up for another number of users.
 
     Attributes
     ----------
     n, protocol, method
         That number, and the pair.
     verdict
-        What it is worth there, in the words of `Ranking.verdict`.
+        Its verdict there, with the values of `Ranking.verdict`.
     """
 
     n: int
@@ -157,16 +157,16 @@ class OtherUsers(NamedTuple):
 
 
 class Defence(NamedTuple):
-    """What a pair is worth that was chosen because of a threat.
+    """Gain and cost of the pair that was chosen because of a threat.
 
     Attributes
     ----------
     protocol, method
-        The pair with the lowest error where nobody attacks, remedies left out: what would be recommended otherwise.
+        The pair with the lowest error without an attack, remedies excluded: the recommendation without a threat.
     unattacked, attacked
-        Its error where nobody attacks, and under the attack.
+        Its error without an attack, and under the attack.
     best_unattacked, best_attacked
-        The same of the first pair of the ranking.
+        The same errors of the first pair of the ranking.
     """
 
     protocol: str
@@ -178,15 +178,15 @@ class Defence(NamedTuple):
 
 
 class SingleCategories(NamedTuple):
-    """The pair for single categories, where the first of a ranking gives up accuracy there.
+    """The pair for single categories, if the first pair of a ranking is less accurate for them.
 
     Attributes
     ----------
     protocol, method
         Names in the tables.
     ratio, ratio_low, ratio_high
-        Mean absolute error of the first pair of the ranking over that of this one, with its 95 % interval where both
-        were simulated.
+        Mean absolute error of the first pair of the ranking divided by that of this pair, with its 95 % interval if
+        both were simulated.
     """
 
     protocol: str
@@ -206,20 +206,20 @@ class Change(NamedTuple):
 
 
 class Why(NamedTuple):
-    """An explanation of one look-up.
+    """Explanation of a look-up.
 
     Attributes
     ----------
     steps
-        Where ε, k, n and skew lie on the way through the decision tree.
+        Comparisons of ε, k, n and skew on the path through the decision tree.
     protocol, method
-        The pair at the end of it.
+        The pair at the end of the path.
     agrees
-        Whether it is the answer's, or predicted within 5 % of it.
+        Whether it is the answer's pair, or its predicted error is within 5 %.
     ratio
-        Its predicted error over that of the answer; None where it does not compete.
+        Its predicted error divided by that of the answer; None if it does not compete.
     changes
-        For ε, n and skew the nearest value from which another pair is predicted to be more than 5 % better.
+        For ε, n and skew, the nearest value from which another pair is predicted to be more than 5 % better.
     """
 
     steps: tuple[str, ...]
@@ -230,58 +230,58 @@ class Why(NamedTuple):
     changes: tuple[Change, ...]
 
 
-@dataclass(frozen=True, eq=False)  # two answers are told apart by their identity: arrays do not compare to one truth
+@dataclass(frozen=True, eq=False)  # compared by identity: arrays do not compare to a single truth value
 class Ranking:
-    """The answer to one request for one metric.
+    """The answer to a request for a single metric.
 
     Attributes
     ----------
     request
-        What was asked.
+        The request.
     metric
         The metric this advice is for.
     source
-        Where the figures come from: ``"simulation"`` (of a sample), or ``"surrogate"`` (populations that may be behind
-        an estimate or a small sample), or ``"grid"`` (looked up).
+        Source of the figures: ``"simulation"`` (of a sample), ``"surrogate"`` (populations that may be behind an
+        estimate or a small sample), or ``"grid"`` (looked up).
     recommendations
         Rows: the pair to use, then by rising error.
     baselines
         Raw estimate, uniform guess and usual default.
     repetitions
-        Most repetitions behind any row.
+        Maximum of repetitions over all rows.
     detectable_frequency
         Smallest frequency that the recommended protocol detects with power 0.8, at level 0.05 over all k categories
-        (`simulator.detection`); None where it has no raw estimate, and, like `error_without_data`, where constraints
-        leave nothing to recommend.
+        (`simulator.detection`). None if the protocol has no raw estimate. Like `error_without_data`, it is also None
+        if no pair satisfies the constraints.
     warnings
-        What the reader should worry about.
+        Warnings for the reader.
     error_without_data
-        The lower of the errors of two answers that use no data: all categories equally frequent, and 0 for all.
+        The lower error of two answers without data: all categories equally frequent, and 0 for all.
     beats_uniform_guess
         Whether the 95 % interval of the error of `best` is below `error_without_data`.
     resolved
-        Whether the top tier is settled: every pair is either out of it or within 5 % of the lowest error.
+        Whether the top tier is settled: each pair is either outside it or within 5 % of the lowest error.
     total
-        What the frequencies of `best` sum to, where an estimate is there and it is not 1.
+        Sum of the frequencies of `best`, if there is an estimate and the sum is not 1.
     identify
-        Makes the `experiment_id`.
+        Function that returns the `experiment_id`.
     leader
-        The pair with the lowest mean error, by the repetitions or predictions that ranked them.
+        The pair with the lowest mean error, by the repetitions or predictions that ranked the pairs.
     next_round
-        For an estimate: what all protocols would have given, each with every method; else None.
+        For an estimate: the ranking of all protocols with all methods; otherwise None.
     by_shape
-        For a look-up of a skew: what it stands for, and the error of `best` there.
+        For a look-up of a skew: the shapes it represents, and the error of `best` for each.
     tree
-        For a look-up of a skew: the pair that the decision tree names, where it competes; `best` is another one where
-        the model is sure that it is worse by more than 5 %.
+        For a look-up of a skew: the pair of the decision tree, if it competes. `best` is another pair if the model is
+        sure that the tree's pair is worse by more than 5 %.
     elsewhere
-        For a look-up: what finds `other_users` when they are asked for.
+        For a look-up: the function that computes `other_users` on request.
     why
-        For a look-up that was to be explained: the explanation.
+        For a look-up with an explanation: the explanation.
     single_categories
-        For metrics of ordered domains: the pair for single categories, where `best` is clearly worse there; else None.
+        For metrics of ordered domains: the pair for single categories, if `best` is clearly worse there; else None.
     defence
-        With a threat: what the choice is worth, and what it costs; else None.
+        With a threat: gain and cost of the choice; otherwise None.
     """
 
     request: Request
@@ -310,13 +310,13 @@ class Ranking:
     def verdict(self) -> str | None:
         """``"worth_it"``, ``"marginal"`` or ``"no_better_than_no_data"``: see `advisor.answers.rank.verdict`.
 
-        None where constraints leave nothing.
+        None if no pair satisfies the constraints.
         """
         return kind_of(self.reasons) if self.recommendations else None
 
     @cached_property
     def reasons(self) -> tuple[str, ...]:
-        """Why the verdict is no better, and that most categories cannot be told from none where that is so."""
+        """Reasons for the verdict, including that most categories cannot be detected, if so."""
         if not self.recommendations:
             return ()
         hidden = (MOST_UNDETECTABLE,) if 2 * len(self.undetectable) > self.request.k else ()
@@ -327,7 +327,7 @@ class Ranking:
     def undetectable(self) -> tuple[int, ...]:
         """Places of the categories of a sample that are rarer than the smallest frequency the raw estimate detects.
 
-        None of an ordered domain, where the distribution as a whole is asked for and neighbours tell of each other.
+        Empty for an ordered domain: there the whole distribution matters, and neighbours inform each other.
         """
         least, request = self.detectable_frequency, self.request
         if least is None or not request.labels or request.collected is not None or request.ordered:
@@ -336,9 +336,9 @@ class Ranking:
 
     @property
     def smallest_change(self) -> float | None:
-        """Change of a frequency since the sample that can be seen: two-sided 5 %, power 80 %, one category at a time.
+        """Smallest detectable change of a frequency since the sample: two-sided 5 %, power 80 %, for a single category.
 
-        None without a sample, or where the first pair's protocol has no raw estimate.
+        None without a sample, or if the first pair's protocol has no raw estimate.
         """
         request = self.request
         if not request.labels or request.collected is not None or not self.recommendations:
@@ -351,27 +351,27 @@ class Ranking:
 
     @property
     def guess_without_data(self) -> str:
-        """What is answered without data: the better of two guesses."""
+        """The better of two guesses without data."""
         without = self.error_without_data or 0.0
         uniform = next((row.error for row in self.baselines if row.kind == "uniform"), without)
         return EVEN if uniform <= without else ZERO
 
     @cached_property
     def experiment_id(self) -> str:
-        """Digest of what was simulated: population, menu, metric settings, seed and version; "" where nothing was."""
+        """Digest of the simulation: population, menu, metric settings, seed and version; "" without a simulation."""
         return self.identify()
 
     @cached_property
     def other_users(self) -> tuple[OtherUsers, ...]:
-        """For a look-up: the best pair for other numbers of users, and what it is worth.
+        """For a look-up: the best pair for other numbers of users, with its verdict.
 
-        It is this one where no other is predicted to be more than 5 % better.
+        It is this answer's pair unless another is predicted to be more than 5 % better.
         """
         return () if self.elsewhere is None else self.elsewhere()
 
     @cached_property
     def worth_it_with(self) -> WorthIt | None:
-        """What would be worth it instead, predicted when it is asked for; None where the answer is."""
+        """A question whose answer would be worth it, predicted on request; None if this answer is worth it."""
         without = self.error_without_data
         if self.verdict in (None, WORTH_IT) or not without:
             return None
@@ -381,7 +381,7 @@ class Ranking:
     def best(self) -> Recommendation:
         """The first row.
 
-        Raises LookupError if constraints leave nothing.
+        Raises LookupError if no pair satisfies the constraints.
         """
         if not self.recommendations:
             raise LookupError(nothing_left_sentence(self.request.removals))
@@ -389,7 +389,7 @@ class Ranking:
 
     @property
     def best_alone(self) -> Recommendation | None:
-        """The first row whose method is no summary of draws."""
+        """The first row whose method is not a summary of draws."""
         return next((row for row in self.recommendations if row.method not in SUMMARIES), None)
 
     @property
@@ -399,35 +399,35 @@ class Ranking:
 
     @property
     def lowest(self) -> Recommendation:
-        """The row of the `leader`; not always `best`, where pairs cannot be told apart."""
+        """The row of the `leader`; among tied pairs it may differ from `best`."""
         return next((row for row in self.recommendations if row.pair == self.leader), self.best)
 
     @property
     def over_populations(self) -> bool:
-        """Whether intervals of errors hold what is not known about the truth, not only what simulation leaves open."""
+        """Whether intervals of errors include uncertainty about the truth, not only simulation error."""
         populations = self.request.populations
         several = self.request.collected is not None and populations is not None and len(populations) > 1
         return self.source == "grid" or several
 
 
 def usual_pair(protocol: Protocol) -> tuple[str, str]:
-    """Return a protocol with the method that is usual for it."""
+    """Return a protocol with its usual method."""
     return protocol.key, DEFAULT_PAIR[1] if protocol.offers("estimate") else USUAL_ON_LIKELIHOODS
 
 
 def finite(value: float) -> float | None:
-    """Return the value, or None where JSON has no number for it."""
+    """Return the value, or None if JSON has no number for it."""
     return value if math.isfinite(value) else None
 
 
 def empty_rankings(request: Request) -> tuple[Ranking, ...]:
-    """Return for each metric of a request a ranking without any pair: its constraints leave none."""
+    """Return an empty ranking for each metric of a request whose constraints no pair satisfies."""
     return tuple(Ranking(request, metric, request.source, warnings=request.warnings) for metric in request.metrics)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The ranking for each metric, and the simulated errors behind it: of all pairs, and of chosen ones once more."""
+    """The ranking for each metric, with the simulated errors of all pairs, and new errors of the chosen pairs."""
 
     rankings: tuple[Ranking, ...]
     runs: tuple[Runs, ...] = ()
@@ -443,7 +443,7 @@ CELLS = 20_000_000  # categories x repetitions
 
 
 def central_rows(metric: str, request: Request, lowest: float) -> tuple[Baseline, ...]:
-    """Return the row of a trusted server for a metric, if the request has a central promise.
+    """Return the row of a trusted server for a metric, if the request has a central guarantee.
 
     lowest: the error of the best pair.
     """

@@ -66,7 +66,7 @@ def _filled(ranking: Ranking, table: tuple[Contest, ...], measured: Gains, runs:
 
 
 def _defence(ranking: Ranking, contest: Contest) -> Defence | None:
-    """Return what the first pair is worth beside the one that would be the best if nobody attacked."""
+    """Return the comparison of the first pair with the pair that would be the best without an attack."""
     methods = contest.experiment.methods
     ordinary = [row for row in ranking.recommendations if not methods[row.method].is_remedy]
     if not ordinary:

@@ -1,4 +1,4 @@
-"""What a choice gives up: accuracy per category for the whole distribution, or one metric for another."""
+"""Trade-offs of a choice: accuracy per category against the whole distribution, or a metric against another."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from simulator.ranking import PRACTICAL_RATIO, Pair, Ratio, RatioOf, preference
 
 CLEARLY = 1.05  # times the lowest error, from which on a pair gives something up
 NEAR = 1.25  # times the lowest errors of all metrics, up to which one pair is good at all of them
-NAMED = 3  # most metrics whose ratios are named one by one
+NAMED = 3  # maximum of metrics whose ratios are named individually
 
 
 class Compromise(NamedTuple):
-    """The pair whose largest ratio to the lowest error, over several metrics, is the smallest."""
+    """The pair with the smallest maximum, over several metrics, of the ratio to the lowest error."""
 
     protocol: str
     method: str
-    ratios: tuple[tuple[str, float], ...]  # each metric, and the error over the lowest one
+    ratios: tuple[tuple[str, float], ...]  # each metric, with the error divided by the lowest error
     first: bool  # whether it is the first of all rankings
     in_first_tier: bool  # whether it is in the first tier of all
 
@@ -37,22 +37,22 @@ class Compromise(NamedTuple):
 def best_for_single_categories(
     metric: str, first: Pair, errors: Mapping[Pair, NDArray[np.float64]], ratio: RatioOf
 ) -> SingleCategories | None:
-    """Return the pair with the lowest simulated error per category, if the first of a ranking is proven worse.
+    """Return the pair with the lowest simulated error per category, if the first pair of a ranking is proven worse.
 
-    None for metrics that do not ask for the distribution as a whole.
+    None for metrics that do not measure the whole distribution.
 
-    ratio: how two blocks of errors are compared.
+    ratio: function that compares two blocks of errors.
     """
     if not METRICS[metric].ordered_only:
         return None
-    # Pairs that are bad by the metric have fewer repetitions: those that all have are as hard for all.
+    # Pairs that are bad by the metric have fewer repetitions: only repetitions of all pairs are compared.
     shared = min(map(len, errors.values()))
     best = min(errors, key=lambda pair: float(errors[pair][:shared].mean()))
     return _given_up(best, ratio(errors[first], errors[best]))
 
 
 def predicted_for_single_categories(metric: str, rows: Sequence[Recommendation]) -> SingleCategories | None:
-    """Return the same by predicted errors."""
+    """Return the pair for single categories, by predicted errors."""
     errors = {row.pair: row.mean_absolute_error for row in rows if row.mean_absolute_error}
     error_of_best = rows[0].mean_absolute_error
     if not METRICS[metric].ordered_only or not errors or not error_of_best:
@@ -67,7 +67,7 @@ def _given_up(best: Pair, ratio: Ratio) -> SingleCategories | None:
 
 
 def compromise(rankings: Sequence[Ranking]) -> Compromise | None:
-    """Return the pair that is good at several metrics; None for one metric, and where no pair has an error in all."""
+    """Return the pair that is good for several metrics; None for one metric, or if no pair has all errors."""
     tables = [
         {row.pair: row for row in ranking.recommendations if row.ratio_to_best is not None} for ranking in rankings
     ]
@@ -95,11 +95,11 @@ class Frontier:
     Attributes
     ----------
     advice
-        What was ranked.
+        The ranking.
     rows
-        Pairs that are not dominated, the answer of the ranking first, then by rising error.
+        Pairs that are not dominated: the answer of the ranking first, then by rising error.
     dominated
-        The others, each with the first of the pairs that dominate it.
+        The other pairs, each with the first pair that dominates it.
     """
 
     advice: Ranking

@@ -18,9 +18,9 @@ WORDS = {  # than an answer without data, by the reasons that concern the error
 
 
 def reasons_of(error: float, without_data: float | None, *, below: bool) -> tuple[str, ...]:
-    """Return why an error is not surely at most half of that without data; none where it is.
+    """Return why an error is not certainly at most half of the error without data; no reasons if it is.
 
-    without_data: None where no finite error is reached without data.
+    without_data: None if no finite error is reached without data.
     below: whether the 95 % interval of the error is below the error without data.
     """
     large = without_data is not None and error > ENOUGH * without_data

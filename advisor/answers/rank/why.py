@@ -16,7 +16,7 @@ WORDS = {"epsilon": "ε", "n": "n", "skew": "skew"}
 
 
 def explained(advices: tuple[Ranking, ...]) -> tuple[Ranking, ...]:
-    """Return the advices for the metrics of one request, each with its explanation, if there is anything to explain.
+    """Return the advices for the metrics of a request, each with its explanation if there is any.
 
     What is predicted serves all of them.
     """

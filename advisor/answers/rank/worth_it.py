@@ -24,7 +24,7 @@ class WorthIt:
     """What would be worth it, all else being equal."""
 
     target: float  # half of the error without data, in the metric's unit
-    # n, epsilon: users at the same ε, or ε with the same users, that are predicted to reach it; None where none does
+    # n, epsilon: users at the same ε, or ε with the same users, that are predicted to reach it; None if none does
     n: int | None
     epsilon: float | None
     predicted: bool  # whether predictions cover the question, and agree that the target is not reached here
@@ -32,7 +32,7 @@ class WorthIt:
 
 
 def worth_it_with(request: Request, metric: str, error: float, without: float) -> WorthIt | None:
-    """Return what would be worth it; None where the error is low enough and only unsure.
+    """Return what would be worth it; None if the error is low enough and only uncertain.
 
     error, without: the error of an answer, and that without data.
 
@@ -59,7 +59,7 @@ def first_need(request: Request, metric: str, error: float, target: float, *, n:
 
     error: that of the answer to the request.
 
-    None where nothing is predicted to reach the target, or predictions do not say.
+    None if no value is predicted to reach the target, or if predictions do not cover the case.
     """
     return _needed(request, metric, error, target, n=n, interval=True)[0]
 

@@ -1,4 +1,4 @@
-"""Who wins where: every pair over a grid of ε, n and k, cell by cell, in parallel, and resumable."""
+"""Winners over a grid of ε, n and k: all pairs, cell by cell, in parallel, and resumable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finished cells in a file: a sweep that was stopped goes on from them."""
+"""Finished cells in a file, from which a stopped sweep continues."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from advisor.errors import InputError
 from advisor.question.sweep import Place, SweepQuestion
 from knowledge.making.store import Store
 
-LONGEST_PLAN = 1_000_000  # bytes of a first line that is still read
-NAMED = 3  # protocols or methods that a refusal names
+LONGEST_PLAN = 1_000_000  # maximum of bytes read from a first line
+NAMED = 3  # maximum of protocols or methods named in an error
 CELL_START = b'{"index":'
 T = TypeVar("T")
 FLAGS = {
@@ -35,10 +35,10 @@ FLAGS = {
 
 
 class CellFile:
-    """The finished cells of one sweep: each is on disk when `add` returns.
+    """The finished cells of a sweep; a cell is on disk when `add` returns.
 
-    Raises InputError if the file holds anything else than cells of this sweep (it is not changed then), or cannot be
-    used.
+    Raises InputError if the file cannot be used, or holds other content than cells of this sweep; then it stays
+    unchanged.
     """
 
     def __init__(self, path: Path, question: SweepQuestion) -> None:
@@ -57,9 +57,9 @@ class CellFile:
         self._store.add({**record, "pairs": pairs})
 
     def _read(self, path: Path) -> Iterator[Cell]:
-        """Yield the finished cells; half a cell at the end, which a kill leaves, is cut off once all others are read.
+        """Yield the finished cells; then remove an incomplete cell at the end, which a killed process leaves.
 
-        Raises InputError if a line is no cell, or one of other frequencies.
+        Raises InputError if a line is not a cell, or is a cell of other frequencies.
         """
         lines = path.read_bytes().splitlines(keepends=True)[1:] if path.exists() else []
         for number, line in enumerate(lines, start=2):
@@ -83,14 +83,14 @@ class CellFile:
 
 
 def _is_half(line: bytes) -> bool:
-    """Tell whether a line may be the beginning of a cell."""
+    """Return whether a line may be the beginning of a cell."""
     return not line.endswith(b"\n") and line.startswith(CELL_START[: len(line)])
 
 
 def check_cell_file(path: Path, plan: Mapping[str, object] | None = None) -> None:
-    """Refuse a file that does not hold cells of a sweep, or of another one than `plan`; it is only looked at.
+    """Check that a file holds cells of a sweep, and of the sweep `plan` if given; the file is only read.
 
-    Raises InputError if it is another file.
+    Raises InputError for any other file.
     """
     if not path.exists() or (path.is_file() and path.stat().st_size == 0):
         return
@@ -99,7 +99,7 @@ def check_cell_file(path: Path, plan: Mapping[str, object] | None = None) -> Non
     with path.open("rb") as file:
         line = file.readline(LONGEST_PLAN)
     if not line.endswith(b"\n"):
-        # A kill may have cut the very first line short: what is there must be the beginning of what is written there.
+        # A killed process may leave an incomplete first line: it must be the beginning of the expected line.
         beginning = b'{"plan":{"sweep":' if plan is None else _first_line(plan)
         if not (beginning.startswith(line) or (plan is None and line.startswith(beginning))):
             raise _foreign(path, "no cells of a sweep")
@@ -117,7 +117,7 @@ def check_cell_file(path: Path, plan: Mapping[str, object] | None = None) -> Non
 
 
 def _differences(there: Mapping[str, object], here: Mapping[str, object]) -> Iterator[str]:
-    """Yield what differs between two plans, as people set it."""
+    """Yield the differences between two plans, in terms of the user's settings."""
     for name in {**here, **there}:
         then, now = there.get(name), here.get(name)
         if then == now:
@@ -144,7 +144,7 @@ def _foreign(path: Path, what: str) -> InputError:
 
 
 def number_of(place: Place) -> int:
-    """Return the number under which a cell is kept: a digest of its place, the same in every sweep.
+    """Return the number of a cell in the file: a digest of its place, the same in all sweeps.
 
     >>> number_of((1.0, 1000, 8)) == number_of((1.0, 1000, 8)), number_of((1.0, 1000, 8)) == number_of((2.0, 1000, 8))
     (True, False)
@@ -153,9 +153,9 @@ def number_of(place: Place) -> int:
 
 
 def cell_of(record: dict[str, object]) -> tuple[Cell, str]:
-    """Return a cell that was kept, and what tells its frequencies from others over as many categories.
+    """Return a cell from its record, and the digest that distinguishes its frequencies from others of the same size.
 
-    Raises KeyError, TypeError or ValueError if it is none.
+    Raises KeyError, TypeError or ValueError if the record is not a cell.
     """
     by_protocol, every = record["by_protocol"], record["pairs"]
     if not isinstance(by_protocol, list) or not isinstance(every, list):
@@ -196,7 +196,7 @@ def _winner_of(record: object) -> Winner:
 
 
 def _of(kind: type[T], value: object) -> T:
-    """Return a value that is of a type; whole numbers serve as figures too."""
+    """Return a value, checked to be of a type; integers are accepted as floats."""
     if isinstance(value, int) and not isinstance(value, bool) and issubclass(float, kind):
         value = float(value)
     if isinstance(value, bool) or not isinstance(value, kind):

@@ -1,4 +1,4 @@
-"""What comes out of a sweep: who wins in each cell."""
+"""The result of a sweep: the winner of each cell."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from simulator.ranking import PRACTICAL_RATIO, SAME, Pair
 
 @dataclass(frozen=True)
 class Winner:
-    """The pair to use in a cell, of all pairs or of those of one protocol: see `simulator.ranking.preference`."""
+    """The pair to use in a cell, among all pairs or those of one protocol: see `simulator.ranking.preference`."""
 
     protocol: str
     method: str
     # error, standard_error: its mean error over the repetitions
     error: float
     standard_error: float
-    win_share: float  # share of the repetitions in which it has the lowest error of all that compete
-    # margin, margin_low, margin_high: by how much the error of the runner-up is above it, as a share, and the paired 95
-    # % interval; None without a runner-up, or where the winner has no error at all. Below 0 where the winner has the
-    # cheaper report, and an error within 5 % of the lowest
+    win_share: float  # share of the repetitions in which it has the lowest error of all competitors
+    # margin, margin_low, margin_high: excess of the runner-up's error, as a share, and the paired 95 % interval; None
+    # without a runner-up, or if the error of the winner is 0. Negative if the winner has the cheaper report, and an
+    # error within 5 % of the lowest
     margin: float | None
     margin_low: float | None
     margin_high: float | None
@@ -36,13 +36,13 @@ class Winner:
 
 
 class PairError(NamedTuple):
-    """What one pair reaches in a cell."""
+    """The result of a pair in a cell."""
 
     error: float  # mean over the repetitions
     standard_error: float
     win_share: float  # as that of a winner
-    # ratio_to_best, ratio_low, ratio_high: its error over the winner's, and the paired 95 % interval; None where the
-    # winner has no error at all
+    # ratio_to_best, ratio_low, ratio_high: its error divided by the winner's, and the paired 95 % interval; None if the
+    # error of the winner is 0
     ratio_to_best: float | None
     ratio_low: float | None
     ratio_high: float | None
@@ -50,7 +50,7 @@ class PairError(NamedTuple):
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of a sweep: the winner of all, that of each protocol, and what every pair reaches."""
+    """A cell of a sweep: the overall winner, the winner of each protocol, and the results of all pairs."""
 
     epsilon: float
     n: int
@@ -61,7 +61,7 @@ class Cell:
 
     @property
     def errors(self) -> Mapping[Pair, float]:
-        """The mean error of every pair."""
+        """The mean error of each pair."""
         return {pair: figures.error for pair, figures in self.pairs.items()}
 
     @property
@@ -72,7 +72,7 @@ class Cell:
     def tied_with(self, winner: Winner, *, per_protocol: bool = False) -> tuple[str, ...]:
         """Return the other methods within 5 % of a winner, or not separable from it, the nearest first.
 
-        per_protocol: among the pairs of the winner's protocol alone.
+        per_protocol: only among the pairs of the winner's protocol.
         """
         best: dict[str, float] = {}
         for (protocol, method), error in self.errors.items():
@@ -91,7 +91,7 @@ class Cell:
         return tuple(sorted(tied, key=best.__getitem__))
 
     def words(self, winner: Winner, *, per_protocol: bool = False) -> str:
-        """Return how certain the method of a winner is: the methods tied with it, or how far the next one is behind."""
+        """Return the certainty of a winner's method: the methods tied with it, or the margin to the next method."""
         tied = self.tied_with(winner, per_protocol=per_protocol)
         if tied:
             return f"tied: {tied[0]}" if len(tied) == 1 else f"{len(tied)} methods tied"
@@ -104,7 +104,7 @@ class Cell:
         return "" if math.isinf(behind) else f"next method +{100 * behind:.0f} %"
 
     def best_of(self, protocol: str) -> Winner | None:
-        """Return the winner among the pairs of one protocol; None if it has none here."""
+        """Return the winner among the pairs of a protocol; None if the protocol has no winner here."""
         return next((winner for winner in self.by_protocol if winner.protocol == protocol), None)
 
 
@@ -116,7 +116,7 @@ class SweepResult:
     cells: tuple[Cell, ...]
 
     def at(self, epsilon: float, n: int, k: int) -> Cell:
-        """Return one cell.
+        """Return a cell.
 
         Raises KeyError if the sweep has no such cell.
         """

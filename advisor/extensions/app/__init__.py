@@ -1,1 +1,1 @@
-"""The page of ``ldp-advise app``: every answer on it is that of a command line, which it shows."""
+"""The page of ``ldp-advise app``: each answer on it equals that of a command line, which the page shows."""

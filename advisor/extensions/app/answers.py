@@ -130,7 +130,7 @@ def _choice(wishes: Wishes, question: Question, progress: Progress | None) -> Ch
 
 
 def _keywords(answered: Result) -> Mapping[str, Any] | None:
-    """Return the keywords of `advise` that ask the same; None where it cannot be asked, or has too many figures."""
+    """Return the keywords of `advise` for the same question; None if there are none, or too many figures."""
     question = answered.inquiry.question
     if answered.inquiry.wishes is not None or isinstance(question, PlacesQuestion):
         return None

@@ -22,7 +22,7 @@ from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 
 MEGABYTE = 1_000_000
-LARGEST = 50 * MEGABYTE  # of one file
+LARGEST = 50 * MEGABYTE  # maximum size of a file
 MOST = 200 * MEGABYTE  # of all that are held: what was not asked for longest is forgotten first
 DIGEST = 16  # characters of the digest by which an address names a file
 LABEL, PEOPLE = "answer", "people"  # columns of the file of a shape

@@ -58,8 +58,8 @@ class Control:
 
     name: str  # in the address
     label: str
-    hint: str = ""  # what stands below it
-    group: type[Settings] | None = None  # of its option; None where it is none
+    hint: str = ""  # text below it
+    group: type[Settings] | None = None  # group of its option; None if it is not an option
     field: str = ""  # of the group
     start: str = ""  # value before anybody touches it; "" where it is left open
     in_file: bool = False  # whether a file answers it, so that it is left open where one is dropped
@@ -69,7 +69,7 @@ class Control:
 
     @property
     def spec(self) -> Option | None:
-        """The option; None where it is none."""
+        """The option; None if it is not an option."""
         options = () if self.group is None else options_of(self.group)
         return next((spec for item, spec in options if item.name == self.field), None)
 

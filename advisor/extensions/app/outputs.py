@@ -33,7 +33,7 @@ def server_of(uploads: Uploads, workers: WorkerPool) -> Callable[[Inputs, Output
 
 
 def _follow_changes(page: Page) -> None:
-    """Answer every change, of the controls, of the data and of the dials."""
+    """Answer all changes of the controls, of the data and of the dials."""
     inputs = page.inputs
 
     @reactive.effect
@@ -92,7 +92,7 @@ def _follow_buttons(page: Page) -> None:
 
 
 def _complete_answers(page: Page) -> None:
-    """Have the rest worked out for every new answer: reasons, the curve, and pictures."""
+    """Compute the rest for each new answer: reasons, the curve, and pictures."""
 
     @reactive.effect
     def explain() -> None:
@@ -125,7 +125,7 @@ def _complete_answers(page: Page) -> None:
 
 
 def _place(stops: Stops, answer: PageAnswer) -> tuple[int, ...] | None:
-    """Return the places of ε and n on the dials of a curve; None where one of them is not on its dial."""
+    """Return the places of ε and n on the dials of a curve; None if either is not on its dial."""
     point = () if answer.first is None else (answer.first.request.epsilon, answer.first.request.n)
     if not point or len(stops) != len(point) or any(stop not in dial for stop, dial in zip(point, stops, strict=True)):
         return None

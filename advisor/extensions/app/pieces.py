@@ -1,4 +1,4 @@
-"""What a page shows of a state: its first paint, the answers as pieces of HTML, and the files to take away."""
+"""The content of a page for a state: its first paint, the answers as pieces of HTML, and files to download."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ from advisor.show.sentences import meaning_sentences
 from simulator import FrequencyOracle
 from simulator.seeding import rng_for
 
-REPORTS = 6  # of one user that are shown
-LARGEST_DOMAIN = 5000  # above it a report fits too many answers to look at them all at once
-CHANGE = "change"  # what the table of changes that would be enough begins with
+REPORTS = 6  # number of a user's reports that are shown
+LARGEST_DOMAIN = 5000  # above it, a report fits too many answers to examine all of them at once
+CHANGE = "change"  # first word of the table of sufficient changes
 drawing = Lock()  # matplotlib draws one picture at a time
 TEMPLATES = Environment(
     loader=PackageLoader("advisor.extensions.app", "static"),
@@ -58,7 +58,7 @@ TEMPLATES.globals |= {"goals": goals(), "shapes": SHAPES, "example": EXAMPLE, "m
 
 
 def first_paint(state: State) -> str:
-    """Return the page of a state before it is answered, with Shiny's mark where its own script goes."""
+    """Return the page of a state before its answer, with a mark where Shiny inserts its script."""
     filled = {name for name, value in state.values.items() if value}
     return TEMPLATES.get_template("page.html").render(state=state, goal=state.goal, set=filled)
 
@@ -68,29 +68,29 @@ class PageAnswer:
     """The answers for a state."""
 
     state: State
-    decision: Result | None  # which ε, where that is asked
+    decision: Result | None  # the choice of ε, if requested
     ranking: Result
 
     @property
     def first(self) -> Ranking | None:
-        """The ranking; None where the answer is about places, or nothing is left."""
+        """The ranking; None for places, or if no pair satisfies the constraints."""
         value = self.ranking.value
         return value.first if isinstance(value, Answer) and value.first.recommendations else None
 
     @property
     def answers(self) -> tuple[Result, ...]:
-        """The answers, that to the question of the page first."""
+        """The answers, with the answer to the question of the page first."""
         return (self.ranking,) if self.decision is None else (self.decision, self.ranking)
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What the curve depends on besides the values of its dials."""
+        """All values that the curve depends on, except those of its dials."""
         decided = () if self.decision is None else self.decision.inquiry.words
         return self.about, self.state.simulated, decided if self.state.simulated else ()
 
     @property
     def about(self) -> tuple[object, ...]:
-        """What is asked besides ε and n, which the dials of the curve set."""
+        """The question without ε and n, which the dials of the curve set."""
         values = {name: text for name, text in self.state.values.items() if name not in ("eps", "n")}
         return self.state.data, *values.items()
 
@@ -109,14 +109,14 @@ class PageAnswer:
         then, blocks = pieces_html(ranked)
         choice = choice_of(self.decision)
         best = f'<section class="at"><h2>The best pair with ε = {budget_of(choice):g}</h2>{then}</section>'
-        if choice is not None and choice.reason == Reason.NOTHING_ASKED:  # no pair is to be used
+        if choice is not None and choice.reason == Reason.NOTHING_ASKED:  # there is no pair to use
             best, blocks = "", ()
         return verdict + "".join(html for _, html in changes), f"{best}{_blocks_html(blocks)}{details}"
 
     def explorer(self, stops: Stops | None = None) -> tuple[str, Stops]:
-        """Return the figures that move with ε and n, and the values that these can have; "" where there are none.
+        """Return the figures that change with ε and n, and the values of both; "" if there are no figures.
 
-        `stops` are values to offer, where that is known already: a dial that is turned stays the same dial.
+        `stops` are the values to offer, if already known: a dial keeps its values while it is turned.
         """
         expected = None if self.first is None else outlook(self.first, stops)
         if expected is None:
@@ -125,7 +125,7 @@ class PageAnswer:
         return explorer_html(figures), tuple(dial.values for dial in figures.dials)
 
     def further(self) -> str:
-        """Return why the first pair is first, folded; for places, their maps."""
+        """Return the reasons for the first pair, folded; for places, their maps."""
         if self.first is not None:
             section = worded_section(reasons_section(self.first, why_of(self.first)), self.state.goal)
             return f"<section>{_folded(section.title, section_html(replace(section, first=True)))}</section>"
@@ -133,29 +133,29 @@ class PageAnswer:
             return "".join(map(section_html, self.ranking.document.sections()))
 
     def attacker(self, again: int) -> str:
-        """Return what an attacker sees, and the promise in words."""
+        """Return the view of an attacker, and the promise in words."""
         if self.first is None:
             return ""
         return section_html(_attacker_section(self.first, again)) + section_html(_promise_section(self.first))
 
     def frequencies(self, again: int) -> str:
-        """Return the picture of one simulated collection; "" where there is none."""
+        """Return the picture of a simulated collection; "" if there is none."""
         if self.first is None:
             return ""
         with drawing:
             return svg_html(to_svg(frequencies_figure(self.first, again), "frequencies"))
 
     def take_away(self) -> str:
-        """Return the commands and the code that give the same, and the files, under a heading."""
+        """Return the commands and the code that reproduce the answer, and the files, under a heading."""
         return TEMPLATES.get_template("take.html").render(answer=self)
 
     @property
     def python(self) -> str:
-        """Python that gives the same, a call for each command line."""
+        """Python code that reproduces the answer, with a call for each command line."""
         return "\n\n".join(answer.python for answer in self.answers)
 
     def page(self) -> str:
-        """Return the page to take away."""
+        """Return the page to download."""
         with drawing:
             return page_html(self.answers[0].document, self.answers[0].line)
 
@@ -164,12 +164,12 @@ class PageAnswer:
         return csv_text(self.ranking.document)
 
     def applied(self) -> str | None:
-        """Return the repaired frequencies; None where nothing was collected."""
+        """Return the repaired frequencies; None without collected data."""
         first = self.first
         return None if first is None or first.request.collected is None else applied_csv(first)
 
     def code(self) -> bytes:
-        """Return the code of ``ldp-advise code`` as a zip file; empty where there is none."""
+        """Return the code of ``ldp-advise code`` as a zip file; empty if there is none."""
         if self.first is None:
             return b""
         try:
@@ -183,7 +183,7 @@ class PageAnswer:
         return target.getvalue()
 
     def code_line(self) -> str:
-        """Return the command that writes the same code; "" where there is none."""
+        """Return the command that writes the same code; "" if there is none."""
         if self.first is None:
             return ""
         protocol, method, k, epsilon = _setting(self.first)
@@ -191,20 +191,20 @@ class PageAnswer:
         return shlex.join(("ldp-advise", "code", *words, "--to", "collection"))
 
     def made_up(self) -> dict[str, bytes]:
-        """Return the files that the command lines name and nobody has dropped: the assumed one, or the example."""
+        """Return the files in the command lines that the user did not provide: the assumed sample, or the example."""
         if self.state.data.digest in self.state.files:
             return {}
         return {name: file.content for answer in self.answers for name, file in answer.inquiry.files.items()}
 
 
 def _setting(ranking: Ranking) -> tuple[str, str, int, float]:
-    """Return protocol, method, k and ε that code is written for: those of the best row of one method."""
+    """Return protocol, method, k and ε of the generated code: those of the best row that is a single method."""
     best, request = ranking.best_alone or ranking.best, ranking.request
     return best.protocol, best.method, request.k, best.epsilon or request.epsilon
 
 
 def page_answer(state: State, value: Any = None, choice: Any = None) -> PageAnswer:
-    """Return the answers for a state; `value` and `choice` answer its ranking and its decision, where they are known.
+    """Return the answers for a state; `value` and `choice` are its ranking and its decision, if already known.
 
     Raises InputError as the command line does.
     """
@@ -214,17 +214,17 @@ def page_answer(state: State, value: Any = None, choice: Any = None) -> PageAnsw
 
 
 def choice_of(result: Result | None) -> Choice | None:
-    """Return what was chosen, where a budget was asked for."""
+    """Return the choice of a budget, if requested."""
     return result.value if result is not None and isinstance(result.value, Choice) else None
 
 
 def budget_of(choice: Choice | None) -> float | None:
-    """Return the budget that a decision is about: the one to collect with, or the largest."""
+    """Return the budget of a decision: the budget to collect with, or the largest budget."""
     return None if choice is None else choice.epsilon or choice.case.limit
 
 
 def faults(state: State, error: InputError | MemoryError) -> dict[str, str]:
-    """Return what is wrong by the control that is to blame, "general" for none, in the words of the page."""
+    """Return errors by the control at fault, "general" without a control, in the words of the page."""
     if isinstance(error, MemoryError):
         return {"data": "There is not enough memory for this: fewer categories take less."}
     message = str(error)
@@ -237,9 +237,9 @@ def faults(state: State, error: InputError | MemoryError) -> dict[str, str]:
 
 
 def _first_and_rest(document: Document) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
-    """Return the parts of a decision that stand beside its verdict, and the others but commands.
+    """Return the parts of a decision to show beside its verdict, and the other parts except commands.
 
-    First come its sentences up to the first note or table, that table where it holds what would change the decision,
+    The first parts are its sentences up to the first note or table, that table if it lists changes of the decision,
     and the warnings.
     """
     parts = [part for part in document.parts if not isinstance(part, Code)]
@@ -256,7 +256,7 @@ def _is_said_first(part: Part) -> bool:
 
 
 def _blocks_html(blocks: Iterable[tuple[str, str]]) -> str:
-    """Return blocks under their headings; what they rest on is folded."""
+    """Return blocks under their headings; their sources are folded."""
     return "".join(
         f"<section>{_folded(title, html)}</section>"
         if title == RESTS_ON
@@ -270,7 +270,7 @@ def _folded(title: str, html: str) -> str:
 
 
 def _attacker_section(ranking: Ranking, again: int) -> Section:
-    """Return what reports of a user with the most common answer give away; `again` draws others."""
+    """Return what the reports of a user with the most common answer reveal; `again` draws other reports."""
     best, request = ranking.best, ranking.request
     protocol = request.oracle(best.protocol)
     guess = Sentence(
@@ -284,7 +284,7 @@ def _attacker_section(ranking: Ranking, again: int) -> Section:
 
 
 def _reports(ranking: Ranking, protocol: FrequencyOracle, again: int) -> Table:
-    """Return a few reports of one user, and how many answers each of them fits."""
+    """Return a few reports of a user, and the number of answers that each report fits."""
     request = ranking.request
     answer = int(np.argmax(request.counts))
     stream = rng_for(request.seed, "attacker", protocol.key, again)
@@ -304,7 +304,7 @@ def _reports(ranking: Ranking, protocol: FrequencyOracle, again: int) -> Table:
 
 
 def _promise_section(ranking: Ranking) -> Section:
-    """Return what the budget promises, in words."""
+    """Return the guarantee of the budget in words."""
     best, request = ranking.best, ranking.request
     sentences = meaning_sentences(meaning(best.epsilon or request.epsilon, request.k, best.protocol))
     return Section("The promise in words", tuple(map(Sentence, sentences)))

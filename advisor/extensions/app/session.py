@@ -18,7 +18,7 @@ from advisor.extensions.app.state import Data, State, decision, ranking, state_o
 from advisor.extensions.app.wording import worded
 from advisor.extensions.app.worker import WorkerPool
 
-PAUSE = 0.4  # seconds without a change before what stands below the answer is worked out
+PAUSE = 0.4  # seconds without a change before the parts below the answer are computed
 FOLLOWS = 1.5  # seconds without a change before a simulation follows by itself
 MOST_FOLLOWED = 4096  # categories up to which it does; above, it takes long, and is asked for
 NICENESS = 3  # a simulation gives way to the pages, but does not starve beside other work
@@ -102,7 +102,7 @@ class Page:
                     self.tell_work(f"{sight} The simulation follows.", running=True)
                     await asyncio.sleep(FOLLOWS)
             else:
-                # What cannot be predicted, such as a method of one's own, can be simulated.
+                # A pair without predictions, such as the user's method, can be simulated.
                 offers = predicted and "data" not in first
                 if not (offers and state.simulated):
                     self.send("errors", first)
@@ -155,7 +155,7 @@ def _text(value: object) -> str:
 
 
 def _follows(answer: PageAnswer) -> bool:
-    """Tell whether the simulation of an answer follows by itself."""
+    """Return whether the simulation of an answer follows by itself."""
     if answer.state.goal.key not in PREDICTED:
         return True
     return answer.first is not None and answer.first.request.k <= MOST_FOLLOWED

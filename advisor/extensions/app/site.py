@@ -34,7 +34,7 @@ Handler = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 HOST = "127.0.0.1"
 TOKEN_BYTES = 24
-LARGEST_MESSAGE = 1 << 20  # bytes of one message of a page: files come another way
+LARGEST_MESSAGE = 1 << 20  # maximum of bytes per message of a page: files are sent differently
 PATIENCE = 2  # seconds that open pages are given when the program ends
 TOO_LARGE = f"The file is larger than {LARGEST // MEGABYTE} MB: ldp-advise reads larger ones on the command line."
 REFUSAL = "This page is private: open the address that ldp-advise app has shown."

@@ -1,4 +1,4 @@
-"""What a page is set to: its address, the files behind it, and the questions that it stands for."""
+"""The state of a page: its address, the files behind it, and the questions that it represents."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from advisor.question.settings import Categories, Columns, Instant, Plurality, S
 
 START = next(iter(SHAPES))  # the shape that is assumed where none is picked, which choose assumes too
 ASSUMED = "assumed.csv"  # what the file of a shape is called
-EXAMPLE = "example"  # stands for the digest of a file where the example of a page is looked at
+EXAMPLE = "example"  # replaces the digest of a file if the page shows its example
 NO_FILE = "Drop a file here, or look at the example."
 NOT_HELD = "{} is not held in memory any more, as the program was started anew: drop the file again."
 MOST_VALUE = 2000  # characters of a value in an address
@@ -79,7 +79,7 @@ class State:
 
     @property
     def held(self) -> HeldFile | None:
-        """The file; None where there is none, or it is not held any more."""
+        """The file; None if there is none, or if it is no longer stored."""
         if self.data.digest == EXAMPLE and self.goal.example:
             return example_file(self.goal.example)
         return self.files.get(self.data.digest)
@@ -120,7 +120,7 @@ class Inquiry:
 
 
 def state_of(query: str, files: Mapping[str, HeldFile]) -> State:
-    """Return what an address stands for; what it names that no page knows is left out."""
+    """Return the state of an address; unknown names in it are left out."""
     entered = {
         name: texts[-1][:MOST_VALUE] for name, texts in parse_qs(query.lstrip("?"), keep_blank_values=True).items()
     }

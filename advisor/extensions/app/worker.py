@@ -1,4 +1,4 @@
-"""Simulations in processes of their own: they keep nobody else's page waiting, and end when they are cancelled."""
+"""Simulations in separate processes: they do not delay other pages, and end when they are cancelled."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class WorkerPool:
     async def answer(self, inquiry: Inquiry, step: Step, niceness: int) -> Any:
         """Return what answers a question, from a process that is ended if this is cancelled.
 
-        step: called with every sign of progress. niceness: how far it gives way to other work.
+        step: called at each progress event. niceness: priority of the process, lower for higher values.
 
         Raises InputError as the command line does.
         """

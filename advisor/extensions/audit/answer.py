@@ -46,7 +46,7 @@ def answer(question: AuditQuestion, progress: Progress) -> Audits:
 
 
 def _part(progress: Progress, place: int, parts: int) -> Progress:
-    """Return the progress callback of one of several parts of equal size."""
+    """Return the progress callback of a part, if all parts have equal size."""
     return lambda done, total: progress(place * total + done, parts * total)
 
 

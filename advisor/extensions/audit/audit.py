@@ -24,7 +24,7 @@ class AuditAnswer(Audits, Shown):
 
     @property
     def summary(self) -> str:
-        """The result in a sentence or two."""
+        """The result in one or two sentences."""
         return summary(self.results)
 
     @property
@@ -58,7 +58,7 @@ def audit(
     jobs: int | None = None,
     eps: float | Sequence[float] | None = None,
 ) -> AuditAnswer:
-    """Attack reports, and bound from below how much privacy they lose: one audit for each combination of what is given.
+    """Attack reports, and return lower bounds of their privacy loss: an audit for each combination of the arguments.
 
     Arcolezi, Gambs, "Revealing the true cost of locally differentially private protocols: an auditing perspective",
     2024, Algorithm 1.
@@ -72,40 +72,41 @@ def audit(
     protocol, every
         Protocols to audit by name, or all of them.
     trials
-        Reports of each of the two values; of a `target` without `values`, half of them to find the two.
+        Number of reports per value; for a `target` without `values`, half of them serve to find the two values.
     alpha
         Probability that a bound is wrong.
     attack
-        ``"guess"``: the attacker names one value from each report; ``"pair"``: tells v1 from v2; for a `target` also
-        ``"both"``.
+        ``"guess"``: the attacker names a value from each report; ``"pair"``: the attacker distinguishes v1 and v2; for
+        a `target` also ``"both"``.
     values
-        v1 and v2, each in 0..k-1; without them 0 and 1, and of a `target` the two that look worst.
+        v1 and v2, each in 0..k-1; default: 0 and 1, and for a `target` the two values that look worst.
     target
         A client to audit: a function ``f(value, k, epsilon) -> report``, or its name ``"module:function"``.
     files
-        Instead of a `target`: files of the reports that a client wrote, one a line, of one true value in each file.
+        Instead of a `target`: files of the reports that a client wrote, one per line, with a single true value per
+        file.
     reports, support
-        How its reports are read: the protocol whose reports it makes, or ``f(report, k, epsilon)`` that returns the
-        values which a report supports. Of `files` with neither, lines are told apart by whether they are equal; then
+        How its reports are read: by the protocol whose reports it makes, or by ``f(report, k, epsilon)``, which returns
+        the values that a report supports. For `files` without either, lines are only compared for equality; then
         there is no `k`.
     hash, symbols
         For reports of ``"blh"`` and ``"olh"``: hash function, and number of symbols.
     rounds
         Collections of the same value, with fresh noise unless `memoize`.
     memoize, epsilon_forever
-        Whether devices keep one randomisation of a value for ever, and the budget of that.
+        Whether devices keep a permanent randomisation of a value, and its budget.
     attributes, solution
-        Attributes of a user, each with k values, and how they are collected: ``"spl"``, ``"smp"``, ``"rsfd"``,
-        ``"rsrfd"``.
+        Number of attributes per user, each with k values, and how they are collected: ``"spl"``, ``"smp"``,
+        ``"rsfd"``, ``"rsrfd"``.
     lho
-        Local hashing to so many symbols, without perturbation.
+        Number of symbols of local hashing without perturbation.
     seed, jobs
         Same seed, same result, with any number of threads.
 
     Raises
     ------
     InputError
-        If something is missing, out of range or does not go together, or the client fails.
+        If an argument is missing, out of range or contradicts another, or if the client fails.
 
     Examples
     --------

@@ -15,8 +15,8 @@ from simulator.audit import Audit
 from simulator.foreign import short
 from simulator.hashing import DEFAULT_HASH
 
-LONGEST_LINE = 40  # characters of a line that are repeated
-MATRIX_BUDGETS = 3  # from so many on, each has a column of its own
+LONGEST_LINE = 40  # maximum of characters quoted from a line
+MATRIX_BUDGETS = 3  # from this number of budgets on, each has a separate column
 
 PAIR = Column("v1, v2", "the two values that were told apart", text=True, drop=4)
 LOSS = Column("loss ≥", "lower bound of the privacy loss")
@@ -88,11 +88,11 @@ def audit_document(audits: Audits) -> Document:
 
 
 def _table(rows: Sequence[Audit]) -> Table:
-    """Return a table with a row for each audit, without columns in which nothing stands."""
-    leak = LEAK if any(row.leaks for row in rows) else replace(LEAK, drop=6)  # where all is well, it may go first
+    """Return a table with a row for each audit, without empty columns."""
+    leak = LEAK if any(row.leaks for row in rows) else replace(LEAK, drop=6)  # no leak: may drop first
     table = Table((*COLUMNS, leak), tuple(map(_row, rows)), noun="audits", cut=False)
     empty: list[Column] = []
-    if len(rows) == 1 or rows[0].tried is None:  # one pair is named in the verdict
+    if len(rows) == 1 or rows[0].tried is None:  # the verdict names a single pair
         empty.append(PAIR)
     if all(row.epsilon_analytic is None for row in rows):
         empty += [ANALYTIC, SLACK]
@@ -121,7 +121,7 @@ def _row(row: Audit) -> Row:
 
 
 def _matrix(rows: Sequence[Audit]) -> Table:
-    """Return a table with a column for each budget; every line has an audit for each, in the same order."""
+    """Return a table with a column for each budget; each line has an audit per budget, in the same order."""
     budgets = dict.fromkeys(row.epsilon for row in rows)
     lines: dict[tuple[str, int], list[Audit]] = {}
     for row in rows:
@@ -144,7 +144,7 @@ def _cell(row: Audit) -> str:
 
 
 def label(row: Audit) -> str:
-    """Return what was audited in a word."""
+    """Return the subject of the audit as a word."""
     if row.symbols is not None:
         return f"lho g={row.symbols}"
     inner = f"{row.protocol}-{row.fake}" if row.fake else row.protocol
@@ -174,7 +174,7 @@ def confidence(alpha: float) -> str:
 
 
 def summary(rows: Sequence[Audit]) -> str:
-    """Return the result in a sentence, and in another that of rows without a promise to compare with."""
+    """Return the result in a sentence; rows without a promised ε are in a second sentence."""
     promised = [row for row in rows if row.epsilon_guaranteed is not None]
     rest = [row for row in rows if row.epsilon_guaranteed is None]
     return " ".join(sentence(some) for sentence, some in ((_of_promised, promised), (_of_rest, rest)) if some)
@@ -209,7 +209,7 @@ def _of_promised(rows: Sequence[Audit]) -> str:
 
 
 def _memoised_against_fresh(rows: Sequence[Audit]) -> str:
-    """Return what most rounds of the first memoised protocol lose, and those of the same with fresh noise."""
+    """Return the loss of the first memoised protocol after most rounds, and the loss with fresh noise."""
     pairs = [(row, other) for row, other in pairwise(rows) if row.epsilon_forever is not None]
     if not pairs:
         return ""
@@ -231,7 +231,7 @@ def _loss(row: Audit) -> str:
 
 
 def _between(row: Audit) -> str:
-    """Return which two values were told apart, where it matters."""
+    """Return which two values were distinguished, if it matters."""
     if row.tried is None:
         return ""
     among = ", the only two tried" if row.tried == 2 else f", the worst two of {row.tried:,} tried"
@@ -250,7 +250,7 @@ def _called(row: Audit) -> str:
 
 
 def notes(question: AuditQuestion, rows: Sequence[Audit]) -> list[str]:
-    """Return how it was measured, and whether that agrees with what is known."""
+    """Return how the loss was measured, and whether it agrees with known results."""
     first = rows[0]
     attacks = "; ".join(f"{name}: the attacker {_attack(name, rows)}" for name in dict.fromkeys(r.attack for r in rows))
     lines = [
@@ -298,7 +298,7 @@ def notes(question: AuditQuestion, rows: Sequence[Audit]) -> list[str]:
 
 
 def _attack(name: str, rows: Sequence[Audit]) -> str:
-    """Return what an attacker does."""
+    """Return a description of the attack."""
     row = rows[0]
     first, second = row.values
     says = f"says {f'v1 = {first:,}' if row.files is None else f'the value of {row.files[0]}'} where"
@@ -325,7 +325,7 @@ def _attack(name: str, rows: Sequence[Audit]) -> str:
 
 
 def _tried(rows: Sequence[Audit], *, given: bool) -> str:
-    """Return among which values a leak was looked for."""
+    """Return the values among which a leak was searched."""
     if rows[0].files is not None:
         return (
             f"The two are those of {rows[0].tried} files whose reports look furthest apart in one half of the lines; "

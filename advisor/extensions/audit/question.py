@@ -1,4 +1,4 @@
-"""What an audit is asked: protocols or a client of one's own, budgets and domain sizes, and how to attack."""
+"""The question of an audit: protocols or the user's client, budgets and domain sizes, and the attack."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from simulator.memoisation import MEMOISED
 from simulator.protocols import EPSILON_MIN
 
 SIZE_MAX, SYMBOLS_MAX, TRIALS_MAX, ROUNDS_MAX, ATTRIBUTES_MAX = 1_000_000, 2**31, 10**10, 10**6, 1000
-CELLS_MAX = 10**8  # numbers that one user may send
+CELLS_MAX = 10**8  # maximum of numbers that a user sends
 BOTH = "both"
 
 
 def function(name: str, value: object) -> object:
-    """Return a function as Python gives it, or the name of one."""
+    """Return a function from a Python call, or the name of a function."""
     return value if callable(value) else text(name, value)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Subjects(Settings):
-    """What is audited besides single reports of protocols by name."""
+    """Subjects of an audit other than single reports of protocols by name."""
 
     panel: ClassVar[str] = "What is audited"
 
@@ -102,7 +102,7 @@ class AttackSettings(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class Leaks(Settings):
-    """What a pipeline is told of a client or protocol that leaks."""
+    """How a pipeline learns of a client or protocol that leaks."""
 
     panel: ClassVar[str] = "Output"
 
@@ -113,7 +113,7 @@ class Leaks(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class ForeignClient(Settings):
-    """A client that is not ours, and how its reports are read."""
+    """A client from outside this package, and how its reports are read."""
 
     panel: ClassVar[str] = "A client of your own"
 
@@ -155,18 +155,18 @@ class ForeignClient(Settings):
 
     @property
     def foreign(self) -> bool:
-        """Whether a client that is not ours is audited."""
+        """Whether a client from outside this package is audited."""
         return self.target is not None or bool(self.files)
 
     @property
     def name(self) -> str | None:
-        """What the client to call is called."""
+        """The name of the client to call."""
         target = self.target
         return target if isinstance(target, str | None) else getattr(target, "__name__", type(target).__name__)
 
     @property
     def readable(self) -> bool:
-        """Whether it is known what a report says."""
+        """Whether the meaning of a report is known."""
         return self.reports is not None or self.support is not None
 
     @property
@@ -177,9 +177,9 @@ class ForeignClient(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class AuditQuestion:
-    """A complete question for audits: one for each combination of what is listed.
+    """A complete question for audits: an audit for each combination of the listed values.
 
-    Raises InputError if something is missing or does not go together.
+    Raises InputError if an option is missing or contradicts another.
     """
 
     grid: Grid
@@ -205,22 +205,22 @@ class AuditQuestion:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Domain sizes; where lines in files are all that is known, the number of files."""
+        """Domain sizes; if only lines in files are known, the number of files."""
         return self.grid.sizes if self.client.readable or not self.client.files else (len(self.client.files),)
 
     @property
     def values(self) -> tuple[int, int]:
-        """The two values that are told apart; of a client, if they were given."""
+        """The two values to distinguish; for a client, only if they were given."""
         return (self.attack.values[0], self.attack.values[1]) if self.attack.values else (0, 1)
 
     @property
     def trials(self) -> int:
-        """Reports of each of the two values; of a client, half of them to find the two."""
+        """Number of reports per value; for a client, half of them serve to find the two values."""
         return self.attack.trials or (CLIENT_TRIALS if self.client.foreign else TRIALS)
 
     @property
     def protocols(self) -> tuple[str, ...]:
-        """Protocols to audit; none where a client is, or hashing alone."""
+        """Protocols to audit; none for a client, or if only hashing is audited."""
         if not self.subjects.every:
             return self.menu.protocols if self.menu.protocol else ()
         if self.memoisation.memoize:

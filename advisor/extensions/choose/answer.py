@@ -38,7 +38,7 @@ from advisor.question.settings import Categories, Goal, Terms
 EXAMPLES = (0.5, 1.0, 2.0, 4.0)
 SIMULATED = 256  # possible answers of a file up to which simulations take seconds
 SHOWN = 0.999  # so that an error that is shown as half of that without data is no more than half of it
-OPEN = 0.01  # stands for an accuracy that is not yet known
+OPEN = 0.01  # placeholder for an accuracy that is not yet known
 STEP = 1.03  # by which a budget is raised that a plan calls enough and whose own simulation is just above the accuracy
 
 
@@ -48,11 +48,11 @@ class Choice:
 
     case: Case
     reason: Reason
-    epsilon: float | None = None  # the budget to collect with; None where collecting is no good
+    epsilon: float | None = None  # the budget to collect with; None if collecting is not advised
     simulations: Mapping[float, Ranking] = field(default_factory=dict)  # what some budgets buy, where not predicted
     changes: Alternatives = Alternatives()  # what would be enough instead
     prices: tuple[Priced, ...] = ()  # what some budgets buy, `epsilon` or the limit among them; none if not covered
-    data_words: tuple[str, ...] = ()  # words of a command line that name the data; none where a skew is assumed
+    data_words: tuple[str, ...] = ()  # words of a command line that name the data; empty for an assumed skew
     open_accuracy: bool = False  # whether the accuracy was left open: then it is what makes a collection worth it
     instant: bool = False  # whether predictions were asked for where a file could be simulated
 
@@ -140,7 +140,7 @@ class _Simulation:
         return make_plan(question, progress=self.progress).best
 
     def least_budget(self) -> float | None:
-        """Return the least budget that is enough; None where the limit is not."""
+        """Return the least budget that is enough; None if the limit is not enough."""
         case, needed = self.case, self.plan(n=self.case.people).value
         first = case.limit if needed is None else max(min(LEAST, case.limit), rounded(needed, up=True))
         below = [budget for budget in (first, rounded(STEP * first, up=True)) if budget < case.limit]

@@ -1,6 +1,6 @@
-"""One case: who is asked what, how accurate it is to be, and the limit; what is predicted for it and its changes.
+"""A case: people, question, target accuracy and privacy limit, with predictions for it and for changes of it.
 
-A change of each answer is looked for alone, and counts only if with it the same decision is to collect.
+Changes are searched for each answer separately. A change counts only if the same rules then decide to collect.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from knowledge.menu import EPSILON, USERS
 from knowledge.ranking import range_warnings
 
 LIMITS = {"low": 4.0, "medium": 2.0, "high": 1.0}
-"""Largest budget of all reports of a person together, by how sensitive the answers are.
+"""Largest total budget of a person's reports, by sensitivity of the answers.
 
-No law fixes one. At ε = 1 the best guess between two answers is right in at most 73 % of cases, at 2 in 88 %, at 4 in
-98 %; 4 is what Apple's emoji statistics spend on one event.
+No law fixes a budget. At ε = 1 the best guess between two answers is right in at most 73 % of cases, at 2 in 88 %, at
+4 in 98 %. Apple's emoji statistics spend 4 per event.
 """
 
 
 def points(name: str, value: object) -> float:
-    """Return percentage points, with or without their sign; raises InputError if they are not between 0 and 100."""
+    """Return percentage points, given with or without "%"; raise InputError if they are not between 0 and 100."""
     text = value.strip().rstrip("%").strip() if isinstance(value, str) else value
     return real(above=0, below=100)(name, text)
 
 
 def level(name: str, value: object) -> str:
-    """Return how sensitive answers are, from its first letters on; raises InputError if it is no level."""
+    """Return the sensitivity level of answers, given by its first letters; raise InputError for an unknown level."""
     text = str(value).strip().lower()
     full = next((word for word in LIMITS if text and word.startswith(text)), text)
     return choice(LIMITS)(name, full)
@@ -50,7 +50,7 @@ def level(name: str, value: object) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Wishes(Settings):
-    """What somebody who does not know ε can say of a collection."""
+    """Requirements of a collection in terms that need no knowledge of ε."""
 
     panel: ClassVar[str] = "The questions"
 
@@ -82,14 +82,14 @@ def rounded(value: float, *, up: bool) -> float:
     return float(f"{(math.ceil(steps) if up else math.floor(steps)) * step:.2g}")
 
 
-METRIC = "mae"  # how far the share of an answer is off, on average over the answers
-LEAST = 0.1  # budgets below are no advice: what is as private costs the same trouble
-NINE_IN_TEN = 1.2816 / 1.96  # of the upper half of a 95 % interval, on a log scale: below it lie nine of ten
-GROWTH = 4.0  # by which a figure is raised that is not enough
+METRIC = "mae"  # error of the share of an answer, averaged over the answers
+LEAST = 0.1  # smaller budgets are not advised: more privacy would cost the same effort
+NINE_IN_TEN = 1.2816 / 1.96  # part of the upper half of a 95 % interval, on a log scale, that bounds nine cases of ten
+GROWTH = 4.0  # factor by which an insufficient figure is raised
 
 
 class Reason(StrEnum):
-    """Why to collect, the first, or not."""
+    """Reason to collect (the first) or not to collect (the others)."""
 
     REACHED = "reached"
     NOTHING_ASKED = "nothing_asked"
@@ -102,7 +102,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True)
 class Need:
-    """A figure that is about enough, with its 95 % interval."""
+    """A figure that is approximately enough, with its 95 % interval."""
 
     value: float
     low: float
@@ -112,24 +112,24 @@ class Need:
 
 @dataclass(frozen=True)
 class Alternatives:
-    """Figures of which each alone, in place of the answer, leads to a collection; None where there is none."""
+    """Alternative figures for each answer, each of which leads to a collection; None without such a figure."""
 
     people: Need | None = None
     within: Need | None = None
-    answers: int | None = None  # so many, and every smaller number that was tried
+    answers: int | None = None  # this number of answers works, and all smaller numbers that were tried
     times: int | None = None
     # The budget of one report that reaches the accuracy: above the limit, and so no advice
     epsilon: Need | None = None
-    once: Alternatives | None = None  # where asking less often is not enough: what is, besides asking once
+    once: Alternatives | None = None  # if asking less often is not enough: additional changes when asking once
 
 
 def shown(error: float) -> float:
-    """Return an error with the three digits that are shown of it: by these it is compared."""
+    """Return an error rounded to the three digits that are shown and compared."""
     return float(f"{error:.3g}")
 
 
 def sure(row: Recommendation) -> float:
-    """Return the error a pair keeps to: predicted, in nine of ten cases; simulated, the end of its interval."""
+    """Return an upper bound of a pair's error: predicted, for nine of ten cases; simulated, the end of its interval."""
     if row.origin is None or not row.error:
         return row.error_high
     return float(row.error * (row.error_high / row.error) ** NINE_IN_TEN)
@@ -147,15 +147,15 @@ def reason_of(ranking: Ranking, within: float) -> Reason:
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """What decides: who is asked what, how accurate it is to be, and the largest budget of one report."""
+    """Basis of the decision: people, question, target accuracy, and largest budget of one report."""
 
     people: int
     domain: Categories
-    within: float  # how far off a share may be, as a share
+    within: float  # largest accepted error of a share, as a share
     sensitive: str
-    times: int  # how often the same people are asked
-    limit: float  # what all their reports may spend, divided by `times`
-    frequencies: Frequencies | None = None  # of published or pilot data; None: a skew is assumed
+    times: int  # number of times the same people are asked
+    limit: float  # total budget of all their reports, divided by `times`
+    frequencies: Frequencies | None = None  # from published or pilot data; None: a skew is assumed
 
     @property
     def answers(self) -> int:
@@ -169,26 +169,26 @@ class Case:
 
     @property
     def at_limit(self) -> Ranking:
-        """What the limit is predicted to buy."""
+        """The predicted ranking at the limit."""
         return self.predicted(self.limit)
 
     @property
     def gaps(self) -> tuple[str, ...]:
-        """What predictions do not cover."""
+        """Parts of the case that predictions do not cover."""
         warnings = range_warnings(self.answers, self.limit, self.people)
         return tuple(str(warning).rpartition(":")[0].removeprefix("predictions cover ") for warning in warnings)
 
     @property
     def nearest(self) -> Case:
-        """The nearest case that predictions cover, where there are too few people for them, or too small a budget.
+        """The nearest case that predictions cover, if this case has too few people or too small a budget for them.
 
-        More people, or a larger budget, only lower the error: what is out of reach there is out of reach here.
+        More people or a larger budget only lower the error: a target out of reach there is out of reach here.
         """
         return replace(self, people=max(self.people, USERS[0]), limit=max(self.limit, EPSILON[0]))
 
     @property
     def reason(self) -> Reason:
-        """Why predictions say to collect with the limit (`REACHED`) or not."""
+        """Reason of the predictions to collect at the limit (`REACHED`) or not."""
         if self.within >= self.without > 0:
             return Reason.NOTHING_ASKED
         if not self.gaps:
@@ -198,15 +198,15 @@ class Case:
         return Reason.OUT_OF_REACH if certain else Reason.NOT_COVERED
 
     def collects(self, **changes: Any) -> bool:
-        """Tell whether predictions say to collect once something is changed."""
+        """Return whether predictions say to collect after the changes."""
         return replace(self, **changes).reason == Reason.REACHED
 
     def predicted(self, epsilon: float) -> Ranking:
-        """Return what a budget is predicted to buy."""
+        """Return the predicted ranking at a budget."""
         return _predicted(epsilon, self.people, self.domain, self.frequencies)
 
     def least_budget(self) -> float:
-        """Return about the least budget, two digits, that is predicted to be enough, where the limit is."""
+        """Return the approximate least budget, two digits, that is predicted to be enough, if the limit is enough."""
         least = min(LEAST, self.limit)
         if self.collects(limit=least):
             return least
@@ -217,7 +217,7 @@ class Case:
         return first_need(limit.request, limit.metric, limit.best.error, self.within, n=n)
 
     def people_needed(self) -> Need | None:
-        """Return how many people are predicted to be enough, by the first answer of a plan."""
+        """Return the number of people predicted to be enough, by the first answer of a plan."""
         nearest = self.nearest
         if nearest.limit != self.limit:
             return None
@@ -225,7 +225,7 @@ class Case:
         return _need(row, lambda people: self.collects(people=int(people)), float(nearest.people), USERS[1])
 
     def budget_needed(self) -> Need | None:
-        """Return which ε is predicted to be enough, by the first answer of a plan."""
+        """Return the ε predicted to be enough, by the first answer of a plan."""
         nearest = self.nearest
         if nearest.people != self.people:
             return None
@@ -233,7 +233,7 @@ class Case:
         return _need(row, lambda epsilon: self.collects(limit=epsilon), nearest.limit, EPSILON[1])
 
 
-@lru_cache(maxsize=8)  # a decision looks at one ranking several times
+@lru_cache(maxsize=8)  # a decision uses the same ranking several times
 def _predicted(epsilon: float, people: int, domain: Categories, frequencies: Frequencies | None) -> Ranking:
     terms = Terms(epsilon=epsilon, n=people, metric=(METRIC,))
     question = Question(terms=terms, domain=domain, instant=Instant(instant=True))
@@ -241,9 +241,9 @@ def _predicted(epsilon: float, people: int, domain: Categories, frequencies: Fre
 
 
 def changes_of(case: Case, people: Need | None, at_limit: Ranking) -> Alternatives:
-    """Return the smallest change of each answer with which the decision is to collect.
+    """Return the smallest change of each answer that makes the decision to collect.
 
-    people: the users that the accuracy takes. at_limit: what the limit buys.
+    people: number of users that the accuracy requires. at_limit: the ranking at the limit.
     """
     total = LIMITS[case.sensitive]
     often = min(case.times - 1, int(total / EPSILON[0]))  # smaller budgets are not covered
@@ -265,7 +265,7 @@ def changes_of(case: Case, people: Need | None, at_limit: Ranking) -> Alternativ
 
 
 def _need(row: PlanRow | None, works: Callable[[float], bool], least: float, most: float) -> Need | None:
-    """Return what a plan needs, two digits, raised where the decision there is not yet to collect."""
+    """Return the need of a plan, two digits, raised until the decision is to collect."""
     first = least if row is None or row.value is None else min(most, max(least, rounded(row.value, up=True)))
     value = _least(works, first, most)
     if value is None:
@@ -276,7 +276,7 @@ def _need(row: PlanRow | None, works: Callable[[float], bool], least: float, mos
 
 
 def _coarser(case: Case, at_limit: Ranking) -> Need | None:
-    """Return the accuracy that the limit reaches, where that is better than no data."""
+    """Return the accuracy reached at the limit, if it is better than without data."""
     simulated = at_limit.repetitions > 0
     if at_limit.verdict == USELESS or (case.gaps and not simulated):
         return None
@@ -290,10 +290,10 @@ def _coarser(case: Case, at_limit: Ranking) -> Need | None:
 
 
 def _fewer(case: Case) -> int | None:
-    """Return the most possible answers with which the decision is to collect, as it is with every smaller number tried.
+    """Return the maximum of answers for which the decision is to collect, also for all smaller numbers tried.
 
-    What it takes does not fall steadily with the number of answers: one that happens to be enough, above others that
-    are not, is no advice.
+    The need does not fall steadily with the number of answers. A number that is enough by chance, above numbers that
+    are not enough, is not advised.
     """
     tried = [k for k in _falling(case.answers - 1) if k >= 2]
     enough = list(takewhile(lambda k: case.collects(domain=replace(case.domain, k=k)), reversed(tried)))
@@ -301,14 +301,14 @@ def _fewer(case: Case) -> int | None:
 
 
 def _falling(value: int) -> Iterator[int]:
-    """Yield whole numbers down to 1, a tenth lower each: nothing is said to be finer than that."""
+    """Yield whole numbers down to 1, each a tenth lower: the finest step of the advice."""
     while value >= 1:
         yield value
         value -= max(1, value // 10)
 
 
 def _least(works: Callable[[float], bool], start: float, most: float) -> float | None:
-    """Return about the least value from `start` on, two digits, that works; None if none does up to `most`."""
+    """Return the approximate least value >= `start` that works, two digits; None if no value up to `most` works."""
     low = high = start
     while not works(high):
         if high >= most:
@@ -318,7 +318,7 @@ def _least(works: Callable[[float], bool], start: float, most: float) -> float |
 
 
 def _between(works: Callable[[float], bool], low: float, high: float) -> float:
-    """Return about the least value above `low`, two digits, that works; `high` does."""
+    """Return the approximate least value above `low` that works, two digits; `high` works."""
     while low < (middle := rounded(math.sqrt(low * high), up=True)) < high:
         low, high = (low, middle) if works(middle) else (middle, high)
     return high

@@ -246,6 +246,6 @@ def _facts(choice: Choice) -> dict[str, Scalar]:
 
 
 def _errors(choice: Choice) -> dict[str, float | None]:
-    """Return the error of the best pair and its interval; None where predictions do not cover the case."""
+    """Return the error of the best pair and its interval; None if predictions do not cover the case."""
     best, names = choice.best, ("error", "error_low", "error_high")
     return {name: None if choice.reason == Reason.NOT_COVERED else getattr(best, name) for name in names}

@@ -38,10 +38,10 @@ class Prompt:
 
     question: str
     again: str  # message for an invalid answer
-    # What may be typed besides figures, and what it stands for
+    # Allowed words other than figures, and their values
     words: Mapping[str, object] = field(default_factory=dict)
     needed: bool = False  # whether there is no answer to fall back on
-    default: object = None  # what stands for an empty answer, or for "don't know"; None leaves it open
+    default: object = None  # value of an empty answer, or of "don't know"; None leaves it open
 
     def read(self, name: str, line: str) -> object:
         """Return what a line says.

@@ -138,7 +138,7 @@ def _parts(choice: Choice) -> dict[str, str]:
 
 
 def finds_budget(choice: Choice) -> bool:
-    """Tell whether the command to go on with looks for the ε, not for the people."""
+    """Return whether the command to go on with looks for the ε, not for the people."""
     return choice.reason == Reason.NOT_COVERED and choice.case.people >= USERS_LOW
 
 

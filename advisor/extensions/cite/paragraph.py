@@ -21,7 +21,7 @@ class Cited:
     name: str
     kind: str  # ``protocol`` or ``method``
     title: str
-    reference: str  # where it was published; "" for a function of the caller's own, which has no source
+    reference: str  # its publication; "" for a function of the caller, which has no source
 
     @property
     def sources(self) -> tuple[Publication, ...]:
@@ -55,7 +55,7 @@ class Used:
 
     @property
     def sources(self) -> tuple[Publication, ...]:
-        """The publications of all of it, each once, and this project's own entry last."""
+        """All publications, each once, with the entry of this project last."""
         publications = (source for cited in (*self.protocols, *self.methods) for source in cited.sources)
         return tuple(dict.fromkeys([*(cited for cited in publications if cited != OWN_ENTRY), OWN_ENTRY]))
 

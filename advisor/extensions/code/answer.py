@@ -1,4 +1,4 @@
-"""The files of a deployment, and how they come into their directory."""
+"""The files of a deployment, and their output directory."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ LINES = {
     "cells": "one line of {k} whole numbers per user",
     "node": "height and node in each line",
 }
-FRAMES = ("README.md", "server.py", "check.py", "check.mjs")  # of which there is one for all protocols
-NOTABLY = 0.999  # below this share of the budget, a page says that less is spent
+FRAMES = ("README.md", "server.py", "check.py", "check.mjs")  # the same file for all protocols
+NOTABLY = 0.999  # below this share of the budget, a page notes that less is spent
 
 
 def _folded(text: str) -> str:
@@ -53,7 +53,7 @@ ENVIRONMENT.filters["folded"] = _folded
 
 @dataclass(frozen=True)
 class Deployed:
-    """What was written."""
+    """The written files."""
 
     collection: CodedCollection
     directory: str
@@ -91,7 +91,7 @@ def audit_command(collection: CodedCollection) -> str:
 
 
 def spent(parameters: Parameters) -> str:
-    """Return how much of its budget a report spends, as people read it; JSON has all digits."""
+    """Return the spent budget of a report as text for readers; JSON has all digits."""
     if not _spends_less(parameters):
         return f"at most ε = {parameters.epsilon}"
     figure = Context(prec=4, rounding=ROUND_CEILING).create_decimal(parameters.exact_epsilon)
@@ -103,7 +103,7 @@ def _spends_less(parameters: Parameters) -> bool:
 
 
 def _rounded_up(number: float) -> str:
-    """Return a number of at least 1 with four digits or more, none of them too low.
+    """Return a number of at least 1, rounded up to four digits or more.
 
     >>> _rounded_up(2.71828), _rounded_up(22026.46), _rounded_up(1.05)
     ('2.719', '22027', '1.05')
@@ -113,9 +113,9 @@ def _rounded_up(number: float) -> str:
 
 
 def check_directory(name: str, *, force: bool) -> None:
-    """Refuse a directory that cannot be written, or that holds anything, unless its files may be replaced.
+    """Check that a directory can be written, and is empty unless its files may be replaced.
 
-    Raises InputError for the first thing that is wrong.
+    Raises InputError for the first problem.
     """
     folder = Path(name)
     try:
@@ -136,7 +136,7 @@ def check_directory(name: str, *, force: bool) -> None:
 
 
 def written(collection: CodedCollection, directory: str, *, force: bool, inputs: Sequence[str | None]) -> Deployed:
-    """Write the files of a collection; each is whole or not there.
+    """Write the files of a collection; each file is complete or absent.
 
     Raises InputError if the directory or a file cannot be written.
     """

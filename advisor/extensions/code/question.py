@@ -1,4 +1,4 @@
-"""What is to be deployed: a pair that is named, or the first of a saved answer."""
+"""The pair to deploy: a named pair, or the first pair of a saved answer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from simulator.hashing import DEFAULT_HASH, HASHES
 
 @dataclass(frozen=True, kw_only=True)
 class Pair(Menu):
-    """The pair that is deployed."""
+    """The pair to deploy."""
 
     panel: ClassVar[str] = "What is collected"
 
@@ -30,7 +30,7 @@ class Pair(Menu):
 
 @dataclass(frozen=True, kw_only=True)
 class Answers(Categories):
-    """How many answers there are."""
+    """Number of possible answers."""
 
     panel: ClassVar[str] = "What is collected"
 
@@ -39,7 +39,7 @@ class Answers(Categories):
 
 @dataclass(frozen=True, kw_only=True)
 class Deployment(Settings):
-    """What is written, and where."""
+    """Output of a deployment."""
 
     panel: ClassVar[str] = "Code"
 
@@ -57,7 +57,7 @@ class Deployment(Settings):
 
 @dataclass(frozen=True)
 class Wanted:
-    """A pair and its settings, as far as they are known before a file is read."""
+    """A pair and its settings, as known before any file is read."""
 
     question: Terms
     menu: Menu
@@ -87,9 +87,9 @@ class Wanted:
         )
 
     def read(self) -> CodedCollection:
-        """Read what is to be read, and return what is to be deployed.
+        """Read the files, and return the collection to deploy.
 
-        Raises InputError if a file is not what it should be, or the settings do not go together.
+        Raises InputError if a file has other content than expected, or if the settings contradict each other.
         """
         source, shuffled = "--k", None
         if self.answer is not None:
@@ -116,9 +116,10 @@ class Wanted:
 def saved_pair(name: str) -> tuple[str, str, float, int, ShuffledCollection | None]:
     """Return protocol, method, budget and domain size of the first row of an answer saved with ``--format json``.
 
-    And what shuffled reports promise, where the budget rests on that.
+    Also return the guarantee of shuffled reports, if the budget depends on it.
 
-    Raises InputError if the file is no such answer, or what it recommends is not one report of one question.
+    Raises InputError if the file is not such an answer, or if its recommendation is not a single report of one
+    question.
     """
     wrong = f"{name}: is no saved answer; save one with ldp-advise --eps 1 --k 256 --format json --output {name}"
     try:
@@ -138,7 +139,7 @@ def saved_pair(name: str) -> tuple[str, str, float, int, ShuffledCollection | No
         return (
             resolve("protocol", str(best["protocol"])),
             resolve("method", str(best["method"])),
-            # With a shuffler each protocol has its own budget.
+            # With a shuffler the budget depends on the protocol.
             budget("eps", best.get("epsilon") or request["eps"]),
             whole(2, MOST_LABELS)("k", request["k"]),
             None

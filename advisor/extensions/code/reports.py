@@ -83,7 +83,7 @@ def frequencies(collection: CodedCollection, lines: Iterable[str]) -> FloatArray
 
 
 def module_of(source: str) -> ModuleType:
-    """Return our own text, a client or its check, as a module."""
+    """Return a text of this package, a client or its check, as a module."""
     module = ModuleType("client")
     exec(compile(source, "client.py", "exec"), module.__dict__)  # noqa: S102 - our own text
     return module

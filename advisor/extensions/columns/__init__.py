@@ -1,1 +1,1 @@
-"""Several columns of one file: one plan for all of them."""
+"""Several columns of a file, with a joint plan."""

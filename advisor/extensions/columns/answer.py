@@ -1,4 +1,4 @@
-"""One plan for several columns: who reports which, at which budget, with which protocol and method."""
+"""A joint plan for several columns: share of users, budget, protocol and method of each column."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ from simulator.protocols import EPSILON_MIN
 
 @dataclass(frozen=True, eq=False)  # holds arrays
 class ColumnsQuestion:
-    """Several columns, one value of each from every user."""
+    """Several columns, with a value per user in each column."""
 
-    core: Question  # what is asked of each
+    core: Question  # the question for each column
     sample: str
-    columns: tuple[Frequencies, ...]  # each called by its name
+    columns: tuple[Frequencies, ...]  # with the names of the columns
     n: int  # users
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the reader should worry about."""
+        """Warnings for the reader."""
         return tuple(dict.fromkeys(warning for column in self.columns for warning in column.warnings))
 
 
 def check_columns(question: Question) -> None:
-    """Refuse what does not go with several columns, before anything is read.
+    """Check the options for several columns, before any input is read.
 
-    Raises InputError if something was asked for that is about one column, or the budget is too small for so many.
+    Raises InputError for an option that is only for a single column, or if the budget is too small for the columns.
     """
     flags = [flag for flag in question.given("domain:k", "columns:counts", "cleaning") if flag != "--drop-missing"]
     refuse(flags, "is about one column: leave it out, or ask ldp-advise for one --column")
@@ -60,7 +60,7 @@ def check_columns(question: Question) -> None:
 def columns_question(question: Question) -> ColumnsQuestion:
     """Read the columns of a sample file in one pass.
 
-    Raises InputError if the file cannot be read, or a column is not there.
+    Raises InputError if the file cannot be read, or a column is missing.
     """
     sample, columns = question.path, question.columns
     read = read_columns(sample, columns.column, header=columns.header, drop_missing=question.cleaning.drop_missing)
@@ -79,23 +79,23 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class ColumnPlan:
-    """What becomes of one column."""
+    """The plan of a column."""
 
     name: str
-    share: float  # of the users who report it
+    share: float  # share of the users who report it
     error: float  # root mean squared error of a raw estimate, against all users
-    ranking: Ranking  # of protocols and methods, for so many reports and their budget
+    ranking: Ranking  # protocols and methods, for this number of reports and their budget
 
 
 @dataclass(frozen=True)
 class JointPlan:
-    """What becomes of all columns."""
+    """The plan of all columns."""
 
     question: ColumnsQuestion
     solution: str  # ``"smp"`` or ``"spl"``
     columns: tuple[ColumnPlan, ...]
     error: float  # root of the mean over the columns of their mean squared errors
-    advantage: float  # that of the other solution over this one's
+    advantage: float  # error of the other solution divided by this error
 
     @property
     def metric(self) -> str:
@@ -104,7 +104,7 @@ class JointPlan:
 
 
 def joint_plan(question: ColumnsQuestion, progress: Progress | None = None) -> JointPlan:
-    """Return the plan whose columns have the lowest mean squared error on average."""
+    """Return the plan with the lowest mean squared error, averaged over columns."""
     core, columns, n, d = question.core, question.columns, question.n, len(question.columns)
     truths = [np.asarray(of_column.weights, dtype=np.float64) / of_column.weights.sum() for of_column in columns]
     protocols = [fitting_protocols(core.menu, of_column.ordered, instant=core.is_predicted) for of_column in columns]
@@ -114,7 +114,7 @@ def joint_plan(question: ColumnsQuestion, progress: Progress | None = None) -> J
     spread = np.array([float((truth * (1 - truth)).mean()) for truth in truths])
     shares, budgets = sampling_shares(single, spread), split_budgets(errors, core.epsilon)
     split = [error(budget) / n for error, budget in zip(errors, budgets.tolist(), strict=True)]
-    # Of each column the share of the users who report it, the budget of a report, and the mean squared error
+    # For each column: share of the users who report it, budget of a report, and mean squared error
     solutions = {
         "smp": (shares, np.full(d, core.epsilon), sampling_errors(single, spread, shares, n)),
         "spl": (np.ones(d), budgets, np.array(split)),

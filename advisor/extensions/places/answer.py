@@ -56,7 +56,7 @@ class PlacesAdvice:
 def answer_places(
     request: PlacesRequest, progress: Callable[[int, int], None] | None = None, *, jobs: int = 1
 ) -> PlacesAdvice:
-    """Simulate the collections of every mechanism, the leading ones until they are told apart, and rank all pairs.
+    """Simulate the collections of all mechanisms, the leading ones until they are separated, and rank all pairs.
 
     Raises InputError if a channel leaks more than is promised, or constraints leave nothing.
     """

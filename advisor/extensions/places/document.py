@@ -111,7 +111,7 @@ def _finite(value: float | None) -> float | None:
 
 
 def _figures(advice: PlacesAdvice, metric: str, row: Standing) -> dict[str, Scalar]:
-    """Return one row of the ranking as plain figures; None where there is none, or an infinite one."""
+    """Return a row of the ranking as plain figures; None for a missing or infinite figure."""
     protocol, method = row.pair
     member = advice.mechanisms[protocol]
     return {

@@ -69,7 +69,7 @@ def places_figure(advice: PlacesAdvice) -> Figure:
 
 
 def _maps(advice: PlacesAdvice, key: str) -> list[tuple[str, NDArray[np.float64] | None]]:
-    """Return what stands in the row of a protocol: titles, and frequencies where there are any."""
+    """Return the content of a protocol's row: titles, and frequencies if there are any."""
     metric, mechanism = advice.metric, advice.mechanisms[key]
     methods = [row.pair[1] for row in advice.rankings[metric] if row.pair[0] == key]
 

@@ -1,4 +1,4 @@
-"""What is asked of places: the options, checked before a byte is read."""
+"""The question about places: its options, checked before any byte is read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from simulator import METRICS, POSTPROCESSORS, frequency_oracles
 from simulator.places import GROUNDS
 
 PRIVACIES = ("ldp", "metric")
-KM_AROUND = 40_075  # around the earth
+KM_AROUND = 40_075  # circumference of the earth
 REPETITIONS, MAX_REPETITIONS = 10, 400
 CHANNEL_METHODS = ("none", "norm_mul", "norm_sub", "wavelet_eb", "ibu")
 METHODS = tuple(
@@ -31,7 +31,7 @@ CHANNEL_ALIASES = {"grr": "krr", "flat": "krr", "geometric": "planar_geometric",
 
 @dataclass(frozen=True, kw_only=True)
 class Ground(Settings):
-    """Where places are, and how far apart."""
+    """Coordinates of places, and their distances."""
 
     panel: ClassVar[str] = "Places"
 
@@ -49,7 +49,7 @@ class Ground(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class Promise(Settings):
-    """Between which places the budget is promised."""
+    """The pairs of places for which the budget is promised."""
 
     panel: ClassVar[str] = "Places"
 
@@ -65,7 +65,7 @@ class Promise(Settings):
     )
 
     def check(self) -> None:
-        """Refuse a promise without its radius, and a radius without its promise."""
+        """Raise InputError for a promise without its radius, and a radius without its promise."""
         if self.privacy == "metric" and self.radius is None:
             raise InputError(
                 "--privacy metric needs --radius: --eps is then promised for places at most that far apart, for "
@@ -77,11 +77,11 @@ class Promise(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class PlacesMenu(Settings):
-    """What is ranked on places."""
+    """Protocols and methods to rank on places."""
 
     panel: ClassVar[str] = "Menu"
 
-    protocol: tuple[str, ...] = like(Menu, "protocol", read=text)  # of tables of its own
+    protocol: tuple[str, ...] = like(Menu, "protocol", read=text)  # from separate tables
     method: tuple[str, ...] = like(Menu, "method", read=text)
     channel: str | None = option(
         "--channel", read=path, metavar="FILE", help="a matrix of your own as a protocol: .csv or .npy"
@@ -90,7 +90,7 @@ class PlacesMenu(Settings):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PlacesQuestion(Question):
-    """What is asked about places: the core's question, where the cells lie, what is promised, and who competes."""
+    """The question about places: the core question, the cells, the promise, and the menu."""
 
     ground: Ground = Ground()
     privacy: Promise = Promise()
@@ -98,7 +98,7 @@ class PlacesQuestion(Question):
 
     @property
     def repetitions(self) -> tuple[int, int]:
-        """Repetitions to start with, and at most."""
+        """Repetitions at the start, and their maximum."""
         return self.simulation.race(REPETITIONS, MAX_REPETITIONS)
 
     @property
@@ -116,9 +116,9 @@ class PlacesQuestion(Question):
 
     @property
     def metrics(self) -> tuple[str, ...]:
-        """The metrics: those asked for, or the earth mover's distance.
+        """The requested metrics, or the earth mover's distance.
 
-        Raises InputError if one needs an order along which places do not stand.
+        Raises InputError if a metric needs an order, which places do not have.
         """
         allowed = [name for name, metric in METRICS.items() if metric.takes_ground or not metric.ordered_only]
         for name in self.terms.metrics:
@@ -130,9 +130,9 @@ class PlacesQuestion(Question):
         return tuple(dict.fromkeys([*self.terms.metrics, *different]))
 
     def check_places(self) -> None:
-        """Refuse what is missing, and what does not go together.
+        """Check the options.
 
-        Raises InputError for all that is missing, or the first that does not fit.
+        Raises InputError for all missing options together, otherwise for the first contradiction.
         """
         located = self.ground.grid is not None or self.ground.cell_km is not None
         in_a_row = self.privacy.privacy == "metric" and not located and self.ground.columns is None
@@ -149,11 +149,11 @@ class PlacesQuestion(Question):
         )
         if located and (flags := ", ".join(self.given("columns:column", "domain:k"))):
             raise InputError(f"{flags}: this is about one column of values; places have two, --columns row,col")
-        _ = self.protocols, self.methods, self.metrics  # each refuses a name that it does not know
+        _ = self.protocols, self.methods, self.metrics  # each raises InputError for an unknown name
 
 
 def _named(kind: str, names: Iterable[str], table: Iterable[str], aliases: dict[str, str]) -> tuple[str, ...]:
-    """Return the members of a table that were named (any case, hyphens), all of them if none was."""
+    """Return the named members of a table (any case, hyphens), or all members without a name."""
     members = list(table)
     keys = aliases | {squash(member): member for member in members}
     wanted_keys = set()

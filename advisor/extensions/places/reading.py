@@ -33,7 +33,7 @@ class PlacesRequest:
     # repetitions, max_repetitions: to start with, and at most, for the pairs that lead
     repetitions: int
     max_repetitions: int
-    channel: Channel | None  # the user's own, or None
+    channel: Channel | None  # the user's channel, or None
     assumptions: tuple[str, ...]
     warnings: tuple[str, ...]
 
@@ -55,7 +55,7 @@ class PlacesRequest:
 
     @property
     def radius(self) -> float | None:
-        """How near places are between which a metric promise holds; None where it holds for any two."""
+        """Largest distance of places for which a metric promise holds; None if it holds for any two places."""
         return self.question.privacy.radius
 
 
@@ -94,7 +94,7 @@ def places_request(question: PlacesQuestion) -> PlacesRequest:
 
 
 def _short_radius(radius: float | None, epsilon: float, read: PlacesRead) -> tuple[str, ...]:
-    """Warn where the radius of a promise is below the distance of neighbouring cells, which are all that is told."""
+    """Return a warning if the radius of a promise is below the distance of neighbouring cells."""
     places = read.places
     nearest = min(side for side, cells in ((places.height, places.rows), (places.width, places.columns)) if cells > 1)
     if radius is None or radius >= nearest * (1 - 1e-9):

@@ -120,7 +120,7 @@ def answer_sentences(advice: PlacesAdvice, metric: str) -> list[Sentence]:
 
 
 def _in_full(member: Mechanism) -> str:
-    """Return the name of a protocol as commands take it, what it stands for, and the size of its report."""
+    """Return the name of a protocol in commands, its full name, and the size of its report."""
     protocol = member.protocol
     title = title_inside(protocol.title if member.channel is None else member.channel.title)
     return f"{protocol_text(protocol.key)} ({title}, {protocol.report_bits:,}-bit reports)"

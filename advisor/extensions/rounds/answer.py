@@ -1,4 +1,4 @@
-"""Memoisation and fresh noise beside each other: errors, what users spend, and what averaging reveals."""
+"""Comparison of memoisation and fresh noise: errors, budgets spent by users, and losses through averaging."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from simulator import frequency_oracles
 from simulator.memoisation import MEMOISED, DBitFlipPM, Repeated
 from simulator.protocols import EPSILON_MIN
 
-CLOSE = 1.05  # errors of a round that are no reason to spend more
+CLOSE = 1.05  # ratio of errors per round that does not justify a higher budget
 MEMOISED_NOISE, SAME_ROUND, SAME_TOTAL = "memoised", "fresh, same round", "fresh, same total"
 
 
 class Approach(NamedTuple):
-    """One way to collect in all rounds.
+    """An approach to collect in all rounds.
 
     Attributes
     ----------
@@ -32,15 +32,15 @@ class Approach(NamedTuple):
     protocol
         Key in the table, or ``"dbitflip"``.
     epsilon_round
-        What one report may reveal.
+        Privacy loss bound of a report.
     error_round, error_average
-        Mean absolute error of the raw estimate of a category in one round, and of its average over all rounds
+        Mean absolute error of the raw estimate of a category in a round, and of its average over all rounds
         (frequency).
     spent_most, spent_mean
         Budgets that a user has spent after all rounds, at most and on average: the different values, symbols or states
         that a device had a memo for times the permanent budget; fresh noise adds up.
     revealed
-        Privacy loss of all reports of a user whose value never changes: what averaging reveals.
+        Privacy loss of all reports of a user whose value never changes: the loss through averaging.
     report_bits
         Size of one report.
     """
@@ -58,15 +58,15 @@ class Approach(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """The answer: all approaches, and which one to take."""
+    """The answer: all approaches, and the recommended approach."""
 
     question: RoundsQuestion
     memoised: tuple[Approach, ...]  # by error of a round
-    fresh: tuple[Approach, ...]  # of the same error in a round, and of the same spending, where there is one
+    fresh: tuple[Approach, ...]  # with the same error per round, and with the same spending if possible
 
     @cached_property
     def memory(self) -> Approach:
-        """The memoised protocol to take: of those with about the lowest error in a round, the one that spends least."""
+        """The recommended memoised protocol: the lowest spending among those with about the lowest error per round."""
         return thriftiest(self.memoised)
 
     @property
@@ -81,12 +81,12 @@ class Comparison:
 
     @property
     def best(self) -> Approach:
-        """What to do."""
+        """The recommended approach."""
         return self.memory if self.memoise else self.same_round
 
 
 def thriftiest(approaches: tuple[Approach, ...]) -> Approach:
-    """Return the approach that spends least on average, of those with about the lowest error in a round."""
+    """Return the approach with the lowest mean spending among those with about the lowest error per round."""
     lowest = min(row.error_round for row in approaches)
     close = [row for row in approaches if row.error_round <= CLOSE * lowest]
     return min(close, key=lambda row: (row.spent_mean, row.error_round))

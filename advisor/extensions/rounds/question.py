@@ -15,7 +15,7 @@ from advisor.question.settings import Memoisation
 from knowledge.describe.assumption import USERS
 from simulator.memoisation import MEMOISED, Changes
 
-CHANGES = 0.05  # share of users whose value changes in a round, where nothing else is said
+CHANGES = 0.05  # default share of users whose value changes in a round
 
 
 def check_rounds(question: Question, memoisation: Memoisation) -> None:
@@ -54,7 +54,7 @@ class RoundsQuestion:
 
     epsilon: float  # budget of one report
     epsilon_forever: float  # budget of all reports of a value
-    n: int  # users, who report in every round
+    n: int  # number of users, who report in all rounds
     changes: Changes  # frequencies, rounds, and how often values change
     menu: tuple[str, ...]  # protocols that were named; none: all
     bits: int  # categories of a device of dbitflip

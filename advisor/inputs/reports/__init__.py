@@ -1,4 +1,4 @@
-"""Read the reports that users sent, and tally them: for most protocols, those that support each category.
+"""Tallies of the reports that users sent: for most protocols, the number of reports that support each category.
 
 What a row holds:
 
@@ -11,16 +11,16 @@ rappor, oue, the   k columns of 0 and 1, in the order of the domain or with its 
                    of two categories, unless `header` says so)
 she                k columns of numbers, in the order of the domain or with its labels as the header; or one column
                    with k numbers and blanks, ";", "|" or "," between them
-ss                 the reported categories: one a column, or all in one cell with blanks, ";", "|" or "," between
+ss                 the reported categories: one per column, or all in one cell with blanks, ";", "|" or "," between
                    them. Needs `domain` or `k`, on which their number omega depends
 blh, olh           the seed of the hash function, from 0 to 2^32 - 1, and the symbol, from 0 to g - 1, in columns
                    of these names or in the first two. Categories are hashed as their places 0 to k - 1 in the
                    domain. Needs `domain` or `k`
 pgr, hr,           the number of the symbol, as the protocol's `perturb` gives it. Needs `domain` or `k`
 sw, haar_hrr
-tree, tree_half    the height that was drawn, from 0 (the leaves) on, and what is said of its nodes, in columns
-                   "height" and "node" or in the first two. Where a height has fewer than 3 e^eps + 2 nodes, the
-                   number of one of them, from 0; else one character 0 or 1 for each. Needs `domain` or `k`
+tree, tree_half    the height that was drawn, from 0 (the leaves) on, and the report about its nodes, in columns
+                   "height" and "node" or in the first two. If a height has fewer than 3 e^eps + 2 nodes, the
+                   number of a node, from 0; otherwise one character 0 or 1 per node. Needs `domain` or `k`
 =================  ============================================================================================
 """
 
@@ -60,27 +60,27 @@ _COUNTINGS: dict[str, Callable[[Rows, ReportSettings], Counting]] = {
     "cells": count_vectors,
     "node": count_nodes,
 }
-"""What decides how reports of each kind in `READABLE` are counted."""
+"""Counter for each kind of report in `READABLE`."""
 
 
 @dataclass(frozen=True)
 class Counts:
-    """What was counted, and what was decided on the way."""
+    """The tally of reports, with assumptions and warnings."""
 
-    part: Part  # as it is written, and added to others
+    part: Part  # in the form that is written, and added to others
     assumptions: tuple[str, ...]  # what was decided for the user, one sentence each
     warnings: tuple[str, ...]  # what the user should look at, one sentence each
 
 
 @dataclass(frozen=True)
 class RawReports:
-    """What was read, and what was decided on the way."""
+    """Categories and tally of the reports, with assumptions and warnings."""
 
     labels: tuple[str, ...]  # the k categories
     tally: Tally  # of the protocol: for most, the ``(k,)`` reports that support each category (users)
     assumptions: tuple[str, ...]  # what was decided for the user, one sentence each
     warnings: tuple[str, ...]  # what the user should look at, one sentence each
-    plausible: bool = True  # whether they can be such reports; if not, the first warning says why
+    plausible: bool = True  # whether the protocol can have made these reports; if not, the first warning says why
 
 
 def count_reports(
@@ -99,20 +99,20 @@ def count_reports(
     workers: Workers | None = None,
     digests: bool = False,
 ) -> Counts:
-    """Count reports in CSV, TSV, plain text, gzip of these, or Parquet, one report a row.
+    """Count reports in CSV, TSV, plain text, gzip of these, or Parquet, one report per row.
 
-    The rows stream by: memory grows with the domain, not with the number of reports. What a row holds is said above.
-    The counts depend neither on the order of the files nor on who counts.
+    Rows are streamed: memory grows with the domain, not with the number of reports. The module docstring describes a
+    row. The counts do not depend on the order of the files or on the workers.
 
     Parameters
     ----------
     path : str, or several
         Files and patterns of their names, "-" for standard input.
     protocol, epsilon : str, float
-        The key of one of the protocols above, and the privacy budget of each report.
+        The key of a protocol above, and the privacy budget of each report.
     k, domain : int and sequence of str, or None
-        Number of categories, or all of them in the order in which the users' devices know them. Without a domain they
-        are 0 to k - 1, for grr and ss also 1 to k or other labels, if the reports hold these.
+        Number of categories, or all categories in the order of the users' devices. Without a domain they are 0 to
+        k - 1; for grr and ss also 1 to k or other labels, if the reports hold these.
     column, header : str and bool, or None
         The column with the reports, by header or by number from 1; whether the first line names the columns.
     parameters : mapping, or None
@@ -122,12 +122,12 @@ def count_reports(
         For blh and olh: "mix64" or "xxh32" (None: `simulator.hashing.DEFAULT_HASH`); for she: N where reports are whole
         numbers of steps of 1/N; what "-" reads.
     workers, digests : Workers and bool
-        Who counts (None: this process); whether `tally_text` is to tell these files from others.
+        Workers that count (None: this process); whether to digest the files, so that `tally_text` can identify them.
 
     Raises
     ------
     InputError
-        One line that says what is wrong with the options or a file, where, and the way out.
+        If the options or a file are wrong; a single line says what is wrong, where, and how to fix it.
     """
     labels = None if domain is None else check_domain(domain)
     if labels is not None and len(labels) < 2:
@@ -144,7 +144,7 @@ def count_reports(
     reading = _Reading(settings, header, several)
     names = ["standard input" if path == "-" else printable(path) for path in paths]
     with ExitStack() as stack:
-        if (digests or several) and "-" in paths:  # which is read twice: for its digest, and for its reports
+        if (digests or several) and "-" in paths:  # standard input is read twice: for its digest, and for its reports
             typed = stack.enter_context(stack.enter_context(opened("-", stdin)).rereadable())
             stdin = typed.binary()
         sha256 = [_digest_of(path, stdin) if digests or several else "" for path in paths]
@@ -155,7 +155,7 @@ def count_reports(
         tasks = reading.tasks(paths, stdin, whole_files=inline)
         reports, total = [0] * len(paths), None
         try:
-            # In order: the first thing that is wrong is what is said.
+            # In order, so that the error names the first problem.
             for at, counted in (workers or Workers()).results(_count, tasks, ordered=True):
                 total = added(reading.countings[0].settings, total, counted, "these files" if several else names[at])
                 reports[at] += counted.n
@@ -170,17 +170,17 @@ def count_reports(
 
 
 def _count(counting: Counting, blocks: Iterable[Block], at: int) -> tuple[int, Counted]:
-    """Count a piece of a file: what a worker runs."""
+    """Count a block of a file; workers call this."""
     return at, counting.count(blocks)
 
 
 @dataclass
 class _Reading:
-    """Files of reports while they are read: how each is counted, and what was decided and noticed (each text once)."""
+    """Files of reports while they are read: their counters, and assumptions and warnings (each text once)."""
 
     settings: ReportSettings
     header: bool | None
-    several: bool  # whether there is more than one file
+    several: bool  # whether there are several files
     countings: list[Counting] = field(default_factory=list)
     assumptions: dict[str, None] = field(default_factory=dict)
     warnings: dict[str, None] = field(default_factory=dict)
@@ -189,12 +189,12 @@ class _Reading:
     def tasks(
         self, paths: Sequence[str], stdin: BinaryIO | None, *, whole_files: bool
     ) -> Iterator[tuple[Counting, Iterable[Block], int]]:
-        """Yield what is to be counted, with the number of its file: whole files as they are read, or single blocks.
+        """Yield counting tasks with the number of the file; a task is a whole file, streamed, or a single block.
 
-        Raises InputError for a file that cannot be read, or whose reports are not like those of the first one.
+        Raises InputError for a file that cannot be read, or whose reports differ in kind from those of the first file.
         """
         settings, kind = self.settings, self.settings.kind
-        # "New York" on a line is one label, where labels may have several words.
+        # "New York" on a line is one label if labels may have several words.
         blanks = kind != "value" and not any(len(label.split()) > 1 for label in settings.domain or ())
         lists = kind in ("bits", "subset", "cells", "node")
         expected = Expected("reports", self.header, (settings.column,), self._names_columns, blanks=blanks, lists=lists)
@@ -227,11 +227,12 @@ class _Reading:
 
 
 def merge_reports(paths: Sequence[str]) -> Counts:
-    """Add up tallies that `tally_text` made; the answer is that of all reports at once, whatever the order.
+    """Return the sum of tallies made by `tally_text`; it equals the tally of all reports, in any order.
 
     paths: files and patterns of their names.
 
-    Raises InputError for what is no tally, tallies of different collections, and reports that are in two of them.
+    Raises InputError for a file that is not a tally, for tallies of different collections, and for reports that are
+    in two tallies.
     """
     names, twice = named_files(paths)
     if "-" in names:
@@ -244,9 +245,9 @@ def merge_reports(paths: Sequence[str]) -> Counts:
 
 
 def with_categories(counts: Counts) -> RawReports:
-    """Return the tally of counts and the categories that it is of.
+    """Return the tally of counts with its categories.
 
-    Raises InputError where labels make no domain.
+    Raises InputError if the labels do not form a domain.
     """
     part = counts.part
     settings, files = part.settings, part.files
@@ -267,11 +268,11 @@ def with_categories(counts: Counts) -> RawReports:
 
 
 def named_files(names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the files that names and patterns stand for, each once and in the order of their names, and warnings.
+    """Return the files that match names and patterns, each once and sorted by name, and warnings.
 
-    A name that is a file is no pattern, whatever marks it holds. Standard input, "-", comes last.
+    A name of an existing file is not a pattern, whatever characters it holds. Standard input, "-", comes last.
 
-    Raises InputError for a pattern that no file fits, and where no file is named.
+    Raises InputError for a pattern without a matching file, and if no file is named.
     """
     paths_found: list[str] = []
     for name in names:
@@ -294,7 +295,7 @@ def named_files(names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]
 
 
 def _identity(name: str) -> object:
-    """Return what two names of one file have in common."""
+    """Return the identity of a file, which is equal for two names of the same file."""
     with suppress(OSError, ValueError):
         state = os.stat(name)  # noqa: PTH116 - also of "-"
         return state.st_dev, state.st_ino
@@ -302,7 +303,7 @@ def _identity(name: str) -> object:
 
 
 def total_bytes(names: Sequence[str]) -> int:
-    """Return how large files are together, as far as that is known beforehand."""
+    """Return the total size of files in bytes, as far as it is known before reading."""
     sizes = 0
     for name in named_files(names)[0]:
         with suppress(OSError, ValueError):
@@ -311,7 +312,7 @@ def total_bytes(names: Sequence[str]) -> int:
 
 
 def _digest_of(name: str, stdin: BinaryIO | None) -> str:
-    """Return the SHA-256 of the bytes of a file, or of those that can be read again from standard input for "-".
+    """Return the SHA-256 of the bytes of a file, or for "-" of standard input, which can be read again.
 
     Raises InputError if it cannot be read.
     """
@@ -321,12 +322,12 @@ def _digest_of(name: str, stdin: BinaryIO | None) -> str:
         except OSError as error:
             raise InputError(f"{source.name}: cannot be read ({reason(error)})") from None
         if stdin is not None:
-            source.binary()  # goes back to the beginning, for who reads it next
+            source.binary()  # rewinds for the next reader
         return digest
 
 
 def _copies(names: Sequence[str], digests: Sequence[str]) -> tuple[str, ...]:
-    """Return a warning for each two files that hold the very same bytes."""
+    """Return a warning for each pair of files with identical bytes."""
     first = dict(zip(reversed(digests), reversed(names), strict=True))
     return tuple(
         f"{first[digest]} and {name} hold the very same bytes and both are counted: if one is a copy of the other, "

@@ -146,7 +146,7 @@ def _first_places(labels: Sequence[str], places: Sequence[int]) -> dict[str, int
 
 
 def joined(settings: ReportSettings, total: LabelCounts, part: LabelCounts, source: str) -> LabelCounts:
-    """Add up, in the order of the files: what is wrong is said of the first report that is.
+    """Add up in the order of the files, so that an error names the first invalid report.
 
     Raises InputError where a set is written in two ways, or there are more categories than there can be.
     """

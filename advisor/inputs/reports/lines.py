@@ -1,4 +1,4 @@
-"""Reports one by one, as audits attack them: a line each, in the formats that are counted too, without a header."""
+"""Single reports for audits: one per line, in the same formats as for counting, without a header."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from simulator.protocols.tree import Tree
 
 
 def lines_of(path: str) -> list[str]:
-    """Return the lines of a text or a gzip of one, without blank ones.
+    """Return the lines of a text or its gzip, without blank lines.
 
     Raises InputError if it cannot be read, or has no line.
     """

@@ -1,4 +1,4 @@
-"""Whether reports can be those of a protocol: what it hardly ever gives, whatever the users hold."""
+"""Plausibility of reports: results that a protocol almost never gives, for any values of the users."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ UNREACHED = 1e-3  # of X² a report: what an EM that is stopped may leave of sha
 
 
 class _Total(NamedTuple):
-    """What n reports have together, and the mean and variance of what one has, whatever the users hold."""
+    """The total of n reports, with mean and variance of a single report, for any values of the users."""
 
     what: str
     total: float
@@ -32,10 +32,10 @@ class _Total(NamedTuple):
 
 
 def implausible(tally: Tally, protocol: Protocol) -> tuple[str, ...]:
-    """Say so if the reports can hardly be those of a protocol.
+    """Return a warning if the reports are unlikely to come from a protocol.
 
-    The size of a set is fixed, and was checked when it was read; what the symbols of an oracle support is not
-    independent. Neither is looked at.
+    Two things are not checked: the size of a set is fixed and was checked during reading, and the supports of an
+    oracle's symbols are not independent.
     """
     if isinstance(protocol, Tree):
         totals = _of_tree(tally, protocol)
@@ -47,7 +47,7 @@ def implausible(tally: Tally, protocol: Protocol) -> tuple[str, ...]:
         totals = _of_numbers(tally, protocol)
     else:
         return ()
-    unit = protocol.scale if isinstance(protocol, SHE) else 1.0  # what a single number may be off by, about
+    unit = protocol.scale if isinstance(protocol, SHE) else 1.0  # approximate error of a single number
     for what, total, n, mean, variance, culprits in totals:
         if abs(total - n * mean) > REACH * math.sqrt(n * variance) + MORE * unit:
             return (
@@ -62,9 +62,9 @@ def _hardly(protocol: Protocol) -> str:
 
 
 def _of_supports(tally: Tally, oracle: FrequencyOracle) -> Iterator[_Total]:
-    """Yield the supports of all values together.
+    """Yield the total of supports over all values.
 
-    Each report supports its own value with probability p and each of the k - 1 others with q, so the total has mean
+    Each report supports the user's value with probability p and each of the k - 1 others with q, so the total has mean
     ``n (p + (k-1) q)`` and, supports being independent (local hashing: nearly so), variance
     ``n (p (1-p) + (k-1) q (1-q))``.
     """
@@ -82,7 +82,7 @@ def _of_supports(tally: Tally, oracle: FrequencyOracle) -> Iterator[_Total]:
 
 
 def _of_numbers(tally: Tally, protocol: SHE) -> Iterator[_Total]:
-    """Yield the sum of all numbers: one for the own value, and Laplace noise of variance ``2 scale^2`` for all k."""
+    """Yield the sum of all numbers: 1 for the user's value, and Laplace noise of variance ``2 scale^2`` for all k."""
     variance = protocol.k * 2 * protocol.scale**2
     yield _Total(
         "is the sum of a report on average", float(tally.counts.sum()), tally.n, 1.0, variance, "eps or --steps"
@@ -90,7 +90,7 @@ def _of_numbers(tally: Tally, protocol: SHE) -> Iterator[_Total]:
 
 
 def _of_tree(tally: Tally, tree: Tree) -> Iterator[_Total]:
-    """Yield the reports of each height, and the bits of those with a bit for each node."""
+    """Yield the number of reports per height, and the bits of heights with a bit for each node."""
     *parts, users = np.split(tally.counts, np.cumsum([oracle.k for oracle in tree.inner]))
     for height, (oracle, bits, own) in enumerate(zip(tree.inner, parts, users.tolist(), strict=True)):
         share = float(tree.chances_of_heights[height])
@@ -101,10 +101,10 @@ def _of_tree(tally: Tally, tree: Tree) -> Iterator[_Total]:
 
 
 def _unlikely(tally: Tally, protocol: Protocol) -> tuple[str, ...]:
-    """Say so if no frequencies make the reports likely: by Pearson's X², at those that fit about best.
+    """Return a warning if no frequencies make the reports likely: by Pearson's X², at approximately the best fit.
 
-    At the true frequencies X² of m outputs has mean m - 1 and a variance that is known; where frequencies are fitted to
-    the same reports, it is lower. Of HaarHRR only heights and rows are looked at, which frequencies do not change.
+    At the true frequencies, X² of m outputs has mean m - 1 and a known variance; it is lower for frequencies fitted to
+    the same reports. For HaarHRR only heights and rows are checked, which do not depend on the frequencies.
     """
     n, counts, observed = tally.n, np.asarray(tally.counts, dtype=np.float64), observe(protocol, tally)
     if isinstance(protocol, HaarHadamard):

@@ -1,4 +1,4 @@
-"""What the user says of the reports, and their counts, which add up whoever counts them."""
+"""The user's settings for reports, and their counts, which add up across files and workers."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ READABLE = ("value", "bits", "subset", "hash", "symbol", "cells", "node")
 Parameters: TypeAlias = Mapping[str, int | str]
 
 PARAMETERS = {"subset_size": "--subset-size", "hash_range": "--hash-range", "block_count": "--blocks"}
-"""Options of parameters that other packages choose in another way, by the field of the protocol."""
+"""Options for parameters that other packages choose differently, by field of the protocol."""
 
 TWO_COLUMNS = {"hash": ("seed", "symbol"), "node": ("height", "node")}
-"""Names of the columns, for the kinds of reports that have two."""
+"""Names of the columns, for kinds of reports with two columns."""
 
 _TELL_K = ("value", "bits", "cells")
 
 
 def report_kind(protocol: str) -> str:
-    """Return what one report of a protocol is, "" if that is unknown."""
+    """Return the kind of a protocol's reports, "" if unknown."""
     return PROTOCOLS[protocol].report_kind if protocol in PROTOCOLS else ""
 
 
@@ -43,9 +43,9 @@ def readable_protocols() -> tuple[str, ...]:
 
 
 def protocol_with(protocol: str, k: int, epsilon: float, parameters: Parameters) -> Protocol:
-    """Return the protocol for k categories, with parameters that are not the usual ones.
+    """Return the protocol for k categories, with unusual parameters.
 
-    Raises InputError for one that cannot be.
+    Raises InputError for an impossible parameter.
     """
     kind: Callable[..., Protocol] = PROTOCOLS[protocol]
     try:
@@ -56,7 +56,7 @@ def protocol_with(protocol: str, k: int, epsilon: float, parameters: Parameters)
 
 
 def lowest_count(protocol: Protocol, n: int) -> int:
-    """Return below which no count of n reports can be: 0 where reports support values, and never contradict one."""
+    """Return the lower bound of a count of n reports: 0 if reports support values, and never contradict any."""
     return -n if isinstance(protocol, HadamardResponse) else 0
 
 
@@ -70,7 +70,7 @@ def check_parameters(protocol: str, parameters: Parameters) -> None:
 
 @dataclass(frozen=True)
 class ReportSettings:
-    """What the user says of the reports; `k` is that of the domain if there is one."""
+    """The user's settings for reports; `k` is the size of the domain if a domain is given."""
 
     protocol: str
     epsilon: float
@@ -79,12 +79,12 @@ class ReportSettings:
     column: str | None = None
     hash: str | None = None
     parameters: Parameters = field(default_factory=dict)
-    steps: int | None = None  # of she: reports are whole steps of one part in so many
-    domain_given: bool = False  # whether the user named the categories, rather than the files
+    steps: int | None = None  # of she: reports are whole steps of 1 / steps
+    domain_given: bool = False  # whether the user named the categories, instead of the files
 
     @property
     def kind(self) -> str:
-        """What one report is."""
+        """The kind of reports."""
         return report_kind(self.protocol)
 
     def oracle(self, k: int) -> Protocol:
@@ -93,7 +93,7 @@ class ReportSettings:
         return protocol_with(self.protocol, k, self.epsilon, {**self.parameters, **hashed})
 
     def check(self) -> None:
-        """Refuse what can be refused before a byte is read.
+        """Check the options before any byte is read.
 
         Raises InputError for the first option that does not fit.
         """
@@ -132,7 +132,7 @@ class ReportSettings:
 
 
 def named_column(table: InputTable, column: str | None, meaning: str = "report") -> int | None:
-    """Return the only column, or that which is asked for or has a telling name; None if there is no such."""
+    """Return the only column, or the requested column, or the column with a known name; None if there is none."""
     if column is not None:
         return find_column(table, column, "--column")
     if table.width == 1:
@@ -142,12 +142,12 @@ def named_column(table: InputTable, column: str | None, meaning: str = "report")
 
 
 def column_note(table: InputTable, index: int) -> tuple[str, ...]:
-    """Say which column was read, if there are others."""
+    """Return a note with the column that was read, if there are others."""
     return (f"column {table.called(index)} read as reports",) if table.width > 1 else ()
 
 
 def no_such_column(table: InputTable, why: str) -> InputError:
-    """Ask for the column of the reports."""
+    """Return the error that asks for the column of the reports."""
     return InputError(
         f"{table.source}: has {table.width} columns: {table.columns()}; {why}; say which one holds the reports with "
         "--column"
@@ -155,12 +155,12 @@ def no_such_column(table: InputTable, why: str) -> InputError:
 
 
 def place_names(k: int) -> tuple[str, ...]:
-    """Return the labels of a domain that is known by its size only."""
+    """Return the labels of a domain of which only the size is known."""
     return tuple(map(str, range(k)))
 
 
 def numbers_note(labels: Sequence[str]) -> str | None:
-    """Return what is assumed of categories that are only numbers, 0 to k - 1 or 1 to k; None for other labels.
+    """Return the assumption about categories numbered 0 to k - 1 or 1 to k; None for other labels.
 
     >>> numbers_note(["0", "1", "2"]), numbers_note(["18", "19"])
     ('categories are numbered 0 to 2: no order between them (--ordered says otherwise)', None)
@@ -170,15 +170,15 @@ def numbers_note(labels: Sequence[str]) -> str | None:
     return f"categories are numbered {labels[0]} to {labels[-1]}: no order between them (--ordered says otherwise)"
 
 
-Cells: TypeAlias = NDArray[Any]  # whole numbers: int64, or Python's own where sums outgrow them
+Cells: TypeAlias = NDArray[Any]  # whole numbers: int64, or Python integers if sums exceed int64
 
 
 @dataclass(frozen=True, eq=False)
 class CellCounts:
-    """Counts of a protocol whose cells are known before the first report: of categories, symbols, nodes."""
+    """Counts of a protocol with predefined cells: of categories, symbols or nodes."""
 
     n: int  # reports
-    cells: Cells  # ``(m,)`` whole numbers, as the tally of the protocol has them; of she, steps of `cells.STEP`
+    cells: Cells  # ``(m,)`` whole numbers, as in the tally of the protocol; for she, steps of `cells.STEP`
 
     def __add__(self, other: CellCounts) -> CellCounts:
         return CellCounts(self.n + other.n, self.cells + other.cells)
@@ -186,11 +186,11 @@ class CellCounts:
 
 @dataclass(frozen=True, eq=False)
 class LabelCounts:
-    """Counts of reports that name categories, some of which may be met for the first time."""
+    """Counts of reports that name categories, some of them possibly new."""
 
     n: int  # reports
-    users: Mapping[str, int]  # how many reports hold each label
-    seen: Mapping[str, str] = field(default_factory=dict)  # where each label was met first, for messages
+    users: Mapping[str, int]  # number of reports with each label
+    seen: Mapping[str, str] = field(default_factory=dict)  # first place of each label, for messages
 
     def __add__(self, other: LabelCounts) -> LabelCounts:
         users = dict(self.users)
@@ -204,16 +204,16 @@ Counted: TypeAlias = CellCounts | LabelCounts
 
 @dataclass(frozen=True)
 class Counting:
-    """How the blocks of one file are counted: what its head and the user have decided. It can be sent elsewhere."""
+    """Counter for the blocks of a file, as its head and the user decide; it can be sent to a worker."""
 
     table: InputTable  # for messages
-    settings: ReportSettings  # with k and the domain, as far as they are known by now
-    notes: tuple[str, ...]  # what was decided for the user, one sentence each
-    columns: Sequence[int] | None  # that are read; None for all
-    count: Callable[[Iterable[Block]], Counted]  # counts blocks; raises InputError for the first report that is none
+    settings: ReportSettings  # with k and the domain, as far as known so far
+    notes: tuple[str, ...]  # decisions made for the user, one sentence each
+    columns: Sequence[int] | None  # columns to read; None for all
+    count: Callable[[Iterable[Block]], Counted]  # counts blocks; raises InputError for the first invalid report
     even: bool = True  # whether all rows have the same number of cells
 
 
 def summed(cells: Callable[[Block], Cells], blocks: Iterable[Block]) -> CellCounts:
-    """Return the counts of at least one block, of which `cells` returns those ``(m,)`` of a single one."""
+    """Return the sum of counts over at least one block; `cells` returns the counts ``(m,)`` of a block."""
     return reduce(CellCounts.__add__, (CellCounts(len(block), cells(block)) for block in blocks))

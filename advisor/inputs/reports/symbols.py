@@ -35,7 +35,7 @@ _FLOAT_DIGITS = 15  # digits of a whole number that a table of floats always kee
 
 
 class NumberColumn(NamedTuple):
-    """Where numbers are, what they are called, what they must be below, and what is allowed in words."""
+    """A column of numbers: its place and name, the upper bound, and the allowed values in words."""
 
     at: int
     what: str
@@ -44,9 +44,9 @@ class NumberColumn(NamedTuple):
 
 
 def count_hashes(rows: Rows, settings: ReportSettings) -> Counting:
-    """Return how the categories that each report's hash function sends to its symbol are counted.
+    """Return the counter of the categories that each report's hash function maps to its symbol.
 
-    Raises InputError for a table of one column, or of which nobody can tell what is in which.
+    Raises InputError for a table with a single column, or if the meaning of the columns is unclear.
     """
     table, k = rows.table, settings.k or 0
     oracle = cast(LocalHashing, settings.oracle(k))
@@ -65,9 +65,9 @@ def count_hashes(rows: Rows, settings: ReportSettings) -> Counting:
 
 
 def count_symbols(rows: Rows, settings: ReportSettings) -> Counting:
-    """Return how symbols, or the categories that each of them supports, are counted.
+    """Return the counter of symbols, or of the categories that each symbol supports.
 
-    Raises InputError where nobody can tell which column holds them.
+    Raises InputError if the column with the symbols is unclear.
     """
     table, k = rows.table, settings.k or 0
     at = named_column(table, settings.column, "symbol_alone")
@@ -98,7 +98,7 @@ def _counting(
     columns: tuple[NumberColumn, ...],
     oracle: Protocol,
 ) -> Counting:
-    """Return how reports of one whole number each, or two, are counted."""
+    """Return the counter of reports that consist of one or two whole numbers."""
     cells = partial(_tally, table, columns, oracle)
     return Counting(table, settings, notes, [column.at for column in columns], partial(summed, cells))
 
@@ -109,11 +109,11 @@ def _tally(table: InputTable, columns: tuple[NumberColumn, ...], oracle: Protoco
 
 
 def _two_columns(table: InputTable, settings: ReportSettings, one: str, other: str) -> tuple[int, int]:
-    """Return the columns of the two numbers of a report, by their names or else as they stand.
+    """Return the columns of the two numbers of a report, by name, otherwise by position.
 
-    one, other: what the two are called, and named at best.
+    one, other: the expected names of the two columns.
 
-    Raises InputError for a table of one column, or of which nobody can tell what is in which.
+    Raises InputError for a table with a single column, or if the meaning of the columns is unclear.
     """
     if table.width < 2:
         raise InputError(
@@ -136,7 +136,7 @@ def _two_columns(table: InputTable, settings: ReportSettings, one: str, other: s
 def numbers_of(table: InputTable, block: Block, columns: Sequence[NumberColumn]) -> NDArray[np.int64]:
     """Return columns of whole numbers below their bounds, ``(rows, columns)``.
 
-    Raises InputError for the first cell that is none.
+    Raises InputError for the first cell without such a number.
     """
     numbers = block.whole([column.at for column in columns])
     below = [column.below for column in columns]
@@ -151,7 +151,7 @@ def numbers_of(table: InputTable, block: Block, columns: Sequence[NumberColumn])
 
 
 def _number_of(table: InputTable, place: int, cell: str, column: NumberColumn) -> int:
-    """Read one number; "7.0" is what a table of floats makes of 7, "4.1e9" has lost digits of a seed."""
+    """Return the number in a cell; a table of floats writes 7 as "7.0", and "4.1e9" has lost digits of a seed."""
     what, allowed = column.what, column.allowed
     if not cell:
         raise table.bad(place, f"the {what} is missing (an empty cell); fill it in, or remove the row")
@@ -169,9 +169,9 @@ def _number_of(table: InputTable, place: int, cell: str, column: NumberColumn) -
 
 
 def count_nodes(rows: Rows, settings: ReportSettings) -> Counting:
-    """Return how the nodes of all heights are counted.
+    """Return the counter of the nodes of all heights.
 
-    Raises InputError for a table of one column, or of which nobody can tell what is in which.
+    Raises InputError for a table with a single column, or if the meaning of the columns is unclear.
     """
     table, tree = rows.table, cast(Tree, settings.oracle(settings.k or 0))
     height_at, node_at = _two_columns(table, settings, "height", "node")
@@ -186,7 +186,7 @@ def count_nodes(rows: Rows, settings: ReportSettings) -> Counting:
 
 
 def _tally_nodes(table: InputTable, height: NumberColumn, node_at: int, tree: Tree, block: Block) -> Cells:
-    """Tally the nodes of all heights, as `Tree.tally` would: the reports themselves would take k numbers each."""
+    """Return the tally of the nodes of all heights, equal to `Tree.tally` without reports of k numbers each."""
     heights = numbers_of(table, block, [height])[:, 0]
     cells, places = np.array(block.cells(node_at), dtype=object), np.asarray(block.places)
     parts: list[Cells] = []

@@ -1,4 +1,4 @@
-"""Tallies of some of the reports, in files: what parts hold, how they are written, checked, read and added up."""
+"""Tally files for parts of the reports: content, writing, checking, reading and merging."""
 
 from __future__ import annotations
 
@@ -26,41 +26,41 @@ from advisor.inputs.reports.settings import (
 from simulator import __version__
 
 FORMAT, VERSION = "ldp-advise tally", 1
-LARGEST = 1 << 28  # bytes of a file that is read as a tally
+LARGEST = 1 << 28  # maximum of bytes of a tally file
 
 
 @dataclass(frozen=True)
 class ReportFile:
-    """A file of reports: what it is called, and what it holds."""
+    """Name and digest of a file of reports."""
 
     name: str  # for people
-    sha256: str  # of all its bytes; "" where it was not asked for
+    sha256: str  # of all its bytes; "" if not requested
     reports: int
 
 
 @dataclass(frozen=True)
 class Part:
-    """The counts of some reports, and all that has to be the same for others to be added."""
+    """The counts of some reports, with the settings that must agree before counts are added."""
 
-    settings: ReportSettings  # with k and the domain, as far as the reports tell them
+    settings: ReportSettings  # with k and the domain, as far as the reports determine them
     counted: Counted
-    files: tuple[ReportFile, ...]  # what was counted, in the order in which it was
+    files: tuple[ReportFile, ...]  # the counted files, in order
 
     @property
     def n(self) -> int:
-        """Reports that are counted."""
+        """Number of counted reports."""
         return self.counted.n
 
 
 def added(settings: ReportSettings, total: Counted | None, part: Counted, source: str) -> Counted:
-    """Add up counts of the same settings; raise InputError where labels do not go together."""
+    """Return the sum of counts with the same settings; raise InputError if their labels contradict each other."""
     if isinstance(part, LabelCounts):
         return joined(settings, total if isinstance(total, LabelCounts) else LabelCounts(0, {}), part, source)
     return total + part if isinstance(total, CellCounts) else part
 
 
 def difference(one: ReportSettings, other: ReportSettings) -> str | None:
-    """Return what keeps counts of two settings from being added up, None if nothing does."""
+    """Return the difference between two settings that prevents adding their counts; None if they agree."""
     pairs: list[tuple[str, object, object]] = [
         ("protocol", one.protocol, other.protocol),
         ("eps", one.epsilon, other.epsilon),
@@ -82,7 +82,7 @@ def _shown(value: object) -> str:
 
 
 def tally_text(part: Part) -> str:
-    """Return a part as the text of a file: one JSON object, the same for the same counts."""
+    """Return a part as the text of a file: a JSON object, equal for equal counts."""
     settings, counted = part.settings, part.counted
     content: dict[str, Any] = {
         "format": FORMAT,
@@ -98,7 +98,7 @@ def tally_text(part: Part) -> str:
         "parameters": dict(sorted(settings.parameters.items())),
         "n": part.n,
         "unit": "2^-64" if settings.kind == "cells" else "reports",
-        # Numbers of more than 53 bits are no numbers in every language.
+        # Some languages cannot represent integers of more than 53 bits.
         "counts": [_written(count) for count in counted.cells.tolist()]
         if isinstance(counted, CellCounts)
         else dict(sorted(counted.users.items())),
@@ -113,14 +113,14 @@ def _written(count: int) -> int | str:
 
 
 def _check(content: Mapping[str, Any]) -> str:
-    """Return the digest of everything else in a tally."""
+    """Return the digest of all other fields of a tally."""
     rest = {key: value for key, value in content.items() if key != "check"}
     text = json.dumps(rest, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def is_tally(path: str) -> bool:
-    """Tell whether a file begins as `tally_text` does."""
+    """Return whether a file begins like the output of `tally_text`."""
     begin = f'{{"format":"{FORMAT}"'.encode()
     with suppress(OSError, ValueError), Path(path).open("rb") as file:
         return file.read(len(begin)) == begin if Path(path).is_file() else False
@@ -128,9 +128,9 @@ def is_tally(path: str) -> bool:
 
 
 def read_tally(path: str) -> Part:
-    """Read what `tally_text` made.
+    """Return the part in a file made by `tally_text`.
 
-    Raises InputError if the file cannot be read, is no tally, was changed, or holds what cannot be.
+    Raises InputError if the file cannot be read, is not a tally, was changed, or holds impossible values.
     """
     name = printable(path)
     try:
@@ -179,7 +179,7 @@ def _part(content: Mapping[str, Any], name: str) -> Part:
 
 
 def _counts(content: Mapping[str, Any], settings: ReportSettings, name: str) -> Counted:
-    """Return the counts; raise InputError where no reports have such."""
+    """Return the counts; raise InputError if no reports can have them."""
     n, counts = content["n"], content["counts"]
     if settings.kind in ("value", "subset"):
         users = {str(label): int(count) for label, count in counts.items()}
@@ -200,9 +200,10 @@ def _counts(content: Mapping[str, Any], settings: ReportSettings, name: str) -> 
 
 
 def merge_tallies(paths: Sequence[str]) -> Part:
-    """Read tallies and add them up; their order does not matter.
+    """Return the sum of the tallies in files; their order does not matter.
 
-    Raises InputError for what is no tally, tallies of different settings, and the same reports in two of them.
+    Raises InputError for a file that is not a tally, for tallies with different settings, and for reports that are in
+    two tallies.
     """
     parts = {printable(path): read_tally(path) for path in paths}
     first = next(iter(parts))

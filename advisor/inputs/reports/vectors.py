@@ -1,7 +1,7 @@
-"""Reports of one entry a category: bits, as k columns or a string of k characters, or real numbers.
+"""Reports with one entry per category: bits, as k columns or a string of k characters, or real numbers.
 
-Sums of floats depend on their order, so that blocks, files and workers would each give other last digits. Here every
-number is taken as whole steps of 2^-64 (finer ones are rounded, by less than 3e-20), steps add up exactly, and the sum
+Sums of floats depend on their order, so blocks, files and workers would change the last digits. Here each number
+is converted to whole steps of 2^-64; finer numbers are rounded, by less than 3e-20. Steps add up exactly, and the sum
 is rounded once, to the nearest float.
 """
 
@@ -35,18 +35,18 @@ _BETWEEN = " ;|,"  # bits in one cell
 
 
 def bits_have_header(first: Sequence[str], usual: bool, settings: ReportSettings) -> bool:
-    """Tell a header from a report; the labels of columns may be numbers."""
+    """Return whether the first row is a header instead of a report; labels of columns may be numbers."""
     cells = [cell.strip() for cell in first]
     if settings.column is None and len(cells) > 1:
         return not set(cells) <= _BITS and "" not in cells and len(set(cells)) == len(cells)
-    # A damaged report such as "01x1" names nothing.
+    # A damaged report such as "01x1" is not a header.
     return usual and not any(cell[:1].isdecimal() for cell in cells)
 
 
 def count_vectors(rows: Rows, settings: ReportSettings) -> Counting:
-    """Return how reports of one bit or number a category are added up, numbers in steps of 2^-64.
+    """Return the counter of reports with one bit or number per category; numbers are in steps of 2^-64.
 
-    Raises InputError for columns that do not fit the domain, and a first report that does not tell k.
+    Raises InputError for columns that do not fit the domain, and for a first report that does not determine k.
     """
     table, at, bits = rows.table, named_column(rows.table, settings.column), settings.kind == "bits"
     k = settings.k or (table.width if at is None else _length(table, at, bits=bits))
@@ -90,7 +90,7 @@ def _length(table: InputTable, at: int, *, bits: bool) -> int:
 
 
 def _placed(sums: Callable[[Block], Cells], order: Sequence[int], block: Block) -> Cells:
-    """Return sums in the order of the categories: `order` has that of every entry of a report."""
+    """Return sums in the order of the categories; `order` has the category of each entry of a report."""
     unplaced = sums(block)
     placed = np.empty_like(unplaced)
     placed[list(order)] = unplaced
@@ -100,7 +100,7 @@ def _placed(sums: Callable[[Block], Cells], order: Sequence[int], block: Block) 
 def _categories_of_columns(
     table: InputTable, settings: ReportSettings, k: int, *, what: str, columns: bool
 ) -> tuple[Sequence[int], tuple[str, ...], tuple[str, ...]]:
-    """Return the category of every bit or number, all labels, and what was decided."""
+    """Return the category of each bit or number, all labels, and the assumptions."""
     names = table.names if columns else None
     if names == place_names(k) or names is None:
         if settings.domain is not None:
@@ -124,9 +124,9 @@ def _categories_of_columns(
 
 
 def sums_of_strings(table: InputTable, at: int, k: int, whose: str, block: Block) -> Cells:
-    """Add up the reports of a column, each a string of k characters as `whose` says.
+    """Return the sums of a column of reports; a report is a string of k characters, and `whose` names it in errors.
 
-    Raises InputError for the first that is none.
+    Raises InputError for the first invalid report.
     """
     cells = block.cells(at)
     bits = _bits_of(cells, k)
@@ -140,7 +140,7 @@ def sums_of_strings(table: InputTable, at: int, k: int, whose: str, block: Block
 
 
 def plain_bits(cell: str) -> str:
-    """Return a string of characters without what separates them, if one mark does so everywhere.
+    """Return a string of characters without separators, if the same mark separates all of them.
 
     >>> plain_bits("0;1;1"), plain_bits("011"), plain_bits("0;11")
     ('011', '011', '0;11')
@@ -150,7 +150,7 @@ def plain_bits(cell: str) -> str:
 
 
 def _bits_of(cells: Sequence[str], k: int) -> NDArray[np.uint8] | None:
-    """Return strings of k characters 0 and 1 as ``(n, k)`` numbers; None if one of them is something else."""
+    """Return strings of k characters 0 and 1 as ``(n, k)`` numbers; None if any string differs from this form."""
     joined = "".join(cells)
     if set(map(len, cells)) != {k} or not joined.isascii():
         return None
@@ -172,7 +172,7 @@ def _wrong_bits(cell: str, k: int, whose: str) -> str | None:
 
 
 def _sums_of_columns(table: InputTable, block: Block) -> Cells:
-    """Add up reports that have a column for each bit."""
+    """Return the sums of reports that have a column for each bit."""
     bits = block.digits()
     if bits is not None and bits.max() <= 1:
         return bits.sum(axis=0, dtype=np.int64)
@@ -188,13 +188,13 @@ def _sums_of_columns(table: InputTable, block: Block) -> Cells:
     return (np.array(rows) == "1").sum(axis=0, dtype=np.int64)
 
 
-STEP = 64  # bits after the point
-LARGEST = 2.0**40  # of a number: at the smallest budget the noise has scale 2^21
+STEP = 64  # fractional bits
+LARGEST = 2.0**40  # maximum of a number: at the smallest budget the noise has scale 2^21
 _HALF = np.float64(1 << (STEP // 2))
 
 
 def cells_have_header(first: Sequence[str]) -> bool:
-    """Tell a header from a report: it holds what is no number, or counts the categories."""
+    """Return whether the first row is a header: it has a cell that is not a number, or it numbers the categories."""
     cells = [cell.strip() for cell in first]
     vectors = [parts for parts in map(split_numbers, cells) if len(parts) > 1]
     if any(all(map(is_finite, parts)) for parts in vectors):
@@ -205,7 +205,7 @@ def cells_have_header(first: Sequence[str]) -> bool:
 
 
 def _sums(table: InputTable, at: int | None, k: int, steps: int | None, block: Block) -> Cells:
-    """Return the sums of one block, as Python's whole numbers."""
+    """Return the sums of a block, as Python integers."""
     if at is not None:
         reports = list(map(split_numbers, block.cells(at)))
         for report, place in zip(reports, block.places, strict=True):
@@ -237,7 +237,7 @@ def _wrong_cell(cell: str, steps: int | None) -> str | None:
 
 
 def split_numbers(cell: str) -> list[str]:
-    """Return the numbers of a cell, which blanks, ";", "|" or "," separate; brackets around them are left out."""
+    """Return the numbers of a cell, separated by blanks, ";", "|" or ","; enclosing brackets are removed."""
     plain = cell.strip().removeprefix("[").removesuffix("]")
     for mark in ";|,":
         if mark in plain:
@@ -252,10 +252,10 @@ def exact_sums(numbers: FloatArray) -> Cells:
     True
     """
     result = np.zeros(numbers.shape[1], dtype=object)
-    for start in range(0, len(numbers), 1 << 20):  # so many numbers of 42 bits add up in 64
+    for start in range(0, len(numbers), 1 << 20):  # sums of this many 42-bit numbers fit in 64 bits
         part = numbers[start : start + (1 << 20)]
         for shift in (STEP, STEP // 2, 0):
-            # Taking off the whole part, and scaling by a power of two, round nothing.
+            # Subtracting the integer part and scaling by a power of two are exact.
             whole = np.trunc(part) if shift else np.rint(part)
             result = result + whole.astype(np.int64).sum(axis=0).astype(object) * (1 << shift)
             part = (part - whole) * _HALF
@@ -263,6 +263,6 @@ def exact_sums(numbers: FloatArray) -> Cells:
 
 
 def real_sums(cells: Cells, steps: int | None) -> FloatArray:
-    """Return what `exact_sums` stand for, each rounded once to the nearest float; `steps` is that of the settings."""
+    """Return the values of `exact_sums`, rounded once to the nearest float; `steps` comes from the settings."""
     unit = (steps or 1) << STEP
     return np.array([int(cell) / unit for cell in cells], dtype=np.float64)

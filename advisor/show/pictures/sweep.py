@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 METHODS_SHOWN = 7
-ON_SHADE = "#101010"  # not the ink of pictures, which is light on a dark page: shades are light on either
-SHADE = 0.45  # how much of its colour a cell has: its words stay readable
+ON_SHADE = "#101010"  # not the ink of pictures, which is light on a dark page: shades are light on both
+SHADE = 0.45  # opacity of the colour of a cell, so that its words stay readable
 CHARACTER = 0.075  # width of a character of a cell, in inches
 
 
 def winners_figure(sweep: SweepResult) -> Figure:
     """Return for each k a map over ε and n: the pair to use in words, coloured by its method.
 
-    Where other methods come within 5 % of it or are not separable from it, their number is said, and a corner has the
-    colour of the nearest one.
+    If other methods are within 5 % of it or not separable from it, the cell shows their number, and a corner has the
+    colour of the nearest method.
     """
     from matplotlib.patches import Patch
 
@@ -93,12 +93,12 @@ def _draw_cell(axes: Axes, column: int, row: int, cell: Cell, colours: dict[str,
 
 
 def _words(cell: Cell) -> str:
-    """Return what stands in a cell: the pair, and how certain its method is."""
+    """Return the text of a cell: the pair, and the certainty of its method."""
     return f"{cell.winner.protocol}\n{cell.winner.method}\n{cell.words(cell.winner)}".rstrip()
 
 
 def _colours(sweep: SweepResult) -> dict[str, str]:
-    """Return a colour for each method that wins somewhere, the most frequent first; past the last they are grey."""
+    """Return a colour for each method that wins in any cell, the most frequent first; after the last colour, grey."""
     winners = Counter(cell.winner.method for cell in sweep.cells)
     methods = sorted(
         (method for method in sweep.question.methods if method in winners), key=lambda name: -winners[name]
@@ -154,7 +154,7 @@ def curves_figure(sweep: SweepResult) -> Figure:
 
 
 def _methods(sweep: SweepResult) -> list[str]:
-    """Return the methods to draw: those with the lowest errors, the caller's own and the raw estimate in any case."""
+    """Return the methods to draw: methods with the lowest errors, and always the caller's and the raw estimate."""
 
     def distance(method: str) -> float:
         ratios = (_lowest(cell, method, math.inf) / max(cell.winner.error, 1e-300) for cell in sweep.cells)
@@ -175,9 +175,9 @@ def _lowest(cell: Cell, method: str, missing: float) -> float:
 def _draw_curves(
     axes: Axes, xs: Sequence[float], series: Mapping[str, Sequence[float]], *, powers: bool = False
 ) -> None:
-    """Draw errors against budgets or numbers of users: one line for each name, NaN where there is none.
+    """Draw errors against budgets or numbers of users: a line for each name, NaN for a missing error.
 
-    powers: whether `xs` are written as powers of ten, as numbers of users are; otherwise each has its own tick.
+    powers: whether `xs` are written as powers of ten, like numbers of users; otherwise each value has a tick.
     """
     for number, (name, errors) in enumerate(series.items()):
         axes.plot(

@@ -1,4 +1,4 @@
-"""The answer in sentences: verdict, size of the error, what would be worth it, and who is as good."""
+"""The answer in sentences: verdict, size of the error, alternatives that are worth it, and tied pairs."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from simulator.methods.summaries import POSTERIOR_MEAN, SUMMARIES
 from simulator.ranking import AS_GOOD, PRACTICAL_RATIO
 
 FEW = 8  # categories that a sentence names
-UNSURE = 0.25  # probability of being within 2 % of the best below which a pick is no more than the first of a ranking
-TIGHT = 0.02  # relative half width of an interval up to which three digits of a figure mean something
+UNSURE = 0.25  # below this probability of being within 2 % of the best, the pick is only the first of a ranking
+TIGHT = 0.02  # relative half width of an interval up to which three digits of a figure are significant
 NUMBERS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
-PER_CATEGORY = ("l1", "mae")  # metrics that the error of a category says all about
-NO_MORE = 1.005  # ratio of two errors below which a figure would say "0 %"
+PER_CATEGORY = ("l1", "mae")  # metrics that the error of a category fully describes
+NO_MORE = 1.005  # ratio of two errors below which a figure would read "0 %"
 
 
 def verdict(ranking: Ranking) -> Verdict:
-    """Return the verdict with the pair to use, or why there is none."""
+    """Return the verdict with the pair to use, or why there is no such pair."""
     if not ranking.recommendations:
         return Verdict(NOTHING_LEFT, nothing_left_sentence(ranking.request.removals), Tone.DOUBTFUL)
     best, kind = ranking.best, ranking.verdict or ""
@@ -49,7 +49,7 @@ def verdict(ranking: Ranking) -> Verdict:
 
 
 def answer_sentences(ranking: Ranking) -> list[Sentence]:
-    """Return what follows the verdict: the error in users, what can be seen, and how many others are as good."""
+    """Return the sentences after the verdict: the error in users, detectable frequencies, and the number of ties."""
     if not ranking.recommendations:
         return []
     attacked = sentences(_defence_sentences(ranking), Role.ANSWER)
@@ -69,12 +69,12 @@ def answer_sentences(ranking: Ranking) -> list[Sentence]:
 
 
 def summary(ranking: Ranking) -> str:
-    """Return the answer in one paragraph."""
+    """Return the answer as a paragraph."""
     return " ".join([verdict(ranking).text, *(sentence.text for sentence in answer_sentences(ranking))])
 
 
 def hidden_sentences(ranking: Ranking) -> list[str]:
-    """Return how many categories of the sample cannot be told from none, and which, where they are few."""
+    """Return how many categories of the sample cannot be detected, and which if they are few."""
     hidden, request = ranking.undetectable, ranking.request
     if not hidden:
         return []
@@ -94,13 +94,13 @@ def hidden_sentences(ranking: Ranking) -> list[str]:
 
 
 def _of_metric(ranking: Ranking, text: str) -> str:
-    """Return the text of a verdict, with the metric in front where there are several, and what all rounds spend."""
+    """Return the text of a verdict, with the metric first if there are several, and the budget of all rounds."""
     text += total_text(ranking.request.plan)
     return text if len(ranking.request.metrics) == 1 else f"For {ranking.metric}: {text[:1].lower()}{text[1:]}"
 
 
 def _use(ranking: Ranking) -> str:
-    """Return the pair to use, with the reason where it is marginal."""
+    """Return the pair to use, with the reason if the verdict is marginal."""
     best, request = ranking.best, ranking.request
     collected = request.collected
     if collected is None:
@@ -121,7 +121,7 @@ def _use(ranking: Ranking) -> str:
 
 
 def _useless(ranking: Ranking) -> str:
-    """Return that the pair that is named says no more than an answer without data."""
+    """Return the statement that the pair is no better than an answer without data."""
     best, without = ranking.best, ranking.error_without_data or 0.0
     figures = f"{ranking.metric} error {_error(ranking)} against {number(without)}"
     answer = ranking.guess_without_data
@@ -139,7 +139,7 @@ def _useless(ranking: Ranking) -> str:
 
 
 def _if_fake(ranking: Ranking) -> str:
-    """Return on what condition the answer holds, where fake users are feared."""
+    """Return the condition of the answer if there is a threat of fake users."""
     threat = ranking.request.threat
     return "" if threat is None else f", if {100 * threat:g} % of the users may be fake"
 
@@ -149,7 +149,7 @@ def _error(ranking: Ranking) -> str:
 
 
 def _size(ranking: Ranking) -> str:
-    """Return how large the error is: in users for each category, and in the metric where that says more."""
+    """Return the size of the error: in users per category, and in the metric if that says more."""
     best, metric, request = ranking.best, ranking.metric, ranking.request
     unit = unit_text(metric, request.bins) + data_text(metric, best.error, request.bins)
     figure = _error(ranking) if unit.startswith(("frequency", "no unit")) else f"{_error(ranking)} {unit}"
@@ -165,7 +165,7 @@ def _size(ranking: Ranking) -> str:
 
 
 def _beaten_sentences(ranking: Ranking) -> list[str]:
-    """Return which rows to compare with beat a member of the caller's own that stands first because it stands alone."""
+    """Return the baselines that beat the caller's member, which is first only because it has no competitor."""
     if REGISTERED.keys().isdisjoint(ranking.best.pair):
         return []
     return [
@@ -177,7 +177,7 @@ def _beaten_sentences(ranking: Ranking) -> list[str]:
 
 
 def _worth_it_sentences(ranking: Ranking) -> list[Sentence]:
-    """Return what would be worth it, and the command that plans it."""
+    """Return a question whose answer would be worth it, and the command that plans it."""
     request, instead = ranking.request, ranking.worth_it_with
     if instead is None:
         return []
@@ -203,7 +203,7 @@ def _data(request: Request) -> str:
 
 
 def _ties(ranking: Ranking) -> str:
-    """Return how many others are as good as the first row, and why it is first."""
+    """Return the number of rows tied with the first row, and why it is first."""
     best = ranking.best
     about_estimate = best.probability_best is not None or ranking.next_round is not None
     what = "method" if about_estimate and ranking.request.collected is not None else "pair"
@@ -230,7 +230,7 @@ def _ties(ranking: Ranking) -> str:
 
 
 def _summary_sentences(ranking: Ranking) -> list[str]:
-    """Return what a summary is, and what the best method would cost instead of it."""
+    """Return an explanation of summaries, and the extra error of the best method instead."""
     best, alone, populations = ranking.best, ranking.best_alone, ranking.request.populations
     if best.method not in SUMMARIES or alone is None or not alone.ratio_to_best or not best.ratio_to_best:
         return []
@@ -243,13 +243,13 @@ def _summary_sentences(ranking: Ranking) -> list[str]:
 
 
 def _more(row: Recommendation, best: Recommendation, nothing: str = "no more than 1 % more error") -> str:
-    """Return how much more error a row has than another one; `nothing` where that is less than 1 %."""
+    """Return how much more error a row has than another; `nothing` if it is less than 1 %."""
     more = max(0.0, (row.ratio_to_best or 0.0) / (best.ratio_to_best or 1.0) - 1)
     return f"{whole_percent(more)} more error" if more >= AS_GOOD - 1 else nothing
 
 
 def _sum_sentences(ranking: Ranking) -> list[str]:
-    """Return that what is named gives no frequencies that sum to 1, and what such ones would cost."""
+    """Return a note if the frequencies of the pair do not sum to 1, and the extra error of frequencies that do."""
     total = ranking.total
     if total is None:
         return []
@@ -261,7 +261,7 @@ def _sum_sentences(ranking: Ranking) -> list[str]:
 
 
 def _reason(ranking: Ranking, others: list[Recommendation]) -> str:
-    """Return why the first row is the one to use."""
+    """Return the reason to use the first row."""
     best = ranking.best
     bits = [row.report_bits for row in others]
     shortest = best.report_bits <= min(bits) and best.report_bits < max(bits)
@@ -277,7 +277,7 @@ def _reason(ranking: Ranking, others: list[Recommendation]) -> str:
 
 
 def _deployed_sentences(ranking: Ranking) -> list[str]:
-    """Return which protocol that runs in a product is nearly as good, where the first row's does not."""
+    """Return a protocol in use by a product that is nearly as good, if the first row's protocol is not in use."""
     best = ranking.best
     if ranking.request.collected is not None or best.protocol in DEPLOYED or not best.ratio_to_best:
         return []
@@ -293,7 +293,7 @@ def _deployed_sentences(ranking: Ranking) -> list[str]:
 
 
 def _single_category_sentences(ranking: Ranking) -> list[str]:
-    """Return what the first pair gives up of single categories for the distribution as a whole."""
+    """Return the accuracy for single categories that the first pair gives up for the whole distribution."""
     single = ranking.single_categories
     if single is None:
         return []
@@ -305,7 +305,7 @@ def _single_category_sentences(ranking: Ranking) -> list[str]:
 
 
 def attack_sentences(ranking: Ranking) -> list[str]:
-    """Return what the choice is worth under the attack, and without it, and what remedies are worth."""
+    """Return the effect of the choice with and without the attack, and the effect of remedies."""
     return [*_defence_sentences(ranking), *_remedy_sentences(ranking)]
 
 
@@ -348,7 +348,7 @@ def _cost(metric: str, defence: Defence) -> str:
 
 
 def _either_way(ranking: Ranking) -> list[str]:
-    """Return the pair whose error is lowest in the worse of both cases, where it is another one."""
+    """Return the pair with the lowest error in the worse of both cases, if it is another pair."""
     cases = {row: max(row.error, row.error_unattacked or 0.0) for row in ranking.recommendations}
     safest = min(cases, key=lambda row: cases[row])
     if safest.pair == ranking.best.pair or cases[safest] * PRACTICAL_RATIO > cases[ranking.recommendations[0]]:
@@ -360,7 +360,7 @@ def _either_way(ranking: Ranking) -> list[str]:
 
 
 def _remedy_sentences(ranking: Ranking) -> list[str]:
-    """Return what the remedies are worth beside the ordinary methods."""
+    """Return the effect of remedies compared with ordinary methods."""
     if ranking.defence is None:
         return []
     best = ranking.best
@@ -381,7 +381,7 @@ def _remedy_sentences(ranking: Ranking) -> list[str]:
 
 
 def compromise_sentences(rankings: Sequence[Ranking]) -> list[Sentence]:
-    """Return which pair is good at all metrics that were asked for."""
+    """Return the pair that is good for all requested metrics."""
     best = compromise(rankings)
     if best is None:
         return []

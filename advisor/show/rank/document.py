@@ -1,4 +1,4 @@
-"""The document of a ranking, for all its metrics, and what its page shows besides."""
+"""The document of a ranking, for all its metrics, and the extra sections of its page."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def rank_document(rankings: tuple[Ranking, ...]) -> Document:
 
 
 def _ranking_parts(ranking: Ranking) -> list[Part]:
-    """Return answer and table of one metric, and for an estimate those of the next round."""
+    """Return answer and table of a metric, and for an estimate those of the next round."""
     parts: list[Part] = [*central_verdict(ranking), *answer_sentences(ranking)]
     if not ranking.recommendations:
         return parts
@@ -83,13 +83,13 @@ def _ranking_parts(ranking: Ranking) -> list[Part]:
 
 
 def _details(ranking: Ranking) -> list[Part]:
-    """Return the legend: the protocols at this budget and domain, and what the budget means."""
+    """Return the legend: the protocols at this budget and domain, and the meaning of the budget."""
     request = ranking.request
     rows = []
     for name in request.protocols:
         protocol = request.oracle(name)
         figures: tuple[str, ...] = ("–", "–", "–")
-        if isinstance(protocol, FrequencyOracle):  # one p, one q and one noise for all values
+        if isinstance(protocol, FrequencyOracle):  # the same p, q and noise for all values
             chances = ("–" if value is None else f"{value:.6g}" for value in (protocol.p, protocol.q))
             figures = (*chances, f"{protocol.noise(request.n).sd:.4g}")
         rows.append(Row((name, *figures, f"{protocol.report_bits:,}", number(protocol.attack_success))))
@@ -109,7 +109,7 @@ def _details(ranking: Ranking) -> list[Part]:
 
 
 def _solution_parts(plan: BudgetUse) -> list[Part]:
-    """Return what each way to collect several attributes promises, and how exact it is; nothing for one attribute."""
+    """Return the promise and the error of each solution for several attributes; nothing for one attribute."""
     if not plan.solutions:
         return []
     columns = (
@@ -147,7 +147,7 @@ def _solution_row(row: Solution) -> Row:
 
 
 def page_sections(rankings: tuple[Ranking, ...], outlook: Outlook | None, why: Why | None) -> tuple[Section, ...]:
-    """Return the sections of the page of a ranking, whose first pair has this outlook and this explanation."""
+    """Return the sections of the page of a ranking; outlook and explanation are those of its first pair."""
     first = rankings[0]
     if not first.recommendations:
         return ()
@@ -162,13 +162,13 @@ def page_sections(rankings: tuple[Ranking, ...], outlook: Outlook | None, why: W
 
 
 def reasons_section(ranking: Ranking, why: Why | None) -> Section:
-    """Return why the first pair is first."""
+    """Return the reasons why the first pair is first."""
     note, texts = _reasons(ranking, why)
     return Section("Why", (*sentences(note, Role.NOTE), *sentences(texts)))
 
 
 def _reasons(ranking: Ranking, why: Why | None) -> tuple[list[str], list[str]]:
-    """Return what the reasons rest on, if that is not the answer itself, and the reasons."""
+    """Return the basis of the reasons, if it is not the answer itself, and the reasons."""
     if ranking.request.threat is not None:
         note = "The rules and the model behind predictions know no fake users; these reasons are of the simulation."
         return [note], attack_sentences(ranking)

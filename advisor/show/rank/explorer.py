@@ -1,4 +1,4 @@
-"""What to expect at other budgets and numbers of users, as the page whose reader turns dials shows it."""
+"""Expected figures at other budgets and numbers of users, for a page with dials."""
 
 from __future__ import annotations
 

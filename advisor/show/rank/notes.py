@@ -168,7 +168,7 @@ def next_round_sentence(ranking: Ranking) -> str:
 
 
 def _surely_above(row: Recommendation, wider: float, named: float) -> bool:
-    """Tell whether a ratio is above that of the named pair by its 95 % interval, so much wider."""
+    """Return whether a ratio is above that of the named pair by its 95 % interval, so much wider."""
     ratio, low = row.ratio_to_best, row.ratio_low
     return ratio is None or low is None or ratio - wider * (ratio - low) > named
 
