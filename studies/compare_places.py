@@ -1,7 +1,7 @@
 """``python studies/compare_places.py FILE``: noise that falls with the distance against k-RR, at the same promise.
 
 For each grid (the whole, and blocks of it around the most users): collections with the planar geometric and the planar
-Laplace mechanism at ``--eps`` within ``--radius``, and with randomised response at ``--eps``; matrix inversion,
+Laplace mechanism at ε = ln 8 within ``--radius``, and with randomised response at ln 8; matrix inversion,
 inversion projected on the simplex, and the iterative Bayesian update; the earth mover's distance of each estimate
 (exact, by POT), the share of the ten most frequent places that the ten largest estimates hit, and the mean distance
 between the true and the reported place. As the experiment of C. Palamidessi's lectures on local differential privacy
@@ -19,7 +19,6 @@ import pandas as pd
 import typer
 from common import Seed, footer, head, line, run, study
 
-from advisor.checks import budget
 from advisor.errors import InputError
 from advisor.inputs.places import parse_grid, read_places
 from simulator._types import FloatArray, IntArray
@@ -33,7 +32,7 @@ from simulator.ranking import t_quantile
 from simulator.seeding import rng_for
 from simulator.transport import emd_exact
 
-HOT = 10
+HOT, EPSILON = 10, float(np.log(8))
 
 app = study()
 
@@ -62,12 +61,12 @@ def grids(counts: IntArray, places: Places, zooms: Sequence[str]) -> Iterator[tu
         yield f"block {zoom} at ({row}, {column})", part, table[row : row + rows, column : column + columns].ravel()
 
 
-def estimates(channel: Channel, places: Places, epsilon: float, observed: IntArray) -> dict[str, FloatArray]:
+def estimates(channel: Channel, places: Places, observed: IntArray) -> dict[str, FloatArray]:
     """Return the estimate of every method from the counts of the outputs."""
     found: dict[str, FloatArray] = {}
     try:
         raw = invert(channel, observed)
-        noise = GRR(places.k, epsilon).noise(int(observed.sum()))  # of randomised response; norm_sub reads none
+        noise = GRR(places.k, EPSILON).noise(int(observed.sum()))  # of randomised response; norm_sub reads none
         found |= {"inversion": raw, "inversion + norm_sub": norm_sub(raw, noise)}
         if channel.key == "krr":
             found["wavelet_eb"] = wavelet_eb_grid(raw, noise, places.rows, places.columns)
@@ -77,19 +76,17 @@ def estimates(channel: Channel, places: Places, epsilon: float, observed: IntArr
     return found | {"ibu, 300 plain updates": plain.frequencies, "ibu": ibu(channel, observed).frequencies}
 
 
-def compare(
-    name: str, places: Places, counts: IntArray, epsilon: float, radius: float, repetitions: int, seed: int
-) -> pd.DataFrame:
+def compare(name: str, places: Places, counts: IntArray, radius: float, repetitions: int, seed: int) -> pd.DataFrame:
     """Simulate all mechanisms on one grid and measure every method: emd, share of hot spots, and distance moved."""
     truth = counts / counts.sum()
     hottest = np.argsort(-truth, kind="stable")[: min(HOT, places.k // 2)]
     made = []
-    rate = epsilon / radius
-    channels = (planar_geometric(places, rate), planar_laplace(places, rate), krr(places.k, epsilon))
+    rate = EPSILON / radius
+    channels = (planar_geometric(places, rate), planar_laplace(places, rate), krr(places.k, EPSILON))
     for channel, repetition in product(channels, range(repetitions)):
         rng = rng_for(seed, "compare places", name, channel.key, repetition)
         moved = channel.expected_distance(truth, places.distances())
-        for method, estimate in estimates(channel, places, epsilon, channel.sample_observed(counts, rng)).items():
+        for method, estimate in estimates(channel, places, channel.sample_observed(counts, rng)).items():
             largest = np.argsort(-estimate, kind="stable")[: len(hottest)]
             hot = len(np.intersect1d(largest, hottest)) / len(hottest)
             made.append((channel.key, method, float(emd_exact(estimate, truth, places)), hot, moved))
@@ -102,11 +99,9 @@ def main(
     columns: Annotated[str, typer.Option(metavar="A,B", help="the two coordinates")] = "row,col",
     grid: Annotated[str | None, typer.Option(metavar="ROWSxCOLS", help="size of the grid")] = None,
     cell_km: Annotated[float | None, typer.Option(metavar="KM", help="for longitude,latitude")] = None,
-    eps: Annotated[float, typer.Option(help="promised within the radius (ln 8)")] = float(np.log(8)),
     radius: Annotated[float, typer.Option(min=1e-9, help="in cells, or km with --cell-km")] = 3.0,
     zoom: Annotated[list[str] | None, typer.Option(metavar="ROWSxCOLS", help="also its busiest block")] = None,
     n: Annotated[int | None, typer.Option(min=1, help="users (default: those of the file)")] = None,
-    distance: Annotated[str, typer.Option(help="euclidean or manhattan")] = "euclidean",
     repetitions: Annotated[int, typer.Option("--reps", min=2, help="collections with each mechanism")] = 10,
     seed: Seed = 0,
 ) -> None:
@@ -115,16 +110,15 @@ def main(
         import ot  # noqa: F401 - the figures are exact ones
     except ImportError:
         raise InputError("exact transport costs need POT: pip install 'ldp-advise[transport]'") from None
-    budget("--eps", eps)
-    read = read_places(file, columns=columns, grid=grid, cell_km=cell_km, ground=distance)
+    read = read_places(file, columns=columns, grid=grid, cell_km=cell_km)
     typer.echo(
-        f"ε = {eps:.4g} within {radius:g} {read.unit}; {repetitions} collections each, seed {seed}; "
+        f"ε = {EPSILON:.4g} within {radius:g} {read.unit}; {repetitions} collections each, seed {seed}; "
         "emd: exact, with its 95 % interval\n"
     )
     typer.echo(head("grid", "n:", "mechanism", "method", "emd:", "hot spots found:", "reports off by:"))
     for name, places, counts in grids(read.counts, read.places, zoom or ()):
         users = apportion(counts, int(counts.sum()) if n is None else n)
-        found = compare(name, places, users, eps, radius, repetitions, seed)
+        found = compare(name, places, users, radius, repetitions, seed)
         for row, own in found.groupby(["mechanism", "method"], sort=False):
             reach = t_quantile(repetitions) * own.emd.std() / repetitions**0.5
             figures = (

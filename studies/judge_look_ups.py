@@ -9,8 +9,7 @@ names of their histograms end in a blank or ``_`` and a number.
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Annotated
@@ -120,15 +119,8 @@ def judged(
 ) -> dict[str, tuple[JudgedSetting, ...]]:
     """Return the settings of each set; processes take a histogram each."""
     every = [one for group in histograms.values() for one in group]
-    results = _shown(Workers(jobs).results(settings, (((one,), judging) for one in every), ordered=True), len(every))
+    results = Workers(jobs).results(settings, (((one,), judging) for one in every), ordered=True)
     return {name: tuple(setting for _ in group for setting in next(results)) for name, group in histograms.items()}
-
-
-def _shown(results: Iterator[tuple[JudgedSetting, ...]], number: int) -> Iterator[tuple[JudgedSetting, ...]]:
-    """Yield what comes, and say how much has come."""
-    for done, result in enumerate(results, start=1):
-        sys.stderr.write(f"\r{done} of {number} histograms")
-        yield result
 
 
 def scores(done: Sequence[JudgedSetting]) -> FloatArray:

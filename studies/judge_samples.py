@@ -17,7 +17,6 @@ import typer
 from common import Every, Files, footer, geometric_mean, head, line, run, study
 from families import Truth, truths
 
-from advisor.answers.rank.result import Answer
 from advisor.answers.rank.simulate import simulated_answer
 from advisor.question.question import MemorySample, Question
 from advisor.question.ranking import ranking_requests
@@ -55,7 +54,8 @@ def request_of(counts: IntArray) -> Request:
 
 def choices(truth: Truth, samples: Sequence[int]) -> Iterator[Chosen]:
     """Yield the pairs that are chosen from one sample of each size."""
-    errors = errors_of(simulated_answer(request_of(apportion(truth.frequencies, N))))
+    rankings = simulated_answer(request_of(apportion(truth.frequencies, N))).rankings
+    errors = {one.metric: {row.pair: row.error for row in one.recommendations} for one in rankings}
     for users in samples:
         counts = multinomial(users, truth.frequencies, rng_for(2, "judge", truth.name, users))
         request = request_of(counts)
@@ -67,11 +67,6 @@ def choices(truth: Truth, samples: Sequence[int]) -> Iterator[Chosen]:
                 true = known[best.pair]
                 row = (posterior, f"{users:,}")
                 yield Chosen(row, ranking.metric, true / min(known.values()), best.error / true)
-
-
-def errors_of(answer: Answer) -> dict[str, dict[tuple[str, str], float]]:
-    """Return for each metric the errors of all pairs."""
-    return {ranking.metric: {row.pair: row.error for row in ranking.recommendations} for ranking in answer.rankings}
 
 
 def middling(files: Sequence[str] | None) -> list[Truth]:
