@@ -111,9 +111,7 @@ def _setting(histogram: Histogram, profile: Profile, n: int, epsilon: float, jud
         histogram=histogram.name,
         n=n,
         epsilon=epsilon,
-        errors={
-            metric: [_pair_errors(row, runs.of(metric)[row.pair]) for row in every[metric].rows] for metric in fitting
-        },
+        errors={name: [_pair_errors(row, own[row.pair]) for row in every[name].rows] for name, own in errors.items()},
         tree={metric: _by_tree(every[metric], profile.skew) for metric in fitting},
         smallest=min(usual, key=lambda name: usual[name].sd),
         choice={metric: {name: first_pair(own[metric]) for name, own in answers.items()} for metric in fitting},

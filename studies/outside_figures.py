@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import typer
@@ -207,16 +208,17 @@ def shuffles() -> Iterator[Row]:
 
 def optimum() -> tuple[float, str]:
     """Return the lowest mean variance of any protocol over that of the best subset design, and where it is."""
-    lowest = (math.inf, "")
-    for k in (2, 3, 4, 8, 21, 64, 100, 256, 1000, 1024):
-        for epsilon in (0.1, 0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0):
-            even = np.full(k, 1 / k)
-            best = float(frequency_oracles()["ss"](k, epsilon).variance(even, 1000).mean())
-            for key, protocol in frequency_oracles().items():
-                if key != "ss":
-                    ratio = float(protocol(k, epsilon).variance(even, 1000).mean()) / best
-                    lowest = min(lowest, (ratio, f"{key}, k = {k}, ε = {epsilon:g}"))
-    return lowest
+
+    def variance(key: str, k: int, epsilon: float) -> float:
+        return float(frequency_oracles()[key](k, epsilon).variance(np.full(k, 1 / k), 1000).mean())
+
+    sizes, budgets = (2, 3, 4, 8, 21, 64, 100, 256, 1000, 1024), (0.1, 0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0)
+    return min(
+        (variance(key, k, epsilon) / variance("ss", k, epsilon), f"{key}, k = {k}, ε = {epsilon:g}")
+        for k, epsilon in product(sizes, budgets)
+        for key in frequency_oracles()
+        if key != "ss"
+    )
 
 
 @app.command()
