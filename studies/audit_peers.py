@@ -59,9 +59,8 @@ def audits(
         found = []
         for epsilon in epsilons:
             peers.seed(seed)
-            peer.client(
-                0, k, epsilon
-            )  # imports: from here on numba has a generator, which `audit_client` does not know
+            # It imports: from here on numba has a generator, which `audit_client` does not know.
+            peer.client(0, k, epsilon)
             peers.seed(seed)
             # Histogram encoding has no supports, and so no pair of bits to attack.
             kind = "guess" if peer.protocol == "she" else attack
@@ -96,9 +95,8 @@ def main(
     ]
     if not chosen:
         sys.exit("audit_peers.py: none of the packages is installed: pip install 'ldp-advise[peers]'")
-    typer.echo(
-        f"{trials:,} reports of each value, k = {k}, seed {seed}, attack {attack}; lower bounds of the loss (99 %).\n"
-    )
+    about = f"{trials:,} reports of each value, k = {k}, seed {seed}, attack {attack}"
+    typer.echo(f"{about}; lower bounds of the loss (99 %).\n")
     typer.echo(head("client", "here", *(f"ε = {epsilon:g}:" for epsilon in epsilons)))
     for peer in chosen:
         for name, found in audits(peer, epsilons, k, trials=trials, attack=attack, seed=seed):

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
-from itertools import product
+from itertools import chain, product
 from typing import Annotated, NamedTuple
 
 import common
 import numpy as np
+import pandas as pd
 import typer
 from common import Every, Jobs, footer, head, line, run, study
 from families import FAMILIES, HALVES, Truth, half_of, truths
@@ -222,42 +223,34 @@ def _tails() -> Iterator[Truth]:
     yield from (Truth(name, False, one / one.sum(), name) for name, one in weights.items())
 
 
-def reliability(made: Iterable[Judged]) -> list[tuple[int, float, float]]:
+def reliability(made: Sequence[Judged]) -> pd.DataFrame:
     """Return for each tenth of probability: rows, mean probability said, share that truly is as good as the best."""
-    every = list(made)
-    said, true = (np.concatenate([getattr(one, name) for one in every]) for name in ("said", "true"))
-    tenth = np.minimum((said * TENTHS).astype(int), TENTHS - 1)
-    return [
-        (int(rows.sum()), float(said[rows].mean()), float(true[rows].mean()))
-        if (rows := tenth == place).any()
-        else (0, float("nan"), float("nan"))
-        for place in range(TENTHS)
-    ]
+    said, true = (np.concatenate([getattr(one, name) for one in made]) for name in ("said", "true"))
+    tenths = np.minimum((said * TENTHS).astype(int), TENTHS - 1)
+    table = pd.DataFrame({"rows": said, "said": said, "true": true})
+    return table.groupby(tenths).agg({"rows": "size", "said": "mean", "true": "mean"})
 
 
 def figures_of(made: Sequence[Judged]) -> list[str]:
     """Return the cells of a row: what is stated of what is named, and what that is worth."""
-    columns = ("stated", "actual", "given", "usual", "best", "expected", "extra")
-    stated, actual, given, usual, best, expected, extra = np.array(
-        [[getattr(one, name) for one in made] for name in columns]
-    )
-    ratio = stated.mean() / actual.mean()
-    error = float((stated - ratio * actual).std() / len(made) ** 0.5 / actual.mean())
-    covered = [hit for one in made for hit in one.covered]
+    table, root = pd.DataFrame(made), len(made) ** 0.5
+    mean = table[["stated", "actual", "held", "given", "usual"]].mean()
+    ratio = mean.stated / mean.actual
+    error = (table.stated - ratio * table.actual).std(ddof=0) / root / mean.actual
+    covered = table.covered.explode().dropna()
     cells = [
         f"{len(made)}",
         f"{ratio:.2f} ± {error:.2f}",
-        f"{np.mean([one.held for one in made]):.3f}",
-        f"{np.mean(covered):.3f}" if covered else "–",
-        f"{actual.mean() / given.mean():.2f}",
-        f"{actual.mean() / usual.mean():.2f}",
+        f"{mean.held:.3f}",
+        f"{covered.mean():.3f}" if len(covered) else "–",
+        f"{mean.actual / mean.given:.2f}",
+        f"{mean.actual / mean.usual:.2f}",
     ]
-    if not expected.all():
+    if not table.expected.all():
         return [*cells, "–", "–"]
-    here = (actual - best) / expected
-    error = here.std() / len(made) ** 0.5
-    further = f"{100 * extra.mean():.1f} ({100 * np.quantile(extra, 0.95):.0f})"
-    return [*cells, further, f"{100 * here.mean():.1f} ± {100 * error:.1f}"]
+    extra, here = 100 * table.extra, 100 * (table.actual - table.best) / table.expected
+    further = f"{extra.mean():.1f} ({extra.quantile(0.95):.0f})"
+    return [*cells, further, f"{here.mean():.1f} ± {here.std(ddof=0) / root:.1f}"]
 
 
 HEAD = (
@@ -291,12 +284,10 @@ def judge(
     if half not in (None, *HALVES):
         raise InputError(f"--half must be one of {listed(HALVES)}, got {half!r}")
     settings = settings_of(which, files or [], half, members, alone)[::every]
-    work = [
-        delayed(judge_setting)(setting, decision, repetitions, which is Which.FEW)
-        for setting in settings
-        for decision in range(decisions)
-    ]
-    made = [one for block in Parallel(n_jobs=jobs, return_as="generator")(work) for one in block]
+    work = product(settings, range(decisions))
+    parallel = Parallel(n_jobs=jobs)
+    blocks = parallel(delayed(judge_setting)(*one, repetitions, which is Which.FEW) for one in work)
+    made = list(chain.from_iterable(blocks))
     typer.echo(f"{len(settings)} settings, {decisions} estimates each\n")
     typer.echo(head("", "metric", *(f"{column}:" for column in HEAD)))
     for group in ["", *(dict.fromkeys(one.group for one in made) if groups else [])]:
@@ -305,9 +296,8 @@ def judge(
             if own:
                 typer.echo(line(group or "all", metric, *figures_of(own)))
     typer.echo(f"\nWithin 2 % of the best\n\n{head('rows:', 'said:', 'true:')}")
-    for rows, said, true in reliability(made):
-        if rows:
-            typer.echo(line(f"{rows:,}", f"{100 * said:.1f} %", f"{100 * true:.1f} %"))
+    for rows, said, true in reliability(made).itertuples(index=False):
+        typer.echo(line(f"{rows:,}", f"{100 * said:.1f} %", f"{100 * true:.1f} %"))
     typer.echo("\n" + footer("1 (what is best) and 2 (estimates)"))
 
 
