@@ -163,14 +163,12 @@ def cell(row: Row, protocol: str, counts: IntArray, repetitions: int, seed: int)
     wrong = replace(right, variance_at_zero=platform.variance(protocol, row.epsilon, counts))
     proper: dict[str, Method] = dict(POSTPROCESSORS)
     rng = rng_for(seed, "ldp3", "repetitions", row.data, repr(row.epsilon), row.metric, protocol)
-    measures = {WAYS[1]: PLATFORM_METRICS.get(row.metric, METRICS[row.metric])}
-    result = {}
-    for way, noise, methods in (
-        (WAYS[1], wrong, proper | _platform_methods()),
-        (WAYS[2], wrong, proper),
-        (WAYS[3], right, proper),
+    usual, result = METRICS[row.metric], {}
+    for way, noise, methods, measure in (
+        (WAYS[1], wrong, proper | _platform_methods(), PLATFORM_METRICS.get(row.metric, usual)),
+        (WAYS[2], wrong, proper, usual),
+        (WAYS[3], right, proper, usual),
     ):
-        measure = measures.get(way, METRICS[row.metric])
         errors = np.stack([measure(methods[name](estimate, noise), counts / n) for name in METHODS])
         wins = np.bincount(errors.argmin(axis=0), minlength=len(METHODS))
         best = int(wins.argmax())
@@ -202,7 +200,7 @@ def _platform_methods() -> dict[str, Method]:
 
 
 def recomputed(
-    repetitions: int, seed: int, folder: Path | None, tables: tuple[int, ...] = (1, 2, 3, 4)
+    repetitions: int, seed: int, folder: Path | None, tables: tuple[int, ...]
 ) -> Iterator[tuple[Row, list[dict[str, Cell]]]]:
     """Yield the rows whose data are to be had, with the cell of each protocol."""
     for row in published():
