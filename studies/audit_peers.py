@@ -17,11 +17,11 @@ from typing import Annotated, Any
 
 import peers
 import typer
-from footer import footer
+from common import Seed, footer, head, line, run, study
 
 from simulator.audit import Audit, audit_client
 
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+app = study()
 
 
 def first_entry(report: Any, _k: int, _epsilon: float) -> list[int]:
@@ -59,9 +59,8 @@ def audits(
         found = []
         for epsilon in epsilons:
             peers.seed(seed)
-            peer.client(
-                0, k, epsilon
-            )  # imports: from here on numba has a generator, which `audit_client` does not know
+            # It imports: from here on numba has a generator, which `audit_client` does not know.
+            peer.client(0, k, epsilon)
             peers.seed(seed)
             # Histogram encoding has no supports, and so no pair of bits to attack.
             kind = "guess" if peer.protocol == "she" else attack
@@ -74,7 +73,7 @@ def audits(
 def row(name: str, protocol: str, found: Sequence[Audit]) -> str:
     """Return a row of the table; a loss above the promise is in bold."""
     cells = (f"**{one.epsilon_lower_bound:.3f}**" if one.leaks else f"{one.epsilon_lower_bound:.3f}" for one in found)
-    return f"| {name} | {protocol} | {' | '.join(cells)} |"
+    return line(name, protocol, *cells)
 
 
 @app.command()
@@ -85,7 +84,7 @@ def main(
     attack: Annotated[str, typer.Option(help="guess (LDP-Auditor's), pair or both")] = "both",
     package: Annotated[str, typer.Option(help="only this package")] = "",
     protocol: Annotated[str, typer.Option(help="only these protocols")] = "",
-    seed: Annotated[int, typer.Option(min=0, help="same seed, same numbers")] = 0,
+    seed: Seed = 0,
 ) -> None:
     """Audit the clients of the packages that are installed."""
     epsilons = [float(one) for one in eps.split(",")]
@@ -96,16 +95,14 @@ def main(
     ]
     if not chosen:
         sys.exit("audit_peers.py: none of the packages is installed: pip install 'ldp-advise[peers]'")
-    typer.echo(
-        f"{trials:,} reports of each value, k = {k}, seed {seed}, attack {attack}; lower bounds of the loss (99 %).\n"
-    )
-    typer.echo("| client | here | " + " | ".join(f"ε = {epsilon:g}" for epsilon in epsilons) + " |")
-    typer.echo("|---|---|" + "---:|" * len(epsilons))
+    about = f"{trials:,} reports of each value, k = {k}, seed {seed}, attack {attack}"
+    typer.echo(f"{about}; lower bounds of the loss (99 %).\n")
+    typer.echo(head("client", "here", *(f"ε = {epsilon:g}:" for epsilon in epsilons)))
     for peer in chosen:
         for name, found in audits(peer, epsilons, k, trials=trials, attack=attack, seed=seed):
             typer.echo(row(name, peer.protocol, found))
-    typer.echo("\n" + footer(str(seed)))
+    typer.echo("\n" + footer(seed))
 
 
 if __name__ == "__main__":
-    app()
+    run(app)

@@ -14,29 +14,18 @@ from functools import cache, cached_property
 from itertools import pairwise
 from typing import Annotated, TypeAlias
 
+import common
 import numpy as np
 import typer
-from footer import footer
+from common import PUBLISHED, Seed, footer, geometric_mean, head, line, run, study
 
 from simulator import METRICS, POSTPROCESSORS, frequency_oracles
 from simulator._types import FloatArray, IntArray
-from simulator.benchmark import Experiment, simulate
+from simulator.benchmark import Experiment
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 
-METHODS = (
-    "none",
-    "base_pos",
-    "post_pos",
-    "base_cut",
-    "norm",
-    "norm_mul",
-    "norm_sub",
-    "norm_cut",
-    "mle_apx",
-    "power",
-    "power_ns",
-)
+METHODS = (*PUBLISHED, "post_pos")
 CATEGORIES, USERS, EXPONENT = 1024, 1_000_000, 1.5  # Section V-A; the exponent is that of their figures
 EPSILONS = (0.2, 0.5, 1.0, 2.0)
 LARGE_SHARES, SMALL_SHARES, TOPS = (0.1, 0.3, 0.5, 0.7, 0.9), (0.01, 0.02, 0.05, 0.1), (2, 8, 16, 32)
@@ -57,7 +46,7 @@ OTHER_EPSILONS, OTHER_USERS = (0.5, 1.0, 2.0), (100_000, 1_000_000)
 ADVICE = {"mse": "base_cut", "top 16": "norm", "set 0.1": "power_ns"}  # Section V-F
 TASKS = {"mse": "single values", "top 16": "frequent values", "set 0.1": "sets"}
 
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+app = study()
 Errors = dict[str, dict[str, float]]  # by metric and method
 
 
@@ -86,6 +75,12 @@ class World:
         rng = rng_for(self.seed, "consistency", protocol)
         return oracle.estimate(np.stack([oracle.sample_support(counts, rng) for _ in range(self.repetitions)]), USERS)
 
+    def each(self, metrics: tuple[str, ...]) -> list[dict[str, float]]:
+        """Return the errors of all methods: by metric at epsilon = 1, or by budget in the only one."""
+        if len(metrics) == 1:
+            return [self.errors(epsilon)[metrics[0]] for epsilon in EPSILONS]
+        return [self.errors()[name] for name in metrics]
+
     def processed(self, method: str) -> FloatArray:
         """Return what a method makes of `collected`."""
         noise = frequency_oracles()["olh"](CATEGORIES, 1.0).noise(USERS)
@@ -113,16 +108,11 @@ def mean_errors(counts: IntArray, epsilon: float, repetitions: int, seed: int) -
     metrics |= {f"top {top}": METRICS["topk"].with_options(top_values=top) for top in TOPS if top <= k}
     shares = sorted({*LARGE_SHARES, *SMALL_SHARES})
     metrics |= {f"set {share:g}": METRICS["set"].with_options(set_share=share, seed=seed) for share in shares}
-    experiment = Experiment(
-        counts=counts,
-        oracles={"olh": frequency_oracles()["olh"](k, epsilon)},
-        methods=POSTPROCESSORS,
-        metrics=metrics,
-        pairs=tuple(("olh", method) for method in METHODS),
-        seed=seed,
-    )
-    runs = simulate(experiment, 0, repetitions)
-    errors = {name: {method: float(block.mean()) for (_, method), block in runs.of(name).items()} for name in metrics}
+    pairs = tuple(("olh", method) for method in METHODS)
+    oracles = {"olh": frequency_oracles()["olh"](k, epsilon)}
+    experiment = Experiment(counts, oracles, POSTPROCESSORS, metrics, pairs, seed)
+    means = common.mean_errors(experiment, repetitions)
+    errors = {name: {method: error for (_, method), error in own.items()} for name, own in means.items()}
     for name in errors:  # where single values are asked for, Post-Pos is Base-Pos
         errors[name].setdefault("post_pos", errors[name]["base_pos"])
     return errors
@@ -132,28 +122,11 @@ def _span(values: list[float]) -> str:
     return f"{min(values):.3g} to {max(values):.3g}"
 
 
-def ratios(world: World, above: str, below: str, metrics: tuple[str, ...] = ("mse",)) -> list[float]:
-    """Return the error of one method over that of another: by metric at epsilon = 1, or by budget of the only one."""
-    if len(metrics) == 1:
-        (name,) = metrics
-        return [world.errors(epsilon)[name][above] / world.errors(epsilon)[name][below] for epsilon in EPSILONS]
-    return [world.errors()[name][above] / world.errors()[name][below] for name in metrics]
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One sentence of the paper, and how it is checked: what is measured, in words, and whether it holds."""
-
-    section: str
-    sentence: str
-    check: Check
-
-
 def _ratio(above: str, below: str, low: float, high: float, metrics: tuple[str, ...] = ("mse",)) -> Check:
     """Check that the errors of two methods have a ratio between `low` and `high` throughout."""
 
     def check(world: World) -> tuple[str, bool]:
-        found = ratios(world, above, below, metrics)
+        found = [errors[above] / errors[below] for errors in world.each(metrics)]
         over = "over ε" if len(metrics) == 1 else "over the sizes"
         return f"{above} / {below}: {_span(found)} {over}", low <= min(found) and max(found) <= high
 
@@ -164,13 +137,18 @@ def _best(method: str, metrics: tuple[str, ...]) -> Check:
     """Check that a method has the lowest error in each metric at epsilon = 1, or at each budget in a single one."""
 
     def check(world: World) -> tuple[str, bool]:
-        each = (
-            [world.errors(epsilon)[metrics[0]] for epsilon in EPSILONS]
-            if len(metrics) == 1
-            else [world.errors()[name] for name in metrics]
-        )
+        each = world.each(metrics)
         over = [errors[method] / min(errors[other] for other in METHODS if other != method) for errors in each]
         return f"{method} over the best other: {_span(over)}", max(over) < 1
+
+    return check
+
+
+def _worst(method: str, metrics: tuple[str, ...]) -> Check:
+    def check(world: World) -> tuple[str, bool]:
+        each = world.each(metrics)
+        over = [errors[method] / max(errors[other] for other in METHODS if other != method) for errors in each]
+        return f"{method} over the worst other: {_span(over)}", min(over) > 1
 
     return check
 
@@ -222,12 +200,8 @@ def _slow(world: World) -> tuple[str, bool]:
 
 def _alike(world: World) -> tuple[str, bool]:
     group = ("norm_sub", "mle_apx", "power", "power_ns", "base_cut")
-    spread = [max(errors[m] for m in group) / min(errors[m] for m in group) for errors in _by_budget(world)]
+    spread = [max(errors[m] for m in group) / min(errors[m] for m in group) for errors in world.each(("mse",))]
     return f"largest over smallest of the five: {_span(spread)} over ε", max(spread) <= 2
-
-
-def _by_budget(world: World) -> list[dict[str, float]]:
-    return [world.errors(epsilon)["mse"] for epsilon in EPSILONS]
 
 
 def _symmetric(world: World) -> tuple[str, bool]:
@@ -238,10 +212,8 @@ def _symmetric(world: World) -> tuple[str, bool]:
 
 def _summing(world: World) -> tuple[str, bool]:
     errors = world.errors()["set 0.9"]
-    summing, others = (
-        ("norm_sub", "mle_apx", "norm_cut", "power_ns"),
-        ("none", "base_pos", "post_pos", "base_cut", "power"),
-    )
+    summing = ("norm_sub", "mle_apx", "norm_cut", "power_ns")
+    others = ("none", "base_pos", "post_pos", "base_cut", "power")
     ratio = min(errors[m] for m in others) / errors["power_ns"]
     return (
         f"sets of 90 %: best without the sum over power_ns {ratio:.3g}; worst with it over power_ns "
@@ -250,107 +222,77 @@ def _summing(world: World) -> tuple[str, bool]:
     )
 
 
-def _worst(method: str, metrics: tuple[str, ...]) -> Check:
-    def check(world: World) -> tuple[str, bool]:
-        over = [
-            world.errors()[name][method] / max(world.errors()[name][other] for other in METHODS if other != method)
-            for name in metrics
-        ]
-        return f"{method} over the worst other: {_span(over)}", min(over) > 1
-
-    return check
-
-
 def _grows(methods: tuple[str, ...], metrics: tuple[str, ...]) -> Check:
     def check(world: World) -> tuple[str, bool]:
-        rises = [
-            min(world.errors()[later][m] / world.errors()[one][m] for one, later in pairwise(metrics)) for m in methods
-        ]
-        whole = [world.errors()[metrics[-1]][m] / world.errors()[metrics[0]][m] for m in methods]
+        errors = [[one[method] for method in methods] for one in world.each(metrics)]
+        rises = [np.divide(later, one).min() for one, later in pairwise(errors)]
+        whole = np.divide(errors[-1], errors[0]).tolist()
         return f"last over first: {_span(whole)}; smallest step {min(rises):.3g}", min(whole) > 1
 
     return check
 
 
 def _steady(world: World) -> tuple[str, bool]:
-    spread = [
-        max(world.errors()[name][m] for name in FREQUENT) / min(world.errors()[name][m] for name in FREQUENT)
-        for m in ("none", "base_pos", "post_pos", "norm")
-    ]
+    by_size = [[errors[m] for errors in world.each(FREQUENT)] for m in ("none", "base_pos", "post_pos", "norm")]
+    spread = [max(errors) / min(errors) for errors in by_size]
     return f"largest over smallest, by the number of top values: {_span(spread)}", max(spread) < 1.5
 
 
-def _surrogate(kind: str) -> Check:
-    def check(world: World) -> tuple[str, bool]:
-        shown, good = [], []
-        for metric in TASKS:
-            made = world.choices(kind, metric)
-            if kind == "norm_sub":
-                cost = [over for _, over in made]
-                good.append(float(np.mean(cost)) < CLOSE)
-                shown.append(f"{TASKS[metric]} {100 * (np.mean(cost) - 1):.0f} %")
-            else:
-                chosen = sum(name == "power_ns" for name, _ in made)
-                good.append(chosen > 5 or not metric.startswith("set"))  # theirs were queries of sets
-                shown.append(f"{TASKS[metric]} {chosen} of {len(made)}")
-        what = "extra error of the choice" if kind == "norm_sub" else "PowerNS is chosen"
-        return f"{what}: {', '.join(shown)}", all(good)
-
-    return check
+def _choices_on_norm_sub(world: World) -> tuple[str, bool]:
+    costs = {task: np.mean([over for _, over in world.choices("norm_sub", metric)]) for metric, task in TASKS.items()}
+    shown = ", ".join(f"{task} {100 * (cost - 1):.0f} %" for task, cost in costs.items())
+    return f"extra error of the choice: {shown}", max(costs.values()) < CLOSE
 
 
-FINDINGS = (
-    Finding("IV-A", "Base-Pos introduces a positive bias (on rare values).", _biased_up),
-    Finding("IV-B", "Norm is unbiased.", _unbiased),
-    Finding("IV-B", "Norm does nothing for GRR, subset selection and Hadamard response.", _sums),
-    Finding("IV-F", "All methods preserve the order of the values.", _ordered),
-    Finding("V-C", "All values: Base performs very close to Norm.", _ratio("none", "norm", 0.98, 1.02)),
-    Finding(
-        "V-C", "All values: the error of Base-Pos is around half that of Base.", _ratio("base_pos", "none", 0.4, 0.6)
-    ),
-    Finding(
-        "V-C", "All values: Norm-Sub lowers the error of Base about ten times.", _ratio("none", "norm_sub", *AN_ORDER)
-    ),
-    Finding("V-C", "All values: the error of Norm-Mul falls much slower with ε.", _slow),
-    Finding(
+def _choices_on_power_ns(world: World) -> tuple[str, bool]:
+    made = {task: [name for name, _ in world.choices("power_ns", metric)] for metric, task in TASKS.items()}
+    shown = ", ".join(f"{task} {chosen.count('power_ns')} of {len(chosen)}" for task, chosen in made.items())
+    return f"PowerNS is chosen: {shown}", made["sets"].count("power_ns") > 5  # theirs were queries of sets
+
+
+# Section, sentence, and how it is checked.
+FINDINGS: tuple[tuple[str, str, Check], ...] = (
+    ("IV-A", "Base-Pos introduces a positive bias (on rare values).", _biased_up),
+    ("IV-B", "Norm is unbiased.", _unbiased),
+    ("IV-B", "Norm does nothing for GRR, subset selection and Hadamard response.", _sums),
+    ("IV-F", "All methods preserve the order of the values.", _ordered),
+    ("V-C", "All values: Base performs very close to Norm.", _ratio("none", "norm", 0.98, 1.02)),
+    ("V-C", "All values: the error of Base-Pos is around half that of Base.", _ratio("base_pos", "none", 0.4, 0.6)),
+    ("V-C", "All values: Norm-Sub lowers the error of Base about ten times.", _ratio("none", "norm_sub", *AN_ORDER)),
+    ("V-C", "All values: the error of Norm-Mul falls much slower with ε.", _slow),
+    (
         "V-C",
         "All values: Norm-Sub and MLE-Apx perform almost exactly the same.",
         _ratio("mle_apx", "norm_sub", 0.95, 1.05),
     ),
-    Finding("V-C", "All values: Norm-Sub, MLE-Apx, Power, PowerNS, Base-Cut are very similar.", _alike),
-    Finding("V-C", "All values: PowerNS performs best.", _best("power_ns", ("mse",))),
-    Finding("V-D", "Sets: the error of methods that sum to 1 is symmetric.", _symmetric),
-    Finding("V-D", "Large sets: PowerNS beats those that do not sum to 1 by orders of magnitude.", _summing),
-    Finding("V-D", "Sets: Base-Pos is the worst.", _worst("base_pos", SETS)),
-    Finding("V-D", "Sets: Post-Pos is slightly better than Base.", _ratio("post_pos", "none", 0.5, 1.0, SETS)),
-    Finding("V-D", "Sets: Base-Cut is better than Base.", _ratio("base_cut", "none", 0.0, 1.0, SETS)),
-    Finding("V-D", "Sets: PowerNS is the best.", _best("power_ns", SETS)),
-    Finding(
+    ("V-C", "All values: Norm-Sub, MLE-Apx, Power, PowerNS, Base-Cut are very similar.", _alike),
+    ("V-C", "All values: PowerNS performs best.", _best("power_ns", ("mse",))),
+    ("V-D", "Sets: the error of methods that sum to 1 is symmetric.", _symmetric),
+    ("V-D", "Large sets: PowerNS beats those that do not sum to 1 by orders of magnitude.", _summing),
+    ("V-D", "Sets: Base-Pos is the worst.", _worst("base_pos", SETS)),
+    ("V-D", "Sets: Post-Pos is slightly better than Base.", _ratio("post_pos", "none", 0.5, 1.0, SETS)),
+    ("V-D", "Sets: Base-Cut is better than Base.", _ratio("base_cut", "none", 0.0, 1.0, SETS)),
+    ("V-D", "Sets: PowerNS is the best.", _best("power_ns", SETS)),
+    (
         "V-D",
         "Sets up to 10 %: errors grow with the size.",
         _grows(("none", "norm", "norm_sub", "power_ns"), SMALL_SETS),
     ),
-    Finding(
-        "V-D", "Sets up to 10 %: Norm-Cut is better than Base-Cut.", _ratio("norm_cut", "base_cut", 0, 1, SMALL_SETS)
-    ),
-    Finding(
-        "V-D", "Sets up to 10 %: Norm-Mul is worse than Norm-Sub.", _ratio("norm_sub", "norm_mul", 0, 1, SMALL_SETS)
-    ),
-    Finding("V-D", "Synthetic data made by Norm-Sub finds the best method quite accurately.", _surrogate("norm_sub")),
-    Finding("V-D", "Synthetic data made by PowerNS selects PowerNS.", _surrogate("power_ns")),
-    Finding("V-E", "Frequent values: Base, Base-Pos, Post-Pos, Norm do equally well for all sizes.", _steady),
-    Finding("V-E", "Frequent values: Norm-Mul is worse than any other.", _worst("norm_mul", FREQUENT)),
-    Finding("V-E", "Frequent values: Norm-Sub is worse than Base.", _ratio("none", "norm_sub", 0, 1, FREQUENT)),
-    Finding(
+    ("V-D", "Sets up to 10 %: Norm-Cut is better than Base-Cut.", _ratio("norm_cut", "base_cut", 0, 1, SMALL_SETS)),
+    ("V-D", "Sets up to 10 %: Norm-Mul is worse than Norm-Sub.", _ratio("norm_sub", "norm_mul", 0, 1, SMALL_SETS)),
+    ("V-D", "Synthetic data made by Norm-Sub finds the best method quite accurately.", _choices_on_norm_sub),
+    ("V-D", "Synthetic data made by PowerNS selects PowerNS.", _choices_on_power_ns),
+    ("V-E", "Frequent values: Base, Base-Pos, Post-Pos, Norm do equally well for all sizes.", _steady),
+    ("V-E", "Frequent values: Norm-Mul is worse than any other.", _worst("norm_mul", FREQUENT)),
+    ("V-E", "Frequent values: Norm-Sub is worse than Base.", _ratio("none", "norm_sub", 0, 1, FREQUENT)),
+    (
         "V-E",
         "Frequent values: Base-Cut, Norm-Cut, Power, PowerNS get worse with the size.",
         _grows(("base_cut", "norm_cut", "power", "power_ns"), FREQUENT),
     ),
-    Finding(
-        "V-E", "Frequent values: Norm-Cut is better than Base-Cut.", _ratio("norm_cut", "base_cut", 0, 1, FREQUENT)
-    ),
-    Finding("V-E", "Frequent values: Power and PowerNS are similar.", _ratio("power", "power_ns", 0.8, 1.25, FREQUENT)),
-    Finding("V-E", "Frequent values: Power is worse than Base-Cut.", _ratio("base_cut", "power", 0, 1, FREQUENT)),
+    ("V-E", "Frequent values: Norm-Cut is better than Base-Cut.", _ratio("norm_cut", "base_cut", 0, 1, FREQUENT)),
+    ("V-E", "Frequent values: Power and PowerNS are similar.", _ratio("power", "power_ns", 0.8, 1.25, FREQUENT)),
+    ("V-E", "Frequent values: Power is worse than Base-Cut.", _ratio("base_cut", "power", 0, 1, FREQUENT)),
 )
 
 
@@ -371,30 +313,29 @@ def guidelines(
                 made[metric].append(errors[metric][method] / min(errors[metric].values()))
         for metric, over in made.items():
             best = sum(one <= CLOSE for one in over)
-            yield title, metric, len(over), best, float(np.exp(np.log(over).mean())), max(over)
+            yield title, metric, len(over), best, geometric_mean(over), max(over)
 
 
 @app.command()
 def check(
     repetitions: Annotated[int, typer.Option("--reps", min=10, help="collections per setting")] = 200,
-    seed: Annotated[int, typer.Option(min=0)] = 0,
+    seed: Seed = 0,
     exponent: Annotated[float, typer.Option(min=0.0, help="of their Zipf data")] = EXPONENT,
 ) -> None:
     """Print two Markdown tables: findings one by one, and the guidelines on other shapes."""
     world, holds = World(repetitions, seed, exponent), 0
-    typer.echo("| section | finding | what we measure | holds |\n|---|---|---|---|")
-    for finding in FINDINGS:
-        measured, kept = finding.check(world)
+    typer.echo(head("section", "finding", "what we measure", "holds"))
+    for section, sentence, measure in FINDINGS:
+        measured, kept = measure(world)
         holds += kept
-        typer.echo(f"| {finding.section} | {finding.sentence} | {measured} | {'yes' if kept else '**no**'} |")
+        typer.echo(line(section, sentence, measured, "yes" if kept else "**no**"))
     typer.echo(f"\n{holds} of {len(FINDINGS)} findings hold.\n")
-    typer.echo("| on | task | advice | settings | best, within 5 % | error over the best | worst |")
-    typer.echo("|---|---|---|--:|--:|--:|--:|")
-    for title, metric, settings, best, cost, worst in guidelines(max(10, repetitions // 5), seed, exponent):
+    typer.echo(head("on", "task", "advice", "settings:", "best, within 5 %:", "error over the best:", "worst:"))
+    for title, metric, *counts, cost, worst in guidelines(max(10, repetitions // 5), seed, exponent):
         advice = POSTPROCESSORS[ADVICE[metric]].title
-        typer.echo(f"| {title} | {TASKS[metric]} | {advice} | {settings} | {best} | {cost:.2f} | {worst:.3g} |")
-    typer.echo(f"\nExponent {exponent:g}, {repetitions} collections per setting; {footer(str(seed))}")
+        typer.echo(line(title, TASKS[metric], advice, *counts, f"{cost:.2f}", f"{worst:.3g}"))
+    typer.echo(f"\nExponent {exponent:g}, {repetitions} collections per setting; {footer(seed)}")
 
 
 if __name__ == "__main__":
-    app(prog_name="python studies/consistency.py")
+    run(app)

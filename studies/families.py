@@ -9,14 +9,13 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
+from common import stored
 
-from advisor.inputs.domain import build_domain
-from advisor.inputs.histogram import read_histogram
 from simulator._types import FloatArray, IntArray
 from simulator.populations import SHAPES, frequencies
 from simulator.seeding import rng_for
 
-SHAPE_DOMAINS = (64, 256)
+SHAPE_DOMAINS, NAMED = (64, 256), "named shapes"
 SMALLEST, SIZES = 16, 3
 
 HALVES = ("tuning", "judging")  # constants are chosen on the one, figures are of the other
@@ -52,8 +51,7 @@ def truths(files: Iterable[str], members: int = 1) -> Iterator[Truth]:
     An ordered one is there once more, as if its order meant nothing.
     """
     for path in files:
-        read = read_histogram(path)
-        domain = build_domain(read.labels, read.counts, from_histogram=read.from_histogram)
+        domain = stored(path)
         for halvings in range(SIZES):
             counts = _coarser(domain.counts, 2**halvings, ordered=domain.ordered)
             if halvings == 0 or len(counts) >= SMALLEST:
@@ -66,6 +64,16 @@ def truths(files: Iterable[str], members: int = 1) -> Iterator[Truth]:
     for name, k, member in product(FAMILIES, SHAPE_DOMAINS, range(members)):
         own = f"{name} k={k}" + (f" member {member}" if member else "")
         yield Truth(own, FAMILIES[name][0], family(name, k, member), name)
+
+
+def populations(files: Iterable[str], domains: Iterable[int]) -> Iterator[Truth]:
+    """Yield the histograms at their own size, a family for each folder, and the named shapes in these sizes."""
+    for path in files:
+        domain, place = stored(path), Path(path)
+        shares = domain.counts / domain.counts.sum()
+        yield Truth(place.stem, domain.ordered, shares, place.absolute().parent.name)
+    for name, k in product(SHAPES, domains):
+        yield Truth(f"{name} {k}", SHAPES[name].ordered, frequencies(name, k), NAMED)
 
 
 def _coarser(counts: IntArray, factor: int, *, ordered: bool) -> IntArray:

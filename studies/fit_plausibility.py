@@ -12,8 +12,8 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 import typer
+from common import Jobs, footer, run, study
 from families import FAMILIES, HALVES, Truth, half_of, truths
-from footer import footer
 from judge_estimates import PROTOCOLS
 
 from simulator import frequency_oracles
@@ -30,7 +30,7 @@ SPREAD = 1  # which trait tells how far a population is from even
 HELD = 0.99
 STRENGTH = 0.02  # of the regression: the inverse of scikit-learn's penalty, where all columns have a spread of 1
 
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+app = study()
 
 
 class Example(NamedTuple):
@@ -86,7 +86,7 @@ def _printed(values: object) -> str:
 def main(
     files: Annotated[list[str], typer.Argument(help="histograms; those of the tuning half are fitted to")],
     estimates: Annotated[int, typer.Option(min=100, help="collections, each from one truth")] = 4_000,
-    jobs: Annotated[int, typer.Option(min=1, help="processes; change no number")] = 1,
+    jobs: Jobs = 1,
 ) -> None:
     """Print the constants that tell truths from draws best."""
     from joblib import Parallel, delayed
@@ -96,8 +96,8 @@ def main(
     examples = Parallel(n_jobs=jobs)(delayed(example)(known, place) for place in range(estimates))
     parts = ", ".join(f"{name}={_printed(values)}" for name, values in fit(examples)._asdict().items())
     typer.echo(f"RATIO = Ratio({parts})")
-    typer.echo("\n" + footer("0"), err=True)
+    typer.echo("\n" + footer(0), err=True)
 
 
 if __name__ == "__main__":
-    app(prog_name="python studies/fit_plausibility.py")
+    run(app)

@@ -12,16 +12,17 @@ constants are chosen with ``--half tuning``, figures come from ``--half judging`
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
-from itertools import product
+from itertools import chain, product
 from typing import Annotated, NamedTuple
 
+import common
 import numpy as np
+import pandas as pd
 import typer
+from common import Every, Jobs, footer, head, line, run, study
 from families import FAMILIES, HALVES, Truth, half_of, truths
-from footer import footer
 
 from advisor.answers.rank.assemble import Contest, contests
 from advisor.answers.rank.simulate import experiment_of, judged_methods
@@ -33,9 +34,6 @@ from advisor.question.request import Collected
 from advisor.question.settings import Terms
 from simulator import METRICS, POSTPROCESSORS, frequency_oracles
 from simulator._types import FloatArray
-from simulator.benchmark import Experiment, simulate
-from simulator.domain import Domain
-from simulator.methods import possible
 from simulator.populations import SHAPES, apportion
 from simulator.seeding import rng_for
 
@@ -52,16 +50,10 @@ TENTHS = 10
 GOOD = 1.02  # times the lowest error, up to which a result is as good as the best
 REPETITIONS = 400  # collections that tell which method is best in hindsight
 
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+app = study()
 
 
-class Which(StrEnum):
-    """The sets of truths."""
-
-    FEW = "few"
-    TAILS = "tails"
-    CLIPPED = "clipped"
-    SHAPES = "shapes"
+Which = StrEnum("Which", ["FEW", "TAILS", "CLIPPED", "SHAPES"])  # sets of truths
 
 
 class Setting(NamedTuple):
@@ -115,47 +107,25 @@ class Judged(NamedTuple):
 
 def expected_errors(setting: Setting, repetitions: int) -> dict[str, dict[str, float]]:
     """Return for each metric the expected error of every method alone."""
-    truth, protocol = setting.truth, setting.protocol
-    oracle, domain = frequency_oracles()[protocol](len(truth.frequencies), setting.epsilon), Domain(truth.ordered)
-    methods = {
-        name: method
-        for name, method in POSTPROCESSORS.items()
-        if not method.queries_only and possible(method, oracle, domain, setting.n)
-    }
-    experiment = Experiment(
-        counts=apportion(truth.frequencies, setting.n),
-        oracles={protocol: oracle},
-        methods=methods,
-        metrics={name: METRICS[name] for name in metrics_of(truth)},
-        pairs=tuple((protocol, name) for name in methods),
-        seed=1,
-        domain=domain,
-    )
-    runs = simulate(experiment, 0, repetitions)
-    return {metric: {pair[1]: float(own.mean()) for pair, own in runs.of(metric).items()} for metric in runs.metrics}
-
-
-def metrics_of(truth: Truth) -> tuple[str, ...]:
-    """Return the metrics that are judged by."""
-    return tuple(name for name in METRIC_NAMES if truth.ordered or not METRICS[name].ordered_only)
+    truth, epsilon, n = setting.truth, setting.epsilon, setting.n
+    counts, ordered = apportion(truth.frequencies, n), truth.ordered
+    pairs = common.possible_pairs(setting.protocol, len(counts), epsilon, n, ordered=ordered)
+    names = common.metrics_for(METRIC_NAMES, ordered=ordered)
+    simulated = common.experiment(counts, epsilon, pairs, names, ordered=ordered, seed=1)
+    errors = common.mean_errors(simulated, repetitions)
+    return {metric: {method: error for (_, method), error in own.items()} for metric, own in errors.items()}
 
 
 def contests_of(setting: Setting, estimate: FloatArray) -> tuple[Collected, list[Contest]]:
     """Return what an answer about an estimate rests on, for each metric."""
-    collected = collect(
-        [f"v{value:06d}" for value in range(len(estimate))],
-        estimate,
-        protocol=setting.protocol,
-        epsilon=setting.epsilon,
-        n=setting.n,
-        ordered=setting.truth.ordered,
-    )
-    question = Terms(epsilon=setting.epsilon, metric=metrics_of(setting.truth))
+    labels, ordered = [f"v{value:06d}" for value in range(len(estimate))], setting.truth.ordered
+    asked = {"protocol": setting.protocol, "epsilon": setting.epsilon, "n": setting.n, "ordered": ordered}
+    collected = collect(labels, estimate, **asked)
+    names = common.metrics_for(METRIC_NAMES, ordered=ordered)
+    question = Terms(epsilon=setting.epsilon, metric=tuple(names))
     request = build_estimate_request(Question(terms=question), collected, name="estimate")
     experiment, _ = experiment_of(request)
     known = judged_methods(request, experiment)
-    if known is None:
-        raise ValueError("the estimate has no draws to be judged by")
     return collected, [contests(metric, request, experiment, known, known)[0] for metric in request.metrics]
 
 
@@ -253,57 +223,38 @@ def _tails() -> Iterator[Truth]:
     yield from (Truth(name, False, one / one.sum(), name) for name, one in weights.items())
 
 
-def reliability(made: Iterable[Judged]) -> list[tuple[int, float, float]]:
+def reliability(made: Sequence[Judged]) -> pd.DataFrame:
     """Return for each tenth of probability: rows, mean probability said, share that truly is as good as the best."""
-    every = list(made)
-    said, true = (np.concatenate([getattr(one, name) for one in every]) for name in ("said", "true"))
-    tenth = np.minimum((said * TENTHS).astype(int), TENTHS - 1)
-    return [
-        (int(rows.sum()), float(said[rows].mean()), float(true[rows].mean()))
-        if (rows := tenth == place).any()
-        else (0, float("nan"), float("nan"))
-        for place in range(TENTHS)
-    ]
+    said, true = (np.concatenate([getattr(one, name) for one in made]) for name in ("said", "true"))
+    tenths = np.minimum((said * TENTHS).astype(int), TENTHS - 1)
+    table = pd.DataFrame({"rows": said, "said": said, "true": true})
+    return table.groupby(tenths).agg({"rows": "size", "said": "mean", "true": "mean"})
 
 
 def figures_of(made: Sequence[Judged]) -> list[str]:
     """Return the cells of a row: what is stated of what is named, and what that is worth."""
-    stated, actual, given, usual, best, expected = (
-        np.array([getattr(one, name) for one in made])
-        for name in ("stated", "actual", "given", "usual", "best", "expected")
-    )
-    ratio = stated.mean() / actual.mean()
-    error = float((stated - ratio * actual).std() / len(made) ** 0.5 / actual.mean())
-    covered = [hit for one in made for hit in one.covered]
+    table, root = pd.DataFrame(made), len(made) ** 0.5
+    mean = table[["stated", "actual", "held", "given", "usual"]].mean()
+    ratio = mean.stated / mean.actual
+    error = (table.stated - ratio * table.actual).std(ddof=0) / root / mean.actual
+    covered = table.covered.explode().dropna()
     cells = [
         f"{len(made)}",
         f"{ratio:.2f} ± {error:.2f}",
-        f"{np.mean([one.held for one in made]):.3f}",
-        f"{np.mean(covered):.3f}" if covered else "–",
-        f"{actual.mean() / given.mean():.2f}",
-        f"{actual.mean() / usual.mean():.2f}",
+        f"{mean.held:.3f}",
+        f"{covered.mean():.3f}" if len(covered) else "–",
+        f"{mean.actual / mean.given:.2f}",
+        f"{mean.actual / mean.usual:.2f}",
     ]
-    if not expected.all():
+    if not table.expected.all():
         return [*cells, "–", "–"]
-    extra = np.array([one.extra for one in made])
-    here = (actual - best) / expected
-    return [
-        *cells,
-        f"{100 * extra.mean():.1f} ({100 * np.quantile(extra, 0.95):.0f})",
-        f"{100 * here.mean():.1f} ± {100 * here.std() / len(made) ** 0.5:.1f}",
-    ]
+    extra, here = 100 * table.extra, 100 * (table.actual - table.best) / table.expected
+    further = f"{extra.mean():.1f} ({extra.quantile(0.95):.0f})"
+    return [*cells, further, f"{here.mean():.1f} ± {here.std(ddof=0) / root:.1f}"]
 
 
-HEAD = (
-    "estimates",
-    "stated / actual",
-    "range holds",
-    "ratios hold",
-    "named / given",
-    "named / norm_sub",
-    "extra % (95th)",
-    "extra here %",
-)
+OVER = ("named / given", "named / norm_sub", "extra % (95th)", "extra here %")
+HEAD = ("estimates", "stated / actual", "range holds", "ratios hold", *OVER)
 
 
 @app.command()
@@ -316,8 +267,8 @@ def judge(
     groups: Annotated[bool, typer.Option("--groups", help="a row for each family, or k, as well")] = False,
     decisions: Annotated[int, typer.Option(min=1, help="estimates per setting")] = 1,
     repetitions: Annotated[int, typer.Option("--reps", min=0, help="collections that tell the best")] = REPETITIONS,
-    every: Annotated[int, typer.Option(min=1, help="only every N-th setting")] = 1,
-    jobs: Annotated[int, typer.Option(min=1, help="processes; change no number")] = 1,
+    every: Every = 1,
+    jobs: Jobs = 1,
 ) -> None:
     """Print Markdown tables: how right answers about one estimate are, and how often probabilities come true."""
     from joblib import Parallel, delayed
@@ -325,29 +276,22 @@ def judge(
     if half not in (None, *HALVES):
         raise InputError(f"--half must be one of {listed(HALVES)}, got {half!r}")
     settings = settings_of(which, files or [], half, members, alone)[::every]
-    work = [
-        delayed(judge_setting)(setting, decision, repetitions, which is Which.FEW)
-        for setting in settings
-        for decision in range(decisions)
-    ]
-    made = [one for block in Parallel(n_jobs=jobs, return_as="generator")(work) for one in block]
+    work = product(settings, range(decisions))
+    parallel = Parallel(n_jobs=jobs)
+    blocks = parallel(delayed(judge_setting)(*one, repetitions, which is Which.FEW) for one in work)
+    made = list(chain.from_iterable(blocks))
     typer.echo(f"{len(settings)} settings, {decisions} estimates each\n")
-    typer.echo(f"| | metric | {' | '.join(HEAD)} |\n|---|---|{'---:|' * len(HEAD)}")
+    typer.echo(head("", "metric", *(f"{column}:" for column in HEAD)))
     for group in ["", *(dict.fromkeys(one.group for one in made) if groups else [])]:
         for metric in METRIC_NAMES:
             own = [one for one in made if one.metric == metric and group in ("", one.group)]
             if own:
-                typer.echo(f"| {group or 'all'} | {metric} | {' | '.join(figures_of(own))} |")
-    typer.echo("\nWithin 2 % of the best\n\n| rows | said | true |\n|---:|---:|---:|")
-    for rows, said, true in reliability(made):
-        if rows:
-            typer.echo(f"| {rows:,} | {100 * said:.1f} % | {100 * true:.1f} % |")
+                typer.echo(line(group or "all", metric, *figures_of(own)))
+    typer.echo(f"\nWithin 2 % of the best\n\n{head('rows:', 'said:', 'true:')}")
+    for rows, said, true in reliability(made).itertuples(index=False):
+        typer.echo(line(f"{rows:,}", f"{100 * said:.1f} %", f"{100 * true:.1f} %"))
     typer.echo("\n" + footer("1 (what is best) and 2 (estimates)"))
 
 
 if __name__ == "__main__":
-    try:
-        app(prog_name="python studies/judge_estimates.py")
-    except InputError as error:
-        typer.echo(f"error: {error}", err=True)
-        sys.exit(2)
+    run(app)

@@ -12,20 +12,19 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from footer import footer
+from common import experiment, footer, head, line, mean_errors, run, study
 
 from knowledge.describe.profile import profile_of
 from knowledge.ranking import look_up
-from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, rng_for
+from simulator import rng_for
 from simulator._types import FloatArray
-from simulator.benchmark import Experiment, simulate
 from simulator.populations import apportion
 
 SIZES, MEASURED, PROTOCOL = (60, 120, 400), ("l1", "l2", "kl"), "oue"
 SETTINGS = ((20_000, 1.0), (200_000, 1.0), (200_000, 2.0), (1_000_000, 2.0))  # users, budget
 TWO, GAMMA = "two levels", "three to six gamma levels"
 
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+app = study()
 
 
 def populations() -> Iterator[tuple[str, FloatArray, int, float]]:
@@ -54,25 +53,18 @@ def main(
         profile = profile_of(counts, n)
         for metric in MEASURED:
             answer = look_up(profile, epsilon, n, metric, ordered=False, protocols=[PROTOCOL])
-            pairs = tuple((row.protocol, row.method) for row in answer.rows)
-            experiment = Experiment(
-                counts=counts,
-                oracles={PROTOCOL: PROTOCOLS[PROTOCOL](len(counts), epsilon)},
-                methods={method: POSTPROCESSORS[method] for _, method in pairs},
-                metrics={metric: METRICS[metric]},
-                pairs=pairs,
-            )
-            errors = {pair: block.mean() for pair, block in simulate(experiment, 0, repetitions).of(metric).items()}
+            pairs = [(row.protocol, row.method) for row in answer.rows]
+            errors = mean_errors(experiment(counts, epsilon, pairs, [metric]), repetitions)[metric]
             best, own = answer.best, errors[answer.best.protocol, answer.best.method]
             found.setdefault((kind, metric), []).append(
                 (bool(best.low <= own <= best.high), float(own / min(errors.values()) - 1))
             )
-    typer.echo("| frequencies | metric | settings | intervals that hold | mean regret |\n|---|---|--:|--:|--:|")
+    typer.echo(head("frequencies", "metric", "settings:", "intervals that hold:", "mean regret:"))
     for (kind, metric), rows in found.items():
         held, regret = (100 * float(np.mean(column)) for column in zip(*rows, strict=True))
-        typer.echo(f"| {kind} | {metric} | {len(rows)} | {held:.0f} % | {regret:.1f} % |")
-    typer.echo(f"\n{footer('0')}")
+        typer.echo(line(kind, metric, len(rows), f"{held:.0f} %", f"{regret:.1f} %"))
+    typer.echo(f"\n{footer(0)}")
 
 
 if __name__ == "__main__":
-    app()
+    run(app)

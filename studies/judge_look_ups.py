@@ -9,15 +9,14 @@ names of their histograms end in a blank or ``_`` and a number.
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 import typer
-from footer import footer
+from common import Jobs, Seed, footer, head, line, run, study
 from judging import MODEL, PAIR, SINGLE, Histogram, JudgedSetting, Judging, evaluate, holdout, settings, stored
 
 from knowledge.making.workers import Workers
@@ -28,7 +27,7 @@ from simulator.populations import apportion
 DOMAINS, USERS = (20, 96, 300), 1_000_000
 METRICS = ("emd", "range", "l1", "l2")
 
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+app = study()
 
 
 def _incomes(x: FloatArray, rng: np.random.Generator) -> FloatArray:
@@ -120,15 +119,8 @@ def judged(
 ) -> dict[str, tuple[JudgedSetting, ...]]:
     """Return the settings of each set; processes take a histogram each."""
     every = [one for group in histograms.values() for one in group]
-    results = _shown(Workers(jobs).results(settings, (((one,), judging) for one in every), ordered=True), len(every))
+    results = Workers(jobs).results(settings, (((one,), judging) for one in every), ordered=True)
     return {name: tuple(setting for _ in group for setting in next(results)) for name, group in histograms.items()}
-
-
-def _shown(results: Iterator[tuple[JudgedSetting, ...]], number: int) -> Iterator[tuple[JudgedSetting, ...]]:
-    """Yield what comes, and say how much has come."""
-    for done, result in enumerate(results, start=1):
-        sys.stderr.write(f"\r{done} of {number} histograms")
-        yield result
 
 
 def scores(done: Sequence[JudgedSetting]) -> FloatArray:
@@ -155,24 +147,22 @@ def _without_number(name: str) -> str:
 def main(
     files: Annotated[list[str] | None, typer.Argument(help="histograms in order, judged too")] = None,
     repetitions: Annotated[int, typer.Option("--reps", min=2, help="simulated collections for each setting")] = 40,
-    seed: Annotated[int, typer.Option("--seed", help="of curves and collections")] = 0,
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="processes")] = 1,
+    seed: Seed = 0,
+    jobs: Jobs = 1,
 ) -> None:
     """Print regret and closed gap of the named pair."""
     judging = Judging(metrics=METRICS, repetitions=repetitions, seed=seed)
     done = judged(sets(files or (), seed), judging, jobs)
-    typer.echo(
-        "| metric | set | settings | regret | closed gap | regret of the single best |\n|---|---|--:|--:|--:|--:|"
-    )
+    typer.echo(head("metric", "set", "settings:", "regret:", "closed gap:", "regret of the single best:"))
     done["all"] = tuple(setting for group in done.values() for setting in group)
     found = {name: (scores(group), jackknife(group)) for name, group in done.items()}
     for place, metric in enumerate(METRICS):
         for name, figures in found.items():
             (regret, gap, single), (about, of_gap, _) = (each[place] for each in figures)
-            cells = (metric, name, f"{len(done[name]):,}", f"{regret:.1%} ± {about:.1%}", f"{gap:.2f} ± {of_gap:.2f}")
-            typer.echo(f"| {' | '.join(cells)} | {single:.1%} |")
-    typer.echo(f"\n{footer(str(seed))}")
+            shown = f"{regret:.1%} ± {about:.1%}", f"{gap:.2f} ± {of_gap:.2f}", f"{single:.1%}"
+            typer.echo(line(metric, name, f"{len(done[name]):,}", *shown))
+    typer.echo(f"\n{footer(seed)}")
 
 
 if __name__ == "__main__":
-    app()
+    run(app)

@@ -11,12 +11,10 @@ from collections.abc import Sequence
 from typing import Annotated
 
 import typer
-from footer import footer
+from common import Jobs, footer, head, line, run, study
 from judging import MODEL, Judging, Score, evaluate, holdout, settings, stored
 
 COLUMNS = (
-    "metric",
-    "choice",
     "regret (95 %, worst)",
     "closed gap",
     "worse than single best",
@@ -24,7 +22,7 @@ COLUMNS = (
     "predicted error off by",
 )
 
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+app = study()
 
 
 def percent(share: float | None, digits: int = 0) -> str:
@@ -36,12 +34,10 @@ def table(scores: Sequence[Score]) -> list[str]:
     """Return a row for the model in each task, with the mean regrets of the other choosers beside it."""
     regrets = {(score.metric, score.task, score.chooser): score.regret for score in scores}
     others = tuple(dict.fromkeys(score.chooser for score in scores if score.chooser != MODEL))
-    lines = [f"| {' | '.join((*COLUMNS, *others))} |", "| :--- | :--- |" + " ---: |" * (len(COLUMNS) - 2 + len(others))]
+    lines = head("metric", "choice", *(f"{name}:" for name in (*COLUMNS, *others))).splitlines()
     for score in scores:
         if score.chooser == MODEL:
             cells = (
-                score.metric,
-                score.task,
                 f"{percent(score.regret, 1)} ({percent(score.regret_95)}, {percent(score.regret_worst)})",
                 "" if math.isnan(score.closed_gap) else f"{score.closed_gap:.2f}",
                 percent(score.worse_than_single, 1),
@@ -49,7 +45,7 @@ def table(scores: Sequence[Score]) -> list[str]:
                 percent(score.prediction_error),
                 *(percent(regrets.get((score.metric, score.task, other)), 1) for other in others),
             )
-            lines.append(f"| {' | '.join(cells)} |")
+            lines.append(line(score.metric, score.task, *cells))
     return lines
 
 
@@ -57,14 +53,14 @@ def table(scores: Sequence[Score]) -> list[str]:
 def main(
     files: Annotated[list[str] | None, typer.Argument(help="histograms that are judged too")] = None,
     repetitions: Annotated[int, typer.Option("--reps", min=10, help="simulated collections for each setting")] = 100,
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="processes")] = 1,
+    jobs: Jobs = 1,
 ) -> None:
     """Print a table of the shapes, and another one of the files."""
     for histograms in filter(None, (holdout(), tuple(map(stored, files or ())))):
         judged = settings(histograms, Judging(repetitions=repetitions, jobs=jobs))
         typer.echo("\n".join([f"{len(judged)} settings", "", *table(evaluate(judged)), ""]))
-    typer.echo(footer("0"))
+    typer.echo(footer(0))
 
 
 if __name__ == "__main__":
-    app()
+    run(app)

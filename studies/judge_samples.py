@@ -7,19 +7,17 @@ the whole histogram is known. The same with populations that know no order. Noth
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Annotated, NamedTuple
+from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 import typer
+from common import Every, Files, footer, geometric_mean, head, line, run, study
 from families import Truth, truths
-from footer import footer
 
-from advisor.answers.rank.result import Answer
 from advisor.answers.rank.simulate import simulated_answer
-from advisor.errors import InputError
 from advisor.question.question import MemorySample, Question
 from advisor.question.ranking import ranking_requests
 from advisor.question.request import Request
@@ -35,18 +33,16 @@ EPSILON, N = 1.0, 100_000
 SMALLEST, LARGEST = 64, 256
 POSTERIORS = {"around a curve": True, "without order": False}
 
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+app = study()
 
 
 class Chosen(NamedTuple):
-    """A pair chosen from a small sample."""
+    """What was chosen from little."""
 
-    truth: str
-    posterior: str
-    users: int
+    row: tuple[str, str]  # of the table
     metric: str
-    ratio: float  # of its error to that of the best pair
-    predicted: float  # the error that the answer gives, over the true one
+    ratio: float  # of its error to that of the best choice
+    predicted: float  # the error that is predicted, over the true one
 
 
 def request_of(counts: IntArray) -> Request:
@@ -58,7 +54,8 @@ def request_of(counts: IntArray) -> Request:
 
 def choices(truth: Truth, samples: Sequence[int]) -> Iterator[Chosen]:
     """Yield the pairs that are chosen from one sample of each size."""
-    errors = errors_of(simulated_answer(request_of(apportion(truth.frequencies, N))))
+    rankings = simulated_answer(request_of(apportion(truth.frequencies, N))).rankings
+    errors = {one.metric: {row.pair: row.error for row in one.recommendations} for one in rankings}
     for users in samples:
         counts = multinomial(users, truth.frequencies, rng_for(2, "judge", truth.name, users))
         request = request_of(counts)
@@ -68,47 +65,38 @@ def choices(truth: Truth, samples: Sequence[int]) -> Iterator[Chosen]:
             for ranking in answer.rankings:
                 known, best = errors[ranking.metric], ranking.best
                 true = known[best.pair]
-                yield Chosen(
-                    truth.name, posterior, users, ranking.metric, true / min(known.values()), best.error / true
-                )
+                row = (posterior, f"{users:,}")
+                yield Chosen(row, ranking.metric, true / min(known.values()), best.error / true)
 
 
-def errors_of(answer: Answer) -> dict[str, dict[tuple[str, str], float]]:
-    """Return for each metric the errors of all pairs."""
-    return {ranking.metric: {row.pair: row.error for row in ranking.recommendations} for ranking in answer.rankings}
+def middling(files: Sequence[str] | None) -> list[Truth]:
+    """Return the truths with an order that are neither small nor large."""
+    return [one for one in truths(files or []) if one.ordered and SMALLEST <= len(one.frequencies) <= LARGEST]
+
+
+def print_choices(columns: Sequence[str], rows: Iterable[tuple[str, str]], made: Sequence[Chosen]) -> None:
+    """Print geometric mean and worst of the ratios, and the geometric mean of predicted over true errors."""
+    typer.echo(head(*columns, *(title for name in METRIC_NAMES for title in (f"{name}:", "predicted:"))))
+    for row in rows:
+        cells = []
+        for name in METRIC_NAMES:
+            own = [one for one in made if (one.row, one.metric) == (row, name)]
+            ratios = [one.ratio for one in own]
+            cells.append(f"{geometric_mean(ratios):.2f} ({max(ratios):.1f})")
+            cells.append(f"{geometric_mean([one.predicted for one in own]):.2f}")
+        typer.echo(line(*row, *cells))
 
 
 @app.command()
-def judge(
-    files: Annotated[list[str] | None, typer.Argument(help="histograms to judge on, beside the shapes")] = None,
-    every: Annotated[int, typer.Option(min=1, help="only every N-th of them")] = 1,
-) -> None:
+def judge(files: Files = None, every: Every = 1) -> None:
     """Print a Markdown table of geometric means: what the choice costs, and how far off its predicted error is."""
-    among = [one for one in truths(files or []) if one.ordered and SMALLEST <= len(one.frequencies) <= LARGEST][::every]
+    among = middling(files)[::every]
     made = [chosen for truth in among for chosen in choices(truth, SAMPLES)]
-    typer.echo(f"{len(among)} histograms; error over that of the best pair (worst), predicted over true error")
-    typer.echo("\n| posterior | users | " + " | ".join(f"{name} | predicted" for name in METRIC_NAMES) + " |")
-    typer.echo("|---|---:|" + "---:|" * 2 * len(METRIC_NAMES))
-    for posterior in POSTERIORS:
-        for users in SAMPLES:
-            cells = [
-                means([(one.ratio, one.predicted) for one in made if one[1:4] == (posterior, users, name)])
-                for name in METRIC_NAMES
-            ]
-            typer.echo(f"| {posterior} | {users:,} | {' | '.join(cells)} |")
+    typer.echo(f"{len(among)} histograms; error over that of the best pair (worst), predicted over true error\n")
+    rows = product(POSTERIORS, (f"{users:,}" for users in SAMPLES))
+    print_choices(("posterior", "users:"), rows, made)
     typer.echo("\n" + footer("0 (simulations) and 2 (samples)"))
 
 
-def means(figures: Sequence[tuple[float, float]]) -> str:
-    """Return two cells of a table: geometric mean and worst of ratios, and the geometric mean of other figures."""
-    ratios, others = np.array(figures).T
-    ratio, other = (float(np.exp(np.log(each).mean())) for each in (ratios, others))
-    return f"{ratio:.2f} ({ratios.max():.1f}) | {other:.2f}"
-
-
 if __name__ == "__main__":
-    try:
-        app(prog_name="python studies/judge_samples.py")
-    except InputError as error:
-        typer.echo(f"error: {error}", err=True)
-        sys.exit(2)
+    run(app)

@@ -14,19 +14,16 @@ from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
+import common
 import numpy as np
 
-from advisor.inputs.domain import build_domain
-from advisor.inputs.histogram import read_histogram
 from knowledge.describe.profile import Profile, profile_of
 from knowledge.menu import ALIASES, ORDERED_METRICS, Labels
-from knowledge.predict import noises_of, predicted, predicted_metrics
+from knowledge.predict import noises_of, predicted
 from knowledge.ranking import LookUp, LookUpRow, first_pair, rank, tree_reasons
-from simulator import METRICS as ERRORS
-from simulator import POSTPROCESSORS, PROTOCOLS, frequency_oracles, rng_for
+from simulator import PROTOCOLS, frequency_oracles, rng_for
 from simulator._types import FloatArray, IntArray
-from simulator.benchmark import Experiment, simulate
-from simulator.domain import Domain
+from simulator.benchmark import simulate
 from simulator.draws import multinomial
 from simulator.populations import apportion
 
@@ -70,10 +67,7 @@ class JudgedSetting:
 
 @dataclass(frozen=True)
 class Judging:
-    """What is asked about each histogram, and how it is simulated.
-
-    Raises ValueError if a metric is unknown.
-    """
+    """What is asked about each histogram, and how it is simulated."""
 
     # users, epsilons, metrics, protocols: the questions; all protocols where none is named
     users: Sequence[int] = USERS
@@ -84,12 +78,6 @@ class Judging:
     repetitions: int = 40
     seed: int = 0
     jobs: int = 1
-
-    def __post_init__(self) -> None:
-        predicted = predicted_metrics(ordered=True)
-        unknown = [name for name in self.metrics if name not in predicted]
-        if unknown:
-            raise ValueError(f"metric must be one of {', '.join(predicted)}, got {unknown[0]!r}")
 
 
 def settings(histograms: Sequence[Histogram], judging: Judging) -> tuple[JudgedSetting, ...]:
@@ -105,7 +93,6 @@ def settings(histograms: Sequence[Histogram], judging: Judging) -> tuple[JudgedS
 def _setting(histogram: Histogram, profile: Profile, n: int, epsilon: float, judging: Judging) -> JudgedSetting:
     ordered = histogram.ordered
     names = judging.protocols or [name for name, kind in PROTOCOLS.items() if ordered or not kind.ordered_only]
-    protocols = {name: PROTOCOLS[name](profile.k, epsilon) for name in names}
     fitting = [metric for metric in judging.metrics if ordered or metric not in ORDERED_METRICS]
     # Answers for all protocols together, under the name "", and for each alone.
     answers: dict[str, dict[str, LookUp]] = {}
@@ -114,26 +101,17 @@ def _setting(histogram: Histogram, profile: Profile, n: int, epsilon: float, jud
         answers[name] = {metric: rank(prediction, metric) for metric in fitting}
     every = answers[""]
     pairs = tuple(dict.fromkeys(row.pair for metric in fitting for row in every[metric].rows))
-    counts = apportion(histogram.counts, n)
-    experiment = Experiment(
-        counts=counts,
-        oracles=protocols,
-        methods={name: POSTPROCESSORS[name] for name in dict.fromkeys(method for _, method in pairs)},
-        metrics={name: ERRORS[name] for name in fitting},
-        pairs=pairs,
-        seed=judging.seed,
-        domain=Domain(ordered),
+    simulated = common.experiment(
+        apportion(histogram.counts, n), epsilon, pairs, fitting, ordered=ordered, seed=judging.seed
     )
-    runs = simulate(experiment, 0, judging.repetitions, jobs=judging.jobs)
+    runs = simulate(simulated, 0, judging.repetitions, jobs=judging.jobs)
     usual = noises_of(profile.k, epsilon, n, ("grr", "oue"))
+    errors = {metric: runs.of(metric) for metric in fitting}
     return JudgedSetting(
         histogram=histogram.name,
         n=n,
         epsilon=epsilon,
-        errors={
-            metric: [_pair_errors(row, simulated[row.pair]) for row in every[metric].rows]
-            for metric, simulated in ((metric, runs.of(metric)) for metric in fitting)
-        },
+        errors={name: [_pair_errors(row, own[row.pair]) for row in every[name].rows] for name, own in errors.items()},
         tree={metric: _by_tree(every[metric], profile.skew) for metric in fitting},
         smallest=min(usual, key=lambda name: usual[name].sd),
         choice={metric: {name: first_pair(own[metric]) for name, own in answers.items()} for metric in fitting},
@@ -158,19 +136,17 @@ def _log_mean(errors: FloatArray) -> float:
 
 def stored(path: str, ordered: bool | None = None) -> Histogram:
     """Return the histogram of a file; ordered: as the labels say, unless given."""
-    read = read_histogram(path)
-    domain = build_domain(read.labels, read.counts, from_histogram=read.from_histogram)
+    domain = common.stored(path)
     return Histogram(Path(path).stem, domain.counts, domain.ordered if ordered is None else ordered)
 
 
 def holdout() -> tuple[Histogram, ...]:
     """Return histograms of shapes that no part of the knowledge was made from."""
-    made: list[Histogram] = []
-    for name, ordered, weights in _SHAPES:
-        for k in (12, 60, 300):
-            rng = rng_for(0, "unseen", name, k)
-            made.append(Histogram(f"{name} {k}", apportion(weights(k, rng), 1_000_000), ordered))
-    return tuple(made)
+    return tuple(
+        Histogram(f"{name} {k}", apportion(weights(k, rng_for(0, "unseen", name, k)), 1_000_000), ordered)
+        for name, ordered, weights in _SHAPES
+        for k in (12, 60, 300)
+    )
 
 
 def _laplace(k: int, rng: np.random.Generator) -> FloatArray:
@@ -311,12 +287,8 @@ def _score(
     best = np.array([question.best for question in questions])
     chosen = np.array([sum(choice.halves) / 2 for choice in choices])
     fixed = np.array([sum(question.options[single].halves) / 2 for question in questions])
-    ranks = np.array(
-        [
-            sum(option.measured < choice.measured for option in question.options.values())
-            for question, choice in zip(questions, choices, strict=True)
-        ]
-    )
+    measured = [[option.measured for option in question.options.values()] for question in questions]
+    ranks = np.array([np.less(own, one.measured).sum() for own, one in zip(measured, choices, strict=True)])
     regret, gap = chosen - best, float((fixed - best).mean())
     misses = np.array([abs(choice.predicted - choice.measured) for choice in choices])
     return Score(

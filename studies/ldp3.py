@@ -13,22 +13,21 @@ successor has them (a number a line), or histograms of two columns, ``adult_age.
 
 from __future__ import annotations
 
-import csv
-import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import product
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import ldp3_platform as platform
 import numpy as np
+import pandas as pd
 import typer
-from footer import footer
+from common import Seed, footer, head, line, run, stored, study
 
 from advisor.errors import InputError
-from advisor.inputs.domain import build_domain
-from advisor.inputs.histogram import read_histogram
 from simulator import METRICS, POSTPROCESSORS, frequency_oracles
 from simulator._types import FloatArray, IntArray
 from simulator.draws import multinomial
@@ -64,7 +63,7 @@ PLATFORM_METRICS = {"kl": platform.kl, "emd": platform.emd}
 
 Method: TypeAlias = Callable[[FloatArray, Noise], FloatArray]
 
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+app = study()
 
 
 @dataclass(frozen=True)
@@ -100,17 +99,12 @@ class Cell:
 
 def published() -> list[Row]:
     """Return the rows of all tables, in the order of the paper."""
-    with TABLES.open(encoding="utf-8", newline="") as lines:
-        return [
-            Row(
-                int(row["table"]),
-                row["data"],
-                float(row["epsilon"]),
-                row["metric"],
-                tuple(row[protocol] for protocol in PROTOCOLS),
-            )
-            for row in csv.DictReader(lines)
-        ]
+    table = pd.read_csv(TABLES)
+    settings = table[["table", "data", "epsilon", "metric"]].itertuples(index=False)
+    return [
+        Row(*setting, tuple(winners))
+        for setting, winners in zip(settings, table[list(PROTOCOLS)].to_numpy(), strict=True)
+    ]
 
 
 def population(data: str, seed: int, folder: Path | None) -> IntArray | None:
@@ -124,9 +118,7 @@ def population(data: str, seed: int, folder: Path | None) -> IntArray | None:
     if own.is_file():
         shares = np.bincount(np.loadtxt(own, dtype=np.int64)).astype(np.float64)
     elif any(path.is_file() for path in ours):
-        read = read_histogram(str(ours[0]))
-        domain = build_domain(read.labels, read.counts, from_histogram=read.from_histogram)
-        shares = domain.counts.astype(np.float64)
+        shares = stored(str(ours[0])).counts.astype(np.float64)
         if kind == "kosarak":
             shares = shares[_order_of_first_meeting(shares, seed)]
     else:
@@ -171,14 +163,12 @@ def cell(row: Row, protocol: str, counts: IntArray, repetitions: int, seed: int)
     wrong = replace(right, variance_at_zero=platform.variance(protocol, row.epsilon, counts))
     proper: dict[str, Method] = dict(POSTPROCESSORS)
     rng = rng_for(seed, "ldp3", "repetitions", row.data, repr(row.epsilon), row.metric, protocol)
-    measures = {WAYS[1]: PLATFORM_METRICS.get(row.metric, METRICS[row.metric])}
-    result = {}
-    for way, noise, methods in (
-        (WAYS[1], wrong, proper | _platform_methods()),
-        (WAYS[2], wrong, proper),
-        (WAYS[3], right, proper),
+    usual, result = METRICS[row.metric], {}
+    for way, noise, methods, measure in (
+        (WAYS[1], wrong, proper | _platform_methods(), PLATFORM_METRICS.get(row.metric, usual)),
+        (WAYS[2], wrong, proper, usual),
+        (WAYS[3], right, proper, usual),
     ):
-        measure = measures.get(way, METRICS[row.metric])
         errors = np.stack([measure(methods[name](estimate, noise), counts / n) for name in METHODS])
         wins = np.bincount(errors.argmin(axis=0), minlength=len(METHODS))
         best = int(wins.argmax())
@@ -210,7 +200,7 @@ def _platform_methods() -> dict[str, Method]:
 
 
 def recomputed(
-    repetitions: int, seed: int, folder: Path | None, tables: tuple[int, ...] = (1, 2, 3, 4)
+    repetitions: int, seed: int, folder: Path | None, tables: tuple[int, ...]
 ) -> Iterator[tuple[Row, list[dict[str, Cell]]]]:
     """Yield the rows whose data are to be had, with the cell of each protocol."""
     for row in published():
@@ -219,10 +209,8 @@ def recomputed(
             yield row, [cell(row, protocol, counts, repetitions, seed) for protocol in PROTOCOLS]
 
 
-def _shown(name: str, winner: str, share: float) -> str:
-    title = POSTPROCESSORS[name].title.replace(" (CLS)", "")
-    text = f"{title} {100 * share:.0f}"
-    return f"**{text}**" if name == winner else text
+def _title(method: str) -> str:
+    return POSTPROCESSORS[method].title.replace(" (CLS)", "")
 
 
 @app.command()
@@ -230,7 +218,7 @@ def compare(
     folder: Annotated[Path | None, typer.Option("--data", help="folder of the files for tables 1 and 4")] = None,
     repetitions: Annotated[int, typer.Option("--reps", min=1, help="collections per cell (the paper: 20)")] = 100,
     table: Annotated[list[int] | None, typer.Option(min=1, max=4, help="repeatable (all)")] = None,
-    seed: Annotated[int, typer.Option(min=0)] = 0,
+    seed: Seed = 0,
 ) -> None:
     """Print each table, cell by cell, and in how many cells each way of computing has the published winner."""
     if folder is not None:
@@ -238,40 +226,32 @@ def compare(
         if not any((folder / name).is_file() for name in names):
             raise InputError(f"--data must be a folder with some of {', '.join(names)}; none is there")
     wanted = tuple(table or (1, 2, 3, 4))
-    agree: dict[tuple[int, str, str], int] = {}
-    cells: dict[int, int] = {}
+    agree: Counter[tuple[int, str, str]] = Counter()
+    cells: Counter[int] = Counter()
     known: set[str] = set()
     for row, found in recomputed(repetitions, seed, folder, wanted):
         if row.table not in cells:
-            typer.echo(f"\n### Table {row.table}\n\n| data, ε, metric | computed | " + " | ".join(PROTOCOLS) + " |")
-            typer.echo("|---|---|" + "---|" * len(PROTOCOLS))
-        cells[row.table] = cells.get(row.table, 0) + len(PROTOCOLS)
+            typer.echo(f"\n### Table {row.table}\n\n{head('data, ε, metric', 'computed', *PROTOCOLS)}")
+        cells[row.table] += len(PROTOCOLS)
         known.add(row.data)
-        titles = [POSTPROCESSORS[name].title.replace(" (CLS)", "") for name in row.winners]
-        typer.echo(f"| {row.data}, {row.epsilon:g}, {row.metric} | {WAYS[0]} | " + " | ".join(titles) + " |")
+        typer.echo(line(f"{row.data}, {row.epsilon:g}, {row.metric}", WAYS[0], *map(_title, row.winners)))
         for way in WAYS[1:]:
-            own = [cell[way] for cell in found]
-            shown = [_shown(one.winner, name, one.share) for one, name in zip(own, row.winners, strict=True)]
-            typer.echo(f"| | {way} | " + " | ".join(shown) + " |")
-            for rule, found_names in (("wins", [one.winner for one in own]), ("mean", [one.lowest for one in own])):
-                same = sum(one == name for one, name in zip(found_names, row.winners, strict=True))
-                agree[row.table, way, rule] = agree.get((row.table, way, rule), 0) + same
-            within = sum(one.chance >= REACH for one in own)
-            agree[row.table, way, "reach"] = agree.get((row.table, way, "reach"), 0) + within
-    typer.echo("\n### Cells with the published winner\n\n| table | " + " | ".join(WAYS[1:]) + " |\n|---|" + "--:|" * 3)
-    for number, of in cells.items():
-        for rule, says in RULES.items():
-            counts = [f"{agree[number, way, rule]} of {of}" for way in WAYS[1:]]
-            typer.echo(f"| {number}, {says} | " + " | ".join(counts) + " |")
+            shown = []
+            for one, name in zip((cell[way] for cell in found), row.winners, strict=True):
+                text = f"{_title(one.winner)} {100 * one.share:.0f}"
+                shown.append(f"**{text}**" if one.winner == name else text)
+                agree[row.table, way, "wins"] += one.winner == name
+                agree[row.table, way, "mean"] += one.lowest == name
+                agree[row.table, way, "reach"] += one.chance >= REACH
+            typer.echo(line("", way, *shown))
+    typer.echo(f"\n### Cells with the published winner\n\n{head('table', *(f'{way}:' for way in WAYS[1:]))}")
+    for (number, of), (rule, says) in product(cells.items(), RULES.items()):
+        typer.echo(line(f"{number}, {says}", *(f"{agree[number, way, rule]} of {of}" for way in WAYS[1:])))
     left_out = sorted({row.data for row in published() if row.table in wanted} - known)
     if left_out:
         typer.echo(f"\nLeft out, as --data has no file of it: {', '.join(left_out)}.")
-    typer.echo(f"\n{repetitions} collections per cell; {footer(str(seed))}")
+    typer.echo(f"\n{repetitions} collections per cell; {footer(seed)}")
 
 
 if __name__ == "__main__":
-    try:
-        app(prog_name="python studies/ldp3.py")
-    except InputError as error:
-        typer.echo(f"error: {error}", err=True)
-        sys.exit(2)
+    run(app)

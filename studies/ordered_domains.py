@@ -8,25 +8,18 @@ rank first, judged on the other half.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
-from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
-import numpy as np
+import pandas as pd
 import typer
+from common import Files, experiment, geometric_mean, head, line, run, study
+from families import NAMED, Truth, populations
 
-from advisor.errors import InputError
-from advisor.inputs.domain import build_domain
-from advisor.inputs.histogram import read_histogram
-from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator._types import FloatArray
-from simulator.benchmark import Experiment, simulate
-from simulator.domain import ORDERED
-from simulator.methods.ordered import ORDERED_METHODS
-from simulator.populations import SHAPES, apportion, frequencies
-from simulator.protocols import ORDERED_PROTOCOLS
+from simulator.benchmark import simulate
+from simulator.populations import apportion
 from simulator.ranking import Pair
 
 CATEGORICAL: Pair = ("ss", "wavelet_eb")
@@ -40,60 +33,30 @@ CHALLENGERS: tuple[Pair, ...] = (
 )
 BEST = "the best published pair in hindsight"
 METRIC_NAMES = ("emd", "range", "l1", "l2")
-EPSILONS, USERS, SHAPE_DOMAINS = (0.5, 1.0, 2.0, 4.0), (10**4, 10**5, 10**6), (64, 256, 512)
-MENU = PROTOCOLS | ORDERED_PROTOCOLS
+EPSILONS, USERS, SHAPE_DOMAINS = (0.5, 1.0, 2.0, 4.0), (10**4, 10**5, 10**6), "64,256,512"
+COLUMNS = ("pair", "metric", "against", "value", "epsilon", "n", "population", "group")
 
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-
-
-class Ratio(NamedTuple):
-    """The error of one pair over that of others in one setting."""
-
-    pair: str
-    metric: str
-    against: str  # "categorical" or "published"
-    value: float
-    epsilon: float
-    n: int
-    population: str
-    group: str
-
-    @property
-    def setting(self) -> str:
-        """What was simulated, in words."""
-        return f"{self.population}, eps {self.epsilon:g}, n {self.n}"
+app = study()
 
 
-def populations(files: Iterable[str], domains: Iterable[int]) -> Iterator[tuple[str, str, FloatArray]]:
-    """Yield (name, group, frequencies) of all populations: files are grouped by the folder that holds them."""
-    for path in files:
-        read = read_histogram(path)
-        domain = build_domain(read.labels, read.counts, from_histogram=read.from_histogram)
-        yield Path(path).stem, Path(path).absolute().parent.name, domain.counts / domain.counts.sum()
-    for name, k in product((name for name, shape in SHAPES.items() if shape.ordered), domains):
-        yield f"{name} {k}", "named shapes", frequencies(name, k)
+def ordered_populations(files: Sequence[str] | None, domains: str) -> Iterator[Truth]:
+    """Yield the histograms and the shapes that have an order, and say which one it is."""
+    for truth in populations(files or [], [int(size) for size in domains.split(",") if size]):
+        if truth.ordered or truth.family != NAMED:
+            typer.echo(f"{truth.name}: k = {len(truth.frequencies)}", err=True)
+            yield truth
 
 
-def ratios(
-    truth: FloatArray, epsilon: float, n: int, repetitions: int, *, published: bool = True
-) -> Iterator[tuple[str, str, str, float]]:
+def ratios(truth: FloatArray, epsilon: float, n: int, repetitions: int) -> Iterator[tuple[str, str, str, float]]:
     """Yield (pair, metric, against what, error over that of the others) of every challenger in one setting."""
-    rivals = PUBLISHED if published else (("tree", "iso_cdf"), ("haar_hrr", "iso_cdf"))
-    pairs = tuple(dict.fromkeys((CATEGORICAL, *rivals, *CHALLENGERS)))
-    experiment = Experiment(
-        counts=apportion(truth, n),
-        oracles={name: MENU[name](len(truth), epsilon) for name in dict.fromkeys(name for name, _ in pairs)},
-        methods=POSTPROCESSORS | ORDERED_METHODS,
-        metrics={name: METRICS[name] for name in METRIC_NAMES},
-        pairs=pairs,
-        domain=ORDERED,
-    )
-    runs, cut = simulate(experiment, 0, repetitions), repetitions // 2
+    pairs = (CATEGORICAL, *PUBLISHED, *CHALLENGERS)
+    asked = experiment(apportion(truth, n), epsilon, pairs, METRIC_NAMES, ordered=True)
+    runs, cut = simulate(asked, 0, repetitions), repetitions // 2
     for name in METRIC_NAMES:
         errors = runs.of(name)
         chosen = min(errors, key=lambda pair: float(errors[pair][:cut].mean()))
         shown = {" + ".join(pair): errors[pair] for pair in pairs} | {"chosen": errors[chosen][cut:]}
-        best = min(rivals, key=lambda pair: float(errors[pair].mean()))
+        best = min(PUBLISHED, key=lambda pair: float(errors[pair].mean()))
         for key, own in shown.items():
             for against, other in (("categorical", errors[CATEGORICAL]), ("published", errors[best])):
                 base = float(other[-len(own) :].mean())
@@ -103,61 +66,47 @@ def ratios(
 
 @app.command()
 def compare(
-    files: Annotated[list[str] | None, typer.Argument(help="histograms to judge on, beside the named shapes")] = None,
+    files: Files = None,
     repetitions: Annotated[int, typer.Option("--reps", min=2, help="collections per setting")] = 20,
-    domains: Annotated[str, typer.Option("--k", help="domain sizes of the named shapes, comma-separated")] = "",
-    published: Annotated[bool, typer.Option(help="also run square wave with EM and EMS, which takes long")] = True,
+    domains: Annotated[str, typer.Option("--k", help="domain sizes of the named shapes")] = SHAPE_DOMAINS,
 ) -> None:
     """Print Markdown tables of error ratios: geometric mean and worst over all settings, and means by part of them."""
-    sizes = [int(size) for size in domains.split(",") if size] or list(SHAPE_DOMAINS)
-    found: list[Ratio] = []
-    for name, group, truth in populations(files or [], sizes):
-        typer.echo(f"{name}: k = {len(truth)}", err=True)
-        for epsilon, n in product(EPSILONS, USERS):
-            each = ratios(truth, epsilon, n, repetitions, published=published)
-            found += [Ratio(*ratio, epsilon, n, name, group) for ratio in each]
-    groups = list(dict.fromkeys(ratio.group for ratio in found))
+    made = [
+        (*row, epsilon, n, truth.name, truth.family)
+        for truth in ordered_populations(files, domains)
+        for epsilon, n in product(EPSILONS, USERS)
+        for row in ratios(truth.frequencies, epsilon, n, repetitions)
+    ]
+    found = pd.DataFrame(made, columns=list(COLUMNS))
     for against, base in (("categorical", " + ".join(CATEGORICAL)), ("published", BEST)):
-        typer.echo(f"\nOn {', '.join(groups)}: error over that of {base} (geometric mean, worst):\n")
-        print_errors([ratio for ratio in found if ratio.against == against])
-    emd = [ratio for ratio in found if (ratio.against, ratio.metric) == ("published", METRIC_NAMES[0])]
+        typer.echo(f"\nOn {', '.join(found.group.unique())}: error over that of {base} (geometric mean, worst):\n")
+        print_errors(found[found.against == against])
+    emd = found[(found.against == "published") & (found.metric == "emd")]
     typer.echo(f"\nemd over that of {BEST}, geometric mean:\n")
-    print_means("pair", [*groups, "all"], lambda ratio, column: column in ("all", ratio.group), emd)
+    print_means("pair", emd.pair, {name: emd[emd.group == name] for name in emd.group.unique()} | {"all": emd})
     typer.echo("\nThe same of `chosen`, by budget and users:\n")
-    chosen = [ratio._replace(pair=f"{ratio.group}, n {ratio.n}") for ratio in emd if ratio.pair == "chosen"]
-    print_means("where", [f"eps {epsilon:g}" for epsilon in EPSILONS], _of_budget, chosen)
+    chosen = emd[emd.pair == "chosen"]
+    chosen = chosen.assign(pair=chosen.group + ", n " + chosen.n.astype(str))
+    print_means("where", chosen.pair, {f"eps {eps:g}": chosen[chosen.epsilon == eps] for eps in EPSILONS})
 
 
-def _of_budget(ratio: Ratio, column: str) -> bool:
-    return column == f"eps {ratio.epsilon:g}"
-
-
-def print_errors(found: list[Ratio]) -> None:
+def print_errors(found: pd.DataFrame) -> None:
     """Print the geometric mean and the worst of all metrics for each pair."""
-    typer.echo(f"| pair | {' | '.join(METRIC_NAMES)} | worst emd |\n|---|{'--:|' * len(METRIC_NAMES)}---|")
-    for pair in dict.fromkeys(ratio.pair for ratio in found):
-        cells = [[ratio for ratio in found if (ratio.pair, ratio.metric) == (pair, name)] for name in METRIC_NAMES]
-        text = " | ".join(f"{mean(cell):.2f}, {max(ratio.value for ratio in cell):.2f}" for cell in cells)
-        typer.echo(f"| {pair} | {text} | {max(cells[0], key=lambda ratio: ratio.value).setting} |")
+    typer.echo(head("pair", *(f"{name}:" for name in METRIC_NAMES), "worst emd"))
+    for pair, own in found.groupby("pair", sort=False):
+        cells = [own.value[own.metric == name] for name in METRIC_NAMES]
+        worst = own.loc[cells[0].idxmax()]
+        shown = (f"{geometric_mean(cell):.2f}, {cell.max():.2f}" for cell in cells)
+        typer.echo(line(pair, *shown, f"{worst.population}, eps {worst.epsilon:g}, n {worst.n}"))
 
 
-def print_means(first: str, columns: list[str], belongs: Callable[[Ratio, str], bool], found: list[Ratio]) -> None:
+def print_means(first: str, rows: pd.Series, columns: Mapping[str, pd.DataFrame]) -> None:
     """Print geometric means for each pair and column."""
-    typer.echo(f"| {first} | {' | '.join(columns)} |\n|---|{'--:|' * len(columns)}")
-    for pair in dict.fromkeys(ratio.pair for ratio in found):
-        own = [ratio for ratio in found if ratio.pair == pair]
-        cells = [mean([ratio for ratio in own if belongs(ratio, column)]) for column in columns]
-        typer.echo(f"| {pair} | {' | '.join(f'{cell:.2f}' for cell in cells)} |")
-
-
-def mean(found: list[Ratio]) -> float:
-    """Return the geometric mean."""
-    return float(np.exp(np.log([ratio.value for ratio in found]).mean()))
+    typer.echo(head(first, *(f"{name}:" for name in columns)))
+    for pair in rows.unique():
+        cells = (geometric_mean(part.value[part.pair == pair]) for part in columns.values())
+        typer.echo(line(pair, *(f"{cell:.2f}" for cell in cells)))
 
 
 if __name__ == "__main__":
-    try:
-        app(prog_name="python studies/ordered_domains.py")
-    except InputError as error:
-        typer.echo(f"error: {error}", err=True)
-        sys.exit(2)
+    run(app)

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Annotated
+from itertools import product
 
 import numpy as np
 import typer
-from footer import footer
+from common import footer, head, line, run, study
 from scipy.stats import binom
 
 from simulator import frequency_oracles
@@ -25,7 +25,7 @@ from simulator.shuffler.amplification import Shuffler, blanket_of, clones_2021, 
 HALVINGS, ERRORS = 10, 3.0
 POINT_MASS = "squared error of counts, k = {k:,}, n = {n:,}, ε = {epsilon:g}, {key}"
 
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+app = study()
 
 
 @dataclass(frozen=True)
@@ -120,20 +120,9 @@ def clones_bound(local: float, n: int, delta: float, chance: float) -> float:
     return high
 
 
-def closed(bound: Callable[[float, int, float], float | None], local: float, n: int, delta: float) -> float:
-    """Return a bound in closed form.
-
-    Raises ValueError where there are too few users for it.
-    """
-    value = bound(local, n, delta)
-    if value is None:
-        raise ValueError(f"{n:,} users are too few for the closed form at epsilon = {local:g}")
-    return value
-
-
 def program_of_2021(local: float, n: int, delta: float) -> float:
     """Return what the authors' program makes of their theorem: (1 - 1/x) / (1 + 1/(x y)) for (x - 1) / (x + 1)."""
-    spread = math.expm1(closed(clones_2021, local, n, delta)) / math.tanh(local / 2)
+    spread = math.expm1(clones_2021(local, n, delta)) / math.tanh(local / 2)
     return math.log1p(spread * -math.expm1(-local) / (1 + math.exp(-local) / (1 + spread)))
 
 
@@ -204,7 +193,7 @@ def shuffles() -> Iterator[Row]:
         yield Row(source, what, published, Shuffler(n, delta).central(blanket(local)), below, 5e-5)
     n, local = 100_000, 4.0
     what = f"central ε, n = {n:,}, ε₀ = {local:g}, δ = 1e-6"
-    closed_2021, closed_2023 = (closed(bound, local, n, delta) for bound in (clones_2021, clones_2023))
+    closed_2021, closed_2023 = clones_2021(local, n, delta), clones_2023(local, n, delta)
     source = "Feldman, McMillan, Talwar, FOCS 2021"
     yield Row(source, f"{what}: closed form", 0.5378, closed_2021, 5e-5, 5e-5, "the theorem; see the next row")
     program = program_of_2021(local, n, delta)
@@ -219,43 +208,39 @@ def shuffles() -> Iterator[Row]:
 
 def optimum() -> tuple[float, str]:
     """Return the lowest mean variance of any protocol over that of the best subset design, and where it is."""
-    lowest = (math.inf, "")
-    for k in (2, 3, 4, 8, 21, 64, 100, 256, 1000, 1024):
-        for epsilon in (0.1, 0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0):
-            even = np.full(k, 1 / k)
-            best = float(frequency_oracles()["ss"](k, epsilon).variance(even, 1000).mean())
-            for key, protocol in frequency_oracles().items():
-                if key != "ss":
-                    ratio = float(protocol(k, epsilon).variance(even, 1000).mean()) / best
-                    lowest = min(lowest, (ratio, f"{key}, k = {k}, ε = {epsilon:g}"))
-    return lowest
+
+    def variance(key: str, k: int, epsilon: float) -> float:
+        return float(frequency_oracles()[key](k, epsilon).variance(np.full(k, 1 / k), 1000).mean())
+
+    sizes, budgets = (2, 3, 4, 8, 21, 64, 100, 256, 1000, 1024), (0.1, 0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0)
+    return min(
+        (variance(key, k, epsilon) / variance("ss", k, epsilon), f"{key}, k = {k}, ε = {epsilon:g}")
+        for k, epsilon in product(sizes, budgets)
+        for key in frequency_oracles()
+        if key != "ss"
+    )
 
 
 @app.command()
-def compare(
-    optimality: Annotated[bool, typer.Option(help="search all protocols for one below the optimum too")] = True,
-) -> None:
+def compare() -> None:
     """Print a Markdown table, one row per figure, and how many agree."""
     rows = [*simulations(), *deployments(), *shuffles()]
-    typer.echo("| source | figure | published | may differ by | ours | agrees | |\n|---|---|--:|--:|--:|---|---|")
+    typer.echo(head("source", "figure", "published:", "may differ by:", "ours:", "agrees", ""))
     for row in rows:
         span = f"{row.above:.2g}" if row.above == row.below else f"−{row.below:.2g}, +{row.above:.2g}"
         published, ours = (f"{figure:,.12g}" for figure in (row.published, row.ours))
         if abs(row.ours - row.published) > 1e-9:
             ours = f"{row.ours:,.5g}" if row.ours < 10_000 else f"{row.ours:,.0f}"
-        typer.echo(
-            f"| {row.source} | {row.what} | {published} | {span} | {ours} | "
-            f"{'yes' if row.agrees else '**no**'} | {row.note} |"
-        )
+        agrees = "yes" if row.agrees else "**no**"
+        typer.echo(line(row.source, row.what, published, span, ours, agrees, row.note))
     typer.echo(f"\n{sum(row.agrees for row in rows)} of {len(rows)} rows agree.")
-    if optimality:
-        ratio, where = optimum()
-        typer.echo(
-            "No unbiased linear estimate beats symmetric subset designs in mean variance (arXiv 2603.11523): over 90 "
-            f"settings the lowest ratio of another protocol of ours is {ratio:.9f} ({where})."
-        )
+    ratio, where = optimum()
+    typer.echo(
+        "No unbiased linear estimate beats symmetric subset designs in mean variance (arXiv 2603.11523): over 90 "
+        f"settings the lowest ratio of another protocol of ours is {ratio:.9f} ({where})."
+    )
     typer.echo(f"\n{footer('none (nothing is drawn)')}")
 
 
 if __name__ == "__main__":
-    app(prog_name="python studies/outside_figures.py")
+    run(app)

@@ -174,11 +174,6 @@ def _numba_seed() -> Callable[[int], None]:
     return compiled
 
 
-def collect(ends: Ends, values: Sequence[int]) -> NDArray[np.float64]:
-    """Perturb the values ``(n,)`` of all users, and return the estimate ``(k,)`` of the package's server."""
-    return ends.estimate([ends.perturb(value) for value in values])
-
-
 def hadamard_domain(response: Any, labels: Sequence[str]) -> list[str]:
     """Return the domain with which ``reports --protocol hr --blocks B`` reads what pure-ldp sends above epsilon 1.
 
@@ -209,7 +204,7 @@ def _serve() -> None:
             if task["memory"]:
                 tracemalloc.start()
             start = time.process_time()
-            estimate = collect(ends, task["values"])
+            estimate = ends.estimate([ends.perturb(value) for value in task["values"]])
             seconds = time.process_time() - start
             peak = tracemalloc.get_traced_memory()[1] if task["memory"] else 0
             tracemalloc.stop()

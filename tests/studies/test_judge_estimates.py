@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 
 import families
@@ -58,10 +57,9 @@ def test_reliability_counts_the_rows_of_each_tenth_that_are_as_good_as_the_best(
         judged(said=(1.0, 0.5), true=(True, True)),  # certainty is in the last tenth, and tenths begin at their end
     ]
     found = reliability(made)
-    assert [rows for rows, _, _ in found] == [3, 0, 1, 0, 0, 1, 0, 0, 0, 3]
-    assert found[9][1:] == pytest.approx(((0.95 + 0.91 + 1.0) / 3, 2 / 3))
-    assert found[0][1:] == pytest.approx((0.05 / 3, 0.0))
-    assert math.isnan(found[4][1])
+    assert found.rows.to_dict() == {0: 3, 2: 1, 5: 1, 9: 3}
+    assert found.loc[9, ["said", "true"]].tolist() == pytest.approx([(0.95 + 0.91 + 1.0) / 3, 2 / 3])
+    assert found.loc[0, ["said", "true"]].tolist() == pytest.approx([0.05 / 3, 0.0])
 
 
 def test_figures_of_a_row_are_ratios_of_means() -> None:

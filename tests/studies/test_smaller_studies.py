@@ -16,6 +16,7 @@ import ordered_choices
 import ordered_domains
 import outside_figures
 import pytest
+from common import experiment
 from families import Truth, truths
 from fit_plausibility import Example, fit
 from typer.testing import CliRunner
@@ -79,7 +80,8 @@ def test_the_pair_that_is_listed_first_is_judged_by_other_repetitions() -> None:
     assert ordered_choices.ratio(truth, 1.0, 1000, "emd", ordered_domains.CATEGORICAL, 4) == (1.0, 0.0)
     value, error = ordered_choices.ratio(truth, 1.0, 1000, "emd", pair, 200)
     pairs = (pair, ordered_domains.CATEGORICAL)
-    runs = simulate(ordered_choices.experiment_of(truth, 1.0, 1000, "emd", 1, pairs), 0, 200).of("emd")
+    counts = apportion(truth, 1000)
+    runs = simulate(experiment(counts, 1.0, pairs, ["emd"], ordered=True, seed=1), 0, 200).of("emd")
     assert value == pytest.approx(runs[pair].mean() / runs[ordered_domains.CATEGORICAL].mean())
     parts = [runs[pair][i::20].mean() / runs[ordered_domains.CATEGORICAL][i::20].mean() for i in range(20)]
     assert error == pytest.approx(np.std(parts, ddof=1) / np.sqrt(20), rel=0.6)  # 19 degrees of freedom: sd of 16 %
@@ -189,12 +191,12 @@ def test_equal_frequencies_are_left_out() -> None:
 @pytest.mark.slow
 def test_a_choice_from_a_small_sample_is_compared_with_the_best_pair_where_all_is_known() -> None:
     found = list(judge_samples.choices(Truth("geometric k=64", True, frequencies("geometric", 64)), (300,)))
-    assert [(one.posterior, one.metric) for one in found] == [
+    assert [(one.row[0], one.metric) for one in found] == [
         (p, m) for p in judge_samples.POSTERIORS for m in judge_samples.METRIC_NAMES
     ]
     assert min(one.ratio for one in found) >= 1
     curve, no_order = (
-        next(one for one in found if (one.posterior, one.metric) == (p, "l1")) for p in judge_samples.POSTERIORS
+        next(one for one in found if (one.row[0], one.metric) == (p, "l1")) for p in judge_samples.POSTERIORS
     )
     assert curve.ratio < no_order.ratio  # 1.0 and 2.0
 
@@ -208,12 +210,12 @@ def test_a_choice_from_a_tally_is_compared_with_the_best_method() -> None:
     truths = [Truth(f"bimodal k=64, {number}", True, frequencies("bimodal", 64)) for number in range(TALLIES)]
     found = [list(judge_tallies.choices(truth, 1.0, 100_000)) for truth in truths]
     for of_one in found:
-        assert [(one.made, one.metric) for one in of_one] == [
+        assert [(one.row, one.metric) for one in of_one] == [
             (p, m) for p in judge_tallies.POPULATIONS for m in judge_tallies.METRIC_NAMES
         ]
         assert min(one.ratio for one in of_one) >= 1
 
     def predicted(made: str) -> float:
-        return sum(next(one.predicted for one in of_one if one.made == ("sw", made)) for of_one in found) / TALLIES
+        return sum(next(one.predicted for one in of_one if one.row == ("sw", made)) for of_one in found) / TALLIES
 
     assert predicted("bootstrap") < predicted("curves") < 2  # populations that are too smooth promise too much
