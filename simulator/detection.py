@@ -8,10 +8,12 @@ from statistics import NormalDist
 
 import numpy as np
 
+from simulator.protocols.oracle import FrequencyOracle
 from simulator.protocols.protocol import Linear, Protocol
 
 LEVEL, POWER = 0.05, 0.8
 FEW = 500  # supports of a category that nobody holds, up to which their law is added up
+VALUES, CELLS = 8, 200_000  # most values whose noise is averaged, and most frequencies for them
 STEPS = 64  # look-ahead of the threshold on few supports; of 150 settings none needed more than 14
 
 
@@ -29,9 +31,10 @@ def threshold(protocol: Protocol, n: int, categories: int | None = None) -> floa
     looked_at = protocol.k if categories is None else categories
     quantile = NormalDist().inv_cdf(1 - LEVEL / looked_at)
     sd = math.sqrt(_variance(protocol, n, 0.0))
-    p, q = getattr(protocol, "p", None), getattr(protocol, "q", None)
-    if p is None or q is None:
+    law = _binomial(protocol)
+    if law is None:
         return quantile * sd
+    p, q = law
     if few_supports(protocol, n):
         return (_binomial_quantile(n, q, LEVEL / looked_at) + 0.5 - n * q) / (n * (p - q))
     skewness = (1 - 2 * q) / math.sqrt(n * q * (1 - q))
@@ -47,8 +50,16 @@ def _binomial_quantile(n: int, q: float, level: float) -> int:
 
 def few_supports(protocol: Protocol, n: int) -> tuple[float, float] | None:
     """Return p and q where supports are binomial and so few that threshold and power are those of their law."""
-    p, q = getattr(protocol, "p", None), getattr(protocol, "q", None)
-    return None if p is None or q is None or q > 0.5 or n * q > FEW else (p, q)
+    law = _binomial(protocol)
+    return None if law is None or law[1] > 0.5 or n * law[1] > FEW else law
+
+
+def _binomial(protocol: Protocol) -> tuple[float, float] | None:
+    """Return p and q where support counts are binomial and the estimate is a line of them; else None."""
+    if not isinstance(protocol, FrequencyOracle) or type(protocol).estimate is not FrequencyOracle.estimate:
+        return None
+    p, q = protocol.p, protocol.q
+    return None if p is None or q is None else (p, q)
 
 
 def power(protocol: Protocol, n: int, frequency: float) -> float:
@@ -133,6 +144,10 @@ def _variance(protocol: Protocol, n: int, frequency: float) -> float:
     linear: Linear | None = protocol.linear
     if linear is None:
         raise ValueError(f"detection needs a raw estimate, and {protocol.key} has none")
-    return max(
-        float(linear.covariance(n).entry(np.full(protocol.k, min(frequency, 1.0))).mean()), 0.0
-    )  # but for rounding
+    # The users who do not hold a value hold the others, and in blocks these add noise to it.
+    k, frequency = protocol.k, min(frequency, 1.0)
+    values = np.linspace(0, k - 1, min(VALUES, k, max(1, CELLS // k))).round().astype(np.int64)
+    at = (np.arange(len(values)), values)
+    population = np.full((len(values), k), (1 - frequency) / (k - 1))
+    population[at] = frequency
+    return max(float(linear.covariance(n).entry(population)[at].mean()), 0.0)  # rounding can leave -1e-20

@@ -24,11 +24,12 @@ SETTINGS = [
 ]
 
 
-def collections(protocol: str, k: int, epsilon: float, n: int, users: int) -> np.ndarray:
-    """Estimates of one category that so many hold, one that all others hold, and k - 2 that nobody holds."""
+def collections(protocol: str, k: int, epsilon: float, n: int, users: int, others: int = 1) -> np.ndarray:
+    """Estimates of one category that so many hold, others that the rest share, and then those that nobody holds."""
     oracle = PROTOCOLS[protocol](k, epsilon)
     counts = np.zeros(k, dtype=np.int64)
-    counts[0], counts[1] = users, n - users
+    counts[0], counts[1 : 1 + others] = users, (n - users) // others
+    counts[1] += n - counts.sum()
     draws = oracle.sample_tally(np.broadcast_to(counts, (REPETITIONS, k)), rng_for(0, "tests", "detect", protocol))
     assert oracle.linear is not None
     return oracle.linear.estimate(draws)
@@ -62,6 +63,19 @@ def test_the_smallest_detectable_frequency_is_detected_with_power_of_eighty_perc
         assert abs(detected - POWER) < rate_bound(POWER) + rounding
 
     assert failures(SETTINGS, check) == {}
+
+
+def test_the_rest_of_a_block_adds_noise_to_its_values() -> None:
+    def check(cell: tuple[str, int, float, int]) -> None:
+        protocol, k, epsilon, n = cell
+        oracle, empty = PROTOCOLS[protocol](k, epsilon), k // 4
+        users = math.ceil(smallest_detectable(oracle, n) * n)
+        estimates, least = collections(*cell, users, k - empty - 1), threshold(oracle, n)
+        assert abs((estimates[:, 0] > least).mean() - POWER) < rate_bound(POWER) + 0.01  # blocks differ by a value
+        level = empty * LEVEL / k  # of independent values
+        assert 0.5 * level < (estimates[:, -empty:] > least).any(axis=1).mean() < level + rate_bound(level)
+
+    assert failures([("hr", 48, 1.0, 20_000), ("hr", 40, 3.0, 5_000)], check) == {}
 
 
 def test_thresholds_without_the_number_of_categories_or_the_skewness_of_counts_give_false_alarms() -> None:
