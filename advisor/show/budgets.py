@@ -57,7 +57,7 @@ def budgets_document(budgets: Budgets) -> Document:
     request = budgets.first.request
     parts: list[Part] = [*sentences(budgets.warnings, Role.WARNING)]
     all_rows = [row for metric in budgets.metrics for row in budgets.priced(metric)]
-    first, *others = verdicts = [_verdict(budgets.priced(metric), request) for metric in budgets.metrics]
+    first, *others = verdicts = [_verdict(budgets, metric) for metric in budgets.metrics]
     for verdict, metric in zip(verdicts, budgets.metrics, strict=True):
         rows = budgets.priced(metric)
         parts += [verdict.sentence] if verdict in others else []
@@ -123,31 +123,35 @@ def _sentences(rows: Sequence[Priced]) -> list[str]:
     first, last, request = rows[0], rows[-1], rows[0].ranking.request
     lines = []
     if first.off is not None and last.off is not None:
-        low, high = (f"{users(rounded(off, 2))} ({points(off / request.n)})" for off in (first.off, last.off))
-        lines.append(
-            f"Expect each category to be off by about {low} at ε = {first.epsilon:g}, and {high} at ε = "
-            f"{last.epsilon:g}, of {request.n:,} users."
-        )
+        off = _at_ends(rows, [f"{users(rounded(off, 2))} ({points(off / request.n)})" for off in (first.off, last.off)])
+        lines.append(f"Expect each category to be off by about {off}, of {request.n:,} users.")
+    guesses = _at_ends(rows, [f"{percent(row.attack)} of cases" for row in (first, last)])
     lines.append(
-        f"The best guess from one report is right in {percent(first.attack)} of cases at ε = {first.epsilon:g}, and in "
-        f"{percent(last.attack)} at ε = {last.epsilon:g}; without a report in {percent(request.prior_guess)}."
+        f"The best guess from one report is right in {guesses}; without a report in {percent(request.prior_guess)}."
     )
     return lines
 
 
-def _verdict(rows: Sequence[Priced], request: Request) -> Verdict:
+def _at_ends(rows: Sequence[Priced], figures: Sequence[str]) -> str:
+    """Return the figures at the first and last budget, or the one figure of a single budget."""
+    ends = dict(zip((f"ε = {row.epsilon:g}" for row in (rows[0], rows[-1])), figures, strict=True))
+    return ", and ".join(f"{figure} at {where}" for where, figure in ends.items())
+
+
+def _verdict(budgets: Budgets, metric: str) -> Verdict:
     """Return the verdict of the best budget."""
+    rows, request = budgets.priced(metric), budgets.first.request
     if not rows:
         return Verdict(NOTHING_LEFT, nothing_left_sentence(request.removals), Tone.DOUBTFUL)
     kinds = [row.verdict for row in rows]
     best = next(kind for kind in (WORTH_IT, MARGINAL, USELESS) if kind in kinds)
     reasons = rows[kinds.index(best)].ranking.reasons
-    text = verdict_sentence(rows) + total_text(request.plan, each=True)
+    text = verdict_sentence(rows, len(budgets.epsilons)) + total_text(request.plan, each=True)
     return Verdict(best, text, Tone.PLAIN if best == WORTH_IT else Tone.DOUBTFUL, reasons)
 
 
-def verdict_sentence(rows: Sequence[Priced]) -> str:
-    """Return from which ε a collection is better than no data, and the pair to use there."""
+def verdict_sentence(rows: Sequence[Priced], budgets: int) -> str:
+    """Return at which of so many budgets a collection is better than no data, and the pair to use there."""
     metric = rows[0].ranking.metric
     good, useless = ([row for row in rows if row.verdict == kind] for kind in (WORTH_IT, USELESS))
     some = [row for row in rows if row.verdict == MARGINAL]
@@ -159,7 +163,7 @@ def verdict_sentence(rows: Sequence[Priced]) -> str:
         *([f"At ε = {_listed(useless)} the answer would say no more than no data."] if useless else []),
     ]
     if good:
-        where = f"at ε = {_listed(good)}" if rest else "at every ε given"
+        where = "at every ε given" if len(good) == budgets else f"at ε = {_listed(good)}"
         return " ".join([f"Collecting is worth it {where} ({metric} error): use {_pairs(good)}.", *rest])
     without, guess = rows[0].ranking.error_without_data, rows[0].ranking.guess_without_data
     figure = "" if without is None else f", which has {metric} error {number(without, 3)} without any data"
@@ -232,7 +236,7 @@ def _data(budgets: Budgets, rows: Sequence[Priced]) -> dict[str, Json]:
             "ordered": request.ordered,
             "sample": request.sample,
         },
-        "summary": verdict_sentence(main) if main else nothing_left_sentence(request.removals),
+        "summary": verdict_sentence(main, len(budgets.epsilons)) if main else nothing_left_sentence(request.removals),
         "warnings": list(budgets.warnings),
         "budgets": [priced_data(row) for row in rows],
         "answers": [{**envelope(), **rank_data(answer.rankings)} for answer in budgets.answers],
