@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import inspect
 import json
 import subprocess
@@ -16,13 +17,21 @@ from advisor.cli.options import COMMANDS
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 
 ROOT = Path(__file__).parent.parent
+SEEDS = {
+    "ldp_auditor": "LDP-Auditor (Arcolezi and Gambs)",
+    "ldp3_toolkit": "LDP3, the toolkit",
+    "ldp3_benchmark": "LDP3, the benchmark",
+    "palamidessi": "Iterative Bayesian update and d-privacy (Palamidessi)",
+    "wang": "Consistency (Wang et al.)",
+}
 KINDS = (("Protocols", PROTOCOLS), ("Post-processing methods", POSTPROCESSORS), ("Metrics", METRICS))
 
 
 def write_pages(folder: Path) -> None:
     """Write all pages that have changed."""
     folder.mkdir(exist_ok=True)
-    for name, text in {"commands": commands_page(), "menu": menu_page(), "schemas": schemas_page()}.items():
+    pages = {"commands": commands_page(), "menu": menu_page(), "schemas": schemas_page(), "seeds": seeds_tables()}
+    for name, text in pages.items():
         page = folder / f"{name}.md"
         if not page.exists() or page.read_text(encoding="utf-8") != text:
             page.write_text(text, encoding="utf-8")
@@ -89,6 +98,20 @@ def schemas_page() -> str:
         schema = json.loads(file.read_text(encoding="utf-8"))
         parts.append(f"## {schema.get('title', file.stem)}\n\n```json\n{json.dumps(schema, indent=2)}\n```")
     return "\n\n".join(parts) + "\n"
+
+
+def seeds_tables() -> str:
+    """Return a table of what each source defines, and of the command that shows it."""
+    parts = []
+    for name, title in SEEDS.items():
+        with (ROOT / "docs" / "seeds" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+            rows = [f"| {row['item']} | {_code(row['shown by'])} | {row['why not']} |" for row in csv.DictReader(file)]
+        parts.append(f"## {title}\n\n| item | shown by | why not |\n|---|---|---|\n" + "\n".join(rows))
+    return "\n\n".join(parts) + "\n"
+
+
+def _code(command: str) -> str:
+    return f"`{command.replace('|', chr(92) + '|')}`" if command else ""
 
 
 def _printed(*arguments: str) -> str:
