@@ -263,7 +263,9 @@ class Columns(Settings):
         undivided=True,
         help="column of the values, by name or number",
     )
-    counts: str | None = option("--counts", read=text, metavar="NAME", help="column of counts: SAMPLE is a histogram")
+    counts: str | None = option(
+        "--counts", read=text, metavar="NAME", advanced=True, help="column of counts: SAMPLE is a histogram"
+    )
     header: bool | None = option(
         "--header/--no-header", advanced=True, help="first line is a header [default: detected]"
     )

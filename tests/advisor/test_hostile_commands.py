@@ -310,6 +310,7 @@ COMMAND_LINES: dict[str, tuple[str, ...]] = {
     "list": ("list",),
     "explain": ("explain", "oue"),
     "code": ("code", "-p", "grr", "--method", "none", "--eps", "1", "--k", "4", "--to", "new"),
+    "generate": ("generate", "--shape", "zipf", "--k", "8", "--n", "20"),
     "cite": ("cite", "oue"),
     "app": ("app", "--no-browser", "--port", "70000"),  # refused, as nothing here waits for a page to be closed
 }

@@ -198,7 +198,7 @@ def test_all_that_is_missing_is_named_in_one_message(run: Run) -> None:
 def test_an_unknown_option_is_looked_for_in_other_commands(run: Run) -> None:
     assert commands_with("--apply") == ["estimate", "reports"]
     assert commands_with("--eps")[0] == "rank"
-    assert set(commands_with("--format")) >= {"rank", *COMMANDS} - {"knowledge", "app"}
+    assert set(commands_with("--format")) >= {"rank", *COMMANDS} - {"knowledge", "app", "generate"}
     assert (
         "--apply is no option of ldp-advise, but of ldp-advise estimate, ldp-advise reports" in run("--apply", "x")[2]
     )
