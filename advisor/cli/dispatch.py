@@ -17,6 +17,7 @@ from advisor.cli.groups import MAIN, app_for, command_of, commands_with
 from advisor.cli.options import COMMANDS
 from advisor.cli.run import answered
 from advisor.errors import InputError, listed, near_miss, one_line, printable
+from advisor.names import keys_by_name, squash
 from advisor.show.data import error_json
 from simulator.foreign import blame
 
@@ -27,15 +28,26 @@ COMPLETION = "_LDP_ADVISE_COMPLETE"
 # What libraries read as a number, and fail over: of matplotlib, of joblib's processes and of Typer's completion.
 NUMBERS = ("SOURCE_DATE_EPOCH", "LOKY_MAX_CPU_COUNT", "COMP_CWORD")
 SIZES = ("COLUMNS", "LINES")  # rich fails over ², and draws nothing on a terminal that has none
-MEANT = {  # what people call an option, and its name
-    "--users": "--n",
-    "-n": "--n",
-    "-k": "--k",
-    "--categories": "--k",
-    "--budget": "--eps",
+# What an option is called here, by what others call it, or what it was: the value goes where the braces are.
+MEANT = {
+    "--users": "--n {}",
+    "-n": "--n {}",
+    "-k": "--k {}",
+    "--categories": "--k {}",
+    "--budget": "--eps {}",
     "--csv": "--format csv",
     "--json": "--format json",
-    "--html": "--report",
+    "--html": "--report {}",
+    "--kl-mix": "-m kl:{}",
+    "--top-values": "-m topk:{}",
+    "--set-share": "-m set:{}",
+    "--sets": "-m sets:{}",
+}
+LDPCUBE = {  # main.py of the LDP3 toolkit, whose -m names methods
+    "-r": "--reps {}",
+    "-t": "--jobs {}",
+    "-d": "{} (a file, without an option)",
+    "-u": "-m {}",
 }
 LONGEST = 11  # digits: the date of a picture is before the year 3000
 
@@ -126,9 +138,26 @@ def _about_unknown(flag: str, args: list[str], similar: list[str]) -> str:
     if others and here != "knowledge":
         who = "ldp-advise" if here == MAIN else f"ldp-advise {here}"
         return f"{flag} is no option of {who}, but of {listed(others)}"
-    meant = MEANT.get(flag) or (similar[0] if similar else None)
-    like = f"; did you mean {meant}?" if meant else "; --help lists all options"
+    if flag in MEANT | LDPCUBE:
+        return f"there is no option {flag}: here {', '.join(_meant(args))}"
+    like = f"; did you mean {similar[0]}?" if similar else "; --help lists all options"
     return f"there is no option {flag}{like}"
+
+
+def _meant(args: list[str]) -> list[str]:
+    """Return what is called otherwise here, for each option of a command line: "-r 10 is --reps 10"."""
+    words = [match for word in (*args, "…") if (match := re.fullmatch(r"(--[^=]+|-\w|)=?(.*)", word, re.DOTALL))]
+    is_cube = any(word[1] in LDPCUBE for word in words)
+    methods = keys_by_name("method") | {"all": ""}
+    meant = []
+    for word, after in pairwise(words):
+        flag, value = word[1], word[2] or after[0]
+        ours = (MEANT | LDPCUBE).get(flag)
+        if flag == "-m" and is_cube and all(squash(name) in methods for name in value.split(",")):
+            ours = "--method {}"
+        if ours is not None:
+            meant.append(f"{f'{flag} {value}' if '{' in ours else flag} is {ours.format(value)}")
+    return meant
 
 
 def _wants_json(args: list[str]) -> bool:
