@@ -43,11 +43,11 @@ MEANT = {
     "--set-share": "-m set:{}",
     "--sets": "-m sets:{}",
 }
-LDPCUBE = {  # main.py of the LDP3 toolkit, whose -m names methods
-    "-r": "--reps {}",
-    "-t": "--jobs {}",
-    "-d": "{} (a file, without an option)",
-    "-u": "-m {}",
+LDPCUBE = {  # of the LDP3 toolkit, where -m names methods, and blanks separate several names
+    **dict.fromkeys(("-r", "--repeat"), "--reps {}"),
+    **dict.fromkeys(("-t", "--thread_number"), "--jobs {}"),
+    **dict.fromkeys(("-d", "--dataset"), "{} (a file, without an option)"),
+    **dict.fromkeys(("-u", "--utility_metric"), "-m {}"),
 }
 LONGEST = 11  # digits: the date of a picture is before the year 3000
 
@@ -146,17 +146,22 @@ def _about_unknown(flag: str, args: list[str], similar: list[str]) -> str:
 
 def _meant(args: list[str]) -> list[str]:
     """Return what is called otherwise here, for each option of a command line: "-r 10 is --reps 10"."""
-    words = [match for word in (*args, "…") if (match := re.fullmatch(r"(--[^=]+|-\w|)=?(.*)", word, re.DOTALL))]
-    is_cube = any(word[1] in LDPCUBE for word in words)
-    methods = keys_by_name("method") | {"all": ""}
+    options: list[tuple[str, list[str]]] = [("", [])]  # each with the words behind it
+    for word in args:
+        if match := re.fullmatch(r"(--[^=]+|-[a-z])=?(.*)", word, re.DOTALL):
+            options.append((match[1], [match[2]] if match[2] else []))
+        else:
+            options[-1][1].append(word)
+    is_cube = any(flag in LDPCUBE for flag, _ in options)
+    names = {flag: keys_by_name(kind) | {"all": ""} for flag, kind in (("-p", "protocol"), ("-m", "method"))}
     meant = []
-    for word, after in pairwise(words):
-        flag, value = word[1], word[2] or after[0]
-        ours = (MEANT | LDPCUBE).get(flag)
-        if flag == "-m" and is_cube and all(squash(name) in methods for name in value.split(",")):
-            ours = "--method {}"
+    for flag, words in options:
+        ours, values = (MEANT | LDPCUBE).get(flag), words[:1] or ["…"]
+        if is_cube and flag in names and all(squash(name) in names[flag] for name in ",".join(words).split(",")):
+            ours, values = "--method {}" if flag == "-m" else "-p {}" if len(words) > 1 else None, words
         if ours is not None:
-            meant.append(f"{f'{flag} {value}' if '{' in ours else flag} is {ours.format(value)}")
+            given = " ".join([flag, *values]) if "{" in ours else flag
+            meant.append(f"{given} is {ours.format(','.join(values))}")
     return meant
 
 
