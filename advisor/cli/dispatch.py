@@ -139,12 +139,12 @@ def _about_unknown(flag: str, args: list[str], similar: list[str]) -> str:
         who = "ldp-advise" if here == MAIN else f"ldp-advise {here}"
         return f"{flag} is no option of {who}, but of {listed(others)}"
     if flag in MEANT | LDPCUBE:
-        return f"there is no option {flag}: here {', '.join(_meant(args))}"
+        return f"there is no option {flag}: here {', '.join(_translations(args))}"
     like = f"; did you mean {similar[0]}?" if similar else "; --help lists all options"
     return f"there is no option {flag}{like}"
 
 
-def _meant(args: list[str]) -> list[str]:
+def _translations(args: list[str]) -> list[str]:
     """Return what is called otherwise here, for each option of a command line: "-r 10 is --reps 10"."""
     options: list[tuple[str, list[str]]] = [("", [])]  # each with the words behind it
     for word in args:
@@ -154,15 +154,15 @@ def _meant(args: list[str]) -> list[str]:
             options[-1][1].append(word)
     is_cube = any(flag in LDPCUBE for flag, _ in options)
     names = {flag: keys_by_name(kind) | {"all": ""} for flag, kind in (("-p", "protocol"), ("-m", "method"))}
-    meant = []
+    translations = []
     for flag, words in options:
         ours, values = (MEANT | LDPCUBE).get(flag), words[:1] or ["…"]
         if is_cube and flag in names and all(squash(name) in names[flag] for name in ",".join(words).split(",")):
             ours, values = "--method {}" if flag == "-m" else "-p {}" if len(words) > 1 else None, words
         if ours is not None:
             given = " ".join([flag, *values]) if "{" in ours else flag
-            meant.append(f"{given} is {ours.format(','.join(values))}")
-    return meant
+            translations.append(f"{given} is {ours.format(','.join(values))}")
+    return translations
 
 
 def _wants_json(args: list[str]) -> bool:

@@ -65,7 +65,7 @@ class DataFile(Output):
         return "value"
 
 
-def generate_command(*, wanted: DataSet, output: Annotated[DataFile, Only("output", "force")]) -> None:
+def generate_command(*, data_set: DataSet, output: Annotated[DataFile, Only("output", "force")]) -> None:
     """Write a data set of a known shape: values, or a histogram.
 
     It is read as any other: as ordered numbers, without rare values that nobody has. --unordered and --k say otherwise.
@@ -74,33 +74,29 @@ def generate_command(*, wanted: DataSet, output: Annotated[DataFile, Only("outpu
               ldp-advise generate --mean 50 --spread 10 --k 100 --n 10k | ldp-advise --eps 1 -
     """
     require(
-        (
-            "--shape",
-            wanted.shape or wanted.mean,
-            "the frequencies, for example --shape zipf:1.2, or --mean and --spread",
-        ),
-        ("--k", wanted.k, "the number of values, for example --k 64"),
-        ("--n", wanted.n, "the number of users, for example --n 100k"),
+        ("--shape", data_set.shape or data_set.mean, "the frequencies: --shape zipf:1.2, or --mean 50 --spread 10"),
+        ("--k", data_set.k, "the number of values, for example --k 64"),
+        ("--n", data_set.n, "the number of users, for example --n 100k"),
     )
-    run(Job.of(lambda: _document(wanted)), output)
+    run(Job.of(lambda: _document(data_set)), output)
 
 
-def _document(wanted: DataSet) -> Document:
-    n = wanted.n or 0
-    frequencies = _frequencies(wanted, wanted.k or 0)
-    counts = apportion(frequencies, n) if wanted.apportioned else drawn(frequencies, n, seed=wanted.seed)
+def _document(data_set: DataSet) -> Document:
+    n = data_set.n or 0
+    frequencies = _frequencies(data_set, data_set.k or 0)
+    counts = apportion(frequencies, n) if data_set.apportioned else drawn(frequencies, n, seed=data_set.seed)
     lines: Iterable[object]
-    if wanted.histogram:
+    if data_set.histogram:
         lines = ("value,count", *(f"{value},{count}" for value, count in enumerate(counts.tolist())))
     else:
-        lines = one_per_user(counts, seed=wanted.seed).tolist()
+        lines = one_per_user(counts, seed=data_set.seed).tolist()
     return Document("data set", None, (), {}, Records((), ()), "\n".join(map(str, lines)))
 
 
-def _frequencies(wanted: DataSet, k: int) -> FloatArray:
-    if wanted.mean is None or wanted.spread is None:
-        return np.asarray(from_shape(k, settings.Shape(shape=wanted.shape), seed=wanted.seed).weights, np.float64)
+def _frequencies(data_set: DataSet, k: int) -> FloatArray:
+    if data_set.mean is None or data_set.spread is None:
+        return np.asarray(from_shape(k, settings.Shape(shape=data_set.shape), seed=data_set.seed).weights, np.float64)
     try:
-        return normal(k, wanted.mean, wanted.spread)
+        return normal(k, data_set.mean, data_set.spread)
     except ValueError as error:
         raise InputError(str(error)) from None

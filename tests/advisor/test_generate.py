@@ -58,7 +58,7 @@ def test_a_file_is_never_overwritten_unasked(run: Run, tmp_path: Path) -> None:
 
 
 REFUSED = [
-    ("generate", "--shape, --k and --n are missing: give the frequencies, for example --shape zipf:1.2"),
+    ("generate", "--shape, --k and --n are missing: give the frequencies: --shape zipf:1.2, or --mean 50"),
     ("generate --shape zipf --mean 3 --spread 1 --k 4 --n 9", "give either --shape, or --mean and --spread"),
     ("generate --mean 3 --k 4 --n 9", "--mean and --spread go together"),
     ("generate --mean 3 --spread 0 --k 4 --n 9", "spread must be a number above 0"),
