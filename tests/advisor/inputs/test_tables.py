@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -347,7 +346,7 @@ def naive_keep(rows: list[list[str]], keep: str, keep_top: int | None) -> Counte
 @over(product(range(6), ["own", "common"], [None, 1, 3]))
 def test_items_are_kept_as_by_a_double_loop_in_any_order_of_rows(seed, keep, keep_top) -> None:
     rng = rng_for(seed, "items")
-    rows = [rng.choice(list("abcdefg"), rng.integers(1, 9), p=np.arange(1, 8) / 28).tolist() for _ in range(40)]
+    rows = [rng.choice(list("abcdefg"), rng.integers(1, 9)).tolist() for _ in range(12)]  # so few that many tie
     expected = naive_keep(rows, keep, keep_top)
     shuffled = [rng.permutation(rows[place]).tolist() for place in rng.permutation(len(rows))]
     with pytest.MonkeyPatch.context() as patch:
