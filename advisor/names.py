@@ -33,6 +33,12 @@ ALIASES: dict[str, dict[str, str]] = {
 ALIASES["method"] |= {squash(name): name for name in SUMMARIES}
 
 
+def keys_by_name(kind: str) -> dict[str, str]:
+    """Return the table keys of protocols, methods or metrics by their squashed names and short forms."""
+    # Full names win: a member of another package may have a name that is a short form of ours.
+    return ALIASES[kind] | {squash(key): key for key in TABLES[kind]}
+
+
 def resolve(kind: str, name: str) -> str:
     """Return the table key of a protocol, method or metric, by its name or from the user's file.
 
@@ -44,8 +50,7 @@ def resolve(kind: str, name: str) -> str:
     if FORM in name:
         return member_of_file(kind, name)
     table = TABLES[kind]
-    # Full names come first: a member of another package may have a name that is a short form of ours.
-    known = ALIASES[kind] | {squash(key): key for key in table}
+    known = keys_by_name(kind)
     found = known.get(squash(name))
     if found is None:
         if refusal := _refusal(kind, name):
@@ -53,6 +58,8 @@ def resolve(kind: str, name: str) -> str:
         if hint := file_hint(kind, name):
             raise InputError(hint)
         wanted = squash(name)
+        if other := next((one for one in TABLES if wanted in keys_by_name(one)), None):
+            raise InputError(f"unknown {kind} {shown(name)}: it is a {other}, give --{other} {name}")
         titled = {squash(member.title): key for key, member in table.items()} | known
         begins = (one for one in (*known, *titled) if len(wanted) > 1 and one.startswith(wanted))
         close = next(begins, None) or closest(wanted, titled)

@@ -10,6 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from simulator._types import FloatArray, IntArray
+from simulator.draws import multinomial
 from simulator.seeding import rng_for
 
 Stream: TypeAlias = "Callable[[], np.random.Generator]"
@@ -150,6 +151,27 @@ def frequencies(name: str, k: int, parameter: float | None = None, *, seed: int 
     return weights / total
 
 
+def normal(k: int, mean: float, spread: float) -> FloatArray:
+    """Return the frequencies ``(k,)`` of the values 0 to k - 1 among rounded numbers of a normal distribution.
+
+    mean, spread: of the numbers; those that are rounded to other values are drawn again.
+
+    Raises ValueError if that would practically never end.
+
+    >>> normal(5, 2.0, 1.0).round(3).tolist()
+    [0.061, 0.245, 0.388, 0.245, 0.061]
+    """
+    from scipy.special import ndtr  # heavy
+
+    distance = np.abs(np.arange(k) - mean)  # both edges in one tail, where no probability is lost beside 1
+    with np.errstate(over="ignore"):  # a tiny spread puts all users on one value
+        weights = ndtr((0.5 - distance) / spread) - ndtr((-0.5 - distance) / spread)
+    total = weights.sum()
+    if not total > 0:
+        raise ValueError(f"normal numbers of mean {mean:g} and spread {spread:g} are never between 0 and {k - 1}")
+    return np.asarray(weights / total)
+
+
 def apportion(weights: FloatArray | IntArray, n: int) -> IntArray:
     """Return whole counts ``(k,)`` that sum to `n` and are nearest to ``n * weights / sum(weights)``.
 
@@ -177,3 +199,21 @@ def apportion(weights: FloatArray | IntArray, n: int) -> IntArray:
         counts += larger
         counts[np.flatnonzero(remainders == least)[: missing - np.count_nonzero(larger)]] += 1
     return counts
+
+
+def drawn(weights: FloatArray, n: int, *, seed: int = 0) -> IntArray:
+    """Return the users ``(k,)`` with each value among `n` users who are drawn with these frequencies.
+
+    >>> drawn(frequencies("zipf", 3), 100).tolist()
+    [62, 25, 13]
+    """
+    return multinomial(n, weights, rng_for(seed, "population", "users"))
+
+
+def one_per_user(counts: IntArray, *, seed: int = 0) -> IntArray:
+    """Return the value of each user ``(n,)``, in random order, from the users with each value.
+
+    >>> one_per_user(np.array([2, 0, 1])).tolist()
+    [2, 0, 0]
+    """
+    return rng_for(seed, "population", "order").permutation(np.repeat(np.arange(len(counts)), counts))

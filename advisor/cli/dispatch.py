@@ -17,6 +17,7 @@ from advisor.cli.groups import MAIN, app_for, command_of, commands_with
 from advisor.cli.options import COMMANDS
 from advisor.cli.run import answered
 from advisor.errors import InputError, listed, near_miss, one_line, printable
+from advisor.names import keys_by_name, squash
 from advisor.show.data import error_json
 from simulator.foreign import blame
 
@@ -27,15 +28,26 @@ COMPLETION = "_LDP_ADVISE_COMPLETE"
 # What libraries read as a number, and fail over: of matplotlib, of joblib's processes and of Typer's completion.
 NUMBERS = ("SOURCE_DATE_EPOCH", "LOKY_MAX_CPU_COUNT", "COMP_CWORD")
 SIZES = ("COLUMNS", "LINES")  # rich fails over ², and draws nothing on a terminal that has none
-MEANT = {  # what people call an option, and its name
-    "--users": "--n",
-    "-n": "--n",
-    "-k": "--k",
-    "--categories": "--k",
-    "--budget": "--eps",
+# What an option is called here, by what others call it, or what it was: the value goes where the braces are.
+MEANT = {
+    "--users": "--n {}",
+    "-n": "--n {}",
+    "-k": "--k {}",
+    "--categories": "--k {}",
+    "--budget": "--eps {}",
     "--csv": "--format csv",
     "--json": "--format json",
-    "--html": "--report",
+    "--html": "--report {}",
+    "--kl-mix": "-m kl:{}",
+    "--top-values": "-m topk:{}",
+    "--set-share": "-m set:{}",
+    "--sets": "-m sets:{}",
+}
+LDPCUBE = {  # of the LDP3 toolkit, where -m names methods, and blanks separate several names
+    **dict.fromkeys(("-r", "--repeat"), "--reps {}"),
+    **dict.fromkeys(("-t", "--thread_number"), "--jobs {}"),
+    **dict.fromkeys(("-d", "--dataset"), "{} (a file, without an option)"),
+    **dict.fromkeys(("-u", "--utility_metric"), "-m {}"),
 }
 LONGEST = 11  # digits: the date of a picture is before the year 3000
 
@@ -126,9 +138,31 @@ def _about_unknown(flag: str, args: list[str], similar: list[str]) -> str:
     if others and here != "knowledge":
         who = "ldp-advise" if here == MAIN else f"ldp-advise {here}"
         return f"{flag} is no option of {who}, but of {listed(others)}"
-    meant = MEANT.get(flag) or (similar[0] if similar else None)
-    like = f"; did you mean {meant}?" if meant else "; --help lists all options"
+    if flag in MEANT | LDPCUBE:
+        return f"there is no option {flag}: here {', '.join(_translations(args))}"
+    like = f"; did you mean {similar[0]}?" if similar else "; --help lists all options"
     return f"there is no option {flag}{like}"
+
+
+def _translations(args: list[str]) -> list[str]:
+    """Return what is called otherwise here, for each option of a command line: "-r 10 is --reps 10"."""
+    options: list[tuple[str, list[str]]] = [("", [])]  # each with the words behind it
+    for word in args:
+        if match := re.fullmatch(r"(--[^=]+|-[a-z])=?(.*)", word, re.DOTALL):
+            options.append((match[1], [match[2]] if match[2] else []))
+        else:
+            options[-1][1].append(word)
+    is_cube = any(flag in LDPCUBE for flag, _ in options)
+    names = {flag: keys_by_name(kind) | {"all": ""} for flag, kind in (("-p", "protocol"), ("-m", "method"))}
+    translations = []
+    for flag, words in options:
+        ours, values = (MEANT | LDPCUBE).get(flag), words[:1] or ["…"]
+        if is_cube and flag in names and all(squash(name) in names[flag] for name in ",".join(words).split(",")):
+            ours, values = "--method {}" if flag == "-m" else "-p {}" if len(words) > 1 else None, words
+        if ours is not None:
+            given = " ".join([flag, *values]) if "{" in ours else flag
+            translations.append(f"{given} is {ours.format(','.join(values))}")
+    return translations
 
 
 def _wants_json(args: list[str]) -> bool:

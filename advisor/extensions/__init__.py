@@ -15,5 +15,6 @@ COMMANDS = {
     "places": "advisor.extensions.places.command",
     "audit": "advisor.extensions.audit.command",
     "code": "advisor.extensions.code.command",
+    "generate": "advisor.extensions.generate",
     "cite": "advisor.extensions.cite.command",
 }

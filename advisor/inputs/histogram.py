@@ -54,6 +54,7 @@ def read_histogram(
     header: bool | None = None,
     drop_missing: bool = False,
     transactions: bool = False,
+    keep: str = "own",
     keep_top: int | None = None,
     cut: Cut | None = None,
     stdin: BinaryIO | None = None,
@@ -75,9 +76,12 @@ def read_histogram(
     drop_missing : bool
         Leave out users without a value instead of refusing the file.
     transactions : bool
-        A row holds all items of a user, who keeps the item that is most frequent over all users.
+        A row holds all items of a user, who keeps one of them.
+    keep : str
+        With transactions: ``"own"`` (the user keeps the item that is most often in the row; ties go to the item of more
+        users, then to the first name in code point order) or ``"common"`` (the item of most users).
     keep_top : int or None
-        With transactions: keep only the most frequent items; users without any of them are counted under
+        With transactions: keep only the items of most users; users without any of them are counted under
         `OTHER_LABEL`. Without transactions it has no effect here (see `advisor.inputs.domain.build_domain`).
     cut : Cut or None
         How numbers become bins, None for labels as they are.
@@ -102,7 +106,7 @@ def read_histogram(
             raise InputError(
                 f"{option} cannot be used with --transactions: there every column is an item; leave it out"
             )
-        return _tally_items(path, keep_top, header, stdin)
+        return _tally_items(path, keep, keep_top, header, stdin)
     names_columns = None if cut is None else names_numbers
     expected = Expected("users", header, (column, counts), names_columns, decimals=cut is not None)
     with opened_rows(path, expected, stdin) as rows:
@@ -434,11 +438,13 @@ def _own_range(bins: Bins) -> str:
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", " ": "whitespace"}
 
 
-def _tally_items(path: str, keep_top: int | None, header: bool | None, stdin: BinaryIO | None) -> RawHistogram:
-    """Count the users per item, where each row counts for its most frequent item.
+def _tally_items(
+    path: str, keep: str, keep_top: int | None, header: bool | None, stdin: BinaryIO | None
+) -> RawHistogram:
+    """Count the users per item, where each row counts for one of its items; see `read_histogram`.
 
-    The input is read twice; standard input is read again from a copy on disk. An item that is not the most frequent
-    in any row has 0 users. Users without a kept item are counted under `OTHER_LABEL`.
+    The input is read twice; standard input is read again from a copy on disk. An item that no user keeps has 0 users.
+    Users without a kept item are counted under `OTHER_LABEL`.
 
     Raises InputError if there is no item, if an item is called `OTHER_LABEL`, or for over two million items.
     """
@@ -449,16 +455,17 @@ def _tally_items(path: str, keep_top: int | None, header: bool | None, stdin: Bi
         with source.rereadable() as again:
             rows = TextRows(again, expected)
             rows_with, users = _count_rows(rows)
-            # Counter.most_common sorts stably: ties stay in order of first appearance.
-            kept = [item for item, _ in rows_with.most_common(keep_top)]
-            counts = _assign(TextRows(again, expected), kept)
+            # The order of the rows decides nothing, also where as many users have two items.
+            kept = sorted(rows_with, key=lambda item: (-rows_with[item], item))[:keep_top]
+            counts = _assign(TextRows(again, expected), kept, own=keep == "own")
     counts = {item: counts[item] for item in rows_with if item in counts}
     if without := users - sum(counts.values()):
         counts[OTHER_LABEL] = without
     among = f"the {len(kept)} kept" if len(kept) < len(rows_with) else "all"
+    which = {"own": "most often in the row (ties: the one that more users have)", "common": "in most rows"}[keep]
     assumptions = (
         f"each row taken as the items of one user, separated by {_SEPARATORS[rows.form.delimiter or ' ']}",
-        f"each user keeps the item that is in most rows, among {among} of {len(rows_with)} items",
+        f"each user keeps the item that is {which}, among {among} of {len(rows_with)} items",
     )
     numbers = np.fromiter(counts.values(), dtype=np.int64, count=len(counts))
     return RawHistogram(tuple(counts), numbers, False, assumptions, rows.warnings())
@@ -472,7 +479,7 @@ def _count_rows(rows: TextRows) -> tuple[Counter[str], int]:
     rows_with: Counter[str] = Counter()
     users = 0
     for baskets in _baskets(rows):
-        rows_with.update(chain.from_iterable(baskets))
+        rows_with.update(chain.from_iterable(map(dict.fromkeys, baskets)))
         if len(rows_with) > MOST_LABELS:
             raise InputError(
                 f"{rows.table.source}: more than {MOST_LABELS} distinct items, which look like identifiers, "
@@ -488,21 +495,21 @@ def _count_rows(rows: TextRows) -> tuple[Counter[str], int]:
     return rows_with, users
 
 
-def _assign(rows: TextRows, ranked: list[str]) -> dict[str, int]:
-    """Return users per kept item; each user counts for the most frequent kept item of the row."""
+def _assign(rows: TextRows, ranked: list[str], *, own: bool) -> dict[str, int]:
+    """Return users per kept item, from the items in the order of their rank.
+
+    own: whether a user counts for the item that is most often in the row, and the rank decides between equals alone.
+    """
     rank = {item: place for place, item in enumerate(ranked)}
-    last = len(ranked)
     users: Counter[int] = Counter()
-    for baskets in _baskets(rows):
-        users.update(min([rank.get(item, last) for item in basket], default=last) for basket in baskets)
+    for basket in chain.from_iterable(_baskets(rows)):
+        places = sorted(rank[item] for item in basket if item in rank) or [len(ranked)]
+        users[Counter(places).most_common(1)[0][0] if own else places[0]] += 1  # of equals the first, of lowest rank
     return {item: users[place] for place, item in enumerate(ranked)}
 
 
-def _baskets(rows: TextRows) -> Iterator[list[dict[str, None]]]:
-    """Yield the distinct items of each row of a block, in order."""
+def _baskets(rows: TextRows) -> Iterator[list[list[str]]]:
+    """Yield the items of each row of a block."""
     for block in rows.blocks(even=False):
-        baskets = [dict.fromkeys(row) for row in block.rows()]
-        for basket in baskets:
-            basket.pop("", None)
         # A single empty cell is a blank line; "," is a user without items.
-        yield [basket for basket, row in zip(baskets, block.rows(), strict=True) if basket or len(row) > 1]
+        yield [list(filter(None, row)) for row in block.rows() if len(row) > 1 or row[0]]

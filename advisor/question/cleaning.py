@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar
 
-from advisor.checks import path, real, shown, text, whole
+from advisor.checks import choice, path, real, shown, text, whole
 from advisor.errors import InputError
 from advisor.inputs.bins import Cut, edge_text
 from advisor.inputs.numbers import MOST_LABELS
@@ -62,9 +62,14 @@ class Cleaning(Settings):
     )
     other: bool = option("--other", advanced=True, help="merge what --keep-top leaves out instead of dropping it")
     transactions: bool = option(
-        "--transactions",
+        "--transactions", advanced=True, help="several items per row: each user keeps their own most frequent one"
+    )
+    keep: str | None = option(
+        "--keep",
+        read=choice(("own", "common")),
+        metavar="RULE",
         advanced=True,
-        help="several items per row: each user keeps the one most frequent over all users",
+        help="with --transactions: own, or common (most frequent over all users) [default: own]",
     )
     drop_missing: bool = option("--drop-missing", advanced=True, help="leave out rows without a value")
 
@@ -72,6 +77,10 @@ class Cleaning(Settings):
         """Raise InputError for merging without removed labels, dropping without missing values, and invalid bins."""
         if self.drop_missing and self.transactions:
             raise InputError("--drop-missing does not go with --transactions: there an empty cell is no item anyway")
+        if self.keep is not None and not self.transactions:
+            raise InputError(
+                f"--keep says which of several items per row counts: give --transactions --keep {self.keep}"
+            )
         if self.other and self.keep_top is None and not self.transactions:
             raise InputError("--other merges what --keep-top leaves out: give both, for example --keep-top 20 --other")
         self._check_bins()

@@ -85,6 +85,7 @@ def _file_histogram(path: str, columns: Columns, cleaning: Cleaning) -> RawHisto
         keep_top=cleaning.keep_top,
         drop_missing=cleaning.drop_missing,
         transactions=cleaning.transactions,
+        keep=cleaning.keep or "own",
         cut=cleaning.cut,
     )
     histogram = remembered(path, (columns, cleaning), read)

@@ -327,7 +327,7 @@ class Limits(Settings):
         help="best guess of a user's value is right at most this often",
     )
     proper: bool = option("--proper", help="only results without negatives that sum to 1")
-    deployable: bool = option("--deployable", help="only protocols that run in products: grr, rappor")
+    deployable: bool = option("--deployable", advanced=True, help="only protocols that run in products: grr, rappor")
     unbiased: bool = option("--unbiased", advanced=True, help="unbiased methods only")
     server_cost: int | None = option(
         "--server-cost", read=whole(1), metavar="N", advanced=True, help="at most N server operations for all reports"

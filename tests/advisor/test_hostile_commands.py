@@ -310,6 +310,7 @@ COMMAND_LINES: dict[str, tuple[str, ...]] = {
     "list": ("list",),
     "explain": ("explain", "oue"),
     "code": ("code", "-p", "grr", "--method", "none", "--eps", "1", "--k", "4", "--to", "new"),
+    "generate": ("generate", "--shape", "zipf", "--k", "8", "--n", "20"),
     "cite": ("cite", "oue"),
     "app": ("app", "--no-browser", "--port", "70000"),  # refused, as nothing here waits for a page to be closed
 }
@@ -350,7 +351,7 @@ def test_no_value_of_an_option_breaks_a_command(behaves: Behaves, folder: Path, 
 REFUSALS = [
     (("",), "the file name is empty"),
     (("--eps", "1", "--k", "8", "-o", " "), "output must be the name of a file, got ' '"),
-    (("--users", "2M", "--k", "4"), "there is no option --users; did you mean --n?"),
+    (("--users", "2M", "--k", "4"), "there is no option --users: here --users 2M is --n 2M"),
     (("--eps", "0,5", "--k", "4"), "got '0' (decimals have a point, and a comma separates several)"),
     (("--eps", "0.5-2", "--k", "4"), "eps takes no range, got '0.5-2': give the budgets to compare, such as 0.5,1"),
     (("swep",), "swep: neither a file nor a command; did you mean 'sweep'?"),

@@ -82,6 +82,7 @@ HELP = (
     "audit",
     "epsilon",
     "code",
+    "generate",
 )
 
 

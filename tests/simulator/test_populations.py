@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import product
+from math import erfc, sqrt
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from simulator.populations import SHAPES, apportion, frequencies
+from simulator.populations import SHAPES, apportion, drawn, frequencies, normal, one_per_user
 from simulator.seeding import rng_for
 from tests.cells import over
 
@@ -105,3 +108,47 @@ def test_apportion_gives_the_rest_to_the_first_where_no_share_has_a_remainder() 
 def test_apportion_refuses_weights_without_a_meaning(weights: list[float]) -> None:
     with pytest.raises(ValueError, match="weights must be at least 0"):
         apportion(np.array(weights), 10)
+
+
+@over(product([2, 5, 100], [-3.0, 0.0, 2.2, 50.0, 99.5], [0.3, 1.0, 5.0, 20.0]))
+def test_normal_frequencies_are_those_of_numbers_that_are_rounded(k, mean, spread):
+    def beyond(edge):  # the tail behind an edge
+        return erfc(abs(edge - mean) / spread / sqrt(2)) / 2
+
+    parts = [
+        1 - beyond(v - 0.5) - beyond(v + 0.5) if abs(v - mean) < 0.5 else abs(beyond(v - 0.5) - beyond(v + 0.5))
+        for v in range(k)
+    ]
+    if not sum(parts):  # no float is as small
+        with pytest.raises(ValueError, match="are never between 0 and"):
+            normal(k, mean, spread)
+        return
+    np.testing.assert_allclose(
+        normal(k, mean, spread), np.array(parts) / sum(parts), rtol=1e-9, atol=1e-300
+    )  # where floats end
+
+
+def test_a_spread_that_no_float_divides_by_puts_all_on_one_value():
+    assert normal(3, 1.0, 5e-324).tolist() == [0, 1, 0]
+
+
+def test_drawn_counts_follow_the_frequencies_and_the_seed():
+    f, n, draws = frequencies("zipf", 6, 1.5), 1000, 400
+    counts = np.array([drawn(f, n, seed=seed) for seed in range(draws)])
+    assert (counts.sum(axis=1) == n).all()
+    # Pearson's statistic of all draws: 5 degrees of freedom each, so 2,000 and a standard deviation of 63.2; a false
+    # alarm beyond five of them is rarer than 1 in a million.
+    pearson = ((counts - n * f) ** 2 / (n * f)).sum()
+    assert abs(pearson - 5 * draws) < 5 * np.sqrt(2 * 5 * draws)
+    # shares of all users, with the Bonferroni bound of six: 5.2 standard errors
+    assert (np.abs(counts.mean(axis=0) - n * f) < 5.2 * np.sqrt(n * f * (1 - f) / draws)).all()
+    assert drawn(f, n, seed=3).tolist() == counts[3].tolist()
+    assert len({tuple(row) for row in counts.tolist()}) > 300
+
+
+def test_one_value_per_user_in_an_order_of_its_own():
+    counts = np.array([30, 0, 20, 1])
+    values = one_per_user(counts)
+    assert np.bincount(values, minlength=4).tolist() == counts.tolist()
+    assert values.tolist() == one_per_user(counts).tolist() != one_per_user(counts, seed=1).tolist()
+    assert values.tolist() != sorted(values.tolist())

@@ -198,12 +198,52 @@ def test_all_that_is_missing_is_named_in_one_message(run: Run) -> None:
 def test_an_unknown_option_is_looked_for_in_other_commands(run: Run) -> None:
     assert commands_with("--apply") == ["estimate", "reports"]
     assert commands_with("--eps")[0] == "rank"
-    assert set(commands_with("--format")) >= {"rank", *COMMANDS} - {"knowledge", "app"}
+    assert set(commands_with("--format")) >= {"rank", *COMMANDS} - {"knowledge", "app", "generate"}
     assert (
         "--apply is no option of ldp-advise, but of ldp-advise estimate, ldp-advise reports" in run("--apply", "x")[2]
     )
     assert "--counts is no option of ldp-advise reports, but of ldp-advise" in run("reports", "--counts", "x")[2]
     assert "there is no option --epz; did you mean --eps?" in run("--epz", "1")[2]
+
+
+ELSEWHERE = [  # what is typed for other tools, or was once here, and the whole of what is said of it
+    (
+        "-e 1 -p all -m norm_sub -r 10 -t 2 -d x -u l1",
+        "-m norm_sub is --method norm_sub, -r 10 is --reps 10, -t 2 is --jobs 2, -d x is x (a file, without an "
+        "option), -u l1 is -m l1",
+    ),
+    ("-e 1 -m all -r10 -d x", "-m all is --method all, -r 10 is --reps 10, -d x is x (a file, without an option)"),
+    (
+        "-e 1 --dataset x --thread_number=4 -u kl -p grr subset -m power norm_sub --repeat 10",
+        "--dataset x is x (a file, without an option), --thread_number 4 is --jobs 4, -u kl is -m kl, "
+        "-p grr subset is -p grr,subset, -m power norm_sub is --method power,norm_sub, --repeat 10 is --reps 10",
+    ),
+    ("-e 1 -m l1 -r 10 x", "-r 10 is --reps 10"),
+    ("-e 1 x -u emd -m Power,norm-sub", "-u emd is -m emd, -m Power,norm-sub is --method Power,norm-sub"),
+    ("-m all --kl-mix 0.1", "--kl-mix 0.1 is -m kl:0.1"),
+    ("--sets=mine.csv", "--sets mine.csv is -m sets:mine.csv"),
+    ("--top-values 5 --set-share 0.1", "--top-values 5 is -m topk:5, --set-share 0.1 is -m set:0.1"),
+    ("estimate e.csv --json --budget", "--json is --format json, --budget … is --eps …"),
+]
+
+
+@over(ELSEWHERE)
+def test_the_words_of_other_tools_are_translated_in_one_line(words, said, *, run: Run) -> None:
+    code, out, err = run(*words.split())
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.endswith(f": here {said}\n")
+    assert err.startswith("ldp-advise: error: there is no option -")
+
+
+def test_a_name_of_another_kind_is_called_that(run: Run) -> None:
+    for words, said in (
+        ("-m norm_sub", "unknown metric 'norm_sub': it is a method, give --method norm_sub"),
+        ("-p Power-NS", "unknown protocol 'Power-NS': it is a method, give --method Power-NS"),
+        ("--method KL", "unknown method 'KL': it is a metric, give --metric KL"),
+        ("-m k-RR", "unknown metric 'k-RR': it is a protocol, give --protocol k-RR"),
+    ):
+        code, _, err = run("-e", "1", "--k", "8", *words.split())
+        assert (code, err) == (2, f"ldp-advise: error: {said}\n")
 
 
 # --- the environment -------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import product
@@ -15,6 +16,7 @@ from advisor.errors import InputError
 from advisor.inputs import histogram, table
 from advisor.inputs.histogram import read_histogram
 from advisor.inputs.labels import OTHER_LABEL
+from simulator.seeding import rng_for
 from tests.advisor.inputs.reading import Pipe, error_of, gz, read_bytes, read_file, read_reports, users
 from tests.cells import failures, over
 
@@ -305,17 +307,54 @@ def test_too_many_labels_look_like_an_identifier(tmp_path: Path, monkeypatch: py
 # --- several items of a user -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("sep", [", ", ";", "\t", " "])
-def test_each_user_keeps_the_most_frequent_item(tmp_path: Path, sep: str) -> None:
-    rows = [["tea", "milk", "tea"], ["milk"], ["tea", "milk"], ["jam"], ["milk", "jam"], ["salt"]]
-    data = "\n".join(sep.join(row) for row in rows)
-    read = read_file(tmp_path, "a.txt", data, transactions=True)
-    assert users(read) == {"tea": 0, "milk": 4, "jam": 1, "salt": 1}
-    assert not read.from_histogram
-    assert "among all of 4 items" in read.assumptions[1]
-    top = read_histogram("-", stdin=io.BufferedReader(Pipe(data.encode())), transactions=True, keep_top=2)
-    assert users(top) == {"tea": 0, "milk": 4, OTHER_LABEL: 2}  # tea and jam tie: tea came first
-    assert "among the 2 kept of 4 items" in top.assumptions[1]
+PANTRY = [["tea", "milk", "tea"], ["milk"], ["tea", "milk"], ["jam"], ["milk", "jam"], ["salt"]]
+KEPT = [  # options, users of each item, and words of what is assumed
+    ({}, {"tea": 1, "milk": 3, "jam": 1, "salt": 1}, "most often in the row"),
+    ({"keep": "common"}, {"tea": 0, "milk": 4, "jam": 1, "salt": 1}, "in most rows, among all of 4 items"),
+    # as many users have tea as jam, and jam is the first by name
+    ({"keep_top": 2}, {"milk": 4, "jam": 1, OTHER_LABEL: 1}, "among the 2 kept of 4 items"),
+    ({"keep_top": 3}, {"tea": 1, "milk": 3, "jam": 1, OTHER_LABEL: 1}, "among the 3 kept of 4 items"),
+]
+
+
+@over(product([", ", ";", "\t", " "], KEPT))
+def test_each_user_keeps_one_item(sep, cell, *, tmp_path: Path) -> None:
+    options, expected, note = cell
+    data = "\n".join(sep.join(row) for row in PANTRY)
+    piped = read_histogram("-", stdin=io.BufferedReader(Pipe(data.encode())), transactions=True, **options)
+    for read in (read_file(tmp_path, "a.txt", data, transactions=True, **options), piped):
+        assert users(read) == expected
+        assert not read.from_histogram
+        assert note in read.assumptions[1]
+
+
+def naive_keep(rows: list[list[str]], keep: str, keep_top: int | None) -> Counter[str]:
+    """Count the users per item by going over all items of each row again for every one of them."""
+    items = sorted({item for row in rows for item in row})
+    having = {item: sum(item in row for row in rows) for item in items}
+    ranked = [item for most in range(len(rows), 0, -1) for item in items if having[item] == most][:keep_top]
+    result: Counter[str] = Counter()
+    for row in rows:
+        kept = OTHER_LABEL
+        for item in ranked:
+            better = item in row and (kept == OTHER_LABEL or (keep == "own" and row.count(item) > row.count(kept)))
+            kept = item if better else kept
+        result[kept] += 1
+    return result
+
+
+@over(product(range(6), ["own", "common"], [None, 1, 3]))
+def test_items_are_kept_as_by_a_double_loop_in_any_order_of_rows(seed, keep, keep_top) -> None:
+    rng = rng_for(seed, "items")
+    rows = [rng.choice(list("abcdefg"), rng.integers(1, 9)).tolist() for _ in range(12)]  # so few that many tie
+    expected = naive_keep(rows, keep, keep_top)
+    shuffled = [rng.permutation(rows[place]).tolist() for place in rng.permutation(len(rows))]
+    with pytest.MonkeyPatch.context() as patch:
+        for given, block in ((rows, 1), (shuffled, 7), (shuffled, 1000)):
+            patch.setattr(table, "BLOCK_ROWS", block)
+            data = "".join(",".join(row) + "\n" for row in given).encode()
+            read = read_bytes(data, transactions=True, header=False, keep=keep, keep_top=keep_top)
+            assert +Counter(users(read)) == expected
 
 
 def test_transactions_skip_blank_lines_and_a_header() -> None:
