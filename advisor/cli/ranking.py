@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -287,7 +288,7 @@ def _rank_at_budgets(question: Question, shown: RankOutput) -> None:
 
 
 def _shows_prices(budgets: Budgets) -> bool:
-    return bool(budgets.priced(budgets.metrics[0]))
+    return any(row.ranking.best.error < math.inf for row in budgets.priced(budgets.metrics[0]))
 
 
 def _draw_budgets(budgets: Budgets, path: Path) -> None:

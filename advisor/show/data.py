@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 
 from rich.cells import cell_len
@@ -37,8 +38,18 @@ def envelope() -> dict[str, Json]:
 def json_text(document: Document) -> str:
     """Return the data of a document as one JSON object."""
     headline = {} if document.verdict is None else {"headline": document.verdict.data}
-    text = json.dumps({**envelope(), **headline, **document.data}, indent=2, ensure_ascii=False, allow_nan=False)
+    data = _without_infinity({**envelope(), **headline, **document.data})
+    text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
     return "\n".join(map(_escaped, text.split("\n")))
+
+
+def _without_infinity(data: Json) -> Json:
+    """Return data with None for infinite figures: JSON has no number for them."""
+    if isinstance(data, Mapping):
+        return {name: _without_infinity(value) for name, value in data.items()}
+    if isinstance(data, Sequence) and not isinstance(data, str):
+        return [_without_infinity(value) for value in data]
+    return None if isinstance(data, float) and math.isinf(data) else data
 
 
 def error_json(message: str, more: Mapping[str, Json] | None = None) -> str:

@@ -442,7 +442,7 @@ REPETITIONS = 50
 CELLS = 20_000_000  # categories x repetitions
 
 
-def central_rows(metric: str, request: Request, lowest: float) -> tuple[Baseline, ...]:
+def central_rows(metric: str, request: Request, lowest: float | None) -> tuple[Baseline, ...]:
     """Return the row of a trusted server for a metric, if the request has a central guarantee.
 
     lowest: the error of the best pair.

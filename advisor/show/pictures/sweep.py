@@ -127,6 +127,7 @@ def curves_figure(sweep: SweepResult) -> Figure:
     panels = list(product(question.sizes, question.epsilons if along_n else question.users))
     methods = _methods(sweep)
     most = math.ceil(len(methods) / math.ceil(len(methods) / COLOURED))
+    infinite = any(error == math.inf for cell in sweep.cells for error in cell.errors.values())
     groups = [methods[at : at + most] for at in range(0, len(methods), most)]
     across = min(3, len(panels))
     down = math.ceil(len(panels) / across)
@@ -161,7 +162,9 @@ def curves_figure(sweep: SweepResult) -> Figure:
                 ncols=4 if across < 3 else len(group),
                 fontsize=8,
                 handlelength=2.4,
-                title=f"method, each with its best protocol{'; grey: the other methods' if groups[1:] else ''}",
+                title="method, each with its best protocol"
+                + ("; grey: the other methods" if groups[1:] else "")
+                + ("; infinite errors are not drawn" if infinite else ""),
                 title_fontsize=8,
             )
         figure.set_label(
@@ -175,8 +178,7 @@ def _methods(sweep: SweepResult) -> list[str]:
     """Return the methods, those with the lowest errors first; the raw estimate last."""
 
     def distance(method: str) -> float:
-        ratios = (_lowest(cell, method, math.inf) / max(cell.winner.error, 1e-300) for cell in sweep.cells)
-        return sum(math.log(max(ratio, 1e-300)) for ratio in ratios)
+        return sum(math.log(max(_lowest(cell, method, math.inf), 1e-300)) for cell in sweep.cells)
 
     return sorted(sweep.question.methods, key=lambda method: (method == "none", distance(method)))
 
@@ -208,7 +210,7 @@ def _draw_curves(
     if not powers:
         axes.set_xticks(xs, [f"{x:g}" for x in xs])
         axes.set_xticks([], minor=True)
-    if any(error > 0 for errors in series.values() for error in errors if not math.isnan(error)):
+    if any(0 < error < math.inf for errors in series.values() for error in errors):
         log_axis(axes.yaxis)
     axes.grid(color=BAND, linewidth=0.8)
     axes.set_axisbelow(True)
