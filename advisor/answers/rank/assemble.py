@@ -184,12 +184,17 @@ def _proper_first(standings: tuple[Standing, ...]) -> tuple[Standing, ...]:
     return (first, *(standing for standing in standings if standing is not first))
 
 
-def _total(request: Request, method: str) -> float | None:
-    """Return the sum of the frequencies after a method is applied to the collected estimate; None if it is 1."""
-    if request.collected is None or not request.judged or POSTPROCESSORS[method].sums_to_one:
-        return None
-    total = float(POSTPROCESSORS[method].apply(replace(request.collected.observed, domain=request.domain)).sum())
-    return None if abs(total - 1) < ROUNDING else total
+def _total_and_moved(request: Request, method: str) -> tuple[float | None, float | None]:
+    """Return the sum of what a method makes of the collected estimate, None if it is 1, and the l1 distance of the two.
+
+    The distance is None without a raw estimate, and for a method that changes the answers of queries alone.
+    """
+    if request.collected is None or not request.judged or POSTPROCESSORS[method].queries_only:
+        return None, None
+    observed, given = request.collected.observed, request.collected.given
+    result, raw = POSTPROCESSORS[method].apply(replace(observed, domain=request.domain)), observed.estimate
+    raw, total = raw if given is None else given, float(result.sum())
+    return None if abs(total - 1) < ROUNDING else total, None if raw is None else float(np.abs(result - raw).sum())
 
 
 def others_repetitions(populations: int, repetitions: int) -> int:
@@ -205,6 +210,7 @@ def ranking_of(request: Request, table: tuple[Contest, ...]) -> Ranking:
     single = replace(contest, metric=PER_CATEGORY)
     without_data = _errors_without_data(metric, experiment)
     uniform, zero = map(contest.mean, without_data.T) if contest.over_truths else without_data.mean(axis=0).tolist()
+    total, moved = _total_and_moved(request, rows[0].method) if contest.judged else (None, None)
     lowest = finite(contest.mean(contest.errors(contest.leader)))
     infinite = request.metric_values.may_be_infinite(metric)
     beside = [
@@ -226,7 +232,8 @@ def ranking_of(request: Request, table: tuple[Contest, ...]) -> Ranking:
         beats_uniform_guess=_beats(contest, rows[0], without_data),
         resolved=not contenders(contest.ranked, contest.ratio).open,
         identify=partial(str, experiment.id),
-        total=_total(request, rows[0].method) if contest.judged else None,
+        total=total,
+        moved=moved,
         leader=contest.leader,
         next_round=ranking_of(request, (later[0],)) if later else None,
         single_categories=best_for_single_categories(metric, rows[0].pair, single.ranked, single.ratio),

@@ -263,6 +263,8 @@ class Ranking:
         Whether the top tier is settled: each pair is either outside it or within 5 % of the lowest error.
     total
         Sum of the frequencies of `best`, if there is an estimate and the sum is not 1.
+    moved
+        Distance (l1) between the raw estimate and what `best` makes of it, if there is a raw estimate.
     identify
         Function that returns the `experiment_id`.
     leader
@@ -296,6 +298,7 @@ class Ranking:
     beats_uniform_guess: bool = False
     resolved: bool = True
     total: float | None = None
+    moved: float | None = None
     identify: Callable[[], str] = field(default=str, repr=False)
     leader: tuple[str, str] | None = None
     next_round: Ranking | None = None
