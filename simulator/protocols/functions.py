@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
@@ -34,21 +34,13 @@ class UserProtocol(FrequencyOracle):
     """
 
     assumed = "its noise is measured on simulated reports, to about 3 %, and its attack is the most that ε allows"
-
     support_dtype = np.float64
+    p = q = None
     functions: ClassVar[tuple[Callable[..., Reports], Callable[..., FloatArray]]]
 
     @property
-    def p(self) -> None:
-        return None
-
-    @property
-    def q(self) -> None:
-        return None
-
-    @property
     def report_bits(self) -> int:
-        return _measured(self).bits
+        return _measured(self)[1]
 
     @property
     def attack_success(self) -> float:
@@ -77,8 +69,10 @@ class UserProtocol(FrequencyOracle):
 
     def noise(self, n: int) -> Noise:
         check_users(n)
-        of = _measured(self)
-        return Noise(n, None, None, of.at_zero / n, (of.at_one - of.at_zero) / n, of.sums_to_one)
+        of_one = _measured(self)[0]
+        return replace(
+            of_one, n=n, variance_at_zero=of_one.variance_at_zero / n, variance_slope=of_one.variance_slope / n
+        )
 
     def informed_guess(self, frequencies: FloatArray) -> float:
         top = float(frequencies.max())
@@ -113,17 +107,9 @@ def user_protocol(
     return type(key, (UserProtocol,), {**more, "__module__": perturb.__module__})
 
 
-class _Measured(NamedTuple):
-    """Variances of the estimate of one user: of a value that is not held, and of the own one; and of a report."""
-
-    at_zero: float
-    at_one: float
-    sums_to_one: bool
-    bits: int
-
-
 @lru_cache(maxsize=64)
-def _measured(protocol: UserProtocol) -> _Measured:
+def _measured(protocol: UserProtocol) -> tuple[Noise, int]:
+    """Return the noise of the estimate of one user, and the bits of a report."""
     k, rng = protocol.k, rng_for(0, "noise of", protocol.key, protocol.k, repr(protocol.epsilon))
     users = min(USERS, max(1, CELLS // (BATCHES * k)))
     own = others = off = 0.0
@@ -140,8 +126,8 @@ def _measured(protocol: UserProtocol) -> _Measured:
     cells = np.asarray(reports[:1]).size
     whole = np.asarray(reports).dtype.kind in "biu"
     bits = cells * (bits_for(int(np.max(reports)) - int(np.min(reports)) + 1) if whole else 64)
-    scale = users / BATCHES
-    return _Measured(scale * (others - own) / (k - 1), scale * own, off < ROUNDING, bits)
+    at_zero, at_one = users / BATCHES * (others - own) / (k - 1), users / BATCHES * own
+    return Noise(1, None, None, at_zero, at_one - at_zero, off < ROUNDING), bits
 
 
 @lru_cache(maxsize=64)

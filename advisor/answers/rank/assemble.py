@@ -185,11 +185,11 @@ def _proper_first(standings: tuple[Standing, ...]) -> tuple[Standing, ...]:
 
 
 def _total_and_moved(request: Request, method: str) -> tuple[float | None, float | None]:
-    """Return the sum of what a method makes of the collected estimate, None if it is 1, and the l1 distance of the two.
+    """Return the sum of what a method makes of the collected estimate, and the l1 distance of the two.
 
-    The distance is None without a raw estimate, and for a method that changes the answers of queries alone.
+    The sum is None if it is 1, and the distance without a raw estimate.
     """
-    if request.collected is None or not request.judged or POSTPROCESSORS[method].queries_only:
+    if request.collected is None or not request.judged:
         return None, None
     observed, given = request.collected.observed, request.collected.given
     result, raw = POSTPROCESSORS[method].apply(replace(observed, domain=request.domain)), observed.estimate
