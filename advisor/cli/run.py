@@ -58,9 +58,7 @@ class Output(Settings):
 
     top: int | None = option("--top", read=whole(1), metavar="N", help="rows to show; csv, json: all [default: 10]")
     every_row: bool = option("--all", advanced=True, help="show every row")
-    format: str | None = option(
-        "--format", read=choice(FORMATS), metavar="FORMAT", help=f"table (default), {', '.join(FORMATS[1:])}"
-    )
+    format: str | None = option("--format", read=choice(FORMATS), metavar="FORMAT", help=", ".join(FORMATS))
     output: str | None = option(
         "--output", "-o", read=path, metavar="FILE", help="write the answer here, in the suffix's format"
     )

@@ -75,7 +75,7 @@ def test_the_measured_noise_and_size_are_those_of_the_protocol_with_a_law(name, 
 @pytest.mark.usefixtures("own_members")
 def test_two_functions_rank_like_the_member_that_they_are():
     counts = np.array([50, 20, 10, 8, 5, 4, 2, 1]) * 100
-    menu = {"protocol": [Flip, "grr"], "method": ["none", "norm_sub", "eb_ns"]}
+    menu = {"protocol": [EXAMPLE, "grr"], "method": ["none", "norm_sub", "eb_ns"]}
     advice = advise(1.0, sample_counts=counts, repetitions=30, max_repetitions=30, **menu)
     rows = {row.pair: row for row in advice.recommendations}
     assert len(rows) == 6
