@@ -120,7 +120,7 @@ def _colours(sweep: SweepResult) -> dict[str, str]:
 def curves_figure(sweep: SweepResult) -> Figure:
     """Return the errors of all methods, each with its best protocol, along ε for each n (along n for one ε).
 
-    More methods than have colours are drawn in several rows of panels, each with the methods of the others in grey.
+    More methods than there are colours are drawn in several rows of panels, each with all other methods in grey.
     """
     question = sweep.question
     along_n = len(question.epsilons) == 1
