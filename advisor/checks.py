@@ -79,6 +79,8 @@ def real(
         allowed = f"a number above {above:g} and below {below:g}"
     elif above is not None:
         allowed = f"a number above {above:g}"
+    elif below is not None:
+        allowed = f"a number of at least {low:g} and below {below:g}"
     elif math.isfinite(low) and math.isfinite(high):
         allowed = f"a number between {low:g} and {high:g}"
     else:

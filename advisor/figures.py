@@ -12,7 +12,7 @@ def number(value: float, digits: int = 4) -> str:
     ('0.04244', '12.30', '1,234,567', '1.235e-05', '0')
     """
     if value == 0 or not math.isfinite(value):
-        return "0" if value == 0 else str(value)
+        return "0" if value == 0 else "infinite" if value == math.inf else str(value)
     size = math.floor(math.log10(abs(value)))
     if size < -4:
         return f"{value:.{digits - 1}e}"
@@ -107,7 +107,7 @@ def change(error: float, reference: float) -> str:
     """
     if error == reference:
         return "±0 %"
-    if reference == 0:
+    if reference == 0 or math.isinf(error) or math.isinf(reference):
         return "–"
     share = round(100 * (error / reference - 1))
     return f"−{-share} %" if share < 0 else f"+{share:,} %" if share > 0 else "±0 %"
@@ -142,6 +142,8 @@ def error_text(error: float, low: float, high: float, *, ranges: bool = False) -
     >>> error_text(0.12, 1.1e-11, 0.31, ranges=True)
     '0.120 (0–0.31)'
     """
+    if math.isinf(error):
+        return number(error)
     if ranges:
         return f"{number(error, 3)} ({number(lower_end(low, high), 2)}–{number(high, 2)})"
     return f"{number(error)} ± {margin(error, max(high - error, error - low))}"

@@ -8,6 +8,7 @@ from simulator._version import __version__
 from simulator.methods import Observed, PostProcessor
 from simulator.metrics import Metric
 from simulator.protocols import FrequencyOracle, Noise
+from simulator.protocols.functions import user_protocol
 from simulator.protocols.protocol import Protocol, Tally
 from simulator.seeding import rng_for
 
@@ -63,4 +64,5 @@ __all__ = [
     "frequency_oracles",
     "register",
     "rng_for",
+    "user_protocol",
 ]

@@ -12,9 +12,11 @@ from simulator.foreign import FAILURES, REGISTERED, ForeignError, containment, g
 from simulator.foreign import register as register_source
 from simulator.methods import PostProcessor
 from simulator.metrics import Metric
+from simulator.protocols.functions import user_protocol
 from simulator.protocols.protocol import StandardProtocol
 
 KINDS = {"protocol": "PROTOCOLS", "method": "POSTPROCESSORS", "metric": "METRICS"}
+FUNCTIONS = "perturb(self, values, k, epsilon, rng) and estimate(self, reports, k, epsilon)"
 CALLED = {  # how a function is called, which a function that fails may not know
     "method": "a method is called as f(estimate, noise), with estimates (..., k) in an array, and returns an array of "
     "that shape; a function of one argument gets an Observed",
@@ -31,9 +33,10 @@ def register(member: Any, kind: str | None = None, *, source: str | None = None)
     Parameters
     ----------
     member
-        A subclass of `FrequencyOracle` or `StandardProtocol`, a `PostProcessor`, a `Metric`, or a function, whose name
-        is the member's: ``function(estimate, noise)`` or ``function(observed)`` for a method, ``function(estimate,
-        truth)`` for a metric.
+        A subclass of `FrequencyOracle` or `StandardProtocol`, a class with the methods ``perturb(values, k, epsilon,
+        rng)`` and ``estimate(reports, k, epsilon)`` (see `simulator.protocols.functions.user_protocol`), a
+        `PostProcessor`, a `Metric`, or a function, whose name is the member's: ``function(estimate, noise)`` or
+        ``function(observed)`` for a method, ``function(estimate, truth)`` for a metric.
     kind
         ``"protocol"``, ``"method"`` or ``"metric"``; needed for a function.
     source
@@ -78,6 +81,13 @@ def _kind_of(member: Any) -> str | None:
 
 def _made(member: Any, kind: str, called: str) -> Any:
     """Return the member, or the result of a factory function; it is not checked yet."""
+    if kind == "protocol" and isinstance(member, type) and not issubclass(member, StandardProtocol):
+        if not all(callable(getattr(member, name, None)) for name in ("perturb", "estimate")):
+            raise ForeignError(f"a protocol is a subclass of FrequencyOracle, or a class of two methods: {FUNCTIONS}")
+        texts = {name: text for name in ("title", "reference") if (text := text_of(member, name))}
+        pair: Any = member()
+        key = text_of(member, "key") or member.__name__.lower()
+        return user_protocol(pair.perturb, pair.estimate, key, **{"reference": called, **texts})
     if kind == "protocol" or isinstance(member, PostProcessor | Metric) or not callable(member):
         return member
     if isinstance(member, type):
@@ -103,8 +113,6 @@ def _checked(member: Any, kind: str, tables: dict[str, dict[str, Any]]) -> str:
     if _kind_of(member) != kind:
         got = f"a {_kind_of(member)}" if _kind_of(member) else f"a {type(member).__name__}"
         raise ForeignError(f"this is {got}, a {kind} is needed")
-    if kind == "protocol" and not issubclass(member, StandardProtocol):
-        raise ForeignError("a protocol is a subclass of FrequencyOracle")
     if kind == "protocol" and (missing := _left_open(member)):
         raise ForeignError(f"it lacks {', '.join(missing)} (examples/sampled_bit.py is a whole protocol)")
     field = "key" if kind == "protocol" else "name"

@@ -212,7 +212,7 @@ def _promises(member: Member) -> tuple[str, ...]:
     """Return the guarantees and requirements of a member, in the words of an explanation."""
     if isinstance(member, type):
         total = "raw estimates sum to exactly 1" if member.sums_to_one else "raw estimates sum to 1 on average only"
-        total = total if _estimates(member) else "no raw estimate, but a likelihood"
+        total = member.assumed or (total if _estimates(member) else "no raw estimate, but a likelihood")
         return (total, "ordered domains only") if member.ordered_only else (total,)
     if isinstance(member, Metric):
         return ("ordered domains only",) if member.ordered_only else ()

@@ -77,7 +77,7 @@ def advise(
     metric
         Error metric: a name in `simulator.METRICS` or from a paper, or your function ``(estimate, truth)``.
         Four take a setting: ``"topk:10"`` (values), ``"set:0.2"`` (share of the domain), ``"kl:0.001"`` and
-        ``"js:0.001"`` (weight of the uniform distribution).
+        ``"js:0.001"`` (weight of the uniform distribution; ``"kl:0"`` is infinite where an estimate is 0).
     k
         Number of categories; larger than in the sample if some categories are unobserved.
     n

@@ -56,7 +56,7 @@ class Sweep(SweepResult, Shown):
     def plot(self, path: str | Path | None = None, *, curves: bool = False, force: bool = False) -> Figure:
         """Draw a map of the winners; needs matplotlib (the extra ``plot``).
 
-        curves: draw the errors of the best methods against ε (or n, for a single ε) instead.
+        curves: draw the errors of all methods against ε (or n, for a single ε) instead.
         path, force, result and errors: as in `advisor.api.shown.Shown.plot`.
         """
         return written((curves_figure if curves else winners_figure)(self), plot_target(path, force=force))

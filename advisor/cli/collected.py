@@ -104,7 +104,6 @@ def rank_collected(
     several = terms.every_metric or len(terms.metrics) > 1
     if next_round.apply is not None and several and len(asked.menu.method) != 1:
         raise InputError("--apply writes one estimate, so it needs one --metric, or the one --method to apply")
-    shown.check_layout(asked)
     jobs = asked.simulation.jobs
     run(
         Job(

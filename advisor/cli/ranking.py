@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -38,7 +39,7 @@ from advisor.show.pictures import PICTURES, require_matplotlib, save, to_svg
 from advisor.show.pictures.frequencies import frequencies_figure
 from advisor.show.pictures.ranking import budgets_figure, ranking_figure
 from advisor.show.rank.document import page_sections, rank_document
-from advisor.show.rank.matrix import matrix_document
+from advisor.show.rank.matrix import matrix_document, protocols_document
 from simulator._version import __version__
 from simulator.benchmark import Runs
 
@@ -147,11 +148,13 @@ class RankFiles(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class Layout(Settings):
-    """Layout for several metrics."""
+    """Layout of the errors."""
 
     panel: ClassVar[str] = "Output"
 
-    matrix: bool = option("--matrix", advanced=True, help="with several metrics: one table of all pairs and metrics")
+    matrix: bool = option(
+        "--matrix", advanced=True, help="one table: protocols by methods; with several metrics: pairs by metrics"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,15 +177,12 @@ class RankOutput(Bundle):
             SideFile("--plot-frequencies", frequencies, PICTURES, _draw_frequencies, require_matplotlib, _shows),
         ]
 
-    def check_layout(self, question: Question) -> None:
-        """Raise InputError for a joint table with only one metric."""
-        if self.layout.matrix and not question.terms.every_metric and len(question.terms.metrics) < 2:
-            raise InputError("--matrix needs several metrics: -m all, or for example -m l1,topk")
-
     def document(self, answer: Answer) -> Document:
         """Return the document of an answer, in one metric or several."""
-        if self.layout.matrix:
+        if self.layout.matrix and len(answer.rankings) > 1:
             return matrix_document(answer.rankings)
+        if self.layout.matrix and answer.first.recommendations:
+            return protocols_document(answer.first)
         document = rank_document(answer.rankings)
         if len(answer.rankings) < 2 or not answer.first.recommendations:
             return document
@@ -203,7 +203,6 @@ def rank(question: Question, shown: RankOutput) -> None:
         names = shlex.join(word for name in question.columns.column for word in ("--column", name))
         raise InputError(f"one --column is ranked at a time: for a plan of several, ldp-advise columns SAMPLE {names}")
     check_or_price(question)
-    shown.check_layout(question)
     if not question.is_predicted and shown.reasons.why:
         raise InputError("--why explains a predicted answer: leave the file out, or add --instant")
     if len(question.each) > 1:
@@ -289,7 +288,7 @@ def _rank_at_budgets(question: Question, shown: RankOutput) -> None:
 
 
 def _shows_prices(budgets: Budgets) -> bool:
-    return bool(budgets.priced(budgets.metrics[0]))
+    return any(row.ranking.best.error < math.inf for row in budgets.priced(budgets.metrics[0]))
 
 
 def _draw_budgets(budgets: Budgets, path: Path) -> None:

@@ -19,19 +19,20 @@ from advisor.cli.progress import delayed_status
 from advisor.errors import InputError, listed, one_line
 from advisor.outputs import Outputs, Target
 from advisor.question.option import Settings, option, options_of
-from advisor.show.data import csv_text, json_text, markdown, plain_text
+from advisor.show.data import csv_text, json_text, latex, markdown, plain_text
 from advisor.show.model import TOP, Document, Section, View
 from advisor.show.pictures import require_matplotlib
 from advisor.show.terminal import show
 from simulator.foreign import SOURCES, containment
 
-FORMATS = ("table", "plain", "markdown", "csv", "json", "value", "html")
+FORMATS = ("table", "plain", "markdown", "latex", "csv", "json", "value", "html")
 PAGES = (".html", ".htm")
 FAILED = 3  # exit code if there is an answer on which a pipeline asked to fail
 SUFFIX_FORMATS = {
     "": "table",
     ".txt": "plain",
     ".md": "markdown",
+    ".tex": "latex",
     ".csv": "csv",
     ".json": "json",
     **dict.fromkeys(PAGES, "html"),
@@ -57,9 +58,7 @@ class Output(Settings):
 
     top: int | None = option("--top", read=whole(1), metavar="N", help="rows to show; csv, json: all [default: 10]")
     every_row: bool = option("--all", advanced=True, help="show every row")
-    format: str | None = option(
-        "--format", read=choice(FORMATS), metavar="FORMAT", help=f"table (default), {', '.join(FORMATS[1:])}"
-    )
+    format: str | None = option("--format", read=choice(FORMATS), metavar="FORMAT", help=", ".join(FORMATS))
     output: str | None = option(
         "--output", "-o", read=path, metavar="FILE", help="write the answer here, in the suffix's format"
     )
@@ -266,6 +265,7 @@ def _text(document: Document, name: str, view: View) -> str:
         "table": lambda: plain_text(document, view),
         "plain": lambda: plain_text(document, view),
         "markdown": lambda: markdown(document, view),
+        "latex": lambda: latex(document, view),
         "csv": lambda: csv_text(document),
         "json": lambda: json_text(document) + "\n",
         "html": lambda: _page(document),

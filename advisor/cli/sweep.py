@@ -44,7 +44,7 @@ class SweepFiles(Settings):
 
     per_protocol: bool = option("--per-protocol", help="the best method for each protocol")
     plot_curves: str | None = option(
-        "--plot-curves", read=path, metavar="FILE", help="errors of the best methods: .png, .svg or .pdf"
+        "--plot-curves", read=path, metavar="FILE", help="errors of all methods: .png, .svg or .pdf"
     )
 
 
@@ -110,6 +110,6 @@ def _draw_curves(sweep: SweepResult, target: Path) -> None:
 def _sections(sweep: SweepResult) -> tuple[Section, ...]:
     pictures = (
         Figure("Winners", "the winner of each cell", lambda: to_svg(winners_figure(sweep), "winners")),
-        Figure("Errors", "errors of the best methods", lambda: to_svg(curves_figure(sweep), "curves")),
+        Figure("Errors", "errors of all methods", lambda: to_svg(curves_figure(sweep), "curves")),
     )
     return (Section("Pictures", pictures),)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from advisor.checks import share, whole
+from advisor.checks import real, share, whole
 from advisor.errors import InputError
 from advisor.question.option import Read
 from simulator.metrics import KL_MIX, SET_SHARE, TOP_SHARE
@@ -13,8 +13,8 @@ from simulator.metrics import KL_MIX, SET_SHARE, TOP_SHARE
 SETTINGS: Mapping[str, tuple[str, Read]] = {
     "topk": ("top_values", whole(1)),
     "set": ("set_share", share),
-    "kl": ("mix", share),
-    "js": ("mix", share),
+    "kl": ("mix", real(0, below=1)),
+    "js": ("mix", real(0, below=1)),
 }
 
 
@@ -65,7 +65,7 @@ class MetricSettings:
         top = max(1, round(TOP_SHARE * k)) if self.top_values is None else self.top_values
         if top > k:
             raise InputError(f"topk must look at no more than k={k} values, got topk:{top}")
-        return MetricValues(top, self.set_share or SET_SHARE, self.mix or KL_MIX)
+        return MetricValues(top, self.set_share or SET_SHARE, KL_MIX if self.mix is None else self.mix)
 
 
 @dataclass(frozen=True)
@@ -88,10 +88,19 @@ class MetricValues:
         """Return the value of the setting of a metric; None for a metric without a setting."""
         return self.plain()[SETTINGS[metric][0]] if metric in SETTINGS else None
 
+    def may_be_infinite(self, metric: str) -> bool:
+        """Return whether an infinite error is a figure, and not a sign that a method fails."""
+        return metric == "kl" and self.mix == 0
+
     def assumptions(self, metrics: tuple[str, ...]) -> list[str]:
         """Return what the metrics that are asked for rest on."""
         lines = []
-        if {"kl", "js"} & set(metrics):
+        if self.mix == 0 and "kl" in metrics:
+            lines.append(
+                "estimates are clipped at 0 and scaled to 1; kl is infinite where one is 0 and the truth is not (kl:X "
+                "mixes in the uniform distribution at weight X)"
+            )
+        elif {"kl", "js"} & set(metrics):
             lines.append(
                 f"zeros are repaired by mixing in the uniform distribution at weight {self.mix:g} (kl:X for X)"
             )

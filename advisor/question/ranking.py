@@ -17,6 +17,7 @@ from advisor.question.sample import sample_frequencies
 from advisor.question.settings import N_MAX
 from knowledge.describe.assumption import USERS
 from knowledge.predict import predicted_metrics
+from simulator import PROTOCOLS
 from simulator.populations import apportion
 from simulator.seeding import rng_for
 from simulator.surrogate import sample_posterior
@@ -71,6 +72,7 @@ def ranking_request(question: Question, frequencies: Frequencies) -> Request:
     size_notes, warnings = _about_size(frequencies, everyone, named=named, small=small, n=n)
     first, most = (0, 0) if instant else question.repetitions
     assumed = [*frequencies.assumptions, *notes, *values.assumptions(metrics), *size_notes]
+    assumed += [f"{name}: {text}" for name in menu if (text := PROTOCOLS[name].assumed)]
     if not instant and question.simulation.max_repetitions is None and k > FULL_RACE_DOMAIN:
         most = max(first, most * FULL_RACE_DOMAIN // k)
         assumed.append(f"at most {most} repetitions, because k is large (--max-reps says otherwise)")

@@ -103,6 +103,10 @@ def check_plan(question: Question) -> None:
     )
     if goal.target is not None and goal.detect is not None:
         raise InputError("give either --target or --detect, not both")
+    if terms.metric_settings.mix == 0 and "kl" in terms.metrics:
+        raise InputError(
+            "kl:0 is infinite while an estimate may be 0, with any number of users: plan for kl:X with X above 0"
+        )
     if terms.epsilon is not None and terms.n is not None:
         raise InputError("no unknown is left: --eps and --n are both given; leave out the one that is asked for")
     if terms.n is not None and terms.n < USERS_LOW:

@@ -1,11 +1,12 @@
-"""A document as data: its fields as JSON, its rows as CSV."""
+"""A document as data: its fields as JSON, its rows as CSV, its parts as plain text, Markdown and LaTeX."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 
 from rich.cells import cell_len
@@ -16,6 +17,16 @@ from simulator._version import __version__
 
 SCHEMA_VERSION = 1
 LIBRARIES = ("numpy", "scipy")  # whose versions are recorded, because figures depend on them
+# What LaTeX takes for something else, or has no letter for; [ behind a line end would be its option.
+_MATHS = {
+    **{"<": "<", ">": ">", "|": "|", "−": "-", "±": r"\pm", "×": r"\times", "≤": r"\le", "≥": r"\ge", "′": "'"},
+    **{"∞": r"\infty", "ε": r"\varepsilon", "δ": r"\delta", "²": "^2", "₀": "_0", "₁": "_1", "·": r"\cdot"},
+    **{"→": r"\to", "√": r"\surd", "◂": r"\triangleleft"},
+}
+_MARKS = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "[": "{[}", "–": "--"}
+LATEX = str.maketrans(
+    {**{mark: f"\\{mark}" for mark in "%_&#${}"}, **_MARKS, **{mark: f"${name}$" for mark, name in _MATHS.items()}}
+)
 HEAD: Mapping[str, Json] = {"schema_version": SCHEMA_VERSION, "tool_version": __version__}  # of every JSON object
 
 
@@ -27,8 +38,18 @@ def envelope() -> dict[str, Json]:
 def json_text(document: Document) -> str:
     """Return the data of a document as one JSON object."""
     headline = {} if document.verdict is None else {"headline": document.verdict.data}
-    text = json.dumps({**envelope(), **headline, **document.data}, indent=2, ensure_ascii=False, allow_nan=False)
+    data = _without_infinity({**envelope(), **headline, **document.data})
+    text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
     return "\n".join(map(_escaped, text.split("\n")))
+
+
+def _without_infinity(data: Json) -> Json:
+    """Return data with None for infinite figures: JSON has no number for them."""
+    if isinstance(data, Mapping):
+        return {name: _without_infinity(value) for name, value in data.items()}
+    if isinstance(data, Sequence) and not isinstance(data, str):
+        return [_without_infinity(value) for value in data]
+    return None if isinstance(data, float) and math.isinf(data) else data
 
 
 def error_json(message: str, more: Mapping[str, Json] | None = None) -> str:
@@ -112,3 +133,27 @@ def table_lines(table: Table) -> str:
         cells = (cell.replace("*", "\\*") for cell in row.cells)  # a mark is no emphasis
         rows.append([f"**{cell}**" if tone is Tone.GOOD else cell for cell, tone in zip(cells, row.tones, strict=True)])
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows)
+
+
+def latex(document: Document, view: View) -> str:
+    r"""Return the tables of a document as ``tabular`` of booktabs, for ``\input``; all else is in comments."""
+    lines = [r"% needs \usepackage{booktabs}"]
+    for part in view.parts(document):
+        text = part.title if isinstance(part, Table) else part.text if isinstance(part, Sentence | Code) else ""
+        lines += [f"% {line}" for line in text.splitlines()]
+        if isinstance(part, Table):
+            lines += _tabular(part)
+    return "\n".join(lines) + "\n"
+
+
+def _tabular(table: Table) -> list[str]:
+    rows = [[column.header.translate(LATEX) for column in table.columns]]
+    for row in table.rows:
+        cells = [cell.strip().translate(LATEX) for cell in row.cells]
+        bold = (
+            f"\\textbf{{{cell}}}" if tone is Tone.GOOD else cell for cell, tone in zip(cells, row.tones, strict=True)
+        )
+        rows.append(list(bold))
+    head, *body = [f"{' & '.join(row)} \\\\" for row in rows]
+    form = "".join("l" if column.text else "r" for column in table.columns)
+    return [f"\\begin{{tabular}}{{{form}}}", r"\toprule", head, r"\midrule", *body, r"\bottomrule", r"\end{tabular}"]

@@ -15,6 +15,7 @@ from simulator.conformance.collection import check_collection
 from simulator.conformance.requirement import ROUNDING, answer_of, require, require_refusal, require_texts
 from simulator.conformance.scores import z_of_means, z_of_two_means, z_of_two_variances, z_of_variance
 from simulator.protocols import EPSILON_MAX, EPSILON_MIN, FrequencyOracle, Noise, StandardProtocol
+from simulator.protocols.functions import UserProtocol
 from simulator.seeding import rng_for
 
 FALSE_ALARM = 1e-6  # probability that `check_protocol` rejects a correct protocol, for a given seed
@@ -66,11 +67,14 @@ def check_protocol(cls: type[StandardProtocol], *, seed: int = 0) -> None:
         return
     for k, epsilon in SETTINGS:
         oracle = answer_of(f"{cls.key}(k={k}, epsilon={epsilon})", cls, k, epsilon)
+        if issubclass(cls, UserProtocol):
+            answer_of(f"{_named(oracle)}: estimate", _check_parts, oracle, seed)
         _check_figures(oracle)
         answer_of(f"{_named(oracle)}: drawing", _check_draws, oracle, seed)
     for epsilon, counts in POPULATIONS:
         answer_of(f"{cls.key}: drawing", _check_law, cls(len(counts), epsilon), np.array(counts), seed)
-    answer_of(f"{cls.key}: drawing {MOST_USERS:,} users", _check_cost, cls(6, 1.0), seed)
+    if not issubclass(cls, UserProtocol):
+        answer_of(f"{cls.key}: drawing {MOST_USERS:,} users", _check_cost, cls(6, 1.0), seed)
 
 
 def _named(oracle: FrequencyOracle) -> str:
@@ -173,6 +177,17 @@ def _check_draws(oracle: FrequencyOracle, seed: int) -> None:
     require(
         always_one == claim,
         f"{who}: sums_to_one is {claim}, but the raw estimates {'always' if always_one else 'do not'} sum to 1",
+    )
+
+
+def _check_parts(oracle: FrequencyOracle, seed: int) -> None:
+    reports = oracle.perturb(np.zeros(FEW_USERS, dtype=np.int64), rng_for(seed, "conformance", "parts"))
+    cut = FEW_USERS // 3
+    parts = oracle.support(reports[:cut]) + oracle.support(reports[cut:])
+    require(
+        np.allclose(parts, oracle.support(reports), rtol=ROUNDING, atol=ROUNDING * FEW_USERS),
+        f"{_named(oracle)}: estimate must be a mean over the reports, but that of all is not that of its parts: "
+        "leave clipping and scaling to post-processing",
     )
 
 

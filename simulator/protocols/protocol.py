@@ -347,6 +347,7 @@ class StandardProtocol(Protocol):
     reference: ClassVar[str]
     report_kind: ClassVar[str] = "own"
     acronym: ClassVar[bool] = False  # whether the key is an acronym, written in capitals
+    assumed: ClassVar[str] = ""  # what its figures rest on, where they are not exact
     aliases: ClassVar[tuple[str, ...]] = ()  # other names, in small letters without hyphens and underscores
 
     @abstractmethod

@@ -20,6 +20,7 @@ from jsonschema import Draft202012Validator
 
 NAMES = ("advice", "audit", "columns", "rounds")
 TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", types.NoneType: "null"}
+INFINITE = "null: infinite"
 FOLDER = Path(str(resources.files("advisor"))) / "schema"
 
 
@@ -51,7 +52,7 @@ def _made(part):
         return part
     hints = typing.get_type_hints(locate(part["$comment"]))
     kept = part.get("properties", {})
-    fields = {name: {**_type(hint), **_words(kept.get(name, {}))} for name, hint in hints.items()}
+    fields = {name: _field(hint, kept.get(name, {})) for name, hint in hints.items()}
     return {
         **part,
         "required": list(hints),
@@ -72,6 +73,12 @@ def _type(hint):
         merged = {key: item for each in several for key, item in each.items()}
         return {**merged, "type": names[0] if len(names) == 1 else names}
     return {"type": TYPES[hint]} if hint in TYPES else {"type": "object", "required": list(typing.get_type_hints(hint))}
+
+
+def _field(hint, kept):
+    """Return a field; one that says so is null where the figure is infinite, as JSON has no number for that."""
+    made = {**_type(hint), **_words(kept)}
+    return made | {"type": [made["type"], "null"]} if INFINITE in made.get("description", "") else made
 
 
 def _words(kept):

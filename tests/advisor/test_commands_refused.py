@@ -145,7 +145,7 @@ AUDIT = [
     ("--target a:b --eps 1 --k 5", "--reports PROTOCOL or --support"),
     ("--target a:b --all --jobs 2 --eps 1 --k 5 --reports oue", "--all, --jobs does not go with --target"),
     ("--target a:b --eps 1 --k 5 --reports oue --hash xxh32", "--hash is for reports of blh or olh"),
-    ("--all --eps 1 --k 5 --format txt", "format must be one of table, plain, markdown, csv, json, value"),
+    ("--all --eps 1 --k 5 --format txt", "format must be one of table, plain, markdown, latex, csv, json, value"),
 ]
 AUDIT_FILES = [
     (

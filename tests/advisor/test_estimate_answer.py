@@ -277,6 +277,10 @@ def test_what_sums_to_less_than_1_says_so_and_what_proper_frequencies_cost() -> 
         data = json.loads(answer.to_json())
         SCHEMA.validate(data)
         assert (data["judged"], data["total"]) == (True, said)
+        moved = sum(abs(after - before) for after, before in zip(answer.apply(estimate), estimate, strict=True))
+        assert data["moved"] == answer.moved == pytest.approx(moved)
+    assert advise(1.0, **options, method="none").moved == 0  # type: ignore[arg-type]
+    assert advise(1.0, k=k, n=n).moved is None
 
 
 # --- errors ----------------------------------------------------------------------------------------------------

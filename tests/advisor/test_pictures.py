@@ -209,7 +209,8 @@ def test_no_word_of_the_curves_is_cut_off_and_no_line_is_covered(users: list[int
     figure = curves_figure(swept)
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
-    (legend,) = figure.legends
+    (part,) = figure.subfigs
+    (legend,) = part.legends
     panels = [axes.get_tightbbox(canvas.get_renderer()) for axes in figure.axes]  # with their words
     for box in [*panels, legend.get_window_extent()]:
         assert figure.bbox.x0 <= box.x0 <= box.x1 <= figure.bbox.x1
@@ -217,16 +218,24 @@ def test_no_word_of_the_curves_is_cut_off_and_no_line_is_covered(users: list[int
     assert not any(legend.get_window_extent().overlaps(axes.get_window_extent()) for axes in figure.axes)
 
 
-def test_curves_say_how_many_methods_they_leave_out() -> None:
-    for methods, left_out in ((MANY[:7], ""), (MANY, "; 2 of 9 are left out")):
+def test_curves_show_all_methods_in_rows_of_as_many_as_have_colours() -> None:
+    for methods, sizes in ((MANY[:7], [7]), (MANY, [5, 4])):
         swept = sweep(eps=[1.0], n=[1000], k=[8], protocol="grr", method=methods, repetitions=2)
         figure = curves_figure(swept)
         FigureCanvasAgg(figure).draw()
-        (legend,) = figure.legends
-        assert legend.get_title().get_text() == f"method, each with its best protocol{left_out}"
-        assert len(legend.get_texts()) == 7
-        box = legend.get_window_extent()
-        assert figure.bbox.x0 <= box.x0 <= box.x1 <= figure.bbox.x1
+        legends = [legend for part in figure.subfigs for legend in part.legends]
+        names = [[text.get_text() for text in legend.get_texts()] for legend in legends]
+        assert [len(group) for group in names] == sizes
+        assert sorted(name for group in names for name in group) == sorted(methods)
+        errors = {pair[1]: error for pair, error in swept.cells[0].errors.items()}
+        assert [name for group in names for name in group if name != "none"] == sorted(
+            (name for name in methods if name != "none"), key=errors.__getitem__
+        )
+        for axes in figure.axes:  # in colour or in grey, each method is in each panel
+            assert {line.get_ydata()[0] for line in axes.lines} == set(errors.values())
+            assert axes.get_ylim() == pytest.approx(figure.axes[0].get_ylim())
+        for box in (legend.get_window_extent() for legend in legends):
+            assert figure.bbox.x0 <= box.x0 <= box.x1 <= figure.bbox.x1
 
 
 @pytest.mark.slow

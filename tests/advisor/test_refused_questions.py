@@ -26,7 +26,6 @@ SHORT = {
 }
 # A command line, and what is said of it.
 REFUSED = """
---eps 1 --k 16 --matrix => --matrix needs several metrics: -m all
 --eps 1 --plot x.bmp fruit.csv => suffix must be
 --eps 1 --plot-frequencies x fruit.csv => suffix must be
 --eps 1 --plot-frequencies /nowhere/x.png fruit.csv => no directory
@@ -40,7 +39,6 @@ REFUSED = """
 --eps 1 --grid 5x6 town.csv => --grid is no option of ldp-advise, but of ldp-advise places
 --eps 1 --privacy metric town.csv => --privacy is no option of ldp-advise, but of ldp-advise places
 --eps 1 -q --method recover fruit.csv => method recover is a remedy for fake users: ask ldp-advise fakes
-estimate raw.csv --protocol grr --eps 1 --n 5000 --matrix => --matrix needs several metrics
 rounds => --rounds, --eps and SAMPLE are missing: give the number of collections
 rounds --eps-forever 2 --rounds 3 => --eps and SAMPLE are missing: give the privacy budget
 rounds --eps 1 --eps-forever 2 --k 8 => --rounds is missing: give the number of

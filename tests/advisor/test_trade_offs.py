@@ -186,6 +186,32 @@ def test_cells_are_the_errors_of_the_rankings(run: Run, states: str) -> None:
     assert table["oue", "post_pos"]["set"] != ""
 
 
+def test_of_one_metric_the_table_has_protocols_by_methods(run: Run, states: str) -> None:
+    words = ("--eps", "1", states, "-p", "grr,oue,sw", "--ordered", *SEVERAL[:-3], "-m", "emd")
+    words = (*words, "--method", "none,norm,norm_sub,base_pos,em")
+    table = {row["protocol"]: row for row in csv.DictReader(io.StringIO(run(*words, "--matrix", "--format", "csv")[1]))}
+    data = json.loads(run(*words, "--matrix", "--format", "json")[1])
+    plain = json.loads(run(*words, "--format", "json")[1])
+    SCHEMA.validate(data)
+    assert data == {**plain, "by_protocol": data["by_protocol"]}
+    errors = {(row["protocol"], row["method"]): row["error"] for row in plain["recommendations"]}
+    assert set(table) == {protocol for protocol, _ in errors}
+    for row in data["by_protocol"]:
+        own = {method: error for (protocol, method), error in errors.items() if protocol == row["protocol"]}
+        raw, cells = own.pop("none", None), table[row["protocol"]]
+        lowest = min(error for error in (raw, *own.values()) if error is not None)
+        means = {"without_pp": raw, "average_pp": np.mean(list(own.values()))}
+        assert {name: error for name, error in {**means, **own}.items() if error} == pytest.approx(row["errors"])
+        assert {name: float(cell) for name, cell in cells.items() if cell and name != "protocol"} == row["errors"]
+        own |= {} if raw is None else {"without_pp": raw}
+        assert set(row["lowest"]) == {name for name, error in own.items() if error == lowest}
+        assert set(row["tied"]) == {name for name, error in own.items() if lowest < error <= 1.05 * lowest}
+    values = run(*words, "--matrix", "--format", "value")[1].splitlines()
+    best = {row["protocol"]: row["lowest"][0].replace("without_pp", "none") for row in data["by_protocol"]}
+    assert values == [f"{protocol} {method}" for protocol, method in best.items()]
+    assert table["sw"]["without_pp"] == table["sw"]["norm_sub"] == table["oue"]["em"] == ""
+
+
 @pytest.mark.usefixtures("own_members")
 def test_the_lowest_of_a_column_and_what_one_compares_with_are_shown_however_few_rows_are(
     run: Run, states: str, tmp_path: Path

@@ -129,7 +129,8 @@ def contests(
 
     Raises InputError if no pair has a finite error.
     """
-    sound, costs = _sound(metric, runs), {name: request.cost(name) for name in experiment.oracles}
+    infinite = request.metric_values.may_be_infinite(metric)
+    sound, costs = _sound(metric, runs, infinite), {name: request.cost(name) for name in experiment.oracles}
     menu = tuple(pair for pair in sound if pair[0] in request.protocols and pair[1] in request.methods)
     populations = len(experiment.populations)
     later: list[Contest] = []
@@ -143,7 +144,7 @@ def contests(
         methods = {*request.methods, *(SUMMARIES if request.summaries else ())}
         if request.collected.given is not None:
             methods &= POSITIVE_PART | {*SUMMARIES, *REGISTERED}
-        menu = tuple(pair for pair in _sound(metric, runs) if pair[0] == used and pair[1] in methods)
+        menu = tuple(pair for pair in _sound(metric, runs, infinite) if pair[0] == used and pair[1] in methods)
         default = usual_pair(request.oracle(used))
     if not menu:
         raise InputError(f"no pair has a finite {metric} error: ask for other protocols, methods or another metric")
@@ -152,8 +153,13 @@ def contests(
     return (first, *later)
 
 
-def _sound(metric: str, runs: Runs) -> list[Pair]:
-    """Return the pairs with a finite error; the raw estimate of their protocol, if any, also has a finite error."""
+def _sound(metric: str, runs: Runs, infinite: bool) -> list[Pair]:
+    """Return the pairs with a finite error; the raw estimate of their protocol, if any, also has a finite error.
+
+    infinite: whether an infinite error is a figure like others.
+    """
+    if infinite:
+        return list(runs.of(metric))
     able = {pair for pair, errors in runs.of(metric).items() if np.isfinite(errors).all()}
     faulty = {protocol for protocol, method in runs.errors if method == RAW and (protocol, method) not in able}
     return [pair for pair in runs.errors if pair in able and pair[0] not in faulty]
@@ -178,12 +184,17 @@ def _proper_first(standings: tuple[Standing, ...]) -> tuple[Standing, ...]:
     return (first, *(standing for standing in standings if standing is not first))
 
 
-def _total(request: Request, method: str) -> float | None:
-    """Return the sum of the frequencies after a method is applied to the collected estimate; None if it is 1."""
-    if request.collected is None or not request.judged or POSTPROCESSORS[method].sums_to_one:
-        return None
-    total = float(POSTPROCESSORS[method].apply(replace(request.collected.observed, domain=request.domain)).sum())
-    return None if abs(total - 1) < ROUNDING else total
+def _total_and_moved(request: Request, method: str) -> tuple[float | None, float | None]:
+    """Return the sum of what a method makes of the collected estimate, and the l1 distance of the two.
+
+    The sum is None if it is 1, and the distance without a raw estimate.
+    """
+    if request.collected is None or not request.judged:
+        return None, None
+    observed, given = request.collected.observed, request.collected.given
+    result, raw = POSTPROCESSORS[method].apply(replace(observed, domain=request.domain)), observed.estimate
+    raw, total = raw if given is None else given, float(result.sum())
+    return None if abs(total - 1) < ROUNDING else total, None if raw is None else float(np.abs(result - raw).sum())
 
 
 def others_repetitions(populations: int, repetitions: int) -> int:
@@ -199,7 +210,9 @@ def ranking_of(request: Request, table: tuple[Contest, ...]) -> Ranking:
     single = replace(contest, metric=PER_CATEGORY)
     without_data = _errors_without_data(metric, experiment)
     uniform, zero = map(contest.mean, without_data.T) if contest.over_truths else without_data.mean(axis=0).tolist()
-    lowest = contest.mean(contest.errors(contest.leader))
+    total, moved = _total_and_moved(request, rows[0].method) if contest.judged else (None, None)
+    lowest = finite(contest.mean(contest.errors(contest.leader)))
+    infinite = request.metric_values.may_be_infinite(metric)
     beside = [
         *(_baseline("raw", pair, contest) for pair in [(rows[0].protocol, RAW)] if pair in contest.runs.errors),
         Baseline("uniform", None, None, uniform, uniform, uniform, uniform / lowest if lowest else None, None, None),
@@ -211,25 +224,26 @@ def ranking_of(request: Request, table: tuple[Contest, ...]) -> Ranking:
         metric=metric,
         source=request.source,
         recommendations=rows,
-        baselines=tuple(row for row in beside if math.isfinite(row.error)),
+        baselines=tuple(row for row in beside if infinite or math.isfinite(row.error)),
         repetitions=max(len(contest.runs.errors[pair]) for pair in contest.menu),
         detectable_frequency=detectable(request.oracle(rows[0].protocol), request.n),
-        warnings=(*request.warnings, *_left_out(contest)),
+        warnings=(*request.warnings, *_left_out(contest, infinite=infinite)),
         error_without_data=finite(min(uniform, zero)),
         beats_uniform_guess=_beats(contest, rows[0], without_data),
         resolved=not contenders(contest.ranked, contest.ratio).open,
         identify=partial(str, experiment.id),
-        total=_total(request, rows[0].method) if contest.judged else None,
+        total=total,
+        moved=moved,
         leader=contest.leader,
         next_round=ranking_of(request, (later[0],)) if later else None,
         single_categories=best_for_single_categories(metric, rows[0].pair, single.ranked, single.ratio),
     )
 
 
-def _left_out(contest: Contest) -> list[str]:
+def _left_out(contest: Contest, *, infinite: bool) -> list[str]:
     """Return a sentence for each method without a finite error for some protocols."""
     protocols: dict[str, list[str]] = {}
-    runs, sound = contest.runs, set(_sound(contest.metric, contest.runs))
+    runs, sound = contest.runs, set(_sound(contest.metric, contest.runs, infinite))
     for protocol, method in runs.of(contest.metric):
         if (protocol, method) not in sound:
             protocols.setdefault(method, []).append(protocol)
@@ -248,7 +262,7 @@ def _row(standing: Standing, contest: Contest, request: Request) -> Recommendati
     raw = None
     if (protocol, RAW) in runs.errors:  # over the repetitions of the row, so that the two share noise
         raw, mean = contest.mean(contest.errors((protocol, RAW))[: len(errors)]), contest.mean(errors)
-        raw = figures.error * (raw / mean) if mean else raw
+        raw = figures.error * (raw / mean) if 0 < mean < math.inf else raw
 
     def measured(name: str, method: str) -> float | None:
         column = runs.column((protocol, method), name)[: len(errors)]
@@ -302,7 +316,7 @@ def _beats(contest: Contest, first: Recommendation, without_data: NDArray[np.flo
     With several populations, the error is compared with the error without data for the same population.
     """
     errors = contest.errors(first.pair)
-    if not contest.over_truths:
+    if not contest.over_truths or first.error == math.inf:
         return first.error_high < float(without_data.mean(axis=0).min())
     rows = by_population(errors, len(without_data)) ** (1 / contest.power)
     gap = rows[:, None] - without_data[: len(rows)] ** (1 / contest.power)

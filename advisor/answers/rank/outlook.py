@@ -96,7 +96,7 @@ def outlook(ranking: Ranking, stops: Stops | None = None) -> Outlook | None:
     )
     budgets, users = stops or _stops(request)
     points = _predicted(ranking, budgets, users)
-    if points is None:
+    if points is None or request.metric_values.may_be_infinite(ranking.metric):
         return Outlook(ranking, ((here,),), (0, 0), 1.0, covered=False)
     first, second = at = budgets.index(request.epsilon), users.index(request.n)
     predicted = points[first][second].error

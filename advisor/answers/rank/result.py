@@ -263,6 +263,8 @@ class Ranking:
         Whether the top tier is settled: each pair is either outside it or within 5 % of the lowest error.
     total
         Sum of the frequencies of `best`, if there is an estimate and the sum is not 1.
+    moved
+        Distance (l1) between the raw estimate and what `best` makes of it, if there is a raw estimate.
     identify
         Function that returns the `experiment_id`.
     leader
@@ -296,6 +298,7 @@ class Ranking:
     beats_uniform_guess: bool = False
     resolved: bool = True
     total: float | None = None
+    moved: float | None = None
     identify: Callable[[], str] = field(default=str, repr=False)
     leader: tuple[str, str] | None = None
     next_round: Ranking | None = None
@@ -442,7 +445,7 @@ REPETITIONS = 50
 CELLS = 20_000_000  # categories x repetitions
 
 
-def central_rows(metric: str, request: Request, lowest: float) -> tuple[Baseline, ...]:
+def central_rows(metric: str, request: Request, lowest: float | None) -> tuple[Baseline, ...]:
     """Return the row of a trusted server for a metric, if the request has a central guarantee.
 
     lowest: the error of the best pair.

@@ -42,6 +42,8 @@ def worth_it_with(request: Request, metric: str, error: float, without: float) -
     target = float(f"{ENOUGH * without:.3g}")
     if without < LUCK or error <= target or request.plan is not None or request.threat is not None:
         return None
+    if request.metric_values.may_be_infinite(metric):  # no plan reaches what is infinite with some probability
+        return None
     users, users_predicted = _needed(request, metric, error, target, n=True)
     # With a shuffler it is the central budget that a plan is given.
     epsilon, epsilon_predicted = (None, True) if request.central else _needed(request, metric, error, target, n=False)

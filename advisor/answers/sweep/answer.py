@@ -23,7 +23,7 @@ from simulator.benchmark import Experiment, simulate
 from simulator.domain import Domain
 from simulator.foreign import REGISTERED
 from simulator.methods import possible
-from simulator.ranking import Cost, Pair, paired_ratio, preference, win_shares, without_rounding
+from simulator.ranking import Cost, Pair, mean_error, paired_ratio, preference, win_shares, without_rounding
 
 if TYPE_CHECKING:
     pass
@@ -149,7 +149,7 @@ def _pair_error(block: NDArray[np.float64], best: NDArray[np.float64], win_share
 
 
 def _standard_error(block: NDArray[np.float64]) -> float:
-    return _rounded(float(block.std(ddof=1)) / math.sqrt(len(block)))
+    return _rounded(mean_error(block).standard_error)
 
 
 def _winner(errors: Mapping[Pair, NDArray[np.float64]], costs: Mapping[str, Cost]) -> Winner:

@@ -93,6 +93,8 @@ class Cell:
     def words(self, winner: Winner, *, per_protocol: bool = False) -> str:
         """Return the certainty of a winner's method: the methods tied with it, or the margin to the next method."""
         tied = self.tied_with(winner, per_protocol=per_protocol)
+        if winner.error == math.inf:
+            return "infinite error"
         if tied:
             return f"tied: {tied[0]}" if len(tied) == 1 else f"{len(tied)} methods tied"
         others = [

@@ -17,7 +17,7 @@ sd = np.sqrt(observed.covariance.entry(np.clip(estimate, 0, 1)))  # roughly the 
 # {% endif %}
 improved = POSTPROCESSORS["{{ method }}"].apply(observed)
 
-# To simulate many users, draw the tally instead: its cost does not depend on n.
+# To simulate many users, draw the tally instead: by its law, if it has one, at a cost that does not depend on n.
 counts = 1_000 * np.bincount(values, minlength=protocol.k)  # users who hold each value
 drawn = observe(protocol, protocol.sample_tally(counts, rng), domain)
 simulated = POSTPROCESSORS["{{ method }}"].apply(drawn)

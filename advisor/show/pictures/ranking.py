@@ -33,7 +33,10 @@ def ranking_figure(advice: Ranking) -> Figure:
     inside = {(row.protocol, row.method) for row in rows}
     rows += [row for row in advice.baselines if row.kind in NAMES and (row.protocol, row.method) not in inside]
     pairs = [(row.protocol or "", row.method or "") for row in rows]
-    labels = [f"{'  '.join(pair)}{f' ({kinds[pair]})' if pair in kinds else ''}" for pair in pairs]
+    labels = [
+        f"{'  '.join(pair)}{f' ({kinds[pair]})' if pair in kinds else ''}" + ": infinite" * (row.error == math.inf)
+        for pair, row in zip(pairs, rows, strict=True)
+    ]
     request, metric = advice.request, advice.metric
     with picture(6.6, 1.3 + 0.24 * len(labels), grid="x") as (figure, axes):
         for place, (row, pair) in enumerate(zip(rows, pairs, strict=True)):
@@ -46,7 +49,7 @@ def ranking_figure(advice: Ranking) -> Figure:
         axes.set_yticks(range(len(labels)), labels)
         axes.set_ylim(len(labels) - 0.5, -0.5)
         axes.tick_params(axis="y", length=0)
-        reach = max((row.error_high for row in rows), default=1.0)
+        reach = max((row.error_high for row in rows if row.error < math.inf), default=1.0)
         axes.set_xlim(0.0, (1.05 * reach) or 1.0)
         if advice.error_without_data is not None:
             _mark_without_data(axes, advice.error_without_data, advice.guess_without_data)

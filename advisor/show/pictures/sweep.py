@@ -1,4 +1,4 @@
-"""Pictures of a sweep: a map of the winners, and curves of the errors of the best methods."""
+"""Pictures of a sweep: a map of the winners, and curves of the errors of all methods."""
 
 from __future__ import annotations
 
@@ -10,15 +10,26 @@ from typing import TYPE_CHECKING
 
 from advisor.answers.sweep.result import Cell, SweepResult
 from advisor.question.sweep import Place
-from advisor.show.pictures.style import BAND, DASHES, MARKERS, PAPER, QUIET, SERIES, empty, log_axis, settings, tint
+from advisor.show.pictures.style import (
+    BAND,
+    BARS,
+    DASHES,
+    MARKERS,
+    PAPER,
+    QUIET,
+    SERIES,
+    empty,
+    log_axis,
+    settings,
+    tint,
+)
 from advisor.show.sentences import unit_text
-from simulator.foreign import REGISTERED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-METHODS_SHOWN = 7
+COLOURED = len(SERIES)  # methods in one panel that are told apart by their colours
 ON_SHADE = "#101010"  # not the ink of pictures, which is light on a dark page: shades are light on both
 SHADE = 0.45  # opacity of the colour of a cell, so that its words stay readable
 CHARACTER = 0.075  # width of a character of a cell, in inches
@@ -107,64 +118,69 @@ def _colours(sweep: SweepResult) -> dict[str, str]:
 
 
 def curves_figure(sweep: SweepResult) -> Figure:
-    """Return the errors of the best methods, each with its best protocol, along ε for each n (along n for one ε)."""
+    """Return the errors of all methods, each with its best protocol, along ε for each n (along n for one ε).
+
+    More methods than there are colours are drawn in several rows of panels, each with all other methods in grey.
+    """
     question = sweep.question
     along_n = len(question.epsilons) == 1
     panels = list(product(question.sizes, question.epsilons if along_n else question.users))
     methods = _methods(sweep)
-    absent = len(question.methods) - len(methods)
-    left_out = f"; {absent} of {len(question.methods)} are left out" if absent else ""
+    most = math.ceil(len(methods) / math.ceil(len(methods) / COLOURED))
+    infinite = any(error == math.inf for cell in sweep.cells for error in cell.errors.values())
+    groups = [methods[at : at + most] for at in range(0, len(methods), most)]
     across = min(3, len(panels))
     down = math.ceil(len(panels) / across)
     cells = {cell.place: cell for cell in sweep.cells}
     with settings():
-        figure = empty(max(3.0 * across, 4.6) + 0.6, 2.7 * down + 0.9)
-        all_panels = figure.subplots(down, across, squeeze=False, sharey=True).ravel()
-        for axes, (k, fixed) in zip(all_panels, panels, strict=False):
-            places: list[Place] = (
-                [(fixed, n, k) for n in question.users]
-                if along_n
-                else [(epsilon, int(fixed), k) for epsilon in question.epsilons]
+        figure = empty(max(3.0 * across, 4.6) + 0.6, (2.7 * down + 0.9) * len(groups))
+        for part, group in zip(figure.subfigures(len(groups), 1, squeeze=False)[:, 0], groups, strict=True):
+            all_panels = part.subplots(down, across, squeeze=False, sharey=True).ravel()
+            for axes, (k, fixed) in zip(all_panels, panels, strict=False):
+                places: list[Place] = (
+                    [(fixed, n, k) for n in question.users]
+                    if along_n
+                    else [(epsilon, int(fixed), k) for epsilon in question.epsilons]
+                )
+                xs = [place[1] if along_n else place[0] for place in places]
+                series = {method: [_lowest(cells[place], method, math.nan) for place in places] for method in methods}
+                for method in methods:
+                    if method not in group:
+                        axes.plot(xs, series[method], color=BARS, linewidth=0.8)
+                _draw_curves(axes, xs, {method: series[method] for method in group}, powers=along_n)
+                axes.set_title(f"ε = {fixed:g}, k = {k:,}" if along_n else f"n = {fixed:,.0f}, k = {k:,}")
+            for axes in all_panels[len(panels) :]:
+                axes.set_visible(False)
+            for axes in all_panels[max(0, len(panels) - across) : len(panels)]:
+                axes.set_xlabel("users n" if along_n else "privacy budget ε of one report")
+            unit = unit_text(question.metric, question.first.bins)
+            for axes in all_panels[: len(panels) : across]:
+                axes.set_ylabel(f"{question.metric} error ({unit})")
+            part.legend(
+                *all_panels[0].get_legend_handles_labels(),
+                loc="outside lower center",
+                ncols=4 if across < 3 else len(group),
+                fontsize=8,
+                handlelength=2.4,
+                title="method, each with its best protocol"
+                + ("; grey: the other methods" if groups[1:] else "")
+                + ("; infinite errors are not drawn" if infinite else ""),
+                title_fontsize=8,
             )
-            xs = [place[1] if along_n else place[0] for place in places]
-            series = {method: [_lowest(cells[place], method, math.nan) for place in places] for method in methods}
-            _draw_curves(axes, xs, series, powers=along_n)
-            axes.set_title(f"ε = {fixed:g}, k = {k:,}" if along_n else f"n = {fixed:,.0f}, k = {k:,}")
-        for axes in all_panels[len(panels) :]:
-            axes.set_visible(False)
-        for axes in all_panels[max(0, len(panels) - across) : len(panels)]:
-            axes.set_xlabel("users n" if along_n else "privacy budget ε of one report")
-        unit = unit_text(question.metric, question.first.bins)
-        for axes in all_panels[: len(panels) : across]:
-            axes.set_ylabel(f"{question.metric} error ({unit})")
-        figure.legend(
-            *all_panels[0].get_legend_handles_labels(),
-            loc="outside lower center",
-            ncols=4 if across < 3 else len(methods),
-            fontsize=8,
-            handlelength=2.4,
-            title=f"method, each with its best protocol{left_out}",
-            title_fontsize=8,
-        )
         figure.set_label(
             f"{question.metric} error of {', '.join(methods)}, each with its best protocol, against "
-            f"{'users, by budget' if along_n else 'budgets, by number of users'} and k{left_out}"
+            f"{'users, by budget' if along_n else 'budgets, by number of users'} and k"
         )
     return figure
 
 
 def _methods(sweep: SweepResult) -> list[str]:
-    """Return the methods to draw: methods with the lowest errors, and always the caller's and the raw estimate."""
+    """Return the methods, those with the lowest errors first; the raw estimate last."""
 
     def distance(method: str) -> float:
-        ratios = (_lowest(cell, method, math.inf) / max(cell.winner.error, 1e-300) for cell in sweep.cells)
-        return sum(math.log(max(ratio, 1e-300)) for ratio in ratios)
+        return sum(math.log(max(_lowest(cell, method, math.inf), 1e-300)) for cell in sweep.cells)
 
-    methods = sweep.question.methods
-    ranked = sorted((method for method in methods if method != "none"), key=distance)
-    others = [method for method in ranked if method not in REGISTERED]
-    left_out = others[max(1, METHODS_SHOWN - 1 - (len(ranked) - len(others))) :]
-    return [method for method in (*ranked, *({"none"} & {*methods})) if method not in left_out]
+    return sorted(sweep.question.methods, key=lambda method: (method == "none", distance(method)))
 
 
 def _lowest(cell: Cell, method: str, missing: float) -> float:
@@ -194,7 +210,7 @@ def _draw_curves(
     if not powers:
         axes.set_xticks(xs, [f"{x:g}" for x in xs])
         axes.set_xticks([], minor=True)
-    if any(error > 0 for errors in series.values() for error in errors if not math.isnan(error)):
+    if any(0 < error < math.inf for errors in series.values() for error in errors):
         log_axis(axes.yaxis)
     axes.grid(color=BAND, linewidth=0.8)
     axes.set_axisbelow(True)

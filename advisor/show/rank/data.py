@@ -92,6 +92,7 @@ def _ranking_data(ranking: Ranking) -> dict[str, Json]:
         "error_without_data": ranking.error_without_data,
         "resolved": ranking.resolved,
         "total": ranking.total,
+        "moved": ranking.moved,
         "detectable_frequency": ranking.detectable_frequency,
         "defence": None if ranking.defence is None else ranking.defence._asdict(),
         "single_categories": None if single is None else single._asdict(),

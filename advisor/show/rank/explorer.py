@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from advisor.answers.epsilon import meaning
@@ -73,8 +74,8 @@ def _texts(point: Expectation, advice: Ranking) -> tuple[str, ...]:
     compared = "–"
     if without:
         guess = f"{number(without, 3)}, guessing {advice.guess_without_data}"
-        share = f"{100 * point.error / without:.0f} % of the error without any data ({guess})"
-        compared = f"{against_nothing(point.reasons(without))}: {share}"
+        share = f"{100 * point.error / without:.0f} % of" if point.error < math.inf else "infinite beside"
+        compared = f"{against_nothing(point.reasons(without))}: {share} the error without any data ({guess})"
     return (
         error_text(point.error, point.low, point.high, ranges=point.ranges),
         compared,

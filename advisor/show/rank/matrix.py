@@ -1,4 +1,4 @@
-"""All metrics in one table: the error of each pair in each of them, the best of each column marked."""
+"""Errors in one table: pairs by metrics, the best of each column marked; of one metric, protocols by methods."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
+from advisor.answers.rank.assemble import RAW
 from advisor.answers.rank.result import Baseline, Ranking, Recommendation
 from advisor.answers.rank.verdict import USELESS
 from advisor.figures import number
@@ -24,15 +25,17 @@ from advisor.show.model import (
     figure_cell,
     sentences,
 )
-from advisor.show.rank.answer import compromise_sentences, verdict
+from advisor.show.rank.answer import answer_sentences, compromise_sentences, verdict
 from advisor.show.rank.data import rank_data
 from advisor.show.rank.notes import note_sentences, setting_text
 from advisor.show.rank.table import BASELINE_NAMES, best_of_own
 from simulator import METRICS
-from simulator.ranking import Pair
+from simulator.ranking import PRACTICAL_RATIO, Pair
 
 LOWEST, TIED = "*", "="
 MARKS = f"{LOWEST}: lowest error of the column; {TIED}: within 5 % of it, or not separable from it."
+ROW_MARKS = f"{LOWEST}: lowest error of the row; {TIED}: within 5 % of it; –: the method does not go with the protocol."
+WITHOUT, AVERAGE = "without_pp", "average_pp"  # keys beside the names of methods
 
 
 class _Entry(NamedTuple):
@@ -169,3 +172,72 @@ def _records(pairs: tuple[Pair, ...], entries: Matrix) -> Records:
         tiers = {f"{metric}_tier": entry and entry.tier for metric, entry in row_entries.items()}
         rows.append({"protocol": protocol, "method": method, **errors, **tiers})
     return Records.of(rows, ("protocol", "method", *entries, *(f"{metric}_tier" for metric in entries)))
+
+
+class _ProtocolErrors(NamedTuple):
+    """The errors of a protocol, by column: without post-processing, on average with it, and with each method."""
+
+    protocol: str
+    errors: dict[str, float]
+
+    @property
+    def lowest(self) -> float:
+        return min(self.errors.values())
+
+    def marked(self, mark: str) -> list[str]:
+        """Return the columns of the lowest error, or of others within 5 % of it; the average does not compete."""
+        low, high = self.lowest, self.lowest * PRACTICAL_RATIO
+        near = {name: error for name, error in self.errors.items() if name != AVERAGE and error <= high}
+        return [name for name, error in near.items() if (error == low) == (mark == LOWEST)]
+
+
+def protocols_document(ranking: Ranking) -> Document:
+    """Return the errors of one metric as papers tabulate them: a row for each protocol, a column for each method."""
+    names = dict.fromkeys(row.protocol for row in ranking.recommendations)
+    rows = sorted((_errors_of(name, ranking) for name in names), key=lambda row: row.lowest)
+    methods = dict.fromkeys(row.method for row in ranking.recommendations if row.method != RAW)
+    figures = (WITHOUT, AVERAGE, *methods)
+    columns = (
+        Column("protocol", text=True),
+        Column("without PP", "error of the raw estimate, without post-processing"),
+        Column("average PP", "mean of the errors with each method of the row"),
+        *(Column(method, drop=place) for place, method in enumerate(methods)),
+    )
+    title = f"Error of each protocol with each method: {METRICS[ranking.metric].title} ({METRICS[ranking.metric].unit})"
+    flat = [{"protocol": row.protocol, **{name: row.errors.get(name) for name in figures}} for row in rows]
+    return Document(
+        title=title,
+        verdict=verdict(ranking),
+        parts=(
+            *sentences(ranking.warnings, Role.WARNING),
+            *answer_sentences(ranking),
+            Table(columns, tuple(_protocol_row(row, figures) for row in rows), title, noun="protocols", cut=False),
+            Sentence(ROW_MARKS, Role.NOTE),
+            *note_sentences(ranking),
+        ),
+        data={
+            **rank_data((ranking,)),
+            "by_protocol": [{**row._asdict(), "lowest": row.marked(LOWEST), "tied": row.marked(TIED)} for row in rows],
+        },
+        records=Records.of(flat, ("protocol", *figures)),
+        value="\n".join(f"{row.protocol} {row.marked(LOWEST)[0].replace(WITHOUT, RAW)}" for row in rows),
+        setting=setting_text(ranking.request),
+    )
+
+
+def _errors_of(protocol: str, ranking: Ranking) -> _ProtocolErrors:
+    rows = [row for row in ranking.recommendations if row.protocol == protocol]
+    errors = {row.method: row.error for row in rows}
+    raw = errors.pop(RAW, rows[0].error_without_postprocessing)
+    average = {AVERAGE: sum(errors.values()) / len(errors)} if errors else {}
+    return _ProtocolErrors(protocol, {**({} if raw is None else {WITHOUT: raw}), **average, **errors})
+
+
+def _protocol_row(row: _ProtocolErrors, figures: tuple[str, ...]) -> Row:
+    marks = {name: mark for mark in (LOWEST, TIED) for name in row.marked(mark)}
+    cells = (
+        (f"{number(row.errors[name])} {marks.get(name, ' ')}", row.errors[name]) if name in row.errors else "–"
+        for name in figures
+    )
+    tones = (Tone.GOOD if marks.get(name) == LOWEST else Tone.PLAIN for name in ("", *figures))
+    return Row.of((row.protocol, *cells), tones=tuple(tones))

@@ -124,7 +124,7 @@ def _detection_sentences(ranking: Ranking) -> list[str]:
 
 
 def detail_sentences(ranking: Ranking) -> list[str]:
-    """Return further notes on a ranking that is worth it: the users it saves, and a pair for single categories."""
+    """Return further notes on a ranking: the users it saves, what it moves, and the detectable frequency of one."""
     best, n, worth = ranking.best, ranking.request.n, ranking.best.equivalent_users
     lines = []
     if worth is not None and best.method != "none" and ranking.verdict != USELESS and ranking.metric in SQUARED:
@@ -134,6 +134,12 @@ def detail_sentences(ranking: Ranking) -> list[str]:
             "squared error."
             if ratio >= 1
             else f"This post-processing raises the mean squared error: {same} users would do as well without it."
+        )
+    if ranking.moved:
+        share = ranking.moved / ranking.request.k
+        lines.append(
+            f"Post-processing moves the raw estimate by {number(ranking.moved, 3)} in all (l1 distance), that is by "
+            f"{users(share * n)} of {n:,} users a category ({points(share)})."
         )
     protocol = ranking.request.oracle(best.protocol)
     if protocol.linear is not None and (single := smallest_detectable(protocol, n, 1)) <= 1:

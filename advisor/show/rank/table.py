@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from functools import partial
 
@@ -105,7 +106,7 @@ def _interval(row: Recommendation | Baseline) -> Cell:
 
 def _versus_raw(row: Recommendation) -> Cell:
     raw = row.error_without_postprocessing
-    return "–" if raw is None else (change(row.error, raw), row.error / raw if raw else None)
+    return "–" if raw is None else (change(row.error, raw), row.error / raw if 0 < raw < math.inf else None)
 
 
 def _fields(ranking: Ranking) -> list[Field]:

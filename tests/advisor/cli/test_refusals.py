@@ -56,7 +56,7 @@ BAD_OPTIONS = [
     (["-m", "kl:0.1,js:0.2"], "metric js:0.2 comes after the setting 0.1: give one of the two"),
     (["-m", "topk:x"], "topk must be a whole number of at least 1"),
     (["-m", "set:1"], "above 0 and below 1"),
-    (["-m", "kl:0"], "above 0 and below 1"),
+    (["-m", "kl:1"], "of at least 0 and below 1"),
     (["--skew", "1"], "--skew is for a question without a sample"),
     (["--why"], "--why explains a predicted answer"),
     (["--other"], "--keep-top"),

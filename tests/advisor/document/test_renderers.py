@@ -15,7 +15,7 @@ import pytest
 import scipy
 from rich.console import Console
 
-from advisor.show.data import SCHEMA_VERSION, csv_text, error_json, json_text, markdown, plain_text
+from advisor.show.data import SCHEMA_VERSION, csv_text, error_json, json_text, latex, markdown, plain_text
 from advisor.show.model import (
     Code,
     Column,
@@ -84,6 +84,7 @@ SHOWN = {
     "terminal": lambda view: on_terminal(200, view),
     "plain": lambda view: plain_text(DOCUMENT, view),
     "markdown": lambda view: markdown(DOCUMENT, view),
+    "latex": lambda view: latex(DOCUMENT, view),
     "notebook": lambda view: fragment_html(DOCUMENT, view),
 }
 
@@ -191,6 +192,36 @@ def test_markdown_escapes_pipes_and_shows_what_is_good() -> None:
     assert "```\nx = {'a': 1}\nprint(x)\n```" in text
 
 
+# What a reader of LaTeX makes of the commands of a cell; every other mark of its own would be an error.
+COMMANDS = {
+    **{f"\\{mark}": mark for mark in "%_&#${}"},
+    **{r"\textbackslash{}": "\\", r"\textasciitilde{}": "~", r"\textasciicircum{}": "^", "{[}": "[", "--": "–"},
+    **{"$<$": "<", "$>$": ">", "$|$": "|", r"$\pm$": "±", r"$\varepsilon$": "ε", "$^2$": "²", "$-$": "−"},
+}
+
+
+def read_cell(cell: str) -> str:
+    """Return what LaTeX prints for a cell."""
+    found = re.fullmatch(r"\\textbf\{(.*)\}", cell)
+    bold, cell = found is not None, found[1] if found else cell
+    words = "|".join(map(re.escape, sorted(COMMANDS, key=len, reverse=True)))
+    assert not set(re.sub(words, "", cell)) & set("\\{}$&#%_^~[<>|"), cell
+    return ("**" if bold else "") + re.sub(words, lambda found: COMMANDS[found[0]], cell)
+
+
+def test_latex_is_a_table_of_booktabs_whose_cells_read_as_they_are() -> None:
+    marks = ("[50 %_&#$] {a} \\x ~ ^ <|>", "0.1 ± 2", "– ε² −3")
+    columns = (Column("a_b", text=True), Column("100 %"), Column("−"))
+    table = Table(columns, (Row(marks), Row(("x", "1 *", ""), tones=(Tone.PLAIN, Tone.GOOD, Tone.PLAIN))), title="50 %")
+    lines = latex(replace(DOCUMENT, parts=(table,)), View(quiet=True)).splitlines()
+    assert lines[:4] == [r"% needs \usepackage{booktabs}", f"% Use {NASTY}.", "% 50 %", r"\begin{tabular}{lrr}"]
+    assert (lines[4], lines[6], *lines[-2:]) == (r"\toprule", r"\midrule", r"\bottomrule", r"\end{tabular}")
+    rows = [lines[5], *lines[7:-2]]
+    assert all(row.endswith(r" \\") for row in rows)
+    read = [tuple(map(read_cell, re.split(r"(?<!\\) ?& ?", row[:-3]))) for row in rows]
+    assert read == [("a_b", "100 %", "−"), marks, ("x", "**1 *", "")]
+
+
 def test_csv_has_the_records_and_json_the_data_behind_what_every_answer_has() -> None:
     rows = list(csv.DictReader(io.StringIO(csv_text(DOCUMENT))))
     assert rows[0] == {"name": NASTY, "error": "0.125", "bits": "3"}
@@ -275,6 +306,7 @@ RENDERERS = {
     "terminal": lambda document: on_terminal(300, WIDE, document),
     "plain": lambda document: plain_text(document, WIDE),
     "markdown": lambda document: markdown(document, WIDE),
+    "latex": lambda document: latex(document, WIDE),
     "csv": csv_text,
     "json": json_text,
     "page": page_html,

@@ -1,0 +1,173 @@
+"""Protocols of two functions, against the members of the table that have a law."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+
+from advisor import advise
+from simulator import PROTOCOLS, rng_for, user_protocol
+from simulator.conformance import ConformanceError, check_protocol
+from simulator.foreign import ForeignError, PluginWarning
+from simulator.protocols import functions
+from tests.advisor.conftest import Run
+from tests.cells import over
+
+EXAMPLE = "examples/two_functions.py:Flip"
+USERS = 100_000
+
+
+class Flip:
+    def perturb(self, values, k, epsilon, rng):
+        kept = rng.random(len(values)) < math.expm1(epsilon) / (math.expm1(epsilon) + k)
+        return np.where(kept, values, rng.integers(0, k, size=len(values)))
+
+    def estimate(self, reports, k, epsilon):
+        kept = math.expm1(epsilon) / (math.expm1(epsilon) + k)
+        return (np.bincount(reports, minlength=k) / len(reports) - (1 - kept) / k) / kept
+
+
+class Bits:
+    def perturb(self, values, k, epsilon, rng):
+        own = np.arange(k) == values[:, None]
+        return rng.random((len(values), k)) < np.where(own, 0.5, 1 / (math.exp(epsilon) + 1))
+
+    def estimate(self, reports, k, epsilon):
+        q = 1 / (math.exp(epsilon) + 1)
+        return (reports.mean(axis=0) - q) / (0.5 - q)
+
+
+class Cells:
+    def perturb(self, values, k, epsilon, rng):
+        return rng.laplace(scale=2 / epsilon, size=(len(values), k)) + (np.arange(k) == values[:, None])
+
+    def estimate(self, reports, k, epsilon):
+        return reports.mean(axis=0)
+
+
+SAME = {"grr": Flip, "oue": Bits, "she": Cells}
+
+
+def made(kind, key="own"):
+    return user_protocol(kind().perturb, kind().estimate, key)
+
+
+@over([("grr", (5, 1.0))], slow=[*product(SAME, [(5, 0.5), (30, 2.0)])])
+def test_the_measured_noise_and_size_are_those_of_the_protocol_with_a_law(name, setting):
+    k, _ = setting
+    exact, own = PROTOCOLS[name](*setting), made(SAME[name])(*setting)
+    noise, measured = exact.noise(USERS), own.noise(USERS)
+    assert (measured.sums_to_one, own.report_bits) == (exact.sums_to_one, exact.report_bits)
+    for frequency, p in ((0.0, exact.q), (1.0, exact.p)):
+        # Of a variance measured in groups of 50 users; the excess kurtosis of one user's 0 or 1, or of Laplace noise.
+        excess = 3 if p is None else (1 - 6 * p * (1 - p)) / (p * (1 - p))
+        standard_error = ((2 + excess / functions.USERS) / functions.BATCHES) ** 0.5
+        ratio = float(measured.entry(np.array(frequency)) / noise.entry(np.array(frequency)))
+        assert abs(ratio - 1) < 5 * standard_error < 0.25
+    assert exact.attack_success <= own.attack_success + 1e-12
+    for shares in (np.full(k, 1 / k), np.arange(1, k + 1) / np.arange(1, k + 1).sum()):
+        assert exact.informed_guess(shares) <= own.informed_guess(shares) + 1e-12
+
+
+@pytest.mark.usefixtures("own_members")
+def test_two_functions_rank_like_the_member_that_they_are():
+    counts = np.array([50, 20, 10, 8, 5, 4, 2, 1]) * 100
+    menu = {"protocol": [EXAMPLE, "grr"], "method": ["none", "norm_sub", "eb_ns"]}
+    advice = advise(1.0, sample_counts=counts, repetitions=30, max_repetitions=30, **menu)
+    rows = {row.pair: row for row in advice.recommendations}
+    assert len(rows) == 6
+    for method in menu["method"]:
+        own, exact = rows["flip", method], rows["grr", method]
+        assert abs(own.error - exact.error) < 4.5 * math.hypot(own.standard_error, exact.standard_error)
+    assert any("flip: its noise is measured on simulated reports" in text for text in advice.request.assumptions)
+
+
+class Scaled(Flip):
+    def estimate(self, reports, k, epsilon):
+        return 1.02 * super().estimate(reports, k, epsilon)
+
+
+class Shifted(Flip):
+    def estimate(self, reports, k, epsilon):
+        return super().estimate(reports, k, epsilon) + 0.02 * (np.arange(k) == 0) - 0.02 * (np.arange(k) == k - 1)
+
+
+class Clipped(Flip):
+    def estimate(self, reports, k, epsilon):
+        return np.maximum(super().estimate(reports, k, epsilon), 0)
+
+
+class Unseeded(Flip):
+    def perturb(self, values, k, epsilon, rng):
+        return super().perturb(values, k, epsilon, np.random.default_rng())
+
+
+class Longer(Flip):
+    def estimate(self, reports, k, epsilon):
+        return super().estimate(reports, k + 1, epsilon)
+
+
+WRONG = {
+    Scaled: "must be unbiased",
+    Shifted: "must be unbiased",
+    Clipped: "estimate must be a mean over the reports",
+    Unseeded: "must draw from the generator it is given",
+    Longer: "estimate must return k = 2 numbers, got shape (3,)",
+}
+
+
+@over([Shifted, Clipped], slow=[Scaled, Unseeded, Longer])
+def test_the_checks_find_what_is_wrong(kind):
+    with pytest.raises(ConformanceError) as refusal:
+        check_protocol(made(kind))
+    assert WRONG[kind] in str(refusal.value)
+
+
+@pytest.mark.slow
+@over(SAME.values())
+def test_the_checks_pass_what_is_right(kind):
+    for seed in range(3):
+        check_protocol(made(kind), seed=seed)
+
+
+def test_users_are_simulated_in_blocks_up_to_a_limit(monkeypatch):
+    own, rng = made(Flip, "slow_one")(6, 1.0), rng_for(0, "tests", "users")
+    with pytest.raises(ForeignError, match=r"at most 10,000,000 \(--n\), got 12,000,000; a FrequencyOracle with a law"):
+        own.sample_support(np.full(6, 2_000_000), rng)
+    monkeypatch.setattr(functions, "SLOW", 59)
+    with pytest.warns(PluginWarning, match="slow_one is slow: each of 10 users is simulated"):
+        drawn = own.sample_support(np.array([[5, 5, 0, 0, 0, 0]] * 3), rng)
+    own.sample_support(np.array([5, 5, 0, 0, 0, 0]), rng)  # warned of once
+    assert drawn.sum(axis=1) == pytest.approx([10, 10, 10])
+
+
+QUESTIONS = {
+    "audit --eps 1 --k 10": "attack guess is not known on reports of flip",
+    "fakes --eps 1 --threat 0.05 SAMPLE": "bounds what one report may claim, and flip does not",
+    "code --eps 1 --k 4 --method none --to out.client": "there is no code of flip",
+    "rounds --eps 1 --eps-forever 2 --rounds 3 --k 8": "got flip",
+    "reports SAMPLE --eps 1 --k 4": "reports of flip cannot be read from a file",
+    "--eps 1 --k 4": "Flip cannot be predicted, only simulated",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("own_members")
+@over(QUESTIONS)
+def test_what_needs_more_than_two_functions_is_refused_by_name(words, *, run: Run, states: str):
+    code, _, err = run(*words.replace("SAMPLE", states).split(), "-p", EXAMPLE)
+    assert code == 2
+    (line,) = [line for line in err.splitlines() if "error" in line]
+    assert QUESTIONS[words] in line
+
+
+@pytest.mark.usefixtures("own_members")
+def test_a_class_without_the_two_methods_is_told_which(run: Run, states: str, tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text("class Empty:\n    perturb = 1\n", encoding="utf-8")
+    code, _, err = run("--eps", "1", states, "-p", f"{path}:Empty")
+    assert code == 2
+    assert "a class of two methods: perturb(self, values, k, epsilon, rng) and estimate(self, reports" in err
