@@ -48,6 +48,7 @@ def _folded(text: str) -> str:
 
 
 ENVIRONMENT = environment(__package__)
+CODE = environment(__package__, "# ")
 ENVIRONMENT.filters["folded"] = _folded
 
 
@@ -66,9 +67,11 @@ def files_of(collection: CodedCollection) -> dict[str, str]:
     values = {
         "collection": collection,
         "method": POSTPROCESSORS[collection.method],
+        "places": collection.cells and collection.cells.places,
+        "unit": collection.cells and collection.cells.unit,
         "options": options_of(collection),
         "labels": "range(K)" if labels is None else json.dumps(labels, ensure_ascii=False, indent=4),
-        "answer": json.dumps(collection.k - 1 if labels is None else labels[-1], ensure_ascii=False),
+        "answer": json.dumps(_answer(collection), ensure_ascii=False),
         "factor": _rounded_up(math.exp(collection.epsilon)),
         "guess": percent(1 / (1 + math.exp(-collection.epsilon))),
         "spent": spent(parameters),
@@ -77,16 +80,26 @@ def files_of(collection: CodedCollection) -> dict[str, str]:
         "audit": audit_command(collection),
         "calls": f"{2 * CLIENT_TRIALS:,}",
     }
-    files = {name: ENVIRONMENT.get_template(name).render(values) for name in FRAMES}
+    files = {name: (CODE if name == "server.py" else ENVIRONMENT).get_template(name).render(values) for name in FRAMES}
     files |= {name: client_file(collection, name) for name in ("client.py", "client.mjs")}
     files["test_vectors.json"] = vectors(collection)
     return {name: files[name] for name in MEANINGS}
 
 
+def _answer(collection: CodedCollection) -> object:
+    """Return an answer that a client takes."""
+    if collection.cells is not None and collection.cells.centre:
+        return list(collection.cells.centre)
+    return collection.k - 1 if collection.labels is None else collection.labels[-1]
+
+
 def audit_command(collection: CodedCollection) -> str:
     """Return the command that audits the client."""
     hashing = "" if collection.hash == DEFAULT_HASH else f" --hash {collection.hash}"
-    setting = f"{collection.protocol}{hashing} --eps {collection.parameters.epsilon} --k {collection.k}"
+    setting = f"{collection.read_as}{hashing} --eps {collection.parameters.epsilon} --k {collection.k}"
+    if collection.cells is not None:  # cells of a row, about as far apart as the budget is promised
+        places = collection.cells.places
+        setting += f" --values 0,{min(int((collection.cells.radius or 1) / places.width), places.columns - 1)}"
     return f"ldp-advise audit --target client.py:audited --reports {setting}"
 
 
@@ -99,7 +112,7 @@ def spent(parameters: Parameters) -> str:
 
 
 def _spends_less(parameters: Parameters) -> bool:
-    return float(parameters.exact_epsilon) < NOTABLY * parameters.protocol.epsilon
+    return float(parameters.exact_epsilon) < NOTABLY * parameters.budget
 
 
 def _rounded_up(number: float) -> str:
