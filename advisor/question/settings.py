@@ -15,7 +15,7 @@ from advisor.inputs.places import parse_grid
 from advisor.members import FORM, as_named, member_of_python
 from advisor.names import beside_files, resolve, resolve_all, squash
 from advisor.question.metric_settings import MetricSettings, metric_with_setting
-from advisor.question.option import Settings, like, option
+from advisor.question.option import Settings, like, option, refuse
 from simulator import POSTPROCESSORS
 from simulator.channels import PLANAR, Channel
 from simulator.foreign import REGISTERED
@@ -312,14 +312,18 @@ class Cells(Settings):
         return Places(*parse_grid(self.grid or ""), self.distance or "euclidean", side, side)
 
     @property
-    def unit(self) -> str:
-        """The unit of distances."""
-        return "cells" if self.cell_km is None else "km"
+    def within(self) -> str:
+        """The radius with its unit."""
+        return f"{self.radius:g} {'km' if self.cell_km else 'cell' if self.radius == 1 else 'cells'}"
 
     @property
     def promise(self) -> str:
         """Where the budget is promised, in words."""
-        return f"for places at most {self.radius:g} {self.unit} apart, on {self.grid} cells"
+        return f"for places at most {self.within} apart, on {self.grid} cells"
+
+    def refuse_for(self, protocol: str) -> None:
+        """Raise InputError if anything was given for a protocol that is not for places."""
+        refuse(self.given(), f"belongs to {' and '.join(PLANAR)}, not to {protocol}; leave it out")
 
     def missing(self) -> tuple[tuple[str, object, str], ...]:
         """Return what a mechanism for places needs, see `advisor.question.option.require`."""

@@ -91,21 +91,6 @@ PLANAR: dict[str, Callable[[Places, float], Channel]] = {
 }
 
 
-def finite_precision(epsilon: float, reach: float, precision: float, step: float = 1.0) -> float:
-    """Return what planar Laplace noise spends per unit of distance if its polar coordinates have finite precision.
-
-    Andrés et al., CCS 2013, Section 5: of what is reported on a grid of this step, and within this reach.
-
-    epsilon: of the noise as it is drawn.
-    precision: relative precision of the angle and the distance, such as 2^-53.
-
-    >>> finite_precision(1.0, 100.0, 2.0**-53) - 1 < 1e-12 < finite_precision(1.0, 100.0, 2.0**-24) - 1
-    True
-    """
-    points, spread = step / (reach * precision), 2 * math.exp(epsilon * step)  # points: angles in a cell that far away
-    return epsilon + math.log1p(2 * spread / (points - spread)) / step if points > spread else math.inf
-
-
 def _product(rows: FloatArray, columns: FloatArray) -> FloatArray:
     """Return the channel of row and column perturbed independently."""
     return np.asarray(np.kron(rows, columns), dtype=np.float64)

@@ -198,7 +198,7 @@ def test_code_of_places_refuses_what_cannot_be(run: Run, tmp_path: Path, monkeyp
         "centre needs cell-km": (*earth, "--centre", "48,2"),
         "centre must be latitude and longitude": (*earth, "--centre", "48", "--cell-km", "1"),
         "the grid reaches over a pole": (*earth[:4], "--centre", "89,2", "--cell-km", "80", "--radius", "80"),
-        "give at least 3, or smaller cells": (*earth, "--cell-km", "3"),
+        "--radius must be at least the side of a cell, 3, got 2": (*earth, "--cell-km", "3"),
         "noise spreads over": ("-p", "planar_geometric", "--grid", "9x9", "--radius", "1e6"),
         "code takes one --protocol": ("-p", "planar_laplace,planar_geometric", "--grid", "9x9", "--radius", "2"),
     }
@@ -212,3 +212,21 @@ def test_code_of_places_refuses_what_cannot_be(run: Run, tmp_path: Path, monkeyp
     with pytest.raises(InputError, match="too much for cells of this size"):
         made("planar_laplace", Cells(grid="4x5", radius=1.0), 50.0).parameters  # noqa: B018 - worked out when asked for
     assert not (tmp_path / "new").exists()
+
+
+@over(PLANAR)
+def test_mechanisms_are_explained_with_what_their_matrix_leaks(key, *, run: Run) -> None:
+    words = ("--eps", "1.3", "--grid", "4x5", "--radius", "2")
+    explained = json.loads(run("explain", key, *words, "--format", "json")[1])
+    assert explained["client"] == client_file(made(key))
+    channel = GRID.channel(key, 1.3)
+    assert explained["promises"] == [
+        "ε = 1.3 for places at most 2 cells apart, on 4x5 cells, and in proportion to the distance for any two",
+        f"its matrix leaks {epsilon_per_unit(channel, GRID.places):.6g} per unit and {channel.epsilon:.6g} between any "
+        "two cells at most",
+    ]
+    names: dict[str, object] = {}
+    exec(compile(explained["python"], "script", "exec"), names)  # noqa: S102 - what is tested is that it runs
+    np.testing.assert_array_equal(names["protocol"].matrix, channel.matrix)  # type: ignore[attr-defined]
+    assert "@inproceedings" in run("explain", key, "--bibtex")[1]
+    assert run("explain", key, "--k", "20")[0] == run("explain", "grr", *words[2:])[0] == 2

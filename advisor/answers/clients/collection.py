@@ -110,6 +110,11 @@ class CodedCollection:
         return ORDERED if self.cells is None else Domain(ground=self.cells.places)
 
     @property
+    def centre(self) -> tuple[float, float] | None:
+        """Latitude and longitude of the middle of the grid, where answers are degrees."""
+        return None if self.cells is None else self.cells.centre
+
+    @property
     def read_as(self) -> str:
         """The protocol by which its lines are read: a cell is a value, as of randomised response."""
         return self.protocol if self.cells is None else "grr"
@@ -141,7 +146,7 @@ def client_file(collection: CodedCollection, name: str = "client.py") -> str:
         collection=collection,
         protocol=collection.protocol,
         labels=collection.labels,
-        centre=collection.cells and collection.cells.centre,
+        centre=collection.centre,
         ground=collection.cells and collection.cells.places.ground,
         hash=collection.hash,
         field="power_field" if any(each.name == "POWERS" for each in constants) else "prime_field",

@@ -110,19 +110,9 @@ class Parameters:
     within: float | None = None  # the given budget, where it is promised within a radius only
 
     @property
-    def rounded(self) -> bool:
-        """Whether noise is drawn in double precision."""
-        return any(isinstance(each.value, float) and each.name == "RATE" for each in self.constants)
-
-    @property
-    def budget(self) -> float:
-        """The given budget as a number."""
-        return self.protocol.epsilon if self.within is None else self.within
-
-    @property
     def epsilon(self) -> str:
         """The given budget."""
-        return repr(float(self.budget)).removesuffix(".0")
+        return repr(float(self.within or self.protocol.epsilon)).removesuffix(".0")
 
     def whole(self, name: str) -> int:
         """Return a constant that is a single number."""
@@ -135,7 +125,7 @@ class Parameters:
     def kept(self) -> bool:
         """Whether the exact ratio is at most e^epsilon, compared as fractions."""
         if self.ratio is None:
-            return self.exponent is not None and self.exponent <= exact(self.budget)
+            return self.exponent is not None and self.exponent <= Fraction(self.epsilon)
         return self.ratio <= exp_below(exact(self.protocol.epsilon))
 
     @property

@@ -26,10 +26,7 @@ def planar_parameters(key: str, epsilon: float, cells: Cells) -> Parameters:
     channel, places = cells.channel(key, epsilon), cells.places
     radius = exact(cells.radius or 1.0) / exact(places.width)
     if radius < 1:
-        raise InputError(
-            f"--radius is {float(radius):g} cells, and --eps would be exceeded between neighbours: give at least "
-            f"{places.width:g}, or smaller cells"
-        )
+        raise InputError(f"--radius must be at least the side of a cell, {places.width:g}, got {cells.radius:g}")
     constants = (
         Constant("ROWS", places.rows, "rows of cells"),
         Constant("COLUMNS", places.columns, "columns of cells"),

@@ -64,14 +64,14 @@ class Deployed:
 def files_of(collection: CodedCollection) -> dict[str, str]:
     """Return the files of a deployment by name."""
     parameters, labels = collection.parameters, collection.labels
+    answer = collection.k - 1 if labels is None else labels[-1]
     values = {
         "collection": collection,
         "method": POSTPROCESSORS[collection.method],
         "places": collection.cells and collection.cells.places,
-        "unit": collection.cells and collection.cells.unit,
         "options": options_of(collection),
         "labels": "range(K)" if labels is None else json.dumps(labels, ensure_ascii=False, indent=4),
-        "answer": json.dumps(_answer(collection), ensure_ascii=False),
+        "answer": json.dumps(collection.centre or answer, ensure_ascii=False),
         "factor": _rounded_up(math.exp(collection.epsilon)),
         "guess": percent(1 / (1 + math.exp(-collection.epsilon))),
         "spent": spent(parameters),
@@ -84,13 +84,6 @@ def files_of(collection: CodedCollection) -> dict[str, str]:
     files |= {name: client_file(collection, name) for name in ("client.py", "client.mjs")}
     files["test_vectors.json"] = vectors(collection)
     return {name: files[name] for name in MEANINGS}
-
-
-def _answer(collection: CodedCollection) -> object:
-    """Return an answer that a client takes."""
-    if collection.cells is not None and collection.cells.centre:
-        return list(collection.cells.centre)
-    return collection.k - 1 if collection.labels is None else collection.labels[-1]
 
 
 def audit_command(collection: CodedCollection) -> str:
@@ -112,7 +105,7 @@ def spent(parameters: Parameters) -> str:
 
 
 def _spends_less(parameters: Parameters) -> bool:
-    return float(parameters.exact_epsilon) < NOTABLY * parameters.budget
+    return float(parameters.exact_epsilon) < NOTABLY * float(parameters.epsilon)
 
 
 def _rounded_up(number: float) -> str:

@@ -15,7 +15,6 @@ from advisor.inputs.numbers import MOST_LABELS
 from advisor.names import resolve
 from advisor.question.option import Settings, like, option, refuse, require
 from advisor.question.settings import AnyProtocol, Categories, Cells, Menu, Terms, mechanism, require_one
-from simulator.channels import PLANAR
 from simulator.hashing import DEFAULT_HASH, HASHES
 
 
@@ -84,7 +83,7 @@ class Wanted:
             labels = self.deployment.given("labels") if self.cells.centre else ()
             refuse(labels, "does not go with --centre: answers are latitude and longitude")
         elif protocol is not None:
-            refuse(self.cells.given(), f"belongs to {' and '.join(PLANAR)}, not to {protocol}; leave it out")
+            self.cells.refuse_for(protocol)
         require(
             ("--protocol", protocol, "what devices report with, for example --protocol olh"),
             ("--method", method, "the post-processing method, for example --method norm_sub, or none"),

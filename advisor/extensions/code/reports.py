@@ -98,7 +98,7 @@ def vectors(collection: CodedCollection) -> str:
         seed = len(vector_rows)
         value = seed * (k - 1) // (VECTORS - 1) if k > VECTORS else seed % k
         answer = value if labels is None else labels[value]
-        if collection.cells is not None and collection.cells.centre:
+        if collection.centre:
             answer = device.degrees_of(value)
         report = device.report(answer, check.known_bytes(seed))
         vector_rows.append({"seed": seed, "answer": answer, "report": report})

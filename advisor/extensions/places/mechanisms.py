@@ -16,12 +16,11 @@ from advisor.extensions.places.reading import PlacesRequest
 from advisor.question.constraints import removals_of
 from advisor.question.request import Removal, removal_sentences
 from simulator import POSTPROCESSORS, PROTOCOLS, channels
-from simulator.channels import PLANAR, Channel, SingularChannelError, Update
+from simulator.channels import MOST_MEASURED, PLANAR, Channel, SingularChannelError, Update
 from simulator.methods import possible
 from simulator.protocols.protocol import Protocol
 
 LEAK_SLACK = 1e-9  # relative: rounding of logarithms
-MOST_MEASURED = 1500  # cells up to which the leakage by distance takes seconds, not minutes
 
 
 class Leakage(NamedTuple):

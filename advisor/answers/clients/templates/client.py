@@ -7,9 +7,8 @@ Written by ldp-advise.
 
 # {% if protocol == "planar_laplace" %}
 import math
-
-# {% endif %}
-import secrets
+import secrets  # {%- else %}
+import secrets  # {%- endif +%}
 
 {{constants}}
 

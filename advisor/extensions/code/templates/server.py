@@ -12,19 +12,12 @@ import pathlib
 import sys
 
 from advisor.extensions.code.reports import counted
-
-# {% if places %}
-from simulator import POSTPROCESSORS
+from simulator import POSTPROCESSORS, PROTOCOLS  # {%- if places +%}
 from simulator.channels import PLANAR
-from simulator.domain import Domain
-from simulator.methods import observe
-from simulator.places import Places
-
-# {% else %}
-from simulator import POSTPROCESSORS, PROTOCOLS
-from simulator.domain import ORDERED
-from simulator.methods import observe
-# {% endif %}
+from simulator.domain import Domain  # {%- else +%}
+from simulator.domain import ORDERED  # {%- endif +%}
+from simulator.methods import observe  # {%- if places +%}
+from simulator.places import Places  # {%- endif +%}
 
 PROTOCOL, METHOD = "{{ collection.protocol }}", "{{ collection.method }}"
 K, EPSILON = {{collection.k}}, {{collection.epsilon}}
