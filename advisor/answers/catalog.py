@@ -18,7 +18,7 @@ from advisor.question.option import refuse
 from advisor.question.settings import Cells, mechanism
 from knowledge.cards import Card, cards
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, Metric, PostProcessor
-from simulator.channels import MOST_MEASURED, PLANAR, epsilon_per_unit
+from simulator.channels import PLANAR
 from simulator.methods.processor import OF_DOMAIN
 from simulator.protocols import StandardProtocol
 
@@ -137,7 +137,6 @@ def _of_places(key: str, epsilon: float, cells: Cells) -> Explanation:
     """Return the explanation of a mechanism for places; what its matrix leaks is worked out on these cells."""
     cells = replace(cells, grid=cells.grid or GRID, radius=cells.radius or 1.0)
     places, channel = cells.places, cells.channel(key, epsilon)
-    rate = f" {epsilon_per_unit(channel, places):.6g} per unit and" if places.k <= MOST_MEASURED else ""
     return Explanation(
         name=key,
         kind="protocol",
@@ -146,7 +145,7 @@ def _of_places(key: str, epsilon: float, cells: Cells) -> Explanation:
         **asdict(cards()[key]),
         promises=(
             f"ε = {epsilon:g} {cells.promise}, and in proportion to the distance for any two",
-            f"its matrix leaks{rate} {channel.epsilon:.6g} between any two cells at most",
+            cells.leakage(channel),
         ),
         reference=channel.reference,
         python=usage_on(cells, key, epsilon),

@@ -17,7 +17,7 @@ from advisor.names import beside_files, resolve, resolve_all, squash
 from advisor.question.metric_settings import MetricSettings, metric_with_setting
 from advisor.question.option import Settings, like, option, refuse
 from simulator import POSTPROCESSORS
-from simulator.channels import PLANAR, Channel
+from simulator.channels import MOST_MEASURED, PLANAR, Channel, epsilon_per_unit
 from simulator.foreign import REGISTERED
 from simulator.methods.summaries import SUMMARIES
 from simulator.places import GROUNDS, Places
@@ -297,11 +297,6 @@ class Cells(Settings):
         help="middle of the grid in degrees: clients then take latitude and longitude",
     )
 
-    def check(self) -> None:
-        """Raise InputError for a centre without the size of a cell."""
-        if self.centre and self.cell_km is None:
-            raise InputError("centre needs cell-km, the side of a cell, for example --cell-km 0.5")
-
     @property
     def places(self) -> Places:
         """The cells.
@@ -329,8 +324,14 @@ class Cells(Settings):
         """Return what a mechanism for places needs, see `advisor.question.option.require`."""
         return (
             ("--grid", self.grid, "the rows and columns of cells, for example --grid 32x32"),
-            ("--radius", self.radius, "the distance within which --eps is promised, in cells: --radius 3"),
+            ("--radius", self.radius, "the distance within which --eps is promised, for example --radius 3"),
+            ("--cell-km", self.cell_km if self.centre else 1, "the side of a cell in km, for example --cell-km 0.5"),
         )
+
+    def leakage(self, channel: Channel) -> str:
+        """Return what the matrix of a mechanism leaks, in words; per distance only where that takes seconds."""
+        unit = f"{epsilon_per_unit(channel, self.places):.6g} per unit and " if channel.k <= MOST_MEASURED else ""
+        return f"its matrix leaks at most {unit}{channel.epsilon:.6g} between any two cells"
 
     def channel(self, mechanism: str, epsilon: float) -> Channel:
         """Return the matrix of a mechanism; raise InputError where noise at this budget reaches too far."""

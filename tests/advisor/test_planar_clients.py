@@ -195,7 +195,7 @@ def test_code_of_places_refuses_what_cannot_be(run: Run, tmp_path: Path, monkeyp
         "--grid, --radius belongs to planar_geometric and planar_laplace, not to grr": ("-p", "grr", *earth[2:]),
         "--grid must be ROWSxCOLS": ("-p", "planar_laplace", "--grid", "4", "--radius", "2"),
         "--labels does not go with --centre": (*earth, "--centre", "48,2", "--cell-km", "1", "--labels", "cells.txt"),
-        "centre needs cell-km": (*earth, "--centre", "48,2"),
+        "--cell-km is missing: give the side of a cell": (*earth, "--centre", "48,2"),
         "centre must be latitude and longitude": (*earth, "--centre", "48", "--cell-km", "1"),
         "the grid reaches over a pole": (*earth[:4], "--centre", "89,2", "--cell-km", "80", "--radius", "80"),
         "--radius must be at least the side of a cell, 3, got 2": (*earth, "--cell-km", "3"),
@@ -222,11 +222,47 @@ def test_mechanisms_are_explained_with_what_their_matrix_leaks(key, *, run: Run)
     channel = GRID.channel(key, 1.3)
     assert explained["promises"] == [
         "ε = 1.3 for places at most 2 cells apart, on 4x5 cells, and in proportion to the distance for any two",
-        f"its matrix leaks {epsilon_per_unit(channel, GRID.places):.6g} per unit and {channel.epsilon:.6g} between any "
-        "two cells at most",
+        f"its matrix leaks at most {epsilon_per_unit(channel, GRID.places):.6g} per unit and {channel.epsilon:.6g} "
+        "between any two cells",
     ]
     names: dict[str, object] = {}
     exec(compile(explained["python"], "script", "exec"), names)  # noqa: S102 - what is tested is that it runs
     np.testing.assert_array_equal(names["protocol"].matrix, channel.matrix)  # type: ignore[attr-defined]
     assert "@inproceedings" in run("explain", key, "--bibtex")[1]
     assert run("explain", key, "--k", "20")[0] == run("explain", "grr", *words[2:])[0] == 2
+
+
+@over([(key, *values) for key in PLANAR for values in ((0, 1), (3, 16))])
+def test_an_audit_holds_trials_against_the_distance_and_the_matrix(key, first, second, *, run: Run) -> None:
+    """False alarm: 1e-4 for each of 4 audits, and for each comparison with the analytic value."""
+    words = ("-p", key, "--eps", "1.3", "--grid", "4x5", "--radius", "2", "--values", f"{first},{second}")
+    asked = ("--attack", "pair", "--trials", "20k", "--alpha", "1e-4", "--format")
+    answer = json.loads(run("audit", *words, *asked, "json")[1])
+    (found,), channel = answer["results"], GRID.channel(key, 1.3)
+    loss = np.abs(np.log(channel.matrix[first] / channel.matrix[second])).max()
+    assert found["epsilon_guaranteed"] == pytest.approx(1.3 / 2 * GRID.places.distances()[first, second])
+    assert 0 < found["epsilon_lower_bound"] <= found["epsilon_analytic"] <= loss * (1 + 1e-9)
+    assert found["epsilon_analytic"] <= found["epsilon_guaranteed"] * (1 + 1e-9)
+    assert (found["agrees"], found["leaks"], answer["request"]["grid"], found["k"]) == (True, False, "4x5", 20)
+    exact_loss = f"and exactly {loss:.4g} between v1 = {first} and v2 = {second}."
+    assert exact_loss in " ".join(run("audit", *words, *asked, "plain")[1].split())
+
+
+def test_an_audit_of_places_refuses_what_does_not_go_with_cells(run: Run) -> None:
+    words = ("audit", "--eps", "1", "--trials", "100")
+    place = ("-p", "planar_laplace", "--grid", "4x5", "--radius", "2")
+    cells = {
+        "--grid and --radius are missing": ("-p", "planar_laplace"),
+        "grr does not go with planar_laplace": ("-p", "grr,planar_laplace", *place[2:]),
+        "--k, --rounds does not go with planar_laplace": (*place, "--k", "20", "--rounds", "2"),
+        "--grid, --radius belongs to planar_geometric and planar_laplace": ("-p", "grr", "--k", "20", *place[2:]),
+        "values must be two different ones of 0..19": (*place, "--values", "0,20"),
+        "noise spreads over": (*place[:4], "--radius", "1e7"),
+    }
+
+    def check(message: str) -> None:
+        code, out, err = run(*words, *cells[message])
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert message in err
+
+    assert failures(list(cells), check) == {}

@@ -11,6 +11,7 @@ from advisor.inputs.places import KM_PER_DEGREE
 from advisor.question.option import require
 from advisor.question.settings import Cells
 from simulator.channels import finite_precision
+from simulator.places import Places
 
 PRECISION = 2.0**-48  # of distances and angles, the rounding of logarithm, sine and cosine included
 REACH = 95.0  # e-folds of the longest distance that is drawn
@@ -30,7 +31,7 @@ def planar_parameters(key: str, epsilon: float, cells: Cells) -> Parameters:
     constants = (
         Constant("ROWS", places.rows, "rows of cells"),
         Constant("COLUMNS", places.columns, "columns of cells"),
-        *_degrees(cells),
+        *(() if cells.centre is None else _degrees(places, *cells.centre)),
     )
     if key == "planar_laplace":
         rate = float(exact(epsilon) / radius)
@@ -50,11 +51,8 @@ def planar_parameters(key: str, epsilon: float, cells: Cells) -> Parameters:
     return Parameters(channel, constants, None, (fall + (not manhattan)) * radius / NOISE_UNIT, epsilon)
 
 
-def _degrees(cells: Cells) -> tuple[Constant, ...]:
+def _degrees(places: Places, latitude: float, longitude: float) -> tuple[Constant, ...]:
     """Return where the grid is: its corner, and the size of a cell in degrees, exact at the latitude of the centre."""
-    if not cells.centre:
-        return ()
-    places, (latitude, longitude) = cells.places, cells.centre
     height = places.height / KM_PER_DEGREE
     width = height / math.cos(math.radians(latitude))
     north, west = latitude + height * places.rows / 2, longitude - width * places.columns / 2
