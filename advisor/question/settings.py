@@ -281,15 +281,14 @@ class Cells(Settings):
         "--distance", read=choice(GROUNDS), metavar="NAME", help="euclidean or manhattan [default: euclidean]"
     )
     cell_km: float | None = option(
-        "--cell-km", read=real(above=0, below=KM_AROUND), metavar="KM", help="side of a cell of the grid"
+        "--cell-km",
+        read=real(above=0, below=KM_AROUND),
+        metavar="KM",
+        help="side of a cell of the grid; distances are then in km",
     )
     radius: float | None = option(
-        "--radius",
-        read=real(above=0),
-        metavar="R",
-        help="--eps is promised for cells at most R apart: in cells, or km with --cell-km",
+        "--radius", read=real(above=0), metavar="R", help="--eps is promised for cells at most R apart"
     )
-
     centre: tuple[float, float] | None = option(
         "--centre",
         read=degrees,

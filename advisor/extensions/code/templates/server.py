@@ -28,7 +28,7 @@ PLACES, RADIUS = {{places}}, {{collection.cells.radius}}
 # {% endif %}
 
 with pathlib.Path(sys.argv[1]).open(encoding="utf-8", errors="replace") as lines:
-    tally, wrong = counted(lines, "{{ collection.read_as }}", EPSILON, K, OPTIONS)
+    tally, wrong = counted(lines, {{"'grr'" if places else "PROTOCOL"}}, EPSILON, K, OPTIONS)
 if wrong:
     print(f"{wrong} of {tally.n + wrong} lines are no reports, and were left out", file=sys.stderr)
 # {% if places %}
