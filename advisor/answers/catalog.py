@@ -13,9 +13,9 @@ from advisor.answers.clients.parameters import BUILDERS
 from advisor.answers.usage import usage, usage_on
 from advisor.errors import InputError, closest, listed
 from advisor.members import FORM, member_in_file
-from advisor.names import TABLES, resolve, squash
+from advisor.names import TABLES, mechanism, resolve, squash
 from advisor.question.option import refuse
-from advisor.question.settings import Cells, mechanism
+from advisor.question.settings import Cells
 from knowledge.cards import Card, cards
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, Metric, PostProcessor
 from simulator.channels import PLANAR

@@ -13,7 +13,7 @@ from advisor.errors import InputError
 from advisor.inputs.numbers import MOST_LABELS
 from advisor.inputs.places import parse_grid
 from advisor.members import FORM, as_named, member_of_python
-from advisor.names import beside_files, resolve, resolve_all, squash
+from advisor.names import beside_files, mechanism, resolve, resolve_all
 from advisor.question.metric_settings import MetricSettings, metric_with_setting
 from advisor.question.option import Settings, like, option, refuse
 from simulator import POSTPROCESSORS
@@ -207,15 +207,6 @@ class Menu(Settings):
         return tuple(name for name in named if not POSTPROCESSORS[name].is_remedy) if whole else named
 
 
-def mechanism(name: str) -> str | None:
-    """Return the key of a mechanism for places, as users write it; None if no mechanism has this name.
-
-    >>> mechanism("Planar-Laplace"), mechanism("grr")
-    ('planar_laplace', None)
-    """
-    return {squash(key): key for key in PLANAR}.get(squash(name))
-
-
 def protocol_or_mechanism(name: str, value: object) -> str:
     """Return the key of a protocol, or of a mechanism for places, or ``"all"``."""
     return (mechanism(value) if isinstance(value, str) else None) or on_the_menu("protocol", name, value)
@@ -281,19 +272,13 @@ class Cells(Settings):
         "--distance", read=choice(GROUNDS), metavar="NAME", help="euclidean or manhattan [default: euclidean]"
     )
     cell_km: float | None = option(
-        "--cell-km",
-        read=real(above=0, below=KM_AROUND),
-        metavar="KM",
-        help="side of a cell of the grid; distances are then in km",
+        "--cell-km", read=real(above=0, below=KM_AROUND), metavar="KM", help="side of a cell; distances are then in km"
     )
     radius: float | None = option(
         "--radius", read=real(above=0), metavar="R", help="--eps is promised for cells at most R apart"
     )
     centre: tuple[float, float] | None = option(
-        "--centre",
-        read=degrees,
-        metavar="LAT,LON",
-        help="middle of the grid in degrees: clients then take latitude and longitude",
+        "--centre", read=degrees, metavar="LAT,LON", help="middle of the grid; clients then take latitude and longitude"
     )
 
     @property

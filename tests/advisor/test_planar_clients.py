@@ -17,6 +17,7 @@ from scipy.special import lambertw
 from advisor.answers.clients.collection import CodedCollection, client_file
 from advisor.answers.clients.parameters import exact
 from advisor.errors import InputError
+from advisor.extensions.audit.audit import audit
 from advisor.extensions.code.answer import files_of
 from advisor.extensions.code.reports import module_of, vectors
 from advisor.question.settings import Cells
@@ -209,6 +210,7 @@ def test_code_of_places_refuses_what_cannot_be(run: Run, tmp_path: Path, monkeyp
         assert message in err
 
     assert failures(list(cells), check) == {}
+    assert "planar_laplace is for places: ldp-advise places ranks it" in run("plan", *earth[:2], "--eps", "1")[2]
     with pytest.raises(InputError, match="too much for cells of this size"):
         made("planar_laplace", Cells(grid="4x5", radius=1.0), 50.0).parameters  # noqa: B018 - worked out when asked for
     assert not (tmp_path / "new").exists()
@@ -244,6 +246,8 @@ def test_an_audit_holds_trials_against_the_distance_and_the_matrix(key, first, s
     assert 0 < found["epsilon_lower_bound"] <= found["epsilon_analytic"] <= loss * (1 + 1e-9)
     assert found["epsilon_analytic"] <= found["epsilon_guaranteed"] * (1 + 1e-9)
     assert (found["agrees"], found["leaks"], answer["request"]["grid"], found["k"]) == (True, False, "4x5", 20)
+    setting = {"protocol": key, "grid": "4x5", "radius": 2, "attack": "pair", "values": (first, second)}
+    assert audit(1.3, trials=20_000, alpha=1e-4, **setting).results[0].hits == found["hits"]  # type: ignore[arg-type]
     exact_loss = f"and exactly {loss:.4g} between v1 = {first} and v2 = {second}."
     assert exact_loss in " ".join(run("audit", *words, *asked, "plain")[1].split())
 

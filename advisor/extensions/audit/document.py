@@ -260,7 +260,9 @@ def notes(question: AuditQuestion, rows: Sequence[Audit]) -> list[str]:
         f"{first.trials:,} trials of each value; attack {attacks}; highest bound that so many trials can give: "
         f"{figure(first.epsilon_ceiling)}."
     ]
-    lines += [_leakage(question.cells, row) for row in rows if question.planar]
+    if question.planar:
+        lines.append(f"ε is promised {question.cells.promise}, and in proportion to the distance.")
+        lines += [_leakage(question.cells, row) for row in rows]
     if first.tried is not None:
         lines.append(_tried(rows, given=bool(question.attack.values)))
     if first.epsilon_forever is not None:
@@ -302,11 +304,10 @@ def notes(question: AuditQuestion, rows: Sequence[Audit]) -> list[str]:
 
 
 def _leakage(cells: Cells, row: Audit) -> str:
-    """Return what a mechanism for places promises, and what its matrix leaks."""
+    """Return what the matrix of a mechanism for places leaks."""
     channel = cells.channel(row.protocol, row.epsilon or 0.0)
     lost = f"{channel.privacy_loss(row.values):.4g} between v1 = {row.values[0]} and v2 = {row.values[1]}"
-    promise = f"{row.protocol} promises ε = {row.epsilon:g} {cells.promise}, and in proportion to the distance"
-    return f"{promise}; {cells.leakage(channel)}, and exactly {lost}."
+    return f"{row.protocol} at ε = {row.epsilon:g}: {cells.leakage(channel)}, and exactly {lost}."
 
 
 def _attack(name: str, rows: Sequence[Audit]) -> str:

@@ -8,8 +8,9 @@ from typing import ClassVar
 
 from advisor.checks import choice, path, several, share, text, whole
 from advisor.errors import InputError, listed
+from advisor.names import mechanism
 from advisor.question.option import Settings, option, refuse, require
-from advisor.question.settings import Cells, Grid, Memoisation, Menu, Named, Simulation, mechanism, member
+from advisor.question.settings import Cells, Grid, Memoisation, Menu, Named, Simulation, member
 from simulator import PROTOCOLS, frequency_oracles
 from simulator.audit import ALPHA, ATTACKS, REPORTS, SOLUTIONS, TRIALS
 from simulator.audit.attributes import FAKES, HIDDEN

@@ -22,8 +22,7 @@ def code_document(deployed: Deployed) -> Document:
     protocol, method = parameters.protocol, POSTPROCESSORS[collection.method]
     exactness = "probabilities are whole numbers out of 2^64, rounded towards more privacy"
     exactness = "noise is drawn in whole numbers" if parameters.ratio is None else exactness
-    if protocol.key == "planar_laplace":
-        exactness = "noise is drawn in double precision, whose rounding ε covers"
+    exactness = "noise is in double precision; ε covers its rounding" if protocol.key == "planar_laplace" else exactness
     where = "" if collection.cells is None else f" {collection.cells.promise}"
     sentences = [Sentence(f"One report spends {spent(parameters)}{where}: {exactness}.")]
     if shuffled is not None:

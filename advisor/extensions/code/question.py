@@ -12,9 +12,9 @@ from advisor.checks import budget, choice, path, real, share, whole
 from advisor.errors import InputError, reason
 from advisor.inputs.domain import read_domain
 from advisor.inputs.numbers import MOST_LABELS
-from advisor.names import resolve
+from advisor.names import mechanism, resolve
 from advisor.question.option import Settings, like, option, refuse, require
-from advisor.question.settings import AnyProtocol, Categories, Cells, Menu, Terms, mechanism, require_one
+from advisor.question.settings import AnyProtocol, Categories, Cells, Menu, Terms, require_one
 from simulator.hashing import DEFAULT_HASH, HASHES
 
 
