@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import json
 import math
+from dataclasses import replace
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -16,7 +18,6 @@ from scipy.special import lambertw
 
 from advisor.answers.clients.collection import CodedCollection, client_file
 from advisor.answers.clients.parameters import exact
-from advisor.errors import InputError
 from advisor.extensions.audit.audit import audit
 from advisor.extensions.code.answer import files_of
 from advisor.extensions.code.reports import module_of, vectors
@@ -84,11 +85,28 @@ def test_clients_of_whole_cells_have_no_floating_point() -> None:
     assert not [node for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, float)]
 
 
-def test_the_radius_is_that_of_lambert_and_angles_and_tails_have_all_digits() -> None:
+def exact_distance(tail: float) -> Decimal:
+    """The distance where ``(1 + x) exp(-x)`` is the tail, to 40 digits."""
+    with localcontext(prec=40):
+        log = Decimal(tail).ln()
+        x = 1 - 2 * log
+        for _ in range(60):
+            x += ((1 + x).ln() - x - log) * (1 + x) / x
+        return x
+
+
+def test_the_radius_is_that_of_lambert_and_tails_have_all_digits() -> None:
+    """Half of the precision that the budget covers, relative to the distance or to the scale of the noise."""
     client = client_of(made("planar_laplace"))
-    tails = np.concatenate([10.0 ** -np.arange(1.0, 38.0), 1 - 10.0 ** -np.arange(1, 9), np.linspace(0.01, 0.99, 99)])
-    expected = -(1 + lambertw(-tails / math.e, -1).real) / client.RATE
-    np.testing.assert_allclose([client.radius(tail) for tail in tails.tolist()], expected, rtol=1e-12, atol=1e-7)
+    tails = [*(10.0 ** -np.arange(1.0, 38.0)), *(1 - 10.0 ** -np.arange(1.0, 9.0)), *np.linspace(0.01, 0.99, 99)]
+    for tail in map(float, tails):
+        distance = exact_distance(tail)
+        assert (
+            abs(Decimal(client.radius(tail)) * Decimal(client.RATE) - distance) <= max(1, distance) * Decimal(2) ** -49
+        )
+        if tail < 0.99:
+            assert float(distance) == pytest.approx(-1 - lambertw(-tail / math.e, -1).real, rel=1e-9)
+    assert exact_distance(2.0**-129) < 95  # no distance is longer
     assert client.share(lambda count: bytes(count)) == 2.0**-129
     assert client.share(lambda count: b"\xff" * count) == 1.0
     assert 0 <= client.radius(1.0) < 1e-7
@@ -130,8 +148,12 @@ def test_the_budget_covers_coordinates_of_few_digits() -> None:
 @over(SETTINGS)
 def test_the_matrix_and_the_constants_keep_the_budget(key, cells) -> None:
     parameters, places = made(key, cells).parameters, cells.places
-    assert parameters.kept
     assert 1.3 * (1 - 1e-9) < float(parameters.exact_epsilon) <= 1.3
+    for radius, epsilon in product((1.0, 3.7, 100.0), (0.01, 1.0, 19.9)):
+        if cells.cell_km is None and (epsilon / radius > 0.01 or cells.distance):
+            extreme = made(key, replace(cells, grid="2x2", radius=radius), epsilon).parameters
+            assert extreme.kept
+            assert float(extreme.exact_epsilon) > 0.999 * epsilon
     assert epsilon_per_unit(cells.channel(key, 1.3), places) <= 1.3 / (cells.radius or 1) * (1 + 1e-9)
 
 
@@ -188,7 +210,7 @@ def test_code_writes_a_collection_of_places(
 
 def test_code_of_places_refuses_what_cannot_be(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    start = ("code", "--method", "ibu", "--eps", "1", "--to", "new")
+    start = ("code", "--method", "ibu", "--to", "new")
     earth = ("-p", "planar_laplace", "--grid", "4x5", "--radius", "2")
     cells = {
         "--grid and --radius are missing": ("-p", "planar_laplace"),
@@ -201,18 +223,19 @@ def test_code_of_places_refuses_what_cannot_be(run: Run, tmp_path: Path, monkeyp
         "the grid reaches over a pole": (*earth[:4], "--centre", "89,2", "--cell-km", "80", "--radius", "80"),
         "--radius must be at least the side of a cell, 3, got 2": (*earth, "--cell-km", "3"),
         "noise spreads over": ("-p", "planar_geometric", "--grid", "9x9", "--radius", "1e6"),
+        "must be from 0.0001 to 20, got 1e-06": (*earth[:4], "--distance", "manhattan", "--radius", "1e6"),
+        "must be from 0.0001 to 20, got 32": (*earth[:4], "--radius", "1", "--eps", "32"),
         "code takes one --protocol": ("-p", "planar_laplace,planar_geometric", "--grid", "9x9", "--radius", "2"),
     }
 
     def check(message: str) -> None:
-        code, out, err = run(*start, *cells[message])
+        words = cells[message]
+        code, out, err = run(*start, *words, *(() if "--eps" in words else ("--eps", "1")))
         assert (code, out, err.count("\n")) == (2, "", 1)
         assert message in err
 
     assert failures(list(cells), check) == {}
     assert "planar_laplace is for places: ldp-advise places ranks it" in run("plan", *earth[:2], "--eps", "1")[2]
-    with pytest.raises(InputError, match="too much for cells of this size"):
-        made("planar_laplace", Cells(grid="4x5", radius=1.0), 50.0).parameters  # noqa: B018 - worked out when asked for
     assert not (tmp_path / "new").exists()
 
 

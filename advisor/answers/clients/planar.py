@@ -13,8 +13,9 @@ from advisor.question.settings import Cells
 from simulator.channels import finite_precision
 from simulator.places import Places
 
-PRECISION = 2.0**-48  # of distances and angles, the rounding of logarithm, sine and cosine included
-REACH = 95.0  # e-folds of the longest distance that is drawn
+# Of distances and angles, the rounding of logarithm, sine and cosine included; e-folds of the longest distance.
+PRECISION, REACH = 2.0**-48, 95.0
+LEAST_RATE, MOST_RATE = 1e-4, 20.0  # between which rounding adds less than a thousandth
 FLAT = Fraction(7, 10)  # below 1/sqrt(2), the least ratio of the distance to rows and columns together
 
 
@@ -28,17 +29,17 @@ def planar_parameters(key: str, epsilon: float, cells: Cells) -> Parameters:
     radius = exact(cells.radius or 1.0) / exact(places.width)
     if radius < 1:
         raise InputError(f"--radius must be at least the side of a cell, {places.width:g}, got {cells.radius:g}")
+    rate = float(exact(epsilon) / radius)
+    if not LEAST_RATE <= rate <= MOST_RATE:
+        raise InputError(f"--eps per cell of --radius must be from {LEAST_RATE:g} to {MOST_RATE:g}, got {rate:g}")
     constants = (
         Constant("ROWS", places.rows, "rows of cells"),
         Constant("COLUMNS", places.columns, "columns of cells"),
         *(() if cells.centre is None else _degrees(places, *cells.centre)),
     )
     if key == "planar_laplace":
-        rate = float(exact(epsilon) / radius)
-        rate -= 2 * (finite_precision(rate, REACH / rate, PRECISION) - rate)
-        spent = finite_precision(rate, REACH / rate, PRECISION) if 0 < rate < math.inf else math.inf
-        if not spent * float(radius) <= epsilon:
-            raise InputError(f"--eps {epsilon:g} is too much for cells of this size: give a larger --radius")
+        rate -= 2 * (finite_precision(rate, REACH / rate, PRECISION) - rate)  # twice what it adds, which changes slowly
+        spent = finite_precision(rate, REACH / rate, PRECISION)
         constants += (Constant("RATE", rate, "noise falls by exp(-RATE) for each cell of distance"),)
         return Parameters(channel, constants, None, Fraction(spent) * radius, epsilon)
     manhattan = places.ground == "manhattan"
