@@ -9,6 +9,7 @@ from advisor.checks import shown
 from advisor.errors import InputError, LeftOutError, closest, listed, near_miss
 from advisor.members import FORM, SUFFIX, defined_in, file_hint, file_of, member_of_file
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
+from simulator.channels import PLANAR
 from simulator.foreign import REFUSED, REGISTERED
 from simulator.methods.summaries import SUMMARIES
 
@@ -39,6 +40,15 @@ def keys_by_name(kind: str) -> dict[str, str]:
     return ALIASES[kind] | {squash(key): key for key in TABLES[kind]}
 
 
+def mechanism(name: str) -> str | None:
+    """Return the key of a mechanism for places, as users write it; None if no mechanism has this name.
+
+    >>> mechanism("Planar-Laplace"), mechanism("grr")
+    ('planar_laplace', None)
+    """
+    return {squash(key): key for key in PLANAR}.get(squash(name))
+
+
 def resolve(kind: str, name: str) -> str:
     """Return the table key of a protocol, method or metric, by its name or from the user's file.
 
@@ -55,7 +65,7 @@ def resolve(kind: str, name: str) -> str:
     if found is None:
         if refusal := _refusal(kind, name):
             raise LeftOutError(refusal)
-        if hint := file_hint(kind, name):
+        if hint := file_hint(kind, name) or (mechanism(name) and f"{name} is for places: ldp-advise places ranks it"):
             raise InputError(hint)
         wanted = squash(name)
         if other := next((one for one in TABLES if wanted in keys_by_name(one)), None):

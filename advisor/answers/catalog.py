@@ -6,23 +6,25 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 
 from advisor.answers.clients.collection import CodedCollection, client_file
 from advisor.answers.clients.parameters import BUILDERS
-from advisor.answers.usage import usage
+from advisor.answers.usage import usage, usage_on
 from advisor.errors import InputError, closest, listed
 from advisor.members import FORM, member_in_file
-from advisor.names import TABLES, resolve, squash
+from advisor.names import TABLES, mechanism, resolve, squash
 from advisor.question.option import refuse
+from advisor.question.settings import Cells
 from knowledge.cards import Card, cards
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, Metric, PostProcessor
+from simulator.channels import PLANAR
 from simulator.methods.processor import OF_DOMAIN
 from simulator.protocols import StandardProtocol
 
 Entry = dict[str, str | bool | tuple[str, ...]]
 Member = type[StandardProtocol] | PostProcessor | Metric
-EPSILON, K = 1.0, 16  # defaults for the code of a protocol
+EPSILON, K, GRID = 1.0, 16, "8x8"  # defaults for the code of a protocol
 
 
 @dataclass(frozen=True)
@@ -89,11 +91,17 @@ def _entry(key: str, member: Member, promises: tuple[str, ...], **facts: str | b
     return {"name": key, "title": _title(key, member), **facts, "promises": promises, "cost": cost, **source}
 
 
-def explanation(name: str, epsilon: float | None = None, k: int | None = None) -> Explanation:
-    """Return the explanation of a member; for a protocol, with code for this budget and domain size.
+def explanation(
+    name: str, epsilon: float | None = None, k: int | None = None, cells: Cells | None = None
+) -> Explanation:
+    """Return the explanation of a member; for a protocol, with code for this budget and domain size or these cells.
 
     Raises InputError if no protocol, method or metric has this name, or if a budget is given for a member without one.
     """
+    if (planar := mechanism(name)) is not None:
+        refuse([] if k is None else ["--k"], f"does not go with {planar}: the cells of --grid are the answers")
+        return _of_places(planar, epsilon or EPSILON, cells or Cells())
+    (cells or Cells()).refuse_for(name)
     named_member = member_named(name, TABLES)
     if named_member is None:
         raise _unknown(name)
@@ -125,6 +133,28 @@ def explanation(name: str, epsilon: float | None = None, k: int | None = None) -
     )
 
 
+def _of_places(key: str, epsilon: float, cells: Cells) -> Explanation:
+    """Return the explanation of a mechanism for places; what its matrix leaks is worked out on these cells."""
+    cells = replace(cells, grid=cells.grid or GRID, radius=cells.radius or 1.0)
+    places, channel = cells.places, cells.channel(key, epsilon)
+    return Explanation(
+        name=key,
+        kind="protocol",
+        title=channel.title,
+        description="",
+        **asdict(cards()[key]),
+        promises=(
+            f"ε = {epsilon:g} {cells.promise}, and in proportion to the distance for any two",
+            cells.leakage(channel),
+        ),
+        reference=channel.reference,
+        python=usage_on(cells, key, epsilon),
+        client=client_file(CodedCollection(key, "ibu", places.k, epsilon, cells=cells)),
+        eps=epsilon,
+        k=places.k,
+    )
+
+
 def _any_method(protocol: str) -> str:
     """Return a method that fits a protocol: ``none`` if the protocol has an estimate."""
     return "none" if _estimates(PROTOCOLS[protocol]) else "em_stopped"
@@ -153,7 +183,7 @@ def member_named(name: str, kinds: Iterable[str]) -> tuple[str, str] | None:
 
 
 def _unknown(name: str) -> InputError:
-    all_keys = [key for table in TABLES.values() for key in table]
+    all_keys = [key for table in (*TABLES.values(), PLANAR) for key in table]
     keys = {squash(key): key for key in all_keys}
     close = closest(squash(name), keys)
     miss = f"; did you mean {keys[close]!r}?" if close else ""

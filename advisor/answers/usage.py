@@ -6,6 +6,7 @@ import inspect
 from pathlib import PurePath
 
 from advisor.answers.clients.collection import environment
+from advisor.question.settings import Cells
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, PostProcessor
 from simulator.domain import ORDERED, UNORDERED
 from simulator.foreign import REGISTERED
@@ -36,6 +37,11 @@ def usage(kind: str, key: str, k: int = 16, epsilon: float = 1.0) -> str:
     return _registration(kind, key) + {"method": _of_method, "metric": _of_metric}[kind](key)
 
 
+def usage_on(cells: Cells, key: str, epsilon: float) -> str:
+    """Return Python that uses a mechanism for places on these cells, see `usage`."""
+    return _filled("collect.py", protocol=key, method="ibu", cells=cells, epsilon=epsilon, estimates=False)
+
+
 def _registration(kind: str, key: str) -> str:
     """Return what puts a member from a file into its table, which no other process has it in; "" for all others."""
     file, _, function = REGISTERED.get(key, "").rpartition(":")
@@ -55,7 +61,8 @@ def _of_protocol(key: str, k: int = 16, epsilon: float = 1.0, method: str | None
     fitting = (name for name in USUAL if possible(POSTPROCESSORS[name], protocol, domain, 1_000))
     key_of_method = method or next(fitting, USUAL[-1])
     estimates = protocol.offers("estimate")
-    return _filled("collect.py", protocol=key, method=key_of_method, k=k, epsilon=epsilon, estimates=estimates)
+    values = {"protocol": key, "method": key_of_method, "cells": None, "k": k, "epsilon": epsilon}
+    return _filled("collect.py", **values, estimates=estimates)
 
 
 def _of_method(key: str) -> str:

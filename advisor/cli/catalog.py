@@ -14,7 +14,7 @@ from advisor.answers.epsilon import Shuffling, Statement, convert, meaning, shuf
 from advisor.cli.options import Only
 from advisor.cli.run import Job, Output, WholeOutput, run
 from advisor.question.option import Settings, option, refuse, require
-from advisor.question.settings import Categories, Menu, Terms
+from advisor.question.settings import Categories, Cells, Menu, Terms
 from advisor.show.catalog import bibtex_document, explain_document, list_document
 from advisor.show.epsilon import epsilon_document
 
@@ -56,16 +56,18 @@ def explain_command(
     bibliography: Bibliography,
     question: Annotated[Terms, Only("epsilon")],
     domain: Annotated[Categories, Only("k")],
+    cells: Annotated[Cells, Only("grid", "distance", "radius")],
     output: Annotated[References, Only("format", "output", "report", "title", "force", "quiet", "verbose")],
 ) -> None:
     """Explain a protocol, method or metric, with code to copy.
 
-    The code of a protocol has --eps and --k filled in (default: 1 and 16).
+    The code of a protocol has --eps and --k filled in (default: 1 and 16), that of a mechanism for places --grid.
 
     Examples: ldp-advise explain eb_ns
               ldp-advise explain pgr --eps 1 --k 300
+              ldp-advise explain planar_geometric --eps 2 --grid 12x16 --radius 3
     """
-    member = explanation(name, question.epsilon, domain.k)
+    member = explanation(name, question.epsilon, domain.k, cells)
     if bibliography.bibtex or output.is_bibliography:
         run(Job.of(partial(bibtex_document, member.name, member.reference)), output)
     else:

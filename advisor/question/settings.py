@@ -8,22 +8,26 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
-from advisor.checks import budget, choice, path, real, several, share, text, whole
+from advisor.checks import budget, choice, path, real, several, share, shown, text, whole
 from advisor.errors import InputError
 from advisor.inputs.numbers import MOST_LABELS
+from advisor.inputs.places import parse_grid
 from advisor.members import FORM, as_named, member_of_python
-from advisor.names import beside_files, resolve, resolve_all
+from advisor.names import beside_files, mechanism, resolve, resolve_all
 from advisor.question.metric_settings import MetricSettings, metric_with_setting
-from advisor.question.option import Settings, like, option
+from advisor.question.option import Settings, like, option, refuse
 from simulator import POSTPROCESSORS
+from simulator.channels import MOST_MEASURED, PLANAR, Channel, epsilon_per_unit
 from simulator.foreign import REGISTERED
 from simulator.methods.summaries import SUMMARIES
+from simulator.places import GROUNDS, Places
 
 N_MAX = 10**12
 ATTRIBUTES_MAX, ROUNDS_MAX = 10_000, 1_000_000
 REPETITIONS_MAX = 10**6
 JOBS_MAX = 1024
 PARALLEL_CELLS = 20_000_000  # pairs x repetitions x categories from which starting workers saves time
+KM_AROUND = 40_075  # circumference of the earth
 THREADED_DOMAIN = 10_000  # categories from which threads save time; below, they mostly wait for the interpreter
 PLAIN_SOLUTIONS = ("smp", "spl")  # without fake data
 EVERY = "all"
@@ -203,6 +207,18 @@ class Menu(Settings):
         return tuple(name for name in named if not POSTPROCESSORS[name].is_remedy) if whole else named
 
 
+def protocol_or_mechanism(name: str, value: object) -> str:
+    """Return the key of a protocol, or of a mechanism for places, or ``"all"``."""
+    return (mechanism(value) if isinstance(value, str) else None) or on_the_menu("protocol", name, value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnyProtocol(Menu):
+    """Protocols for categories, and mechanisms for places."""
+
+    protocol: tuple[str, ...] = like(Menu, "protocol", read=protocol_or_mechanism)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Categories(Settings):
     """The categories: how many, and whether they have an order."""
@@ -235,6 +251,78 @@ class Grid(Settings):
     sizes: tuple[int, ...] = like(
         Categories, "k", read=several(whole(2, MOST_LABELS)), metavar="N,N,…", default=(), help="domain sizes"
     )
+
+
+def degrees(name: str, value: object) -> tuple[float, float]:
+    """Return latitude and longitude, from two numbers with a comma between them or a pair."""
+    parts = value.split(",") if isinstance(value, str) else value
+    if not isinstance(parts, list | tuple) or len(parts) != 2:
+        raise InputError(f"{name} must be latitude and longitude in degrees, such as 48.85,2.35, got {shown(value)}")
+    return real(-89, 89)(name, parts[0]), real(-180, 180)(name, parts[1])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cells(Settings):
+    """Cells of a map, and the distance within which the budget is promised."""
+
+    panel: ClassVar[str] = "Places"
+
+    grid: str | None = option("--grid", read=text, metavar="ROWSxCOLS", help="size of the grid, such as 32x32")
+    distance: str | None = option(
+        "--distance", read=choice(GROUNDS), metavar="NAME", help="euclidean or manhattan [default: euclidean]"
+    )
+    cell_km: float | None = option(
+        "--cell-km", read=real(above=0, below=KM_AROUND), metavar="KM", help="side of a cell; distances are then in km"
+    )
+    radius: float | None = option(
+        "--radius", read=real(above=0), metavar="R", help="--eps is promised for cells at most R apart"
+    )
+    centre: tuple[float, float] | None = option(
+        "--centre", read=degrees, metavar="LAT,LON", help="middle of the grid; clients then take latitude and longitude"
+    )
+
+    @property
+    def places(self) -> Places:
+        """The cells.
+
+        Raises InputError for a grid that is none.
+        """
+        side = self.cell_km or 1.0
+        return Places(*parse_grid(self.grid or ""), self.distance or "euclidean", side, side)
+
+    @property
+    def within(self) -> str:
+        """The radius with its unit."""
+        return f"{self.radius:g} {'km' if self.cell_km else 'cell' if self.radius == 1 else 'cells'}"
+
+    @property
+    def promise(self) -> str:
+        """Where the budget is promised, in words."""
+        return f"for places at most {self.within} apart, on {self.grid} cells"
+
+    def refuse_for(self, protocol: str) -> None:
+        """Raise InputError if anything was given for a protocol that is not for places."""
+        refuse(self.given(), f"belongs to {' and '.join(PLANAR)}, not to {protocol}; leave it out")
+
+    def missing(self) -> tuple[tuple[str, object, str], ...]:
+        """Return what a mechanism for places needs, see `advisor.question.option.require`."""
+        return (
+            ("--grid", self.grid, "the rows and columns of cells, for example --grid 32x32"),
+            ("--radius", self.radius, "the distance within which --eps is promised, for example --radius 3"),
+            ("--cell-km", self.cell_km if self.centre else 1, "the side of a cell in km, for example --cell-km 0.5"),
+        )
+
+    def leakage(self, channel: Channel) -> str:
+        """Return what the matrix of a mechanism leaks, in words; per distance only where that takes seconds."""
+        unit = f"{epsilon_per_unit(channel, self.places):.6g} per unit and " if channel.k <= MOST_MEASURED else ""
+        return f"its matrix leaks at most {unit}{channel.epsilon:.6g} between any two cells"
+
+    def channel(self, mechanism: str, epsilon: float) -> Channel:
+        """Return the matrix of a mechanism; raise InputError where noise at this budget reaches too far."""
+        try:
+            return PLANAR[mechanism](self.places, epsilon / (self.radius or 1.0))
+        except ValueError as error:
+            raise InputError(str(error)) from None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from simulator.channels.channel import Channel, SingularChannelError, ibu, invert
-from simulator.channels.leakage import epsilon_per_unit, epsilon_within
-from simulator.channels.mechanisms import krr, planar_geometric, planar_laplace, truncated_geometric
+from simulator.channels.leakage import MOST_MEASURED, epsilon_per_unit, epsilon_within, finite_precision
+from simulator.channels.mechanisms import PLANAR, krr, planar_geometric, planar_laplace, truncated_geometric
 from simulator.methods.maximum_likelihood import Update
 
 __all__ = [
+    "MOST_MEASURED",
+    "PLANAR",
     "Channel",
     "SingularChannelError",
     "Update",
     "epsilon_per_unit",
     "epsilon_within",
+    "finite_precision",
     "ibu",
     "invert",
     "krr",

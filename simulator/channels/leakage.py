@@ -10,6 +10,8 @@ from simulator._types import FloatArray
 from simulator.channels.channel import Channel
 from simulator.places import Places
 
+MOST_MEASURED = 1500  # cells up to which the leakage by distance takes seconds, not minutes
+
 
 def epsilon_within(channel: Channel, places: Places, radius: float) -> float:
     """Return the largest log-ratio of the rows of two places at most `radius` apart (infinite if only one has a 0).
@@ -43,6 +45,23 @@ def epsilon_per_unit(channel: Channel, places: Places) -> float:
         if step:
             leak = max(leak, _largest(logs, down, across) / distance)
     return leak
+
+
+def finite_precision(epsilon: float, reach: float, precision: float, step: float = 1.0) -> float:
+    """Return what planar Laplace noise spends per unit of distance if its polar coordinates have finite precision.
+
+    That of places at least a step apart, in what is reported on a grid of this step and within this reach. So far away
+    a cell has `points` different angles from side to side, of which two may be missing or too many, and within a cell
+    densities differ by e^(epsilon step). Andrés, Bordenabe, Chatzikokolakis, Palamidessi, CCS 2013.
+
+    epsilon: of the noise as it is drawn.
+    precision: relative precision of the angle and the distance, such as 2^-53.
+
+    >>> finite_precision(1.0, 100.0, 2.0**-53) - 1 < 1e-12 < finite_precision(1.0, 100.0, 2.0**-24) - 1
+    True
+    """
+    points, spread = step / (reach * precision), 2 * math.exp(epsilon * step)
+    return epsilon + math.log1p(2 * spread / (points - spread)) / step if points > spread else math.inf
 
 
 def _logs(channel: Channel, places: Places) -> FloatArray:

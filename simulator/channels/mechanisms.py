@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -82,6 +83,12 @@ def planar_laplace(places: Places, epsilon: float) -> Channel:
         matrix = _clamped(places, laplace_mass(places, epsilon))
     reference = "Andrés, Bordenabe, Chatzikokolakis, Palamidessi, CCS 2013"
     return Channel("planar_laplace", "truncated planar Laplace", matrix, reference=reference)
+
+
+PLANAR: dict[str, Callable[[Places, float], Channel]] = {
+    "planar_geometric": planar_geometric,
+    "planar_laplace": planar_laplace,
+}
 
 
 def _product(rows: FloatArray, columns: FloatArray) -> FloatArray:

@@ -12,7 +12,9 @@ import pytest
 from advisor.names import protocol_text
 from knowledge.sources import OWN, sources, sources_of
 from simulator import POSTPROCESSORS, PROTOCOLS, __version__
+from simulator.channels import PLANAR
 from simulator.methods.summaries import SUMMARIES
+from simulator.places import Places
 from tests.cells import failures, over
 
 ROOT = Path(__file__).parents[2]
@@ -42,12 +44,9 @@ def test_every_source_that_a_member_names_has_an_entry(name) -> None:
 
 
 def test_entries_are_well_formed_and_used() -> None:
-    used = {
-        source
-        for table in (PROTOCOLS, POSTPROCESSORS)
-        for one in table.values()
-        for source in sources_of(one.reference)
-    }
+    planar = [mechanism(Places(1, 2), 1.0) for mechanism in PLANAR.values()]
+    members = (*PROTOCOLS.values(), *POSTPROCESSORS.values(), *planar)
+    used = {source for one in members for source in sources_of(one.reference)}
     assert used == set(sources().values())
     for source in used:
         (entry,) = entries(source.bibtex).values()

@@ -28,9 +28,11 @@ from advisor.extensions.code import reports
 from advisor.extensions.code.answer import files_of
 from advisor.extensions.code.reports import TEMPLATES, counted, module_of, options_of, vectors
 from advisor.inputs.reports.settings import READABLE
+from advisor.question.settings import Cells
 from simulator import POSTPROCESSORS, PROTOCOLS
 from simulator._types import FloatArray
 from simulator.audit import audit_client
+from simulator.channels import PLANAR
 from simulator.domain import ORDERED
 from simulator.hashing import HASHES
 from simulator.methods import observe
@@ -224,6 +226,12 @@ def test_lines_are_read_as_reports(key: str, hashing: str, tmp_path: Path) -> No
     assert read.plausible
 
 
+EXAMPLES = {
+    "planar_geometric": Cells(grid="2x2", distance="manhattan", radius=1024.0),
+    "planar_laplace": Cells(grid="2x2", distance="manhattan", radius=1.0),
+}
+
+
 @pytest.fixture
 def templates(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path]]:
     """The clients of all protocols as they lie in this package; what they share is imported from beside them."""
@@ -236,14 +244,15 @@ def templates(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path]]:
 
 def test_templates_run_as_they_are_and_are_clients_of_a_setting(templates: list[Path]) -> None:
     """Their own functions are what is written, and their constants those of the protocol and setting they name."""
-    assert {path.parent.name for path in templates} == {FOLDERS.get(key, key) for key in PROTOCOLS}
+    assert {path.parent.name for path in templates} == {FOLDERS.get(key, key) for key in (*PROTOCOLS, *PLANAR)}
 
     def check(path: Path) -> None:
         source = path.read_text(encoding="utf-8")
         template = module_of(source)
         key = {"bits": "oue", "hashing": "olh"}.get(path.parent.name, path.parent.name)
-        written = client_of(made(key, template.K, 1.0))
-        constants = {each.name: each.value for each in parameters(key, template.K, 1.0).constants}
+        collection = CodedCollection(key, any_method(key), template.K, 1.0, cells=EXAMPLES.get(key))
+        written = client_of(collection)
+        constants = {each.name: each.value for each in collection.parameters.constants}
         assert {name: getattr(template, name) for name in constants} == {
             name: list(value) if isinstance(value, tuple) else value for name, value in constants.items()
         }

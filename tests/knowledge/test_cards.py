@@ -2,11 +2,12 @@ from __future__ import annotations
 
 from knowledge.cards import cards
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
+from simulator.channels import PLANAR
 from simulator.methods.summaries import SUMMARIES
 from tests.cells import over
 from tests.knowledge.conftest import own_names
 
-OWN = [name for table in (PROTOCOLS, POSTPROCESSORS, METRICS) for name in own_names(table)]
+OWN = [*(name for table in (PROTOCOLS, POSTPROCESSORS, METRICS) for name in own_names(table)), *PLANAR]
 
 
 def test_every_member_has_a_card_and_every_card_a_member() -> None:

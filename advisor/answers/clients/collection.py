@@ -12,7 +12,9 @@ from functools import cached_property
 import jinja2
 
 from advisor.answers.clients.parameters import BUILDERS, Constant, Number, Parameters, parameters
-from simulator.domain import ORDERED
+from advisor.answers.clients.planar import planar_parameters
+from advisor.question.settings import Cells
+from simulator.domain import ORDERED, Domain
 from simulator.foreign import REGISTERED
 from simulator.hashing import DEFAULT_HASH
 from simulator.methods import POSTPROCESSORS, possible
@@ -70,6 +72,7 @@ class CodedCollection:
     labels: tuple[str, ...] | None = None
     hash: str = DEFAULT_HASH
     shuffled: ShuffledCollection | None = None
+    cells: Cells | None = None  # of a mechanism for places, whose budget is promised within a radius
 
     def __post_init__(self) -> None:
         protocol, method = self.protocol, self.method
@@ -79,24 +82,42 @@ class CodedCollection:
                 f"--protocol {protocol} --method eb_ns --eps {self.epsilon:g} --k {self.k}"
             )
         # A server has the installed methods of other packages, but none that were registered here.
-        if protocol not in BUILDERS or method in REGISTERED:
-            missing = method if protocol in BUILDERS else protocol
+        if (protocol not in BUILDERS and self.cells is None) or method in REGISTERED:
+            missing = method if method in REGISTERED else protocol
             raise ValueError(f"there is no code of {missing}; ldp-advise explain {missing} shows how to use it")
         if POSTPROCESSORS[method].is_remedy:
             raise ValueError(
                 f"method {method} is a remedy for fake users, which code does not write: ldp-advise explain {method} "
                 "shows it; name another method with --method, --protocol, --eps and --k"
             )
-        if not possible(POSTPROCESSORS[method], self.parameters.protocol, ORDERED, 1_000):
+        if not possible(POSTPROCESSORS[method], self.parameters.protocol, self.domain, 1_000):
+            ranked = f"ldp-advise --eps {self.epsilon:g} --k {self.k} --protocol {protocol} ranks those that are"
             raise ValueError(
                 f"method {method} is not for reports of {protocol} with k = {self.k} and epsilon = {self.epsilon:g}: "
-                f"ldp-advise --eps {self.epsilon:g} --k {self.k} --protocol {protocol} ranks those that are"
+                f"{ranked if self.cells is None else 'take --method ibu'}"
             )
 
     @cached_property
     def parameters(self) -> Parameters:
         """The constants of its client."""
+        if self.cells is not None:
+            return planar_parameters(self.protocol, self.epsilon, self.cells)
         return parameters(self.protocol, self.k, self.epsilon, self.hash if self.protocol in HASHED else None)
+
+    @property
+    def domain(self) -> Domain:
+        """What the method may know of the answers."""
+        return ORDERED if self.cells is None else Domain(ground=self.cells.places)
+
+    @property
+    def centre(self) -> tuple[float, float] | None:
+        """Latitude and longitude of the middle of the grid, where answers are degrees."""
+        return None if self.cells is None else self.cells.centre
+
+    @property
+    def read_as(self) -> str:
+        """The protocol by which its lines are read: a cell is a value, as of randomised response."""
+        return self.protocol if self.cells is None else "grr"
 
     @property
     def ordered(self) -> bool:
@@ -110,7 +131,8 @@ class CodedCollection:
 
     def __str__(self) -> str:
         name = self.parameters.protocol.title
-        return f"{name} ({self.protocol}), epsilon = {self.parameters.epsilon}, {self.k} possible answers"
+        answers = f"{self.k} possible answers" if self.cells is None else self.cells.promise
+        return f"{name} ({self.protocol}), epsilon = {self.parameters.epsilon}, {answers}"
 
 
 def client_file(collection: CodedCollection, name: str = "client.py") -> str:
@@ -124,6 +146,8 @@ def client_file(collection: CodedCollection, name: str = "client.py") -> str:
         collection=collection,
         protocol=collection.protocol,
         labels=collection.labels,
+        centre=collection.centre,
+        ground=collection.cells and collection.cells.places.ground,
         hash=collection.hash,
         field="power_field" if any(each.name == "POWERS" for each in constants) else "prime_field",
         rests_on="".join(f"{mark}{line}\n" for line in textwrap.wrap(rests_on, WIDTH, break_on_hyphens=False)),
@@ -135,7 +159,8 @@ def _constants(collection: CodedCollection, name: str) -> Iterator[str]:
     """Yield the lines that assign the constants of a client."""
     yield _assignment(Constant("K", collection.k, "possible answers"), name)
     if name == "client.py":
-        yield f"EPSILON = {collection.parameters.epsilon}  # what one report may spend"
+        limit = "" if collection.cells is None else f" {collection.cells.promise}"
+        yield f"EPSILON = {collection.parameters.epsilon}  # what one report may spend{limit}"
     if collection.labels is not None:
         labels = json.dumps(collection.labels, ensure_ascii=False, indent=4)
         yield f"LABELS = {labels}" if name == "client.py" else f"const LABELS = {labels};"

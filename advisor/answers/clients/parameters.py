@@ -20,7 +20,7 @@ from simulator.protocols.haar_hadamard import HaarHadamard
 from simulator.protocols.hadamard import HadamardResponse
 from simulator.protocols.local_hashing import LocalHashing
 from simulator.protocols.projective_geometry import ProjectiveGeometry
-from simulator.protocols.protocol import StandardProtocol
+from simulator.protocols.protocol import Protocol, StandardProtocol
 from simulator.protocols.square_wave import SquareWave
 from simulator.protocols.subset import SubsetSelection
 from simulator.protocols.tree import Tree
@@ -82,7 +82,7 @@ def log_above(number: Fraction) -> str:
 
 
 P = TypeVar("P", bound=StandardProtocol)
-Number = int | tuple[int, ...]
+Number = int | float | tuple[int, ...]
 NOISE_UNIT = 2**40  # denominator of the rate of discrete noise
 STEPS = 512  # minimum of grid steps per half a scale of the noise (for cells that hold 0 or 1)
 OUT_OF = "out of 2^64: probability that the report supports the own value"
@@ -102,16 +102,17 @@ class Constant:
 class Parameters:
     """Constants of a client."""
 
-    protocol: StandardProtocol
+    protocol: Protocol
     constants: tuple[Constant, ...]
     # largest ratio of the probabilities of a report under two values; None for `she`, whose ratio is e to a fraction
     ratio: Fraction | None
     exponent: Fraction | None = None
+    within: float | None = None  # the given budget, where it is promised within a radius only
 
     @property
     def epsilon(self) -> str:
         """The given budget."""
-        return repr(float(self.protocol.epsilon)).removesuffix(".0")
+        return repr(float(self.within or self.protocol.epsilon)).removesuffix(".0")
 
     def whole(self, name: str) -> int:
         """Return a constant that is a single number."""
@@ -124,7 +125,7 @@ class Parameters:
     def kept(self) -> bool:
         """Whether the exact ratio is at most e^epsilon, compared as fractions."""
         if self.ratio is None:
-            return self.exponent is not None and self.exponent <= exact(self.protocol.epsilon)
+            return self.exponent is not None and self.exponent <= Fraction(self.epsilon)
         return self.ratio <= exp_below(exact(self.protocol.epsilon))
 
     @property

@@ -1,10 +1,18 @@
 import numpy as np
-from simulator import POSTPROCESSORS, PROTOCOLS
-from simulator.domain import ORDERED, UNORDERED
-from simulator.methods import observe
+from simulator import POSTPROCESSORS, PROTOCOLS  # {%- if cells +%}
+from simulator.channels import PLANAR
+from simulator.domain import Domain  # {%- else +%}
+from simulator.domain import ORDERED, UNORDERED  # {%- endif +%}
+from simulator.methods import observe  # {%- if cells +%}
+from simulator.places import Places  # {%- endif +%}
 
+# {% if cells %}
+domain = Domain(ground={{cells.places}})
+protocol = PLANAR["{{ protocol }}"](domain.ground, epsilon={{epsilon}} / {{cells.radius}})
+# {% else %}
 protocol = PROTOCOLS["{{ protocol }}"](k={{k}}, epsilon={{epsilon}})
 domain = ORDERED if protocol.ordered_only else UNORDERED
+# {% endif %}
 rng = np.random.default_rng()  # not a secure generator: for studies, not for real secrets
 values = rng.integers(0, protocol.k, size=1_000)  # in place of the users' values, each in 0..k-1
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -90,6 +90,11 @@ def _subjects_of(question: AuditQuestion, name: str, k: int, epsilon: float) -> 
     elif subjects.rounds:
         for rounds in subjects.rounds:
             yield audit.rounds_subject(frequency_oracles()[name](k, epsilon), rounds, values)
+    elif question.planar:
+        channel, distances = question.cells.channel(name, epsilon), question.cells.places.distances()
+        promise = epsilon / (question.cells.radius or 1.0) * float(distances[values])
+        subject = audit.protocol_subject(channel, question.attack.attack or audit.ATTACKS[0], values)
+        yield replace(subject, epsilon=epsilon, epsilon_guaranteed=promise)
     else:
         yield audit.protocol_subject(PROTOCOLS[name](k, epsilon), question.attack.attack or audit.ATTACKS[0], values)
 

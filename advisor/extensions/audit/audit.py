@@ -10,7 +10,7 @@ from advisor.errors import InputError
 from advisor.extensions.audit.answer import Audits, answer
 from advisor.extensions.audit.document import audit_document, summary
 from advisor.extensions.audit.question import AttackSettings, AuditQuestion, ForeignClient, Subjects
-from advisor.question.settings import Grid, Memoisation, Menu, Simulation, names
+from advisor.question.settings import AnyProtocol, Cells, Grid, Memoisation, Simulation, names
 from advisor.show.model import Document
 from simulator.audit import ALPHA
 from simulator.audit.client import Client
@@ -54,6 +54,9 @@ def audit(
     attributes: int | Sequence[int] | None = None,
     solution: str | Sequence[str] | None = None,
     lho: int | Sequence[int] | None = None,
+    grid: str | None = None,
+    distance: str | None = None,
+    radius: float | None = None,
     seed: int = 0,
     jobs: int | None = None,
     eps: float | Sequence[float] | None = None,
@@ -100,6 +103,9 @@ def audit(
         ``"rsfd"``, ``"rsrfd"``.
     lho
         Number of symbols of local hashing without perturbation.
+    grid, distance, radius
+        For mechanisms for places: the cells, ``"8x8"``, their distance, ``"euclidean"`` or ``"manhattan"``, and how far
+        apart the budget is promised.
     seed, jobs
         Same seed, same result, with any number of threads.
 
@@ -118,7 +124,8 @@ def audit(
         raise InputError("give either epsilon or eps: they are the same")
     question = AuditQuestion(
         grid=Grid(epsilons=_several(eps if epsilon is None else epsilon), sizes=_several(k)),
-        menu=Menu(protocol=names(protocol)),
+        menu=AnyProtocol(protocol=names(protocol)),
+        cells=Cells(grid=grid, distance=distance, radius=radius),
         subjects=Subjects(
             every=every,
             rounds=_several(rounds),

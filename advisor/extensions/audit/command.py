@@ -13,7 +13,7 @@ from advisor.errors import InputError
 from advisor.extensions.audit.answer import answer
 from advisor.extensions.audit.document import audit_document
 from advisor.extensions.audit.question import AttackSettings, AuditQuestion, ForeignClient, Leaks, Subjects
-from advisor.question.settings import Grid, Memoisation, Menu, Simulation
+from advisor.question.settings import AnyProtocol, Cells, Grid, Memoisation, Simulation
 
 # A shell makes several words of --files v*.txt, and an option takes one.
 More = Annotated[list[str] | None, argument("FILE", "more files of --files", ForeignClient.panel)]
@@ -22,7 +22,8 @@ More = Annotated[list[str] | None, argument("FILE", "more files of --files", For
 def audit_command(
     *,
     grid: Annotated[Grid, Only("epsilons", "sizes")],
-    menu: Annotated[Menu, Only("protocol")],
+    menu: Annotated[AnyProtocol, Only("protocol")],
+    cells: Annotated[Cells, Only("grid", "distance", "radius")],
     subjects: Subjects,
     attack: AttackSettings,
     client: ForeignClient,
@@ -43,6 +44,7 @@ def audit_command(
     question = AuditQuestion(
         grid=grid,
         menu=menu,
+        cells=cells,
         subjects=subjects,
         attack=attack,
         client=client,

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from advisor.extensions.audit.answer import Audits
 from advisor.extensions.audit.question import AuditQuestion
+from advisor.question.settings import Cells
 from advisor.show.model import Column, Document, Records, Role, Row, Sentence, Table, Tone, Verdict
 from simulator.attributes import published_budget
 from simulator.audit import Audit
@@ -64,6 +65,8 @@ def audit_document(audits: Audits) -> Document:
                 "eps": question.grid.epsilons,
                 "eps_forever": question.memoisation.epsilon_forever,
                 "k": question.sizes,
+                "grid": question.cells.grid,
+                "radius": question.cells.radius,
                 "trials": None if client.files else question.trials,
                 "alpha": alpha,
                 "values": question.attack.values or rows[0].values,
@@ -257,6 +260,9 @@ def notes(question: AuditQuestion, rows: Sequence[Audit]) -> list[str]:
         f"{first.trials:,} trials of each value; attack {attacks}; highest bound that so many trials can give: "
         f"{figure(first.epsilon_ceiling)}."
     ]
+    if question.planar:
+        lines.append(f"ε is promised {question.cells.promise}, and in proportion to the distance.")
+        lines += [_leakage(question.cells, row) for row in rows]
     if first.tried is not None:
         lines.append(_tried(rows, given=bool(question.attack.values)))
     if first.epsilon_forever is not None:
@@ -295,6 +301,13 @@ def notes(question: AuditQuestion, rows: Sequence[Audit]) -> list[str]:
             "the client's, the bound is about 0 whatever the client loses (--hash)."
         )
     return lines
+
+
+def _leakage(cells: Cells, row: Audit) -> str:
+    """Return what the matrix of a mechanism for places leaks."""
+    channel = cells.channel(row.protocol, row.epsilon or 0.0)
+    lost = f"{channel.privacy_loss(row.values):.4g} between v1 = {row.values[0]} and v2 = {row.values[1]}"
+    return f"{row.protocol} at ε = {row.epsilon:g}: {cells.leakage(channel)}, and exactly {lost}."
 
 
 def _attack(name: str, rows: Sequence[Audit]) -> str:

@@ -8,8 +8,9 @@ from typing import ClassVar
 
 from advisor.checks import choice, path, several, share, text, whole
 from advisor.errors import InputError, listed
+from advisor.names import mechanism
 from advisor.question.option import Settings, option, refuse, require
-from advisor.question.settings import Grid, Memoisation, Menu, Named, Simulation, member
+from advisor.question.settings import Cells, Grid, Memoisation, Menu, Named, Simulation, member
 from simulator import PROTOCOLS, frequency_oracles
 from simulator.audit import ALPHA, ATTACKS, REPORTS, SOLUTIONS, TRIALS
 from simulator.audit.attributes import FAKES, HIDDEN
@@ -189,9 +190,16 @@ class AuditQuestion:
     client: ForeignClient
     memoisation: Memoisation
     simulation: Simulation
+    cells: Cells = Cells()
 
     def __post_init__(self) -> None:
         client, memoisation = self.client, self.memoisation
+        if self.planar:
+            others = [name for name in self.menu.protocol if name not in self.planar]
+            others += [*self.grid.given("sizes"), *self.subjects.given(), *memoisation.given(), *client.given()]
+            refuse(others, f"does not go with {listed(self.planar)}, audited report by report on the cells of --grid")
+        else:
+            self.cells.refuse_for("other protocols")
         if not client.foreign:
             refuse(client.given(), "needs --target MODULE:FUNCTION, a client to audit, or --files FILE FILE …")
         if not memoisation.memoize:
@@ -206,7 +214,14 @@ class AuditQuestion:
     @property
     def sizes(self) -> tuple[int, ...]:
         """Domain sizes; if only lines in files are known, the number of files."""
+        if self.planar:
+            return (self.cells.places.k,)
         return self.grid.sizes if self.client.readable or not self.client.files else (len(self.client.files),)
+
+    @property
+    def planar(self) -> tuple[str, ...]:
+        """The mechanisms for places among the protocols."""
+        return tuple(filter(mechanism, self.menu.protocol))
 
     @property
     def values(self) -> tuple[int, int]:
@@ -222,7 +237,7 @@ class AuditQuestion:
     def protocols(self) -> tuple[str, ...]:
         """Protocols to audit; none for a client, or if only hashing is audited."""
         if not self.subjects.every:
-            return self.menu.protocols if self.menu.protocol else ()
+            return self.planar or (self.menu.protocols if self.menu.protocol else ())
         if self.memoisation.memoize:
             return tuple(MEMOISED)
         return tuple(frequency_oracles() if self.subjects.rounds or self.subjects.attributes else PROTOCOLS)
@@ -240,7 +255,7 @@ class AuditQuestion:
         forever = "the budget of all reports of a value, for example --eps-forever 2"
         fresh = not memoisation.memoize or None
         require(
-            ("--k", self.sizes, "the domain size, for example --k 100"),
+            *(self.cells.missing() if self.planar else [("--k", self.sizes, "the domain size, for example --k 100")]),
             ("--eps", self.grid.epsilons or hashing, "the privacy budget of one report, for example --eps 1"),
             ("--protocol", subject or hashing, what),
             ("--eps-forever", fresh or memoisation.epsilon_forever, forever),

@@ -48,6 +48,7 @@ def _folded(text: str) -> str:
 
 
 ENVIRONMENT = environment(__package__)
+CODE = environment(__package__, "# ")
 ENVIRONMENT.filters["folded"] = _folded
 
 
@@ -63,12 +64,14 @@ class Deployed:
 def files_of(collection: CodedCollection) -> dict[str, str]:
     """Return the files of a deployment by name."""
     parameters, labels = collection.parameters, collection.labels
+    answer = collection.k - 1 if labels is None else labels[-1]
     values = {
         "collection": collection,
         "method": POSTPROCESSORS[collection.method],
+        "places": collection.cells and collection.cells.places,
         "options": options_of(collection),
         "labels": "range(K)" if labels is None else json.dumps(labels, ensure_ascii=False, indent=4),
-        "answer": json.dumps(collection.k - 1 if labels is None else labels[-1], ensure_ascii=False),
+        "answer": json.dumps(collection.centre or answer, ensure_ascii=False),
         "factor": _rounded_up(math.exp(collection.epsilon)),
         "guess": percent(1 / (1 + math.exp(-collection.epsilon))),
         "spent": spent(parameters),
@@ -77,7 +80,7 @@ def files_of(collection: CodedCollection) -> dict[str, str]:
         "audit": audit_command(collection),
         "calls": f"{2 * CLIENT_TRIALS:,}",
     }
-    files = {name: ENVIRONMENT.get_template(name).render(values) for name in FRAMES}
+    files = {name: (CODE if name == "server.py" else ENVIRONMENT).get_template(name).render(values) for name in FRAMES}
     files |= {name: client_file(collection, name) for name in ("client.py", "client.mjs")}
     files["test_vectors.json"] = vectors(collection)
     return {name: files[name] for name in MEANINGS}
@@ -86,7 +89,10 @@ def files_of(collection: CodedCollection) -> dict[str, str]:
 def audit_command(collection: CodedCollection) -> str:
     """Return the command that audits the client."""
     hashing = "" if collection.hash == DEFAULT_HASH else f" --hash {collection.hash}"
-    setting = f"{collection.protocol}{hashing} --eps {collection.parameters.epsilon} --k {collection.k}"
+    setting = f"{collection.read_as}{hashing} --eps {collection.parameters.epsilon} --k {collection.k}"
+    if collection.cells is not None:  # cells of a row, about as far apart as the budget is promised
+        places = collection.cells.places
+        setting += f" --values 0,{min(int((collection.cells.radius or 1) / places.width), places.columns - 1)}"
     return f"ldp-advise audit --target client.py:audited --reports {setting}"
 
 
@@ -99,7 +105,7 @@ def spent(parameters: Parameters) -> str:
 
 
 def _spends_less(parameters: Parameters) -> bool:
-    return float(parameters.exact_epsilon) < NOTABLY * parameters.protocol.epsilon
+    return float(parameters.exact_epsilon) < NOTABLY * float(parameters.epsilon)
 
 
 def _rounded_up(number: float) -> str:

@@ -10,7 +10,7 @@ from advisor.cli.options import Only, argument
 from advisor.cli.run import Job, WholeOutput, run, silence
 from advisor.extensions.code.answer import MEANINGS, Deployed, audit_command, check_directory, spent, written
 from advisor.extensions.code.question import Answers, Deployment, Pair, Wanted
-from advisor.question.settings import Terms
+from advisor.question.settings import Cells, Terms
 from advisor.show.model import Code, Column, Document, Records, Role, Row, Sentence, Table, Tone, Verdict
 from simulator import POSTPROCESSORS
 
@@ -22,7 +22,9 @@ def code_document(deployed: Deployed) -> Document:
     protocol, method = parameters.protocol, POSTPROCESSORS[collection.method]
     exactness = "probabilities are whole numbers out of 2^64, rounded towards more privacy"
     exactness = "noise is drawn in whole numbers" if parameters.ratio is None else exactness
-    sentences = [Sentence(f"One report spends {spent(parameters)}: {exactness}.")]
+    exactness = "noise is in double precision; ε covers its rounding" if protocol.key == "planar_laplace" else exactness
+    where = "" if collection.cells is None else f" {collection.cells.promise}"
+    sentences = [Sentence(f"One report spends {spent(parameters)}{where}: {exactness}.")]
     if shuffled is not None:
         sentences.append(Sentence(collection.rests_on, Role.ANSWER, Tone.DOUBTFUL))
     if collection.ordered:
@@ -60,6 +62,8 @@ def code_document(deployed: Deployed) -> Document:
             if shuffled is None
             else {"eps": shuffled.epsilon, "delta": shuffled.delta, "n": shuffled.n},
             "hash": getattr(protocol, "hash", None),
+            "grid": None if collection.cells is None else collection.cells.grid,
+            "radius": None if collection.cells is None else collection.cells.radius,
             "labels": labels and list(labels),
             "ordered": collection.ordered,
             "directory": deployed.directory,
@@ -80,6 +84,7 @@ def code_command(
     pair: Pair,
     domain: Annotated[Answers, Only("k")],
     question: Annotated[Terms, Only("epsilon")],
+    cells: Cells,
     deployment: Deployment,
     output: WholeOutput,
 ) -> None:
@@ -91,7 +96,7 @@ def code_command(
     Examples: ldp-advise code --protocol olh --method eb_ns --eps 1 --k 256 --to collection
               ldp-advise code answer.json --labels browsers.txt --to collection
     """
-    request = Wanted(question, pair, domain, deployment, answer)
+    request = Wanted(question, pair, domain, deployment, cells, answer)
     directory = deployment.to or ""
     check_directory(directory, force=output.force)
     inputs = (answer, deployment.labels)

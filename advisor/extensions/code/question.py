@@ -12,19 +12,19 @@ from advisor.checks import budget, choice, path, real, share, whole
 from advisor.errors import InputError, reason
 from advisor.inputs.domain import read_domain
 from advisor.inputs.numbers import MOST_LABELS
-from advisor.names import resolve
+from advisor.names import mechanism, resolve
 from advisor.question.option import Settings, like, option, refuse, require
-from advisor.question.settings import Categories, Menu, Terms, require_one
+from advisor.question.settings import AnyProtocol, Categories, Cells, Menu, Terms, require_one
 from simulator.hashing import DEFAULT_HASH, HASHES
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pair(Menu):
+class Pair(AnyProtocol):
     """The pair to deploy."""
 
     panel: ClassVar[str] = "What is collected"
 
-    protocol: tuple[str, ...] = like(Menu, "protocol", help="what devices report with")
+    protocol: tuple[str, ...] = like(AnyProtocol, "protocol", help="what devices report with")
     method: tuple[str, ...] = like(Menu, "method", help="post-processing method of the server, or none")
 
 
@@ -63,26 +63,32 @@ class Wanted:
     menu: Menu
     domain: Categories
     deployment: Deployment
+    cells: Cells
     answer: str | None = None  # file of a saved answer
 
     def __post_init__(self) -> None:
         where = ("--to", self.deployment.to, "a directory to write, for example --to collection")
         if self.answer is not None:
-            given = (*self.menu.given(), *self.question.given("epsilon"), *self.domain.given("k"))
+            given = (*self.menu.given(), *self.question.given("epsilon"), *self.domain.given("k"), *self.cells.given())
             refuse(given, f"does not go with a saved answer, which says it: leave it out, or leave out {self.answer}")
             require(where)
             return
         protocol = require_one("protocol", self.menu.protocol, "code")
         method = require_one("method", self.menu.method, "code")
+        hint = "the number of possible answers, for example --k 256, or all of them with --labels FILE"
+        size = ("--k", self.domain.k or self.deployment.labels, hint)
+        planar = mechanism(protocol or "") is not None
+        if planar:
+            refuse(self.domain.given("k"), f"does not go with {protocol}: the cells of --grid are the answers")
+            labels = self.deployment.given("labels") if self.cells.centre else ()
+            refuse(labels, "does not go with --centre: answers are latitude and longitude")
+        elif protocol is not None:
+            self.cells.refuse_for(protocol)
         require(
             ("--protocol", protocol, "what devices report with, for example --protocol olh"),
             ("--method", method, "the post-processing method, for example --method norm_sub, or none"),
             ("--eps", self.question.epsilon, "the privacy budget of one report, for example --eps 1"),
-            (
-                "--k",
-                self.domain.k or self.deployment.labels,
-                "the number of possible answers, for example --k 256, or all of them with --labels FILE",
-            ),
+            *(self.cells.missing() if planar else (size,)),
             where,
         )
 
@@ -98,6 +104,9 @@ class Wanted:
         else:
             protocol, method = self.menu.protocol[0], self.menu.method[0]
             epsilon, size = self.question.epsilon or 0.0, self.domain.k or 0
+        cells = self.cells if mechanism(protocol) else None
+        if cells is not None:
+            source, size = "--grid", cells.places.k
         if protocol not in HASHED:
             words = f"belongs to {' and '.join(HASHED)}, not to {protocol}; leave it out"
             refuse(self.deployment.given("hash"), words)
@@ -108,7 +117,9 @@ class Wanted:
             raise InputError(f"{source} is {size}, but --labels {self.deployment.labels} has {len(labels)} labels")
         hashing = self.deployment.hash or DEFAULT_HASH
         try:
-            return CodedCollection(protocol, method, size or len(labels or ()), epsilon, labels, hashing, shuffled)
+            return CodedCollection(
+                protocol, method, size or len(labels or ()), epsilon, labels, hashing, shuffled, cells
+            )
         except ValueError as error:
             raise InputError(str(error)) from None
 

@@ -15,7 +15,6 @@ from advisor.errors import InputError
 from advisor.inputs.reports import count_reports, with_categories
 from simulator import Tally
 from simulator._types import FloatArray
-from simulator.domain import ORDERED
 from simulator.methods import POSTPROCESSORS, observe
 
 Options: TypeAlias = Mapping[str, Any]  # ``hash`` and ``steps`` of `advisor.inputs.reports.count_reports`
@@ -78,8 +77,8 @@ def options_of(collection: CodedCollection) -> Options:
 
 def frequencies(collection: CodedCollection, lines: Iterable[str]) -> FloatArray:
     """Return the frequencies ``(k,)`` that the server makes of lines."""
-    tally, _ = counted(lines, collection.protocol, collection.epsilon, collection.k, options_of(collection))
-    return POSTPROCESSORS[collection.method].apply(observe(collection.parameters.protocol, tally, ORDERED))
+    tally, _ = counted(lines, collection.read_as, collection.epsilon, collection.k, options_of(collection))
+    return POSTPROCESSORS[collection.method].apply(observe(collection.parameters.protocol, tally, collection.domain))
 
 
 def module_of(source: str) -> ModuleType:
@@ -99,6 +98,8 @@ def vectors(collection: CodedCollection) -> str:
         seed = len(vector_rows)
         value = seed * (k - 1) // (VECTORS - 1) if k > VECTORS else seed % k
         answer = value if labels is None else labels[value]
+        if collection.centre:
+            answer = device.degrees_of(value)
         report = device.report(answer, check.known_bytes(seed))
         vector_rows.append({"seed": seed, "answer": answer, "report": report})
         size += len(report)

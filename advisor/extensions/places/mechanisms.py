@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -16,17 +16,11 @@ from advisor.extensions.places.reading import PlacesRequest
 from advisor.question.constraints import removals_of
 from advisor.question.request import Removal, removal_sentences
 from simulator import POSTPROCESSORS, PROTOCOLS, channels
-from simulator.channels import Channel, SingularChannelError, Update
+from simulator.channels import MOST_MEASURED, PLANAR, Channel, SingularChannelError, Update
 from simulator.methods import possible
-from simulator.places import Places
 from simulator.protocols.protocol import Protocol
 
 LEAK_SLACK = 1e-9  # relative: rounding of logarithms
-PLANAR: dict[str, Callable[[Places, float], Channel]] = {
-    "planar_geometric": channels.planar_geometric,
-    "planar_laplace": channels.planar_laplace,
-}
-MOST_MEASURED = 1500  # cells up to which the leakage by distance takes seconds, not minutes
 
 
 class Leakage(NamedTuple):

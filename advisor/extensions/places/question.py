@@ -6,17 +6,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from advisor.checks import choice, path, real, text
+from advisor.checks import choice, path, text
 from advisor.errors import InputError, listed, near_miss
 from advisor.names import ALIASES, squash
 from advisor.question.option import Settings, like, option, require
 from advisor.question.question import Question
-from advisor.question.settings import Menu
+from advisor.question.settings import Cells, Menu
 from simulator import METRICS, POSTPROCESSORS, frequency_oracles
-from simulator.places import GROUNDS
 
 PRIVACIES = ("ldp", "metric")
-KM_AROUND = 40_075  # circumference of the earth
 REPETITIONS, MAX_REPETITIONS = 10, 400
 CHANNEL_METHODS = ("none", "norm_mul", "norm_sub", "wavelet_eb", "ibu")
 METHODS = tuple(
@@ -35,16 +33,12 @@ class Ground(Settings):
 
     panel: ClassVar[str] = "Places"
 
-    grid: str | None = option("--grid", read=text, metavar="ROWSxCOLS", help="size of the grid, such as 32x32")
+    grid: str | None = like(Cells, "grid")
     columns: str | None = option(
         "--columns", read=text, metavar="A,B", help="the coordinates: row,col, or longitude,latitude with --cell-km"
     )
-    cell_km: float | None = option(
-        "--cell-km", read=real(above=0, below=KM_AROUND), metavar="KM", help="side of a cell of the grid"
-    )
-    distance: str | None = option(
-        "--distance", read=choice(GROUNDS), metavar="NAME", help="euclidean or manhattan [default: euclidean]"
-    )
+    cell_km: float | None = like(Cells, "cell_km")
+    distance: str | None = like(Cells, "distance")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,9 +54,7 @@ class Promise(Settings):
         default="ldp",
         help="ldp, or metric: --eps only for places within --radius [default: ldp]",
     )
-    radius: float | None = option(
-        "--radius", read=real(above=0), metavar="R", help="for --privacy metric: in cells, or km with --cell-km"
-    )
+    radius: float | None = like(Cells, "radius", help="for --privacy metric: in cells, or km with --cell-km")
 
     def check(self) -> None:
         """Raise InputError for a promise without its radius, and a radius without its promise."""

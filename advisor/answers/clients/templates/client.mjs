@@ -18,6 +18,8 @@ export function numberOf(answer) {
   const number = LABELS.indexOf(answer);
   if (number < 0) throw new RangeError(`an answer is one of the ${K} labels`);
   return number;
+  // {% elif centre %}
+  return cellOf(...answer);
   // {% else %}
   if (!Number.isInteger(answer) || answer < 0 || answer >= K) {
     throw new RangeError(`an answer is a whole number from 0 to ${K - 1}`);

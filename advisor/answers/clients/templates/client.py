@@ -5,7 +5,10 @@
 Written by ldp-advise.
 """
 
-import secrets
+# {% if protocol == "planar_laplace" %}
+import math
+import secrets  # {%- else %}
+import secrets  # {%- endif +%}
 
 {{constants}}
 
@@ -24,6 +27,8 @@ def number_of(answer):
     if answer not in LABELS:
         raise ValueError(f"an answer is one of the {K} labels")
     return LABELS.index(answer)
+    # {% elif centre %}
+    return cell_of(*answer)
     # {% else %}
     if isinstance(answer, bool) or not isinstance(answer, int) or not 0 <= answer < K:
         raise ValueError(f"an answer is a whole number from 0 to {K - 1}")

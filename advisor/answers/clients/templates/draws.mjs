@@ -23,5 +23,5 @@ const below = (n, entropy) => {
 // Return true with probability threshold / 2^64, exactly: no floating point is involved.
 const chance = (threshold, entropy) => word(entropy) < threshold;
 // {% if example %}
-export { below, chance, secure };
+export { below, chance, secure, word };
 // {% endif %}

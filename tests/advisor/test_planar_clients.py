@@ -1,0 +1,295 @@
+"""Clients that report a cell of a map: their law, their promise in whole numbers, and both languages."""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+from dataclasses import replace
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.integrate import dblquad
+from scipy.special import lambertw
+
+from advisor.answers.clients.collection import CodedCollection, client_file
+from advisor.answers.clients.parameters import exact
+from advisor.extensions.audit.audit import audit
+from advisor.extensions.code.answer import files_of
+from advisor.extensions.code.reports import module_of, vectors
+from advisor.question.settings import Cells
+from simulator.channels import PLANAR, epsilon_per_unit, finite_precision
+from tests.advisor.client_laws import surprise
+from tests.advisor.conftest import Run
+from tests.advisor.test_deployed_clients import NODE, checked_by_node, client_of, seeded
+from tests.cells import failures, over
+
+FALSE_ALARM = 1e-6  # of each test of a law
+GRID = Cells(grid="4x5", radius=2.0)
+ROUND_MANHATTAN = Cells(grid="4x5", radius=2.0, distance="manhattan")
+ON_EARTH = Cells(grid="4x5", radius=3.0, cell_km=1.5, centre=(48.85, 2.35))
+SETTINGS = list(product(PLANAR, (GRID, ROUND_MANHATTAN, ON_EARTH)))
+
+
+def made(key: str, cells: Cells = GRID, epsilon: float = 1.3, method: str = "ibu") -> CodedCollection:
+    return CodedCollection(key, method, cells.places.k, epsilon, cells=cells)
+
+
+def is_lawful(source: str, key: str, cells: Cells, *, value: int = 7, draws: int = 6_000) -> bool:
+    """Whether reports of a client have the law of the matrix, which is summed or integrated without a client."""
+    client, entropy = module_of(source), seeded(1)
+    law = dict(enumerate(cells.channel(key, 1.3).matrix[value].tolist()))
+    return surprise([client.randomised(value, entropy) for _ in range(draws)], law) > FALSE_ALARM  # type: ignore[arg-type]
+
+
+@over(SETTINGS)
+def test_reports_have_the_law_of_the_matrix(key, cells) -> None:
+    assert is_lawful(client_file(made(key, cells)), key, cells)
+
+
+FAULTS = [
+    ("planar_geometric", "return root + (root**2 < square)", "return FALL * (abs(down) + abs(across))"),
+    ("planar_laplace", "distance * math.cos(angle)", "distance * math.sin(angle)"),
+    ("planar_laplace", "(math.floor(shift + 0.5)", "(math.floor(shift)"),
+]
+
+
+@over(FAULTS)
+def test_a_client_with_a_fault_is_found(key, right, wrong) -> None:
+    source = client_file(made(key))
+    assert source.count(right) == 1
+    assert not is_lawful(source.replace(right, wrong), key, GRID)
+
+
+def test_probabilities_of_whole_cells_keep_the_promise_exactly() -> None:
+    """The cost is the least whole number of at least FALL times the distance, so no ratio exceeds the promise."""
+    client, epsilon = client_of(made("planar_geometric", epsilon=0.7)), exact(0.7)
+    for down, across in product(range(-40, 41), range(41)):
+        cost, square = client.cost(down, across), client.FALL**2 * (down**2 + across**2)
+        assert (square <= cost**2 and (cost - 1) ** 2 < square) or cost == square == 0
+    worst = Fraction(0)
+    for down, across, right in product(range(-9, 10), range(-9, 10), range(1, 4)):
+        gap = abs(client.cost(down, across) - client.cost(down, across - right))
+        worst = max(worst, Fraction(gap, client.UNIT * right))
+    assert epsilon / 2 * Fraction(999_999, 1_000_000) < worst <= epsilon / 2
+
+
+def test_clients_of_whole_cells_have_no_floating_point() -> None:
+    tree = ast.parse(client_file(made("planar_geometric", epsilon=2.0)))
+    nodes = [node for statement in tree.body if "EPSILON" not in ast.unparse(statement) for node in ast.walk(statement)]
+    assert not [node for node in nodes if isinstance(node, ast.Div)]
+    assert not [node for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, float)]
+
+
+def exact_distance(tail: float) -> Decimal:
+    """The distance where ``(1 + x) exp(-x)`` is the tail, to 40 digits."""
+    with localcontext(prec=40):
+        log = Decimal(tail).ln()
+        x = 1 - 2 * log
+        for _ in range(60):
+            x += ((1 + x).ln() - x - log) * (1 + x) / x
+        return x
+
+
+def test_the_radius_is_that_of_lambert_and_tails_have_all_digits() -> None:
+    """Half of the precision that the budget covers, relative to the distance or to the scale of the noise."""
+    client = client_of(made("planar_laplace"))
+    tails = [*(10.0 ** -np.arange(1.0, 38.0)), *(1 - 10.0 ** -np.arange(1.0, 9.0)), *np.linspace(0.01, 0.99, 99)]
+    for tail in map(float, tails):
+        distance = exact_distance(tail)
+        assert (
+            abs(Decimal(client.radius(tail)) * Decimal(client.RATE) - distance) <= max(1, distance) * Decimal(2) ** -49
+        )
+        if tail < 0.99:
+            assert float(distance) == pytest.approx(-1 - lambertw(-tail / math.e, -1).real, rel=1e-9)
+    assert exact_distance(2.0**-129) < 95  # no distance is longer
+    assert client.share(lambda count: bytes(count)) == 2.0**-129
+    assert client.share(lambda count: b"\xff" * count) == 1.0
+    assert 0 <= client.radius(1.0) < 1e-7
+
+
+@pytest.mark.parametrize("epsilon", [0.5, pytest.param(3.0, marks=pytest.mark.slow)])
+def test_cells_of_noise_have_the_mass_of_their_squares(epsilon: float) -> None:
+    """SciPy's quadrature of the density over each square around the source; what is further out is one more cell."""
+    client, entropy, reach = client_of(made("planar_laplace", Cells(grid="4x5", radius=1.0), epsilon)), seeded(2), 2
+
+    def density(x: float, y: float) -> float:
+        return epsilon**2 / (2 * math.pi) * math.exp(-epsilon * math.hypot(x, y))
+
+    law: dict[object, float] = {}
+    for down, across in product(range(-reach, reach + 1), repeat=2):
+        halves = [(low, high) for low, high in ((across - 0.5, across), (across, across + 0.5))]
+        mass = [dblquad(density, down - 0.5, down + 0.5, low, high, epsabs=1e-9)[0] for low, high in halves]
+        law[down, across] = sum(mass)
+    law["far"] = 1 - sum(law.values())
+    cells = [tuple(math.floor(shift + 0.5) for shift in client.offset(entropy)) for _ in range(10_000)]
+    assert surprise([cell if max(map(abs, cell)) <= reach else "far" for cell in cells], law) > FALSE_ALARM  # type: ignore[arg-type]
+
+
+def test_the_budget_covers_coordinates_of_few_digits() -> None:
+    """Enumerated: with 2^10 angles, cells of step 1 up to 12 away leak more than ε, and less than what is reckoned."""
+    epsilon, angles, reach, size = 0.5, 2**10, 12.0, 41
+    radii = np.sqrt((np.arange(10_000) + 0.5) / 10_000) * reach * 1.5  # rings of equal area
+    mass, middle = np.zeros((size, size)), size // 2
+    for turn in 2 * math.pi * np.arange(angles) / angles:
+        at = np.floor(np.outer([math.sin(turn), math.cos(turn)], radii) + 0.5).astype(int) + middle
+        np.add.at(mass, (at[0], at[1]), np.exp(-epsilon * radii))
+    far = np.hypot(*(np.indices((size, size)) - middle))
+    near = np.maximum(far[:, 1:], far[:, :-1]) <= reach
+    worst = np.abs(np.log(mass[:, 1:][near] / mass[:, :-1][near])).max()
+    assert 1.05 * epsilon < worst < finite_precision(epsilon, reach, 2 * math.pi / angles) < 2 * epsilon
+    assert finite_precision(epsilon, 1e9, 2.0**-10) == math.inf
+
+
+@over(SETTINGS)
+def test_the_matrix_and_the_constants_keep_the_budget(key, cells) -> None:
+    parameters, places = made(key, cells).parameters, cells.places
+    assert 1.3 * (1 - 1e-9) < float(parameters.exact_epsilon) <= 1.3
+    for radius, epsilon in product((1.0, 3.7, 100.0), (0.01, 1.0, 19.9)):
+        if cells.cell_km is None and (epsilon / radius > 0.01 or cells.distance):
+            extreme = made(key, replace(cells, grid="2x2", radius=radius), epsilon).parameters
+            assert extreme.kept
+            assert float(extreme.exact_epsilon) > 0.999 * epsilon
+    assert epsilon_per_unit(cells.channel(key, 1.3), places) <= 1.3 / (cells.radius or 1) * (1 + 1e-9)
+
+
+def test_clients_take_degrees_and_give_them_back() -> None:
+    client = client_of(made("planar_geometric", ON_EARTH))
+    for cell in range(20):
+        assert client.cell_of(*client.degrees_of(cell)) == cell
+    (north, west), (south, east) = client.degrees_of(0), client.degrees_of(6)
+    assert (north - south) * 40_007.863 / 360 == pytest.approx(1.5)
+    assert (east - west) * 40_007.863 / 360 * math.cos(math.radians(48.85)) == pytest.approx(1.5)
+    assert client.cell_of(90, -180) == 0  # off the grid
+    assert client.report((48.85, 2.35)) in map(str, range(20))
+    for place in ((91, 0), (0, 181), (math.nan, 0)):
+        with pytest.raises(ValueError, match="latitude and longitude"):
+            client.report(place)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(NODE is None, reason="node is not installed")
+@over(SETTINGS)
+def test_both_languages_make_the_same_lines_from_the_same_bytes(key, cells, *, tmp_path: Path) -> None:
+    for epsilon in (0.05, 1.3, 9.0):
+        collection = made(key, cells, epsilon)
+        done = checked_by_node(tmp_path / f"{key}_{epsilon}", collection, client_file(collection, "client.mjs"))
+        assert (
+            done.stdout == f"client.mjs makes the {len(json.loads(vectors(collection))['vectors'])} reports of "
+            "test_vectors.json\n"
+        ), done.stderr
+
+
+@pytest.mark.parametrize("key", PLANAR)
+def test_code_writes_a_collection_of_places(
+    key: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ("-p", key.replace("_", "-"), "--method", "ibu", "--eps", "1.3", "--grid", "4x5", "--radius", "2")
+    code, out, _ = run("code", *words, "--to", key, "--format", "json")
+    data = json.loads(out)
+    assert (code, data["grid"], data["radius"], data["k"]) == (0, "4x5", 2.0, 20)
+    files = files_of(made(key))
+    assert {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / key).iterdir()} == files
+    page = " ".join(files["README.md"].split())
+    assert "ε = 1.3 for places at most 2 cells apart, on 4x5 cells" in page
+    assert "as likely from one place as from another one at most 2 cells away" in page
+    assert "--reports grr --eps 1.3 --k 20 --values 0,2" in page
+    assert ("from uniform whole numbers alone" in page) == (key == "planar_geometric")
+    lines = [each["report"] for each in json.loads(files["test_vectors.json"])["vectors"]]
+    (tmp_path / "lines.csv").write_text("".join(f"{line}\n" for line in lines))
+    with monkeypatch.context() as patch:
+        patch.setattr("sys.argv", ["server.py", "lines.csv"])
+        module = module_of(files["server.py"])
+    np.testing.assert_allclose(module.frequencies, json.loads(files["test_vectors.json"])["frequencies"], rtol=1e-12)
+
+
+def test_code_of_places_refuses_what_cannot_be(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    start = ("code", "--method", "ibu", "--to", "new")
+    earth = ("-p", "planar_laplace", "--grid", "4x5", "--radius", "2")
+    cells = {
+        "--grid and --radius are missing": ("-p", "planar_laplace"),
+        "--k does not go with planar_laplace": (*earth, "--k", "20"),
+        "--grid, --radius belongs to planar_geometric and planar_laplace, not to grr": ("-p", "grr", *earth[2:]),
+        "--grid must be ROWSxCOLS": ("-p", "planar_laplace", "--grid", "4", "--radius", "2"),
+        "--labels does not go with --centre": (*earth, "--centre", "48,2", "--cell-km", "1", "--labels", "cells.txt"),
+        "--cell-km is missing: give the side of a cell": (*earth, "--centre", "48,2"),
+        "centre must be latitude and longitude": (*earth, "--centre", "48", "--cell-km", "1"),
+        "the grid reaches over a pole": (*earth[:4], "--centre", "89,2", "--cell-km", "80", "--radius", "80"),
+        "--radius must be at least the side of a cell, 3, got 2": (*earth, "--cell-km", "3"),
+        "noise spreads over": ("-p", "planar_geometric", "--grid", "9x9", "--radius", "1e6"),
+        "must be from 0.0001 to 20, got 1e-06": (*earth[:4], "--distance", "manhattan", "--radius", "1e6"),
+        "must be from 0.0001 to 20, got 32": (*earth[:4], "--radius", "1", "--eps", "32"),
+        "code takes one --protocol": ("-p", "planar_laplace,planar_geometric", "--grid", "9x9", "--radius", "2"),
+    }
+
+    def check(message: str) -> None:
+        words = cells[message]
+        code, out, err = run(*start, *words, *(() if "--eps" in words else ("--eps", "1")))
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert message in err
+
+    assert failures(list(cells), check) == {}
+    assert "planar_laplace is for places: ldp-advise places ranks it" in run("plan", *earth[:2], "--eps", "1")[2]
+    assert not (tmp_path / "new").exists()
+
+
+@over(PLANAR)
+def test_mechanisms_are_explained_with_what_their_matrix_leaks(key, *, run: Run) -> None:
+    words = ("--eps", "1.3", "--grid", "4x5", "--radius", "2")
+    explained = json.loads(run("explain", key, *words, "--format", "json")[1])
+    assert explained["client"] == client_file(made(key))
+    channel = GRID.channel(key, 1.3)
+    assert explained["promises"] == [
+        "ε = 1.3 for places at most 2 cells apart, on 4x5 cells, and in proportion to the distance for any two",
+        f"its matrix leaks at most {epsilon_per_unit(channel, GRID.places):.6g} per unit and {channel.epsilon:.6g} "
+        "between any two cells",
+    ]
+    names: dict[str, object] = {}
+    exec(compile(explained["python"], "script", "exec"), names)  # noqa: S102 - what is tested is that it runs
+    np.testing.assert_array_equal(names["protocol"].matrix, channel.matrix)  # type: ignore[attr-defined]
+    assert "@inproceedings" in run("explain", key, "--bibtex")[1]
+    assert run("explain", key, "--k", "20")[0] == run("explain", "grr", *words[2:])[0] == 2
+
+
+@over([(key, *values) for key in PLANAR for values in ((0, 1), (3, 16))])
+def test_an_audit_holds_trials_against_the_distance_and_the_matrix(key, first, second, *, run: Run) -> None:
+    """False alarm: 1e-4 for each of 4 audits, and for each comparison with the analytic value."""
+    words = ("-p", key, "--eps", "1.3", "--grid", "4x5", "--radius", "2", "--values", f"{first},{second}")
+    asked = ("--attack", "pair", "--trials", "20k", "--alpha", "1e-4", "--format")
+    answer = json.loads(run("audit", *words, *asked, "json")[1])
+    (found,), channel = answer["results"], GRID.channel(key, 1.3)
+    loss = np.abs(np.log(channel.matrix[first] / channel.matrix[second])).max()
+    assert found["epsilon_guaranteed"] == pytest.approx(1.3 / 2 * GRID.places.distances()[first, second])
+    assert 0 < found["epsilon_lower_bound"] <= found["epsilon_analytic"] <= loss * (1 + 1e-9)
+    assert found["epsilon_analytic"] <= found["epsilon_guaranteed"] * (1 + 1e-9)
+    assert (found["agrees"], found["leaks"], answer["request"]["grid"], found["k"]) == (True, False, "4x5", 20)
+    setting = {"protocol": key, "grid": "4x5", "radius": 2, "attack": "pair", "values": (first, second)}
+    assert audit(1.3, trials=20_000, alpha=1e-4, **setting).results[0].hits == found["hits"]  # type: ignore[arg-type]
+    exact_loss = f"and exactly {loss:.4g} between v1 = {first} and v2 = {second}."
+    assert exact_loss in " ".join(run("audit", *words, *asked, "plain")[1].split())
+
+
+def test_an_audit_of_places_refuses_what_does_not_go_with_cells(run: Run) -> None:
+    words = ("audit", "--eps", "1", "--trials", "100")
+    place = ("-p", "planar_laplace", "--grid", "4x5", "--radius", "2")
+    cells = {
+        "--grid and --radius are missing": ("-p", "planar_laplace"),
+        "grr does not go with planar_laplace": ("-p", "grr,planar_laplace", *place[2:]),
+        "--k, --rounds does not go with planar_laplace": (*place, "--k", "20", "--rounds", "2"),
+        "--grid, --radius belongs to planar_geometric and planar_laplace": ("-p", "grr", "--k", "20", *place[2:]),
+        "values must be two different ones of 0..19": (*place, "--values", "0,20"),
+        "noise spreads over": (*place[:4], "--radius", "1e7"),
+    }
+
+    def check(message: str) -> None:
+        code, out, err = run(*words, *cells[message])
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert message in err
+
+    assert failures(list(cells), check) == {}
