@@ -11,6 +11,8 @@ from knowledge.predict import predicted_protocols
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.foreign import REGISTERED
 
+CLIPPED = "base_pos"  # what a method of queries is for those of one category each (Wang et al., Section IV-A)
+
 
 def fitting_metrics(
     question: Terms, ordered: bool, *, predictable: Container[str] | None = None
@@ -136,14 +138,24 @@ def fitting_methods(
         elif method.uses_order and not ordered:
             reason = "needs an ordered domain: give --ordered if the order of the categories means something"
         elif method.queries_only and not asks_queries:
-            queries = listed(key for key, metric in METRICS.items() if metric.clipped)
-            reason = f"changes only the answers of queries: it goes with the metrics {queries}"
+            fitting += [CLIPPED] if name in menu.method else []
+            continue
         else:
             fitting.append(name)
             continue
         if name in menu.method:
             raise InputError(f"method {name} {reason}")
-    return tuple(fitting)
+    return tuple(dict.fromkeys(fitting))
+
+
+def clipped_note(menu: Menu, methods: Container[str]) -> list[str]:
+    """Return what stands for methods of queries that were named, where no query is asked."""
+    named = [name for name in menu.methods if menu.method and POSTPROCESSORS[name].queries_only and name not in methods]
+    return (
+        [f"{listed(named)} changes the answers of queries; for single categories it is {CLIPPED}, which is ranked"]
+        if named
+        else []
+    )
 
 
 def known_targets(threat: Threat, labels: tuple[str, ...]) -> tuple[int, ...]:

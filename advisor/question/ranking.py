@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError
 from advisor.question.central import central_budgets
 from advisor.question.constraints import bounded, constrained
-from advisor.question.fitting import checked_threat, fitting_methods, fitting_metrics, fitting_protocols, known_targets
+from advisor.question.fitting import (
+    checked_threat,
+    clipped_note,
+    fitting_methods,
+    fitting_metrics,
+    fitting_protocols,
+    known_targets,
+)
 from advisor.question.frequencies import Frequencies, assumed_shape
 from advisor.question.plurality import make_plan
 from advisor.question.question import Question
 from advisor.question.request import Request
-from advisor.question.sample import sample_frequencies
+from advisor.question.sample import simulated_frequencies
 from advisor.question.settings import N_MAX
 from knowledge.describe.assumption import USERS
 from knowledge.predict import predicted_metrics
@@ -26,11 +35,15 @@ FAR_SMALLER = 10  # a sample this many times smaller than n is not taken for the
 
 
 def ranking_requests(question: Question) -> tuple[Request, ...]:
-    """Return the request at each budget; a sample is read once.
+    """Return the request at each budget; a sample is read once, and a shape that is simulated stands for one.
 
     Raises InputError if the sample, or what is asked of it, is wrong.
     """
-    frequencies = looked_up_frequencies(question) if question.sample is None else sample_frequencies(question)
+    if question.sample is None and question.is_predicted:
+        frequencies = looked_up_frequencies(question)
+    else:
+        frequencies = simulated_frequencies(question, question.terms.metrics)
+        frequencies = replace(frequencies, users=frequencies.users or question.terms.n or USERS)
     return tuple(ranking_request(single, frequencies) for single in question.each)
 
 
@@ -66,7 +79,9 @@ def ranking_request(question: Question, frequencies: Frequencies) -> Request:
     small = users * FAR_SMALLER <= n and not instant
     predictable = predicted_metrics(ordered=ordered) if instant else None
     metrics, notes = fitting_metrics(question.terms, ordered, predictable=predictable)
-    values = question.terms.metric_settings.resolved(k)
+    values = question.terms.metric_settings.resolved(k, frequencies.labels)
+    methods = fitting_methods(question.menu, metrics, ordered, question.threat, k=None if instant else k)
+    notes += clipped_note(question.menu, methods)
     named = question.terms.n is not None
     size_notes, warnings = _about_size(frequencies, everyone, named=named, small=small, n=n)
     first, most = (0, 0) if instant else question.repetitions
@@ -80,7 +95,7 @@ def ranking_request(question: Question, frequencies: Frequencies) -> Request:
         n=min(n, N_MAX),
         metrics=metrics,
         protocols=menu,
-        methods=fitting_methods(question.menu, metrics, ordered, question.threat, k=None if instant else k),
+        methods=methods,
         ordered=ordered,
         labels=frequencies.labels,
         counts=frequencies.counts(n),
@@ -113,7 +128,7 @@ def _about_size(
     """Return what is assumed of the number of users, and what is worrying about a sample that is smaller."""
     users = frequencies.users
     if not named:
-        size = "" if users is None else "the size of the sample "
+        size = "the size of the sample " if frequencies.labels else ""
         return [f"n = {everyone:,} users will report{': ' if size else ' '}{size}(--n says otherwise)"], ()
     if users in (n, None):
         return [], ()

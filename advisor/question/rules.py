@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from advisor.errors import InputError, listed
 from advisor.question.fitting import (
     checked_threat,
@@ -71,7 +73,7 @@ def check_menu(question: Question) -> None:
     fitting_protocols(question.menu, may_be_ordered, instant=instant)
     fitting_methods(question.menu, metrics, may_be_ordered, question.threat)
     if k is not None:
-        question.terms.metric_settings.resolved(k)
+        replace(question.terms.metric_settings, sets=None).resolved(k)  # the file is read with the data
     checked_threat(question.threat, n, instant=instant)
     if n is not None and question.promise.central_epsilon is None:
         check_attributes(question.plurality, question.epsilon, n)
