@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -9,7 +10,8 @@ from advisor.checks import shown
 from advisor.errors import InputError, LeftOutError, closest, listed, near_miss
 from advisor.members import FORM, SUFFIX, defined_in, file_hint, file_of, member_of_file
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
-from simulator.foreign import REFUSED, REGISTERED
+from simulator.foreign import REFUSED, REGISTERED, SOURCES
+from simulator.methods.parameters import parameters_of, with_parameters
 from simulator.methods.summaries import SUMMARIES
 
 EPONYMS = ("Haar", "Hadamard")  # words that keep their capital
@@ -36,11 +38,16 @@ ALIASES["method"] |= {squash(name): name for name in SUMMARIES}
 def resolve(kind: str, name: str) -> str:
     """Return the table key of a protocol, method or metric, by its name or from the user's file.
 
-    Raises InputError for a name that is not in the table.
+    Raises InputError for a name that is not in the table, or a parameter that a method has not.
 
     >>> resolve("method", "PowerNS"), resolve("protocol", "SUE"), resolve("method", "CLS")
     ('power_ns', 'rappor', 'norm_sub')
+    >>> resolve("method", "Base-Cut:alpha=.05"), resolve("method", "base_cut:alpha=2")
+    ('base_cut:alpha=0.05', 'base_cut')
     """
+    base, *settings = re.split(r":(?=[^:=]*=)", name)
+    if kind == "method" and settings:
+        return _with_parameters(resolve(kind, base), settings)
     if FORM in name:
         return member_of_file(kind, name)
     table = TABLES[kind]
@@ -59,6 +66,17 @@ def resolve(kind: str, name: str) -> str:
         miss = f"; did you mean {titled[close]!r}?" if close else ""
         raise InputError(f"unknown {kind} {shown(name)}: allowed are {listed(table, most=20)}{miss}")
     return found
+
+
+def _with_parameters(key: str, settings: list[str]) -> str:
+    try:
+        name = with_parameters(POSTPROCESSORS[key], ":".join(settings)).name
+    except ValueError as error:
+        have = (name for name, method in POSTPROCESSORS.items() if parameters_of(method))
+        raise InputError(f"{error}; methods with parameters are {listed(have)}") from None
+    if key in SOURCES:
+        SOURCES[name] = SOURCES[key]
+    return name
 
 
 def beside_files(kind: str, values: Iterable[object]) -> Iterator[object]:
@@ -182,6 +200,6 @@ def method_name(key: str, title: str | None = None) -> str:
     >>> method_name("posterior_median")
     'Posterior median'
     """
-    if key in (*POSTPROCESSORS, *SUMMARIES):
+    if key in (*POSTPROCESSORS, *SUMMARIES) or ":" in key:
         title = POSTPROCESSORS[key].short or title or POSTPROCESSORS[key].title
     return (title or key).partition(" (")[0]

@@ -113,7 +113,7 @@ class Question(Bundle):
     @property
     def is_predicted(self) -> bool:
         """Whether the answer is predicted instead of simulated."""
-        simulated = "sets" in self.terms.metrics
+        simulated = "sets" in self.terms.metrics or self.menu.parametrised
         return self.instant.instant or (self.sample is None and not simulated)
 
     @property

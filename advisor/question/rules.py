@@ -132,7 +132,8 @@ def check_sweep(question: Question, *, resumes: bool) -> None:
             ("--k", grid.sizes, "domain sizes, for example --k 64,1024 (a sample brings its own)"),
         ]
     require(*needs)
-    registered = [REGISTERED[name] for name in (*menu.protocol, *menu.method, metric) if name in REGISTERED]
+    named = [name.partition(":")[0] for name in (*menu.protocol, *menu.method, metric)]
+    registered = [REGISTERED[name] for name in named if name in REGISTERED]
     if resumes and registered:
         raise InputError(
             f"--resume does not go with {listed(registered)}: whether it is as it was, a file of cells cannot tell; "

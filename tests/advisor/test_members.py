@@ -48,6 +48,10 @@ def largest(estimate, truth):
     return np.abs(estimate - truth).max(axis=-1)
 
 
+def soft_by(estimate, noise, *, factor=0.5):
+    return np.sign(estimate) * np.maximum(np.abs(estimate) - factor * noise.sd, 0.0)
+
+
 def of_the_first(estimate, truth):
     return np.abs(estimate[..., 0] - truth[0])
 
@@ -164,6 +168,22 @@ def test_a_protocol_and_a_metric_from_a_file_are_ranked(command: Command) -> Non
     assert answer["request"]["metric"] == "largest"
     pairs = {(row["protocol"], row["method"]) for row in answer["recommendations"]}
     assert pairs == {("flipped", "simplex_of_mine"), ("rappor", "simplex_of_mine")}
+
+
+def test_methods_take_the_parameters_that_they_declare(command: Command) -> None:
+    menu = "--protocol oue --method mine.py:soft,mine.py:soft_by:factor=1,base_cut:keep=2"
+    rows = json.loads(command(f"{ASKED} {menu} --format json")[1])["recommendations"]
+    errors = {row["method"]: row["error"] for row in rows}
+    assert set(errors) == {"soft", "soft_by:factor=1", "base_cut:keep=2"}
+    assert errors["soft"] == errors["soft_by:factor=1"]
+    simulated = json.loads(command("--eps 1 --k 8 --method base_cut:alpha=.05 -p oue --format json")[1])
+    assert (simulated["source"], simulated["recommendations"][0]["method"]) == ("simulation", "base_cut:alpha=0.05")
+    with pytest.raises(InputError, match="norm has no parameters, got 'x=1'; methods with parameters are base_cut, po"):
+        advise(1.0, k=8, method="norm:x=1")
+    assert [row.method for row in advise(1.0, k=8, method=["Power:prior=gaussian"], protocol="oue").ties] == [
+        "power:prior=gaussian"
+    ]
+    assert "base_cut:keep=20 keeps" in command("explain base_cut:alpha=.05 --format plain")[1]
 
 
 def test_a_metric_may_depend_on_the_order_as_given_and_sees_the_k_of_the_question_only(command: Command) -> None:
