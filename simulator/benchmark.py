@@ -209,6 +209,14 @@ def simulate(
     return Runs(experiment.id, tuple(experiment.metrics), first, merged)
 
 
+def deviations(experiment: Experiment, pair: Pair, repetitions: range) -> FloatArray:
+    """Return estimates less true frequencies ``(repetitions, k)`` of a pair, in collections that `simulate` draws."""
+    protocol, method = pair
+    shown = np.arange(repetitions.start, repetitions.stop) % len(experiment.populations)
+    observed = _observe(experiment, protocol, [method], repetitions, shown)
+    return experiment.methods[method].apply(observed) - experiment.populations[shown] / experiment.n
+
+
 def _run(
     experiment: Experiment, tasks: list[tuple[str, range]], methods_of: Mapping[str, list[str]], jobs: int
 ) -> Iterator[dict[Pair, FloatArray]]:

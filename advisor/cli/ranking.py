@@ -14,6 +14,7 @@ import numpy as np
 import typer
 
 from advisor.answers.budgets import Budgets
+from advisor.answers.rank.bias import BiasAnswer, bias_of
 from advisor.answers.rank.look_up import look_up
 from advisor.answers.rank.outlook import outlook
 from advisor.answers.rank.result import Answer
@@ -35,8 +36,10 @@ from advisor.question.settings import Instant, Picture, Reasons, Usefulness
 from advisor.show.budgets import budgets_document
 from advisor.show.model import Document, Figure, Role, Section, Sentence
 from advisor.show.pictures import PICTURES, require_matplotlib, save, to_svg
+from advisor.show.pictures.bias import bias_figure
 from advisor.show.pictures.frequencies import frequencies_figure
 from advisor.show.pictures.ranking import budgets_figure, ranking_figure
+from advisor.show.rank.bias import bias_document, bias_sections
 from advisor.show.rank.document import page_sections, rank_document
 from advisor.show.rank.matrix import matrix_document
 from simulator._version import __version__
@@ -206,6 +209,9 @@ def rank(question: Question, shown: RankOutput) -> None:
     shown.check_layout(question)
     if not question.is_predicted and shown.reasons.why:
         raise InputError("--why explains a predicted answer: leave the file out, or add --instant")
+    if question.bias.bias:
+        _show_bias(question.alone, shown)
+        return
     if len(question.each) > 1:
         _rank_at_budgets(question, shown)
         return
@@ -262,6 +268,30 @@ def useless(answer: Answer) -> bool:
     return any(ranking.verdict in (None, USELESS) for ranking in answer.rankings)
 
 
+def _show_bias(question: Question, shown: RankOutput) -> None:
+    """Answer with bias and variance of each category, under one pair."""
+    refuse(question.instant.given(), "does not go with --bias, which is simulated")
+    refuse(shown.given("files", "usefulness", "layout"), "does not go with --bias, which is no ranking")
+    run(
+        Job(
+            read=lambda: ranking_requests(question)[0],
+            warnings=lambda request: request.warnings,
+            answer=lambda request, progress: bias_of(request, jobs=question.simulation.jobs, progress=progress),
+            document=bias_document,
+            sections=bias_sections,
+            inputs=question.files,
+            files=[SideFile("--plot", shown.picture.plot, PICTURES, _draw_bias, require_matplotlib)],
+            progress=partial(DelayedProgress, "simulating"),
+            unprotected=question.sample is not None,
+        ),
+        shown.output,
+    )
+
+
+def _draw_bias(answer: BiasAnswer, path: Path) -> None:
+    save(bias_figure(answer), path)
+
+
 def _rank_at_budgets(question: Question, shown: RankOutput) -> None:
     """Answer the same question at each ε, with the same result as a separate question."""
     refuse(shown.given("files", "reasons", "layout"), "goes with one ε: give one --eps")
@@ -313,7 +343,7 @@ def _version(flag: bool) -> None:
 def rank_command(
     *,
     sample: Sample = None,
-    question: Annotated[Question, Only(*RANKED)],
+    question: Annotated[Question, Only(*RANKED, "bias")],
     shown: RankOutput,
     version: Annotated[  # noqa: ARG001 - handled by its callback
         bool, typer.Option("--version", callback=_version, is_eager=True, hidden=True, help="show the version")

@@ -311,6 +311,15 @@ class Instant(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Bias(Settings):
+    """Whether a pair is shown by category instead of a ranking."""
+
+    panel: ClassVar[str] = "Output"
+
+    bias: bool = option("--bias", advanced=True, help="bias and variance of each category, for one pair")
+
+
+@dataclass(frozen=True, kw_only=True)
 class Reasons(Settings):
     """Whether a look-up is explained."""
 
