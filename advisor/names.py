@@ -200,6 +200,6 @@ def method_name(key: str, title: str | None = None) -> str:
     >>> method_name("posterior_median")
     'Posterior median'
     """
-    if key in (*POSTPROCESSORS, *SUMMARIES) or ":" in key:
+    if key.partition(":")[0] in (*POSTPROCESSORS, *SUMMARIES):
         title = POSTPROCESSORS[key].short or title or POSTPROCESSORS[key].title
     return (title or key).partition(" (")[0]

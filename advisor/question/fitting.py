@@ -6,7 +6,7 @@ from collections.abc import Container
 
 from advisor.errors import InputError, listed
 from advisor.members import as_named
-from advisor.question.settings import Menu, Terms, Threat
+from advisor.question.settings import EVERY, Menu, Terms, Threat
 from knowledge.predict import predicted_protocols
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.foreign import REGISTERED
@@ -150,12 +150,12 @@ def fitting_methods(
 
 def clipped_note(menu: Menu, methods: Container[str]) -> list[str]:
     """Return what stands for methods of queries that were named, where no query is asked."""
-    named = [name for name in menu.methods if menu.method and POSTPROCESSORS[name].queries_only and name not in methods]
-    return (
-        [f"{listed(named)} changes the answers of queries; for single categories it is {CLIPPED}, which is ranked"]
-        if named
-        else []
-    )
+    given = (name for name in menu.method if name != EVERY and name not in methods)
+    return [
+        f"{name} changes the answers of queries; for single categories it is {CLIPPED}, which is ranked"
+        for name in given
+        if POSTPROCESSORS[name].queries_only
+    ]
 
 
 def known_targets(threat: Threat, labels: tuple[str, ...]) -> tuple[int, ...]:

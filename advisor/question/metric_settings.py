@@ -12,12 +12,20 @@ from advisor.inputs.sets import read_sets
 from advisor.question.option import Read
 from simulator.metrics import KL_MIX, SET_SHARE, TOP_SHARE
 
+
+def _file(name: str, value: object) -> str:
+    named = path(name, value)
+    if named == "-":
+        raise InputError(f"{name} needs the name of a file: it is read more than once")
+    return named
+
+
 SETTINGS: Mapping[str, tuple[str, Read]] = {
     "topk": ("top_values", whole(1)),
     "set": ("set_share", share),
     "kl": ("mix", share),
     "js": ("mix", share),
-    "sets": ("sets", path),
+    "sets": ("sets", _file),
 }
 
 

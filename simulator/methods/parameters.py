@@ -22,7 +22,7 @@ def parameters_of(method: PostProcessor) -> dict[str, Any]:
 def with_parameters(method: PostProcessor, settings: str) -> PostProcessor:
     """Return a method with the values of some of its parameters, ``"alpha=0.05:keep=20"``; its name has them too.
 
-    A value is of the type of the default: a number above 0, or a member of an enumeration of words.
+    A value is of the type of the default: a number above 0, a member of an enumeration of words, or a text.
 
     Raises ValueError if the method has no such parameter, or it has no such value.
     """
@@ -47,11 +47,13 @@ def with_parameters(method: PostProcessor, settings: str) -> PostProcessor:
     )
 
 
-def _read(name: str, text: str, kind: type[StrEnum] | type[int] | type[float]) -> StrEnum | float:
+def _read(name: str, text: str, kind: type[Any]) -> str | float:
+    if kind is str:
+        return text
     allowed = f"one of {', '.join(kind)}" if issubclass(kind, StrEnum) else f"a number above 0 ({kind.__name__})"
     try:
-        value = kind(text)
-    except ValueError:
+        value: StrEnum | float = kind(text)
+    except (TypeError, ValueError):
         value = math.nan
     if not isinstance(value, StrEnum) and not 0 < value < math.inf:
         raise ValueError(f"{name} must be {allowed}, got {text!r}")

@@ -25,7 +25,10 @@ class Methods(dict[str, PostProcessor]):
         self.summaries: Callable[[], Mapping[str, PostProcessor]] = dict
 
     def __missing__(self, name: str) -> PostProcessor:
-        """Return the summary of this name, or a member with parameters; raises KeyError if it is neither."""
+        """Return the summary of this name, or a member with parameters.
+
+        Raises KeyError if it is neither, or ValueError for parameters that the member has not.
+        """
         base, _, settings = name.partition(":")
         if settings and base in self:
             return with_parameters(self[base], settings)

@@ -78,6 +78,7 @@ def test_sets_stand_wherever_there_is_a_simulation(run: Run, states: str, estima
 def test_wrong_sets_are_refused_in_a_line(run: Run, states: str) -> None:
     cells = [
         ("sets", "", "metric sets needs a file with the sets, as in sets:groups.csv"),
+        ("sets:-", "", "sets needs the name of a file"),
         ("sets:none.csv", "", "none.csv: no such file"),
         ("sets:bad.csv", "red,apple\nblue,aple\n", "bad.csv: line 2: 'aple' of set 'blue' is no category; did you"),
         ("sets:bad.csv", "red,apple\n\nblue\n", "bad.csv: line 3: set 'blue' has no members"),

@@ -32,7 +32,10 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class BiasAnswer:
-    """Bias and variance of the estimates of a pair, ``(k,)`` each, the most frequent category first."""
+    """Bias and variance of the estimates of a pair, ``(k,)`` each, the most frequent category first.
+
+    Where the truth is another in each repetition, they are of the deviation from it.
+    """
 
     request: Request
     pair: Pair
@@ -78,7 +81,7 @@ def bias_of(request: Request, *, jobs: int | None = None, progress: Callable[[in
     experiment, _ = experiment_of(replace(request, protocols=pair[:1], methods=pair[1:]))
     repetitions, truth = request.max_repetitions, experiment.populations.mean(axis=0) / experiment.n
     order = np.argsort(-truth, kind="stable")
-    starts = np.arange(request.k) if request.k <= ALONE else 2 ** np.arange((request.k).bit_length()) - 1
+    starts = np.arange(request.k) if request.k <= ALONE else 2 ** np.arange(request.k.bit_length()) - 1
     sizes = np.diff(starts, append=request.k)
     total, squares, means = np.zeros(request.k), np.zeros(request.k), []
     step = max(1, CHUNK_CELLS // request.k)
@@ -108,5 +111,5 @@ def bias_of(request: Request, *, jobs: int | None = None, progress: Callable[[in
         bias=origin + total / repetitions,
         standard_error=np.sqrt(variance / repetitions),
         variance=variance,
-        blocks=tuple(Block(start + 1, start + size, *means) for start, size, *means in rows),
+        blocks=tuple(Block(start + 1, start + size, *row) for start, size, *row in rows),
     )
