@@ -47,7 +47,14 @@ def resolve(kind: str, name: str) -> str:
     """
     base, *settings = re.split(r":(?=[^:=]*=)", name)
     if kind == "method" and settings:
-        return _with_parameters(resolve(kind, base), settings)
+        key = resolve(kind, base)
+        try:
+            name = with_parameters(POSTPROCESSORS[key], ":".join(settings)).name
+        except ValueError as error:
+            have = listed(other for other, method in POSTPROCESSORS.items() if parameters_of(method))
+            raise InputError(f"{error}; methods with parameters are {have}") from None
+        SOURCES.update({name: SOURCES[key]} if key in SOURCES else {})  # a member of another package is guarded
+        return name
     if FORM in name:
         return member_of_file(kind, name)
     table = TABLES[kind]
@@ -66,17 +73,6 @@ def resolve(kind: str, name: str) -> str:
         miss = f"; did you mean {titled[close]!r}?" if close else ""
         raise InputError(f"unknown {kind} {shown(name)}: allowed are {listed(table, most=20)}{miss}")
     return found
-
-
-def _with_parameters(key: str, settings: list[str]) -> str:
-    try:
-        name = with_parameters(POSTPROCESSORS[key], ":".join(settings)).name
-    except ValueError as error:
-        have = (name for name, method in POSTPROCESSORS.items() if parameters_of(method))
-        raise InputError(f"{error}; methods with parameters are {listed(have)}") from None
-    if key in SOURCES:
-        SOURCES[name] = SOURCES[key]
-    return name
 
 
 def beside_files(kind: str, values: Iterable[object]) -> Iterator[object]:

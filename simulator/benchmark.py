@@ -211,10 +211,9 @@ def simulate(
 
 def deviations(experiment: Experiment, pair: Pair, repetitions: range) -> FloatArray:
     """Return estimates less true frequencies ``(repetitions, k)`` of a pair, in collections that `simulate` draws."""
-    protocol, method = pair
     shown = np.arange(repetitions.start, repetitions.stop) % len(experiment.populations)
-    observed = _observe(experiment, protocol, [method], repetitions, shown)
-    return experiment.methods[method].apply(observed) - experiment.populations[shown] / experiment.n
+    observed = _observe(experiment, pair[0], [pair[1]], repetitions, shown)
+    return experiment.methods[pair[1]].apply(observed) - experiment.populations[shown] / experiment.n
 
 
 def _run(

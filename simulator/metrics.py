@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -20,6 +20,7 @@ TOP_SHARE = 0.05
 DECILES = np.arange(1, 10) / 10
 ROUNDING = 1e-10  # tolerance of a running sum against a level, less than the share of a single user
 SET_SHARE = 0.1
+Sets: TypeAlias = tuple[tuple[int, ...], ...] | None  # the places of the members of each
 CLIPPED_SETS, CLIPPED_RANGES = 256, 1024  # sampled queries that measure the effect of clipping each answer
 
 
@@ -290,14 +291,12 @@ def sets_error(estimate: FloatArray, truth: FloatArray, sets: tuple[tuple[int, .
     return mse(_sums(estimate, sets), _sums(truth, sets))
 
 
-def sets_error_clipped(
-    estimate: FloatArray, truth: FloatArray, sets: tuple[tuple[int, ...], ...] | None = None
-) -> FloatArray:
+def sets_error_clipped(estimate: FloatArray, truth: FloatArray, sets: Sets = None) -> FloatArray:
     """Return `sets_error` with negative answers replaced by 0."""
     return mse(np.maximum(_sums(estimate, sets), 0.0), _sums(truth, sets))
 
 
-def _sums(values: FloatArray, sets: tuple[tuple[int, ...], ...] | None) -> FloatArray:
+def _sums(values: FloatArray, sets: Sets) -> FloatArray:
     if sets is None:
         return values
     starts = np.cumsum([0, *map(len, sets[:-1])])

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from simulator import plugins
 from simulator.conformance import ConformanceError, check_metric, check_postprocessor, check_protocol
 from simulator.conformance.requirement import require_texts, text_of
@@ -132,19 +130,13 @@ def _checked(member: Any, kind: str, tables: dict[str, dict[str, Any]]) -> str:
     return name
 
 
-_kept: set[tuple[Callable[..., Any], int]] = set()  # own metrics, and the k at which they keep their contract
-
-
 def check_own_metric(metric: Metric, k: int) -> None:
     """Check a registered metric at the k of a question.
 
     Raises ForeignError if it breaks its contract there.
     """
-    if (metric.function, k) in _kept:
-        return
     try:
-        with containment(), np.errstate(all="ignore"):
+        with containment():
             check_metric(metric, k, own=True)
     except ConformanceError as error:
         raise ForeignError(f"{REGISTERED[metric.name]}: it breaks its contract: {error} ({CALLED['metric']})") from None
-    _kept.add((metric.function, k))

@@ -16,20 +16,18 @@ def read_sets(path: str, labels: Iterable[str]) -> tuple[tuple[int, ...], ...]:
     path: CSV or text, without a header.
     labels: of the categories, in their order.
 
-    Raises InputError if the file cannot be read, a set is empty, or a member is no category or is there twice.
+    Raises InputError if the file cannot be read, a set is empty, or a member is no category.
     """
     places = {label: place for place, label in enumerate(labels)}
     sets: list[tuple[int, ...]] = []
     with opened_rows(path, Expected("sets", header=False, items=True)) as rows:
         for block in rows.blocks(even=False):
             for line, (name, *cells) in zip(block.places, block.rows(), strict=True):
-                members = [cell for cell in cells if cell]
+                members = dict.fromkeys(cell for cell in cells if cell)
                 if not members:
                     raise rows.table.bad(line, f"set {shortened(name)} has no members: name them after it")
                 if unknown := [cell for cell in members if cell not in places]:
                     miss = near_miss(unknown[0], places) or f"; there are {listed(places, most=9)}"
                     raise rows.table.bad(line, f"{shortened(unknown[0])} of set {shortened(name)} is no category{miss}")
-                if len(set(members)) < len(members):
-                    raise rows.table.bad(line, f"set {shortened(name)} has a member twice: name each once")
                 sets.append(tuple(places[cell] for cell in members))
     return tuple(sets)

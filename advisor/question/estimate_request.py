@@ -8,14 +8,7 @@ from advisor.checks import choice
 from advisor.errors import InputError, listed
 from advisor.question.collected import POSITIVE_PART
 from advisor.question.constraints import bounded, constrained
-from advisor.question.fitting import (
-    checked_threat,
-    clipped_note,
-    fitting_methods,
-    fitting_metrics,
-    fitting_protocols,
-    known_targets,
-)
+from advisor.question.fitting import checked_threat, fitting_methods, fitting_metrics, fitting_protocols, known_targets
 from advisor.question.option import refuse
 from advisor.question.question import Question
 from advisor.question.request import BOOTSTRAP, CURVES, Collected, Request
@@ -53,8 +46,6 @@ def build_estimate_request(
     k, n, seed = len(collected.labels), collected.n, question.simulation.seed
     kind = check_surrogate(surrogate, collected.protocol, ordered=collected.ordered)
     metrics, notes = fitting_metrics(question.terms, collected.ordered)
-    methods = fitting_methods(question.menu, metrics, collected.ordered, question.threat, k=k, reports=False)
-    notes += clipped_note(question.menu, methods)
     values = question.terms.metric_settings.resolved(k, collected.labels)
     from_posterior = kind == DEFAULT and question.threat.threat is None
     draws = draws_of(k) if from_posterior else min(draws_of(k), SIMULATED)
@@ -72,7 +63,7 @@ def build_estimate_request(
         n=n,
         metrics=metrics,
         protocols=fitting_protocols(question.menu, collected.ordered),
-        methods=methods,
+        methods=fitting_methods(question.menu, metrics, collected.ordered, question.threat, k=k, reports=False),
         ordered=collected.ordered,
         labels=collected.labels,
         counts=apportion(frequencies.mean(axis=0), n),

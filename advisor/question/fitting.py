@@ -6,12 +6,10 @@ from collections.abc import Container
 
 from advisor.errors import InputError, listed
 from advisor.members import as_named
-from advisor.question.settings import EVERY, Menu, Terms, Threat
+from advisor.question.settings import Menu, Terms, Threat
 from knowledge.predict import predicted_protocols
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.foreign import REGISTERED
-
-CLIPPED = "base_pos"  # what a method of queries is for those of one category each (Wang et al., Section IV-A)
 
 
 def fitting_metrics(
@@ -138,7 +136,8 @@ def fitting_methods(
         elif method.uses_order and not ordered:
             reason = "needs an ordered domain: give --ordered if the order of the categories means something"
         elif method.queries_only and not asks_queries:
-            fitting += [CLIPPED] if name in menu.method else []
+            # Wang et al., Section IV-A: of single categories it is the same.
+            fitting += ["base_pos"] if name in menu.method else []
             continue
         else:
             fitting.append(name)
@@ -146,16 +145,6 @@ def fitting_methods(
         if name in menu.method:
             raise InputError(f"method {name} {reason}")
     return tuple(dict.fromkeys(fitting))
-
-
-def clipped_note(menu: Menu, methods: Container[str]) -> list[str]:
-    """Return what stands for methods of queries that were named, where no query is asked."""
-    given = (name for name in menu.method if name != EVERY and name not in methods)
-    return [
-        f"{name} changes the answers of queries; for single categories it is {CLIPPED}, which is ranked"
-        for name in given
-        if POSTPROCESSORS[name].queries_only
-    ]
 
 
 def known_targets(threat: Threat, labels: tuple[str, ...]) -> tuple[int, ...]:

@@ -12,20 +12,12 @@ from advisor.inputs.sets import read_sets
 from advisor.question.option import Read
 from simulator.metrics import KL_MIX, SET_SHARE, TOP_SHARE
 
-
-def _file(name: str, value: object) -> str:
-    named = path(name, value)
-    if named == "-":
-        raise InputError(f"{name} needs the name of a file: it is read more than once")
-    return named
-
-
 SETTINGS: Mapping[str, tuple[str, Read]] = {
     "topk": ("top_values", whole(1)),
     "set": ("set_share", share),
     "kl": ("mix", share),
     "js": ("mix", share),
-    "sets": ("sets", _file),
+    "sets": ("sets", path),
 }
 
 
@@ -123,6 +115,5 @@ class MetricValues:
         if "set" in metrics:
             lines.append(f"set asks for subsets of {100 * self.set_share:g} % of the domain (set:X for a share of X)")
         if "sets" in metrics and self.sets is not None:
-            sizes = [len(members) for members in self.sets]
-            lines.append(f"sets asks for {len(sizes):,} sets of {self.sets_file}, {min(sizes)} to {max(sizes)} members")
+            lines.append(f"sets asks for the {len(self.sets):,} sets of {self.sets_file}")
         return lines

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 
 from advisor.errors import InputError, listed
-from advisor.question.fitting import clipped_note, fitting_methods, fitting_metrics, fitting_protocols
+from advisor.question.fitting import fitting_methods, fitting_metrics, fitting_protocols
 from advisor.question.frequencies import Frequencies
 from advisor.question.metric_settings import MetricValues
 from advisor.question.question import Question
@@ -152,7 +152,6 @@ def plan_question(question: Question, frequencies: Frequencies | None = None) ->
     if not detects:
         (metric,), notes = fitting_metrics(terms, ordered)
         methods = fitting_methods(menu, (metric,), ordered, k=frequencies.k)
-        notes += clipped_note(menu, methods)
         assumed = (*frequencies.assumptions, *notes, *values.assumptions((metric,)))
         frequencies = replace(frequencies, assumptions=assumed)
     protocols = _protocols(menu, ordered, detects=detects)

@@ -14,7 +14,6 @@ from advisor.question.central import CentralPromise
 from advisor.question.cleaning import Cleaning
 from advisor.question.option import Bundle, Settings, options_of
 from advisor.question.settings import (
-    Bias,
     Categories,
     Columns,
     Goal,
@@ -61,7 +60,6 @@ class Question(Bundle):
     shape: Shape = Shape()
     instant: Instant = Instant()
     simulation: Simulation = Simulation()
-    bias: Bias = Bias()
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
@@ -115,7 +113,7 @@ class Question(Bundle):
     @property
     def is_predicted(self) -> bool:
         """Whether the answer is predicted instead of simulated."""
-        simulated = self.bias.bias or "sets" in self.terms.metrics or self.menu.parametrised
+        simulated = self.instant.bias or "sets" in self.terms.metrics or self.menu.parametrised
         return self.instant.instant or (self.sample is None and not simulated)
 
     @property

@@ -10,14 +10,7 @@ from numpy.typing import NDArray
 from advisor.errors import InputError
 from advisor.question.central import central_budgets
 from advisor.question.constraints import bounded, constrained
-from advisor.question.fitting import (
-    checked_threat,
-    clipped_note,
-    fitting_methods,
-    fitting_metrics,
-    fitting_protocols,
-    known_targets,
-)
+from advisor.question.fitting import checked_threat, fitting_methods, fitting_metrics, fitting_protocols, known_targets
 from advisor.question.frequencies import Frequencies, assumed_shape
 from advisor.question.plurality import make_plan
 from advisor.question.question import Question
@@ -31,6 +24,7 @@ from simulator.seeding import rng_for
 from simulator.surrogate import sample_posterior
 
 FULL_RACE_DOMAIN = 4096  # above it the most repetitions, where not asked for, fall as 1/k: a race must end in minutes
+CLIPPED = "post_pos changes the answers of queries; for single categories it is base_pos, which is ranked"
 FAR_SMALLER = 10  # a sample this many times smaller than n is not taken for the truth
 
 
@@ -81,7 +75,7 @@ def ranking_request(question: Question, frequencies: Frequencies) -> Request:
     metrics, notes = fitting_metrics(question.terms, ordered, predictable=predictable)
     values = question.terms.metric_settings.resolved(k, frequencies.labels)
     methods = fitting_methods(question.menu, metrics, ordered, question.threat, k=None if instant else k)
-    notes += clipped_note(question.menu, methods)
+    notes += [CLIPPED] if "post_pos" in question.menu.method and "post_pos" not in methods else []
     named = question.terms.n is not None
     size_notes, warnings = _about_size(frequencies, everyone, named=named, small=small, n=n)
     first, most = (0, 0) if instant else question.repetitions

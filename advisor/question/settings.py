@@ -204,10 +204,8 @@ class Menu(Settings):
     def methods(self) -> tuple[str, ...]:
         """Methods on the menu, in table order: the named methods, or all except the remedies for poisoning."""
         whole = not self.method or EVERY in self.method
-        named = resolve_all("method", () if whole else self.method)
-        if not whole:
-            return named
-        return *(name for name in named if not POSTPROCESSORS[name].is_remedy), *self.parametrised
+        named = resolve_all("method", () if whole else self.method) + (self.parametrised if whole else ())
+        return tuple(name for name in named if not POSTPROCESSORS[name].is_remedy) if whole else named
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -303,20 +301,12 @@ class Shape(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class Instant(Settings):
-    """Whether a sample is looked up instead of simulated."""
+    """Whether a sample is looked up, or a pair shown by category, instead of a ranking that is simulated."""
 
     panel: ClassVar[str] = "Without data"
 
     instant: bool = option("--instant", help="predict for SAMPLE at once instead of simulating")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Bias(Settings):
-    """Whether a pair is shown by category instead of a ranking."""
-
-    panel: ClassVar[str] = "Output"
-
-    bias: bool = option("--bias", advanced=True, help="bias and variance of each category, for one pair")
+    bias: bool = option("--bias", advanced=True, help="bias and variance of each category under one pair")
 
 
 @dataclass(frozen=True, kw_only=True)

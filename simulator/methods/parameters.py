@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+from contextlib import suppress
 from dataclasses import replace
 from enum import StrEnum
 from functools import lru_cache, partial
@@ -37,24 +38,14 @@ def with_parameters(method: PostProcessor, settings: str) -> PostProcessor:
     if not changed:
         return method
     words = [f"{name}={value if isinstance(value, str) else f'{value:.12g}'}" for name, value in changed.items()]
-    return replace(
-        method,
-        name=":".join([method.name, *words]),
-        title=" ".join([method.title.partition(" (")[0], *words]),
-        function=partial(method.function, **changed),
-        short="",
-        aliases=(),
-    )
+    name, title = ":".join([method.name, *words]), " ".join([method.title.partition(" (")[0], *words])
+    return replace(method, name=name, title=title, function=partial(method.function, **changed), short="", aliases=())
 
 
-def _read(name: str, text: str, kind: type[Any]) -> str | float:
-    if kind is str:
-        return text
+def _read(name: str, text: str, kind: type[Any]) -> Any:
+    with suppress(TypeError, ValueError):
+        value = kind(text)
+        if isinstance(value, str) or 0 < value < math.inf:
+            return value
     allowed = f"one of {', '.join(kind)}" if issubclass(kind, StrEnum) else f"a number above 0 ({kind.__name__})"
-    try:
-        value: StrEnum | float = kind(text)
-    except (TypeError, ValueError):
-        value = math.nan
-    if not isinstance(value, StrEnum) and not 0 < value < math.inf:
-        raise ValueError(f"{name} must be {allowed}, got {text!r}")
-    return value
+    raise ValueError(f"{name} must be {allowed}, got {text!r}")

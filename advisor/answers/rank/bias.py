@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -14,59 +14,28 @@ from advisor.question.constraints import fitting_pairs
 from advisor.question.request import Request, nothing_left_sentence
 from simulator._types import FloatArray, IntArray
 from simulator.benchmark import CHUNK_CELLS, deviations
-from simulator.ranking import CONFIDENCE, Pair, t_quantile
+from simulator.ranking import Pair, t_quantile
 
 ALONE = 24  # categories that have a row each; of more, blocks of ranks that double
 
 
-class Block(NamedTuple):
-    """Categories of neighbouring ranks, and the means over them."""
+class BiasAnswer(NamedTuple):
+    """Bias and variance under a pair, by rank, the most frequent category first.
 
-    first: int  # rank of the first, from 1
-    last: int
-    frequency: float
-    bias: float
-    standard_error: float  # of the bias
-    variance: float
-
-
-@dataclass(frozen=True, eq=False)
-class BiasAnswer:
-    """Bias and variance of the estimates of a pair, ``(k,)`` each, the most frequent category first.
-
-    Where the truth is another in each repetition, they are of the deviation from it.
+    Rows of figures: true frequency, bias, half of its 95 % interval, variance of the estimate (where the truth is
+    another in each repetition, of the deviation from it).
     """
 
     request: Request
     pair: Pair
     repetitions: int
-    order: IntArray = field(repr=False)  # places of the categories
-    truth: FloatArray = field(repr=False)
-    bias: FloatArray = field(repr=False)
-    standard_error: FloatArray = field(repr=False)
-    variance: FloatArray = field(repr=False)
-    blocks: tuple[Block, ...]
-
-    @property
-    def biased(self) -> int:
-        """Number of categories whose bias is told from 0, at 5 % for all of them together."""
-        quantile = t_quantile(self.repetitions, 1 - (1 - CONFIDENCE) / self.request.k)
-        return int((np.abs(self.bias) > quantile * self.standard_error).sum())
-
-    @property
-    def half_width(self) -> float:
-        """Half the width of a 95 % interval, in standard errors."""
-        return t_quantile(self.repetitions)
-
-    @property
-    def bias_share(self) -> float:
-        """Share of the mean squared error that is squared bias; what the repetitions leave open is taken off."""
-        squared = max(float((self.bias**2 - self.standard_error**2).sum()), 0.0)
-        total = squared + float(self.variance.sum())
-        return squared / total if total else 0.0
+    labels: list[str]  # ``(k,)``
+    categories: FloatArray  # ``(4, k)`` figures
+    starts: IntArray  # ``(blocks + 1,)`` first rank of each block, from 0, and k
+    blocks: FloatArray  # ``(4, blocks)`` figures: means over the categories of a block
 
 
-def bias_of(request: Request, *, jobs: int | None = None, progress: Callable[[int, int], None]) -> BiasAnswer:
+def bias_of(request: Request, progress: Callable[[int, int], None], jobs: int | None = None) -> BiasAnswer:
     """Return bias and variance under the pair that a request names, or else under the one that it recommends.
 
     Raises InputError if no pair is left.
@@ -77,39 +46,20 @@ def bias_of(request: Request, *, jobs: int | None = None, progress: Callable[[in
         if not first.recommendations:
             raise InputError(nothing_left_sentence(request.removals))
         pairs = [first.best.pair]
-    (pair,) = pairs
-    experiment, _ = experiment_of(replace(request, protocols=pair[:1], methods=pair[1:]))
-    repetitions, truth = request.max_repetitions, experiment.populations.mean(axis=0) / experiment.n
+    request = replace(request, protocols=pairs[0][:1], methods=pairs[0][1:])
+    k, repetitions, (experiment, _) = request.k, request.max_repetitions, experiment_of(request)
+    step = max(1, CHUNK_CELLS // k)
+    chunks = (range(start, min(start + step, repetitions)) for start in range(0, repetitions, step))
+    truth = experiment.populations.mean(axis=0) / experiment.n
     order = np.argsort(-truth, kind="stable")
-    starts = np.arange(request.k) if request.k <= ALONE else 2 ** np.arange(request.k.bit_length()) - 1
-    sizes = np.diff(starts, append=request.k)
-    total, squares, means = np.zeros(request.k), np.zeros(request.k), []
-    step = max(1, CHUNK_CELLS // request.k)
-    origin = deviations(experiment, pair, range(1))[0, order]  # so that what never varies has no variance
-    for start in range(0, repetitions, step):
-        chunk = range(start, min(start + step, repetitions))
-        errors = deviations(experiment, pair, chunk)[:, order]
-        total += (errors - origin).sum(axis=0)
-        squares += ((errors - origin) ** 2).sum(axis=0)
-        means.append(np.add.reduceat(errors, starts, axis=1) / sizes)
-        progress(chunk.stop, repetitions)
-    variance = np.maximum(squares - total**2 / repetitions, 0.0) / (repetitions - 1)
-    by_block = np.concatenate(means)
-    figures = (
-        np.add.reduceat(truth[order], starts) / sizes,
-        by_block.mean(axis=0),
-        by_block.std(axis=0, ddof=1) / np.sqrt(repetitions),
-        np.add.reduceat(variance, starts) / sizes,
+    errors = np.concatenate([deviations(experiment, pairs[0], chunk) for chunk in chunks])[:, order]
+    firsts = np.arange(k) if k <= ALONE else 2 ** np.arange(k.bit_length()) - 1
+    starts = np.append(firsts, k)
+    reach = t_quantile(repetitions) / np.sqrt(repetitions)
+    categories = np.stack(
+        [truth[order], errors.mean(axis=0), reach * errors.std(axis=0, ddof=1), errors.var(axis=0, ddof=1)]
     )
-    rows = zip(starts.tolist(), sizes.tolist(), *(column.tolist() for column in figures), strict=True)
-    return BiasAnswer(
-        request=replace(request, protocols=pair[:1], methods=pair[1:]),
-        pair=pair,
-        repetitions=repetitions,
-        order=order,
-        truth=truth[order],
-        bias=origin + total / repetitions,
-        standard_error=np.sqrt(variance / repetitions),
-        variance=variance,
-        blocks=tuple(Block(start + 1, start + size, *row) for start, size, *row in rows),
-    )
+    blocks = np.add.reduceat(categories, firsts, axis=1) / np.diff(starts)
+    blocks[2] = reach * (np.add.reduceat(errors, firsts, axis=1) / np.diff(starts)).std(axis=0, ddof=1)
+    labels = [request.labels[place] if request.labels else str(place) for place in order.tolist()]
+    return BiasAnswer(request, pairs[0], repetitions, labels, categories, starts, blocks)

@@ -1,95 +1,81 @@
-"""The document of bias and variance under one pair."""
+"""The document of bias and variance under one pair, and its picture (Wang et al., Figures 2 and 3)."""
 
 from __future__ import annotations
 
-from advisor.answers.rank.bias import BiasAnswer, Block
-from advisor.figures import number, percent, points, users, whole_percent
+from itertools import count, pairwise
+from pathlib import Path
+
+import numpy as np
+
+from advisor.answers.rank.bias import BiasAnswer
+from advisor.figures import number, points, users, whole_percent
 from advisor.names import pair_text
-from advisor.show.model import Column, Document, Figure, Records, Role, Row, Section, Table, Verdict, sentences
-from advisor.show.pictures import to_svg
-from advisor.show.pictures.bias import bias_figure
+from advisor.show.model import Column, Document, Records, Role, Row, Sentence, Table, Verdict, sentences
+from advisor.show.pictures import save
+from advisor.show.pictures.style import BAND, BLUE, empty, log_axis, settings
 from advisor.show.rank.notes import setting_text
 
-FIELDS = ("rank", "category", "frequency", "bias", "standard_error", "variance")
+FIELDS = ("rank", "category", "frequency", "bias", "half_width", "variance")
+MANY, AS_PIXELS = 100, 2000  # categories from which on ranks have a logarithmic axis, and marks are stored as pixels
 
 
 def bias_document(answer: BiasAnswer) -> Document:
     """Return bias and variance by rank, of blocks where there are many categories; CSV and JSON have each category."""
-    request, largest = answer.request, int(abs(answer.bias).argmax())
-    bias, n = float(answer.bias[largest]), request.n
-    columns = (answer.truth, answer.bias, answer.standard_error, answer.variance)
-    rows = tuple(
-        (rank, _label(answer, rank), *figures)
-        for rank, figures in enumerate(zip(*(column.tolist() for column in columns), strict=True), start=1)
-    )
-    where = f"category {_label(answer, largest + 1)!r} (rank {largest + 1:,}, frequency {percent(rows[largest][2])})"
-    told = (
-        f"The bias of {answer.biased:,} of {request.k:,} categories can be told from 0; the largest, of {where}, is "
-        f"{'−' if bias < 0 else '+'}{users(n * abs(bias))} of {n:,} users ({points(abs(bias))})."
-    )
+    request, figures, pair = answer.request, answer.categories, pair_text(*answer.pair)
+    place = int(abs(figures[1]).argmax())
+    _, bias, half_width, _ = figures[:, place].tolist()
+    # The mean of a squared mean is too large by the variance over the repetitions.
+    squared = max(float((figures[1] ** 2 - figures[3] / answer.repetitions).sum()), 0.0)
+    share = squared / (squared + float(figures[3].sum()) or 1.0)
     text = (
-        f"{pair_text(*answer.pair)}: {whole_percent(answer.bias_share)} of the mean squared error is bias, the rest is "
-        f"variance. {told if answer.biased else 'No bias of a category can be told from 0.'}"
+        f"{pair}: {whole_percent(share)} of the mean squared error is bias, the rest is variance. The largest bias is "
+        f"{'−' if bias < 0 else '+'}{users(request.n * abs(bias))} ± {users(request.n * half_width)} of {request.n:,} "
+        f"users ({points(abs(bias))}), of category {answer.labels[place]!r} (rank {place + 1:,})."
     )
-    notes = (
-        f"Mean estimate less true frequency over {answer.repetitions:,} simulated collections (--max-reps N for "
-        f"more): {setting_text(request)}, seed {request.seed}.",
-        *([f"Assumed: {'; '.join(request.assumptions)}."] if request.assumptions else []),
+    note = (
+        f"Bias: mean estimate less true frequency, ± half of its 95 % interval; {answer.repetitions:,} simulated "
+        f"collections (--max-reps); {'; '.join((setting_text(request), *request.assumptions))}; seed {request.seed}."
     )
+    rows = tuple(zip(count(1), answer.labels, *figures.tolist(), strict=False))
     return Document(
-        title=f"Bias and variance of {pair_text(*answer.pair)}",
-        verdict=Verdict("bias", text, figures={"bias_share": answer.bias_share, "largest_bias": bias}),
-        parts=(_table(answer), *sentences(notes, Role.NOTE), *sentences(request.warnings, Role.WARNING)),
+        title=f"Bias and variance of {pair}",
+        verdict=Verdict("bias", text),
+        parts=(_table(answer), Sentence(note, Role.NOTE), *sentences(request.warnings, Role.WARNING)),
         data={
-            "protocol": answer.pair[0],
-            "method": answer.pair[1],
-            "eps": request.epsilon,
-            "k": request.k,
-            "n": n,
-            "seed": request.seed,
-            "repetitions": answer.repetitions,
-            "bias_share": answer.bias_share,
-            "biased": answer.biased,
-            "blocks": [block._asdict() for block in answer.blocks],
+            **{"protocol": answer.pair[0], "method": answer.pair[1], "eps": request.epsilon, "n": request.n},
+            **{"seed": request.seed, "repetitions": answer.repetitions, "bias_share": share},
             "categories": [dict(zip(FIELDS, row, strict=True)) for row in rows],
         },
         records=Records(FIELDS, rows),
         value=f"{bias:.6g}",
-        setting=setting_text(request),
     )
-
-
-def bias_sections(answer: BiasAnswer) -> tuple[Section, ...]:
-    """Return the picture as a section of a page."""
-    label = "bias and variance by rank"
-    return (Section("Pictures", (Figure("Bias and variance", label, lambda: to_svg(bias_figure(answer), "bias")),)),)
-
-
-def _label(answer: BiasAnswer, rank: int) -> str:
-    place = int(answer.order[rank - 1])
-    return answer.request.labels[place] if answer.request.labels else str(place)
 
 
 def _table(answer: BiasAnswer) -> Table:
-    columns = (
-        Column("rank", "by true frequency, the most frequent first; of a range, means over its categories"),
-        Column("category", text=True, drop=1),
-        Column("frequency", "true frequency"),
-        Column("bias", "mean estimate less true frequency, and the half-width of its 95 % interval"),
-        Column("variance", "of the estimate of a category (frequency²)"),
-    )
-    return Table(columns, tuple(_row(answer, block) for block in answer.blocks), noun="ranks", cut=False)
+    columns = (Column("rank"), Column("category", text=True), *map(Column, ("frequency", "bias", "variance")))
+    rows = []
+    for (start, end), row in zip(pairwise(answer.starts.tolist()), answer.blocks.T.tolist(), strict=True):
+        alone = end == start + 1
+        names = (f"{end:,}", answer.labels[start]) if alone else (f"{start + 1:,}–{end:,}", "(mean of these)")
+        bias = (f"{number(row[1], 2)} ± {number(row[2], 2)}", row[1])
+        rows.append(Row.of((*names, (number(row[0]), row[0]), bias, (number(row[3], 3), row[3]))))
+    return Table(columns, tuple(rows), noun="ranks", cut=False)
 
 
-def _row(answer: BiasAnswer, block: Block) -> Row:
-    first, last, frequency, bias, standard_error, variance = block
-    alone = first == last
-    return Row.of(
-        (
-            (f"{first:,}" if alone else f"{first:,}–{last:,}", first),
-            _label(answer, first) if alone else f"({last - first + 1:,} categories)",
-            (number(frequency), frequency),
-            (f"{number(bias, 2)} ± {number(answer.half_width * standard_error, 2)}", bias),
-            (number(variance, 3), variance),
-        )
-    )
+def draw_bias(answer: BiasAnswer, path: Path) -> None:
+    """Draw the bias with its 95 % interval above the variance, both by rank."""
+    (_, bias, half_width, variance), k = answer.categories, answer.request.k
+    ranks, pixels = np.arange(1, k + 1), k > AS_PIXELS
+    with settings():
+        figure = empty(6.6, 5.0)
+        upper, lower = figure.subplots(2, 1, sharex=True)
+        upper.vlines(ranks, bias - half_width, bias + half_width, color=BLUE, alpha=0.35, rasterized=pixels)
+        for axes, values in ((upper, bias), (lower, variance)):
+            axes.grid(color=BAND, linewidth=0.8)
+            axes.plot(ranks, values, ".", color=BLUE, markersize=4, rasterized=pixels)
+        if k > MANY:
+            log_axis(lower.xaxis)
+        upper.set(ylabel="bias and 95 % interval", title=f"{pair_text(*answer.pair)}: {setting_text(answer.request)}")
+        lower.set(xlabel="category, the most frequent first", ylabel="variance of the frequency")
+        figure.set_label(f"bias by rank: {', '.join(number(value, 3) for value in answer.blocks[1].tolist())}")
+        save(figure, path)
