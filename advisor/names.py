@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -10,7 +11,8 @@ from advisor.errors import InputError, LeftOutError, closest, listed, near_miss
 from advisor.members import FORM, SUFFIX, defined_in, file_hint, file_of, member_of_file
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.channels import PLANAR
-from simulator.foreign import REFUSED, REGISTERED
+from simulator.foreign import REFUSED, REGISTERED, SOURCES
+from simulator.methods.parameters import parameters_of, with_parameters
 from simulator.methods.summaries import SUMMARIES
 
 EPONYMS = ("Haar", "Hadamard")  # words that keep their capital
@@ -52,11 +54,23 @@ def mechanism(name: str) -> str | None:
 def resolve(kind: str, name: str) -> str:
     """Return the table key of a protocol, method or metric, by its name or from the user's file.
 
-    Raises InputError for a name that is not in the table.
+    Raises InputError for a name that is not in the table, or a parameter that a method has not.
 
     >>> resolve("method", "PowerNS"), resolve("protocol", "SUE"), resolve("method", "CLS")
     ('power_ns', 'rappor', 'norm_sub')
+    >>> resolve("method", "Base-Cut:alpha=.05"), resolve("method", "base_cut:alpha=2")
+    ('base_cut:alpha=0.05', 'base_cut')
     """
+    base, *settings = re.split(r":(?=[^:=]*=)", name)
+    if kind == "method" and settings:
+        key = resolve(kind, base)
+        try:
+            name = with_parameters(POSTPROCESSORS[key], ":".join(settings)).name
+        except ValueError as error:
+            have = listed(other for other, method in POSTPROCESSORS.items() if parameters_of(method))
+            raise InputError(f"{error}; methods with parameters are {have}") from None
+        SOURCES.update({name: SOURCES[key]} if key in SOURCES else {})  # a member of another package is guarded
+        return name
     if FORM in name:
         return member_of_file(kind, name)
     table = TABLES[kind]
@@ -199,6 +213,6 @@ def method_name(key: str, title: str | None = None) -> str:
     >>> method_name("posterior_median")
     'Posterior median'
     """
-    if key in (*POSTPROCESSORS, *SUMMARIES):
+    if key.partition(":")[0] in (*POSTPROCESSORS, *SUMMARIES):
         title = POSTPROCESSORS[key].short or title or POSTPROCESSORS[key].title
     return (title or key).partition(" (")[0]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from simulator._types import FloatArray, IntArray
 from simulator._version import __version__
 from simulator.domain import UNORDERED, Domain
-from simulator.foreign import FAILURES, SOURCES, ForeignError, attempt, fault_of_figures
+from simulator.foreign import FAILURES, REGISTERED, SOURCES, ForeignError, attempt, fault_of_figures
 from simulator.methods import Observed, PostProcessor, observe
 from simulator.metrics import Metric
 from simulator.poisoning.attack import Attack, PoisonedCollection, stacked
@@ -48,7 +48,8 @@ class Experiment:
     Raises
     ------
     ValueError
-        If there are no users, no pairs, or an oracle's domain size is not that of the counts.
+        If there are no users, no pairs, an oracle's domain size is not that of the counts, or a metric that a caller
+        brought breaks its contract (ForeignError).
     """
 
     counts: IntArray
@@ -70,6 +71,11 @@ class Experiment:
         for name, oracle in self.oracles.items():
             if oracle.k != self.counts.shape[-1]:
                 raise ValueError(f"protocol {name} is for k={oracle.k}, the counts have k={self.counts.shape[-1]}")
+        if own := REGISTERED.keys() & self.metrics.keys():
+            from simulator.registration import check_own_metric  # heavy: its checks
+
+            for name in own:
+                check_own_metric(self.metrics[name], self.counts.shape[-1])
 
     @property
     def n(self) -> int:
@@ -201,6 +207,13 @@ def simulate(
             progress(done, repetitions * len(methods_of))
     merged = {pair: np.concatenate(parts) for pair, parts in blocks.items()}
     return Runs(experiment.id, tuple(experiment.metrics), first, merged)
+
+
+def deviations(experiment: Experiment, pair: Pair, repetitions: range) -> FloatArray:
+    """Return estimates less true frequencies ``(repetitions, k)`` of a pair, in collections that `simulate` draws."""
+    shown = np.arange(repetitions.start, repetitions.stop) % len(experiment.populations)
+    observed = _observe(experiment, pair[0], [pair[1]], repetitions, shown)
+    return experiment.methods[pair[1]].apply(observed) - experiment.populations[shown] / experiment.n
 
 
 def _run(

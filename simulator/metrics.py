@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -20,6 +20,7 @@ TOP_SHARE = 0.05
 DECILES = np.arange(1, 10) / 10
 ROUNDING = 1e-10  # tolerance of a running sum against a level, less than the share of a single user
 SET_SHARE = 0.1
+Sets: TypeAlias = tuple[tuple[int, ...], ...] | None  # the places of the members of each
 CLIPPED_SETS, CLIPPED_RANGES = 256, 1024  # sampled queries that measure the effect of clipping each answer
 
 
@@ -82,7 +83,7 @@ class Metric:
     def with_options(self, **options: Any) -> Metric:
         """Return the metric with those of the `options` it knows.
 
-        These are ``mix``, ``top_values``, ``set_share``, ``seed``, and ``ground``, a `Places`.
+        These are ``mix``, ``top_values``, ``set_share``, ``sets``, ``seed``, and ``ground``, a `Places`.
         """
         accepted = _accepted(self.function, options)
         if self.clipped is not None:
@@ -280,6 +281,28 @@ def _random_subsets(k: int, size: int, seed: int) -> IntArray:
     return np.stack([rng.choice(k, size, replace=False, shuffle=False) for _ in range(CLIPPED_SETS)])
 
 
+def sets_error(estimate: FloatArray, truth: FloatArray, sets: tuple[tuple[int, ...], ...] | None = None) -> FloatArray:
+    """Return the mean squared error of the summed frequencies of some sets (frequency squared).
+
+    The fixed set queries of Wang et al., Section V-D.
+
+    sets: the places of the members of each; None for each category alone.
+    """
+    return mse(_sums(estimate, sets), _sums(truth, sets))
+
+
+def sets_error_clipped(estimate: FloatArray, truth: FloatArray, sets: Sets = None) -> FloatArray:
+    """Return `sets_error` with negative answers replaced by 0."""
+    return mse(np.maximum(_sums(estimate, sets), 0.0), _sums(truth, sets))
+
+
+def _sums(values: FloatArray, sets: Sets) -> FloatArray:
+    if sets is None:
+        return values
+    starts = np.cumsum([0, *map(len, sets[:-1])])
+    return np.add.reduceat(_chosen(values, np.concatenate(sets)), starts, axis=-1)
+
+
 def range_error(estimate: FloatArray, truth: FloatArray) -> FloatArray:
     """Return the mean absolute error of the frequency of a range, over all k (k + 1) / 2 ranges (frequency).
 
@@ -323,7 +346,7 @@ def _running(values: FloatArray) -> FloatArray:
 
 
 # Functions that take a truth of ``(..., k)``: all but those that need the same truth for all rows.
-_BY_ROWS = frozenset([l1, mae, mse, l2, kl, js, emd, set_error, range_error, mean_error, ks])
+_BY_ROWS = frozenset([l1, mae, mse, l2, kl, js, emd, set_error, sets_error, range_error, mean_error, ks])
 
 _ALL = [
     Metric("l1", "sum of absolute errors", l1, unit="frequency"),
@@ -345,6 +368,16 @@ _ALL = [
     ),
     Metric(
         "set", "mean squared error of random subsets", set_error, unit="frequency²", clipped=set_error_clipped, degree=2
+    ),
+    Metric(
+        "sets",
+        "mean squared error of given sets",
+        sets_error,
+        unit="frequency²",
+        clipped=sets_error_clipped,
+        degree=2,
+        same_order_as="mse",
+        aliases=("fixedset", "fixedsets"),
     ),
     Metric(
         "range",

@@ -7,7 +7,7 @@ from typing import Any
 
 from simulator import plugins
 from simulator.conformance import ConformanceError, check_metric, check_postprocessor, check_protocol
-from simulator.conformance.requirement import text_of
+from simulator.conformance.requirement import require_texts, text_of
 from simulator.foreign import FAILURES, REGISTERED, ForeignError, containment, guard
 from simulator.foreign import register as register_source
 from simulator.methods import PostProcessor
@@ -50,7 +50,7 @@ def register(member: Any, kind: str | None = None, *, source: str | None = None)
     ------
     ValueError
         A single line, if it is not such a member, its name is taken, or it breaks its contract
-        (`simulator.conformance`).
+        (`simulator.conformance`). A metric is checked when it is first used, with the k of the question.
     """
     table, _ = plugins.load()
     code = getattr(member, "function", member)  # of a PostProcessor or a Metric
@@ -132,7 +132,19 @@ def _checked(member: Any, kind: str, tables: dict[str, dict[str, Any]]) -> str:
         elif kind == "method":
             check_postprocessor(member)
         else:
-            check_metric(member)
+            require_texts(member, "Metric", "name", "title", "unit")  # the rest as soon as k is known
     except ConformanceError as error:
         raise ForeignError(f"it breaks its contract: {error}") from None
     return name
+
+
+def check_own_metric(metric: Metric, k: int) -> None:
+    """Check a registered metric at the k of a question.
+
+    Raises ForeignError if it breaks its contract there.
+    """
+    try:
+        with containment():
+            check_metric(metric, k, own=True)
+    except ConformanceError as error:
+        raise ForeignError(f"{REGISTERED[metric.name]}: it breaks its contract: {error} ({CALLED['metric']})") from None

@@ -112,7 +112,7 @@ def explanation(
     budget, size = EPSILON if epsilon is None else epsilon, K if k is None else k
     written = kind == "protocol" and key in BUILDERS
     member = TABLES[kind][key]
-    written_card = cards().get(key)  # members of other packages have no card
+    written_card = cards().get(key.partition(":")[0])  # members of other packages have no card
     card = Card(formula="", good_for="", pitfalls="", cost="") if written_card is None else written_card
     return Explanation(
         name=key,

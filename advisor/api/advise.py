@@ -76,8 +76,9 @@ def advise(
         Privacy budget of one report; ``eps`` is the same.
     metric
         Error metric: a name in `simulator.METRICS` or from a paper, or your function ``(estimate, truth)``.
-        Four take a setting: ``"topk:10"`` (values), ``"set:0.2"`` (share of the domain), ``"kl:0.001"`` and
-        ``"js:0.001"`` (weight of the uniform distribution; ``"kl:0"`` is infinite where an estimate is 0).
+        Five take a setting: ``"topk:10"`` (values), ``"set:0.2"`` (share of the domain), ``"sets:FILE"`` (the sets:
+        one a line, a name and its members), ``"kl:0.001"`` and ``"js:0.001"`` (weight of the uniform distribution;
+        ``"kl:0"`` is infinite where an estimate is 0).
     k
         Number of categories; larger than in the sample if some categories are unobserved.
     n
@@ -95,8 +96,8 @@ def advise(
         protocols for ordered domains need it.
     protocol, method
         Restrict the menu, by names, by ``"mine.py:soft"``, or by a function ``(estimate, noise)`` or a class that
-        `simulator.register` takes. ``["all", soft]`` adds your method to the whole menu. With an estimate or a tally,
-        `protocol` is the protocol of the collection.
+        `simulator.register` takes. ``["all", soft]`` adds your method to the whole menu; ``"base_cut:alpha=0.05"`` is a
+        method with another parameter. With an estimate or a tally, `protocol` is the protocol of the collection.
     ordered
         Whether the categories have an order; default: only numeric labels have. Counts without labels are numbered
         from 0.

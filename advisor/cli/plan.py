@@ -29,7 +29,7 @@ PLANNED = (
     "menu",
     "limits:deployable",
     "shape",
-    "instant",
+    "instant:instant",
     "simulation:max_repetitions,seed,jobs",
     "promise",
 )

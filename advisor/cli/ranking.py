@@ -9,12 +9,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import typer
 
 from advisor.answers.budgets import Budgets
+from advisor.answers.rank.bias import bias_of
 from advisor.answers.rank.look_up import look_up
 from advisor.answers.rank.outlook import outlook
 from advisor.answers.rank.result import Answer
@@ -38,6 +39,7 @@ from advisor.show.model import Document, Figure, Role, Section, Sentence
 from advisor.show.pictures import PICTURES, require_matplotlib, save, to_svg
 from advisor.show.pictures.frequencies import frequencies_figure
 from advisor.show.pictures.ranking import budgets_figure, ranking_figure
+from advisor.show.rank.bias import bias_document, draw_bias
 from advisor.show.rank.document import page_sections, rank_document
 from advisor.show.rank.matrix import matrix_document, protocols_document
 from simulator._version import __version__
@@ -53,7 +55,7 @@ RANKED = (
     "menu",
     "limits",
     "shape",
-    "instant",
+    "instant:instant",
     "simulation",
 )
 RUN_COLUMNS = ("eps", "n", "k", "seed", "version", "protocol", "method", "metric", "repetition", "judged", "error")
@@ -210,21 +212,25 @@ def rank(question: Question, shown: RankOutput) -> None:
         return
     if question.is_predicted:
         refuse(shown.files.given("runs"), PREDICTED)
-    run(
-        Job(
-            read=lambda: ranking_requests(question)[0],
-            warnings=lambda request: request.warnings,
-            answer=partial(ranking_answer, question, why=shown.reasons.why),
-            document=shown.document,
-            sections=sections_of,
-            fails=useless if shown.usefulness.fail_if_useless else None,
-            inputs=question.files,
-            files=shown.side_files(),
-            progress=partial(DelayedProgress, "simulating"),
-            unprotected=question.sample is not None,
-        ),
-        shown.output,
+    job: Job[Request, Any, DelayedProgress] = Job(
+        read=lambda: ranking_requests(question)[0],
+        warnings=lambda request: request.warnings,
+        answer=partial(ranking_answer, question, why=shown.reasons.why),
+        document=shown.document,
+        sections=sections_of,
+        fails=useless if shown.usefulness.fail_if_useless else None,
+        inputs=question.files,
+        files=shown.side_files(),
+        progress=partial(DelayedProgress, "simulating"),
+        unprotected=question.sample is not None,
     )
+    if question.instant.bias:
+        flags = [*question.given("instant:instant"), *shown.given("files", "usefulness", "layout")]
+        refuse(flags, "does not go with --bias, which is simulated and no ranking")
+        plot = SideFile("--plot", shown.picture.plot, PICTURES, draw_bias, require_matplotlib)
+        answer = partial(bias_of, jobs=question.simulation.jobs)
+        job = replace(job, answer=answer, document=bias_document, sections=None, files=[plot])
+    run(job, shown.output)
 
 
 def check_or_price(question: Question) -> None:
@@ -263,7 +269,8 @@ def useless(answer: Answer) -> bool:
 
 def _rank_at_budgets(question: Question, shown: RankOutput) -> None:
     """Answer the same question at each ε, with the same result as a separate question."""
-    refuse(shown.given("files", "reasons", "layout"), "goes with one ε: give one --eps")
+    flags = [*question.given("instant:bias"), *shown.given("files", "reasons", "layout")]
+    refuse(flags, "goes with one ε: give one --eps")
 
     def answers(requests: tuple[Request, ...], progress: DelayedProgress) -> Budgets:
         answered = tuple(ranking_answer(question, request, progress) for request in requests)
@@ -312,7 +319,7 @@ def _version(flag: bool) -> None:
 def rank_command(
     *,
     sample: Sample = None,
-    question: Annotated[Question, Only(*RANKED)],
+    question: Annotated[Question, Only(*RANKED, "instant")],
     shown: RankOutput,
     version: Annotated[  # noqa: ARG001 - handled by its callback
         bool, typer.Option("--version", callback=_version, is_eager=True, hidden=True, help="show the version")

@@ -11,7 +11,7 @@ from advisor.question.option import require
 from advisor.question.question import Question
 from advisor.question.rules import BUDGET
 
-SIMULATED = tuple(name for name in RANKED if name not in ("shape", "instant"))
+SIMULATED = tuple(name for name in RANKED if name not in ("shape", "instant:instant"))
 
 
 def fakes_command(

@@ -153,11 +153,12 @@ def _registered(member: Any, kind: str, source: str | None) -> str:
 def as_named(key: str) -> str:
     """Return the name of a member on a command line: with its file, if it comes from a file.
 
-    >>> as_named("norm_sub")
-    'norm_sub'
+    >>> as_named("norm_sub"), as_named("base_cut:keep=20")
+    ('norm_sub', 'base_cut:keep=20')
     """
-    source = REGISTERED.get(key, key)
-    return source if FORM in source else key
+    base, colon, settings = key.partition(":")
+    source = REGISTERED.get(base, base)
+    return f"{source if FORM in source else base}{colon}{settings}"
 
 
 def file_of(name: str) -> str:

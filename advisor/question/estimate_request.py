@@ -46,7 +46,7 @@ def build_estimate_request(
     k, n, seed = len(collected.labels), collected.n, question.simulation.seed
     kind = check_surrogate(surrogate, collected.protocol, ordered=collected.ordered)
     metrics, notes = fitting_metrics(question.terms, collected.ordered)
-    values = question.terms.metric_settings.resolved(k)
+    values = question.terms.metric_settings.resolved(k, collected.labels)
     from_posterior = kind == DEFAULT and question.threat.threat is None
     draws = draws_of(k) if from_posterior else min(draws_of(k), SIMULATED)
     repetitions_wanted = question.simulation.repetitions or (draws if from_posterior else draws * COLLECTIONS)

@@ -136,14 +136,15 @@ def fitting_methods(
         elif method.uses_order and not ordered:
             reason = "needs an ordered domain: give --ordered if the order of the categories means something"
         elif method.queries_only and not asks_queries:
-            queries = listed(key for key, metric in METRICS.items() if metric.clipped)
-            reason = f"changes only the answers of queries: it goes with the metrics {queries}"
+            # Wang et al., Section IV-A: of single categories it is the same.
+            fitting += ["base_pos"] if name in menu.method else []
+            continue
         else:
             fitting.append(name)
             continue
         if name in menu.method:
             raise InputError(f"method {name} {reason}")
-    return tuple(fitting)
+    return tuple(dict.fromkeys(fitting))
 
 
 def known_targets(threat: Threat, labels: tuple[str, ...]) -> tuple[int, ...]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from advisor.checks import real, share, whole
+from advisor.checks import path, real, share, whole
 from advisor.errors import InputError
+from advisor.inputs.sets import read_sets
 from advisor.question.option import Read
 from simulator.metrics import KL_MIX, SET_SHARE, TOP_SHARE
 
@@ -15,6 +17,7 @@ SETTINGS: Mapping[str, tuple[str, Read]] = {
     "set": ("set_share", share),
     "kl": ("mix", real(0, below=1)),
     "js": ("mix", real(0, below=1)),
+    "sets": ("sets", path),
 }
 
 
@@ -40,12 +43,13 @@ class MetricSettings:
     top_values: int | None = None  # of topk: how many values
     set_share: float | None = None  # of set: share of the domain in a set
     mix: float | None = None  # of kl and js: weight of the uniform distribution
+    sets: str | None = None  # of sets: the file that names them
 
     @classmethod
     def of(cls, metrics: Iterable[str]) -> MetricSettings:
         """Return the settings behind the names of metrics.
 
-        Raises InputError if two of them differ.
+        Raises InputError if two of them differ, or one that is needed is missing.
         """
         given: dict[str, object] = {}
         for metric in metrics:
@@ -55,38 +59,50 @@ class MetricSettings:
                 value = read(key, text)
                 if given.setdefault(name, value) != value:
                     raise InputError(f"metric {metric} comes after the setting {given[name]}: give one of the two")
+            elif metric == "sets":
+                raise InputError(
+                    "metric sets needs a file with the sets, as in sets:groups.csv: one a line, a name and its members"
+                )
         return cls(**given)  # type: ignore[arg-type]
 
-    def resolved(self, k: int) -> MetricValues:
+    def resolved(self, k: int, labels: Sequence[str] = ()) -> MetricValues:
         """Return the values for a domain of k categories, defaults filled in.
 
-        Raises InputError if more top values are asked for than there are categories.
+        labels: of the categories, where they have any; else they are numbered from 0.
+
+        Raises InputError if more top values are asked for than there are categories, or the sets are wrong.
         """
         top = max(1, round(TOP_SHARE * k)) if self.top_values is None else self.top_values
         if top > k:
             raise InputError(f"topk must look at no more than k={k} values, got topk:{top}")
-        return MetricValues(top, self.set_share or SET_SHARE, KL_MIX if self.mix is None else self.mix)
+        sets = None if self.sets is None else read_sets(self.sets, labels or [str(place) for place in range(k)])
+        mix = KL_MIX if self.mix is None else self.mix
+        return MetricValues(top, self.set_share or SET_SHARE, mix, self.sets, sets)
 
 
 @dataclass(frozen=True)
 class MetricValues:
-    """Values of the settings of metrics: top values, share of a set, weight of the uniform distribution."""
+    """Values of the settings of metrics: top values, share of a set, weight of the uniform distribution, and sets."""
 
     top_values: int
     set_share: float
     mix: float
+    sets_file: str | None = None
+    sets: tuple[tuple[int, ...], ...] | None = None  # the places of the members of each
 
-    def options(self, seed: int) -> dict[str, float]:
+    def options(self, seed: int) -> dict[str, Any]:
         """Return the options that `simulator.metrics.Metric.with_options` takes."""
         return self.plain() | {"seed": seed}
 
-    def plain(self) -> dict[str, float]:
+    def plain(self) -> dict[str, Any]:
         """Return the values by name, as answers show them."""
-        return {"top_values": self.top_values, "set_share": self.set_share, "mix": self.mix}
+        values = {"top_values": self.top_values, "set_share": self.set_share, "mix": self.mix}
+        return values | ({} if self.sets is None else {"sets": self.sets})
 
-    def of(self, metric: str) -> float | None:
-        """Return the value of the setting of a metric; None for a metric without a setting."""
-        return self.plain()[SETTINGS[metric][0]] if metric in SETTINGS else None
+    def of(self, metric: str) -> float | str | None:
+        """Return the value of the setting of a metric, of sets their file; None for a metric without a setting."""
+        values = self.plain() | {"sets": self.sets_file}
+        return values[SETTINGS[metric][0]] if metric in SETTINGS else None
 
     def may_be_infinite(self, metric: str) -> bool:
         """Return whether an infinite error is a figure, and not a sign that a method fails."""
@@ -108,4 +124,6 @@ class MetricValues:
             lines.append(f"topk looks at the {self.top_values:,} most frequent values of the truth (topk:N at N)")
         if "set" in metrics:
             lines.append(f"set asks for subsets of {100 * self.set_share:g} % of the domain (set:X for a share of X)")
+        if "sets" in metrics and self.sets is not None:
+            lines.append(f"sets asks for the {len(self.sets):,} sets of {self.sets_file}")
         return lines

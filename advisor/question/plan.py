@@ -147,7 +147,7 @@ def plan_question(question: Question, frequencies: Frequencies | None = None) ->
     if frequencies is None:
         frequencies = simulated_frequencies(question, () if detects else (terms.one_metric("plan"),))
     ordered = frequencies.ordered
-    values = question.terms.metric_settings.resolved(frequencies.k)
+    values = question.terms.metric_settings.resolved(frequencies.k, frequencies.labels)
     metric, methods = DETECTION, tuple[str, ...]()
     if not detects:
         (metric,), notes = fitting_metrics(terms, ordered)

@@ -113,7 +113,8 @@ class Question(Bundle):
     @property
     def is_predicted(self) -> bool:
         """Whether the answer is predicted instead of simulated."""
-        return self.sample is None or self.instant.instant
+        simulated = self.instant.bias or "sets" in self.terms.metrics or self.menu.parametrised
+        return self.instant.instant or (self.sample is None and not simulated)
 
     @property
     def path(self) -> str:
@@ -123,7 +124,7 @@ class Question(Bundle):
     @property
     def files(self) -> list[str | None]:
         """The files that are read."""
-        return [self.path or None, self.cleaning.domain]
+        return [self.path or None, self.cleaning.domain, self.terms.metric_settings.sets]
 
     @property
     def repetitions(self) -> tuple[int, int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,7 +15,7 @@ from advisor.question.frequencies import Frequencies, assumed_shape
 from advisor.question.plurality import make_plan
 from advisor.question.question import Question
 from advisor.question.request import Request
-from advisor.question.sample import sample_frequencies
+from advisor.question.sample import simulated_frequencies
 from advisor.question.settings import N_MAX
 from knowledge.describe.assumption import USERS
 from knowledge.predict import predicted_metrics
@@ -23,15 +25,20 @@ from simulator.seeding import rng_for
 from simulator.surrogate import sample_posterior
 
 FULL_RACE_DOMAIN = 4096  # above it the most repetitions, where not asked for, fall as 1/k: a race must end in minutes
+CLIPPED = "post_pos changes the answers of queries; for single categories it is base_pos, which is ranked"
 FAR_SMALLER = 10  # a sample this many times smaller than n is not taken for the truth
 
 
 def ranking_requests(question: Question) -> tuple[Request, ...]:
-    """Return the request at each budget; a sample is read once.
+    """Return the request at each budget; a sample is read once, and a shape that is simulated stands for one.
 
     Raises InputError if the sample, or what is asked of it, is wrong.
     """
-    frequencies = looked_up_frequencies(question) if question.sample is None else sample_frequencies(question)
+    if question.sample is None and question.is_predicted:
+        frequencies = looked_up_frequencies(question)
+    else:
+        frequencies = simulated_frequencies(question, question.terms.metrics)
+        frequencies = replace(frequencies, users=frequencies.users or question.terms.n or USERS)
     return tuple(ranking_request(single, frequencies) for single in question.each)
 
 
@@ -67,7 +74,9 @@ def ranking_request(question: Question, frequencies: Frequencies) -> Request:
     small = users * FAR_SMALLER <= n and not instant
     predictable = predicted_metrics(ordered=ordered) if instant else None
     metrics, notes = fitting_metrics(question.terms, ordered, predictable=predictable)
-    values = question.terms.metric_settings.resolved(k)
+    values = question.terms.metric_settings.resolved(k, frequencies.labels)
+    methods = fitting_methods(question.menu, metrics, ordered, question.threat, k=None if instant else k)
+    notes += [CLIPPED] if "post_pos" in question.menu.method and "post_pos" not in methods else []
     named = question.terms.n is not None
     size_notes, warnings = _about_size(frequencies, everyone, named=named, small=small, n=n)
     first, most = (0, 0) if instant else question.repetitions
@@ -82,7 +91,7 @@ def ranking_request(question: Question, frequencies: Frequencies) -> Request:
         n=min(n, N_MAX),
         metrics=metrics,
         protocols=menu,
-        methods=fitting_methods(question.menu, metrics, ordered, question.threat, k=None if instant else k),
+        methods=methods,
         ordered=ordered,
         labels=frequencies.labels,
         counts=frequencies.counts(n),
@@ -115,7 +124,7 @@ def _about_size(
     """Return what is assumed of the number of users, and what is worrying about a sample that is smaller."""
     users = frequencies.users
     if not named:
-        size = "" if users is None else "the size of the sample "
+        size = "the size of the sample " if frequencies.labels else ""
         return [f"n = {everyone:,} users will report{': ' if size else ' '}{size}(--n says otherwise)"], ()
     if users in (n, None):
         return [], ()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from advisor.errors import InputError, listed
 from advisor.question.fitting import (
     checked_threat,
@@ -71,7 +73,7 @@ def check_menu(question: Question) -> None:
     fitting_protocols(question.menu, may_be_ordered, instant=instant)
     fitting_methods(question.menu, metrics, may_be_ordered, question.threat)
     if k is not None:
-        question.terms.metric_settings.resolved(k)
+        replace(question.terms.metric_settings, sets=None).resolved(k)  # the file is read with the data
     checked_threat(question.threat, n, instant=instant)
     if n is not None and question.promise.central_epsilon is None:
         check_attributes(question.plurality, question.epsilon, n)
@@ -134,7 +136,8 @@ def check_sweep(question: Question, *, resumes: bool) -> None:
             ("--k", grid.sizes, "domain sizes, for example --k 64,1024 (a sample brings its own)"),
         ]
     require(*needs)
-    registered = [REGISTERED[name] for name in (*menu.protocol, *menu.method, metric) if name in REGISTERED]
+    named = [name.partition(":")[0] for name in (*menu.protocol, *menu.method, metric)]
+    registered = [REGISTERED[name] for name in named if name in REGISTERED]
     if resumes and registered:
         raise InputError(
             f"--resume does not go with {listed(registered)}: whether it is as it was, a file of cells cannot tell; "

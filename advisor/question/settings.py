@@ -187,12 +187,17 @@ class Menu(Settings):
         """Replace ``all`` by the whole menu, alone or with published members; keep it beside the caller's members."""
         for name in ("protocol", "method"):
             given = getattr(self, name)
-            if EVERY in given and not REGISTERED.keys() & set(given):
+            if EVERY in given and not REGISTERED.keys() & set(given) and not self.parametrised:
                 object.__setattr__(self, name, ())
 
     def one_protocol(self, who: str) -> str | None:
         """Return the protocol of a question that takes at most one protocol; raise InputError for several."""
         return require_one("protocol", self.protocol, who)
+
+    @property
+    def parametrised(self) -> tuple[str, ...]:
+        """The named methods with parameters, which no table lists."""
+        return tuple(name for name in self.method if ":" in name)
 
     @property
     def protocols(self) -> tuple[str, ...]:
@@ -203,7 +208,7 @@ class Menu(Settings):
     def methods(self) -> tuple[str, ...]:
         """Methods on the menu, in table order: the named methods, or all except the remedies for poisoning."""
         whole = not self.method or EVERY in self.method
-        named = resolve_all("method", () if whole else self.method)
+        named = resolve_all("method", () if whole else self.method) + (self.parametrised if whole else ())
         return tuple(name for name in named if not POSTPROCESSORS[name].is_remedy) if whole else named
 
 
@@ -384,11 +389,12 @@ class Shape(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class Instant(Settings):
-    """Whether a sample is looked up instead of simulated."""
+    """Whether a sample is looked up, or a pair shown by category, instead of a ranking that is simulated."""
 
     panel: ClassVar[str] = "Without data"
 
     instant: bool = option("--instant", help="predict for SAMPLE at once instead of simulating")
+    bias: bool = option("--bias", advanced=True, help="bias and variance of each category under one pair")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -59,7 +59,7 @@ class SweepQuestion:
     @property
     def assumptions(self) -> tuple[str, ...]:
         """What was decided for the user."""
-        values = self.metric_settings.resolved(self.sizes[0])
+        values = self.metric_settings.resolved(self.sizes[0], self.first.labels)
         by_k = self.metric == "topk" and self.metric_settings.top_values is None  # another number for each k
         return (*self.first.assumptions, *(() if by_k else values.assumptions((self.metric,))))
 
@@ -79,7 +79,7 @@ class SweepQuestion:
 
         Of a sample that is the users of the values that occur: those that do not, another k adds.
         """
-        values: dict[str, object] = {**self.metric_settings.resolved(self.sizes[0]).plain()}
+        values: dict[str, object] = {**self.metric_settings.resolved(self.sizes[0], self.first.labels).plain()}
         if self.metric_settings.top_values is None:
             del values["top_values"]
         weights = self.first.weights
@@ -127,7 +127,7 @@ def sweep_question(question: Question) -> SweepQuestion:
     first = frequencies[0]
     (metric,), _ = fitting_metrics(question.terms, first.ordered)
     for of_size in frequencies:
-        question.terms.metric_settings.resolved(of_size.k)
+        question.terms.metric_settings.resolved(of_size.k, of_size.labels)
     return SweepQuestion(
         epsilons=grid.epsilons,
         users=grid.users or (int(first.users or 0),),

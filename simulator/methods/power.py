@@ -1,9 +1,10 @@
-"""Power: the posterior mean under a power-law prior on the counts, by a table of posterior means."""
+"""Power: the posterior mean under a power-law prior on the counts, by a table, or under a Gaussian one."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from enum import StrEnum
 from functools import lru_cache
 
 import numpy as np
@@ -23,19 +24,46 @@ GAUSS = 4  # nodes between two counts outside the exact sum
 FINE_REACH = 30  # counts on each side that such a sum takes in; a prior of exponent 60 pulls 19 counts down to 1
 
 
-def power(estimate: FloatArray, noise: Noise) -> FloatArray:
+class Prior(StrEnum):
+    """Families of laws that frequencies are taken to follow."""
+
+    POWER_LAW = "power_law"
+    GAUSSIAN = "gaussian"
+
+
+def power(estimate: FloatArray, noise: Noise, *, prior: Prior = Prior.POWER_LAW) -> FloatArray:
     """Return the posterior mean of each frequency under ``Pr[count = x] ~ x^-s``, x = 1..n, and Gaussian noise.
 
     s is fitted so that the prior mean count is n/k. The prior has no mass at 0, so results are at least 1/n. Jia, Gong,
     "Calibrate", INFOCOM 2019; Wang et al., Section IV-E.
+
+    prior: ``GAUSSIAN`` for a normal law of frequencies instead, see `gaussian_mean`.
     """
+    if prior is Prior.GAUSSIAN:
+        return gaussian_mean(estimate, noise.sd)
     k = estimate.shape[-1]
     return posterior_mean(noise.n, k, noise.sd * noise.n)(estimate * noise.n) / noise.n
 
 
-def power_ns(estimate: FloatArray, noise: Noise) -> FloatArray:
+def power_ns(estimate: FloatArray, noise: Noise, *, prior: Prior = Prior.POWER_LAW) -> FloatArray:
     """Project the result of `power` on the simplex by `norm_sub`."""
-    return norm_sub(power(estimate, noise), noise)
+    return norm_sub(power(estimate, noise, prior=prior), noise)
+
+
+def gaussian_mean(estimate: FloatArray, sd: float) -> FloatArray:
+    """Return the posterior mean of each frequency under a normal prior on frequencies of at least 0, at most 1.
+
+    The prior has the mean of the estimates, and their variance less that of the noise.
+    """
+    from scipy.special import log_ndtr
+
+    mean, excess = estimate.mean(axis=-1, keepdims=True), estimate.var(axis=-1, keepdims=True) - sd**2
+    share = np.maximum(excess, 0.0) / (np.maximum(excess, 0.0) + sd**2)
+    centre, spread = mean + share * (estimate - mean), np.sqrt(share) * sd
+    above = np.divide(centre, spread, out=np.full_like(centre, np.inf), where=spread > 0)
+    # Of what lies above 0: the inverse Mills ratio, in logarithms, as both parts of it vanish far below 0.
+    pull = spread * np.exp(-(above**2) / 2 - log_ndtr(above)) / math.sqrt(2 * math.pi)
+    return np.clip(centre + pull, 0.0, 1.0)
 
 
 @lru_cache(maxsize=256)

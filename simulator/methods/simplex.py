@@ -23,16 +23,24 @@ def base_pos(estimate: FloatArray, noise: Noise) -> FloatArray:
     return np.maximum(estimate, 0.0)
 
 
-def base_cut(estimate: FloatArray, noise: Noise) -> FloatArray:
-    """Set to 0 all estimates that a value of frequency 0 could have reached: below ``T = quantile(1 - 2/k) * sd``.
+def base_cut(estimate: FloatArray, noise: Noise, *, alpha: float = FALSE_POSITIVES, keep: int = 0) -> FloatArray:
+    """Set to 0 all estimates that a value of frequency 0 could have reached: below ``T = quantile(1 - alpha/k) * sd``.
 
-    For k of at most 4 that quantile is not positive, and the threshold stays at 0. Each value has a separate noise sd,
-    which differs between the blocks of Hadamard response.
+    For k of at most 2 alpha that quantile is not positive, and the threshold stays at 0. Each value has a separate
+    noise sd, which differs between the blocks of Hadamard response.
+
+    alpha: expected number of values of frequency 0 that survive.
+    keep: if above 0, T is instead the estimate at this place from the top (Wang et al., Section V-E).
     """
     k = estimate.shape[-1]
-    quantile = NormalDist().inv_cdf(1 - FALSE_POSITIVES / k) if k > 2 * FALSE_POSITIVES else 0.0
-    at_zero, _ = noise.line(estimate)
-    return np.where(estimate >= quantile * np.sqrt(at_zero), np.maximum(estimate, 0.0), 0.0)
+    if keep:
+        place = max(k - keep, 0)
+        threshold = np.partition(estimate, place, axis=-1)[..., place, None]
+    else:
+        quantile = NormalDist().inv_cdf(1 - alpha / k) if k > 2 * alpha else 0.0
+        at_zero, _ = noise.line(estimate)
+        threshold = quantile * np.sqrt(at_zero)
+    return np.where(estimate >= threshold, np.maximum(estimate, 0.0), 0.0)
 
 
 def norm(estimate: FloatArray, noise: Noise) -> FloatArray:

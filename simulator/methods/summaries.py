@@ -1,9 +1,10 @@
-"""The table of methods, and the names of those that it gives and does not list: summaries of draws."""
+"""The table of methods, and those that it gives and does not list: summaries of draws, and other parameters."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from simulator.methods.parameters import with_parameters
 from simulator.methods.processor import PostProcessor
 
 # Mean and median of the frequencies that may be behind an estimate, see `simulator.surrogate.summaries`
@@ -11,7 +12,7 @@ SUMMARIES = POSTERIOR_MEAN, POSTERIOR_MEDIAN = "posterior_mean", "posterior_medi
 
 
 class Methods(dict[str, PostProcessor]):
-    """The table of methods by name; it lists its members, and also returns the summaries by name.
+    """The table of methods by name; it lists its members, and also returns summaries, and members with parameters.
 
     Attributes
     ----------
@@ -24,7 +25,13 @@ class Methods(dict[str, PostProcessor]):
         self.summaries: Callable[[], Mapping[str, PostProcessor]] = dict
 
     def __missing__(self, name: str) -> PostProcessor:
-        """Return the summary of this name; raises KeyError if it is none."""
+        """Return the summary of this name, or a member with parameters.
+
+        Raises KeyError if it is neither, or ValueError for parameters that the member has not.
+        """
+        base, _, settings = name.partition(":")
+        if settings and base in self:
+            return with_parameters(self[base], settings)
         if name not in SUMMARIES:
             raise KeyError(name)
         return self.summaries()[name]

@@ -128,6 +128,16 @@ def test_clipped_queries_never_score_below_zero() -> None:
         assert min(row.error_low for row in advice.recommendations) >= 0
 
 
+@pytest.mark.parametrize("counts", [None, [300, 200, 100, 0, 0, 0]])
+def test_post_pos_is_base_pos_where_no_query_is_asked(counts: list[int] | None) -> None:
+    """Wang et al., Section IV-A: on single items the two are equivalent."""
+    data = {"k": 6} if counts is None else {"sample_counts": counts, "repetitions": 5, "max_repetitions": 5}
+    named, stands_for = (advise(1.0, protocol="oue", method=name, **data) for name in ("post_pos", "base_pos"))
+    assert named.best == stands_for.best
+    assert any("post_pos changes the answers of queries; for" in line for line in named.request.assumptions)
+    assert len(advise(1.0, protocol="oue", method=["base_pos", "post_pos"], **data).recommendations) == 1
+
+
 def test_a_large_domain_races_for_less_long_and_says_so() -> None:
     counts = [1000, *[1] * 8191]
     request = advise(8.0, sample_counts=counts, protocol="grr", method="norm_sub", repetitions=5).request

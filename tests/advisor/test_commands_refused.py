@@ -91,7 +91,6 @@ COLLECTED = [
     (f"{ESTIMATE} --surrogate norm absent.csv", "surrogate must be one of"),
     (f"{ESTIMATE} --unordered --surrogate wavelet_eb absent.csv", "surrogate wavelet_eb needs an ordered domain"),
     (f"{ESTIMATE} --threat 0.9999 absent.csv", "leaves no honest user"),
-    (f"{ESTIMATE} --method post_pos absent.csv", "method post_pos changes only the answers of queries"),
     (f"{ESTIMATE} -m l1 -m l2 --apply x.csv absent.csv", "--apply writes one estimate"),
     (f"{ESTIMATE} --k 9 estimate.csv --apply x.csv", "k = 9 was given"),
     (f"{ESTIMATE} --estimates share estimate.csv --apply x.csv", "share"),

@@ -303,7 +303,6 @@ def test_bad_requests_are_value_errors_of_one_line() -> None:
         ({"metric": "all"}, "advise answers for one metric at a time, got all"),
         ({"metric": "topk:11"}, "topk must look at no more than k=10 values, got topk:11"),
         ({"method": "wavelet_eb", "ordered": False}, "method wavelet_eb needs an ordered domain"),
-        ({"method": "post_pos"}, "changes only the answers of queries"),
         ({"method": "eb_ns*3+norm_sub"}, "unknown method"),
         ({"method": ["eb_ns", "Posterior mean"]}, "posterior_mean is not compared by name.*leave --method out"),
         ({"method": "ibu"}, "no method asked for goes with the protocols asked for: ibu with oue"),

@@ -48,6 +48,18 @@ def largest(estimate, truth):
     return np.abs(estimate - truth).max(axis=-1)
 
 
+def soft_by(estimate, noise, *, factor=0.5):
+    return np.sign(estimate) * np.maximum(np.abs(estimate) - factor * noise.sd, 0.0)
+
+
+def of_the_first(estimate, truth):
+    return np.abs(estimate[..., 0] - truth[0])
+
+
+def of_five(estimate, truth):
+    return np.abs(estimate - truth) @ np.array([5.0, 4.0, 3.0, 2.0, 1.0])
+
+
 def lost(estimate, noise):
     return estimate * np.nan
 
@@ -158,6 +170,31 @@ def test_a_protocol_and_a_metric_from_a_file_are_ranked(command: Command) -> Non
     assert pairs == {("flipped", "simplex_of_mine"), ("rappor", "simplex_of_mine")}
 
 
+def test_methods_take_the_parameters_that_they_declare(command: Command) -> None:
+    menu = "--protocol oue --method mine.py:soft,mine.py:soft_by:factor=1,base_cut:keep=2"
+    rows = json.loads(command(f"{ASKED} {menu} --format json")[1])["recommendations"]
+    errors = {row["method"]: row["error"] for row in rows}
+    assert set(errors) == {"soft", "soft_by:factor=1", "base_cut:keep=2"}
+    assert errors["soft"] == errors["soft_by:factor=1"]
+    simulated = json.loads(command("--eps 1 --k 8 --method base_cut:alpha=.05 -p oue --format json")[1])
+    assert (simulated["source"], simulated["recommendations"][0]["method"]) == ("simulation", "base_cut:alpha=0.05")
+    with pytest.raises(InputError, match="norm has no parameters, got 'x=1'; methods with parameters are base_cut, po"):
+        advise(1.0, k=8, method="norm:x=1")
+    assert [row.method for row in advise(1.0, k=8, method=["Power:prior=gaussian"], protocol="oue").ties] == [
+        "power:prior=gaussian"
+    ]
+    assert "base_cut:keep=20 keeps" in command("explain base_cut:alpha=.05 --format plain")[1]
+
+
+def test_a_metric_may_depend_on_the_order_as_given_and_sees_the_k_of_the_question_only(command: Command) -> None:
+    menu = "--protocol oue --method none,norm_sub --metric mine.py:of_five,of_the_first"
+    answer = json.loads(command(f"{ASKED} {menu} --format json")[1])
+    assert answer["request"]["metrics"] == ["of_five", "of_the_first"]
+    code, out, err = command(f"{ASKED} {menu} --k 6")
+    assert (code, out) == (2, "")
+    assert "mine.py:of_five: it breaks its contract: of_five, estimates of shape (6,) must not fail" in err
+
+
 def test_a_member_that_breaks_its_contract_or_is_not_there_is_named_in_one_line(command: Command) -> None:
     cells = [
         ("--method", "lost", "mine.py:lost: it breaks its contract: lost, noise of grr"),
@@ -185,7 +222,7 @@ def test_a_member_that_breaks_its_contract_or_is_not_there_is_named_in_one_line(
         code, out, err = command(f"{ASKED} {option} mine.py:{name}")
         assert (code, out, err.count("\n")) == (2, "", 1)
         assert words in err
-        assert not REGISTERED.keys() - {"soft"}
+        assert not REGISTERED.keys() - {"soft", "negative"}  # a metric is called with the k of a question
 
     assert failures(cells, check) == {}
     Path("broken.py").write_text("import nothing_of_that_name\n", encoding="utf-8")

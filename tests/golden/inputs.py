@@ -25,6 +25,7 @@ TEXTS = {
     "baskets.txt": "milk bread\nbread\nmilk eggs tea\n\neggs\n" * 30,
     "gaps.csv": "answer\n" + "yes\nno\n\nno\nyes\nperhaps\n" * 40,
     "domain.txt": "".join(f"{label}\n" for label in (*LABELS, "ivory", "jade")),
+    "sets.txt": f"dark {LABELS[0]} {LABELS[1]}\nlight {LABELS[-1]}\n",
     "short_domain.txt": "amber\nblue\n",
     "empty.csv": "",
     "header_only.csv": "colour,count\n",

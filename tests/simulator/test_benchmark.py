@@ -91,7 +91,7 @@ def test_all_methods_see_the_same_noisy_estimates() -> None:
 
 def test_post_pos_is_measured_on_queries_only() -> None:
     runs = simulate(experiment(protocols=("grr",)), 0, 4)
-    assert {name for name in METRICS if ("grr", "post_pos") in runs.of(name)} == {"set", "range"}
+    assert {name for name in METRICS if ("grr", "post_pos") in runs.of(name)} == {"set", "sets", "range"}
     assert (runs.of("range")["grr", "post_pos"] <= runs.of("range")["grr", "none"]).all()
 
 

@@ -90,6 +90,7 @@ NAIVE = {
     "emd": naive_emd,
     "topk": naive_topk,
     "set": lambda e, f: naive_set(e, f, max(1, round(0.1 * len(f)))),
+    "sets": lambda e, f: sum((x - y) ** 2 for x, y in zip(e, f, strict=True)) / len(f),  # each category alone
     "range": naive_range,
     "mean": lambda e, f: abs(sum(v * x for v, x in enumerate(e)) - sum(v * x for v, x in enumerate(f))),
     "quantiles": naive_deciles,

@@ -73,6 +73,8 @@ def check_settings_known(request: Request) -> None:
     for metric in request.metrics:
         value, known = request.metric_values.of(metric), usual.of(metric)
         if value != known:
+            if isinstance(value, str):
+                raise InputError(f"predictions do not know the sets of {value}: leave --instant out")
             raise InputError(
                 f"a prediction needs {metric}:{known:g}, got {metric}:{value:g}: give a sample to simulate"
             )

@@ -73,7 +73,7 @@ def experiment_of(request: Request) -> tuple[Experiment, list[Pair]]:
     if not any(protocol in (used or protocols) for protocol, _ in menu):
         raise InputError(
             f"no method asked for goes with the protocols asked for: {listed(request.methods)} with "
-            f"{listed(used or protocols)}"
+            f"{listed(used or protocols)} (ldp-advise explain {request.methods[0]} says what it is for)"
         )
     raw = [(protocol, "none") for protocol in protocols if request.oracle(protocol).offers("estimate")]
     usual = [DEFAULT_PAIR, *(usual_pair(request.oracle(protocol)) for protocol in used)]

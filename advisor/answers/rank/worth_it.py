@@ -111,7 +111,8 @@ def _command(request: Request, metric: str, target: float) -> str:
     if central is not None:
         budget = ["--central-eps", f"{central.epsilon:g}", "--delta", f"{central.delta:g}"]
     value = request.metric_values.of(metric)
-    setting = "" if value == MetricSettings().resolved(request.k).of(metric) else f":{value:.12g}"
+    usual = value == MetricSettings().resolved(request.k).of(metric)
+    setting = "" if usual else f":{value}" if isinstance(value, str) else f":{value:.12g}"
     measured = [] if metric == "l1" else ["--metric", f"{as_named(metric)}{setting}"]
     words = ["ldp-advise", "plan", "--target", f"{target:g}", *budget, *measured]
     # Of the constraints a plan knows this one.

@@ -113,7 +113,7 @@ def simulate_cell(question: SweepQuestion, place: Place) -> Cell:
     )
     if not pairs:
         raise InputError(f"no method asked for goes with the protocols asked for at ε = {epsilon:g}, k = {k}")
-    options = question.metric_settings.resolved(k).options(question.seed)
+    options = question.metric_settings.resolved(k, question.at(k).labels).options(question.seed)
     experiment = Experiment(
         counts=frequencies.counts(n),
         oracles=oracles,

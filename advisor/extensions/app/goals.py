@@ -117,7 +117,7 @@ def goals() -> dict[str, PageGoal]:
     members = {
         "protocols": {key: f"{key}: {protocol.title}" for key, protocol in PROTOCOLS.items()},
         "methods": {key: f"{key}: {method.title}" for key, method in POSTPROCESSORS.items()},
-        "metrics": {key: f"{metric.title} ({key})" for key, metric in METRICS.items()},
+        "metrics": {key: f"{metric.title} ({key})" for key, metric in METRICS.items() if key != "sets"},
     }
     table = tomllib.loads((files("advisor.extensions.app") / "static" / "goals.toml").read_text("utf-8"))
 

@@ -14,6 +14,7 @@ from advisor.errors import InputError
 from advisor.extensions.app.answers import answer
 from advisor.extensions.app.state import Inquiry
 from advisor.members import member_of_file
+from simulator.foreign import ForeignError
 
 POLL_SECONDS = 0.05
 DONE, STEP = "done", "step"  # of what is sent: an answer, or its refusal, and a sign of progress before it
@@ -115,8 +116,8 @@ def _work(inquiry: Inquiry, members: Members, sender: Connection, niceness: int)
         sender.send((DONE, answer(inquiry, lambda *what: sender.send((STEP, what if len(what) > 1 else what[0])))))
     except BrokenPipeError:
         return  # nobody waits for it any more
-    except InputError as error:
-        sender.send((DONE, error))
+    except (InputError, ForeignError) as error:
+        sender.send((DONE, error if isinstance(error, InputError) else InputError(str(error))))
     except MemoryError as error:
         words = f"there is not enough memory for this ({error or 'fewer categories take less'})"
         sender.send((DONE, InputError(words)))

@@ -35,7 +35,7 @@ def choose_command(
     *,
     sample: Sample = None,
     wishes: Wishes,
-    question: Annotated[Question, Only("columns", "cleaning", "instant")],
+    question: Annotated[Question, Only("columns", "cleaning", "instant:instant")],
     output: WholeOutput,
 ) -> None:
     """Ask a few plain questions, and say which ε to use, if any.

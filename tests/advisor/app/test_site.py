@@ -6,15 +6,18 @@ import asyncio
 import json
 from collections.abc import Iterable
 from itertools import product
+from multiprocessing import Pipe
 from typing import Any
 
 import pytest
 
 pytest.importorskip("shiny", reason="the page needs Shiny: pip install 'ldp-advise[app]'")
 
-from advisor.extensions.app import command
+from advisor.errors import InputError
+from advisor.extensions.app import command, worker
 from advisor.extensions.app.files import LARGEST, Uploads
 from advisor.extensions.app.site import site
+from simulator.foreign import ForeignError
 from tests.advisor.conftest import Run
 from tests.cells import over
 
@@ -138,6 +141,17 @@ def test_without_the_extra_one_line_says_what_installs_it(run: Run, monkeypatch:
     code, out, err = run("app")
     assert (code, out) == (2, "")
     assert err == "ldp-advise: error: the page needs Shiny for Python: pip install 'ldp-advise[app]'\n"
+
+
+def test_an_own_member_that_fails_is_named_and_not_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*arguments: object) -> None:
+        raise ForeignError("mine.py:of_five: it breaks its contract")
+
+    monkeypatch.setattr(worker, "answer", fails)
+    receiver, sender = Pipe(duplex=False)
+    worker._work(None, (), sender, 0)  # type: ignore[arg-type]
+    (kind, what) = receiver.recv()
+    assert (kind, type(what), str(what)) == (worker.DONE, InputError, "mine.py:of_five: it breaks its contract")
 
 
 def test_a_port_that_is_taken_is_named(run: Run) -> None:

@@ -1,0 +1,130 @@
+"""Bias and variance of each category: against a loop over collections, and against exact sums."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from pathlib import Path
+from statistics import fmean, stdev, variance
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from simulator import POSTPROCESSORS, PROTOCOLS
+from simulator.methods import observe
+from simulator.seeding import rng_for
+from tests.advisor.conftest import Run
+from tests.cells import failures
+
+COUNTS = {"apple": 500, "banana": 300, "cherry": 150, "date": 50}
+TRUTH = np.array([count / 1000 for count in COUNTS.values()])
+
+
+def answer(run: Run, line: str) -> dict:
+    code, out, err = run(*line.split(), "--bias", "--format", "json")
+    assert code == 0, err
+    return json.loads(out)
+
+
+def columns(data: dict, *names: str) -> list[np.ndarray]:
+    return [np.array([row[name] for row in data["categories"]]) for name in names]
+
+
+def test_bias_and_variance_are_those_of_a_loop_over_the_collections(run: Run, states: str) -> None:
+    data = answer(run, f"--eps 1 {states} -p grr --method base_cut:keep=2 --reps 9 --max-reps 9 --seed 3")
+    estimates = []
+    for repetition in range(9):
+        tally = PROTOCOLS["grr"](4, 1.0).sample_tally(
+            np.array([*COUNTS.values()]), rng_for(3, "collect", "grr", repetition)
+        )
+        estimates.append(POSTPROCESSORS["base_cut:keep=2"].apply(observe(PROTOCOLS["grr"](4, 1.0), tally)).tolist())
+    for place, (row, label, truth) in enumerate(zip(data["categories"], COUNTS, TRUTH, strict=True)):
+        column = [estimate[place] for estimate in estimates]
+        assert (row["rank"], row["category"], row["frequency"]) == (place + 1, label, truth)
+        assert row["bias"] == pytest.approx(fmean(column) - truth, rel=1e-9)
+        assert row["variance"] == pytest.approx(variance(column), rel=1e-9, abs=1e-18)
+        # The quantile of Student's t for nine repetitions is 2.306 in every table.
+        assert row["half_width"] == pytest.approx(2.306 * stdev(column) / 3, rel=1e-4, abs=1e-9)
+    bias, var = columns(data, "bias", "variance")
+    squared = float((bias**2 - var / 9).sum())
+    assert data["bias_share"] == pytest.approx(squared / (squared + var.sum()))
+    assert (data["protocol"], data["method"], data["repetitions"]) == ("grr", "base_cut:keep=2", 9)
+
+
+def test_base_pos_has_the_bias_that_its_law_has(run: Run, states: str) -> None:
+    """The bits of OUE are independent: a support is the sum of two binomials, and the moments are finite sums.
+
+    Lemma 1 of Wang et al.: positive bias for all values. Five standard errors are a false alarm in 200,000 for four.
+    """
+    data = answer(run, f"--eps 0.2 {states} -p oue --method base_pos --max-reps 2000")
+    p, q, n = 1 / 2, 1 / (math.exp(0.2) + 1), 1000
+    estimates = (np.arange(n + 1) / n - q) / (p - q)
+    for count, bias, var in zip(COUNTS.values(), *columns(data, "bias", "variance"), strict=True):
+        own, others = binom.pmf(np.arange(count + 1), count, p), binom.pmf(np.arange(n - count + 1), n - count, q)
+        law, clipped = np.convolve(own, others), np.maximum(estimates, 0.0)
+        mean = float(law @ clipped)
+        exact = float(law @ clipped**2) - mean**2
+        fourth = float(law @ (clipped - mean) ** 4)
+        assert mean > count / n
+        assert abs(bias - (mean - count / n)) < 5 * math.sqrt(exact / 2000)
+        assert abs(var - exact) < 5 * math.sqrt((fourth - exact**2) / 2000)
+
+
+def test_biases_of_a_method_that_sums_to_one_cancel(run: Run) -> None:
+    """Lemma 2 of Wang et al.; and Lemma 4: what is near 0 has a positive bias, so the most frequent a negative one."""
+    line = "--eps 0.5 --k 64 --skew 1.5 --n 20000 -p oue --method norm_sub --max-reps 200"
+    data = answer(run, line)
+    bias, truth = columns(data, "bias", "frequency")
+    assert abs(bias.sum()) < 1e-12
+    assert bias[0] < 0 < bias[-20:].min()
+    assert (np.diff(truth) <= 0).all()
+    code, out, _ = run(*line.split(), "--bias", "--format", "plain")
+    blocks = [
+        words for words in map(str.split, out.splitlines()) if "±" in words and words[0].strip("–0123456789") == ""
+    ]
+    assert code == 0
+    assert [words[0] for words in blocks] == ["1", "2–3", "4–7", "8–15", "16–31", "32–63", "64"]
+    for words in blocks:
+        first, _, last = words[0].partition("–")
+        inside, at = slice(int(first) - 1, int(last or first)), words.index("±")
+        assert float(words[at - 1]) == pytest.approx(bias[inside].mean(), rel=0.06)  # two digits
+        assert float(words[at - 2]) == pytest.approx(truth[inside].mean(), rel=1e-3)  # four
+
+
+def test_the_recommended_pair_is_shown_where_none_is_named(run: Run, states: str) -> None:
+    line = f"--eps 1 {states} -p grr,oue --method none,norm_sub -m mse --reps 5 --max-reps 5"
+    best = json.loads(run(*line.split(), "--format", "json")[1])["recommendations"][0]
+    data = answer(run, line)
+    assert (data["protocol"], data["method"]) == (best["protocol"], best["method"])
+
+
+def test_people_get_a_sentence_a_table_a_picture_and_rows(run: Run, states: str, tmp_path: Path) -> None:
+    line = f"--eps 1 {states} -p oue --method norm_sub --reps 20 --max-reps 20 --bias".split()
+    picture = str(tmp_path / "bias.svg")
+    code, out, _ = run(*line, "--format", "plain", "--plot", picture)
+    assert code == 0
+    assert "of the mean squared error is bias, the rest is variance." in out
+    assert "banana" in out
+    assert "bias and 95 % interval" in Path(picture).read_text(encoding="utf-8")
+    rows = list(csv.DictReader(io.StringIO(run(*line, "--format", "csv")[1])))
+    assert [row["category"] for row in rows] == list(COUNTS)
+
+
+def test_bias_is_refused_where_it_is_not_shown(run: Run, states: str) -> None:
+    cells = [
+        (f"--eps 1 {states} --instant", "--instant does not go with --bias, which is simulated and no ranking"),
+        (f"--eps 1 {states} --runs runs.csv", "--runs does not go with --bias, which is simulated and no ranking"),
+        (f"--eps 1,2 {states}", "--bias goes with one ε: give one --eps"),
+        (f"--eps 1 {states} --max-bits 1", "Nothing is left to rank"),
+        ("--eps 1", "SAMPLE is missing"),
+    ]
+
+    def check(cell: tuple[str, str]) -> None:
+        code, out, err = run(*cell[0].split(), "--bias")
+        assert (code, out) == (2, "")
+        assert cell[1] in err
+
+    assert failures(cells, check) == {}
