@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -18,10 +18,12 @@ from simulator.audit.confidence import ceiling, lowest_likely, ratio_bounds
 from simulator.hashing import HASHES, SEED_BITS
 from simulator.protocols import FrequencyOracle
 from simulator.protocols.protocol import Probabilities, Protocol
+from simulator.protocols.summation import SHE
 from simulator.seeding import rng_for
 
 BLOCK_CELLS = 500_000  # trials x categories drawn from a stream: bounds memory; results do not depend on jobs
 ATTACKS = ("guess", "pair")  # the protocol evaluates them on a report, `Protocol.chances`
+LIKELIHOOD = "likelihood"  # of all reports of a user together
 TRIALS, ALPHA = 1_000_000, 0.01
 
 Progress = Callable[[int, int], None]
@@ -59,6 +61,8 @@ class AuditSetting:
         The guaranteed privacy loss of users who differ in a single attribute of several; None with a single attribute.
     epsilon_forever
         The permanent budget of devices that remember; None where noise is fresh in each round.
+    sizes
+        The domain sizes of the attributes, where they differ; `k` is then the largest. None otherwise.
     """
 
     protocol: str
@@ -77,6 +81,7 @@ class AuditSetting:
     epsilon_guaranteed: float | None = None
     epsilon_one_attribute: float | None = None
     epsilon_forever: float | None = None
+    sizes: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,6 +109,9 @@ class Audit(AuditSetting):
         table together; None where there is none.
     leaks
         Whether the lower bound is above the guarantee.
+    runs, epsilon_lower_bound_mean, epsilon_lower_bound_sd
+        Runs with seeds of their own, of which all other figures are those of the first; mean and standard deviation of
+        their lower bounds, None for a single run.
     """
 
     trials: int
@@ -117,6 +125,9 @@ class Audit(AuditSetting):
     epsilon_slack: float | None
     agrees: bool | None
     leaks: bool
+    runs: int = 1
+    epsilon_lower_bound_mean: float | None = None
+    epsilon_lower_bound_sd: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,6 +148,7 @@ class Subject(AuditSetting):
             self.attributes,
             self.symbols or 0,
             *(() if self.epsilon_forever is None else (repr(self.epsilon_forever),)),
+            *(self.sizes or ()),
         )
         return ("audit", self.protocol, repr(self.epsilon), self.k, self.attack, *self.values, *more)
 
@@ -217,6 +229,22 @@ def protocol_subject(protocol: Protocol, attack: str = "guess", values: tuple[in
         values=values,
         cells=protocol.k,
     )
+
+
+def informed_subject(oracle: SHE, prior: FloatArray, values: tuple[int, int] = (0, 1)) -> Subject:
+    """Return a collection with SHE, attacked with the prior ``(k,)`` of its values: the most probable value is named.
+
+    Arcolezi and Gambs, Section 2. A cell's likelihood ratio of its value stops at ``e^(epsilon/2)`` from 1 on, and at
+    the inverse below 0; between values that are equally probable the attacker chooses evenly.
+    """
+
+    def sample(value: int, trials: int, rng: np.random.Generator) -> FloatArray:
+        cells = oracle.perturb(np.full(trials, value), rng)
+        with np.errstate(divide="ignore"):
+            scores = oracle.epsilon / 2 * np.clip(2 * cells - 1, -1, 1) + np.log(prior)
+        return of_largest(scores, oracle.k, values).chances("guess")
+
+    return replace(protocol_subject(oracle, values=values), sampler=sample, probabilities=None)
 
 
 def rounds_subject(oracle: FrequencyOracle, rounds: int, values: tuple[int, int] = (0, 1)) -> Subject:

@@ -98,9 +98,112 @@ def test_same_seed_same_numbers_with_any_number_of_jobs(run: Run) -> None:
     assert run(*asked)[1] != run(*asked[:-1], "5")[1]
 
 
-def test_an_attack_by_name_is_taken_where_no_data_is_fake(run: Run) -> None:
+def test_an_attack_is_the_one_that_was_named_or_it_is_refused(run: Run) -> None:
     asked = "audit -p olh -e 1 --k 5 --attributes 2 --trials 100 -q"
     assert run(*asked.split(), "--attack", "guess") == run(*asked.split())
+    fake, memoised = "--attributes 2 --solution rsfd", "--memoize --eps-forever 2 --rounds 3"
+
+    def attacks(words: str) -> set[str]:
+        out = run("audit", *f"-p grr -e 1 --k 5 --trials 100 --format json {words}".split())[1]
+        return {row["attack"] for row in json.loads(out)["results"]}
+
+    kept = {"--attack guess": "guess", "--attack pair": "pair", f"{fake} --attack guess": "guess"}
+    kept |= {f"{fake} --attack likelihood": "likelihood", f"{memoised} --attack likelihood": "likelihood"}
+    kept |= {
+        "": "guess",
+        fake: "likelihood",
+        memoised: "likelihood",
+        "--attributes 2 --attack likelihood": "likelihood",
+    }
+    assert {words: attacks(words) for words in kept} == {words: {attack} for words, attack in kept.items()}
+    refused = {
+        "--attack likelihood": "give --attributes 2 --solution rsfd too, or --memoize",
+        "--rounds 2 --attack likelihood": "give --attributes 2 --solution rsfd too, or --memoize",
+        f"{memoised} --attack guess": "--attack does not go with --memoize",
+        f"{fake} --attack pair": "--attributes does not go with --attack pair",
+        "--attributes 2 --solution spl --attack likelihood": "does not go with --solution spl, where one report",
+        f"{fake} --attack likelihood --lho 2": "--lho is about single reports",
+        "--attack both": "attack both needs --target",
+    }
+
+    def check(cell: tuple[str, str]) -> None:
+        code, out, err = run("audit", *f"-p grr -e 1 --k 5 {cell[0]}".split())
+        assert (code, out, cell[1] in err) == (2, "", True), err
+
+    assert failures(refused.items(), check) == {}
+
+
+def test_fake_data_at_the_published_budget_is_attacked_as_published_and_attributes_may_have_sizes(run: Run) -> None:
+    """At ε = 4 and d = 2: ε′ = 4.684, of which Algorithm 3 shows 1.06 in a binary domain, and 3.51 of 100 values."""
+    asked = "audit -p grr --eps 4 --attributes 2 --solution rsfd --k 2,100 --amplified --trials 50k --format json"
+    guessed, likely = (json.loads(run(*asked.split(), *more)[1])["results"] for more in (["--attack", "guess"], []))
+    assert [round(row["epsilon_guaranteed"], 3) for row in guessed] == [4.684, 4.684]
+    assert [round(row["epsilon_one_attribute"], 3) for row in guessed] == [4, 4]
+    for row, shown in zip(guessed, (1.06, 3.51), strict=True):
+        assert row["agrees"]
+        assert row["epsilon_analytic"] - row["epsilon_slack"] <= shown <= row["epsilon_analytic"]
+    assert all(row["epsilon_lower_bound"] > 3.6 for row in likely)
+    words = "audit -p grr,oue -e 1 --sizes 3,5,12 --trials 500"
+    code, out, _ = run(*words.split(), "--attack", "guess")
+    assert (code, out.count(" 3,5,12 "), "from that of an attribute drawn at random" in out) == (0, 5, True)
+    rows = json.loads(run(*words.split(), "--format", "json")[1])["results"]
+    assert {(row["k"], tuple(row["sizes"]), row["attributes"]) for row in rows} == {(12, (3, 5, 12), 3)}
+    refused = {
+        "--sizes 3,5 --k 4": "give --sizes 3,5,12 without --k, --attributes",
+        "--sizes 3": "at least two attributes",
+        "--sizes 3,5 --solution smp": "--sizes does not go with --solution smp",
+        "--sizes 3,5 --values 0,3": "values must be two different ones of 0..2",
+        "--k 4 --amplified": "--amplified needs --attributes",
+        "--k 4 --shape zipf:1": "give --protocol she alone",
+        "--k 4 --rounds 2 --sizes 3,5": "give --sizes 3,5,12 without --k",
+    }
+
+    def check(cell: tuple[str, str]) -> None:
+        code, out, err = run("audit", "-p", "grr", "-e", "1", *cell[0].split())
+        assert (code, out, cell[1] in err) == (2, "", True), err
+
+    assert failures(refused.items(), check) == {}
+
+
+def test_runs_have_the_mean_and_the_deviation_of_their_seeds_and_pictures_show_them(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="pictures need matplotlib: pip install 'ldp-advise[plot]'")
+    asked = "audit -p grr,oue -e 0.5,1,2 --k 4,8 --trials 400 --format json"
+    single = [json.loads(run(*asked.split(), "--seed", str(seed))[1])["results"] for seed in (7, 8, 9)]
+    picture = tmp_path / "bounds.svg"
+    out = run(*asked.split(), "--seed", "7", "--runs", "3", "--plot", str(picture))[1]
+    SCHEMA.validate(json.loads(out))
+    for row, *each in zip(json.loads(out)["results"], *single, strict=True):
+        bounds = [one["epsilon_lower_bound"] for one in each]
+        assert row["epsilon_lower_bound"] == bounds[0]
+        found = (row["epsilon_lower_bound_mean"], row["epsilon_lower_bound_sd"])
+        assert found == pytest.approx((np.mean(bounds), np.std(bounds, ddof=1)))
+    drawn = picture.read_text(encoding="utf-8")
+    assert all(f">{word}</text>" in drawn for word in ("grr", "oue", "k = 4", "k = 8", "promise", "budget ε"))
+    assert "ceiling of 400 trials: 4.19" in drawn
+    assert f"grr k = 4: {json.loads(out)['results'][0]['epsilon_lower_bound_mean']:.3f} at ε = 0.5" in drawn
+
+
+@pytest.mark.slow
+def test_pictures_run_along_what_varies_and_pages_have_them(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="pictures need matplotlib: pip install 'ldp-advise[plot]'")
+    cells = {
+        "-p grr --eps 1 --k 5 --rounds 1,3": "collections of the same value",
+        "--lho 2,4 --k 5": "symbols of the hash",
+        "-p grr,oue --eps 1 --k 5": "privacy loss",
+        "--device-bits 1 --memoize --rounds 1,5 --k 5 --eps 1": "memoised dbitflip",
+        "-p she --shape zipf:1 --k 5 --eps 1,2": "budget ε",
+    }
+
+    def check(cell: tuple[str, str]) -> None:
+        words, sign = cell
+        page = tmp_path / f"{len(words)}.html"
+        code, _, err = run("audit", *words.split(), "--trials", "300", "--report", str(page))
+        assert (code, err) == (0, "")
+        assert f">{sign}</text>" in page.read_text(encoding="utf-8")
+
+    assert failures(cells.items(), check) == {}
+    drawn = audit(1.0, k=5, protocol="grr", trials=200).plot()
+    assert drawn.axes[0].get_xlabel() == "privacy loss"
 
 
 def test_python_gives_the_results_of_the_command(run: Run) -> None:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
+from statistics import fmean, stdev
 from typing import Any
 
 from advisor.errors import InputError
 from advisor.extensions.audit.question import BOTH, AuditQuestion
 from advisor.inputs.reports.lines import lines_of, reports_of
 from advisor.members import load_function
+from advisor.question.frequencies import from_shape
+from advisor.question.settings import Shape
 from simulator import PROTOCOLS, audit, frequency_oracles
 from simulator.audit.attributes import FAKES, HIDDEN
 from simulator.audit.run import Subject
 from simulator.hashing import DEFAULT_HASH
-from simulator.memoisation import MEMOISED
+from simulator.memoisation import MEMOISED, DBitFlipPM
+from simulator.protocols.summation import SHE
 
 Progress = Callable[[int, int], None]
 
@@ -52,15 +56,27 @@ def _part(progress: Progress, place: int, parts: int) -> Progress:
 
 def _audits_of_protocols(question: AuditQuestion, progress: Progress) -> Iterator[audit.Audit]:
     subjects, trials = list(_subjects(question)), question.trials
+    number = question.attack.runs
     for place, subject in enumerate(subjects):
-        yield audit.run_audit(
-            subject,
-            trials=trials,
-            alpha=question.attack.alpha,
-            seed=question.simulation.seed,
-            jobs=question.simulation.workers(trials * subject.cells),
-            comparisons=len(subjects),
-            progress=_part(progress, place, len(subjects)),
+        first, *more = (
+            audit.run_audit(
+                subject,
+                trials=trials,
+                alpha=question.attack.alpha,
+                seed=question.simulation.seed + run,
+                jobs=question.simulation.workers(trials * subject.cells),
+                comparisons=len(subjects),
+                progress=_part(progress, place * number + run, len(subjects) * number),
+            )
+            for run in range(number)
+        )
+        bounds = [row.epsilon_lower_bound for row in (first, *more)]
+        yield (
+            first
+            if not more
+            else replace(
+                first, runs=number, epsilon_lower_bound_mean=fmean(bounds), epsilon_lower_bound_sd=stdev(bounds)
+            )
         )
 
 
@@ -70,6 +86,12 @@ def _subjects(question: AuditQuestion) -> Iterator[Subject]:
         yield audit.hashing_subject(k, symbols, question.values)
     for name, k, epsilon in product(question.protocols, question.sizes, question.grid.epsilons):
         yield from _subjects_of(question, name, k, epsilon)
+    if question.bit_flips is not None:
+        for k, epsilon, rounds in product(question.sizes, question.grid.epsilons, question.subjects.rounds):
+            member = DBitFlipPM(k, epsilon, epsilon, bits=question.bit_flips)
+            yield audit.bit_flips_subject(
+                member, rounds, question.values, trials=question.trials, alpha=question.attack.alpha
+            )
 
 
 def _subjects_of(question: AuditQuestion, name: str, k: int, epsilon: float) -> Iterator[Subject]:
@@ -80,16 +102,24 @@ def _subjects_of(question: AuditQuestion, name: str, k: int, epsilon: float) -> 
         for rounds in subjects.rounds:
             yield audit.memoised_subject(member, rounds, values, trials=trials, alpha=alpha)
             yield audit.fresh_subject(member.once, rounds, values, trials=trials, alpha=alpha)
-    elif subjects.attributes:
+    elif question.attributes:
+        how: dict[str, Any] = {
+            "sizes": subjects.attribute_sizes,
+            "attack": question.attack.attack or audit.LIKELIHOOD,
+            "amplified": subjects.amplified,
+            "trials": trials,
+            "alpha": alpha,
+        }
         oracle = frequency_oracles()[name]
-        for attributes, solution in product(subjects.attributes, question.solutions):
+        for attributes, solution in product(question.attributes, question.solutions):
             if solution not in HIDDEN or name in FAKES:
-                yield from audit.attribute_subjects(
-                    oracle, k, epsilon, attributes, solution, values, trials=trials, alpha=alpha
-                )
+                yield from audit.attribute_subjects(oracle, k, epsilon, attributes, solution, values, **how)
     elif subjects.rounds:
         for rounds in subjects.rounds:
             yield audit.rounds_subject(frequency_oracles()[name](k, epsilon), rounds, values)
+    elif question.attack.shape is not None:
+        prior = from_shape(k, Shape(shape=question.attack.shape)).weights
+        yield audit.informed_subject(SHE(k, epsilon), prior / prior.sum(), values)
     else:
         yield audit.protocol_subject(PROTOCOLS[name](k, epsilon), question.attack.attack or audit.ATTACKS[0], values)
 
