@@ -151,25 +151,24 @@ class _Faked:
 
     def guesses(self, reports: list[IntArray]) -> FloatArray:
         """Return ``(users,)`` chances that v1 is named from the report of an attribute drawn at random."""
-        named = np.zeros(())
-        for (oracle, number), sent in zip(self.groups, reports, strict=True):
-            chances = oracle.chances(sent, self.values, "guess")
-            named = named + chances.reshape(-1, number).sum(axis=1) / self.attributes
-        return named
+        chances = [
+            oracle.chances(sent, self.values, "guess").reshape(-1, number)
+            for (oracle, number), sent in zip(self.groups, reports, strict=True)
+        ]
+        return np.concatenate(chances, axis=1).mean(axis=1)
 
     def guess_probabilities(self) -> Probabilities:
         """Return how often v1 is named from the report of an attribute drawn at random.
 
         The report is that of the true value with probability 1/d, else a fake, which does not depend on it.
         """
-        right = wrong = 0.0
+        named, hidden = np.zeros(2), self.attributes - 1
         for oracle, number in self.groups:
-            own, other = oracle.attack_probabilities("guess", self.values) or (0.0, 0.0)
+            own = np.array(oracle.attack_probabilities("guess", self.values))
             share = self.priors[oracle.k][self.values[0]] if self.priors else 1 / oracle.k
-            fake = share * own + (1 - share) * other if self.way == "r" else share
-            right += number * (own + (self.attributes - 1) * fake)
-            wrong += number * (other + (self.attributes - 1) * fake)
-        return float(right) / self.attributes**2, float(wrong) / self.attributes**2
+            fake = share * own[0] + (1 - share) * own[1] if self.way == "r" else share
+            named += number * (own + hidden * fake) / self.attributes**2
+        return float(named[0]), float(named[1])
 
     def losses(self, reports: list[IntArray]) -> FloatArray:
         """Return ``(users,)`` log-ratios of the likelihood of all reports of a user under v1 and under v2."""

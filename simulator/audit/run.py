@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from simulator.audit.confidence import ceiling, lowest_likely, ratio_bounds
 from simulator.hashing import HASHES, SEED_BITS
 from simulator.protocols import FrequencyOracle
 from simulator.protocols.protocol import Probabilities, Protocol
-from simulator.protocols.summation import SHE
 from simulator.seeding import rng_for
 
 BLOCK_CELLS = 500_000  # trials x categories drawn from a stream: bounds memory; results do not depend on jobs
@@ -229,22 +228,6 @@ def protocol_subject(protocol: Protocol, attack: str = "guess", values: tuple[in
         values=values,
         cells=protocol.k,
     )
-
-
-def informed_subject(oracle: SHE, prior: FloatArray, values: tuple[int, int] = (0, 1)) -> Subject:
-    """Return a collection with SHE, attacked with the prior ``(k,)`` of its values: the most probable value is named.
-
-    Arcolezi and Gambs, Section 2. A cell's likelihood ratio of its value stops at ``e^(epsilon/2)`` from 1 on, and at
-    the inverse below 0; between values that are equally probable the attacker chooses evenly.
-    """
-
-    def sample(value: int, trials: int, rng: np.random.Generator) -> FloatArray:
-        cells = oracle.perturb(np.full(trials, value), rng)
-        with np.errstate(divide="ignore"):
-            scores = oracle.epsilon / 2 * np.clip(2 * cells - 1, -1, 1) + np.log(prior)
-        return of_largest(scores, oracle.k, values).chances("guess")
-
-    return replace(protocol_subject(oracle, values=values), sampler=sample, probabilities=None)
 
 
 def rounds_subject(oracle: FrequencyOracle, rounds: int, values: tuple[int, int] = (0, 1)) -> Subject:

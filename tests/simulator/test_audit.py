@@ -12,22 +12,14 @@ from scipy import stats
 
 from simulator import frequency_oracles
 from simulator.attacks import Supports, expected_inverse, independent_support_attack
-from simulator.audit import (
-    ATTACKS,
-    audit_protocol,
-    ceiling,
-    clopper_pearson,
-    hashing_subject,
-    informed_subject,
-    run_audit,
-)
+from simulator.audit import ATTACKS, audit_protocol, ceiling, clopper_pearson, hashing_subject, run_audit
 from simulator.audit.closed_form import hashing_only, log_ratio
 from simulator.audit.confidence import lowest_likely, ratio_bounds
 from simulator.audit.run import protocol_subject
 from simulator.protocols import FrequencyOracle
 from tests.cells import failures, over
 
-from .law import accept, channel_of, oracle_of, stream, two_sided
+from .law import channel_of, oracle_of, stream
 
 PROTOCOLS = frequency_oracles()
 
@@ -189,34 +181,6 @@ def test_hashing_alone_hides_what_collides(k, g):
     assert (found.epsilon_analytic < 1) == (g == 2)
     own, other = hashing_only(k, g)
     assert own + (k - 1) * other == pytest.approx(1.0)
-
-
-def test_an_attacker_with_a_prior_names_the_most_probable_value_of_she():
-    """Against a sum over the score of one cell: every other cell's is lower. With an even prior it is the guess."""
-    epsilon, steps, trials = 2.0, 4000, 20_000
-    even = PROTOCOLS["she"](4, epsilon)
-    assert informed_subject(even, np.full(4, 0.25)).probabilities is None
-    chances = informed_subject(even, np.full(4, 0.25)).sampler(0, trials, stream("even prior"))
-    assert accept(two_sided((chances.mean() - even.attack_success) / (chances.std() / math.sqrt(trials))))
-    prior, edges = np.array([0.4, 0.3, 0.2, 0.1]), np.linspace(0, 1, steps + 1)
-    scores = (
-        np.concatenate([[-1.0], edges[1:] + edges[:-1] - 1, [1.0]]) * epsilon / 2
-    )  # of cells up to 0, between, from 1
-
-    def masses(own):  # of the scores
-        return np.diff(stats.laplace.cdf([*edges, np.inf], loc=own, scale=2 / epsilon), prepend=0.0)
-
-    def beaten(own, limits):  # how likely the score of a cell is below limits
-        inside = stats.laplace.cdf((limits / (epsilon / 2) + 1) / 2, loc=own, scale=2 / epsilon)
-        return np.where(limits > epsilon / 2, 1.0, np.where(limits > -epsilon / 2, inside, 0.0))
-
-    for v1, held in itertools.product(range(4), repeat=2):
-        limits = scores + math.log(prior[v1])
-        others = [beaten(held == other, limits - math.log(prior[other])) for other in range(4) if other != v1]
-        expected = float(masses(held == v1) @ np.prod(others, axis=0))
-        sampler = informed_subject(even, prior, (v1, (v1 + 1) % 4)).sampler
-        named = sampler(held, trials, stream("prior", v1, held))
-        assert accept(two_sided((named.sum() - trials * expected) / math.sqrt(trials * expected * (1 - expected))))
 
 
 def test_bad_requests_are_told():

@@ -12,14 +12,11 @@ from advisor.errors import InputError
 from advisor.extensions.audit.question import BOTH, AuditQuestion
 from advisor.inputs.reports.lines import lines_of, reports_of
 from advisor.members import load_function
-from advisor.question.frequencies import from_shape
-from advisor.question.settings import Shape
 from simulator import PROTOCOLS, audit, frequency_oracles
 from simulator.audit.attributes import FAKES, HIDDEN
 from simulator.audit.run import Subject
 from simulator.hashing import DEFAULT_HASH
 from simulator.memoisation import MEMOISED, DBitFlipPM
-from simulator.protocols.summation import SHE
 
 Progress = Callable[[int, int], None]
 
@@ -55,8 +52,7 @@ def _part(progress: Progress, place: int, parts: int) -> Progress:
 
 
 def _audits_of_protocols(question: AuditQuestion, progress: Progress) -> Iterator[audit.Audit]:
-    subjects, trials = list(_subjects(question)), question.trials
-    number = question.attack.runs
+    subjects, trials, number = list(_subjects(question)), question.trials, question.attack.runs
     for place, subject in enumerate(subjects):
         first, *more = (
             audit.run_audit(
@@ -89,37 +85,34 @@ def _subjects(question: AuditQuestion) -> Iterator[Subject]:
     if question.bit_flips is not None:
         for k, epsilon, rounds in product(question.sizes, question.grid.epsilons, question.subjects.rounds):
             member = DBitFlipPM(k, epsilon, epsilon, bits=question.bit_flips)
-            yield audit.bit_flips_subject(
-                member, rounds, question.values, trials=question.trials, alpha=question.attack.alpha
-            )
+            yield audit.bit_flips_subject(member, rounds, question.values, **_limits(question))
+
+
+def _limits(question: AuditQuestion) -> dict[str, Any]:
+    return {"trials": question.trials, "alpha": question.attack.alpha}
 
 
 def _subjects_of(question: AuditQuestion, name: str, k: int, epsilon: float) -> Iterator[Subject]:
-    subjects, values, trials, alpha = question.subjects, question.values, question.trials, question.attack.alpha
+    subjects, values, limits = question.subjects, question.values, _limits(question)
     forever = question.memoisation.epsilon_forever
     if forever is not None:
         member = MEMOISED[name](k, forever, epsilon)
         for rounds in subjects.rounds:
-            yield audit.memoised_subject(member, rounds, values, trials=trials, alpha=alpha)
-            yield audit.fresh_subject(member.once, rounds, values, trials=trials, alpha=alpha)
+            yield audit.memoised_subject(member, rounds, values, **limits)
+            yield audit.fresh_subject(member.once, rounds, values, **limits)
     elif question.attributes:
         how: dict[str, Any] = {
             "sizes": subjects.attribute_sizes,
             "attack": question.attack.attack or audit.LIKELIHOOD,
             "amplified": subjects.amplified,
-            "trials": trials,
-            "alpha": alpha,
         }
         oracle = frequency_oracles()[name]
         for attributes, solution in product(question.attributes, question.solutions):
             if solution not in HIDDEN or name in FAKES:
-                yield from audit.attribute_subjects(oracle, k, epsilon, attributes, solution, values, **how)
+                yield from audit.attribute_subjects(oracle, k, epsilon, attributes, solution, values, **how, **limits)
     elif subjects.rounds:
         for rounds in subjects.rounds:
             yield audit.rounds_subject(frequency_oracles()[name](k, epsilon), rounds, values)
-    elif question.attack.shape is not None:
-        prior = from_shape(k, Shape(shape=question.attack.shape)).weights
-        yield audit.informed_subject(SHE(k, epsilon), prior / prior.sum(), values)
     else:
         yield audit.protocol_subject(PROTOCOLS[name](k, epsilon), question.attack.attack or audit.ATTACKS[0], values)
 

@@ -52,7 +52,6 @@ def audit(
     alpha: float | None = None,
     runs: int = 1,
     attack: str | None = None,
-    shape: str | None = None,
     values: tuple[int, int] | None = None,
     target: str | Client | None = None,
     files: Sequence[str] | None = None,
@@ -95,8 +94,6 @@ def audit(
     attack
         ``"guess"``: the attacker names a value from each report; ``"pair"``: the attacker distinguishes v1 and v2;
         ``"likelihood"``: from all reports of a user together; for a `target` also ``"both"``.
-    shape
-        For ``"she"``: the prior of an attacker who knows the frequencies, such as ``"zipf:1"``.
     values
         v1 and v2, each in 0..k-1; default: 0 and 1, and for a `target` the two values that look worst.
     target
@@ -154,12 +151,7 @@ def audit(
             hashing_only=_several(lho),
         ),
         attack=AttackSettings(
-            attack=attack,
-            values=values or (),
-            trials=trials,
-            alpha=ALPHA if alpha is None else alpha,
-            runs=runs,
-            shape=shape,
+            attack=attack, values=values or (), trials=trials, alpha=ALPHA if alpha is None else alpha, runs=runs
         ),
         client=ForeignClient(
             target=target, files=tuple(files or ()), reports=reports, support=support, hash=hash, symbols=symbols

@@ -15,6 +15,7 @@ from simulator.audit import Audit
 from simulator.audit.attributes import HIDDEN
 from simulator.foreign import short
 from simulator.hashing import DEFAULT_HASH
+from simulator.memoisation import DBitFlipPM
 
 LONGEST_LINE = 40  # maximum of characters quoted from a line
 MATRIX_BUDGETS = 3  # from this number of budgets on, each has a separate column
@@ -111,8 +112,7 @@ def _table(rows: Sequence[Audit]) -> Table:
 def _row(row: Audit) -> Row:
     promised, bound, one_attribute = row.epsilon_guaranteed, row.epsilon_lower_bound, row.epsilon_one_attribute
     ratio = None if promised is None or not bound else promised / bound
-    runs = (row.epsilon_lower_bound_mean, row.epsilon_lower_bound_sd)
-    losses = (bound, *runs, row.epsilon_analytic, row.epsilon_slack)
+    losses = (bound, row.epsilon_lower_bound_mean, row.epsilon_lower_bound_sd, row.epsilon_analytic, row.epsilon_slack)
     cells = (
         label(row),
         "∞" if row.epsilon is None else f"{row.epsilon:g}",
@@ -284,38 +284,30 @@ def notes(question: AuditQuestion, rows: Sequence[Audit]) -> list[str]:
     ]
     if first.tried is not None:
         lines.append(_tried(rows, given=bool(question.attack.values)))
-    if first.epsilon_forever is not None:
+    if first.epsilon_forever is not None and first.protocol != DBitFlipPM.key:
         lines.append(
             f"Devices keep one randomisation of a value for ever, at ε = {first.epsilon_forever:g}: that is the "
-            "promise for all rounds together."
+            "promise for all rounds together. Beside them stands the same protocol with fresh noise in each round, "
+            "which promises ε times the rounds."
         )
-        if any(row.epsilon_forever is None for row in rows):
-            lines[-1] += (
-                " Beside them stands the same protocol with fresh noise in each round, which promises ε times the "
-                "rounds."
-            )
     if question.bit_flips is not None:
         lines.append(
-            f"dbitflip (dBitFlipPM, bits of a device: {question.bit_flips}) repeats its report, so that its one budget "
-            "is ε, and further rounds add nothing."
+            f"dbitflip repeats its report ({question.bit_flips} bits a device): rounds add nothing, ε is promised."
         )
-    if question.attack.shape is not None:
-        lines.append(f"The attacker knows the frequencies, {question.attack.shape}, and names the most probable value.")
     solutions = {row.solution: row for row in reversed(rows)}  # the first row of each
     if solutions.keys() & {"spl", "smp"}:
         lines.append("spl: every attribute is reported, at ε divided by their number; smp: one, drawn and named, at ε.")
     if "rsfd" in solutions:
         epsilon, attributes = solutions["rsfd"].epsilon or 0.0, solutions["rsfd"].attributes
-        published = f"ε{'′' if question.subjects.amplified else ''} = {published_budget(epsilon, attributes):.4g}"
-        setting = f"(d = {attributes}, promise {epsilon:g}), and users who differ in all attributes lose all of that."
+        budget, one = published_budget(epsilon, attributes), "one attribute, drawn at random, is reported at"
         lines.append(
-            "rsfd (random sampling plus fake data): one attribute, drawn at random, is reported at "
-            + (
-                f"ε′ = ln(d (e^ε − 1) + 1), as published: {published} {setting}"
-                if question.subjects.amplified
-                else "ε, and the others are faked: [oue-z] as reports of no value, [oue-r] of a random one. That keeps "
-                f"ε for all attributes together. As published it reports at {published} here {setting} (--amplified)"
-            )
+            f"rsfd (random sampling plus fake data): {one} ε′ = ln(d (e^ε − 1) + 1), as published: {budget:.4g} for "
+            f"ε = {epsilon:g} and d = {attributes}. Users who differ in all attributes lose all of ε′."
+            if question.subjects.amplified
+            else f"rsfd (random sampling plus fake data): {one} ε, and the others are faked: [oue-z] as reports of no "
+            "value, [oue-r] of a random one. That keeps ε for all attributes together. As published (--amplified) it "
+            f"reports at ε = {budget:.4g} here (d = {attributes}, promise {epsilon:g}), and users who differ in all "
+            "attributes lose all of that."
         )
     if "rsrfd" in solutions:
         lines.append(
@@ -346,11 +338,8 @@ def _attack(name: str, rows: Sequence[Audit]) -> str:
     if name == "guess":
         sign = None if row.looked_for is None or len(rows) > 1 else row.looked_for[0]
         same_sign = sign is None or (sign == first and row.files is None)
-        which = (
-            ", where data is fake from that of an attribute drawn at random"
-            if any(other.attack == name and other.solution in HIDDEN for other in rows)
-            else ""
-        )
+        fake = any(other.attack == name and other.solution in HIDDEN for other in rows)
+        which = " (with fake data from that of an attribute drawn at random)" if fake else ""
         return f"names one value from each report{which}{'' if same_sign else f', and {says} that is {sign}'}"
     if name == "line":
         return f"{says} a report is the line {short((row.looked_for or ('',))[0], repr, LONGEST_LINE)}"

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from advisor.checks import choice, path, several, share, text, whole
 from advisor.errors import InputError, listed
-from advisor.question.option import Settings, like, option, refuse, require
-from advisor.question.settings import Grid, Memoisation, Menu, Named, Shape, Simulation, member
+from advisor.question.option import Settings, option, refuse, require
+from advisor.question.settings import Grid, Memoisation, Menu, Named, Simulation, member
 from simulator import PROTOCOLS, frequency_oracles
 from simulator.audit import ALPHA, ATTACKS, LIKELIHOOD, REPORTS, SOLUTIONS, TRIALS
 from simulator.audit.attributes import FAKES, HIDDEN
@@ -112,10 +112,7 @@ class AttackSettings(Settings):
         read=whole(1, RUNS_MAX),
         metavar="N",
         default=1,
-        help="repeat with N seeds, and add mean and standard deviation of the bounds [default: 1]",
-    )
-    shape: str | None = like(
-        Shape, "shape", help="for she: prior of an attacker who knows the frequencies, such as zipf:1 [default: even]"
+        help="repeat with N seeds: mean and standard deviation of the bounds [default: 1]",
     )
 
 
@@ -306,8 +303,6 @@ class AuditQuestion:
 
     def _check_client(self) -> None:
         client, attack = self.client, self.attack
-        if attack.attack == LIKELIHOOD:
-            raise InputError(f"attack likelihood does not go with a client: give one of {listed((*ATTACKS, BOTH))}")
         if client.target is not None and client.files:
             raise InputError("give either --target, a client to call, or --files, reports that it wrote")
         if client.reports is not None and client.support is not None:
@@ -318,14 +313,14 @@ class AuditQuestion:
             )
         if not client.hashes:
             refuse(client.given("hash", "symbols"), "is for reports of blh or olh: --reports olh")
+        others = [
+            *self.subjects.given(),
+            *self.memoisation.given(),
+            *attack.given("runs"),
+            *self.simulation.given("jobs"),
+        ]
         refuse(
-            [
-                *self.menu.given(),
-                *self.subjects.given(),
-                *self.memoisation.given(),
-                *attack.given("runs", "shape"),
-                *self.simulation.given("jobs"),
-            ],
+            [*self.menu.given(), *others],
             f"does not go with {'--files' if client.files else '--target'}, which audits one client",
         )
         if len(client.files) == 1:
@@ -350,20 +345,15 @@ class AuditQuestion:
         if not self.attributes:
             refuse(subjects.given("solution", "amplified"), "needs --attributes, for example --attributes 2")
         if subjects.attribute_sizes and (subjects.attributes or self.grid.sizes or len(subjects.attribute_sizes) < 2):
-            raise InputError(
-                "--sizes are the domain sizes of at least two attributes: give --sizes 3,5,12 without --k, --attributes"
-            )
+            raise InputError("give --sizes for at least two attributes, such as 3,5,12, without --k and --attributes")
         if len(several) > 1:
             raise InputError("give either --rounds or --attributes: no attack on both together is implemented")
         if attack == LIKELIHOOD and not (self.attributes or self.memoisation.memoize):
             raise InputError(
-                "attack likelihood is on all reports of a user together: give --attributes 2 --solution rsfd too, or "
-                "--memoize; for single reports give --attack pair"
+                "attack likelihood needs --memoize, or --attributes 2 --solution rsfd; for single reports give pair"
             )
         if attack == LIKELIHOOD or subjects.attribute_sizes:
             refuse(subjects.given("hashing_only"), "is about single reports of --k values: audit it by itself")
-        if self.attack.shape is not None and (self.protocols != ("she",) or several or attack == "pair"):
-            raise InputError("--shape is the prior of the guess from a report of she: give --protocol she alone")
         if self.memoisation.memoize:
             self._check_memoised()
         strangers = [name for name in self.protocols if name not in frequency_oracles()]
@@ -396,10 +386,8 @@ class AuditQuestion:
             raise InputError(f"--memoize: give --protocol one of {listed(MEMOISED)}, got {listed(strangers)}")
         for epsilon in self.grid.epsilons:
             self.memoisation.check_budgets(epsilon)
+        other = () if self.attack.attack == LIKELIHOOD else self.attack.given("attack")
         refuse(
-            [
-                *(() if self.attack.attack == LIKELIHOOD else self.attack.given("attack")),
-                *self.subjects.given("hashing_only"),
-            ],
+            [*other, *self.subjects.given("hashing_only")],
             "does not go with --memoize, where all reports of a device are attacked by their likelihood ratio",
         )
