@@ -22,7 +22,7 @@ from simulator.attributes import (
     report_budget,
 )
 from simulator.audit import attribute_subjects, run_audit
-from simulator.audit.attributes import prior_of
+from simulator.audit.attributes import _Faked, prior_of
 from simulator.audit.closed_form import log_ratio
 from simulator.audit.run import Subject
 from tests.cells import over
@@ -244,7 +244,7 @@ def test_algorithm_3_is_its_sum_over_all_reports_and_all_guesses(setting, sizes,
 
 
 @over(itertools.product(FAKED, SIZES[2:]))
-def test_attributes_of_several_sizes_are_attacked_by_their_likelihood_and_promise_what_all_tuples_lose(
+def test_attributes_of_several_sizes_are_attacked_by_the_ratio_of_all_reports_and_promise_what_all_tuples_lose(
     setting, sizes
 ) -> None:
     key, fake, realistic = setting
@@ -254,14 +254,23 @@ def test_attributes_of_several_sizes_are_attacked_by_their_likelihood_and_promis
     subject = next(one for one in made if one.fake == fake)
     found = (subject.epsilon_guaranteed, subject.epsilon_one_attribute)
     assert found == pytest.approx(largest_losses(table, *sizes), rel=1e-12)
-    first, second = (table[tuples.index((value,) * d)] for value in (0, 1))
-    ratios, trials = np.log(first / second), 10_000
-    named = ratios >= np.unique(ratios.round(9))[:, None] - 2e-9
-    cuts = np.stack([named @ first, named @ second], axis=1)
-    assert subject.sampler is not None
-    hits = [subject.sampler(value, trials, stream("sizes", key, fake or "", *sizes, value)).sum() for value in (0, 1)]
-    scores = two_sided((hits - trials * cuts) / np.sqrt(np.maximum(trials * cuts * (1 - cuts), 0) + 1e-9))
-    assert any(accept(score) for score in scores)
+    groups = [(PROTOCOLS[key](size, 1.0), sizes.count(size)) for size in dict.fromkeys(sizes)]
+    priors = {oracle.k: prior_of(oracle.k) for oracle, _ in groups} if realistic else {}
+    faked = _Faked(tuple(groups), (0, 1), fake, priors)
+    sets = [channel_of(PROTOCOLS[key](size, 1.0))[1].astype(np.uint8) for size in sizes]
+    every = list(itertools.product(*([one.argmax(axis=1), one][key != "grr"] for one in sets)))
+    reports, first = [], 0
+    for _, number in groups:  # those of a user after those of another
+        reports.append(np.array([one for sent in every for one in sent[first : first + number]]))
+        first += number
+    one, other = (table[tuples.index((value,) * d)] for value in (0, 1))
+    assert faked.losses(reports) == pytest.approx(np.log(one / other), abs=1e-12)
+    users, again = 5000, faked.reports(1, 5000, stream("sizes", key, fake or "", *sizes))
+    for (oracle, number), sent in zip(groups, again, strict=True):  # each attribute is reported by one user of d
+        share = fake_support(oracle, fake, priors.get(oracle.k))[1]
+        chance = (oracle.probabilities[0] + (d - 1) * share) / d
+        for hits in oracle.supports(sent, (0, 1)).second.reshape(users, number).sum(axis=0):
+            assert accept(two_sided((hits - users * chance) / math.sqrt(users * chance * (1 - chance))))
 
 
 def test_plateaus_and_reversals_of_algorithm_3_are_those_published() -> None:
