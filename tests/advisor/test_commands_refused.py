@@ -152,6 +152,7 @@ AUDIT = [
     ("-p grr --eps 1 --sizes 3,5 --values 0,3", "values must be two different ones of 0..2"),
     ("-p grr --eps 1 --sizes 3,5 --rounds 2", "either --rounds or --attributes"),
     ("-p grr --eps 1 --k 5 --device-bits 2", "--device-bits needs --memoize"),
+    ("--eps 1 --k 5 --memoize --rounds 2 --device-bits 1 --eps-forever 2", "--eps-forever is not for dbitflip alone"),
     ("--eps 1 --k 5 --memoize --rounds 2 --device-bits 9", "bits must be between 1 and k=5, got 9"),
     ("--files right0.txt right1.txt --eps 1 --reports grr --k 20 --attack likelihood", "attack must be one of guess"),
     ("--files right0.txt right1.txt --eps 1 --runs 2", "--runs does not go with --files"),

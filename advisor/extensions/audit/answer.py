@@ -67,13 +67,10 @@ def _audits_of_protocols(question: AuditQuestion, progress: Progress) -> Iterato
             for run in range(number)
         )
         bounds = [row.epsilon_lower_bound for row in (first, *more)]
-        yield (
-            first
-            if not more
-            else replace(
-                first, runs=number, epsilon_lower_bound_mean=fmean(bounds), epsilon_lower_bound_sd=stdev(bounds)
-            )
-        )
+        if more:
+            mean, deviation = fmean(bounds), stdev(bounds)
+            first = replace(first, runs=number, epsilon_lower_bound_mean=mean, epsilon_lower_bound_sd=deviation)
+        yield first
 
 
 def _subjects(question: AuditQuestion) -> Iterator[Subject]:

@@ -54,7 +54,7 @@ class Subjects(Settings):
         read=choice(SOLUTIONS),
         metavar="NAME",
         repeated=True,
-        help=f"for --attributes: {', '.join(SOLUTIONS)} [default: all]; repeatable",
+        help=f"for --attributes: {', '.join(SOLUTIONS)} [default: all that apply]; repeatable",
     )
     attribute_sizes: tuple[int, ...] = option(
         "--sizes",
@@ -386,6 +386,8 @@ class AuditQuestion:
             raise InputError(f"--memoize: give --protocol one of {listed(MEMOISED)}, got {listed(strangers)}")
         for epsilon in self.grid.epsilons:
             self.memoisation.check_budgets(epsilon)
+        if not self.protocols:
+            refuse(self.memoisation.given("epsilon_forever"), "is not for dbitflip alone, whose one budget is --eps")
         other = () if self.attack.attack == LIKELIHOOD else self.attack.given("attack")
         refuse(
             [*other, *self.subjects.given("hashing_only")],
