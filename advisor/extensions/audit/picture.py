@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 AXES = {"epsilon": "budget ε", "rounds": "collections of the same value", "symbols": "symbols of the hash"}
 ACROSS = 3  # panels side by side
+NAME_LENGTH = 28  # of a tick: the end of a longer name, which is that of a client
 
 
 def audit_sections(audits: Audits) -> tuple[Section, ...]:
@@ -40,7 +41,7 @@ def audit_figure(audits: Audits) -> Figure:
     lines: dict[tuple[str, str], list[Audit]] = {}
     for row in rows:
         lines.setdefault(_line(row, rows, axis), []).append(row)
-    ticks = [" ".join(line).strip() for line in lines] if len(lines) == len(rows) else []
+    ticks = [" ".join(line).strip()[-NAME_LENGTH:] for line in lines] if len(lines) == len(rows) else []
     if ticks:
         lines = {("", "lower bound"): list(rows)}
     panels = list(dict.fromkeys(subject for subject, _ in lines))
