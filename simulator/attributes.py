@@ -15,7 +15,7 @@ the mean over the columns of the mean squared error of a category low.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -49,17 +49,34 @@ def one_attribute_loss(
     prior: of RS+RFD, frequencies ``(k,)`` of the values that fakes are made of, all above 0; even ones by default.
 
     The likelihood of all reports is a mean over attributes: each report's likelihood under the true value, relative to
-    a fake. An attribute that does not differ hides most if its report is least likely: a report that supports only
+    a fake. An attribute that does not differ hides least if its report is least likely: a report that supports only
     other values. With the fakes ``"r"`` it supports all of them, which is rarer than a vector of zeros.
     """
-    odds, more = math.exp(epsilon), math.expm1(epsilon)
+    return loss_of_one({k: attributes}, epsilon, fake, {} if prior is None else {k: prior})
+
+
+def loss_of_one(sizes: Mapping[int, int], epsilon: float, fake: str | None, priors: Mapping[int, FloatArray]) -> float:
+    """Return the same for attributes of different sizes.
+
+    sizes: how many attributes have so many values. priors: by size; none for even fakes.
+    """
+    ends = {k: _extremes(k, epsilon, fake, priors.get(k)) for k in sizes}
+    every = sum(number * ends[k][0] for k, number in sizes.items())
+    hides = min((every - least) / most for least, most in ends.values())
+    return math.log((math.exp(epsilon) + hides) / (1 + hides))
+
+
+def _extremes(k: int, epsilon: float, fake: str | None, prior: FloatArray | None) -> tuple[float, float]:
+    """Return how likely a report under a value it does not support can be at least, and at most, relative to a fake.
+
+    At least: where all values but the rarest are supported, or it is a fake of the commonest. At most: where the rarest
+    alone is supported.
+    """
+    more = math.expm1(epsilon)
     rarest, commonest = (1 / k, 1 / k) if prior is None else (float(prior.min()), float(prior.max()))
-    hides = attributes - 1.0
-    if fake == "r":  # a fake of the rarest value; elsewhere reports that support all values but the rarest
-        hides *= (1 + more * rarest) / (1 + more * (1 - rarest))
-    elif fake is None:  # reports that are fakes of the commonest value elsewhere
-        hides *= rarest / commonest
-    return math.log((odds + hides) / (1 + hides))
+    if fake == "r":
+        return 1 / (1 + more * (1 - rarest)), 1 / (1 + more * rarest)
+    return (1.0, 1.0) if fake == "z" else (1 / (commonest * (k + more)), 1 / (rarest * (k + more)))
 
 
 def losses(solution: str, k: int, epsilon: float, attributes: int, fake: str | None = None) -> tuple[float, float]:

@@ -10,10 +10,11 @@ from simulator.audit.attributes import attribute_subjects
 from simulator.audit.client import audit_client, audit_reports
 from simulator.audit.client_reports import REPORTS, ClientError
 from simulator.audit.confidence import ceiling, clopper_pearson
-from simulator.audit.memoised import fresh_subject, memoised_subject
+from simulator.audit.memoised import bit_flips_subject, fresh_subject, memoised_subject
 from simulator.audit.run import (
     ALPHA,
     ATTACKS,
+    LIKELIHOOD,
     TRIALS,
     Audit,
     audit_protocol,
@@ -26,6 +27,7 @@ from simulator.audit.run import (
 __all__ = [
     "ALPHA",
     "ATTACKS",
+    "LIKELIHOOD",
     "REPORTS",
     "SOLUTIONS",
     "TRIALS",
@@ -35,6 +37,7 @@ __all__ = [
     "audit_client",
     "audit_protocol",
     "audit_reports",
+    "bit_flips_subject",
     "ceiling",
     "clopper_pearson",
     "fresh_subject",

@@ -6,14 +6,16 @@ Fakes of realistic values are drawn from a prior: in audits, value number v has 
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
 
 from simulator._types import FloatArray, IntArray
-from simulator.attributes import SOLUTIONS, one_attribute_loss
-from simulator.audit.run import ALPHA, TRIALS, Subject, protocol_subject
+from simulator.attributes import SOLUTIONS, loss_of_one, published_budget
+from simulator.audit.run import ALPHA, LIKELIHOOD, TRIALS, Subject, protocol_subject
 from simulator.populations import frequencies
 from simulator.protocols import PROTOCOLS, FrequencyOracle
 from simulator.protocols.protocol import Probabilities
@@ -33,47 +35,59 @@ def attribute_subjects(
     solution: str,
     values: tuple[int, int] = (0, 1),
     *,
+    sizes: Sequence[int] = (),
+    attack: str = LIKELIHOOD,
+    amplified: bool = False,
     trials: int = TRIALS,
     alpha: float = ALPHA,
 ) -> tuple[Subject, ...]:
     """Return the subjects of an audit of users with several attributes of k values each; a subject per fake method.
 
-    The guarantee is epsilon for all attributes together. The two users of the attack hold v1, and v2, in all
-    attributes. The second guarantee is for users who differ in a single attribute.
+    The guarantee is for all attributes together. The two users of the attack hold v1, and v2, in all attributes. The
+    second guarantee is for users who differ in a single attribute.
 
     solution: ``"spl"``: each attribute at ``epsilon / attributes``; the attack is on a single attribute. ``"smp"``: one
         attribute at epsilon, drawn at random and named in the report. ``"rsfd"``: one attribute at epsilon and fake
-        data for the others, without naming it; the attacker answers v1 if the likelihood ratio of all reports of a user
-        is high enough. The source uses `published_budget` for the attribute, which guarantees epsilon only if users
-        differ in no other attribute. For `grr` fakes are uniform values; for unary encodings the protocol's report of a
-        zero vector (``"z"``) or of a random one-hot vector (``"r"``). ``"rsrfd"``: the same with fake values drawn from
-        `prior_of`.
+        data for the others, without naming it. For `grr` fakes are uniform values; for unary encodings the protocol's
+        report of a zero vector (``"z"``) or of a random one-hot vector (``"r"``). ``"rsrfd"``: the same with fake
+        values drawn from `prior_of`.
+    sizes: of attributes with different numbers of values, only where data is fake; `k` is then the largest.
+    attack: where data is fake. ``"likelihood"``: the attacker answers v1 if the likelihood ratio of all reports of a
+        user is high enough. ``"guess"``: draws an attribute at random, and names a value of its support set, as
+        published (Arcolezi and Gambs, Algorithm 3).
+    amplified: report the attribute at `published_budget`, as RS+FD was published: that is what users who differ in all
+        attributes lose, and about epsilon what users lose who differ in one.
     trials, alpha: of the audit; they determine the threshold of the likelihood ratio.
 
-    Raises ValueError if there are fewer than 2 attributes, the solution is unknown, or has no fake data for the
-    protocol.
+    Raises ValueError if there are fewer than 2 attributes, the solution is unknown, has no fake data for the protocol,
+    or no fake data where sizes differ.
     """
     if attributes < 2:
         raise ValueError(f"attributes must be at least 2, got {attributes}")
     if solution not in SOLUTIONS:
         raise ValueError(f"solution must be one of {', '.join(SOLUTIONS)}, got {solution!r}")
+    if sizes and (solution not in HIDDEN or (len(sizes), max(sizes)) != (attributes, k)):
+        raise ValueError(f"sizes are those of {attributes} attributes with fake data, the largest {k}, got {sizes}")
     part = epsilon / attributes if solution == "spl" else epsilon
-    oracle = protocol(k, part)
+    budget = published_budget(epsilon, attributes) if amplified and solution in HIDDEN else epsilon
     subject = replace(
-        protocol_subject(oracle, values=values),
+        protocol_subject(protocol(k, part), values=values),
         epsilon=epsilon,
-        epsilon_guaranteed=epsilon,
+        epsilon_guaranteed=budget,
         epsilon_one_attribute=part,
         attributes=attributes,
         solution=solution,
+        sizes=tuple(sizes) or None,
     )
     if solution not in HIDDEN:
         return (subject,)
     if not protocol.fakes:
         raise ValueError(f"solution {solution} has fake data for {', '.join(FAKES)}, got {protocol.key}")
-    prior = prior_of(k) if solution == "rsrfd" else None
-    ways = [fake for fake in protocol.fakes if prior is None or fake != "z"]  # a report of no value is not realistic
-    return tuple(_Faked(oracle, attributes, values, fake, prior).subject(subject, trials, alpha) for fake in ways)
+    realistic = solution == "rsrfd"
+    ways = [fake for fake in protocol.fakes if not realistic or fake != "z"]  # a report of no value is not realistic
+    groups = tuple((protocol(size, budget), number) for size, number in Counter(sizes or {k: attributes}).items())
+    priors = {oracle.k: prior_of(oracle.k) for oracle, _ in groups} if realistic else {}
+    return tuple(_Faked(groups, values, fake, priors).subject(subject, attack, trials, alpha) for fake in ways)
 
 
 def prior_of(k: int) -> FloatArray:
@@ -85,70 +99,110 @@ def prior_of(k: int) -> FloatArray:
 class _Faked:
     """Reports of users who report an attribute drawn at random, and fake the others."""
 
-    oracle: FrequencyOracle
-    attributes: int
+    groups: tuple[tuple[FrequencyOracle, int], ...]  # protocol of the attributes of each size, and their number
     values: tuple[int, int]  # v1 and v2
     way: str | None  # how fake reports are generated for attributes that were not sampled, from the protocol's `fakes`
-    prior: FloatArray | None  # of fake values; None for uniform values
+    priors: Mapping[int, FloatArray]  # of fake values, by size; empty for uniform values
 
-    def subject(self, plain: Subject, trials: int, alpha: float) -> Subject:
+    @property
+    def attributes(self) -> int:
+        return sum(number for _, number in self.groups)
+
+    def subject(self, plain: Subject, attack: str, trials: int, alpha: float) -> Subject:
         """Return the attack on all reports of a user; plain: the attack on a single report."""
-        threshold, probabilities = self.threshold(trials, alpha)
+        if attack == LIKELIHOOD:
+            threshold, probabilities = self.threshold(trials, alpha)
+        else:
+            threshold, probabilities = 0.0, self.guess_probabilities()
 
         def sample(value: int, users: int, rng: np.random.Generator) -> FloatArray:
-            return (self.losses(self.reports(value, users, rng)) >= threshold - SAME).astype(np.float64)
+            reports = self.reports(value, users, rng)
+            if attack == LIKELIHOOD:
+                return (self.losses(reports) >= threshold - SAME).astype(np.float64)
+            return self.guesses(reports)
 
-        k, epsilon = self.oracle.k, self.oracle.epsilon
+        sizes = {oracle.k: number for oracle, number in self.groups}
         return replace(
             plain,
-            attack="likelihood",
+            attack=attack,
             sampler=sample,
             probabilities=probabilities,
-            cells=self.attributes * k,
+            cells=sum(oracle.k * number for oracle, number in self.groups),
             fake=self.way,
-            epsilon_one_attribute=one_attribute_loss(k, epsilon, self.attributes, self.way, self.prior),
+            epsilon_one_attribute=loss_of_one(sizes, self.groups[0][0].epsilon, self.way, self.priors),
         )
 
-    def reports(self, value: int, users: int, rng: np.random.Generator) -> IntArray:
-        """Return all reports of users who hold the same value in all attributes: ``(users * attributes, ...)``."""
-        oracle, number = self.oracle, users * self.attributes
-        if self.prior is None:
-            reports = oracle.fake_reports(self.way, number, rng)
-        else:
-            reports = rng.choice(oracle.k, size=number, p=self.prior)
-            reports = reports if self.way is None else oracle.perturb(reports, rng)
-        sampled = np.arange(users) * self.attributes + rng.integers(0, self.attributes, size=users)
-        reports[sampled] = oracle.perturb(np.full(users, value), rng)
+    def reports(self, value: int, users: int, rng: np.random.Generator) -> list[IntArray]:
+        """Return all reports of users who hold the same value in all attributes, by group, a user after the other."""
+        reports = [self.fakes(oracle, users * number, rng) for oracle, number in self.groups]
+        sampled, first = rng.integers(0, self.attributes, size=users), 0
+        for (oracle, number), sent in zip(self.groups, reports, strict=True):
+            holders = np.flatnonzero((sampled >= first) & (sampled < first + number))
+            places = holders * number + sampled[holders] - first
+            sent[places] = oracle.perturb(np.full(len(holders), value), rng)
+            first += number
         return reports
 
-    def losses(self, reports: IntArray) -> FloatArray:
-        """Return ``(users,)`` log-ratios of the likelihood of all reports of a user under v1 and under v2."""
-        supports, more = self.oracle.supports(reports, self.values), math.expm1(self.oracle.epsilon)
-        weights = self.weights(reports, supports.size)
-        first, second = (
-            (weights * (1 + more * supported)).reshape(-1, self.attributes).sum(axis=1)
-            for supported in (supports.first, supports.second)
-        )
-        return np.log(first / second)
+    def fakes(self, oracle: FrequencyOracle, number: int, rng: np.random.Generator) -> IntArray:
+        if not self.priors:
+            return oracle.fake_reports(self.way, number, rng)
+        values = rng.choice(oracle.k, size=number, p=self.priors[oracle.k])
+        return values if self.way is None else oracle.perturb(values, rng)
 
-    def weights(self, reports: IntArray, size: IntArray) -> FloatArray:
-        """Return 1 / probability of each report as a fake, up to a common factor."""
-        more = math.expm1(self.oracle.epsilon)
-        if self.prior is None:
-            return 1 / (self.oracle.k + size * more) if self.way == "r" else np.ones(len(size))
-        return 1 / (self.prior[reports] if self.way is None else 1 + more * (reports @ self.prior))
+    def guesses(self, reports: list[IntArray]) -> FloatArray:
+        """Return ``(users,)`` chances that v1 is named from the report of an attribute drawn at random."""
+        chances = [
+            oracle.chances(sent, self.values, "guess").reshape(-1, number)
+            for (oracle, number), sent in zip(self.groups, reports, strict=True)
+        ]
+        return np.concatenate(chances, axis=1).mean(axis=1)
+
+    def guess_probabilities(self) -> Probabilities:
+        """Return how often v1 is named from the report of an attribute drawn at random.
+
+        The report is that of the true value with probability 1/d, else a fake, which does not depend on it.
+        """
+        named, hidden = np.zeros(2), self.attributes - 1
+        for oracle, number in self.groups:
+            own = np.array(oracle.attack_probabilities("guess", self.values))
+            share = self.priors[oracle.k][self.values[0]] if self.priors else 1 / oracle.k
+            fake = share * own[0] + (1 - share) * own[1] if self.way == "r" else share
+            named += number * (own + hidden * fake) / self.attributes**2
+        return float(named[0]), float(named[1])
+
+    def losses(self, reports: list[IntArray]) -> FloatArray:
+        """Return ``(users,)`` log-ratios of the likelihood of all reports of a user under v1 and under v2."""
+        likelihoods = np.zeros((2, 1))
+        for (oracle, number), sent in zip(self.groups, reports, strict=True):
+            supports, more = oracle.supports(sent, self.values), math.expm1(oracle.epsilon)
+            odds = 1 + more * np.stack([supports.first, supports.second])
+            weighted = self.weights(oracle, sent, supports.size) * odds
+            likelihoods = likelihoods + weighted.reshape(2, -1, number).sum(axis=2)
+        return np.log(likelihoods[0] / likelihoods[1])
+
+    def weights(self, oracle: FrequencyOracle, reports: IntArray, size: IntArray) -> FloatArray:
+        """Return the likelihood of each report under a value it does not support, over that of a fake.
+
+        Up to a factor that all attributes have in common.
+        """
+        k, more = oracle.k, math.expm1(oracle.epsilon)
+        if not self.priors:
+            return np.ones(len(size)) if self.way == "z" else k / (k + size * more)
+        prior = self.priors[k]
+        return 1 / (prior[reports] * (k + more)) if self.way is None else 1 / (1 + more * (reports @ prior))
 
     def threshold(self, trials: int, alpha: float) -> tuple[float, Probabilities | None]:
         """Return the log-ratio from which the answer is v1, and the probabilities of this if they have a closed form.
 
         A higher threshold brings the ratio of the two probabilities nearer to the privacy loss, but fewer trials reach
-        it. The choice maximises the bound for the number of trials. Where the ratio depends on all k bits, or on a
-        prior, its distribution is estimated from users of a separate random stream.
+        it. The choice maximises the bound for the number of trials. Where the ratio depends on all k bits, on a prior,
+        or on which values have which size, its distribution is estimated from users of a separate random stream.
         """
-        oracle, attributes = self.oracle, self.attributes
-        if self.way == "r" or self.prior is not None:
-            users = max(2, min(PILOT, PILOT_CELLS // (attributes * oracle.k)))
-            rng = rng_for(0, "audit", "pilot", oracle.key, repr(oracle.epsilon), oracle.k, attributes, *self.values)
+        oracle, attributes = self.groups[0][0], self.attributes
+        if self.way == "r" or self.priors or (self.way is None and len(self.groups) > 1):
+            users = max(2, min(PILOT, PILOT_CELLS // sum(one.k * number for one, number in self.groups)))
+            shape = [part for one, number in self.groups for part in (one.k, number)]
+            rng = rng_for(0, "audit", "pilot", oracle.key, repr(oracle.epsilon), *shape, *self.values)
             losses = self.losses(self.reports(self.values[0], users, rng))
             return highest_bound(losses, np.full(users, 1 / users), trials, alpha)[0], None
         from scipy.stats import binom

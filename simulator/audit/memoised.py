@@ -9,10 +9,11 @@ import numpy as np
 
 from simulator._types import FloatArray, IntArray
 from simulator.audit.attributes import SAME, highest_bound
-from simulator.audit.run import ALPHA, TRIALS, Subject
+from simulator.audit.run import ALPHA, LIKELIHOOD, TRIALS, Subject
 from simulator.draws import binomial
 from simulator.hashing import HASHES
-from simulator.memoisation import TwoSteps
+from simulator.memoisation import DBitFlipPM, TwoSteps
+from simulator.memoisation.bit_flips import NONE
 from simulator.memoisation.families import LOLOHA
 from simulator.protocols.oracle import FrequencyOracle
 
@@ -79,6 +80,29 @@ def fresh_subject(
     return _subject(oracle, rounds, values, _fresh_law(oracle, rounds), counts, trials, alpha)
 
 
+def bit_flips_subject(
+    member: DBitFlipPM, rounds: int, values: tuple[int, int] = (0, 1), *, trials: int = TRIALS, alpha: float = ALPHA
+) -> Subject:
+    """Return `rounds` collections of the same value from devices that repeat their first report, dBitFlipPM.
+
+    The attacker sees whether the bits of v1 and of v2 are among those of the device, and what they are; further rounds
+    add nothing. Parameters and errors as for `memoised_subject`.
+    """
+    _check(rounds)
+    (p, q), k, bits = member.flips, member.k, member.bits
+    both, one, none = bits * (bits - 1), bits * (k - bits), (k - bits) * (k - bits - 1)  # v1 and v2 among the bits
+    own, other = np.array([1 - p, p]), np.array([1 - q, q])
+    law = np.zeros((3, 3))  # of the bits of v1 and v2: not reported, 0, 1
+    law[0, 0], law[1:, 0], law[0, 1:], law[1:, 1:] = none, one * own, one * other, both * np.outer(own, other)
+
+    def states(value: int, users: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
+        reports = member.devices(users, rng)(np.full(users, value), rng)
+        return reports[:, values[0]] - NONE, reports[:, values[1]] - NONE
+
+    subject = _subject(member, rounds, values, law / (k * (k - 1)), states, trials, alpha)
+    return replace(subject, epsilon_forever=member.epsilon_forever, epsilon_guaranteed=member.epsilon_forever)
+
+
 def _check(rounds: int) -> None:
     if not 1 <= rounds <= ROUNDS_MAX:
         raise ValueError(
@@ -88,7 +112,7 @@ def _check(rounds: int) -> None:
 
 
 def _subject(
-    oracle: FrequencyOracle,
+    oracle: FrequencyOracle | DBitFlipPM,
     rounds: int,
     values: tuple[int, int],
     law: FloatArray,
@@ -114,7 +138,7 @@ def _subject(
         sampler=sample,
         epsilon_guaranteed=rounds * oracle.epsilon,
         probabilities=probabilities,
-        attack="likelihood",
+        attack=LIKELIHOOD,
         values=values,
         cells=oracle.k,
         rounds=rounds,

@@ -22,6 +22,7 @@ from simulator.seeding import rng_for
 
 BLOCK_CELLS = 500_000  # trials x categories drawn from a stream: bounds memory; results do not depend on jobs
 ATTACKS = ("guess", "pair")  # the protocol evaluates them on a report, `Protocol.chances`
+LIKELIHOOD = "likelihood"  # of all reports of a user together
 TRIALS, ALPHA = 1_000_000, 0.01
 
 Progress = Callable[[int, int], None]
@@ -59,6 +60,8 @@ class AuditSetting:
         The guaranteed privacy loss of users who differ in a single attribute of several; None with a single attribute.
     epsilon_forever
         The permanent budget of devices that remember; None where noise is fresh in each round.
+    sizes
+        The domain sizes of the attributes, where they differ; `k` is then the largest. None otherwise.
     """
 
     protocol: str
@@ -77,6 +80,7 @@ class AuditSetting:
     epsilon_guaranteed: float | None = None
     epsilon_one_attribute: float | None = None
     epsilon_forever: float | None = None
+    sizes: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,6 +108,9 @@ class Audit(AuditSetting):
         table together; None where there is none.
     leaks
         Whether the lower bound is above the guarantee.
+    runs, epsilon_lower_bound_mean, epsilon_lower_bound_sd
+        Runs with seeds of their own, of which all other figures are those of the first; mean and standard deviation of
+        their lower bounds, None for a single run.
     """
 
     trials: int
@@ -117,6 +124,9 @@ class Audit(AuditSetting):
     epsilon_slack: float | None
     agrees: bool | None
     leaks: bool
+    runs: int = 1
+    epsilon_lower_bound_mean: float | None = None
+    epsilon_lower_bound_sd: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,6 +147,7 @@ class Subject(AuditSetting):
             self.attributes,
             self.symbols or 0,
             *(() if self.epsilon_forever is None else (repr(self.epsilon_forever),)),
+            *(self.sizes or ()),
         )
         return ("audit", self.protocol, repr(self.epsilon), self.k, self.attack, *self.values, *more)
 

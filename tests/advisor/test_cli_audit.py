@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import random
 import re
+import runpy
 import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from advisor import InputError, audit
 from advisor.answers.clients.collection import CodedCollection, client_file
@@ -25,6 +28,7 @@ from tests.advisor.conftest import Run
 from tests.advisor.schemas import schema
 from tests.advisor.test_process import COMMAND, ESCAPE, on_a_terminal
 from tests.cells import failures, over
+from tests.simulator.law import accept, two_sided
 
 SCHEMA = schema("audit")
 
@@ -98,9 +102,84 @@ def test_same_seed_same_numbers_with_any_number_of_jobs(run: Run) -> None:
     assert run(*asked)[1] != run(*asked[:-1], "5")[1]
 
 
-def test_an_attack_by_name_is_taken_where_no_data_is_fake(run: Run) -> None:
+def test_an_attack_is_the_one_that_was_named_or_it_is_refused(run: Run) -> None:
     asked = "audit -p olh -e 1 --k 5 --attributes 2 --trials 100 -q"
     assert run(*asked.split(), "--attack", "guess") == run(*asked.split())
+    fake, memoised = "--attributes 2 --solution rsfd", "--memoize --eps-forever 2 --rounds 3"
+
+    def attacks(words: str) -> set[str]:
+        out = run("audit", *f"-p grr -e 1 --k 5 --trials 100 --format json {words}".split())[1]
+        return {row["attack"] for row in json.loads(out)["results"]}
+
+    kept = {"--attack guess": "guess", "--attack pair": "pair", f"{fake} --attack guess": "guess"}
+    kept |= {f"{fake} --attack likelihood": "likelihood", f"{memoised} --attack likelihood": "likelihood"}
+    kept |= {
+        "": "guess",
+        fake: "likelihood",
+        memoised: "likelihood",
+        "--attributes 2 --attack likelihood": "likelihood",
+    }
+    assert {words: attacks(words) for words in kept} == {words: {attack} for words, attack in kept.items()}
+
+
+def test_fake_data_at_the_published_budget_is_attacked_as_published_and_attributes_may_have_sizes(run: Run) -> None:
+    """At ε = 4 and d = 2: ε′ = 4.684, of which Algorithm 3 shows 1.06 in a binary domain, and 3.51 of 100 values."""
+    asked = "audit -p grr --eps 4 --attributes 2 --solution rsfd --k 2,100 --amplified --trials 50k --format json"
+    guessed, likely = (json.loads(run(*asked.split(), *more)[1])["results"] for more in (["--attack", "guess"], []))
+    assert [round(row["epsilon_guaranteed"], 3) for row in guessed] == [4.684, 4.684]
+    assert [round(row["epsilon_one_attribute"], 3) for row in guessed] == [4, 4]
+    for row, shown in zip(guessed, (1.06, 3.51), strict=True):
+        assert row["agrees"]
+        assert row["epsilon_analytic"] - row["epsilon_slack"] <= shown <= row["epsilon_analytic"]
+    assert all(row["epsilon_lower_bound"] > 3.6 for row in likely)
+    words = "audit -p grr,oue -e 1 --sizes 3,5,12 --trials 500"
+    code, out, _ = run(*words.split(), "--attack", "guess")
+    assert (code, out.count(" 3,5,12 "), "(with fake data from that of an attribute drawn" in out) == (0, 5, True)
+    rows = json.loads(run(*words.split(), "--format", "json")[1])["results"]
+    assert {(row["k"], tuple(row["sizes"]), row["attributes"]) for row in rows} == {(12, (3, 5, 12), 3)}
+
+
+def test_runs_have_the_mean_and_the_deviation_of_their_seeds_and_pictures_show_them(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="pictures need matplotlib: pip install 'ldp-advise[plot]'")
+    asked = "audit -p grr,oue -e 0.5,1,2 --k 4,8 --trials 400 --format json"
+    single = [json.loads(run(*asked.split(), "--seed", str(seed))[1])["results"] for seed in (7, 8, 9)]
+    picture = tmp_path / "bounds.svg"
+    out = run(*asked.split(), "--seed", "7", "--runs", "3", "--plot", str(picture))[1]
+    SCHEMA.validate(json.loads(out))
+    for row, *each in zip(json.loads(out)["results"], *single, strict=True):
+        bounds = [one["epsilon_lower_bound"] for one in each]
+        assert row["epsilon_lower_bound"] == bounds[0]
+        found = (row["epsilon_lower_bound_mean"], row["epsilon_lower_bound_sd"])
+        assert found == pytest.approx((np.mean(bounds), np.std(bounds, ddof=1)))
+    drawn = picture.read_text(encoding="utf-8")
+    assert all(f">{word}</text>" in drawn for word in ("grr", "oue", "k = 4", "k = 8", "promise", "budget ε"))
+    assert "ceiling of 400 trials: 4.19" in drawn
+    axes = audit([0.5, 1, 2], k=[4, 8], protocol=["grr", "oue"], trials=400, seed=7, runs=3).plot().axes
+    points = [line.get_ydata() for line in axes[0].get_lines() if line.get_marker() == "o"]
+    means = [row["epsilon_lower_bound_mean"] for row in json.loads(out)["results"] if row["protocol"] == "grr"]
+    assert points[0] == pytest.approx(means[:3])
+
+
+@pytest.mark.slow
+def test_pictures_run_along_what_varies_and_pages_have_them(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="pictures need matplotlib: pip install 'ldp-advise[plot]'")
+    cells = {
+        "-p grr --eps 1 --k 5 --rounds 1,3": "collections of the same value",
+        "--lho 2,4 --k 5": "symbols of the hash",
+        "-p grr,oue --eps 1 --k 5": "lower bound",
+        "--device-bits 1 --memoize --rounds 1,5 --k 5 --eps 1": "memoised dbitflip",
+        "-p she --k 5 --eps 1,2": "budget ε",
+        "-p grr --k 5 --eps 1,2 --lho 2": "lho g=2 ε = ∞",
+    }
+
+    def check(cell: tuple[str, str]) -> None:
+        words, sign = cell
+        page = tmp_path / f"{len(words)}.html"
+        code, _, err = run("audit", *words.split(), "--trials", "300", "--report", str(page))
+        assert (code, err) == (0, "")
+        assert f">{sign}</text>" in page.read_text(encoding="utf-8")
+
+    assert failures(cells.items(), check) == {}
 
 
 def test_python_gives_the_results_of_the_command(run: Run) -> None:
@@ -283,6 +362,47 @@ def test_a_function_says_what_a_line_supports(run: Run) -> None:
     Path("reading.py").write_text("def one(report, k, epsilon):\n    return [int(report)]\n")
     code, out, _ = run("audit", *of("leak"), "--support", "reading.py:one", "--k", str(K), "--fail-if-leaks")
     assert (code, "LEAKS" in out) == (3, True)
+
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def counts_of(run: Run, target: str, support: str, values: str, k: int, trials: int) -> tuple[int, int]:
+    """Let an example be audited at ε = 2 for two values, and return how often v1 was named."""
+    asked = f"--support {EXAMPLES}/{support} --eps 2 --k {k} --values {values} --trials {trials} --attack pair"
+    out = run("audit", "--target", f"{EXAMPLES}/{target}", *asked.split(), "--format", "json")[1]
+    return json.loads(out)["results"][0]["hits"], json.loads(out)["results"][0]["confusions"]
+
+
+def test_a_count_mean_sketch_loses_its_budget_where_cells_differ(run: Run) -> None:
+    """The attacker sees two cells of RAPPOR, or one: p² against q² in those functions that tell the values apart."""
+    sketch, trials, p = "count_mean_sketch.py", 4000, 1 / (1 + math.exp(-1))
+    example = runpy.run_path(str(EXAMPLES / sketch))
+    cell = example["cell"]
+    apart = np.mean([cell(function, 0) != cell(function, 1) for function in range(example["FUNCTIONS"])])
+    found = counts_of(run, f"{sketch}:send", f"{sketch}:supported", "0,1", 5, trials)
+    for count, chance in zip(found, (apart * p**2, apart * (1 - p) ** 2), strict=True):
+        assert accept(two_sided((count - trials * chance) / math.sqrt(trials * chance * (1 - chance))))
+    assert math.log(p**2 / (1 - p) ** 2) == pytest.approx(2)
+
+
+def test_an_attacker_who_knows_the_frequencies_names_the_most_probable_value(run: Run) -> None:
+    """Of SHE, against a sum over the score of one cell: those of all others are lower."""
+    epsilon, k, trials, edges = 2.0, 4, 3000, np.linspace(0, 1, 4001)
+    logs = np.log(1 / np.arange(1, k + 1))
+    scores = np.concatenate([[-1.0], edges[1:] + edges[:-1] - 1, [1.0]]) * epsilon / 2  # of cells to 0, between, from 1
+
+    def below(own: bool, limits: np.ndarray) -> np.ndarray:  # how likely the score of a cell is below limits
+        inside = stats.laplace.cdf((limits / (epsilon / 2) + 1) / 2, loc=own, scale=2 / epsilon)
+        return np.where(limits > epsilon / 2, 1.0, np.where(limits > -epsilon / 2, inside, 0.0))
+
+    for v1, v2 in ((0, 1), (3, 0)):
+        found = counts_of(run, "known_prior.py:send", "known_prior.py:named", f"{v1},{v2}", k, trials)
+        for count, held in zip(found, (v1, v2), strict=True):
+            masses = np.diff(stats.laplace.cdf([*edges, np.inf], loc=held == v1, scale=2 / epsilon), prepend=0.0)
+            others = [below(held == other, scores + logs[v1] - logs[other]) for other in range(k) if other != v1]
+            chance = float(masses @ np.prod(others, axis=0))
+            assert accept(two_sided((count - trials * chance) / math.sqrt(trials * chance * (1 - chance))))
 
 
 @pytest.mark.slow

@@ -46,6 +46,7 @@ COMMANDS = {  # the last two words of each are its pictures
     "--eps 1 -p grr --reps 4 --max-reps 4 fruit.csv": "--plot one.svg --plot-frequencies two.svg",
     "--eps 1 -p grr --method none --reps 4 --max-reps 4 fruit.csv": "--plot one.png --plot-frequencies two.pdf",
     "plan --target 0.1 --eps 1 --k 16 --instant": "--plot plan.svg",
+    "audit -p grr,oue --eps 1,2 --k 4,8 --trials 200 --runs 2": "--plot bounds.svg",
     "sweep --eps 1 --n 1e3,1e4 --k 4 -p grr --reps 4 --jobs 1 --method none": "--plot map.png --plot-curves curves.pdf",
 }
 

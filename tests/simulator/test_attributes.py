@@ -22,7 +22,8 @@ from simulator.attributes import (
     report_budget,
 )
 from simulator.audit import attribute_subjects, run_audit
-from simulator.audit.attributes import prior_of
+from simulator.audit.attributes import _Faked, prior_of
+from simulator.audit.closed_form import log_ratio
 from simulator.audit.run import Subject
 from tests.cells import over
 
@@ -36,23 +37,31 @@ RARE = 1e-6
 
 def sent(key: str, fake: str | None, k: int, epsilon: float, d: int, *, realistic: bool = False) -> np.ndarray:
     """Return the probabilities of all tuples of reports, for every tuple of values: ``(tuples, sent)``."""
-    oracle = PROTOCOLS[key](k, epsilon)
-    own, supports = channel_of(oracle)
-    zero = np.where(supports == 1, oracle.q, 1 - oracle.q).prod(axis=1)  # the report of no value
-    shares = prior_of(k) if realistic else np.full(k, 1 / k)
-    faked = shares if fake is None else zero if fake == "z" else shares @ own
-    rows = []
-    for values in itertools.product(range(k), repeat=d):
-        parts = [[own[values[place]] if place == drawn else faked for place in range(d)] for drawn in range(d)]
-        rows.append(sum(reduce(np.multiply.outer, each) for each in parts).ravel() / d)
+    return sent_of(key, fake, (k,) * d, epsilon, realistic=realistic)
+
+
+def sent_of(key: str, fake: str | None, sizes: tuple[int, ...], epsilon: float, *, realistic: bool) -> np.ndarray:
+    """Return the same for attributes of several sizes."""
+    own, faked = [], []
+    for k in sizes:
+        oracle = PROTOCOLS[key](k, epsilon)
+        channel, supports = channel_of(oracle)
+        zero = np.where(supports == 1, oracle.q, 1 - oracle.q).prod(axis=1)  # the report of no value
+        shares = prior_of(k) if realistic else np.full(k, 1 / k)
+        own.append(channel)
+        faked.append(shares if fake is None else zero if fake == "z" else shares @ channel)
+    rows, places = [], range(len(sizes))
+    for values in itertools.product(*map(range, sizes)):
+        parts = [[own[at][values[at]] if at == drawn else faked[at] for at in places] for drawn in places]
+        rows.append(sum(reduce(np.multiply.outer, each) for each in parts).ravel() / len(sizes))
     table = np.array(rows)
     np.testing.assert_allclose(table.sum(axis=1), 1, rtol=1e-12)
     return table
 
 
-def largest_losses(table: np.ndarray, k: int, d: int) -> tuple[float, float]:
+def largest_losses(table: np.ndarray, *sizes: int) -> tuple[float, float]:
     """Return the largest log-ratio between any two tuples, and between tuples that differ in one attribute."""
-    tuples, logs = list(itertools.product(range(k), repeat=d)), np.log(table)
+    tuples, logs = list(itertools.product(*map(range, sizes))), np.log(table)
     worst = {True: 0.0, False: 0.0}
     for a, b in itertools.permutations(range(len(tuples)), 2):
         one = sum(x != y for x, y in zip(tuples[a], tuples[b], strict=True)) == 1
@@ -104,7 +113,7 @@ def test_what_is_promised_is_the_largest_loss_of_all_tuples(setting, case) -> No
     """Of what is reported at epsilon, and, with even fakes, at the published budget."""
     key, fake, realistic = setting
     k, d = case
-    whole, one = largest_losses(sent(key, fake, k, 1.0, d, realistic=realistic), k, d)
+    whole, one = largest_losses(sent(key, fake, k, 1.0, d, realistic=realistic), *(k,) * d)
     subject = subject_of(key, fake, realistic, k, d, epsilon=1.0, trials=100)
     assert subject.epsilon_guaranteed == pytest.approx(whole, rel=1e-12) == 1.0
     assert subject.epsilon_one_attribute == pytest.approx(one, rel=1e-12)
@@ -116,7 +125,7 @@ def test_what_is_promised_is_the_largest_loss_of_all_tuples(setting, case) -> No
         return
     assert promised == pytest.approx((whole, one), rel=1e-9)
     budget = published_budget(1.0, d)
-    whole, one = largest_losses(sent(key, fake, k, budget, d), k, d)
+    whole, one = largest_losses(sent(key, fake, k, budget, d), *(k,) * d)
     assert (whole, one) == pytest.approx((budget, one_attribute_loss(k, budget, d, fake)), rel=1e-12)
     assert one > 1.1 if fake == "r" and k > 2 else one == pytest.approx(1.0, rel=1e-12)
 
@@ -196,6 +205,91 @@ def test_fake_vectors_are_what_they_are_called() -> None:
         ones = oracle.fake_reports(fake, trials, rng).sum()
         n = 5 * trials  # bits of a one-hot report are negatively dependent: the binomial error is an upper bound
         assert accept(two_sided((ones - n * rate) / np.sqrt(n * rate * (1 - rate))))
+
+
+SIZES = [(2, 2), (3, 3), (2, 3), (3, 2, 2)]
+
+
+@over([(one, sizes, place % 2 == 0) for one in FAKED for place, sizes in enumerate(SIZES)])
+def test_algorithm_3_is_its_sum_over_all_reports_and_all_guesses(setting, sizes, amplified) -> None:
+    """The attacker draws an attribute, then a value of its support set, or any value if that is empty."""
+    key, fake, realistic = setting
+    d, k, trials = len(sizes), max(sizes), 5_000
+    budget = math.log(d * math.expm1(1.3) + 1) if amplified else 1.3
+    table = sent_of(key, fake, sizes, budget, realistic=realistic)
+    named = np.zeros(table.shape[1])
+    supports = [channel_of(PROTOCOLS[key](size, budget))[1] == 1 for size in sizes]
+    for at, sent in enumerate(itertools.product(*supports)):  # the support sets of all attributes
+        named[at] = sum((one[0] / one.sum() if one.any() else 1 / len(one)) / d for one in sent)
+    tuples = list(itertools.product(*map(range, sizes)))
+    expected = [float(table[tuples.index((value,) * d)] @ named) for value in (0, 1)]
+    made = attribute_subjects(
+        PROTOCOLS[key],
+        k,
+        1.3,
+        d,
+        "rsrfd" if realistic else "rsfd",
+        sizes=sizes if len(set(sizes)) > 1 else (),
+        attack="guess",
+        amplified=amplified,
+    )
+    subject = next(one for one in made if one.fake == fake)
+    assert subject.probabilities == pytest.approx(expected, rel=1e-12)
+    assert (subject.epsilon, subject.epsilon_guaranteed) == (1.3, pytest.approx(budget))
+    assert subject.sampler is not None
+    for value, chance in zip((0, 1), expected, strict=True):
+        chances = subject.sampler(value, trials, stream("algorithm 3", key, fake or "", *sizes, value))
+        error = (chances.mean() - chance) / (chances.std() / math.sqrt(trials))
+        assert accept(two_sided(error))
+
+
+@over(itertools.product(FAKED, SIZES[2:]))
+def test_attributes_of_several_sizes_are_attacked_by_the_ratio_of_all_reports_and_promise_what_all_tuples_lose(
+    setting, sizes
+) -> None:
+    key, fake, realistic = setting
+    table, tuples = sent_of(key, fake, sizes, 1.0, realistic=realistic), list(itertools.product(*map(range, sizes)))
+    solution, d = ("rsrfd" if realistic else "rsfd"), len(sizes)
+    made = attribute_subjects(PROTOCOLS[key], max(sizes), 1.0, d, solution, sizes=sizes, trials=2000, alpha=RARE)
+    subject = next(one for one in made if one.fake == fake)
+    found = (subject.epsilon_guaranteed, subject.epsilon_one_attribute)
+    assert found == pytest.approx(largest_losses(table, *sizes), rel=1e-12)
+    groups = [(PROTOCOLS[key](size, 1.0), sizes.count(size)) for size in dict.fromkeys(sizes)]
+    priors = {oracle.k: prior_of(oracle.k) for oracle, _ in groups} if realistic else {}
+    faked = _Faked(tuple(groups), (0, 1), fake, priors)
+    sets = [channel_of(PROTOCOLS[key](size, 1.0))[1].astype(np.uint8) for size in sizes]
+    every = list(itertools.product(*([one.argmax(axis=1), one][key != "grr"] for one in sets)))
+    reports, first = [], 0
+    for _, number in groups:  # those of a user after those of another
+        reports.append(np.array([one for sent in every for one in sent[first : first + number]]))
+        first += number
+    one, other = (table[tuples.index((value,) * d)] for value in (0, 1))
+    assert faked.losses(reports) == pytest.approx(np.log(one / other), abs=1e-12)
+    users, again = 5000, faked.reports(1, 5000, stream("sizes", key, fake or "", *sizes))
+    for (oracle, number), sent in zip(groups, again, strict=True):  # each attribute is reported by one user of d
+        share = fake_support(oracle, fake, priors.get(oracle.k))[1]
+        chance = (oracle.probabilities[0] + (d - 1) * share) / d
+        for hits in oracle.supports(sent, (0, 1)).second.reshape(users, number).sum(axis=0):
+            assert accept(two_sided((hits - users * chance) / math.sqrt(users * chance * (1 - chance))))
+
+
+def test_plateaus_and_reversals_of_algorithm_3_are_those_published() -> None:
+    """Section 4.5: at the published budget, k = 2 and 100, d = 2 and 10."""
+
+    def loss(key: str, fake: str | None, k: int, d: int, epsilon: float) -> float:
+        made = attribute_subjects(PROTOCOLS[key], k, epsilon, d, "rsfd", attack="guess", amplified=True)
+        return next(log_ratio(one.probabilities) or 0.0 for one in made if one.fake == fake)
+
+    for k, d in itertools.product((2, 100), (2, 10)):
+        plateau = math.log(1 + k / (d - 1))  # where every true report is guessed right
+        assert all(0.95 * plateau < loss("grr", None, k, d, epsilon) < plateau for epsilon in (6, 8, 10))
+        for epsilon in (1, 2, 4, 6, 10):
+            others = {key: loss(key, "z", k, d, epsilon) for key in ("rappor", "oue")}
+            assert loss("grr", None, k, d, epsilon) >= max(others.values())
+            if k == 2 or epsilon <= 4:  # symmetric flips lose more in a binary domain, and less in a large one
+                assert (others["rappor"] > others["oue"]) == (k == 2)
+            assert loss("oue", "r", k, d, epsilon) == pytest.approx(others["oue"], rel=1e-9)  # fakes do not matter
+    assert loss("grr", None, 2, 2, 4) < loss("grr", None, 100, 2, 4)  # a binary domain loses less
 
 
 def test_splitting_and_sampling_are_one_report() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from simulator import frequency_oracles
-from simulator.audit import fresh_subject, memoised_subject, rounds_subject, run_audit
+from simulator.audit import bit_flips_subject, fresh_subject, memoised_subject, rounds_subject, run_audit
 from simulator.audit.closed_form import log_ratio, most_supported
 from simulator.audit.memoised import _fresh_law
 from simulator.audit.run import conclude
@@ -20,7 +20,7 @@ from simulator.memoisation import MEMOISED
 from tests.cells import failures, over
 
 from .law import accept, channel_of, oracle_of, stream, two_sided
-from .memoised_law import sequences, supports
+from .memoised_law import member_of, sequences, supports
 
 PROTOCOLS = frequency_oracles()
 RARE, TRIALS = 1e-6, 20_000  # RARE: how often a bound of one audit may miss
@@ -160,6 +160,31 @@ def test_the_attack_is_the_likelihood_ratio_of_both_counts_over_all_sequences(ke
             counts += np.array([seen.first, seen.second])
         assert set(map(tuple, np.unique(counts, axis=1).T)) <= set(ratios)
         assert accept(off(sum(tuple(pair) in said for pair in counts.T.tolist()), chance, n))
+
+
+@over(itertools.product((1, 2, 3), (1, 2)))
+def test_bits_that_are_repeated_tell_no_more_than_once(bits, rounds):
+    """dBitFlipPM at k = 3: over all devices and all that they send, the same as the two bits of the first round."""
+    member, n = member_of(f"dbitflip{bits}"), 20_000
+    subject = bit_flips_subject(member, rounds, trials=TRIALS, alpha=RARE)
+    tables = []
+    for value in (0, 1):
+        seen = Counter()
+        for (mine, each), chance in sequences(member, (value,) * rounds).items():
+            assert len(set(each)) == 1
+            seen[tuple(each[0][mine.index(v)] if v in mine else None for v in (0, 1))] += chance
+        tables.append(seen)
+    ratios = {place: tables[0][place] / tables[1][place] for place in tables[0]}
+    assert math.log(max(ratios.values())) == pytest.approx(member.loss(rounds), rel=1e-9)
+    cuts = [
+        [sum(t[place] for place in ratios if ratios[place] >= cut * (1 - 1e-9)) for t in tables]
+        for cut in ratios.values()
+    ]
+    assert any(subject.probabilities == pytest.approx(cut, rel=1e-9) for cut in cuts)
+    for held, chance in zip((0, 1), subject.probabilities, strict=True):
+        assert accept(off(subject.sampler(held, n, stream("bit flips", bits, held)).sum(), chance, n))
+    found = run_audit(subject, trials=TRIALS, alpha=RARE, seed=0)
+    assert (found.agrees, found.leaks, found.epsilon_guaranteed) == (True, False, 1.0)
 
 
 def test_a_device_that_forgets_is_shown_to_leak():

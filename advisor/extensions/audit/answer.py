@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
+from statistics import fmean, stdev
 from typing import Any
 
 from advisor.errors import InputError
@@ -15,7 +16,7 @@ from simulator import PROTOCOLS, audit, frequency_oracles
 from simulator.audit.attributes import FAKES, HIDDEN
 from simulator.audit.run import Subject
 from simulator.hashing import DEFAULT_HASH
-from simulator.memoisation import MEMOISED
+from simulator.memoisation import MEMOISED, DBitFlipPM
 
 Progress = Callable[[int, int], None]
 
@@ -51,17 +52,25 @@ def _part(progress: Progress, place: int, parts: int) -> Progress:
 
 
 def _audits_of_protocols(question: AuditQuestion, progress: Progress) -> Iterator[audit.Audit]:
-    subjects, trials = list(_subjects(question)), question.trials
+    subjects, trials, number = list(_subjects(question)), question.trials, question.attack.runs
     for place, subject in enumerate(subjects):
-        yield audit.run_audit(
-            subject,
-            trials=trials,
-            alpha=question.attack.alpha,
-            seed=question.simulation.seed,
-            jobs=question.simulation.workers(trials * subject.cells),
-            comparisons=len(subjects),
-            progress=_part(progress, place, len(subjects)),
+        first, *more = (
+            audit.run_audit(
+                subject,
+                trials=trials,
+                alpha=question.attack.alpha,
+                seed=question.simulation.seed + run,
+                jobs=question.simulation.workers(trials * subject.cells),
+                comparisons=len(subjects),
+                progress=_part(progress, place * number + run, len(subjects) * number),
+            )
+            for run in range(number)
         )
+        bounds = [row.epsilon_lower_bound for row in (first, *more)]
+        if more:
+            mean, deviation = fmean(bounds), stdev(bounds)
+            first = replace(first, runs=number, epsilon_lower_bound_mean=mean, epsilon_lower_bound_sd=deviation)
+        yield first
 
 
 def _subjects(question: AuditQuestion) -> Iterator[Subject]:
@@ -70,23 +79,34 @@ def _subjects(question: AuditQuestion) -> Iterator[Subject]:
         yield audit.hashing_subject(k, symbols, question.values)
     for name, k, epsilon in product(question.protocols, question.sizes, question.grid.epsilons):
         yield from _subjects_of(question, name, k, epsilon)
+    if question.bit_flips is not None:
+        for k, epsilon, rounds in product(question.sizes, question.grid.epsilons, question.subjects.rounds):
+            member = DBitFlipPM(k, epsilon, epsilon, bits=question.bit_flips)
+            yield audit.bit_flips_subject(member, rounds, question.values, **_limits(question))
+
+
+def _limits(question: AuditQuestion) -> dict[str, Any]:
+    return {"trials": question.trials, "alpha": question.attack.alpha}
 
 
 def _subjects_of(question: AuditQuestion, name: str, k: int, epsilon: float) -> Iterator[Subject]:
-    subjects, values, trials, alpha = question.subjects, question.values, question.trials, question.attack.alpha
+    subjects, values, limits = question.subjects, question.values, _limits(question)
     forever = question.memoisation.epsilon_forever
     if forever is not None:
         member = MEMOISED[name](k, forever, epsilon)
         for rounds in subjects.rounds:
-            yield audit.memoised_subject(member, rounds, values, trials=trials, alpha=alpha)
-            yield audit.fresh_subject(member.once, rounds, values, trials=trials, alpha=alpha)
-    elif subjects.attributes:
+            yield audit.memoised_subject(member, rounds, values, **limits)
+            yield audit.fresh_subject(member.once, rounds, values, **limits)
+    elif question.attributes:
+        how: dict[str, Any] = {
+            "sizes": subjects.attribute_sizes,
+            "attack": question.attack.attack or audit.LIKELIHOOD,
+            "amplified": subjects.amplified,
+        }
         oracle = frequency_oracles()[name]
-        for attributes, solution in product(subjects.attributes, question.solutions):
+        for attributes, solution in product(question.attributes, question.solutions):
             if solution not in HIDDEN or name in FAKES:
-                yield from audit.attribute_subjects(
-                    oracle, k, epsilon, attributes, solution, values, trials=trials, alpha=alpha
-                )
+                yield from audit.attribute_subjects(oracle, k, epsilon, attributes, solution, values, **how, **limits)
     elif subjects.rounds:
         for rounds in subjects.rounds:
             yield audit.rounds_subject(frequency_oracles()[name](k, epsilon), rounds, values)

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from advisor.api.shown import Shown
 from advisor.errors import InputError
 from advisor.extensions.audit.answer import Audits, answer
 from advisor.extensions.audit.document import audit_document, summary
+from advisor.extensions.audit.picture import audit_figure, audit_sections
 from advisor.extensions.audit.question import AttackSettings, AuditQuestion, ForeignClient, Subjects
 from advisor.question.settings import AnyProtocol, Cells, Grid, Memoisation, Simulation, names
-from advisor.show.model import Document
+from advisor.show.model import Document, Section
 from simulator.audit import ALPHA
 from simulator.audit.client import Client
 from simulator.audit.client_reports import SupportFunction
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 N = TypeVar("N", int, float)
 
@@ -31,6 +35,12 @@ class AuditAnswer(Audits, Shown):
     def _document(self) -> Document:
         return audit_document(self)
 
+    def _sections(self) -> tuple[Section, ...]:
+        return audit_sections(self)
+
+    def _figure(self) -> Figure:
+        return audit_figure(self)
+
 
 def audit(
     epsilon: float | Sequence[float] | None = None,
@@ -40,6 +50,7 @@ def audit(
     every: bool = False,
     trials: int | None = None,
     alpha: float | None = None,
+    runs: int = 1,
     attack: str | None = None,
     values: tuple[int, int] | None = None,
     target: str | Client | None = None,
@@ -51,8 +62,11 @@ def audit(
     rounds: int | Sequence[int] | None = None,
     memoize: bool = False,
     epsilon_forever: float | None = None,
+    device_bits: int | None = None,
     attributes: int | Sequence[int] | None = None,
     solution: str | Sequence[str] | None = None,
+    sizes: Sequence[int] | None = None,
+    amplified: bool = False,
     lho: int | Sequence[int] | None = None,
     grid: str | None = None,
     distance: str | None = None,
@@ -78,9 +92,11 @@ def audit(
         Number of reports per value; for a `target` without `values`, half of them serve to find the two values.
     alpha
         Probability that a bound is wrong.
+    runs
+        Number of seeds, from `seed` on, over which mean and standard deviation of the bounds are taken.
     attack
-        ``"guess"``: the attacker names a value from each report; ``"pair"``: the attacker distinguishes v1 and v2; for
-        a `target` also ``"both"``.
+        ``"guess"``: the attacker names a value from each report; ``"pair"``: the attacker distinguishes v1 and v2;
+        ``"likelihood"``: from all reports of a user together; for a `target` also ``"both"``.
     values
         v1 and v2, each in 0..k-1; default: 0 and 1, and for a `target` the two values that look worst.
     target
@@ -98,9 +114,15 @@ def audit(
         Collections of the same value, with fresh noise unless `memoize`.
     memoize, epsilon_forever
         Whether devices keep a permanent randomisation of a value, and its budget.
+    device_bits
+        With `memoize`: audit dBitFlipPM, whose devices report on so many categories.
     attributes, solution
         Number of attributes per user, each with k values, and how they are collected: ``"spl"``, ``"smp"``,
         ``"rsfd"``, ``"rsrfd"``.
+    sizes
+        Instead of `k` and `attributes`: how many values each attribute has.
+    amplified
+        Whether ``"rsfd"`` and ``"rsrfd"`` report at the budget they were published with.
     lho
         Number of symbols of local hashing without perturbation.
     grid, distance, radius
@@ -131,15 +153,17 @@ def audit(
             rounds=_several(rounds),
             attributes=_several(attributes),
             solution=names(solution),
+            attribute_sizes=tuple(sizes or ()),
+            amplified=amplified,
             hashing_only=_several(lho),
         ),
         attack=AttackSettings(
-            attack=attack, values=values or (), trials=trials, alpha=ALPHA if alpha is None else alpha
+            attack=attack, values=values or (), trials=trials, alpha=ALPHA if alpha is None else alpha, runs=runs
         ),
         client=ForeignClient(
             target=target, files=tuple(files or ()), reports=reports, support=support, hash=hash, symbols=symbols
         ),
-        memoisation=Memoisation(memoize=memoize, epsilon_forever=epsilon_forever),
+        memoisation=Memoisation(memoize=memoize, epsilon_forever=epsilon_forever, bits=device_bits),
         simulation=Simulation(seed=seed, jobs=jobs),
     )
     return AuditAnswer.of(answer(question, lambda done, total: None))  # noqa: ARG005

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Annotated
 
 from advisor.cli.options import Only, argument
 from advisor.cli.progress import DelayedProgress
-from advisor.cli.run import Job, WholeOutput, run
+from advisor.cli.run import Job, SideFile, WholeOutput, run
 from advisor.errors import InputError
-from advisor.extensions.audit.answer import answer
+from advisor.extensions.audit.answer import Audits, answer
 from advisor.extensions.audit.document import audit_document
+from advisor.extensions.audit.picture import audit_figure, audit_sections
 from advisor.extensions.audit.question import AttackSettings, AuditQuestion, ForeignClient, Leaks, Subjects
-from advisor.question.settings import AnyProtocol, Cells, Grid, Memoisation, Simulation
+from advisor.question.settings import AnyProtocol, Cells, Grid, Memoisation, Picture, Simulation
+from advisor.show.pictures import PICTURES, require_matplotlib, save
 
 # A shell makes several words of --files v*.txt, and an option takes one.
 More = Annotated[list[str] | None, argument("FILE", "more files of --files", ForeignClient.panel)]
@@ -28,9 +31,10 @@ def audit_command(
     attack: AttackSettings,
     client: ForeignClient,
     more: More = None,
-    memoisation: Annotated[Memoisation, Only("memoize", "epsilon_forever")],
+    memoisation: Annotated[Memoisation, Only("memoize", "epsilon_forever", "bits")],
     simulation: Annotated[Simulation, Only("seed", "jobs")],
     leaks: Leaks,
+    picture: Picture,
     output: WholeOutput,
 ) -> None:
     """Attack reports, and bound the privacy that they lose.
@@ -57,9 +61,15 @@ def audit_command(
             read=lambda: question,
             answer=answer,
             document=audit_document,
+            sections=audit_sections,
+            files=[SideFile("--plot", picture.plot, PICTURES, _draw, require_matplotlib)],
             progress=partial(DelayedProgress, words),
             fails=(lambda audits: audits.leaks) if leaks.fail_if_leaks else None,
             inputs=[*client.files, *(str(name).rpartition(":")[0] for name in (client.target, client.support) if name)],
         ),
         output,
     )
+
+
+def _draw(audits: Audits, target: Path) -> None:
+    save(audit_figure(audits), target)

@@ -13,14 +13,18 @@ from advisor.question.settings import Cells
 from advisor.show.model import Column, Document, Records, Role, Row, Sentence, Table, Tone, Verdict
 from simulator.attributes import published_budget
 from simulator.audit import Audit
+from simulator.audit.attributes import HIDDEN
 from simulator.foreign import short
 from simulator.hashing import DEFAULT_HASH
+from simulator.memoisation import DBitFlipPM
 
 LONGEST_LINE = 40  # maximum of characters quoted from a line
 MATRIX_BUDGETS = 3  # from this number of budgets on, each has a separate column
 
 PAIR = Column("v1, v2", "the two values that were told apart", text=True, drop=4)
 LOSS = Column("loss ≥", "lower bound of the privacy loss")
+MEAN = Column("mean", "mean bound of runs with seeds of their own, of which the first is listed")
+DEVIATION = Column("sd", "standard deviation of these bounds")
 ANALYTIC = Column("analytic", "loss that infinitely many trials would show", drop=2)
 SLACK = Column("slack", "how far the bound may fall below the analytic value by chance", drop=3)
 ONE_ATTRIBUTE = Column("one attr.", "promised to users who differ in one attribute", drop=2)
@@ -31,6 +35,8 @@ COLUMNS = (
     Column("k"),
     PAIR,
     LOSS,
+    MEAN,
+    DEVIATION,
     ANALYTIC,
     SLACK,
     Column("promised", "ε, or what composition makes of it", drop=1),
@@ -97,6 +103,8 @@ def _table(rows: Sequence[Audit]) -> Table:
     empty: list[Column] = []
     if len(rows) == 1 or rows[0].tried is None:  # the verdict names a single pair
         empty.append(PAIR)
+    if rows[0].runs == 1:
+        empty += [MEAN, DEVIATION]
     if all(row.epsilon_analytic is None for row in rows):
         empty += [ANALYTIC, SLACK]
     if all(row.epsilon_one_attribute is None for row in rows):
@@ -107,14 +115,14 @@ def _table(rows: Sequence[Audit]) -> Table:
 def _row(row: Audit) -> Row:
     promised, bound, one_attribute = row.epsilon_guaranteed, row.epsilon_lower_bound, row.epsilon_one_attribute
     ratio = None if promised is None or not bound else promised / bound
-    losses = (bound, row.epsilon_analytic, row.epsilon_slack)
+    losses = (bound, row.epsilon_lower_bound_mean, row.epsilon_lower_bound_sd, row.epsilon_analytic, row.epsilon_slack)
     cells = (
         label(row),
         "∞" if row.epsilon is None else f"{row.epsilon:g}",
-        f"{row.k:,}",
+        domain(row),
         ", ".join(map(str, row.files or row.values)),
         *map(figure, losses),
-        "–" if promised is None else f"{promised:g}",
+        "–" if promised is None else _promise(row),
         figure(one_attribute),
         "–" if ratio is None else f"{ratio:.2f}",
         "LEAKS" if row.leaks else "–" if promised is None else "none shown",
@@ -126,14 +134,14 @@ def _row(row: Audit) -> Row:
 def _matrix(rows: Sequence[Audit]) -> Table:
     """Return a table with a column for each budget; each line has an audit per budget, in the same order."""
     budgets = dict.fromkeys(row.epsilon for row in rows)
-    lines: dict[tuple[str, int], list[Audit]] = {}
+    lines: dict[tuple[str, str], list[Audit]] = {}
     for row in rows:
-        lines.setdefault((label(row), row.k), []).append(row)
+        lines.setdefault((label(row), domain(row)), []).append(row)
     columns = (COLUMNS[0], COLUMNS[2], *(Column(f"ε = {epsilon:g}", drop=at) for at, epsilon in enumerate(budgets)))
     rows_of_matrix = (
         Row(
-            (name, f"{k:,}", *map(_cell, audits)),
-            (None, k, *(audit.epsilon_lower_bound for audit in audits)),
+            (name, k, *map(_cell, audits)),
+            (None, audits[0].k, *(audit.epsilon_lower_bound for audit in audits)),
             tones=(Tone.PLAIN, Tone.PLAIN, *(Tone.DOUBTFUL if audit.leaks else Tone.PLAIN for audit in audits)),
         )
         for (name, k), audits in lines.items()
@@ -143,7 +151,24 @@ def _matrix(rows: Sequence[Audit]) -> Table:
 
 def _cell(row: Audit) -> str:
     mark = " LEAKS" if row.leaks else ""
-    return f"{figure(row.epsilon_lower_bound)} / {figure(row.epsilon_analytic)} ({figure(row.epsilon_slack)}){mark}"
+    bound = figure(row.epsilon_lower_bound)
+    if row.epsilon_lower_bound_mean is not None:
+        bound = f"{figure(row.epsilon_lower_bound_mean)} ± {figure(row.epsilon_lower_bound_sd)}"
+    return f"{bound} / {figure(row.epsilon_analytic)} ({figure(row.epsilon_slack)}){mark}"
+
+
+def domain(row: Audit) -> str:
+    """Return the domain size, or those of all attributes."""
+    return f"{row.k:,}" if row.sizes is None else ",".join(map(str, row.sizes))
+
+
+def _promise(row: Audit) -> str:
+    return figure(row.epsilon_guaranteed) if _amplified(row) else f"{row.epsilon_guaranteed:g}"
+
+
+def _amplified(row: Audit) -> bool:
+    """Return whether the sampled attribute is reported at more than the budget that was asked for."""
+    return row.solution is not None and (row.epsilon_guaranteed or 0.0) > (row.epsilon or 0.0)
 
 
 def label(row: Audit) -> str:
@@ -152,7 +177,7 @@ def label(row: Audit) -> str:
         return f"lho g={row.symbols}"
     inner = f"{row.protocol}-{row.fake}" if row.fake else row.protocol
     if row.solution:
-        return f"{row.solution}[{inner}] d={row.attributes}"
+        return f"{row.solution}[{inner}] d={row.attributes}{' ε′' if _amplified(row) else ''}"
     if row.epsilon_forever is not None:
         return f"memoised {inner} ×{row.rounds}"
     return f"{inner} ×{row.rounds}" if row.rounds > 1 else inner
@@ -197,7 +222,7 @@ def _of_promised(rows: Sequence[Audit]) -> str:
         more = "" if len(rows) == 1 else f"; {len(leaking)} of {len(rows)} audits find more than is promised"
         return (
             f"{_called(worst)} LEAKS: it loses at least {figure(worst.epsilon_lower_bound)}{_between(worst)}, not the "
-            f"promised {worst.epsilon_guaranteed:g} (confidence {sure}){more}."
+            f"promised {_promise(worst)} (confidence {sure}){more}."
         )
     if len(rows) > 1:
         none = f"{len(rows)} audits; none finds more than is promised (confidence {sure} each)."
@@ -208,12 +233,12 @@ def _of_promised(rows: Sequence[Audit]) -> str:
         if one_attribute is None
         else f" for all attributes, and {figure(one_attribute)} between users who differ in one"
     )
-    return f"{_loss(rows[0])}; the promise is at most {rows[0].epsilon_guaranteed:g}{more}."
+    return f"{_loss(rows[0])}; the promise is at most {_promise(rows[0])}{more}."
 
 
 def _memoised_against_fresh(rows: Sequence[Audit]) -> str:
     """Return the loss of the first memoised protocol after most rounds, and the loss with fresh noise."""
-    pairs = [(row, other) for row, other in pairwise(rows) if row.epsilon_forever is not None]
+    pairs = [(row, other) for row, other in pairwise(rows) if row.epsilon_forever and other.epsilon_forever is None]
     if not pairs:
         return ""
     memoised, fresh = max(pairs, key=lambda pair: pair[0].rounds)  # the first of them
@@ -249,7 +274,7 @@ def _called(row: Audit) -> str:
         size = "" if row.attack == "line" else f", k = {row.k:,}"
         return f"The {label(row)} at ε = {row.epsilon:g}{size}"
     setting = "" if row.epsilon is None else f"ε = {row.epsilon:g}, "
-    return f"{label(row)} at {setting}k = {row.k:,}"
+    return f"{label(row)} at {setting}k = {domain(row)}"
 
 
 def notes(question: AuditQuestion, rows: Sequence[Audit]) -> list[str]:
@@ -265,22 +290,30 @@ def notes(question: AuditQuestion, rows: Sequence[Audit]) -> list[str]:
         lines += [_leakage(question.cells, row) for row in rows]
     if first.tried is not None:
         lines.append(_tried(rows, given=bool(question.attack.values)))
-    if first.epsilon_forever is not None:
+    if first.epsilon_forever is not None and first.protocol != DBitFlipPM.key:
         lines.append(
             f"Devices keep one randomisation of a value for ever, at ε = {first.epsilon_forever:g}: that is the "
             "promise for all rounds together. Beside them stands the same protocol with fresh noise in each round, "
             "which promises ε times the rounds."
+        )
+    if question.bit_flips is not None:
+        lines.append(
+            f"dbitflip repeats its report ({question.bit_flips} bits a device): rounds add nothing, ε is promised."
         )
     solutions = {row.solution: row for row in reversed(rows)}  # the first row of each
     if solutions.keys() & {"spl", "smp"}:
         lines.append("spl: every attribute is reported, at ε divided by their number; smp: one, drawn and named, at ε.")
     if "rsfd" in solutions:
         epsilon, attributes = solutions["rsfd"].epsilon or 0.0, solutions["rsfd"].attributes
+        budget, one = published_budget(epsilon, attributes), "one attribute, drawn at random, is reported at"
         lines.append(
-            "rsfd (random sampling plus fake data): one attribute, drawn at random, is reported at ε, and the others "
-            "are faked: [oue-z] as reports of no value, [oue-r] of a random one. That keeps ε for all attributes "
-            f"together. As published it reports at ε = {published_budget(epsilon, attributes):.4g} here "
-            f"(d = {attributes}, promise {epsilon:g}), and users who differ in all attributes lose all of that."
+            f"rsfd (random sampling plus fake data): {one} ε′ = ln(d (e^ε − 1) + 1), as published: {budget:.4g} for "
+            f"ε = {epsilon:g} and d = {attributes}. Users who differ in all attributes lose all of ε′."
+            if question.subjects.amplified
+            else f"rsfd (random sampling plus fake data): {one} ε, and the others are faked: [oue-z] as reports of no "
+            "value, [oue-r] of a random one. That keeps ε for all attributes together. As published (--amplified) it "
+            f"reports at ε = {budget:.4g} here (d = {attributes}, promise {epsilon:g}), and users who differ in all "
+            "attributes lose all of that."
         )
     if "rsrfd" in solutions:
         lines.append(
@@ -318,7 +351,9 @@ def _attack(name: str, rows: Sequence[Audit]) -> str:
     if name == "guess":
         sign = None if row.looked_for is None or len(rows) > 1 else row.looked_for[0]
         same_sign = sign is None or (sign == first and row.files is None)
-        return f"names one value from each report{'' if same_sign else f', and {says} that is {sign}'}"
+        fake = any(other.attack == name and other.solution in HIDDEN for other in rows)
+        which = " (with fake data from that of an attribute drawn at random)" if fake else ""
+        return f"names one value from each report{which}{'' if same_sign else f', and {says} that is {sign}'}"
     if name == "line":
         return f"{says} a report is the line {short((row.looked_for or ('',))[0], repr, LONGEST_LINE)}"
     if name == "pair":

@@ -12,14 +12,14 @@ from advisor.names import mechanism
 from advisor.question.option import Settings, option, refuse, require
 from advisor.question.settings import Cells, Grid, Memoisation, Menu, Named, Simulation, member
 from simulator import PROTOCOLS, frequency_oracles
-from simulator.audit import ALPHA, ATTACKS, REPORTS, SOLUTIONS, TRIALS
+from simulator.audit import ALPHA, ATTACKS, LIKELIHOOD, REPORTS, SOLUTIONS, TRIALS
 from simulator.audit.attributes import FAKES, HIDDEN
 from simulator.audit.client import CLIENT_TRIALS
 from simulator.hashing import DEFAULT_HASH, HASHES
 from simulator.memoisation import MEMOISED
 from simulator.protocols import EPSILON_MIN
 
-SIZE_MAX, SYMBOLS_MAX, TRIALS_MAX, ROUNDS_MAX, ATTRIBUTES_MAX = 1_000_000, 2**31, 10**10, 10**6, 1000
+SIZE_MAX, SYMBOLS_MAX, TRIALS_MAX, ROUNDS_MAX, ATTRIBUTES_MAX, RUNS_MAX = 1_000_000, 2**31, 10**10, 10**6, 1000, 1000
 CELLS_MAX = 10**8  # maximum of numbers that a user sends
 BOTH = "both"
 
@@ -55,8 +55,16 @@ class Subjects(Settings):
         read=choice(SOLUTIONS),
         metavar="NAME",
         repeated=True,
-        help=f"for --attributes: {', '.join(SOLUTIONS)} [default: all]; repeatable",
+        help=f"for --attributes: {', '.join(SOLUTIONS)} [default: all that apply]; repeatable",
     )
+    attribute_sizes: tuple[int, ...] = option(
+        "--sizes",
+        read=several(whole(2)),
+        metavar="K,K,…",
+        default=(),
+        help="instead of --k and --attributes: attributes with so many values",
+    )
+    amplified: bool = option("--amplified", help="rsfd, rsrfd as published: the attribute at ε′ = ln(d (e^ε - 1) + 1)")
     hashing_only: tuple[int, ...] = option(
         "--lho",
         read=several(whole(2, SYMBOLS_MAX)),
@@ -74,9 +82,10 @@ class AttackSettings(Settings):
 
     attack: str | None = option(
         "--attack",
-        read=choice((*ATTACKS, BOTH)),
+        read=choice((*ATTACKS, LIKELIHOOD, BOTH)),
         metavar="NAME",
-        help="guess (name one value) or pair (v1 against v2); for --target also both, its default [default: guess]",
+        help="guess (name one value), pair (v1 against v2), likelihood (of all reports of a user); for --target also "
+        "both of the first two [default: guess; likelihood for --memoize, rsfd, rsrfd; both for --target]",
     )
     values: tuple[int, ...] = option(
         "--values",
@@ -98,6 +107,13 @@ class AttackSettings(Settings):
         metavar="X",
         default=ALPHA,
         help=f"probability that a bound is wrong [default: {ALPHA:g}]",
+    )
+    runs: int = option(
+        "--runs",
+        read=whole(1, RUNS_MAX),
+        metavar="N",
+        default=1,
+        help="repeat with N seeds: mean and standard deviation of the bounds [default: 1]",
     )
 
 
@@ -213,15 +229,22 @@ class AuditQuestion:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Domain sizes; if only lines in files are known, the number of files."""
+        """Domain sizes, of unequal attributes the largest; if only lines in files are known, the number of files."""
         if self.planar:
             return (self.cells.places.k,)
+        if self.subjects.attribute_sizes:
+            return (max(self.subjects.attribute_sizes),)
         return self.grid.sizes if self.client.readable or not self.client.files else (len(self.client.files),)
 
     @property
     def planar(self) -> tuple[str, ...]:
         """The mechanisms for places among the protocols."""
         return tuple(filter(mechanism, self.menu.protocol))
+
+    @property
+    def attributes(self) -> tuple[int, ...]:
+        """Numbers of attributes of a user."""
+        return (len(self.subjects.attribute_sizes),) if self.subjects.attribute_sizes else self.subjects.attributes
 
     @property
     def values(self) -> tuple[int, int]:
@@ -245,11 +268,23 @@ class AuditQuestion:
     @property
     def solutions(self) -> tuple[str, ...]:
         """How several attributes are collected."""
-        return self.subjects.solution or SOLUTIONS
+        return self.subjects.solution or (HIDDEN if self._whole_tuples() else SOLUTIONS)
+
+    @property
+    def bit_flips(self) -> int | None:
+        """Number of bits of a device of dbitflip; None if it is not audited."""
+        bits = self.memoisation.bits
+        return bits or 1 if self.memoisation.memoize and (self.subjects.every or bits) else None
+
+    def _whole_tuples(self) -> tuple[str, ...]:
+        """Return the options about all reports of a user with several attributes."""
+        likelihood = ("--attack likelihood",) if self.attack.attack == LIKELIHOOD else ()
+        return (*self.subjects.given("attribute_sizes", "amplified"), *likelihood)
 
     def _require(self) -> None:
         subjects, memoisation = self.subjects, self.memoisation
-        subject = self.menu.protocol or subjects.every or self.client.foreign or None
+        named = self.menu.protocol or subjects.every or self.client.foreign or None
+        subject = named or self.bit_flips
         hashing = None if subject else subjects.hashing_only or None  # its reports have no budget
         what = "what to audit: --protocol NAME, --all for every protocol, or --target MODULE:FUNCTION for a client"
         forever = "the budget of all reports of a value, for example --eps-forever 2"
@@ -258,13 +293,14 @@ class AuditQuestion:
             *(self.cells.missing() if self.planar else [("--k", self.sizes, "the domain size, for example --k 100")]),
             ("--eps", self.grid.epsilons or hashing, "the privacy budget of one report, for example --eps 1"),
             ("--protocol", subject or hashing, what),
-            ("--eps-forever", fresh or memoisation.epsilon_forever, forever),
+            ("--eps-forever", fresh or memoisation.epsilon_forever or (None if named else self.bit_flips), forever),
             ("--rounds", fresh or subjects.rounds, "collections of the same value, for example --rounds 1,10,100"),
         )
 
     def _check_sizes(self) -> None:
-        least, most, values = min(self.sizes), max(self.sizes), self.attack.values or (0, 1)
-        budget, attributes = min(self.grid.epsilons, default=1.0), max(self.subjects.attributes, default=1)
+        least, most = min(self.subjects.attribute_sizes or self.sizes), max(self.sizes)
+        values, attributes = self.attack.values or (0, 1), max(self.attributes, default=1)
+        budget = min(self.grid.epsilons, default=1.0)
         if most > SIZE_MAX:
             raise InputError(f"k must be at most {SIZE_MAX:,}, got {most:,}")
         if len(values) != 2 or max(values) >= least:
@@ -292,8 +328,14 @@ class AuditQuestion:
             )
         if not client.hashes:
             refuse(client.given("hash", "symbols"), "is for reports of blh or olh: --reports olh")
+        others = [
+            *self.subjects.given(),
+            *self.memoisation.given(),
+            *attack.given("runs"),
+            *self.simulation.given("jobs"),
+        ]
         refuse(
-            [*self.menu.given(), *self.subjects.given(), *self.memoisation.given(), *self.simulation.given("jobs")],
+            [*self.menu.given(), *others],
             f"does not go with {'--files' if client.files else '--target'}, which audits one client",
         )
         if len(client.files) == 1:
@@ -310,15 +352,23 @@ class AuditQuestion:
 
     def _check_protocols(self) -> None:
         subjects, attack = self.subjects, self.attack.attack
-        several = subjects.given("rounds", "attributes")
+        several = subjects.given("rounds", "attributes", "attribute_sizes")
         if attack == BOTH:
             raise InputError(f"attack both needs --target: give one of {listed(ATTACKS)}, and run it for each")
         if subjects.every and self.menu.protocol:
             raise InputError("give either --all or --protocol, not both")
-        if subjects.solution and not subjects.attributes:
-            raise InputError("--solution needs --attributes, for example --attributes 2")
+        if not self.attributes:
+            refuse(subjects.given("solution", "amplified"), "needs --attributes, for example --attributes 2")
+        if subjects.attribute_sizes and (subjects.attributes or self.grid.sizes or len(subjects.attribute_sizes) < 2):
+            raise InputError("give --sizes for at least two attributes, such as 3,5,12, without --k and --attributes")
         if len(several) > 1:
             raise InputError("give either --rounds or --attributes: no attack on both together is implemented")
+        if attack == LIKELIHOOD and not (self.attributes or self.memoisation.memoize):
+            raise InputError(
+                "attack likelihood needs --memoize, or --attributes 2 --solution rsfd; for single reports give pair"
+            )
+        if attack == LIKELIHOOD or subjects.attribute_sizes:
+            refuse(subjects.given("hashing_only"), "is about single reports of --k values: audit it by itself")
         if self.memoisation.memoize:
             self._check_memoised()
         strangers = [name for name in self.protocols if name not in frequency_oracles()]
@@ -329,21 +379,18 @@ class AuditQuestion:
             )
         if attack == "pair":
             refuse(
-                subjects.given("rounds", "attributes", "hashing_only"),
+                subjects.given("rounds", "attributes", "attribute_sizes", "hashing_only"),
                 "does not go with --attack pair, which looks at one report of a protocol",
             )
-        if subjects.attributes:
+        if self.attributes:
             self._check_fakes()
 
     def _check_fakes(self) -> None:
-        solutions, protocols, attack = self.solutions, self.protocols, self.attack.attack
-        hidden, faked = [name for name in solutions if name in HIDDEN], any(name in FAKES for name in protocols)
-        if hidden and faked and attack is not None:
-            raise InputError(
-                f"--attack {attack} does not go with --solution {listed(hidden)}, where all reports of a user are "
-                "attacked by their likelihood ratio; leave it out, or give --solution spl,smp"
-            )
-        if len(hidden) == len(solutions) and not faked:
+        solutions, protocols = self.solutions, self.protocols
+        single = [name for name in solutions if name not in HIDDEN]
+        if single:
+            refuse(self._whole_tuples(), f"does not go with --solution {listed(single)}, where one report is attacked")
+        if not single and not any(name in FAKES for name in protocols):
             raise InputError(
                 f"solution {listed(solutions)} has fake data for {listed(FAKES)} only, got {listed(protocols)}"
             )
@@ -354,7 +401,10 @@ class AuditQuestion:
             raise InputError(f"--memoize: give --protocol one of {listed(MEMOISED)}, got {listed(strangers)}")
         for epsilon in self.grid.epsilons:
             self.memoisation.check_budgets(epsilon)
+        if not self.protocols:
+            refuse(self.memoisation.given("epsilon_forever"), "is not for dbitflip alone, whose one budget is --eps")
+        other = () if self.attack.attack == LIKELIHOOD else self.attack.given("attack")
         refuse(
-            [*self.attack.given("attack"), *self.subjects.given("hashing_only")],
+            [*other, *self.subjects.given("hashing_only")],
             "does not go with --memoize, where all reports of a device are attacked by their likelihood ratio",
         )

@@ -31,6 +31,7 @@ SEVERAL_DECLARATIONS = {
     **dict.fromkeys(
         ("--target", "--hash", "--all", "--rounds", "--attributes", "--solution"), "audits ask about other subjects"
     ),
+    "--runs": "a ranking writes its repetitions, and an audit is repeated: both are called runs",
     "--to": "code and builds have directories of their own",
 }
 
