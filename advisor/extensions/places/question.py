@@ -35,9 +35,14 @@ class Ground(Settings):
 
     panel: ClassVar[str] = "Places"
 
-    grid: str | None = option("--grid", read=text, metavar="ROWSxCOLS", help="size of the grid, such as 32x32")
+    grid: str | None = option(
+        "--grid", read=text, metavar="ROWSxCOLS", help="32x32: cells row,col, or cut from the extent of coordinates"
+    )
     columns: str | None = option(
-        "--columns", read=text, metavar="A,B", help="the coordinates: row,col, or longitude,latitude with --cell-km"
+        "--columns",
+        read=text,
+        metavar="A,B",
+        help="the coordinates: row,col, longitude,latitude or x,y [default: by header]",
     )
     cell_km: float | None = option(
         "--cell-km", read=real(above=0, below=KM_AROUND), metavar="KM", help="side of a cell of the grid"
@@ -61,7 +66,7 @@ class Promise(Settings):
         help="ldp, or metric: --eps only for places within --radius [default: ldp]",
     )
     radius: float | None = option(
-        "--radius", read=real(above=0), metavar="R", help="for --privacy metric: in cells, or km with --cell-km"
+        "--radius", read=real(above=0), metavar="R", help="for --privacy metric: in cells, or km of degrees"
     )
 
     def check(self) -> None:
@@ -135,7 +140,7 @@ class PlacesQuestion(Question):
         Raises InputError for all missing options together, otherwise for the first contradiction.
         """
         located = self.ground.grid is not None or self.ground.cell_km is not None
-        in_a_row = self.privacy.privacy == "metric" and not located and self.ground.columns is None
+        in_a_row = self.privacy.privacy == "metric" and self.ground.columns is None
         require(
             ("SAMPLE", self.sample, "a file with coordinates, or - for standard input"),
             ("--eps", self.terms.epsilon, "the privacy budget of one report, for example --eps 1"),
@@ -145,7 +150,6 @@ class PlacesQuestion(Question):
                 "cells, for example --grid 8x8 for rows and columns or --cell-km 1 for longitude and latitude (or "
                 "--privacy metric with --radius for ordered categories)",
             ),
-            ("--columns", in_a_row or self.ground.columns, "both coordinates, for example --columns lon,lat"),
         )
         if located and (flags := ", ".join(self.given("columns:column", "domain:k"))):
             raise InputError(f"{flags}: this is about one column of values; places have two, --columns row,col")

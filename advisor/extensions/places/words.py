@@ -40,7 +40,7 @@ def length(value: float, unit: str) -> str:
     >>> length(1.0, "cells"), length(2.5, "km")
     ('1 cell', '2.5 km')
     """
-    return f"{value:g} {'cell' if unit == 'cells' and value == 1 else unit}"
+    return f"{value:g} {unit.removesuffix('s') if value == 1 else unit}"
 
 
 def promise_sentences(advice: PlacesAdvice) -> list[str]:

@@ -35,7 +35,12 @@ SIMULATED = partial(record_of, seed=0, largest=8)
 def test_all_methods_and_metrics_are_simulated() -> None:
     remedies = {name for name, method in POSTPROCESSORS.items() if method.is_remedy}  # the cells hold no fake users
     assert own_names(POSTPROCESSORS) - remedies == {*COVERED, *ALIASES}
-    assert own_names(ERRORS) == {*MEASURED, "mae"}  # mae is l1 / k
+    assert own_names(ERRORS) == {
+        *MEASURED,
+        "mae",
+        "tv",
+        "hotspots",
+    }  # mae is l1 / k, tv l1 / 2; hotspots is simulated only
 
 
 @over(itertools.product(ORDERED_FAMILIES, [2, 3, 50]))
