@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from simulator.channels.channel import Channel, SingularChannelError, ibu, invert
 from simulator.channels.leakage import epsilon_per_unit, epsilon_within
-from simulator.channels.mechanisms import krr, planar_geometric, planar_laplace, truncated_geometric
+from simulator.channels.mechanisms import cloaking, krr, planar_geometric, planar_laplace, truncated_geometric
+from simulator.channels.optimal import optimal
 from simulator.methods.maximum_likelihood import Update
 
 __all__ = [
     "Channel",
     "SingularChannelError",
     "Update",
+    "cloaking",
     "epsilon_per_unit",
     "epsilon_within",
     "ibu",
     "invert",
     "krr",
+    "optimal",
     "planar_geometric",
     "planar_laplace",
     "truncated_geometric",
