@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from advisor.checks import choice, path, real, text
+from advisor.checks import budget, choice, path, real, several, text
 from advisor.errors import InputError, listed, near_miss
 from advisor.names import ALIASES, squash
 from advisor.question.option import Settings, like, option, require
@@ -25,6 +25,7 @@ METHODS = tuple(
     if not (method.queries_only or method.is_remedy) and "order" not in method.needs
 )
 CHANNELS = ("krr", "planar_geometric", "planar_laplace")
+BY_NAME = ("optimal", "optimal_uniform")  # channels that compete only if they are named: a linear programme each
 METHOD_ALIASES = ALIASES["method"] | {"inversion": "none"}
 CHANNEL_ALIASES = {"grr": "krr", "flat": "krr", "geometric": "planar_geometric", "laplace": "planar_laplace"}
 
@@ -69,8 +70,16 @@ class Promise(Settings):
         "--radius", read=real(above=0), metavar="R", help="for --privacy metric: in cells, or km of degrees"
     )
 
+    curve: tuple[float, ...] = option(
+        "--curve",
+        read=several(budget),
+        metavar="ε,ε,…",
+        default=(),
+        help="also privacy against quality of service, at these budgets",
+    )
+
     def check(self) -> None:
-        """Raise InputError for a promise without its radius, and a radius without its promise."""
+        """Raise InputError for a promise without its radius, and a radius or a curve without its promise."""
         if self.privacy == "metric" and self.radius is None:
             raise InputError(
                 "--privacy metric needs --radius: --eps is then promised for places at most that far apart, for "
@@ -78,6 +87,8 @@ class Promise(Settings):
             )
         if self.privacy == "ldp" and self.radius is not None:
             raise InputError("--radius goes with --privacy metric: without it --eps is promised for any two places")
+        if self.privacy == "ldp" and self.curve:
+            raise InputError("--curve goes with --privacy metric: give it, and --radius, for example --radius 3")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +121,8 @@ class PlacesQuestion(Question):
     def protocols(self) -> tuple[str, ...]:
         """The protocols on the menu: channels that are calibrated to the promise, or those of local privacy."""
         if self.privacy.privacy == "metric":
-            return _named("protocol", self.places_menu.protocol, CHANNELS, CHANNEL_ALIASES)
+            named = self.places_menu.protocol
+            return _named("protocol", named, (*CHANNELS, *BY_NAME) if named else CHANNELS, CHANNEL_ALIASES)
         return _named("protocol", self.places_menu.protocol, frequency_oracles(), ALIASES["protocol"])
 
     @property
