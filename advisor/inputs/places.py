@@ -202,7 +202,7 @@ def _in_grid(table: InputTable, blocks: Iterable[_Users], size: tuple[int, int])
             raise table.bad(
                 places[at],
                 f"the {GRID[which]} must be a whole number from 0 to {size[which] - 1}, got "
-                f"{values[at, which]:g} (coordinates have other headers: longitude and latitude, or x and y)",
+                f"{values[at, which]:g} (for longitude and latitude give --cell-km, or call the columns so)",
             )
         whole = values.astype(np.int64)
         result += _users_of_cells(whole[:, 0] * size[1] + whole[:, 1], users, len(result))

@@ -65,7 +65,7 @@ class MetricSettings:
         """
         top = max(1, round(TOP_SHARE * k)) if self.top_values is None else self.top_values
         if top > k:
-            raise InputError(f"topk and hotspots must look at no more than k={k} values, got :{top}")
+            raise InputError(f"topk and hotspots must look at no more than k={k} values, got {top}")
         return MetricValues(top, self.set_share or SET_SHARE, self.mix or KL_MIX)
 
 

@@ -132,7 +132,8 @@ def maximum(
     accelerate: whether to extrapolate; the plain iteration needs about seven times the updates.
     tolerance: nats a report.
     most_updates: at least 1.
-    closed: whether randomised response is solved in closed form (Pinzón et al., AAAI 2026) instead of iterated.
+    closed: whether randomised response is solved in closed form (Pinzón et al., AAAI 2026) instead of iterated;
+        where a start is given, it never is.
     start: frequencies ``(k,)`` to iterate from, None for equal ones. Where they are 0 they stay 0.
 
     Raises ValueError if nothing was observed, `most_updates` is below 1, or what was observed is impossible at the

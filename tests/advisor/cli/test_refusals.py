@@ -52,7 +52,7 @@ BAD_OPTIONS = [
     (["--jobs", "99999999999"], "at most 1,024, got 99,999,999,999"),
     (["--top", "0"], "top must be a whole number of at least 1"),
     (["-m", "l2:2"], "metric l2 has no setting, got l2:2: topk, hotspots, set, kl, js have one, as in topk:10"),
-    (["--k", "4", "-m", "topk:9"], "topk and hotspots must look at no more than k=4 values, got :9"),
+    (["--k", "4", "-m", "topk:9"], "topk and hotspots must look at no more than k=4 values, got 9"),
     (["-m", "kl:0.1,js:0.2"], "metric js:0.2 comes after the setting 0.1: give one of the two"),
     (["-m", "topk:x"], "topk must be a whole number of at least 1"),
     (["-m", "set:1"], "above 0 and below 1"),
