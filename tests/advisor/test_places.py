@@ -226,9 +226,11 @@ def test_a_grid_is_cut_from_coordinates_and_metrics_of_maps_are_measured(run: Ru
 
 def test_the_curve_is_that_of_the_channels_and_cloaking_keeps_nothing(run: Run, visits: str, tmp_path: Path) -> None:
     names = ["krr", "planar-geometric", "optimal", "optimal-uniform"]
-    answer = answered(run, *CURVE, visits, "-p", ",".join(names), "--curve", "1,3")
+    np.save(tmp_path / "own.npy", krr(9, 1.0).matrix)
+    own = ("--channel", tmp_path / "own.npy")
+    answer = answered(run, *CURVE, visits, *own, "-p", ",".join(names), "--curve", "1,3")
     curve = {(row["mechanism"], row["epsilon"]): row for row in answer["curve"]}
-    assert len(curve) == len(answer["curve"]) == 4 * 2 + 1  # and blocks of 2 x 2
+    assert len(curve) == len(answer["curve"]) == 4 * 2 + 2  # and the own one, and blocks of 2 x 2
     read = places_request(
         PlacesQuestion(
             sample=visits,
@@ -240,6 +242,7 @@ def test_the_curve_is_that_of_the_channels_and_cloaking_keeps_nothing(run: Run, 
     truth, distances = read.truth, read.places.distances()
     for key, channel in (
         (("krr", 3), krr(9, 3.0)),
+        (("channel", None), krr(9, 1.0)),
         (("planar_geometric", 1), planar_geometric(read.places, 1 / 400)),
         (("cloaking 2x2", None), cloaking(read.places, 2)),
         (("optimal_uniform", 3), optimal(distances, 3 / 400, np.full(9, 1 / 9))),

@@ -142,14 +142,14 @@ class TradeOff(NamedTuple):
     """Privacy against quality of service of one mechanism."""
 
     mechanism: str
-    epsilon: float | None  # within the radius; None for cloaking, which keeps none
+    epsilon: float | None  # within the radius; None for a matrix of the user, and for cloaking, which keeps none
     expected_distance: float
     adversary_error: float
     epsilon_any_two: float
 
 
 def trade_offs(request: PlacesRequest) -> tuple[TradeOff, ...]:
-    """Return the mechanisms of the menu at each budget of the curve, then cloaking by blocks of cells.
+    """Return the mechanisms of the menu at each budget of the curve, then the user's own, and cloaking by blocks.
 
     Raises InputError for too many cells, or a mechanism that there is not for these places.
     """
@@ -164,6 +164,8 @@ def trade_offs(request: PlacesRequest) -> tuple[TradeOff, ...]:
             competitors.append((name, epsilon, _metric_channel(name, request, epsilon)))
         except ValueError as error:
             raise InputError(f"--curve: {error}") from None
+    if request.channel is not None and request.channel.report_kind == "value":
+        competitors.append((request.channel.key, None, request.channel))
     sides = [side for side in BLOCKS if side < max(places.rows, places.columns)]
     competitors += [(f"cloaking {side}x{side}", None, channels.cloaking(places, side)) for side in sides]
     distances = places.distances()

@@ -159,7 +159,7 @@ class PlacesQuestion(Question):
             (
                 "--grid or --cell-km",
                 located or in_a_row or None,
-                "cells, for example --grid 8x8 for rows and columns or --cell-km 1 for longitude and latitude (or "
+                "cells, for example --grid 8x8, or --cell-km 1 for longitude and latitude (or "
                 "--privacy metric with --radius for ordered categories)",
             ),
         )
