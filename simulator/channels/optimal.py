@@ -10,10 +10,10 @@ from simulator._types import FloatArray
 from simulator.channels.channel import Channel
 from simulator.places import checked_metric
 
-MOST_PLACES = 100  # a solution has their square of unknowns; at 100 it takes up to minutes
+MOST_PLACES = 100  # a solution has their square of unknowns; 100 take minutes
 ON_THE_WAY = 1e-12  # relative: a place that lies on a shortest way between two others, despite rounding
 GAP = 1e-6  # of the largest distance: how far from the least expected distance a solution may be
-MOST_LOG_RATIO = 16.0  # of any two places: larger coefficients spoil the solution
+MOST_LOG_RATIO = 16.0  # of one constraint: larger coefficients spoil the solution
 
 
 def optimal(distances: FloatArray, epsilon: float, prior: FloatArray) -> Channel:
@@ -28,17 +28,18 @@ def optimal(distances: FloatArray, epsilon: float, prior: FloatArray) -> Channel
     epsilon: per unit of distance.
     prior: ``(k,)`` frequencies under which the mean is taken. Whoever knows the mechanism may learn them.
 
-    To stay solvable it keeps 16 between any two places as well, which costs at most k e^-16 times the largest distance.
+    A constraint that would allow a ratio above e^16 allows e^16, to stay solvable: that costs at most k e^-16 times the
+    largest distance.
 
-    Raises ValueError if there are more than 100 places, the distances are not those of a metric, or the optimum is not
-    reached.
+    Raises ValueError if there are more than 100 places, epsilon is not positive, the distances are not those of a
+    metric, or the optimum is not reached.
     """
     from scipy import sparse
     from scipy.optimize import linprog
 
     k = len(prior)
-    if k > MOST_PLACES:
-        raise ValueError(f"the optimal mechanism takes at most {MOST_PLACES} places, got {k}")
+    if k > MOST_PLACES or not epsilon > 0:
+        raise ValueError(f"optimal takes at most {MOST_PLACES} places and an epsilon above 0, got {k} and {epsilon:g}")
     distances = checked_metric(distances, k)
     ways = distances[:, :, None] + distances[None, :, :]
     ways[np.arange(k), np.arange(k)] = ways[:, np.arange(k), np.arange(k)] = np.inf

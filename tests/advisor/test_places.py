@@ -266,4 +266,4 @@ def test_the_curve_is_that_of_the_channels_and_cloaking_keeps_nothing(run: Run, 
     assert "--curve goes with --privacy metric" in run(*PLAIN, visits, "--curve", "1")[2]
     large = [[word.replace("3x3", size) for word in CURVE] for size in ("40x40", "11x11")]
     assert "--curve takes at most 1,500 cells" in run(*large[0], visits, "--curve", "1")[2]
-    assert "optimal mechanism takes at most 100 places" in run(*large[1], visits, "-p", "optimal")[2]
+    assert "optimal takes at most 100 places" in run(*large[1], visits, "-p", "optimal")[2]

@@ -277,6 +277,8 @@ def test_on_a_line_the_optimum_is_the_geometric_mechanism_remapped(k, epsilon) -
     assert np.allclose(two.matrix, krr(2, 3 * epsilon).matrix, rtol=1e-6)
     with pytest.raises(ValueError, match="at most 100 places"):
         optimal(np.zeros((101, 101)), 1.0, np.ones(101))
+    with pytest.raises(ValueError, match="an epsilon above 0"):
+        optimal(distances, 0.0, prior)
 
 
 def test_what_is_no_channel_or_cannot_be_inverted_is_refused() -> None:
