@@ -120,6 +120,11 @@ def mae(estimate: FloatArray, truth: FloatArray) -> FloatArray:
     return np.abs(estimate - truth).mean(axis=-1)
 
 
+def tv(estimate: FloatArray, truth: FloatArray) -> FloatArray:
+    """Return the total variation distance, which is half of `l1` (frequency)."""
+    return l1(estimate, truth) / 2
+
+
 def mse(estimate: FloatArray, truth: FloatArray) -> FloatArray:
     """Return the mean squared error (frequency squared)."""
     return ((estimate - truth) ** 2).mean(axis=-1)
@@ -230,11 +235,28 @@ def topk(estimate: FloatArray, truth: FloatArray, top_values: int | None = None)
 
     Raises ValueError if `top_values` is below 1 or above k.
     """
-    size = max(1, round(TOP_SHARE * truth.shape[-1])) if top_values is None else top_values
-    if not 1 <= size <= truth.shape[-1]:
-        raise ValueError(f"top_values must be between 1 and k={truth.shape[-1]}, got {size}")
-    top = np.argsort(-truth, kind="stable")[:size]
+    top = np.argsort(-truth, kind="stable")[: _top_size(truth.shape[-1], top_values)]
     return mse(_chosen(estimate, top), truth[top])
+
+
+def hotspots(estimate: FloatArray, truth: FloatArray, top_values: int | None = None) -> FloatArray:
+    """Return the share of the `top_values` most frequent values that the largest estimates miss (default 5 %).
+
+    A value is found if it is among as many largest estimates, where ties go to the earlier category. Of true
+    frequencies that tie for the last place, any counts.
+
+    Raises ValueError as `topk`.
+    """
+    size = _top_size(truth.shape[-1], top_values)
+    largest = np.argsort(-estimate, axis=-1, kind="stable")[..., :size]
+    return (truth[largest] < np.sort(truth)[-size]).mean(axis=-1)
+
+
+def _top_size(k: int, top_values: int | None) -> int:
+    size = max(1, round(TOP_SHARE * k)) if top_values is None else top_values
+    if not 1 <= size <= k:
+        raise ValueError(f"top_values must be between 1 and k={k}, got {size}")
+    return size
 
 
 def set_error(estimate: FloatArray, truth: FloatArray, set_share: float = SET_SHARE) -> FloatArray:
@@ -303,23 +325,37 @@ def _sums(values: FloatArray, sets: Sets) -> FloatArray:
     return np.add.reduceat(_chosen(values, np.concatenate(sets)), starts, axis=-1)
 
 
-def range_error(estimate: FloatArray, truth: FloatArray) -> FloatArray:
+def range_error(estimate: FloatArray, truth: FloatArray, ground: Places | None = None) -> FloatArray:
     """Return the mean absolute error of the frequency of a range, over all k (k + 1) / 2 ranges (frequency).
 
     The error of a range is a difference of two of the k + 1 running sums of the errors, and the mean absolute
-    difference of all pairs follows from a sort.
+    difference of all pairs follows from a sort. Of places (`ground`) the ranges are all axis-parallel rectangles of the
+    grid: those of each band of rows.
     """
-    falling = np.sort(_running(estimate - truth), axis=-1)
-    points = falling.shape[-1]
+    rows, columns = (1, truth.shape[-1]) if ground is None else (ground.rows, ground.columns)
+    error = (estimate - truth).reshape(*estimate.shape[:-1], rows, columns)
+    error = error if rows <= columns else np.swapaxes(error, -1, -2)  # fewer bands, of longer rows
+    sums = np.swapaxes(_running(np.swapaxes(error, -1, -2)), -1, -2)
+    bands, points = error.shape[-2], error.shape[-1] + 1
     weights = 2.0 * np.arange(points) - (points - 1)
-    return (falling * weights).sum(axis=-1) / (points * (points - 1) / 2)
+    total = np.zeros(estimate.shape[:-1])
+    for first in range(bands):
+        falling = np.sort(_running(sums[..., first + 1 :, :] - sums[..., first : first + 1, :]), axis=-1)
+        total = total + (falling * weights).sum(axis=-1).sum(axis=-1)
+    return total / (points * (points - 1) / 2 * (bands * (bands + 1) / 2))
 
 
-def range_error_clipped(estimate: FloatArray, truth: FloatArray, seed: int = 0) -> FloatArray:
+def range_error_clipped(
+    estimate: FloatArray, truth: FloatArray, seed: int = 0, ground: Places | None = None
+) -> FloatArray:
     """Return `range_error` with negative answers replaced by 0: the exact mean times the share left by clipping.
 
     The rest is measured on 1,024 ranges drawn from the named stream of `seed`, the same for all estimates.
+
+    Raises ValueError for places on a grid.
     """
+    if ground is not None and 1 not in (ground.rows, ground.columns):
+        raise ValueError("the answers for rectangles are not clipped: ask for ranges, without a ground")
     points = truth.shape[-1] + 1
     ends = np.sort(_random_ends(points, seed), axis=0)
     answer, target = (_chosen(sums, ends[1]) - _chosen(sums, ends[0]) for sums in (_running(estimate), _running(truth)))
@@ -346,7 +382,7 @@ def _running(values: FloatArray) -> FloatArray:
 
 
 # Functions that take a truth of ``(..., k)``: all but those that need the same truth for all rows.
-_BY_ROWS = frozenset([l1, mae, mse, l2, kl, js, emd, set_error, sets_error, range_error, mean_error, ks])
+_BY_ROWS = frozenset([l1, mae, tv, mse, l2, kl, js, emd, set_error, sets_error, range_error, mean_error, ks])
 
 _ALL = [
     Metric("l1", "sum of absolute errors", l1, unit="frequency"),
@@ -358,6 +394,7 @@ _ALL = [
         same_order_as="l1",
         aliases=("meanabsoluteerror",),
     ),
+    Metric("tv", "total variation distance", tv, unit="frequency", same_order_as="l1", aliases=("totalvariation",)),
     Metric("mse", "mean squared error", mse, unit="frequency²", degree=2),
     Metric("l2", "Euclidean distance", l2, unit="frequency", same_order_as="mse"),
     Metric("kl", "Kullback-Leibler divergence", kl, unit="nats", degree=2, aliases=("kld",)),
@@ -365,6 +402,13 @@ _ALL = [
     Metric("emd", "earth mover's distance", emd, unit="bins", ordered_only=True, aliases=("wasserstein", "earthmover")),
     Metric(
         "topk", "mean squared error of the most frequent values", topk, unit="frequency²", degree=2, aliases=("top",)
+    ),
+    Metric(
+        "hotspots",
+        "share of the most frequent values that are missed",
+        hotspots,
+        unit="share",
+        aliases=("hotspot", "missed"),
     ),
     Metric(
         "set", "mean squared error of random subsets", set_error, unit="frequency²", clipped=set_error_clipped, degree=2
@@ -386,6 +430,7 @@ _ALL = [
         unit="frequency",
         ordered_only=True,
         clipped=range_error_clipped,
+        aliases=("ranges", "rectangle", "rectangles"),
     ),
     Metric(
         "mean",

@@ -11,6 +11,7 @@ import numpy as np
 from simulator._types import FloatArray, IntArray
 
 GROUNDS = ("euclidean", "manhattan")
+ROUNDING = 1e-9  # relative: how much longer than a way over a third place a distance may be
 
 
 @dataclass(frozen=True)
@@ -84,3 +85,24 @@ class Places:
             for across in range(-self.columns + 1 if down else 1, self.columns)
         ]
         yield from sorted((way for way in ways if way[2] <= within), key=lambda way: way[2])
+
+
+def checked_metric(distances: FloatArray, k: int) -> FloatArray:
+    """Return the distances ``(k, k)`` of any metric.
+
+    Raises ValueError if they are not square, symmetric, 0 on the diagonal alone, and never longer than over a third
+    place.
+    """
+    if np.shape(distances) != (k, k):
+        raise ValueError(f"the distances of {k} places must be a {k}x{k} matrix, got shape {np.shape(distances)}")
+    if not (np.isfinite(distances).all() and ((distances > 0) == ~np.eye(k, dtype=bool)).all()):
+        raise ValueError("distances must be numbers above 0, and 0 on the diagonal")
+    if (distances != distances.T).any():
+        raise ValueError("distances must be symmetric: the same there and back")
+    for place, row in enumerate(distances):
+        wrong = np.flatnonzero((row[:, None] + distances).min(axis=0) < row * (1 - ROUNDING))
+        if wrong.size:
+            raise ValueError(
+                f"distances must keep the triangle inequality: {place} to {wrong[0]} is shorter over others"
+            )
+    return distances

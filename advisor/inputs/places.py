@@ -1,4 +1,4 @@
-"""Users per cell from places: rows and columns of a grid, or longitudes and latitudes."""
+"""Users per cell from places: rows and columns of a grid, longitudes and latitudes, or any coordinates."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import BinaryIO, TypeAlias
+from typing import BinaryIO, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ KM_PER_DEGREE = 40_007.863 / 360  # along a meridian (WGS 84)
 BLOCK = 65_536  # places that are converted to cells at once
 
 
-GRID, DEGREES = ("row", "column"), ("longitude", "latitude")  # names of the two coordinates
+GRID, DEGREES, PLANE = ("row", "column"), ("longitude", "latitude"), ("x", "y")  # names of the two coordinates
 MOST_DEGREES = {"longitude": 180, "latitude": 90}
 
 
@@ -66,7 +66,7 @@ def parse_grid(text: str) -> tuple[int, int]:
 def read_places(
     path: str,
     *,
-    columns: str,
+    columns: str | None = None,
     grid: str | None = None,
     cell_km: float | None = None,
     ground: str = "euclidean",
@@ -76,16 +76,18 @@ def read_places(
 ) -> PlacesRead:
     r"""Count users per cell of a CSV or TSV with two columns of coordinates, and optionally a column of counts.
 
-    With only `grid`, the coordinates are rows 0..ROWS-1 and columns 0..COLS-1. With `cell_km` they are longitude and
-    latitude in degrees, divided into cells of that size. The cells cover all places, or are `grid`, centred on the
-    places. The first row is then the northernmost.
+    With only `grid`, headers say what the coordinates are: row and column are those of a cell, counted from 0;
+    longitude and latitude are degrees, and the grid divides their bounding box. Under any other header they are cells
+    too if all are whole numbers inside the grid, and otherwise coordinates x and y in a unit of their own, whose
+    bounding box is divided. With `cell_km` they are longitude and latitude, divided into cells of that size. These
+    cells cover all places, or are `grid`, centred on the places. The first row is the northernmost.
 
     Parameters
     ----------
     path
         The file, "-" for standard input.
     columns
-        The two columns, by header or by number from 1, joined by a comma.
+        The two columns, by header or by number from 1, joined by a comma; None to find them by their headers.
     grid, cell_km, ground
         ``ROWSxCOLS``, the side of a cell, and the ground distance of the places.
     counts
@@ -105,62 +107,71 @@ def read_places(
     >>> read.counts.tolist()
     [0, 2, 0, 1]
     """
-    names = [name.strip() for name in columns.split(",")]
-    if len(names) != 2 or not all(names):
-        raise InputError(
-            "--columns must name two columns: row,col (with --grid), or longitude,latitude (with --cell-km), got "
-            f"{columns!r}"
-        )
+    names = [] if columns is None else [name.strip() for name in columns.split(",")]
+    if columns is not None and (len(names) != 2 or not all(names)):
+        raise InputError(f"--columns must name two columns: row,col or longitude,latitude, got {columns!r}")
     if grid is None and cell_km is None:
-        raise InputError("--columns needs --grid ROWSxCOLS (rows and columns), or --cell-km (longitude and latitude)")
+        raise InputError("--columns needs --grid ROWSxCOLS, or --cell-km for longitude and latitude")
     if cell_km is not None and not (math.isfinite(cell_km) and cell_km > 0):
         raise InputError(f"--cell-km must be a number above 0, got {cell_km:g}")
     size = None if grid is None else parse_grid(grid)
     with opened_rows(path, Expected("users", header, (*names, counts), decimals=True), stdin) as rows:
-        axes = GRID if cell_km is None else DEGREES
-        at, count = _columns(rows.table, names, counts, axes)
+        at, count, axes = _columns(rows.table, names, counts, (DEGREES,) if cell_km else (GRID, DEGREES, PLANE))
         blocks = _users(rows, at, count)
-        notes: tuple[str, ...] = ()
-        if cell_km is not None:
-            size, users, notes = _in_cells(rows.table, blocks, cell_km, size)
-            places, unit = Places(*size, ground, cell_km, cell_km), "km"
+        if axes == GRID and size is not None:
+            read = _Cells(Places(*size, ground), "cells", _in_grid(rows.table, blocks, size), "row and column")
         else:
-            assert size is not None  # noqa: S101 - for the type checker: one of the two is given
-            places, unit = Places(*size, ground), "cells"
-            users = _in_grid(rows.table, blocks, size)
-    if not users.any():
+            read = _in_cells(rows.table, blocks, axes, cell_km, size, ground)
+    if not read.users.any():
         raise InputError(f"{rows.table.source}: holds no user; at least one is needed")
     called = " and ".join(rows.table.called(column) for column in at)
-    note = f"columns {called} read as {' and '.join(axes)}"
+    note = f"columns {called} read as {read.meaning}"
     note += ", one row a user" if count is None else f", column {rows.table.called(count)} as counts"
-    return PlacesRead(places, users, unit, (*rows.assumptions[1:], note, *notes), rows.warnings())
+    return PlacesRead(read.places, read.users, read.unit, (*rows.assumptions[1:], note, *read.notes), rows.warnings())
 
 
 def _columns(
-    table: InputTable, names: Sequence[str], counts: str | None, axes: tuple[str, str]
-) -> tuple[list[int], int | None]:
-    """Return the columns of the coordinates, in the order of their headers, and of the counts (None without counts).
+    table: InputTable, names: Sequence[str], counts: str | None, known: Sequence[tuple[str, str]]
+) -> tuple[list[int], int | None, tuple[str, str] | None]:
+    """Return the columns of the coordinates, in the order of their axes, that of the counts (None without), the axes.
 
-    Raises InputError if there are fewer than two columns, or if both headers name the same coordinate.
+    known: the axes that headers may name; if they name none, these are the only ones known, or None.
+
+    Raises InputError if there are fewer than two columns, if both headers name the same coordinate, or none was asked
+    for and headers name no pair.
     """
     if table.width == 1:
         raise InputError(f"{table.source}: has one column; places need two, separated by commas or tabs")
+    words_of = [set(_words(name)) for name in table.names or ()]
+    if not names:
+        for pair in known:
+            places = [[at for at, own in enumerate(words_of) if own & HEADERS[axis]] for axis in pair]
+            if all(len(one) == 1 for one in places):
+                names = [str(one[0] + 1) for one in places]
+                break
+        else:
+            raise InputError(
+                f"{table.source}: --columns is missing: no headers say row and col, longitude and latitude, or x and "
+                f"y; give both, for example --columns lon,lat; the columns are {table.columns()}"
+            )
     at = [find_column(table, name, "--columns") for name in names]
     if at[0] == at[1]:
         raise InputError(f"{table.source}: --columns names column {table.called(at[0])} twice")
-    headers = [set(_words(table.names[column])) if table.names else set() for column in at]
-    words = [HEADERS[axis] for axis in axes]
+    headers = [words_of[column] if words_of else set() for column in at]
+    named = (pair for pair in known if any(own & (HEADERS[pair[0]] | HEADERS[pair[1]]) for own in headers))
+    axes = next(named, known[0] if len(known) == 1 else None)
+    words = [HEADERS[axis] for axis in axes or known[0]]
     right = [not header.isdisjoint(own) for header, own in zip(headers, words, strict=True)]
     wrong = [not header.isdisjoint(other) for header, other in zip(headers, reversed(words), strict=True)]
-    if any(right) and any(wrong) and wrong != right:
+    if axes and any(right) and any(wrong) and wrong != right:
         raise InputError(
             f"{table.source}: the columns {' and '.join(map(table.called, at))} are both a "
             f"{axes[right.index(True)]}; --columns takes {' and '.join(axes)}"
         )
     at = at[::-1] if any(wrong) and not any(right) else at
     if counts is not None:
-        return at, find_column(table, counts, "--counts")
-    return at, next((at for at, name in enumerate(table.names or ()) if name.casefold() in COUNT_NAMES), None)
+        return at, find_column(table, counts, "--counts"), axes
+    return at, next((at for at, name in enumerate(table.names or ()) if name.casefold() in COUNT_NAMES), None), axes
 
 
 def _words(header: str) -> list[str]:
@@ -191,7 +202,7 @@ def _in_grid(table: InputTable, blocks: Iterable[_Users], size: tuple[int, int])
             raise table.bad(
                 places[at],
                 f"the {GRID[which]} must be a whole number from 0 to {size[which] - 1}, got "
-                f"{values[at, which]:g} (for longitude and latitude give --cell-km)",
+                f"{values[at, which]:g} (for longitude and latitude give --cell-km, or call the columns so)",
             )
         whole = values.astype(np.int64)
         result += _users_of_cells(whole[:, 0] * size[1] + whole[:, 1], users, len(result))
@@ -202,51 +213,92 @@ def _users_of_cells(cells: NDArray[np.int64], users: NDArray[np.int64], k: int) 
     return np.bincount(cells, users, k).astype(np.int64)  # exact: floats represent all possible numbers of users
 
 
+class _Cells(NamedTuple):
+    """Users per cell ``(k,)``, the grid and its unit, and what the coordinates were taken for."""
+
+    places: Places
+    unit: str
+    users: NDArray[np.int64]
+    meaning: str
+    notes: tuple[str, ...] = ()
+
+
 def _in_cells(
-    table: InputTable, blocks: Iterable[_Users], cell_km: float, size: tuple[int, int] | None
-) -> tuple[tuple[int, int], NDArray[np.int64], tuple[str, ...]]:
-    """Return the users of each cell; coordinates are degrees.
+    table: InputTable,
+    blocks: Iterable[_Users],
+    axes: tuple[str, str] | None,
+    cell_km: float | None,
+    size: tuple[int, int] | None,
+    ground: str,
+) -> _Cells:
+    """Return the users of each cell; coordinates are degrees, or any numbers.
 
     The cells depend on the extent of the places, so coordinates are kept on disk until all are read.
     """
-    low, high = np.full(2, np.inf), np.full(2, -np.inf)
-    with tempfile.TemporaryFile() as waiting:
-        for degrees, users, places in blocks:
-            wrong = np.abs(degrees) > tuple(MOST_DEGREES.values())
-            if wrong.any():
-                at, which = divmod(int(wrong.argmax()), 2)
-                name, most = list(MOST_DEGREES.items())[which]
-                raise table.bad(
-                    places[at],
-                    f"the {name} must be between -{most} and {most}, got {degrees[at, which]:g} "
-                    "(--columns longitude,latitude: in this order, unless their headers tell which is which)",
-                )
-            low, high = np.minimum(low, degrees.min(axis=0)), np.maximum(high, degrees.max(axis=0))
-            np.column_stack([degrees, users]).tofile(waiting)
-        corner, middle = (float(low[0]), float(high[1])), float(low[1] + high[1]) / 2
-        reach = _plane(np.array([[high[0], low[1]]]), *corner, middle)[0]
-        cells = _cells_over(table.source, reach, cell_km, size)
-        shift = (np.array(cells) * cell_km - reach) / 2
-        result = np.zeros(cells[0] * cells[1], dtype=np.int64)
+    degrees, unit = axes == DEGREES, "km" if axes == DEGREES else "units"
+    order = slice(None, None, -1 if axes == PLANE else None)  # of row and column: y, which goes down in tables, and x
+    with tempfile.TemporaryFile() as waiting, np.errstate(over="ignore"):
+        low, high, whole = np.full(2, np.inf), np.full(2, -np.inf), not degrees and size is not None
+        for values, users, places in blocks:
+            if degrees:
+                _check_degrees(table, values, places)
+            cells = values[:, order]
+            whole = whole and bool(((cells == np.floor(cells)) & (cells >= 0) & (cells < (size or 0))).all())
+            low, high = np.minimum(low, values.min(axis=0)), np.maximum(high, values.max(axis=0))
+            np.column_stack([values, users]).tofile(waiting)
+        middle = (low + high) / 2
+        scale = (KM_PER_DEGREE, KM_PER_DEGREE * math.cos(math.radians(middle[1]))) if degrees else (1.0, 1.0)
+        corner = float(low[0]), float(high[1])
+        reach = _plane(np.array([[high[0], low[1]]]), *corner, scale)[0]
+        grid = size or (0, 0)
+        if whole:
+            sides = np.ones(2)
+        elif cell_km is not None:
+            grid, sides = _cells_over(table.source, reach, cell_km, size), np.full(2, cell_km)
+        else:
+            sides = reach / grid
+        if not (np.isfinite(sides).all() and sides.min() > 0):
+            raise InputError(
+                f"{table.source}: a grid over the bounding box needs places that differ in both coordinates; they "
+                f"reach over {reach[0]:g} and {reach[1]:g} {unit}"
+            )
+        shift = (np.array(grid) * sides - reach) / 2
+        result = np.zeros(grid[0] * grid[1], dtype=np.int64)
         waiting.seek(0)
         while len(part := np.fromfile(waiting, count=3 * BLOCK).reshape(-1, 3)):
-            at = ((_plane(part[:, :2], *corner, middle) + shift) // cell_km).astype(np.int64)
-            at = np.minimum(at, np.array(cells) - 1)
-            result += _users_of_cells(at[:, 0] * cells[1] + at[:, 1], part[:, 2].astype(np.int64), len(result))
-    note = (
-        f"{cells[0]}x{cells[1]} cells of {cell_km:g} km around latitude {middle:.3f}, longitude "
-        f"{(low[0] + high[0]) / 2:.3f}; the first row is the northernmost"
-    )
-    return cells, result, (note,)
+            at = part[:, :2][:, order] if whole else (_plane(part[:, :2], *corner, scale) + shift) // sides
+            at = np.clip(at.astype(np.int64), 0, np.array(grid) - 1)
+            result += _users_of_cells(at[:, 0] * grid[1] + at[:, 1], part[:, 2].astype(np.int64), len(result))
+    if whole:
+        meaning = f"{'column and row' if axes == PLANE else 'row and column'}: all are whole numbers inside the grid"
+        return _Cells(Places(*grid, ground), "cells", result, meaning)
+    each = f"{cell_km:g} km" if cell_km else f"{sides[0]:.3g} x {sides[1]:.3g} {unit} over the bounding box,"
+    where = f"latitude {middle[1]:.3f}, longitude {middle[0]:.3f}" if degrees else f"{middle[0]:g}, {middle[1]:g}"
+    note = f"{grid[0]}x{grid[1]} cells of {each} around {where}; the first row is the northernmost"
+    meaning = "longitude and latitude" if degrees else "coordinates x and y: not all are whole numbers inside the grid"
+    return _Cells(Places(*grid, ground, *sides.tolist()), unit, result, meaning, (note,))
 
 
-def _plane(degrees: NDArray[np.float64], west: float, north: float, middle: float) -> NDArray[np.float64]:
-    """Return the distances of places south and east of a corner ``(n, 2)`` (km), from longitudes and latitudes.
+def _check_degrees(table: InputTable, degrees: NDArray[np.float64], places: Sequence[int]) -> None:
+    """Raise InputError for a longitude or a latitude that cannot be."""
+    wrong = np.abs(degrees) > tuple(MOST_DEGREES.values())
+    if wrong.any():
+        at, which = divmod(int(wrong.argmax()), 2)
+        name, most = list(MOST_DEGREES.items())[which]
+        raise table.bad(
+            places[at],
+            f"the {name} must be between -{most} and {most}, got {degrees[at, which]:g} (--columns "
+            "longitude,latitude: in this order, unless their headers tell which is which)",
+        )
 
-    The plane is exact at the middle latitude, which is sufficient for a town or a region.
+
+def _plane(points: NDArray[np.float64], west: float, north: float, scale: tuple[float, float]) -> NDArray[np.float64]:
+    """Return the distances of places south and east of a corner ``(n, 2)``, from longitudes and latitudes, or x and y.
+
+    scale: length of a unit of latitude, and of longitude: the plane is exact at the middle latitude, which is
+    sufficient for a town or a region.
     """
-    south, east = (north - degrees[:, 1]) * KM_PER_DEGREE, (degrees[:, 0] - west) * KM_PER_DEGREE
-    return np.column_stack([south, east * math.cos(math.radians(middle))])
+    return np.column_stack([(north - points[:, 1]) * scale[0], (points[:, 0] - west) * scale[1]])
 
 
 def _cells_over(

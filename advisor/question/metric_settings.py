@@ -14,6 +14,7 @@ from simulator.metrics import KL_MIX, SET_SHARE, TOP_SHARE
 
 SETTINGS: Mapping[str, tuple[str, Read]] = {
     "topk": ("top_values", whole(1)),
+    "hotspots": ("top_values", whole(1)),
     "set": ("set_share", share),
     "kl": ("mix", real(0, below=1)),
     "js": ("mix", real(0, below=1)),
@@ -40,7 +41,7 @@ def metric_with_setting(key: str, text: str) -> str:
 class MetricSettings:
     """Settings that were given; None for the usual ones."""
 
-    top_values: int | None = None  # of topk: how many values
+    top_values: int | None = None  # of topk and hotspots: how many values
     set_share: float | None = None  # of set: share of the domain in a set
     mix: float | None = None  # of kl and js: weight of the uniform distribution
     sets: str | None = None  # of sets: the file that names them
@@ -74,7 +75,7 @@ class MetricSettings:
         """
         top = max(1, round(TOP_SHARE * k)) if self.top_values is None else self.top_values
         if top > k:
-            raise InputError(f"topk must look at no more than k={k} values, got topk:{top}")
+            raise InputError(f"topk and hotspots must look at no more than k={k} values, got {top}")
         sets = None if self.sets is None else read_sets(self.sets, labels or [str(place) for place in range(k)])
         mix = KL_MIX if self.mix is None else self.mix
         return MetricValues(top, self.set_share or SET_SHARE, mix, self.sets, sets)
@@ -122,6 +123,8 @@ class MetricValues:
             )
         if "topk" in metrics:
             lines.append(f"topk looks at the {self.top_values:,} most frequent values of the truth (topk:N at N)")
+        if "hotspots" in metrics:
+            lines.append(f"hotspots looks at the {self.top_values:,} most frequent values (hotspots:N at N)")
         if "set" in metrics:
             lines.append(f"set asks for subsets of {100 * self.set_share:g} % of the domain (set:X for a share of X)")
         if "sets" in metrics and self.sets is not None:

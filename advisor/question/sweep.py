@@ -60,7 +60,7 @@ class SweepQuestion:
     def assumptions(self) -> tuple[str, ...]:
         """What was decided for the user."""
         values = self.metric_settings.resolved(self.sizes[0], self.first.labels)
-        by_k = self.metric == "topk" and self.metric_settings.top_values is None  # another number for each k
+        by_k = self.metric in ("topk", "hotspots") and self.metric_settings.top_values is None  # one for each k
         return (*self.first.assumptions, *(() if by_k else values.assumptions((self.metric,))))
 
     @property

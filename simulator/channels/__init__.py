@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from simulator.channels.channel import Channel, SingularChannelError, ibu, invert
 from simulator.channels.leakage import MOST_MEASURED, epsilon_per_unit, epsilon_within, finite_precision
-from simulator.channels.mechanisms import PLANAR, krr, planar_geometric, planar_laplace, truncated_geometric
+from simulator.channels.mechanisms import PLANAR, cloaking, krr, planar_geometric, planar_laplace, truncated_geometric
+from simulator.channels.optimal import optimal
 from simulator.methods.maximum_likelihood import Update
 
 __all__ = [
@@ -13,12 +14,14 @@ __all__ = [
     "Channel",
     "SingularChannelError",
     "Update",
+    "cloaking",
     "epsilon_per_unit",
     "epsilon_within",
     "finite_precision",
     "ibu",
     "invert",
     "krr",
+    "optimal",
     "planar_geometric",
     "planar_laplace",
     "truncated_geometric",

@@ -161,6 +161,17 @@ class Channel(Protocol):
         """
         return float(frequencies @ (self.matrix * distances).sum(axis=1))
 
+    def adversary_error(self, prior: FloatArray, distances: FloatArray) -> float:
+        """Return the mean distance between the true place and the best guess of it from a report.
+
+        The adversary knows the prior ``(k,)`` and the matrix, and guesses the place that is the nearest on average
+        given the report (Bayes). Privacy in the sense of Shokri et al. (as for `expected_distance`), who call it the
+        expected error. It never exceeds the `expected_distance` between the same places, as the report is a guess too.
+
+        distances: ``(k, k)``, of the true place from the guess.
+        """
+        return float(((prior[:, None] * self.matrix).T @ distances).min(axis=1).sum())
+
     def tally(self, reports: Reports) -> Tally:
         """Server: count the reports of each output."""
         return Tally(self.observe(reports), len(reports))
@@ -320,8 +331,9 @@ def ibu(
     tolerance: float = TOLERANCE,
     most_updates: int = MOST_UPDATES,
     closed: bool = True,
+    start: FloatArray | None = None,
 ) -> Update:
-    """Maximise the likelihood of the counts of outputs ``(outputs,)`` over the simplex, from equal frequencies.
+    """Maximise the likelihood of the counts of outputs ``(outputs,)`` over the simplex.
 
     Parameters and errors as for `simulator.methods.maximum_likelihood.maximum`.
     """
@@ -332,4 +344,5 @@ def ibu(
         tolerance=tolerance,
         most_updates=most_updates,
         closed=closed,
+        start=start,
     )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from itertools import combinations
 
 import numpy as np
 
 from simulator._types import FloatArray
 from simulator.channels.channel import Channel
-from simulator.places import Places
+from simulator.places import Places, checked_metric
 
 MOST_MEASURED = 1500  # cells up to which the leakage by distance takes seconds, not minutes
 
@@ -27,15 +28,20 @@ def epsilon_within(channel: Channel, places: Places, radius: float) -> float:
     return leak
 
 
-def epsilon_per_unit(channel: Channel, places: Places) -> float:
+def epsilon_per_unit(channel: Channel, places: Places | FloatArray) -> float:
     """Return the smallest e for which the channel is d-private: any log-ratio is at most e times the distance.
 
     Chatzikokolakis, Andrés, Bordenabe, Palamidessi, "Broadening the scope of differential privacy using metrics", PETS
     2013. Where the way between two cells leads straight over others, the ratio is the product of those of its parts, so
     only ways without cells between are evaluated; for the Manhattan distance these are single steps.
 
-    Raises ValueError if the channel is not for these places.
+    places: a grid, or the distances ``(k, k)`` of any metric.
+
+    Raises ValueError if the channel is not for these places, or the distances are not those of a metric.
     """
+    if not isinstance(places, Places):
+        distances = checked_metric(places, channel.k)
+        return max(channel.privacy_loss((x, y)) / distances[x, y] for x, y in combinations(range(channel.k), 2))
     logs = _logs(channel, places)
     leak = 0.0
     for down, across, distance in places.offsets():

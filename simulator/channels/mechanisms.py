@@ -91,6 +91,25 @@ PLANAR: dict[str, Callable[[Places, float], Channel]] = {
 }
 
 
+def cloaking(places: Places, side: int) -> Channel:
+    """Return cloaking: every cell reports the middle of its block of `side` x `side` cells, without any randomness.
+
+    No d-privacy, whatever the epsilon: two places of one block cannot be told apart, any others always. The competitor
+    of Andrés et al., CCS 2013, Section 6.
+
+    Raises ValueError if a block is not smaller than the grid.
+    """
+    if not 1 <= side < max(places.rows, places.columns):
+        raise ValueError(f"a block must be smaller than the grid, got {side} of {places.rows}x{places.columns}")
+    row, column = np.divmod(np.arange(places.k), places.columns)
+    row, column = (
+        (at // side * side + np.minimum(at // side * side + side, size) - 1) // 2
+        for at, size in ((row, places.rows), (column, places.columns))
+    )
+    matrix = np.eye(places.k)[row * places.columns + column]
+    return Channel("cloaking", f"cloaking by {side}x{side} cells", matrix, reference="Andrés et al., CCS 2013")
+
+
 def _product(rows: FloatArray, columns: FloatArray) -> FloatArray:
     """Return the channel of row and column perturbed independently."""
     return np.asarray(np.kron(rows, columns), dtype=np.float64)

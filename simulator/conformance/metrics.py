@@ -102,7 +102,7 @@ def _check_errors(
     for scale in (0.005, 0.02, 0.08):
         mean = float(np.mean(answer_of(who, error, truth + scale * noise, frozen)))
         require(
-            mean > previous,
+            mean > previous or (mean == perfect and scale < 0.08),  # a metric of ranks does not see little noise
             f"{who}: worse estimates must have larger errors, but noise of sd {scale:g} gives {mean:g} and less noise "
             f"{previous:g}",
         )

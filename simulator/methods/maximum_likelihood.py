@@ -19,6 +19,7 @@ TOLERANCE = 1e-4  # nats a report
 MOST_UPDATES = 300
 MEMORY = 10  # updates that an extrapolation looks back on
 RIDGE = 1e-10  # relative: keeps the small least-squares problem solvable when updates repeat themselves
+SUM_SLACK = 1e-6  # how far the sum of frequencies to start from may be from 1
 FARTHEST = 20.0  # largest change of a logarithm in one extrapolation
 REMEMBERED = 1024  # fits of a few thousand frequencies each
 LANES = 16  # fits that take their steps together: from there on a product with a matrix is hardly cheaper for each
@@ -94,7 +95,7 @@ def maxima(likelihood: Likelihood, observed: Counts) -> list[Update]:
             if lane not in running and waiting:
                 place, counts = waiting.pop()
                 shares[lane] = counts / int(counts.sum())
-                running[lane] = place, _fit(values, TOLERANCE, MOST_UPDATES)
+                running[lane] = place, _fit(np.full(values, 1 / values), TOLERANCE, MOST_UPDATES)
                 guesses[lane] = next(running[lane][1])
         evaluations = _evaluated(likelihood, shares, guesses)
         for lane, (place, fit) in list(running.items()):
@@ -114,8 +115,9 @@ def maximum(
     tolerance: float = TOLERANCE,
     most_updates: int = MOST_UPDATES,
     closed: bool = True,
+    start: FloatArray | None = None,
 ) -> Update:
-    """Maximise the likelihood of the outputs over the simplex, from equal frequencies.
+    """Maximise the likelihood of the outputs over the simplex.
 
     One update is ``f_x <- sum_y o_y f_x C_xy / sum_z f_z C_zy`` (Agrawal, Aggarwal, PODS 2001; ElSalamouny,
     Palamidessi, EuroS&P 2020). The factor of f_x in it is the slope of the log-likelihood, which is concave, so the
@@ -130,24 +132,30 @@ def maximum(
     accelerate: whether to extrapolate; the plain iteration needs about seven times the updates.
     tolerance: nats a report.
     most_updates: at least 1.
-    closed: whether randomised response is solved in closed form (Pinzón et al., AAAI 2026) instead of iterated.
+    closed: whether randomised response is solved in closed form (Pinzón et al., AAAI 2026) instead of iterated;
+        where a start is given, it never is.
+    start: frequencies ``(k,)`` to iterate from, None for equal ones. Where they are 0 they stay 0.
 
-    Raises ValueError if nothing was observed, or `most_updates` is below 1.
+    Raises ValueError if nothing was observed, `most_updates` is below 1, or what was observed is impossible at the
+    start.
     """
     n = int(observed.sum())
     if n < 1 or most_updates < 1:
         raise ValueError(f"ibu needs at least 1 report and 1 update, got {n} and {most_updates}")
     step = _Step(likelihood, observed)
-    flat = likelihood.flat if closed else None
+    first = np.full(likelihood.shape[0], 1 / likelihood.shape[0])
+    if start is not None:
+        if np.shape(start) != first.shape or not (start.min() >= 0 and abs(start.sum() - 1) < SUM_SLACK):
+            raise ValueError(f"start must hold {len(first)} frequencies of at least 0 that sum to 1")
+        first = start / start.sum()
+        if not (likelihood.forward(first)[observed > 0] > 0).all():
+            raise ValueError("under the start some of the reports are impossible")
+    flat = likelihood.flat if closed and start is None else None
     if flat is not None:
         frequencies = _solved(observed, n, *flat)
         _, reached, gap = step(frequencies)
         return Update(frequencies, reached, gap, 0, True)
-    return _iterated(step, likelihood.shape[0], accelerate, tolerance, most_updates)
-
-
-def _iterated(step: _Step, k: int, accelerate: bool, tolerance: float, most_updates: int) -> Update:
-    fit = _fit(k, tolerance, most_updates, accelerate=accelerate)
+    fit = _fit(first, tolerance, most_updates, accelerate=accelerate)
     guess = next(fit)
     while True:
         try:
@@ -180,9 +188,8 @@ def _evaluated(likelihood: Likelihood, shares: FloatArray, frequencies: FloatArr
     return list(zip(frequencies * factors, logs.tolist(), gaps.tolist(), strict=True))
 
 
-def _fit(k: int, tolerance: float, most_updates: int, *, accelerate: bool = True) -> Fit:
-    """Iterate from equal frequencies."""
-    current = np.full(k, 1 / k)
+def _fit(current: FloatArray, tolerance: float, most_updates: int, *, accelerate: bool = True) -> Fit:
+    """Iterate from frequencies."""
     following, reached, gap = yield current
     done = 0
     images: list[FloatArray] = []

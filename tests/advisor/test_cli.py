@@ -75,7 +75,7 @@ def test_metrics_of_numbers_have_tables_pages_pictures_and_threats(
 def test_all_metrics_of_an_unordered_domain_leave_out_the_ordered_ones_and_say_so(run: Run, states: str) -> None:
     few = ("-p", "grr", "--method", "norm_sub,none")
     data: Any = answer(run("-e", "2", "-m", "all", *few, "--format", "json", *QUICK, states)[1])
-    assert data["request"]["metrics"] == ["l1", "mse", "kl", "js", "topk", "set"]
+    assert data["request"]["metrics"] == ["l1", "mse", "kl", "js", "topk", "hotspots", "set"]
     assert any("metrics emd, range, mean, quantiles, ks are left out" in line for line in data["assumptions"])
 
 

@@ -301,7 +301,7 @@ def test_bad_requests_are_value_errors_of_one_line() -> None:
         ({"surrogate": "wavelet_eb", "ordered": False}, "wavelet_eb needs an ordered domain"),
         ({"metric": "emd", "ordered": False}, "metric emd needs an ordered domain"),
         ({"metric": "all"}, "advise answers for one metric at a time, got all"),
-        ({"metric": "topk:11"}, "topk must look at no more than k=10 values, got topk:11"),
+        ({"metric": "topk:11"}, "topk and hotspots must look at no more than k=10 values, got 11"),
         ({"method": "wavelet_eb", "ordered": False}, "method wavelet_eb needs an ordered domain"),
         ({"method": "eb_ns*3+norm_sub"}, "unknown method"),
         ({"method": ["eb_ns", "Posterior mean"]}, "posterior_mean is not compared by name.*leave --method out"),

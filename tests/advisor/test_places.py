@@ -13,7 +13,7 @@ from advisor.extensions.places.question import Ground, PlacesMenu, PlacesQuestio
 from advisor.extensions.places.reading import places_request
 from advisor.question.settings import Simulation, Terms
 from simulator import METRICS, POSTPROCESSORS
-from simulator.channels import krr, planar_geometric
+from simulator.channels import cloaking, krr, optimal, planar_geometric
 from simulator.methods import observe
 from simulator.places import Places
 from simulator.seeding import rng_for
@@ -197,3 +197,73 @@ def test_a_radius_within_one_cell_is_warned_of(run: Run, town: str) -> None:
     short = run(*PLAIN, "--privacy", "metric", "--radius", "0.5", *few)[2]
     assert "two people on the two sides of a border are told apart as at ε = 4" in short
     assert "border" not in run(*METRIC, *few)[2]
+
+
+@pytest.fixture(scope="module")
+def visits(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Visits around two places, in metres, without any grid."""
+    at = rng_for(0, "visits").normal([[300, 200]] * 700 + [[900, 700]] * 300, 90.0)
+    path = tmp_path_factory.mktemp("visits") / "visits.csv"
+    np.savetxt(path, at, fmt="%.2f", delimiter=",", header="x,y", comments="")
+    return str(path)
+
+
+CURVE = ["places", "--grid", "3x3", "--privacy", "metric", "--radius", "400", "--eps", "2", "--method", "ibu", *QUICK]
+
+
+def test_a_grid_is_cut_from_coordinates_and_metrics_of_maps_are_measured(run: Run, visits: str) -> None:
+    answer = answered(run, *CURVE, visits, "-p", "krr,planar-laplace", "-m", "tv,hotspots:2,rectangles")
+    assert (answer["places"]["rows"], answer["places"]["unit"], answer["request"]["n"]) == (3, "units", 1000)
+    assert answer["request"]["metrics"] == ["tv", "hotspots", "range"]
+    halves = answered(run, *CURVE, visits, "-p", "krr,planar-laplace", "-m", "l1")["recommendations"]
+    assert [row["error"] for row in answer["recommendations"]] == pytest.approx([row["error"] / 2 for row in halves])
+    said = " ".join(answer["assumptions"])
+    assert "read as coordinates x and y: not all are whole numbers inside the grid" in said
+    assert "hotspots looks at the 2 most frequent values" in said
+    assert "range is the mean over all axis-parallel rectangles" in said
+    assert "is for ordered categories" in run(*CURVE, visits, "-m", "quantiles")[2]
+
+
+def test_the_curve_is_that_of_the_channels_and_cloaking_keeps_nothing(run: Run, visits: str, tmp_path: Path) -> None:
+    names = ["krr", "planar-geometric", "optimal", "optimal-uniform"]
+    np.save(tmp_path / "own.npy", krr(9, 1.0).matrix)
+    own = ("--channel", tmp_path / "own.npy")
+    answer = answered(run, *CURVE, visits, *own, "-p", ",".join(names), "--curve", "1,3")
+    curve = {(row["mechanism"], row["epsilon"]): row for row in answer["curve"]}
+    assert len(curve) == len(answer["curve"]) == 4 * 2 + 2  # and the own one, and blocks of 2 x 2
+    read = places_request(
+        PlacesQuestion(
+            sample=visits,
+            terms=Terms(epsilon=2.0),
+            ground=Ground(grid="3x3"),
+            privacy=Promise(privacy="metric", radius=400.0),
+        )
+    )
+    truth, distances = read.truth, read.places.distances()
+    for key, channel in (
+        (("krr", 3), krr(9, 3.0)),
+        (("channel", None), krr(9, 1.0)),
+        (("planar_geometric", 1), planar_geometric(read.places, 1 / 400)),
+        (("cloaking 2x2", None), cloaking(read.places, 2)),
+        (("optimal_uniform", 3), optimal(distances, 3 / 400, np.full(9, 1 / 9))),
+    ):
+        assert curve[key]["expected_distance"] == pytest.approx(channel.expected_distance(truth, distances))
+        assert curve[key]["adversary_error"] == pytest.approx(channel.adversary_error(truth, distances))
+    assert curve["cloaking 2x2", None]["epsilon_any_two"] is None
+    for (name, epsilon), row in curve.items():
+        assert row["adversary_error"] <= row["expected_distance"] * (1 + 1e-12)
+        if name == "optimal":
+            assert row["expected_distance"] <= curve["planar_geometric", epsilon]["expected_distance"]
+            assert row["adversary_error"] == pytest.approx(row["expected_distance"], rel=1e-3)
+    row = next(row for row in answer["recommendations"] if row["protocol"] == "optimal")
+    assert row["epsilon_within_radius"] <= 2 * (1 + 1e-9)
+    assert any("they must be public" in warning for warning in answer["warnings"])
+    _, out, _ = run(*CURVE[:-1], visits, "-p", "krr", "--curve", "1", "--plot", tmp_path / "curve.svg")
+    assert "cloaking (a cell reports the middle of its block) keeps no ε" in out
+    assert "ibu has one answer only for krr" in out
+    assert "m·ε (10 reports: ε = 20)" in out
+    assert "loss of quality" in (tmp_path / "curve.svg").read_text()
+    assert "--curve goes with --privacy metric" in run(*PLAIN, visits, "--curve", "1")[2]
+    large = [[word.replace("3x3", size) for word in CURVE] for size in ("40x40", "11x11")]
+    assert "--curve takes at most 1,500 cells" in run(*large[0], visits, "--curve", "1")[2]
+    assert "optimal takes at most 100 places" in run(*large[1], visits, "-p", "optimal")[2]

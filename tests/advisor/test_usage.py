@@ -61,9 +61,9 @@ def test_metric_scripts_run(key) -> None:
     names = executed(usage("metric", key))
     for result in ("error", "other", "clipped"):
         assert np.isfinite(names.get(result, 0.0))
-    assert (names["error"] > 0) == (key != "quantiles")  # its deciles are right to the category
+    assert (names["error"] > 0) == (key not in {"quantiles", "hotspots"})  # right to the category
     assert ("clipped" in names) == (METRICS[key].clipped is not None)
-    assert ("other" in names) == (key in ("kl", "js", "topk", "set"))
+    assert ("other" in names) == (key in ("kl", "js", "topk", "hotspots", "set"))
 
 
 def test_scripts_for_ordered_domains_have_a_protocol_and_a_method_for_them() -> None:

@@ -43,6 +43,7 @@ TEXTS = {
     "ordered_estimate.csv": "age,estimate\n0-17,0.2\n18-29,0.21\n30-44,0.23\n45-64,0.27\n65 and over,0.1\n",
     "grid.csv": "row,col,count\n" + "".join(f"{i},{j},{(i + 1) * (j + 2)}\n" for i in range(4) for j in range(5)),
     "outside_grid.csv": "row,col,count\n0,0,5\n9,9,5\n",
+    "visits.csv": "lon,lat\n" + "".join(f"{13 + i % 7 / 100},{52 + i % 5 / 200}\n" for i in range(900)),
     "method.py": "import numpy\n\n\ndef half(estimate, noise):\n    return numpy.maximum(estimate - noise.sd / 2, 0)\n"
     "\n\ndef broken(estimate, noise):\n    raise RuntimeError('out of order')\n",
     "client.py": "import math\nimport random\n\n\ndef answer(value, k, epsilon):\n"

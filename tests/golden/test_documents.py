@@ -38,7 +38,7 @@ COMMANDS = {
     "places": "ldp-advise places grid.csv --grid 4x5 --columns row,col --eps 1 --n 20k --reps 4 --max-reps 4 "
     f"-p oue {PAGE}",
     "places_metric": "ldp-advise places grid.csv --grid 4x5 --columns row,col --eps 1 --n 20k --reps 4 --max-reps 4 "
-    "--privacy metric --radius 2 --method norm_sub,none",
+    "--privacy metric --radius 2 --method norm_sub,none --curve 1,2",
     "plan": f"ldp-advise plan --target 0.1 --eps 1 --k 300 --instant --top 3 {PAGE}",
     "plan_budget": "ldp-advise plan --target 0.05 --n 2M --k 64 -m emd --ordered --instant --top 3",
     "plan_detect": "ldp-advise plan --detect 0.02 --eps 2 --k 8 -p grr",

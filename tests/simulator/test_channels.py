@@ -13,16 +13,19 @@ from scipy import integrate, optimize, stats
 from simulator.channels import (
     Channel,
     SingularChannelError,
+    cloaking,
     epsilon_per_unit,
     epsilon_within,
     ibu,
     invert,
     krr,
+    optimal,
     planar_geometric,
     planar_laplace,
     truncated_geometric,
 )
 from simulator.channels.channel import InversionCovariance
+from simulator.channels.optimal import GAP, MOST_LOG_RATIO
 from simulator.methods.maximum_likelihood import LANES, OFTEN, TOLERANCE, maxima
 from simulator.places import Places
 from simulator.populations import apportion, frequencies
@@ -147,6 +150,7 @@ def test_leakage_is_that_of_the_double_loop_and_built_in_noise_keeps_its_promise
         assert epsilon_within(channel, places, 99) == pytest.approx(channel.epsilon, rel=1e-9)
         per_unit = (gaps[apart] / distances[apart]).max()
         assert epsilon_per_unit(channel, places) == pytest.approx(per_unit, rel=1e-9)
+        assert epsilon_per_unit(channel, distances) == pytest.approx(per_unit, rel=1e-9)
         if build in (planar_geometric, planar_laplace):
             wide = Places(9, 6, ground)
             leak = epsilon_per_unit(build(wide, LN2), wide)
@@ -166,6 +170,33 @@ def test_impossible_outputs_leak_everything_and_common_ones_nothing() -> None:
     assert epsilon_within(two, Places(1, 2), 1) == 0
 
 
+@over(
+    [
+        ([[0, 1], [1, 0], [1, 1]], "must be a 2x2 matrix"),
+        ([[0, np.nan], [1, 0]], "numbers above 0"),
+        ([[0, 0], [0, 0]], "numbers above 0"),
+        ([[0, 1, 1], [1, 0, 2], [1, 3, 0]], "symmetric"),
+        ([[0, 1, 3], [1, 0, 1], [3, 1, 0]], "triangle inequality: 0 to 2 is shorter over others"),
+    ]
+)
+def test_distances_of_no_metric_are_refused(distances, words) -> None:
+    k = len(distances[0])
+    for ask in (lambda at: epsilon_per_unit(krr(k, 1.0), at), lambda at: optimal(at, 1.0, np.full(k, 1 / k))):
+        with pytest.raises(ValueError, match=words):
+            ask(np.array(distances, dtype=float))
+
+
+def test_a_metric_that_is_no_grid_has_an_optimum_too() -> None:
+    """A tree: three leaves around a place, by roads of 1, 2 and 3."""
+    distances = np.array([[0, 1, 2, 3], [1, 0, 3, 4], [2, 3, 0, 5], [3, 4, 5, 0]], dtype=float)
+    prior = np.array([0.1, 0.2, 0.3, 0.4])
+    channel = optimal(distances, 0.6, prior)
+    assert epsilon_per_unit(channel, distances) <= 0.6 * (1 + 1e-12)
+    moved = channel.expected_distance(prior, distances)
+    assert moved == pytest.approx(dual_of_optimal(distances, 0.6, prior), abs=5e-6)
+    assert moved < krr(4, 0.6).expected_distance(prior, distances)
+
+
 def test_expected_distance_is_that_of_the_reports() -> None:
     channel, counts = planar_geometric(GRID, 0.8), np.arange(12) * 5000
     distances = GRID.distances()
@@ -173,6 +204,81 @@ def test_expected_distance_is_that_of_the_reports() -> None:
     values = np.repeat(np.arange(12), counts)
     moved = distances[values, channel.perturb(values, rng_for(3, "quality"))]
     assert abs(moved.mean() - expected) <= stats.norm.isf(FALSE_ALARM / 2) * moved.std() / math.sqrt(len(moved))
+
+
+def test_the_adversary_guesses_what_is_nearest_on_average_and_never_worse_than_the_report() -> None:
+    channel, prior, distances = planar_geometric(GRID, 0.8), frequencies("zipf", 12), GRID.distances()
+    by_hand = 0.0
+    for y in range(12):
+        guesses = [sum(prior[x] * channel.matrix[x, y] * distances[x, guess] for x in range(12)) for guess in range(12)]
+        by_hand += min(guesses)
+    error = channel.adversary_error(prior, distances)
+    assert error == pytest.approx(by_hand, rel=1e-12)
+    assert error < channel.expected_distance(prior, distances)
+    nothing = Channel("none", "nothing", np.full((12, 3), 1 / 3))
+    assert nothing.adversary_error(prior, distances) == pytest.approx((prior @ distances).min(), rel=1e-12)
+
+
+def test_cloaking_reports_the_middle_of_blocks_and_hides_nothing_else() -> None:
+    places = Places(4, 5)
+    channel = cloaking(places, 3)
+    assert channel.matrix.argmax(axis=1).reshape(4, 5).tolist() == [[6, 6, 6, 8, 8]] * 3 + [[16, 16, 16, 18, 18]]
+    assert channel.epsilon == epsilon_per_unit(channel, places) == math.inf
+    assert (cloaking(places, 1).matrix == np.eye(20)).all()
+    with pytest.raises(ValueError, match="smaller than the grid"):
+        cloaking(places, 5)
+
+
+def dual_of_optimal(distances: np.ndarray, epsilon: float, prior: np.ndarray) -> float:
+    """The best proof that no d-private mechanism has a lower expected distance: weights of sums and constraints."""
+    k = len(prior)
+    pairs = [(x, y) for x, y in product(range(k), repeat=2) if x != y]
+    rows, costs = [], []
+    for x, z in product(range(k), repeat=2):
+        weights = np.zeros((len(pairs), k))
+        for at, (one, other) in enumerate(pairs):
+            weights[at, z] = -1.0 if one == x else math.exp(epsilon * distances[one, x]) if other == x else 0.0
+        rows.append(np.concatenate([np.eye(k)[x], weights.ravel()]))
+        costs.append(prior[x] * distances[x, z])
+    limits = [(None, None)] * k + [(0, None)] * (len(pairs) * k)
+    goal = np.concatenate([-np.ones(k), np.zeros(len(pairs) * k)])
+    return -float(optimize.linprog(goal, A_ub=np.array(rows), b_ub=costs, bounds=limits, method="highs-ds").fun)
+
+
+@over(
+    [
+        (Places(2, 3), 0.7, "zipf"),
+        (Places(2, 3, "manhattan", 1.0, 2.0), 1.5, "uniform"),
+        (Places(1, 5), 0.1, "zipf_shuffled"),
+        (Places(3, 2), 9.0, "uniform"),
+    ]
+)
+def test_the_optimal_mechanism_is_d_private_and_no_other_is_nearer(places, epsilon, shape) -> None:
+    prior, distances = frequencies(shape, places.k), places.distances()
+    channel = optimal(distances, epsilon, prior)
+    moved = channel.expected_distance(prior, distances)
+    slack = (places.k * math.exp(-MOST_LOG_RATIO) + GAP) * distances.max()  # as documented
+    assert abs(moved - dual_of_optimal(distances, epsilon, prior)) <= slack
+    assert epsilon_per_unit(channel, places) <= epsilon * (1 + 1e-12)
+    # Whatever an adversary makes of a report is d-private too, and therefore not nearer.
+    assert moved - slack <= channel.adversary_error(prior, distances) <= moved * (1 + 1e-12)
+    assert moved <= planar_geometric(places, epsilon).adversary_error(prior, distances) + slack
+
+
+@over([(4, 0.5), (6, 1.2), (6, 0.05)])
+def test_on_a_line_the_optimum_is_the_geometric_mechanism_remapped(k, epsilon) -> None:
+    """For every prior: Ghosh, Roughgarden, Sundararajan, STOC 2009. Of two places it is randomised response."""
+    prior, distances = frequencies("zipf_shuffled", k), Places(1, k).distances()
+    remapped = truncated_geometric(k, epsilon).adversary_error(prior, distances)
+    assert optimal(distances, epsilon, prior).expected_distance(prior, distances) == pytest.approx(
+        remapped, abs=GAP * k
+    )
+    two = optimal(3 * distances[:2, :2], epsilon, np.array([0.5, 0.5]))
+    assert np.allclose(two.matrix, krr(2, 3 * epsilon).matrix, rtol=1e-6)
+    with pytest.raises(ValueError, match="at most 100 places"):
+        optimal(np.zeros((101, 101)), 1.0, np.ones(101))
+    with pytest.raises(ValueError, match="an epsilon above 0"):
+        optimal(distances, 0.0, prior)
 
 
 def test_what_is_no_channel_or_cannot_be_inverted_is_refused() -> None:
@@ -227,6 +333,27 @@ def test_plain_updates_are_the_textbook_loop() -> None:
     assert done.log_likelihood == pytest.approx(direct_likelihood(channel, observed, shares), rel=1e-12)
     assert done.updates == 5
     assert not done.converged
+
+
+def test_updates_start_where_they_are_told_to() -> None:
+    channel = planar_geometric(Places(2, 3), 0.7)
+    observed, start = observed_by(channel, 500), np.array([0.0, 0.1, 0.2, 0.3, 0.2, 0.2])
+    shares = start
+    for _ in range(4):
+        shares = shares * (channel.matrix @ (observed / 500 / (shares @ channel.matrix)))
+    done = ibu(channel, observed, accelerate=False, tolerance=0, most_updates=4, start=start)
+    assert np.allclose(done.frequencies, shares, rtol=1e-12)
+    assert done.frequencies[0] == 0
+    ends = [
+        ibu(channel, observed, tolerance=1e-12, most_updates=5000, start=at) for at in (None, np.r_[0.5, [0.1] * 5])
+    ]
+    assert np.allclose(ends[0].frequencies, ends[1].frequencies, atol=1e-5)  # the matrix can be inverted: one maximum
+    assert ibu(krr(6, 1.0), observed, start=np.full(6, 1 / 6)).updates > 0  # iterated, and not in closed form
+    for wrong in (np.ones(6), np.full(5, 0.2), np.array([1.5, -0.5, 0, 0, 0, 0])):
+        with pytest.raises(ValueError, match="start must hold 6 frequencies"):
+            ibu(channel, observed, start=wrong)
+    with pytest.raises(ValueError, match="impossible"):
+        ibu(Channel("sure", "sure", np.eye(6)), observed, start=start)
 
 
 def test_ibu_ends_at_the_maximum_another_solver_finds_and_the_gap_bounds_what_is_missing() -> None:

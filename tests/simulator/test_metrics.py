@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from simulator.metrics import CLIPPED_RANGES, CLIPPED_SETS, KL_MIX, METRICS
+from simulator.places import Places
 from tests.cells import over
 
 from .law import stream
@@ -43,6 +44,12 @@ def naive_emd(e, f):
 def naive_topk(e, f):
     order = sorted(range(len(f)), key=lambda v: (-f[v], v))[: max(1, round(0.05 * len(f)))]
     return sum((e[v] - f[v]) ** 2 for v in order) / len(order)
+
+
+def naive_hotspots(e, f):
+    size = max(1, round(0.05 * len(f)))
+    largest = sorted(range(len(f)), key=lambda v: (-e[v], v))[:size]
+    return sum(f[v] < sorted(f)[-size] for v in largest) / size
 
 
 def naive_set(e, f, size=1, clip=False):
@@ -83,12 +90,14 @@ def naive_js(e, f):
 NAIVE = {
     "l1": lambda e, f: sum(abs(x - y) for x, y in zip(e, f, strict=True)),
     "mae": lambda e, f: sum(abs(x - y) for x, y in zip(e, f, strict=True)) / len(f),
+    "tv": lambda e, f: sum(abs(x - y) for x, y in zip(e, f, strict=True)) / 2,
     "mse": lambda e, f: sum((x - y) ** 2 for x, y in zip(e, f, strict=True)) / len(f),
     "l2": lambda e, f: math.sqrt(sum((x - y) ** 2 for x, y in zip(e, f, strict=True))),
     "kl": lambda e, f: divergence(f, repaired(e)),
     "js": naive_js,
     "emd": naive_emd,
     "topk": naive_topk,
+    "hotspots": naive_hotspots,
     "set": lambda e, f: naive_set(e, f, max(1, round(0.1 * len(f)))),
     "sets": lambda e, f: sum((x - y) ** 2 for x, y in zip(e, f, strict=True)) / len(f),  # each category alone
     "range": naive_range,
@@ -137,6 +146,23 @@ def test_a_perfect_estimate_has_no_error():
     for name in METRICS:
         assert 0 <= METRICS[name](TRUTH, TRUTH) <= allowed.get(name, 0.0), name
         assert METRICS[name].with_options(mix=0.0)(TRUTH, TRUTH) < 1e-15, name
+
+
+@over([(1, 6), (2, 2), (3, 4), (4, 3), (6, 1)])
+def test_ranges_of_places_are_all_rectangles_of_their_grid(rows, columns):
+    ground, rng = Places(rows, columns), stream("rectangles", rows, columns)
+    truth, estimates = rng.dirichlet(np.ones(rows * columns)), rng.normal(0.1, 0.1, size=(2, 3, rows * columns))
+    metric = METRICS["range"].with_options(ground=ground)
+    bounds = [itertools.combinations(range(size + 1), 2) for size in (rows, columns)]
+    boxes = [np.s_[a:b, c:d] for (a, b), (c, d) in itertools.product(*bounds)]
+    for place in np.ndindex(2, 3):
+        error = (estimates[place] - truth).reshape(rows, columns)
+        expected = np.mean([abs(error[box].sum()) for box in boxes])
+        assert metric(estimates, truth)[place] == pytest.approx(expected, **ROUNDING)
+        assert metric(estimates[place], truth) == metric(estimates, truth)[place]
+    if min(rows, columns) > 1:
+        with pytest.raises(ValueError, match="not clipped"):
+            metric.clipped_error(estimates, truth)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 8])
@@ -207,6 +233,8 @@ BY_HAND = [
     # Never reached: the last category. The first decile of the truth is one of 1 and 2, the others are 3.
     ("quantiles", (-0.05, -0.05, -0.05, -0.85), (0.05, 0.05, 0.05, 0.85), 1 / 9),
     ("topk", (0.35, 0.0, 0.0, 0.0), EVEN, 0.01),  # ties go to the earlier category
+    ("hotspots", (0.0, 0.0, 0.0, 0.35), EVEN, 0),  # of true ties any counts
+    ("hotspots", (0.5, 0.5), (0.4, 0.6), 1),  # equal estimates find the earlier one
     # Without a mixture of the uniform distribution:
     ("js", (1.0, 0.0), (0.0, 1.0), math.log(2)),
     ("kl", (0.7, 0.3), (0.6, 0.4), 0.6 * math.log(6 / 7) + 0.4 * math.log(4 / 3)),
@@ -250,6 +278,7 @@ def test_options_reach_the_metrics_that_know_them_and_no_others():
     known = {name: set(metric.with_options(**options).options) for name, metric in METRICS.items()}
     expected = {key: set() for key in METRICS}
     expected |= {"kl": {"mix"}, "js": {"mix"}, "topk": {"top_values"}, "set": {"set_share", "seed"}, "range": {"seed"}}
+    expected |= {"hotspots": {"top_values"}}
     assert known == expected
     e = RNG_ESTIMATES[0, 0]
     assert METRICS["kl"].with_options(mix=0.01)(e, TRUTH) == pytest.approx(
@@ -263,13 +292,14 @@ def test_options_reach_the_metrics_that_know_them_and_no_others():
 
 
 @pytest.mark.parametrize("size", [0, -1, 4])
-def test_topk_refuses_sizes_outside_the_domain(size: int) -> None:
+def test_metrics_of_the_top_refuse_sizes_outside_the_domain(size: int) -> None:
     truth = np.array([0.5, 0.3, 0.2])
-    with pytest.raises(ValueError, match="top_values must be between 1 and k=3"):
-        METRICS["topk"].with_options(top_values=size)(truth, truth)
+    for name in ("topk", "hotspots"):
+        with pytest.raises(ValueError, match="top_values must be between 1 and k=3"):
+            METRICS[name].with_options(top_values=size)(truth, truth)
 
 
-@over(itertools.product([name for name in METRICS if name != "quantiles"], range(3)))
+@over(itertools.product([name for name in METRICS if name not in {"quantiles", "hotspots"}], range(3)))
 def test_degree_says_how_the_error_grows_with_the_distance(name, seed):
     """Twice the distance is 2 ** degree times the error: exactly, and for the divergences near 0."""
     rng = stream("degree", name, seed)
@@ -292,6 +322,6 @@ def test_a_truth_for_each_row_changes_no_digit_where_a_metric_takes_rows(name):
     truths = rng.dirichlet(np.full(300, 0.3), size=7)
     estimates = truths + rng.normal(0, 0.01, size=truths.shape)
     one_by_one = [float(metric(row[None, :], truth)[0]) for row, truth in zip(estimates, truths, strict=True)]
-    assert metric.by_rows == (name not in {"topk", "quantiles"})
+    assert metric.by_rows == (name not in {"topk", "quantiles", "hotspots"})
     if metric.by_rows:
         assert metric(estimates, truths).tolist() == one_by_one

@@ -26,7 +26,7 @@ FLAGS = {
     "repetitions": "--reps",
     "seed": "--seed",
     "ordered": "--ordered",
-    "top_values": "--metric topk:N",
+    "top_values": "--metric topk:N or hotspots:N",
     "set_share": "--metric set:X",
     "mix": "--metric kl:X",
     "version": "the version of ldp-advise",

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from advisor.extensions.places.mechanisms import Mechanism, places_menu
+from advisor.extensions.places.mechanisms import Mechanism, TradeOff, places_menu, trade_offs
 from advisor.extensions.places.reading import PlacesRequest
 from advisor.question.request import Removal
 from simulator import METRICS, POSTPROCESSORS
 from simulator.benchmark import Experiment
-from simulator.channels import Channel, Update
+from simulator.channels import MOST_MEASURED, Channel, Update
 from simulator.methods import observe
 from simulator.methods.maximum_likelihood import remembered_maxima
 from simulator.metrics import EMD_SLACK
@@ -34,6 +34,7 @@ class PlacesAdvice:
     uniform_errors: Mapping[str, float]  # for each metric the error of equal frequencies, which need no data
     emd_error: float | None  # largest proven relative error of the earth mover's distances, None without that metric
     repetitions: int  # most repetitions behind any row of the rankings
+    trade_offs: tuple[TradeOff, ...]  # privacy against quality of service, if a curve was asked for
 
     @property
     def metric(self) -> str:
@@ -62,6 +63,7 @@ def answer_places(
     """
     question, names = request.question, request.question.metrics
     options = question.terms.metric_settings.resolved(request.places.k).options(question.simulation.seed)
+    curve = trade_offs(request)  # refuses too many cells before anything takes long
     menu, removals, warnings = places_menu(request)
     metrics = {name: METRICS[name] for name in names} | ({EMD_SLACK.name: EMD_SLACK} if "emd" in names else {})
     experiment = Experiment(
@@ -93,6 +95,7 @@ def answer_places(
         uniform_errors={metric: float(experiment.metrics[metric](uniform, request.truth)) for metric in names},
         emd_error=max((float(block.max()) for block in slack), default=None),
         repetitions=runs.repetitions,
+        trade_offs=curve,
     )
 
 
@@ -106,9 +109,12 @@ def _with_collections(key: str, mechanism: Mechanism, request: PlacesRequest) ->
     first, methods = collection(0), {name: POSTPROCESSORS[name] for name in mechanism.methods}
     needs = frozenset[str]().union(*(method.needs for method in methods.values()))
     observed = observe(mechanism.protocol, first, request.domain, needs=needs)
-    moved, reported = None, None
+    moved, guessed, reported = None, None, None
     if mechanism.channel is not None:
-        moved = mechanism.channel.expected_distance(request.truth, request.places.distances())
+        distances = request.places.distances()
+        moved = mechanism.channel.expected_distance(request.truth, distances)
+        if request.places.k <= MOST_MEASURED:
+            guessed = mechanism.channel.adversary_error(request.truth, distances)
         reported = first.counts / request.n
     fits: tuple[Update, ...] = ()
     if isinstance(mechanism.protocol, Channel) and "ibu" in methods:
@@ -117,6 +123,7 @@ def _with_collections(key: str, mechanism: Mechanism, request: PlacesRequest) ->
     return replace(
         mechanism,
         expected_distance=moved,
+        adversary_error=guessed,
         ibu_fits=fits,
         reported=reported,
         estimates={name: method.apply(observed) for name, method in methods.items()},

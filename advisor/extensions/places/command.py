@@ -12,7 +12,7 @@ from advisor.cli.progress import DelayedProgress
 from advisor.cli.run import Job, Output, SideFile, run
 from advisor.extensions.places.answer import PlacesAdvice, answer_places
 from advisor.extensions.places.document import places_document
-from advisor.extensions.places.picture import places_figure
+from advisor.extensions.places.picture import curve_figure, places_figure
 from advisor.extensions.places.question import PlacesQuestion
 from advisor.extensions.places.reading import places_request
 from advisor.question.settings import Picture
@@ -60,4 +60,4 @@ def places_command(
 
 
 def _draw(advice: PlacesAdvice, target: Path) -> None:
-    save(places_figure(advice), target)
+    save(curve_figure(advice) if advice.trade_offs else places_figure(advice), target)

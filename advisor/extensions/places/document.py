@@ -7,9 +7,11 @@ from functools import partial
 
 from advisor.extensions.places import words
 from advisor.extensions.places.answer import PlacesAdvice
-from advisor.extensions.places.picture import places_figure
+from advisor.extensions.places.mechanisms import TradeOff
+from advisor.extensions.places.picture import curve_figure, places_figure
 from advisor.figures import change, error_text, number, percent, times
 from advisor.show.model import (
+    Cell,
     Column,
     Document,
     Figure,
@@ -23,9 +25,13 @@ from advisor.show.model import (
     Sentence,
     Table,
     Tone,
+    figure_cell,
 )
 from advisor.show.pictures import to_svg
 from simulator.ranking import Standing
+
+MOVED = "mean distance between the true and the reported place"
+GUESSED = "mean distance between the true place and the best guess of somebody who knows the true frequencies"
 
 
 def places_document(advice: PlacesAdvice) -> Document:
@@ -43,6 +49,8 @@ def places_document(advice: PlacesAdvice) -> Document:
                 f"Without any data (every place equally frequent): {metric} error {error} {advice.unit_of(metric)}."
             ),
         ]
+    if advice.trade_offs:
+        parts += [_curve(advice), *(Sentence(text) for text in words.curve_sentences(advice))]
     parts += [Sentence(text) for text in words.promise_sentences(advice)]
     parts += [Sentence(text, Role.NOTE) for text in words.footer_sentences(advice)]
     parts.append(Sentence(words.METHODS_LEGEND, Role.LEGEND))
@@ -63,6 +71,7 @@ def _table(advice: PlacesAdvice, metric: str) -> Table:
     near = (
         Column("ε near", "largest log-ratio for places within the radius", drop=2),
         Column("per unit", "largest log-ratio per unit of distance", drop=7),
+        Column("adversary", GUESSED, drop=5),
     )
     columns = (
         Column("rank"),
@@ -71,7 +80,7 @@ def _table(advice: PlacesAdvice, metric: str) -> Table:
         Column(f"{metric} error"),
         Column("to best", "error over the lowest one", drop=1),
         Column("vs raw", "change against the raw estimate of the same protocol", drop=4),
-        Column("moved", "mean distance between the true and the reported place", drop=1),
+        Column("moved", MOVED, drop=1),
         *(() if advice.request.radius is None else near),
         Column("any two", "largest log-ratio for any two places", drop=3),
         Column("bits", "size of one report", drop=8),
@@ -88,22 +97,57 @@ def _row(advice: PlacesAdvice, metric: str, row: Standing) -> Row:
         _finite(row.ratio.value),
         mechanism.leakage,
     )
-    near = [(words.leak(within), within), (words.leak(per_unit), per_unit)]
-    cells: list[tuple[str, float | None]] = [
+    guessed = _distance(mechanism.adversary_error, advice)
+    near: list[Cell] = [(words.leak(within), within), (words.leak(per_unit), per_unit), guessed]
+    cells: list[Cell] = [
         (f"{row.rank}=" if row.tied else str(row.rank), row.rank),
         (protocol, None),
         (method, None),
         (error_text(row.error, row.low, row.high), row.error),
         (times(ratio), ratio),
         ("–" if raw is None else change(row.error, raw), row.error / raw if raw else None),
-        ("–" if moved is None else f"{number(moved, 3)} {advice.request.unit}", moved),
+        _distance(moved, advice),
         *([] if advice.request.radius is None else near),
         (words.leak(anywhere), _finite(anywhere)),
         (f"{mechanism.protocol.report_bits:,}", mechanism.protocol.report_bits),
         (percent(mechanism.attack_success), mechanism.attack_success),
     ]
-    texts, values = zip(*cells, strict=True)
-    return Row(texts, values, Tone.GOOD if row.rank == 1 else Tone.PLAIN)
+    return Row.of(cells, Tone.GOOD if row.rank == 1 else Tone.PLAIN)
+
+
+def _distance(value: float | None, advice: PlacesAdvice) -> Cell:
+    return figure_cell(value, lambda length: f"{number(length, 3)} {advice.request.unit}")
+
+
+def _curve(advice: PlacesAdvice) -> Table:
+    """Return the table of privacy against quality of service."""
+    columns = (
+        Column("mechanism", text=True),
+        Column("ε near", "budget within the radius"),
+        Column("moved", MOVED),
+        Column("adversary", GUESSED),
+        Column("kept", "adversary over moved: how much of the lost quality is privacy", drop=1),
+        Column("any two", "largest log-ratio for any two places", drop=2),
+    )
+    rows = [
+        Row.of(
+            [
+                point.mechanism,
+                figure_cell(point.epsilon, words.leak),
+                _distance(point.expected_distance, advice),
+                _distance(point.adversary_error, advice),
+                figure_cell(_share(point), lambda share: f"{100 * share:.0f} %"),
+                (words.leak(point.epsilon_any_two), _finite(point.epsilon_any_two)),
+            ]
+        )
+        for point in advice.trade_offs
+    ]
+    title = "Privacy (error of an adversary) against quality of service (distance moved)"
+    return Table(columns, tuple(rows), title=title, noun="mechanisms", cut=False)
+
+
+def _share(point: TradeOff) -> float | None:
+    return point.adversary_error / point.expected_distance if point.expected_distance > 0 else None
 
 
 def _finite(value: float | None) -> float | None:
@@ -131,6 +175,7 @@ def _figures(advice: PlacesAdvice, metric: str, row: Standing) -> dict[str, Scal
         "repetitions": row.repetitions,
         "error_without_postprocessing": _finite(advice.error_of(metric, protocol, "none")),
         "expected_distance": _finite(member.expected_distance),
+        "adversary_error": _finite(member.adversary_error),
         "epsilon_within_radius": _finite(member.leakage.within),
         "epsilon_per_unit": _finite(member.leakage.per_unit),
         "epsilon_any_two": _finite(member.leakage.anywhere),
@@ -177,6 +222,7 @@ def _data(advice: PlacesAdvice) -> dict[str, Json]:
         "source": "simulation",
         "repetitions": advice.repetitions,
         "seed": question.simulation.seed,
+        "curve": [point._asdict() | {"epsilon_any_two": _finite(point.epsilon_any_two)} for point in advice.trade_offs],
         "emd_relative_error": advice.emd_error,
         "ibu": {
             key: {
@@ -211,7 +257,9 @@ def _records(advice: PlacesAdvice) -> Records:
 
 
 def _sections(advice: PlacesAdvice) -> tuple[Section, ...]:
-    """Return the maps for a page."""
-    return (
-        Section("Maps", (Figure("Maps", "maps of one collection", lambda: to_svg(places_figure(advice), "maps")),)),
-    )
+    """Return the maps for a page, and the curve."""
+    figures = [Figure("Maps", "maps of one collection", lambda: to_svg(places_figure(advice), "maps"))]
+    if advice.trade_offs:
+        title = "Privacy against quality of service"
+        figures.append(Figure(title, "a curve", lambda: to_svg(curve_figure(advice), "curve")))
+    return tuple(Section(figure.title, (figure,)) for figure in figures)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,8 @@ from simulator.methods import possible
 from simulator.protocols.protocol import Protocol
 
 LEAK_SLACK = 1e-9  # relative: rounding of logarithms
+OPTIMAL = ("optimal", "optimal_uniform")  # for the frequencies of the sample, and for equal ones
+BLOCKS = (2, 3, 4, 5)  # sides of the blocks of cloaking
 
 
 class Leakage(NamedTuple):
@@ -41,7 +44,10 @@ class Mechanism:
     leakage: Leakage
     channel: Channel | None  # its matrix, if a report is a place
     methods: tuple[str, ...] = ()  # those that go with it
-    expected_distance: float | None = None  # mean distance between the true and the reported place; None without
+    # expected_distance, adversary_error: mean distance of the true place from the reported one, and from the best guess
+    # of an adversary who knows the true frequencies; None without, or for many cells
+    expected_distance: float | None = None
+    adversary_error: float | None = None
     ibu_fits: tuple[Update, ...] = ()  # how the iterative Bayesian update of each collection with a channel ended
     # reported, estimates: of one collection the shares of the reported places, if a report is one, and the estimates by
     # method, ``(k,)`` each
@@ -74,6 +80,11 @@ def places_menu(request: PlacesRequest) -> tuple[dict[str, Mechanism], tuple[Rem
     if not any(mechanism.methods for mechanism in mechanisms.values()):
         why = " ".join(removal_sentences(removals)) or "no method here goes with these protocols."
         raise InputError(f"nothing is left to rank: {why}")
+    if "optimal" in mechanisms:
+        warnings.append(
+            "optimal is made for the frequencies of the sample, which every device gets with the mechanism: they must "
+            "be public (optimal_uniform is made for equal ones)"
+        )
     if {"none", "norm_mul", "norm_sub"} & {*methods_asked}:
         warnings += [
             text for key, mechanism in mechanisms.items() for text in _without_inversion(key, mechanism.protocol)
@@ -83,7 +94,7 @@ def places_menu(request: PlacesRequest) -> tuple[dict[str, Mechanism], tuple[Rem
 
 def _competitors(request: PlacesRequest) -> tuple[dict[str, Mechanism], list[str]]:
     """Return what may compete by key, and why others cannot."""
-    question, places, k, warnings = request.question, request.places, request.places.k, list[str]()
+    question, k, warnings = request.question, request.places.k, list[str]()
     mechanisms: dict[str, Mechanism] = {}
     if request.radius is None:
         for name in question.protocols:
@@ -92,9 +103,9 @@ def _competitors(request: PlacesRequest) -> tuple[dict[str, Mechanism], list[str
             mechanisms[name] = Mechanism(protocol, Leakage(None, None, question.epsilon), channel)
     else:
         for name in question.protocols:
-            rate = question.epsilon / request.radius if name in PLANAR else None
+            rate = question.epsilon / request.radius if name in (*PLANAR, *OPTIMAL) else None
             try:
-                channel = channels.krr(k, question.epsilon) if rate is None else PLANAR[name](places, rate)
+                channel = _metric_channel(name, request, question.epsilon)
                 leakage = _leakage(channel, request, rate)
             except ValueError as error:
                 warnings.append(f"{name} is left out: {error}")
@@ -108,6 +119,60 @@ def _competitors(request: PlacesRequest) -> tuple[dict[str, Mechanism], list[str
     if not mechanisms:
         raise InputError("nothing is left to compare: " + "; ".join(warnings))
     return mechanisms, warnings
+
+
+def _metric_channel(name: str, request: PlacesRequest, epsilon: float) -> Channel:
+    """Return a channel that keeps a budget within the radius; raise ValueError if there is none for these places."""
+    places, radius = request.places, request.radius
+    if radius is not None and name in PLANAR:
+        return PLANAR[name](places, epsilon / radius)
+    if radius is not None and name in OPTIMAL:
+        prior = request.truth if name == "optimal" else np.full(places.k, 1 / places.k)
+        return replace(channels.optimal(places.distances(), epsilon / radius, prior), key=name)
+    return channels.krr(places.k, epsilon)
+
+
+class TradeOff(NamedTuple):
+    """Privacy against quality of service of one mechanism."""
+
+    mechanism: str
+    epsilon: float | None  # within the radius; None for a matrix of the user, and for cloaking, which keeps none
+    expected_distance: float
+    adversary_error: float
+    epsilon_any_two: float
+
+
+def trade_offs(request: PlacesRequest) -> tuple[TradeOff, ...]:
+    """Return the mechanisms of the menu at each budget of the curve, then the user's own, and cloaking by blocks.
+
+    Raises InputError for too many cells, or a mechanism that there is not for these places.
+    """
+    question, places = request.question, request.places
+    if not question.privacy.curve:
+        return ()
+    if places.k > MOST_MEASURED:
+        raise InputError(f"--curve takes at most {MOST_MEASURED:,} cells, got {places.k:,}: take a coarser grid")
+    competitors: list[tuple[str, float | None, Channel]] = []
+    for name, epsilon in product(question.protocols, question.privacy.curve):
+        try:
+            competitors.append((name, epsilon, _metric_channel(name, request, epsilon)))
+        except ValueError as error:
+            raise InputError(f"--curve: {error}") from None
+    if request.channel is not None and request.channel.report_kind == "value":
+        competitors.append((request.channel.key, None, request.channel))
+    sides = [side for side in BLOCKS if side < max(places.rows, places.columns)]
+    competitors += [(f"cloaking {side}x{side}", None, channels.cloaking(places, side)) for side in sides]
+    distances = places.distances()
+    return tuple(
+        TradeOff(
+            name,
+            epsilon,
+            channel.expected_distance(request.truth, distances),
+            channel.adversary_error(request.truth, distances),
+            channel.epsilon,
+        )
+        for name, epsilon, channel in competitors
+    )
 
 
 def _leakage(channel: Channel, request: PlacesRequest, rate: float | None) -> Leakage:

@@ -1,4 +1,4 @@
-"""Maps side by side: the truth, one collection's reports, its raw estimate, and the post-processed one."""
+"""Maps of the truth, of one collection's reports and estimates, and a curve of privacy against quality of service."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.extensions.places.answer import PlacesAdvice
-from advisor.extensions.places.words import describe
+from advisor.extensions.places.words import describe, length
 from advisor.figures import number
-from advisor.show.pictures.style import BLUE, INK, ORANGE, PAPER, empty, settings
+from advisor.show.pictures.style import BLUE, INK, MARKERS, ORANGE, PAPER, QUIET, SERIES, empty, picture, settings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,6 +64,39 @@ def places_figure(advice: PlacesAdvice) -> Figure:
         figure.set_label(
             "Maps of the true frequencies, the reported places, the raw estimate and the best post-processed one: "
             + "; ".join(title.replace("\n", " ") for panels in maps for title, _ in panels[2:])
+        )
+    return figure
+
+
+def curve_figure(advice: PlacesAdvice) -> Figure:
+    """Return privacy against quality of service: a line per mechanism, and what no mechanism exceeds."""
+    unit, truth, distances = advice.request.unit, advice.request.truth, advice.request.places.distances()
+    points = sorted(advice.trade_offs, key=lambda point: point.expected_distance)
+    nothing, farthest = float((truth @ distances).min()), max(point.expected_distance for point in points)
+    names = dict.fromkeys(point.mechanism.partition(" ")[0] for point in advice.trade_offs)
+    with picture(6.4, 4.2) as (figure, axes):
+        bound = min(nothing, farthest)
+        axes.plot([0, bound, farthest], [0, bound, bound], color=QUIET, linewidth=1, linestyle=":", label="at most")
+        for name, colour, marker in zip(names, SERIES, MARKERS, strict=False):
+            own = [point for point in points if point.mechanism.partition(" ")[0] == name]
+            places = [(point.expected_distance, point.adversary_error) for point in own]
+            axes.plot(*zip(*places, strict=True), color=colour, marker=marker, markersize=5, linewidth=1.2, label=name)
+            for point, place in zip(own, places, strict=True):
+                text = point.mechanism.partition(" ")[2] if point.epsilon is None else f"{point.epsilon:g}"
+                axes.annotate(text, place, (4, -9), textcoords="offset points", fontsize=7, color=colour)
+        axes.set(
+            xlabel=f"mean distance of the report from the truth ({unit}): loss of quality",
+            ylabel=f"error of an adversary ({unit}): privacy",
+            title=f"budgets within {length(advice.request.radius or 0, unit)} beside the marks",
+        )
+        axes.legend(loc="lower right")
+        figure.set_label(
+            "Privacy against quality of service: "
+            + "; ".join(
+                f"{point.mechanism}{'' if point.epsilon is None else f', ε = {point.epsilon:g}'}: moved "
+                f"{number(point.expected_distance, 3)}, adversary {number(point.adversary_error, 3)} {unit}"
+                for point in points
+            )
         )
     return figure
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from advisor.checks import choice, path, text
+from advisor.checks import budget, choice, path, several, text
 from advisor.errors import InputError, listed, near_miss
 from advisor.names import ALIASES, squash
 from advisor.question.option import Settings, like, option, require
@@ -23,6 +23,7 @@ METHODS = tuple(
     if not (method.queries_only or method.is_remedy) and "order" not in method.needs
 )
 CHANNELS = ("krr", "planar_geometric", "planar_laplace")
+BY_NAME = ("optimal", "optimal_uniform")  # channels that compete only if they are named: a linear programme each
 METHOD_ALIASES = ALIASES["method"] | {"inversion": "none"}
 CHANNEL_ALIASES = {"grr": "krr", "flat": "krr", "geometric": "planar_geometric", "laplace": "planar_laplace"}
 
@@ -33,9 +34,12 @@ class Ground(Settings):
 
     panel: ClassVar[str] = "Places"
 
-    grid: str | None = like(Cells, "grid")
+    grid: str | None = like(Cells, "grid", help="32x32: cells row,col, or cut from the extent of coordinates")
     columns: str | None = option(
-        "--columns", read=text, metavar="A,B", help="the coordinates: row,col, or longitude,latitude with --cell-km"
+        "--columns",
+        read=text,
+        metavar="A,B",
+        help="the coordinates: row,col, longitude,latitude or x,y [default: by header]",
     )
     cell_km: float | None = like(Cells, "cell_km")
     distance: str | None = like(Cells, "distance")
@@ -54,10 +58,17 @@ class Promise(Settings):
         default="ldp",
         help="ldp, or metric: --eps only for places within --radius [default: ldp]",
     )
-    radius: float | None = like(Cells, "radius", help="for --privacy metric: in cells, or km with --cell-km")
+    radius: float | None = like(Cells, "radius", help="for --privacy metric: in cells, or km of degrees")
+    curve: tuple[float, ...] = option(
+        "--curve",
+        read=several(budget),
+        metavar="ε,ε,…",
+        default=(),
+        help="also privacy against quality of service, at these budgets",
+    )
 
     def check(self) -> None:
-        """Raise InputError for a promise without its radius, and a radius without its promise."""
+        """Raise InputError for a promise without its radius, and a radius or a curve without its promise."""
         if self.privacy == "metric" and self.radius is None:
             raise InputError(
                 "--privacy metric needs --radius: --eps is then promised for places at most that far apart, for "
@@ -65,6 +76,8 @@ class Promise(Settings):
             )
         if self.privacy == "ldp" and self.radius is not None:
             raise InputError("--radius goes with --privacy metric: without it --eps is promised for any two places")
+        if self.privacy == "ldp" and self.curve:
+            raise InputError("--curve goes with --privacy metric: give it, and --radius, for example --radius 3")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +110,8 @@ class PlacesQuestion(Question):
     def protocols(self) -> tuple[str, ...]:
         """The protocols on the menu: channels that are calibrated to the promise, or those of local privacy."""
         if self.privacy.privacy == "metric":
-            return _named("protocol", self.places_menu.protocol, CHANNELS, CHANNEL_ALIASES)
+            named = self.places_menu.protocol
+            return _named("protocol", named, (*CHANNELS, *BY_NAME) if named else CHANNELS, CHANNEL_ALIASES)
         return _named("protocol", self.places_menu.protocol, frequency_oracles(), ALIASES["protocol"])
 
     @property
@@ -127,17 +141,16 @@ class PlacesQuestion(Question):
         Raises InputError for all missing options together, otherwise for the first contradiction.
         """
         located = self.ground.grid is not None or self.ground.cell_km is not None
-        in_a_row = self.privacy.privacy == "metric" and not located and self.ground.columns is None
+        in_a_row = self.privacy.privacy == "metric" and self.ground.columns is None
         require(
             ("SAMPLE", self.sample, "a file with coordinates, or - for standard input"),
             ("--eps", self.terms.epsilon, "the privacy budget of one report, for example --eps 1"),
             (
                 "--grid or --cell-km",
                 located or in_a_row or None,
-                "cells, for example --grid 8x8 for rows and columns or --cell-km 1 for longitude and latitude (or "
+                "cells, for example --grid 8x8, or --cell-km 1 for longitude and latitude (or "
                 "--privacy metric with --radius for ordered categories)",
             ),
-            ("--columns", in_a_row or self.ground.columns, "both coordinates, for example --columns lon,lat"),
         )
         if located and (flags := ", ".join(self.given("columns:column", "domain:k"))):
             raise InputError(f"{flags}: this is about one column of values; places have two, --columns row,col")

@@ -64,7 +64,8 @@ def places_request(question: PlacesQuestion) -> PlacesRequest:
 
     Raises InputError if the sample, the channel or a setting is wrong.
     """
-    read = _line(question) if question.ground.columns is None else _grid(question, question.ground.columns)
+    ground = question.ground
+    read = _line(question) if (ground.grid or ground.cell_km or ground.columns) is None else _grid(question)
     assumed, counts, n, k = list(read.assumptions), read.counts, question.terms.n, read.places.k
     users = int(counts.sum())
     if n is not None and n != users:
@@ -79,6 +80,8 @@ def places_request(question: PlacesQuestion) -> PlacesRequest:
         most = max(first, most * FULL_RACE_CELLS // k)
         assumed.append(f"at most {most} repetitions, because there are many cells (--max-reps says otherwise)")
     assumed += question.terms.metric_settings.resolved(k).assumptions(question.metrics)
+    if "range" in question.metrics and read.places.rows > 1:
+        assumed.append("range is the mean over all axis-parallel rectangles of the grid, exactly")
     return PlacesRequest(
         question=question,
         places=read.places,
@@ -106,12 +109,12 @@ def _short_radius(radius: float | None, epsilon: float, read: PlacesRead) -> tup
     )
 
 
-def _grid(question: PlacesQuestion, columns: str) -> PlacesRead:
+def _grid(question: PlacesQuestion) -> PlacesRead:
     """Read two columns of coordinates."""
     ground = question.ground
     return read_places(
         question.path,
-        columns=columns,
+        columns=ground.columns,
         grid=ground.grid,
         cell_km=ground.cell_km,
         ground=ground.distance or "euclidean",

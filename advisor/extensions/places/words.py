@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from advisor.answers.rank.verdict import USELESS, WORTH_IT
+from advisor.errors import listed
 from advisor.extensions.places.answer import PlacesAdvice
 from advisor.extensions.places.mechanisms import Mechanism
 from advisor.extensions.places.reading import PlacesRequest
@@ -14,6 +15,8 @@ from advisor.figures import error_text, number
 from advisor.names import method_text, pair_text, protocol_text, title_inside
 from advisor.question.request import removal_sentences
 from advisor.show.model import Role, Sentence, Tone, Verdict
+
+SEVERAL = 10  # reports of one user, as an example
 
 
 def leak(value: float | None) -> str:
@@ -40,21 +43,26 @@ def length(value: float, unit: str) -> str:
     >>> length(1.0, "cells"), length(2.5, "km")
     ('1 cell', '2.5 km')
     """
-    return f"{value:g} {'cell' if unit == 'cells' and value == 1 else unit}"
+    return f"{value:g} {unit.removesuffix('s') if value == 1 else unit}"
 
 
 def promise_sentences(advice: PlacesAdvice) -> list[str]:
     """Return what is protected and what is not."""
     radius, unit, epsilon = advice.request.radius, advice.request.unit, advice.request.question.epsilon
+    adding_up = (
+        f"Several reports of one user add up: m of them promise m·ε ({SEVERAL} reports: ε = {SEVERAL * epsilon:.4g})."
+    )
     if radius is None:
         return [
             f"Promise: ε-local differential privacy, ε = {epsilon:g}: no report is more than {odds(epsilon)} times "
-            "likelier from one place than from any other, however far apart they are."
+            "likelier from one place than from any other, however far apart they are.",
+            adding_up,
         ]
     near = length(radius, unit)
     lines = [
         f"Promise: within {near}, ε = {epsilon:.4g}: no report is more than {odds(epsilon)} times likelier from one "
         f"place than from another at most {near} away.",
+        adding_up,
         f"Protected: where exactly within about {near} somebody is. Not protected in the same way: in which part of "
         "the map; noise that falls with the distance tells places that are far apart from each other.",
         "This is d-privacy, not ε-local differential privacy with the same ε: do not compare these errors with those "
@@ -178,9 +186,40 @@ def footer_sentences(advice: PlacesAdvice) -> list[str]:
     )
     if fits:
         lines.append(f"ibu: mean log-likelihood of a report in nats: {fits}.")
+    lines += _uniqueness(advice)
     if request.assumptions:
         lines.append("Assumed: " + "; ".join(request.assumptions) + ".")
     return lines
+
+
+def _uniqueness(advice: PlacesAdvice) -> list[str]:
+    """Return for which channels the answer of ibu is the only one of its likelihood."""
+    fitted = {key: mechanism.protocol for key, mechanism in advice.mechanisms.items() if mechanism.ibu_fits}
+    unique = [key for key, protocol in fitted.items() if protocol.offers("estimate")]
+    several, lines = [key for key in fitted if key not in unique], list[str]()
+    if unique:
+        lines.append(
+            f"ibu has one answer only for {listed(unique)}, if every report occurs: the matrix can be inverted, so no "
+            "two distributions of places give the same reports."
+        )
+    if several:
+        lines.append(
+            f"ibu may have several answers for {listed(several)}, whose matrix is singular or nearly so: shown is the "
+            "one that the updates reach from equal frequencies."
+        )
+    return lines
+
+
+def curve_sentences(advice: PlacesAdvice) -> list[str]:
+    """Return how to read privacy against quality of service."""
+    request = advice.request
+    nothing = number(float((request.truth @ request.places.distances()).min()), 3)
+    return [
+        f"The adversary knows the true frequencies. Its best guess without a report is {nothing} {request.unit} off; "
+        "with a report, never farther than the report itself.",
+        "cloaking (a cell reports the middle of its block) keeps no ε: two places of a block look the same, any others "
+        "are told apart with certainty, on two sides of a border too.",
+    ]
 
 
 METHODS_LEGEND = (

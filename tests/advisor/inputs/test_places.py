@@ -61,6 +61,35 @@ def test_headers_tell_rows_from_columns_and_without_them_the_order_counts() -> N
     assert "latitude 50.000, longitude 8.005" in found.assumptions[-1]
 
 
+@over([("longitude,latitude", "km"), ("x,y", "units"), ("a,b", "units"), (None, "km"), ("y,x", "units")])
+def test_a_grid_divides_the_bounding_box_of_coordinates(header, unit) -> None:
+    x, y = np.random.default_rng(4).normal([[13.4], [52.5]], [[0.3], [0.1]], size=(2, 400))
+    first, second = (y, x) if header == "y,x" else (x, y)
+    lines = "".join(f"{a!r},{b!r}\n" for a, b in zip(first.tolist(), second.tolist(), strict=True))
+    found = read(f"{header or 'Lon,Lat'}\n{lines}", columns="1,2" if header == "a,b" else None, grid="5x7")
+    assert found.counts.reshape(5, 7)[::-1].tolist() == np.histogram2d(y, x, bins=(5, 7))[0].tolist()
+    km = (KM_PER_DEGREE, KM_PER_DEGREE * np.cos(np.radians((y.min() + y.max()) / 2))) if unit == "km" else (1, 1)
+    assert (found.places.height, found.places.width) == pytest.approx((np.ptp(y) * km[0] / 5, np.ptp(x) * km[1] / 7))
+    assert found.unit == unit
+    assert any("over the bounding box" in note for note in found.assumptions)
+    assert any("not all are whole" in note for note in found.assumptions) == (unit == "units")
+
+
+@over(
+    [
+        ("row,col\n1,2\n", "row and column"),
+        ("a,b\n1,2\n", "row and column: all are whole"),
+        ("x,y\n2,1\n", "column and row: all are whole"),
+        ("r,c\n1.0,2\n", "row and column"),
+    ]
+)
+def test_whole_numbers_inside_the_grid_are_cells_unless_headers_say_degrees(text, meaning) -> None:
+    found = read(text, columns="1,2", grid="2x3")
+    assert (found.counts.tolist(), found.unit) == ([0, 0, 0, 0, 0, 1], "cells")
+    assert f"read as {meaning}" in found.assumptions[0]
+    assert read("lon,lat\n0,0\n1,2\n", grid="2x3").unit == "km"
+
+
 def test_decimal_commas_are_read_where_semicolons_separate() -> None:
     assert read("lon;lat\n8,5;50\n8,5;50,0015\n", columns="lon,lat", cell_km=1.0).counts.sum() == 2
 
@@ -75,6 +104,11 @@ BAD_PLACES = [
     ("r,c\n0,0\n" + "0,1\n" * 1200 + "1_0,0\n", {"columns": "r,c", "grid": "2x2"}, "line 1203: the coordinate"),
     ("r,c,count\n0,0,-1\n", {"columns": "r,c", "grid": "2x2"}, "line 2: the count"),
     ("r,c,count\n0,0,0\n", {"columns": "r,c", "grid": "2x2"}, "holds no user"),
+    ("a,b\n0,0\n0,9\n", {"columns": "a,b", "grid": "2x2"}, "differ in both coordinates; they reach over 9 and 0 units"),
+    ("a,b\n-1e308,0\n1e308,9\n", {"columns": "a,b", "grid": "2x2"}, "reach over 9 and inf units"),
+    ("lon,lat\n0,0\n1,0\n", {"grid": "2x2"}, "they reach over 0 and 111.133 km"),
+    ("a,b\n0,0\n", {"grid": "2x2"}, "--columns is missing: no headers say row and col"),
+    ("lon,lat\n0,95\n", {"grid": "2x2"}, "latitude must be between"),
     ("1\n2\n", {"columns": "1,2", "grid": "2x2"}, "has one column"),
     ("r,c\n0,0\n", {"columns": "r,c", "grid": "99x99"}, "at most 4,096 cells"),
     ("r,c\n0,0\n", {"columns": "r,c", "grid": "2by2"}, "ROWSxCOLS"),
