@@ -25,4 +25,6 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 autodoc_preserve_defaults = True
 
+exclude_patterns = ["_made/seeds.md"]  # part of seeds.md
+
 write_pages(HERE / "_made")
