@@ -297,9 +297,7 @@ def notes(question: AuditQuestion, rows: Sequence[Audit]) -> list[str]:
             "which promises ε times the rounds."
         )
     if question.bit_flips is not None:
-        lines.append(
-            f"dbitflip repeats its report ({question.bit_flips} bits a device): rounds add nothing, ε is promised."
-        )
+        lines.append(f"dbitflip ({question.bit_flips} bits a device) repeats its report: rounds add nothing to ε.")
     solutions = {row.solution: row for row in reversed(rows)}  # the first row of each
     if solutions.keys() & {"spl", "smp"}:
         lines.append("spl: every attribute is reported, at ε divided by their number; smp: one, drawn and named, at ε.")

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError
-from advisor.extensions.places.question import CHANNEL_METHODS
+from advisor.extensions.places.question import BY_NAME, CHANNEL_METHODS
 from advisor.extensions.places.reading import PlacesRequest
 from advisor.question.constraints import removals_of
 from advisor.question.request import Removal, removal_sentences
@@ -22,7 +22,6 @@ from simulator.methods import possible
 from simulator.protocols.protocol import Protocol
 
 LEAK_SLACK = 1e-9  # relative: rounding of logarithms
-OPTIMAL = ("optimal", "optimal_uniform")  # for the frequencies of the sample, and for equal ones
 BLOCKS = (2, 3, 4, 5)  # sides of the blocks of cloaking
 
 
@@ -103,7 +102,7 @@ def _competitors(request: PlacesRequest) -> tuple[dict[str, Mechanism], list[str
             mechanisms[name] = Mechanism(protocol, Leakage(None, None, question.epsilon), channel)
     else:
         for name in question.protocols:
-            rate = question.epsilon / request.radius if name in (*PLANAR, *OPTIMAL) else None
+            rate = question.epsilon / request.radius if name in (*PLANAR, *BY_NAME) else None
             try:
                 channel = _metric_channel(name, request, question.epsilon)
                 leakage = _leakage(channel, request, rate)
@@ -126,7 +125,7 @@ def _metric_channel(name: str, request: PlacesRequest, epsilon: float) -> Channe
     places, radius = request.places, request.radius
     if radius is not None and name in PLANAR:
         return PLANAR[name](places, epsilon / radius)
-    if radius is not None and name in OPTIMAL:
+    if radius is not None and name in BY_NAME:
         prior = request.truth if name == "optimal" else np.full(places.k, 1 / places.k)
         return replace(channels.optimal(places.distances(), epsilon / radius, prior), key=name)
     return channels.krr(places.k, epsilon)

@@ -196,18 +196,11 @@ def _uniqueness(advice: PlacesAdvice) -> list[str]:
     """Return for which channels the answer of ibu is the only one of its likelihood."""
     fitted = {key: mechanism.protocol for key, mechanism in advice.mechanisms.items() if mechanism.ibu_fits}
     unique = [key for key, protocol in fitted.items() if protocol.offers("estimate")]
-    several, lines = [key for key in fitted if key not in unique], list[str]()
-    if unique:
-        lines.append(
-            f"ibu has one answer only for {listed(unique)}, if every report occurs: the matrix can be inverted, so no "
-            "two distributions of places give the same reports."
-        )
-    if several:
-        lines.append(
-            f"ibu may have several answers for {listed(several)}, whose matrix is singular or nearly so: shown is the "
-            "one that the updates reach from equal frequencies."
-        )
-    return lines
+    several = [key for key in fitted if key not in unique]
+    one = f"has one answer only for {listed(unique)}, whose matrix can be inverted, if every report occurs"
+    more = f"may have several for {listed(several)}: shown is the one that updates reach from equal frequencies"
+    parts = [*([one] if unique else []), *([more] if several else [])]
+    return [f"ibu {'; it '.join(parts)}."] if parts else []
 
 
 def curve_sentences(advice: PlacesAdvice) -> list[str]:

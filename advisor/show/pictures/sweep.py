@@ -10,19 +10,7 @@ from typing import TYPE_CHECKING
 
 from advisor.answers.sweep.result import Cell, SweepResult
 from advisor.question.sweep import Place
-from advisor.show.pictures.style import (
-    BAND,
-    BARS,
-    DASHES,
-    MARKERS,
-    PAPER,
-    QUIET,
-    SERIES,
-    empty,
-    log_axis,
-    settings,
-    tint,
-)
+from advisor.show.pictures.style import BAND, DASHES, MARKERS, PAPER, QUIET, SERIES, empty, log_axis, settings, tint
 from advisor.show.sentences import unit_text
 
 if TYPE_CHECKING:
@@ -146,7 +134,7 @@ def curves_figure(sweep: SweepResult) -> Figure:
                 series = {method: [_lowest(cells[place], method, math.nan) for place in places] for method in methods}
                 for method in methods:
                     if method not in group:
-                        axes.plot(xs, series[method], color=BARS, linewidth=0.8)
+                        axes.plot(xs, series[method], color=QUIET, alpha=0.4, linewidth=0.8)
                 _draw_curves(axes, xs, {method: series[method] for method in group}, powers=along_n)
                 axes.set_title(f"ε = {fixed:g}, k = {k:,}" if along_n else f"n = {fixed:,.0f}, k = {k:,}")
             for axes in all_panels[len(panels) :]:

@@ -180,21 +180,17 @@ class _ProtocolErrors(NamedTuple):
     protocol: str
     errors: dict[str, float]
 
-    @property
-    def lowest(self) -> float:
-        return min(self.errors.values())
-
     def marked(self, mark: str) -> list[str]:
         """Return the columns of the lowest error, or of others within 5 % of it; the average does not compete."""
-        low, high = self.lowest, self.lowest * PRACTICAL_RATIO
-        near = {name: error for name, error in self.errors.items() if name != AVERAGE and error <= high}
-        return [name for name, error in near.items() if (error == low) == (mark == LOWEST)]
+        low = min(self.errors.values())
+        each = ((name, error) for name, error in self.errors.items() if name != AVERAGE)
+        return [name for name, error in each if error <= PRACTICAL_RATIO * low and (error == low) == (mark == LOWEST)]
 
 
 def protocols_document(ranking: Ranking) -> Document:
     """Return the errors of one metric as papers tabulate them: a row for each protocol, a column for each method."""
     names = dict.fromkeys(row.protocol for row in ranking.recommendations)
-    rows = sorted((_errors_of(name, ranking) for name in names), key=lambda row: row.lowest)
+    rows = sorted((_errors_of(name, ranking) for name in names), key=lambda row: min(row.errors.values()))
     methods = dict.fromkeys(row.method for row in ranking.recommendations if row.method != RAW)
     figures = (WITHOUT, AVERAGE, *methods)
     columns = (
