@@ -403,13 +403,7 @@ _ALL = [
     Metric(
         "topk", "mean squared error of the most frequent values", topk, unit="frequency²", degree=2, aliases=("top",)
     ),
-    Metric(
-        "hotspots",
-        "share of the most frequent values that are missed",
-        hotspots,
-        unit="share",
-        aliases=("hotspot", "missed"),
-    ),
+    Metric("hotspots", "share of the most frequent values that are missed", hotspots, unit="share"),
     Metric(
         "set", "mean squared error of random subsets", set_error, unit="frequency²", clipped=set_error_clipped, degree=2
     ),

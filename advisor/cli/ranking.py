@@ -154,9 +154,7 @@ class Layout(Settings):
 
     panel: ClassVar[str] = "Output"
 
-    matrix: bool = option(
-        "--matrix", advanced=True, help="one table: protocols by methods; with several metrics: pairs by metrics"
-    )
+    matrix: bool = option("--matrix", advanced=True, help="one table: protocols by methods, or pairs by metrics")
 
 
 @dataclass(frozen=True, kw_only=True)

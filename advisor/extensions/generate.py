@@ -85,10 +85,8 @@ def _document(data_set: DataSet) -> Document:
     n = data_set.n or 0
     frequencies = _frequencies(data_set, data_set.k or 0)
     counts = apportion(frequencies, n) if data_set.apportioned else drawn(frequencies, n, seed=data_set.seed)
-    lines: Iterable[object]
-    if data_set.histogram:
-        lines = ("value,count", *(f"{value},{count}" for value, count in enumerate(counts.tolist())))
-    else:
+    lines: Iterable[object] = ("value,count", *(f"{value},{count}" for value, count in enumerate(counts.tolist())))
+    if not data_set.histogram:
         lines = one_per_user(counts, seed=data_set.seed).tolist()
     return Document("data set", None, (), {}, Records((), ()), "\n".join(map(str, lines)))
 
