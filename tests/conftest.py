@@ -5,6 +5,9 @@ from __future__ import annotations
 import gc
 import os
 import signal
+from collections.abc import Iterator
+
+import pytest
 
 from advisor.cli.app import BLAS_THREADS
 
@@ -20,6 +23,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 os.unsetenv("COLUMNS")
 
 
-def pytest_collection_finish() -> None:
-    """Keep what is collected out of the garbage collector, which would go through all of it again and again."""
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Keep the garbage collector away from what is collected: it would go through all of it again and again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()

@@ -10,11 +10,8 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("shiny", reason="the page needs Shiny: pip install 'ldp-advise[app]'")
-
 from advisor.extensions.app import command
 from advisor.extensions.app.files import LARGEST, Uploads
-from advisor.extensions.app.site import site
 from tests.advisor.conftest import Run
 from tests.cells import over
 
@@ -42,6 +39,9 @@ def ask(
     uploads: Uploads | None = None,
 ) -> list[dict[str, Any]]:
     """Return what the site sends for a request."""
+    pytest.importorskip("shiny", reason="the page needs Shiny: pip install 'ldp-advise[app]'")
+    from advisor.extensions.app.site import site
+
     guarded = site(_inner, Uploads() if uploads is None else uploads, TOKEN, PORT)
     blocks, sent = list(body), []
 
