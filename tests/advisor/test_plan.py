@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from advisor import advise
 from advisor.answers.plan.prediction import PLACES, PlanPrediction, first_answers
 from advisor.api.plan import plan
 from advisor.names import pair_text
@@ -241,9 +242,14 @@ def test_what_is_met_at_once_is_said() -> None:
     answer = plan(target=5.0, epsilon=8.0, k=4, protocol="grr", method="norm_sub")
     assert answer.best.met_at_once
     assert list(plan_table(answer).rows[0].cells[2:5]) == ["≤ 10", "–", "1.00×"]
-    looked_up = plan(target=0.5, epsilon=4.0, k=4, instant=True)
-    assert looked_up.best.error is not None
-    assert looked_up.best.error < 0.1  # not the target: at n = 1000, ε = 4 and k = 4 little noise is left
+    found = plan(detect=0.5, epsilon=8.0, k=4, protocol="grr").best
+    assert (found.value, found.met_at_once) == (10, True)
+    counts = [5000, 3000, 1500, 500]
+    looked_up = plan(target=0.5, epsilon=4.0, sample_counts=counts, instant=True)
+    at_1000 = advise(4.0, sample_counts=counts, n=1000, instant=True)  # the least n that the model covers
+    errors = {row.pair: (row.error, row.error_low, row.error_high) for row in at_1000.recommendations}
+    best = looked_up.best
+    assert (best.error, best.error_low, best.error_high) == errors[best.pair]  # not the target
     assert list(plan_table(looked_up).rows[0].cells[2:4]) == ["≤ 1,000", "–"]
     assert answer.error_without_data is not None
     assert answer.error_without_data < 5.0
