@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import special
 from scipy.stats import binom
 
 from advisor import advise
@@ -125,14 +126,16 @@ def test_formula_of_detection_is_the_power_of_the_exact_law() -> None:
 
 def lasting_need(p: float, q: float, k: int, frequency: float, most: int) -> int:
     """Least n from which on the exact law gives power 0.8, by brute force: the support of a value is two binomials."""
-    need = 10
-    for n in range(10, most):
-        most_of_none, fewer = binom.isf(0.05 / k, n, q), math.floor(n * frequency)
+    need, sizes = 10, np.arange(10, most)
+    for n, most_of_none in zip(sizes.tolist(), binom.isf(0.05 / k, sizes, q), strict=True):
+        fewer = math.floor(n * frequency)
         more = n * frequency - fewer  # chance of one holder more: half holders are none
         power = 0.0
         for holders, chance in ((fewer, 1 - more), (fewer + 1, more)):
             counts = np.arange(holders + 1)
-            power += chance * (binom.pmf(counts, holders, p) * binom.sf(most_of_none - counts, n - holders, q)).sum()
+            own = special.binom(holders, counts) * p**counts * (1 - p) ** (holders - counts)
+            rest = special.bdtrc(np.minimum(most_of_none - counts, n - holders), n - holders, q)  # more than that
+            power += chance * (own @ rest)
         need = need if power >= 0.8 else n + 1
     return need
 
