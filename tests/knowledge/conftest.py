@@ -9,7 +9,7 @@ from knowledge.build import FOLDS, Size, build
 from knowledge.making import cells, ordered_cells
 
 # As few cells as there are networks: each leaves one out.
-TINY = Size(cells=FOLDS, largest=24, width=16, epochs=8, ordered_cells=FOLDS, ordered_width=12, cases=8)
+TINY = Size(cells=FOLDS, largest=24, width=16, epochs=8, ordered_cells=FOLDS, ordered_width=12, cases=4)
 
 
 @pytest.fixture(scope="session")
@@ -18,7 +18,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tiny")
     with pytest.MonkeyPatch.context() as patched:
         for kind in (cells.SimulatedCell, ordered_cells.OrderedCell):
-            patched.setattr(kind, "repetitions", 6)
+            patched.setattr(kind, "repetitions", 3)
         patched.setattr("knowledge.build.ORDERED_FOLDS", FOLDS)
         build(folder, size=TINY, seed=4)
     return folder
