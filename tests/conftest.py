@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -32,3 +33,11 @@ def pytest_collection() -> Iterator[None]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Keep a file to one worker, where what its tests share is made once; slow tests are shared out one by one."""
+    from xdist.scheduler import LoadFileScheduling
+
+    usual = config.getoption("dist") == "load" and config.getoption("markexpr") == "not slow"
+    return LoadFileScheduling(config, log) if usual else None

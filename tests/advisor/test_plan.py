@@ -166,7 +166,7 @@ def test_a_floor_is_named_and_so_is_what_reaches_the_target() -> None:
 
 
 def test_a_falling_error_is_not_called_a_floor() -> None:
-    answer = plan(target=1e-8, epsilon=1.0, k=16, protocol="oue", method="none", max_repetitions=10)
+    answer = plan(target=1e-8, epsilon=1.0, k=4, protocol="oue", method="none", max_repetitions=10)
     assert answer.value is None
     # the raw error falls as 1 / sqrt(n): to 0.32 over a decade, far below the 0.95 of a floor
     assert answer.falls
