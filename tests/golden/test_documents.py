@@ -32,7 +32,7 @@ COMMANDS = {
     "memoise": "ldp-advise rounds --eps 1 --eps-forever 2 --rounds 30 --changes 0.05 --k 64 --n 1M",
     "attributes": "ldp-advise columns --eps 1 --attributes 4 --k 64 --n 1M --top 2",
     "columns": "ldp-advise columns --eps 1 --n 100k ages_and_towns.csv --column age --column town --instant",
-    "shuffler": "ldp-advise shuffler --central-eps 0.5 --delta 1e-8 --n 1M --k 64 --top 2 -p oue,grr",
+    "shuffler": "ldp-advise shuffler --central-eps 0.5 --delta 1e-8 --n 1M --k 64 --top 2",
     "estimate": f"ldp-advise estimate estimate.csv --protocol oue --eps 1 --n 20000 --reps 4 --top 3 {PAGE}",
     "reports": f"ldp-advise reports grr.txt --protocol grr --eps 1 --k 8 --reps 4 --method norm_sub,eb_ns,none {PAGE}",
     "places": "ldp-advise places grid.csv --grid 4x5 --columns row,col --eps 1 --n 20k --reps 4 --max-reps 4 "

@@ -169,9 +169,6 @@ def test_intervals_hold_where_many_categories_share_few_frequencies() -> None:
     assert sum(held) >= binom.ppf(1e-4, len(held), 0.9)
 
 
-# The cells are what simulating them gives, in law: their counts were drawn by numpy's own binomials.
-
-
 def of_categories(number: int) -> tuple[SimulatedCell, np.ndarray, np.ndarray]:
     """Return a cell of a small domain, its stored log errors, and by how much at most these are rounded."""
     provenance, stored = load().provenance, load_cells()
@@ -250,7 +247,10 @@ def test_errors_are_those_of_new_draws_and_not_of_another_budget(
     numbers: Iterable[int],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Were half as much again spent, nine of ten pairs would be found to be off."""
+    """In law: their counts were drawn by numpy's own binomials.
+
+    Were half as much again spent, nine of ten pairs would be found to be off.
+    """
     monkeypatch.setattr(ordered_cells, "SLOW_REPETITIONS", TIMES * SLOW_REPETITIONS)
     held = [stored(number) for number in numbers]
     assert (distances(held) < LIMIT).all()
