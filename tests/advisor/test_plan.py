@@ -14,6 +14,7 @@ from scipy import special
 from scipy.stats import binom
 
 from advisor import advise
+from advisor.answers.plan import prediction
 from advisor.answers.plan.prediction import PLACES, PlanPrediction, first_answers
 from advisor.api.plan import plan
 from advisor.names import pair_text
@@ -201,6 +202,17 @@ def test_what_is_needed_does_not_depend_on_the_curves_below_it(n: int | None, ta
     cut = first_answers(question, least=above)
     assert len(cut.xs) < len(needs.xs)  # less is looked up
     assert all(row.value is not None and row.value <= above for row in cut.rows)
+
+
+def test_the_pair_to_name_is_looked_for_three_times_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Were each look-up to name another pair."""
+    menu = {"protocol": ["grr", "oue"], "method": ["none", "norm_sub", "norm_cut"], "instant": True}
+    question = plan(target=0.3, sample_counts=ZIPF, epsilon=1.0, **menu).question  # type: ignore[arg-type]
+    _, *others = [row.pair for row in sorted(first_answers(question).rows, key=lambda row: row.need)]
+    named = iter(others)
+    monkeypatch.setattr(prediction, "first_pair", lambda found: next(named))
+    monkeypatch.setattr(prediction, "SLACK", math.inf)
+    assert first_answers(question).choice == others[2]
 
 
 def misled(monkeypatch: pytest.MonkeyPatch, need: Callable[[tuple[str, str], float], float]) -> None:

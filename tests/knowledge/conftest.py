@@ -9,7 +9,7 @@ from knowledge.build import FOLDS, Size, build
 from knowledge.making import cells, ordered_cells
 
 # As few cells as there are networks: each leaves one out.
-TINY = Size(cells=FOLDS, largest=24, width=16, epochs=8, ordered_cells=FOLDS, ordered_width=12, cases=4)
+TINY = Size(cells=FOLDS, largest=24, width=16, epochs=8, ordered_cells=FOLDS, ordered_width=12, cases=8)
 
 
 @pytest.fixture(scope="session")
