@@ -5,6 +5,10 @@ from __future__ import annotations
 import gc
 import os
 import signal
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
 
 from advisor.cli.app import BLAS_THREADS
 
@@ -20,6 +24,20 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 os.unsetenv("COLUMNS")
 
 
-def pytest_collection_finish() -> None:
-    """Keep what is collected out of the garbage collector, which would go through all of it again and again."""
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Keep the garbage collector away from what is collected: it would go through all of it again and again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Keep a file to one worker, where what its tests share is made once; slow tests are shared out one by one."""
+    from xdist.scheduler import LoadFileScheduling
+
+    usual = config.getoption("dist") == "load" and config.getoption("markexpr") == "not slow"
+    return LoadFileScheduling(config, log) if usual else None

@@ -39,9 +39,9 @@ TOWN = "--columns row,col --grid 3x3 town.csv -p krr --method none,ibu --reps 2 
 ANSWERS = (  # kind, reasons, command line
     ("worth_it", "", "--eps 2 --k 5"),
     ("worth_it", "most_undetectable", "--eps 1 rare.csv --instant"),
-    ("marginal", "more_than_half", "--eps 1 --k 18 --n 2000"),
+    ("marginal", "more_than_half", "--eps 1 --k 18 --n 1000 -p grr,oue"),
     ("marginal", "not_certain", f"--eps 1 fruit.csv {FEW}"),
-    ("no_better_than_no_data", "more_than_half not_certain", "--eps 1 --k 64 --n 2000 --metric l1,l2"),
+    ("no_better_than_no_data", "more_than_half not_certain", "--eps 1 --k 64 --n 2000 --metric l1,l2 -p grr,oue"),
     ("nothing_left", "", "--eps 1 --k 64 --max-bits 1"),
     ("worth_it", "", "--eps 1 --k 64 --matrix --metric l1,l2"),
     ("collect", "", "choose --n 150k --k 18 --within 1 --sensitive high --times 2"),
@@ -55,9 +55,9 @@ ANSWERS = (  # kind, reasons, command line
     ("met_at_once", "", "plan --eps 8 --k 8 --target 0.5 --instant"),
     ("no_data_needed", "", "plan --eps 1 --k 8 --target 0.9 --instant"),
     ("out_of_reach", "", "plan --eps 1 --k 8 --target 0.00001 --instant"),
-    ("worth_it", "", "--eps 0.1,1,4 --k 18 --n 2000"),
-    ("marginal", "more_than_half", "--eps 0.1,1 --k 18 --n 2000"),
-    ("no_better_than_no_data", "more_than_half not_certain", "--eps 0.1,0.2 --k 18 --n 2000"),
+    ("worth_it", "", "--eps 0.1,1,4 --k 18 --n 2000 -p grr,oue"),
+    ("marginal", "more_than_half", "--eps 0.1,1 --k 18 --n 1000 -p grr,oue"),
+    ("no_better_than_no_data", "more_than_half not_certain", "--eps 0.1,0.2 --k 18 --n 2000 -p grr,oue"),
     ("winners", "", f"sweep --eps 1,2 --n 500 --k 4 {FEW.partition(' --max')[0]}"),
     ("worth_considering", "", "pareto --eps 1 --k 8"),
     ("nothing_left", "", "pareto --eps 1 --k 50 --max-bits 1"),
@@ -104,6 +104,7 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     return call
 
 
+@pytest.mark.usefixtures("choose_once")
 @over(ANSWERS)
 def test_the_verdict_is_the_first_thing_in_every_format(kind, reasons, line, *, written: Written) -> None:
     texts = {name: [" ".join(text.split()) for text in both] for name, both in written(line).items()}

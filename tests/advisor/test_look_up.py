@@ -116,7 +116,7 @@ def test_users_that_are_too_few_for_any_pair_are_named() -> None:
 
 
 def test_why_names_the_path_and_real_changes() -> None:
-    advice = advise(1.0, k=256, metric="l1")
+    advice = advise(1.0, k=32, metric="l1")
     why = explain(advice)
     assert why.steps
     assert why.method in POSTPROCESSORS
@@ -127,7 +127,7 @@ def test_why_names_the_path_and_real_changes() -> None:
     for change in why.changes[:2]:
         value = {"ε": "epsilon", "n": "n", "skew": "skew"}[change.what]
         asked = {"epsilon": 1.0, "n": 100_000, "skew": 1.0} | {value: change.value}
-        there = advise(asked["epsilon"], k=256, n=round(asked["n"]), skew=asked["skew"], metric="l1")
+        there = advise(asked["epsilon"], k=32, n=round(asked["n"]), skew=asked["skew"], metric="l1")
         own = next(row for row in there.recommendations if row.pair == advice.best.pair)
         assert own.error > there.lowest.error * PRACTICAL_RATIO
         assert there.best.pair == (change.protocol, change.method)

@@ -1,17 +1,14 @@
 from __future__ import annotations
 
 import re
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
 import pytest
-
-pytest.importorskip("matplotlib", reason="pictures need matplotlib: pip install 'ldp-advise[plot]'")
-
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.colors import to_rgb
 
 from advisor import advise, plan, sweep
 from advisor.answers.rank.collection import one_collection
@@ -29,6 +26,9 @@ from tests.advisor.estimates import ALONE
 START = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
 MANY = ["none", "norm_sub", "eb_ns", "power_ns", "base_pos", "norm_cut", "norm", "mle_apx", "norm_mul"]
 NASTY = ["<script>alert(1)</script>", "$x^2$ & co", 'a "quoted" & \\frac one']
+pytestmark = pytest.mark.skipif(
+    not find_spec("matplotlib"), reason="pictures need matplotlib: pip install 'ldp-advise[plot]'"
+)
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +40,15 @@ def advice() -> Advice:
 def words(svg: str) -> list[str]:
     root = ElementTree.fromstring(svg)  # noqa: S314 - our own picture
     return ["".join(one.itertext()).strip() for one in root.iter("{http://www.w3.org/2000/svg}text")]
+
+
+def drawn(figure: Any) -> Any:
+    """Return a canvas that the figure is drawn on: boxes have their sizes from then on."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    return canvas
 
 
 COMMANDS = {  # the last two words of each are its pictures
@@ -59,13 +68,13 @@ def test_commands_draw_pictures_the_same_again_and_never_over_a_file(
     for line, pictures in COMMANDS.items():
         asked, paths = [*line.split(), *pictures.split(), "-q"], [Path(name) for name in pictures.split()[1::2]]
         assert run(*asked)[0] == 0
-        drawn = [path.read_bytes() for path in paths]
-        assert all(content.startswith(START[path.suffix]) for path, content in zip(paths, drawn, strict=True))
+        written = [path.read_bytes() for path in paths]
+        assert all(content.startswith(START[path.suffix]) for path, content in zip(paths, written, strict=True))
         code, _, err = run(*asked)
         assert code == 2
         assert "exists" in err
         assert run(*asked, "--force")[0] == 0
-        assert [path.read_bytes() for path in paths] == drawn
+        assert [path.read_bytes() for path in paths] == written
         if "two.svg" in pictures:
             assert "fruit, by falling frequency" in words(Path("two.svg").read_text(encoding="utf-8"))
 
@@ -146,6 +155,8 @@ def test_frequencies_of_an_estimate_are_the_estimate_itself() -> None:
 
 
 def test_colours_differ_in_brightness() -> None:
+    from matplotlib.colors import to_rgb
+
     weights = np.array([0.2126, 0.7152, 0.0722])
 
     def luminance(colour: str) -> float:
@@ -204,12 +215,11 @@ def test_no_word_of_the_curves_is_cut_off_and_no_line_is_covered(users: list[int
     sizes = [8, 16] if len(users) > 1 else [8]
     swept = sweep(eps=[0.5, 2.0], n=users, k=sizes, protocol="grr", method=MANY[:7], repetitions=2)
     figure = winners_figure(swept)
-    FigureCanvasAgg(figure).draw()
+    drawn(figure)
     title = figure.legends[0].get_window_extent()
     assert figure.bbox.x0 <= title.x0 <= title.x1 <= figure.bbox.x1
     figure = curves_figure(swept)
-    canvas = FigureCanvasAgg(figure)
-    canvas.draw()
+    canvas = drawn(figure)
     (part,) = figure.subfigs
     (legend,) = part.legends
     panels = [axes.get_tightbbox(canvas.get_renderer()) for axes in figure.axes]  # with their words
@@ -223,7 +233,7 @@ def test_curves_show_all_methods_in_rows_of_as_many_as_have_colours() -> None:
     for methods, sizes in ((MANY[:7], [7]), (MANY, [5, 4])):
         swept = sweep(eps=[1.0], n=[1000], k=[8], protocol="grr", method=methods, repetitions=2)
         figure = curves_figure(swept)
-        FigureCanvasAgg(figure).draw()
+        drawn(figure)
         legends = [legend for part in figure.subfigs for legend in part.legends]
         names = [[text.get_text() for text in legend.get_texts()] for legend in legends]
         assert [len(group) for group in names] == sizes

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from advisor.extensions.places.answer import answer_places
-from advisor.extensions.places.question import Ground, PlacesMenu, PlacesQuestion, Promise
+from advisor.extensions.places.question import CHANNEL_METHODS, Ground, PlacesMenu, PlacesQuestion, Promise
 from advisor.extensions.places.reading import places_request
 from advisor.question.settings import Simulation, Terms
 from simulator import METRICS, POSTPROCESSORS
@@ -52,6 +52,7 @@ def test_all_channels_keep_the_same_promise_and_their_figures_are_their_own(run:
     assert len(few) == 2
     assert {row["error"] for row in few} <= {row["error"] for row in rows}  # whatever the menu
     assert {row["protocol"] for row in rows} == {"krr", "planar_geometric", "planar_laplace"}
+    assert {row["method"] for row in rows} == {*CHANNEL_METHODS}
     assert all(row["epsilon_within_radius"] <= 2 * (1 + 1e-9) for row in rows)
     counts = np.array([int(line.split(",")[2]) for line in Path(town).read_text().splitlines()[1:]])
     places = Places(5, 6)
@@ -182,6 +183,8 @@ def test_an_own_channel_competes_if_it_keeps_the_promise_and_a_singular_one_has_
 def test_a_line_of_numbers_needs_no_grid(run: Run, ages: str) -> None:
     answer = answered(run, "places", "--privacy", "metric", "--radius", "3", "--eps", "2", *QUICK, ages)
     assert (answer["places"]["rows"], answer["unit"]) == (1, "steps")
+    # Of a channel wavelets are offered in two dimensions.
+    assert {row["method"] for row in answer["recommendations"]} == {*CHANNEL_METHODS} - {"wavelet_eb"}
 
 
 def test_heat_maps_are_written_and_never_over_a_file(run: Run, town: str, tmp_path: Path) -> None:

@@ -10,8 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import special
 from scipy.stats import binom
 
+from advisor import advise
+from advisor.answers.plan import prediction
 from advisor.answers.plan.prediction import PLACES, PlanPrediction, first_answers
 from advisor.api.plan import plan
 from advisor.names import pair_text
@@ -124,14 +127,16 @@ def test_formula_of_detection_is_the_power_of_the_exact_law() -> None:
 
 def lasting_need(p: float, q: float, k: int, frequency: float, most: int) -> int:
     """Least n from which on the exact law gives power 0.8, by brute force: the support of a value is two binomials."""
-    need = 10
-    for n in range(10, most):
-        most_of_none, fewer = binom.isf(0.05 / k, n, q), math.floor(n * frequency)
+    need, sizes = 10, np.arange(10, most)
+    for n, most_of_none in zip(sizes.tolist(), binom.isf(0.05 / k, sizes, q), strict=True):
+        fewer = math.floor(n * frequency)
         more = n * frequency - fewer  # chance of one holder more: half holders are none
         power = 0.0
         for holders, chance in ((fewer, 1 - more), (fewer + 1, more)):
             counts = np.arange(holders + 1)
-            power += chance * (binom.pmf(counts, holders, p) * binom.sf(most_of_none - counts, n - holders, q)).sum()
+            own = special.binom(holders, counts) * p**counts * (1 - p) ** (holders - counts)
+            rest = special.bdtrc(np.minimum(most_of_none - counts, n - holders), n - holders, q)  # more than that
+            power += chance * (own @ rest)
         need = need if power >= 0.8 else n + 1
     return need
 
@@ -162,7 +167,7 @@ def test_a_floor_is_named_and_so_is_what_reaches_the_target() -> None:
 
 
 def test_a_falling_error_is_not_called_a_floor() -> None:
-    answer = plan(target=1e-8, epsilon=1.0, k=16, protocol="oue", method="none", max_repetitions=10)
+    answer = plan(target=1e-8, epsilon=1.0, k=4, protocol="oue", method="none", max_repetitions=10)
     assert answer.value is None
     # the raw error falls as 1 / sqrt(n): to 0.32 over a decade, far below the 0.95 of a floor
     assert answer.falls
@@ -197,6 +202,17 @@ def test_what_is_needed_does_not_depend_on_the_curves_below_it(n: int | None, ta
     cut = first_answers(question, least=above)
     assert len(cut.xs) < len(needs.xs)  # less is looked up
     assert all(row.value is not None and row.value <= above for row in cut.rows)
+
+
+def test_the_pair_to_name_is_looked_for_three_times_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Were each look-up to name another pair."""
+    menu = {"protocol": ["grr", "oue"], "method": ["none", "norm_sub", "norm_cut"], "instant": True}
+    question = plan(target=0.3, sample_counts=ZIPF, epsilon=1.0, **menu).question  # type: ignore[arg-type]
+    _, *others = [row.pair for row in sorted(first_answers(question).rows, key=lambda row: row.need)]
+    named = iter(others)
+    monkeypatch.setattr(prediction, "first_pair", lambda found: next(named))
+    monkeypatch.setattr(prediction, "SLACK", math.inf)
+    assert first_answers(question).choice == others[2]
 
 
 def misled(monkeypatch: pytest.MonkeyPatch, need: Callable[[tuple[str, str], float], float]) -> None:
@@ -241,9 +257,14 @@ def test_what_is_met_at_once_is_said() -> None:
     answer = plan(target=5.0, epsilon=8.0, k=4, protocol="grr", method="norm_sub")
     assert answer.best.met_at_once
     assert list(plan_table(answer).rows[0].cells[2:5]) == ["≤ 10", "–", "1.00×"]
-    looked_up = plan(target=0.5, epsilon=4.0, k=4, instant=True)
-    assert looked_up.best.error is not None
-    assert looked_up.best.error < 0.1  # not the target: at n = 1000, ε = 4 and k = 4 little noise is left
+    found = plan(detect=0.5, epsilon=8.0, k=4, protocol="grr").best
+    assert (found.value, found.met_at_once) == (10, True)
+    counts = [5000, 3000, 1500, 500]
+    looked_up = plan(target=0.5, epsilon=4.0, sample_counts=counts, instant=True)
+    at_1000 = advise(4.0, sample_counts=counts, n=1000, instant=True)  # the least n that the model covers
+    errors = {row.pair: (row.error, row.error_low, row.error_high) for row in at_1000.recommendations}
+    best = looked_up.best
+    assert (best.error, best.error_low, best.error_high) == errors[best.pair]  # not the target
     assert list(plan_table(looked_up).rows[0].cells[2:4]) == ["≤ 1,000", "–"]
     assert answer.error_without_data is not None
     assert answer.error_without_data < 5.0

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-pytest.importorskip("matplotlib", reason="the page needs matplotlib: pip install 'ldp-advise[plot]'")
 
 from advisor.cli.app import main
 from tests.advisor.conftest import Run
@@ -22,6 +21,9 @@ plain,2000
 """
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 MOST_BYTES = 500_000
+pytestmark = pytest.mark.skipif(
+    not find_spec("matplotlib"), reason="the page needs matplotlib: pip install 'ldp-advise[plot]'"
+)
 MOST_BYTES_OF_ALL = 750_000  # every pair in every metric along an order
 
 

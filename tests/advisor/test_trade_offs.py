@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -239,7 +238,17 @@ def test_an_estimate_has_it(run: Run, tmp_path: Path) -> None:
 # --- the pairs that no other beats ----------------------------------------------------------------------------------
 
 
-@over(product([4, 64, 300], [0.5, 1.0, 4.0], ["l2", "l1"]))
+@over(
+    [
+        (4, 0.5, "l2"),
+        (4, 4.0, "l1"),
+        (64, 0.5, "l1"),
+        (64, 1.0, "l2"),
+        (64, 4.0, "l2"),
+        (300, 1.0, "l1"),
+        (300, 4.0, "l1"),
+    ]
+)
 def test_frontier_is_what_comparing_all_with_all_gives(k, epsilon, metric) -> None:
     advice = advise(epsilon, k=k, metric=metric)
     found = pareto(advice)

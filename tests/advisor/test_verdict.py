@@ -110,14 +110,14 @@ def test_undetectable_are_the_categories_of_a_sample_rarer_than_the_smallest_fre
         k, epsilon, n = int(rng.integers(2, 60)), float(rng.uniform(0.3, 4)), int(10 ** rng.uniform(3, 6))
         counts = rng.multinomial(20_000, rng.dirichlet(np.full(k, rng.uniform(0.3, 3))))
         sample = {f"v{place}": count for place, count in enumerate(counts.tolist()) if count}
-        answer = advise(epsilon, sample_counts=sample, n=n, ordered=False, instant=True)
+        answer = advise(epsilon, sample_counts=sample, n=n, ordered=False, instant=True, protocol=["grr", "oue"])
         data = json.loads(answer.to_json())
         least = smallest_detectable(PROTOCOLS[answer.best.protocol](len(sample), epsilon), n)
         assert {*data["undetectable"]} == {label for label, count in sample.items() if count / 20_000 < least}
         assert ("most_undetectable" in data["reasons"]) == (len(data["undetectable"]) > len(sample) / 2)
         shares.add(len(data["undetectable"]) / len(sample))
 
-    assert failures(range(40), check) == {}
+    assert failures(range(16), check) == {}
     assert (min(shares), max(shares)) == (0.0, 1.0)
     whole = advise(0.5, sample_counts=BANDS, ordered=True, instant=True)
     assert json.loads(whole.to_json())["undetectable"] == []  # along an order neighbours tell of each other

@@ -18,7 +18,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tiny")
     with pytest.MonkeyPatch.context() as patched:
         for kind in (cells.SimulatedCell, ordered_cells.OrderedCell):
-            patched.setattr(kind, "repetitions", 6)
+            patched.setattr(kind, "repetitions", 3)
         patched.setattr("knowledge.build.ORDERED_FOLDS", FOLDS)
         build(folder, size=TINY, seed=4)
     return folder

@@ -46,8 +46,8 @@ PROTOCOL_SETTINGS = [("oue", 10.0), ("oue", 4.0), ("grr", 8.0), ("olh", 1.0), ("
 @over(
     [
         *((setting, 1000, 1000, 90) for setting in PROTOCOL_SETTINGS),
-        *((setting, 1000, 2, 90) for setting in PROTOCOL_SETTINGS[::2]),
-        *((setting, 1000, 100_000, 90) for setting in PROTOCOL_SETTINGS[1::2]),
+        *((setting, 1000, 2, 45) for setting in PROTOCOL_SETTINGS[::2]),
+        *((setting, 1000, 100_000, 45) for setting in PROTOCOL_SETTINGS[1::2]),
         *((setting, 10_000, 1000, 45) for setting in PROTOCOL_SETTINGS[::5]),
         (("oue", 1.0), 10**6, 1000, 3),
     ],

@@ -28,6 +28,7 @@ from advisor.errors import InputError
 from simulator import METRICS, frequency_oracles
 from simulator.populations import SHAPES, apportion, frequencies
 from simulator.seeding import rng_for
+from tests.advisor.estimates import ALONE
 
 
 def judged(**figures: object) -> Judged:
@@ -80,8 +81,9 @@ def test_what_is_judged_is_the_answer_that_people_get() -> None:
     made = {one.metric: one for one in judge_setting(setting, 0, 20, by_k=True)}
     assert set(made) == {*METRIC_NAMES} - {"emd"}
     known = expected_errors(setting, 20)
+    asked = {"estimate": estimate, "n": n, "protocol": "oue", "ordered": False, **ALONE}
     for metric in ("l1", "topk"):
-        answer, one = advise(1.0, estimate=estimate, n=n, protocol="oue", metric=metric, ordered=False), made[metric]
+        answer, one = advise(1.0, metric=metric, **asked), made[metric]
         best = answer.best
         assert (one.named, one.stated, one.group) == (best.method, pytest.approx(best.error), "k = 30")
         actual = float(METRICS[metric](answer.apply(estimate), counts / n))

@@ -11,12 +11,9 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("shiny", reason="the page needs Shiny: pip install 'ldp-advise[app]'")
-
 from advisor.errors import InputError
 from advisor.extensions.app import command, worker
 from advisor.extensions.app.files import LARGEST, Uploads
-from advisor.extensions.app.site import site
 from simulator.foreign import ForeignError
 from tests.advisor.conftest import Run
 from tests.cells import over
@@ -45,6 +42,9 @@ def ask(
     uploads: Uploads | None = None,
 ) -> list[dict[str, Any]]:
     """Return what the site sends for a request."""
+    pytest.importorskip("shiny", reason="the page needs Shiny: pip install 'ldp-advise[app]'")
+    from advisor.extensions.app.site import site
+
     guarded = site(_inner, Uploads() if uploads is None else uploads, TOKEN, PORT)
     blocks, sent = list(body), []
 

@@ -137,12 +137,16 @@ def test_the_quadrature_is_exact_up_to_the_thirteenth_power() -> None:
 
 @pytest.mark.parametrize("noise", [0.03, 0.1, 0.3, 1.0, 3.0])
 def test_the_bayes_risk_is_that_of_the_posterior_mean(noise: float) -> None:
-    """Seven nodes against an integral: the total within a quarter, little beside the 14 that its logarithm may span."""
+    """Seven nodes against an integral: the total within a quarter, little beside the 14 that its logarithm may span.
+
+    Of noise that is much the same for all values, and of noise that grows fifty-fold with them.
+    """
     atoms, weights = np.array([0.5, 0.25, 0.2, 0.05, 0.0]), np.array([1.0, 2.0, 1.0, 3.0, 9.0])
-    variance = noise**2 * (0.1 + 0.05 * atoms)
-    squared, absolute = bayes_risk(atoms, weights, variance)
-    assert squared @ weights == pytest.approx(np.dot(integrated(atoms, weights, variance), weights), rel=0.25)
-    assert (absolute <= np.sqrt(squared) + 1e-15).all()
+    for at_zero, slope in ((0.1, 0.05), (0.001, 5.0)):
+        variance = noise**2 * (at_zero + slope * atoms)
+        squared, absolute = bayes_risk(atoms, weights, variance)
+        assert squared @ weights == pytest.approx(np.dot(integrated(atoms, weights, variance), weights), rel=0.25)
+        assert (absolute <= np.sqrt(squared) + 1e-15).all()
 
 
 def test_the_bayes_risk_without_noise_with_much_of_it_and_with_one_value() -> None:
