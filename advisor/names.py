@@ -17,6 +17,9 @@ from simulator.methods.summaries import SUMMARIES
 
 EPONYMS = ("Haar", "Hadamard")  # words that keep their capital
 UNPROCESSED = "none"
+MEMOISED_ONLY = {
+    "dbitflip": "dbitflip is for devices that remember: ldp-advise rounds, or audit --memoize --device-bits 1"
+}
 
 TABLES: dict[str, Mapping[str, Any]] = {"protocol": PROTOCOLS, "method": POSTPROCESSORS, "metric": METRICS}
 
@@ -79,7 +82,8 @@ def resolve(kind: str, name: str) -> str:
     if found is None:
         if refusal := _refusal(kind, name):
             raise LeftOutError(refusal)
-        if hint := file_hint(kind, name) or (mechanism(name) and f"{name} is for places: ldp-advise places ranks it"):
+        places = mechanism(name) and f"{name} is for places: ldp-advise places ranks it"
+        if hint := file_hint(kind, name) or places or MEMOISED_ONLY.get(squash(name)):
             raise InputError(hint)
         wanted = squash(name)
         if other := next((one for one in TABLES if wanted in keys_by_name(one)), None):

@@ -44,7 +44,7 @@ MEANT = {
     "--sets": "-m sets:{}",
 }
 LDPCUBE = {  # of the LDP3 toolkit, where -m names methods, and blanks separate several names
-    **dict.fromkeys(("-r", "--repeat"), "--reps {}"),
+    **dict.fromkeys(("-r", "--repeat"), "--reps {0} --max-reps {0}"),
     **dict.fromkeys(("-t", "--thread_number"), "--jobs {}"),
     **dict.fromkeys(("-d", "--dataset"), "{} (a file, without an option)"),
     **dict.fromkeys(("-u", "--utility_metric"), "-m {}"),
@@ -125,6 +125,8 @@ def _message(error: Exception, args: list[str]) -> str:
     budget = next((word for word in args[1:] if re.fullmatch(r"\d*\.?\d+", word)), None)
     if args[:1] == ["epsilon"] and budget is not None and "extra argument" in str(error):
         return f"epsilon takes no {budget} without an option: ldp-advise epsilon --eps {budget}"
+    if "unexpected extra argument" in str(error):
+        return f"{str(error).rstrip('.')}: several names of an option are joined by commas, as in -p olh,blh"
     return str(error.format_message() if hasattr(error, "format_message") else error)
 
 

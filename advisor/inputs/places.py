@@ -273,8 +273,9 @@ def _in_cells(
         meaning = f"{'column and row' if axes == PLANE else 'row and column'}: all are whole numbers inside the grid"
         return _Cells(Places(*grid, ground), "cells", result, meaning)
     each = f"{cell_km:g} km" if cell_km else f"{sides[0]:.3g} x {sides[1]:.3g} {unit} over the bounding box,"
+    first = "is the northernmost" if degrees else "has the largest y"
     where = f"latitude {middle[1]:.3f}, longitude {middle[0]:.3f}" if degrees else f"{middle[0]:g}, {middle[1]:g}"
-    note = f"{grid[0]}x{grid[1]} cells of {each} around {where}; the first row is the northernmost"
+    note = f"{grid[0]}x{grid[1]} cells of {each} around {where}; the first row {first}"
     meaning = "longitude and latitude" if degrees else "coordinates x and y: not all are whole numbers inside the grid"
     return _Cells(Places(*grid, ground, *sides.tolist()), unit, result, meaning, (note,))
 

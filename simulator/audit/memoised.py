@@ -27,7 +27,7 @@ def memoised_subject(
 
     The attacker counts the rounds whose reports support v1, and v2, and answers v1 if the likelihood ratio of the two
     counts is high enough. Other values give no more information in unary encodings, and little in the others. The
-    guarantee is the permanent budget, whatever the number of rounds.
+    guarantee is the permanent budget, whatever the number of rounds; of a single one its own.
 
     Parameters
     ----------
@@ -51,7 +51,8 @@ def memoised_subject(
         return _counts(member, value, values, rounds, users, rng)
 
     subject = _subject(member.once, rounds, values, _law(member, rounds), counts, trials, alpha)
-    return replace(subject, epsilon_forever=member.epsilon_forever, epsilon_guaranteed=member.epsilon_forever)
+    promise = member.epsilon if rounds == 1 else member.epsilon_forever
+    return replace(subject, epsilon_forever=member.epsilon_forever, epsilon_guaranteed=promise)
 
 
 def fresh_subject(

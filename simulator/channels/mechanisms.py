@@ -94,13 +94,15 @@ PLANAR: dict[str, Callable[[Places, float], Channel]] = {
 def cloaking(places: Places, side: int) -> Channel:
     """Return cloaking: every cell reports the middle of its block of `side` x `side` cells, without any randomness.
 
+    Sides are odd, so that the middle is a cell. Blocks that the edge of the grid cuts may have two; the first counts.
+
     No d-privacy, whatever the epsilon: two places of one block cannot be told apart, any others always. The competitor
     of Andrés et al., CCS 2013, Section 6.
 
-    Raises ValueError if a block is not smaller than the grid.
+    Raises ValueError if a side is even, or a block is not smaller than the grid.
     """
-    if not 1 <= side < max(places.rows, places.columns):
-        raise ValueError(f"a block must be smaller than the grid, got {side} of {places.rows}x{places.columns}")
+    if not (side % 2 and 1 <= side < max(places.rows, places.columns)):
+        raise ValueError(f"side must be odd and below that of the grid, got {side} of {places.rows}x{places.columns}")
     row, column = np.divmod(np.arange(places.k), places.columns)
     row, column = (
         (at // side * side + np.minimum(at // side * side + side, size) - 1) // 2

@@ -120,7 +120,9 @@ def test_intervals_of_ratios_hold_the_truth_that_is_not_known_and_several_are_as
 
 
 @pytest.mark.parametrize(
-    "metrics", [("l2", "kl", "emd", "topk"), pytest.param(METRICS, marks=pytest.mark.slow)], ids=["a few", "all"]
+    "metrics",
+    [("l2", "kl", "emd", "topk"), pytest.param(METRICS.keys() - {"sets"}, marks=pytest.mark.slow)],
+    ids=["a few", "all"],
 )
 def test_every_metric_is_answered_consistently(metrics: Iterable[str]) -> None:
     def check(metric: str) -> None:

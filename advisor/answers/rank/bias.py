@@ -28,6 +28,7 @@ class BiasAnswer(NamedTuple):
 
     request: Request
     pair: Pair
+    among: int  # pairs that the request allows, of which it is the recommended one
     repetitions: int
     labels: list[str]  # ``(k,)``
     categories: FloatArray  # ``(4, k)`` figures
@@ -41,7 +42,8 @@ def bias_of(request: Request, progress: Callable[[int, int], None], jobs: int | 
     Raises InputError if no pair is left.
     """
     pairs = fitting_pairs(request, request.protocols)
-    if len(pairs) != 1:
+    among = len(pairs)
+    if among != 1:
         first = simulated_answer(request, jobs=jobs, progress=progress).first
         if not first.recommendations:
             raise InputError(nothing_left_sentence(request.removals))
@@ -62,4 +64,4 @@ def bias_of(request: Request, progress: Callable[[int, int], None], jobs: int | 
     blocks = np.add.reduceat(categories, firsts, axis=1) / np.diff(starts)
     blocks[2] = reach * (np.add.reduceat(errors, firsts, axis=1) / np.diff(starts)).std(axis=0, ddof=1)
     labels = [request.labels[place] if request.labels else str(place) for place in order.tolist()]
-    return BiasAnswer(request, pairs[0], repetitions, labels, categories, starts, blocks)
+    return BiasAnswer(request, pairs[0], among, repetitions, labels, categories, starts, blocks)

@@ -88,6 +88,7 @@ class Cell:
             tied &= best.keys()
         if winner.runner_up is not None and not winner.sure:
             tied |= {winner.runner_up[1]} & best.keys()
+        tied = {method for method in tied if best[method] < math.inf or winner.error == math.inf}
         return tuple(sorted(tied, key=best.__getitem__))
 
     def words(self, winner: Winner, *, per_protocol: bool = False) -> str:

@@ -366,7 +366,7 @@ def _attack(name: str, rows: Sequence[Audit]) -> str:
         )
     return (
         f"knows that a user holds v1 = {first} in every attribute, or v2 = {second} in every one, and compares how "
-        "likely all that the user sends is under each"
+        "likely all that the user sends is under each (from which ratio on it says v1 depends on the number of trials)"
     )
 
 

@@ -59,6 +59,7 @@ def audit_figure(audits: Audits) -> Figure:
         for place, axes in enumerate(grid):
             axes.set(visible=place < len(panels), xlabel="" if ticks else AXES[axis])
             axes.set_title(panels[place] if place < len(panels) else "")
+            axes.locator_params("x", integer=axis != "epsilon")
             _finish(axes, rows)
         if ticks:
             grid[0].set_xticks(range(len(ticks)), ticks, rotation=90 if max(map(len, ticks)) > 6 else 0)
@@ -80,10 +81,14 @@ def _line(row: Audit, rows: Sequence[Audit], axis: str) -> tuple[str, str]:
 
 
 def _draw(axes: Axes, xs: list[float], found: list[Audit], name: str, number: int, *, joined: bool) -> None:
-    """Draw a line of bounds, with the standard deviations of several runs, over its promise."""
+    """Draw a line of bounds, with the standard deviations of several runs, over its promise.
+
+    The promise has the colour of its line where rounds raise it: others of the panel have another.
+    """
     promise = [(x, row.epsilon_guaranteed) for x, row in zip(xs, found, strict=True) if row.epsilon_guaranteed]
     if promise:
-        axes.plot(*zip(*promise, strict=True), "--" if joined else "_", color=INK, linewidth=0.9, label="promise")
+        colour = SERIES[number % len(SERIES)] if "×" in name else INK
+        axes.plot(*zip(*promise, strict=True), "--" if joined else "_", color=colour, linewidth=0.9, label="promise")
     axes.errorbar(
         xs,
         [_bound(row) for row in found],

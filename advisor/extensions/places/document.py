@@ -123,7 +123,7 @@ def _curve(advice: PlacesAdvice) -> Table:
     """Return the table of privacy against quality of service."""
     columns = (
         Column("mechanism", text=True),
-        Column("ε near", "budget within the radius"),
+        Column("ε", "budget within the radius"),
         Column("moved", MOVED),
         Column("adversary", GUESSED),
         Column("kept", "adversary over moved: how much of the lost quality is privacy", drop=1),

@@ -22,7 +22,7 @@ from simulator.methods import possible
 from simulator.protocols.protocol import Protocol
 
 LEAK_SLACK = 1e-9  # relative: rounding of logarithms
-BLOCKS = (2, 3, 4, 5)  # sides of the blocks of cloaking
+BLOCKS = (3, 5, 7)  # sides of the blocks of cloaking
 
 
 class Leakage(NamedTuple):

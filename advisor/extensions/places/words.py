@@ -197,7 +197,7 @@ def _uniqueness(advice: PlacesAdvice) -> list[str]:
     fitted = {key: mechanism.protocol for key, mechanism in advice.mechanisms.items() if mechanism.ibu_fits}
     unique = [key for key, protocol in fitted.items() if protocol.offers("estimate")]
     several = [key for key in fitted if key not in unique]
-    one = f"has one answer only for {listed(unique)}, whose matrix can be inverted, if every report occurs"
+    one = f"has one answer only for {listed(unique)} (the matrix can be inverted) as soon as every place was reported"
     more = f"may have several for {listed(several)}: shown is the one that updates reach from equal frequencies"
     parts = [*([one] if unique else []), *([more] if several else [])]
     return [f"ibu {'; it '.join(parts)}."] if parts else []

@@ -28,7 +28,8 @@ def bias_document(answer: BiasAnswer) -> Document:
     squared = max(float((figures[1] ** 2 - figures[3] / answer.repetitions).sum()), 0.0)
     share = squared / (squared + float(figures[3].sum()) or 1.0)
     text = (
-        f"{pair}: {whole_percent(share)} of the mean squared error is bias, the rest is variance. The largest bias is "
+        f"{pair}{'' if answer.among == 1 else f', recommended of {answer.among:,} pairs'}: {whole_percent(share)} of "
+        "the mean squared error is bias, the rest is variance. The largest bias is "
         f"{'−' if bias < 0 else '+'}{users(request.n * abs(bias))} ± {users(request.n * half_width)} of {request.n:,} "
         f"users ({points(abs(bias))}), of category {answer.labels[place]!r} (rank {place + 1:,})."
     )
