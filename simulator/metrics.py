@@ -242,14 +242,16 @@ def topk(estimate: FloatArray, truth: FloatArray, top_values: int | None = None)
 def hotspots(estimate: FloatArray, truth: FloatArray, top_values: int | None = None) -> FloatArray:
     """Return the share of the `top_values` most frequent values that the largest estimates miss (default 5 %).
 
-    A value is found if it is among as many largest estimates, where ties go to the earlier category. Of true
-    frequencies that tie for the last place, any counts.
+    A value is found if it is among as many largest estimates; of those that tie for the last places, a share, as if
+    they were drawn at random. Of true frequencies that tie for the last place, any counts.
 
     Raises ValueError as `topk`.
     """
-    size = _top_size(truth.shape[-1], top_values)
-    largest = np.argsort(-estimate, axis=-1, kind="stable")[..., :size]
-    return (truth[largest] < np.sort(truth)[-size]).mean(axis=-1)
+    k, size = truth.shape[-1], _top_size(truth.shape[-1], top_values)
+    missed, least = truth < np.sort(truth)[-size], np.partition(estimate, k - size, axis=-1)[..., k - size, None]
+    above, tied = estimate > least, estimate == least
+    drawn = (size - above.sum(axis=-1)) / tied.sum(axis=-1)  # share of those that tie
+    return ((above & missed).sum(axis=-1) + drawn * (tied & missed).sum(axis=-1)) / size
 
 
 def _top_size(k: int, top_values: int | None) -> int:

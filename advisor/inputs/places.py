@@ -26,6 +26,7 @@ BLOCK = 65_536  # places that are converted to cells at once
 
 GRID, DEGREES, PLANE = ("row", "column"), ("longitude", "latitude"), ("x", "y")  # names of the two coordinates
 MOST_DEGREES = {"longitude": 180, "latitude": 90}
+MOST_UNEQUAL = 1_000_000  # sides of a cell: beyond, their sums lose the shorter one
 
 
 @dataclass(frozen=True)
@@ -257,6 +258,11 @@ def _in_cells(
             grid, sides = _cells_over(table.source, reach, cell_km, size), np.full(2, cell_km)
         else:
             sides = reach / grid
+        if max(sides) > MOST_UNEQUAL * min(sides) > 0:
+            raise InputError(
+                f"{table.source}: a side of a cell must be at most {MOST_UNEQUAL:,} times the other, got "
+                f"{sides[0]:.3g} and {sides[1]:.3g} {unit}: give both coordinates in units that suit them"
+            )
         if not (np.isfinite(sides).all() and sides.min() > 0):
             raise InputError(
                 f"{table.source}: a grid over the bounding box needs places that differ in both coordinates; they "
@@ -274,6 +280,7 @@ def _in_cells(
         return _Cells(Places(*grid, ground), "cells", result, meaning)
     each = f"{cell_km:g} km" if cell_km else f"{sides[0]:.3g} x {sides[1]:.3g} {unit} over the bounding box,"
     first = "is the northernmost" if degrees else "has the largest y"
+    first += "; cells do not go on beyond the date line" if degrees and high[0] - low[0] > 180 else ""
     where = f"latitude {middle[1]:.3f}, longitude {middle[0]:.3f}" if degrees else f"{middle[0]:g}, {middle[1]:g}"
     note = f"{grid[0]}x{grid[1]} cells of {each} around {where}; the first row {first}"
     meaning = "longitude and latitude" if degrees else "coordinates x and y: not all are whole numbers inside the grid"

@@ -568,7 +568,7 @@ class Memoisation(Settings):
         read=whole(1, CATEGORIES_MAX),
         metavar="D",
         advanced=True,
-        help="with --eps-forever: categories that a device of dbitflip reports on [default: 1]",
+        help="with --eps-forever (audit: --memoize): categories that a device of dbitflip reports on [default: 1]",
     )
 
     def check_budgets(self, epsilon: float | None) -> None:

@@ -21,7 +21,7 @@ LIBRARIES = ("numpy", "scipy")  # whose versions are recorded, because figures d
 _MATHS = {
     **{"<": "<", ">": ">", "|": "|", "−": "-", "±": r"\pm", "×": r"\times", "≤": r"\le", "≥": r"\ge", "′": "'"},
     **{"∞": r"\infty", "ε": r"\varepsilon", "δ": r"\delta", "²": "^2", "₀": "_0", "₁": "_1", "·": r"\cdot"},
-    **{"→": r"\to", "√": r"\surd", "◂": r"\triangleleft"},
+    **{"→": r"\to", "√": r"\surd", "⌈": r"\lceil", "⌉": r"\rceil", "ω": r"\omega", "◂": r"\triangleleft"},
 }
 _MARKS = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "[": "{[}", "–": "--"}
 LATEX = str.maketrans(

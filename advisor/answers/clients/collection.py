@@ -13,6 +13,7 @@ import jinja2
 
 from advisor.answers.clients.parameters import BUILDERS, Constant, Number, Parameters, parameters
 from advisor.answers.clients.planar import planar_parameters
+from advisor.members import as_named
 from advisor.question.settings import Cells
 from simulator.domain import ORDERED, Domain
 from simulator.foreign import REGISTERED
@@ -82,8 +83,8 @@ class CodedCollection:
                 f"--protocol {protocol} --method eb_ns --eps {self.epsilon:g} --k {self.k}"
             )
         # A server has the installed methods of other packages, but none that were registered here.
-        if (protocol not in BUILDERS and self.cells is None) or method in REGISTERED:
-            missing = method if method in REGISTERED else protocol
+        if (protocol not in BUILDERS and self.cells is None) or method.partition(":")[0] in REGISTERED:
+            missing = as_named(method.partition(":")[0] if method.partition(":")[0] in REGISTERED else protocol)
             raise ValueError(f"there is no code of {missing}; ldp-advise explain {missing} shows how to use it")
         if POSTPROCESSORS[method].is_remedy:
             raise ValueError(

@@ -86,8 +86,8 @@ class PlacesMenu(Settings):
 
     panel: ClassVar[str] = "Menu"
 
-    protocol: tuple[str, ...] = like(Menu, "protocol", read=text)  # from separate tables
-    method: tuple[str, ...] = like(Menu, "method", read=text)
+    protocol: tuple[str, ...] = like(Menu, "protocol", read=text, help="only this protocol, or several: a,b")
+    method: tuple[str, ...] = like(Menu, "method", read=text, help="only this method, or several: a,b")
     channel: str | None = option(
         "--channel", read=path, metavar="FILE", help="a matrix of your own as a protocol: .csv or .npy"
     )
