@@ -13,7 +13,7 @@ from advisor.extensions.places.question import CHANNEL_METHODS, Ground, PlacesMe
 from advisor.extensions.places.reading import places_request
 from advisor.question.settings import Simulation, Terms
 from simulator import METRICS, POSTPROCESSORS
-from simulator.channels import cloaking, krr, optimal, planar_geometric
+from simulator.channels import krr, optimal, planar_geometric
 from simulator.methods import observe
 from simulator.places import Places
 from simulator.seeding import rng_for
@@ -233,7 +233,7 @@ def test_the_curve_is_that_of_the_channels_and_cloaking_keeps_nothing(run: Run, 
     own = ("--channel", tmp_path / "own.npy")
     answer = answered(run, *CURVE, visits, *own, "-p", ",".join(names), "--curve", "1,3")
     curve = {(row["mechanism"], row["epsilon"]): row for row in answer["curve"]}
-    assert len(curve) == len(answer["curve"]) == 4 * 2 + 2  # and the own one, and blocks of 2 x 2
+    assert len(curve) == len(answer["curve"]) == 4 * 2 + 1  # and the own one; no block is smaller
     read = places_request(
         PlacesQuestion(
             sample=visits,
@@ -247,12 +247,16 @@ def test_the_curve_is_that_of_the_channels_and_cloaking_keeps_nothing(run: Run, 
         (("krr", 3), krr(9, 3.0)),
         (("channel", None), krr(9, 1.0)),
         (("planar_geometric", 1), planar_geometric(read.places, 1 / 400)),
-        (("cloaking 2x2", None), cloaking(read.places, 2)),
         (("optimal_uniform", 3), optimal(distances, 3 / 400, np.full(9, 1 / 9))),
     ):
         assert curve[key]["expected_distance"] == pytest.approx(channel.expected_distance(truth, distances))
         assert curve[key]["adversary_error"] == pytest.approx(channel.adversary_error(truth, distances))
-    assert curve["cloaking 2x2", None]["epsilon_any_two"] is None
+    larger = [*CURVE, visits, "-p", "krr", "--curve", "1"]
+    larger[larger.index("3x3")] = "4x4"
+    block = answered(run, *larger)["curve"][-1]
+    assert (block["mechanism"], block["epsilon_any_two"]) == ("cloaking 3x3", None)
+    # Nine cells report the fifth, and the rest are cut to 1 x 3, 3 x 1 and 1 x 1.
+    assert block["expected_distance"] > block["adversary_error"] > 0
     for (name, epsilon), row in curve.items():
         assert row["adversary_error"] <= row["expected_distance"] * (1 + 1e-12)
         if name == "optimal":

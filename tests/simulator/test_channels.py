@@ -225,8 +225,9 @@ def test_cloaking_reports_the_middle_of_blocks_and_hides_nothing_else() -> None:
     assert channel.matrix.argmax(axis=1).reshape(4, 5).tolist() == [[6, 6, 6, 8, 8]] * 3 + [[16, 16, 16, 18, 18]]
     assert channel.epsilon == epsilon_per_unit(channel, places) == math.inf
     assert (cloaking(places, 1).matrix == np.eye(20)).all()
-    with pytest.raises(ValueError, match="smaller than the grid"):
-        cloaking(places, 5)
+    for side in (2, 5):
+        with pytest.raises(ValueError, match="odd and smaller than the grid"):
+            cloaking(places, side)
 
 
 def dual_of_optimal(distances: np.ndarray, epsilon: float, prior: np.ndarray) -> float:

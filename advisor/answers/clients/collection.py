@@ -84,8 +84,10 @@ class CodedCollection:
             )
         # A server has the installed methods of other packages, but none that were registered here.
         if (protocol not in BUILDERS and self.cells is None) or method.partition(":")[0] in REGISTERED:
-            missing = as_named(method.partition(":")[0] if method.partition(":")[0] in REGISTERED else protocol)
-            raise ValueError(f"there is no code of {missing}; ldp-advise explain {missing} shows how to use it")
+            missing = method.partition(":")[0] if method.partition(":")[0] in REGISTERED else protocol
+            raise ValueError(
+                f"there is no code of {missing}; ldp-advise explain {as_named(missing)} shows how to use it"
+            )
         if POSTPROCESSORS[method].is_remedy:
             raise ValueError(
                 f"method {method} is a remedy for fake users, which code does not write: ldp-advise explain {method} "
