@@ -17,9 +17,6 @@ from simulator.methods.summaries import SUMMARIES
 
 EPONYMS = ("Haar", "Hadamard")  # words that keep their capital
 UNPROCESSED = "none"
-MEMOISED_ONLY = {
-    "dbitflip": "dbitflip is for devices that remember: ldp-advise rounds, or audit --memoize --device-bits 1"
-}
 
 TABLES: dict[str, Mapping[str, Any]] = {"protocol": PROTOCOLS, "method": POSTPROCESSORS, "metric": METRICS}
 
@@ -33,6 +30,8 @@ def squash(name: str) -> str:
     return "".join(character for character in name.lower() if character.isalnum())
 
 
+ELSEWHERE = {squash(key): f"{key} is for places: ldp-advise places ranks it" for key in PLANAR}
+ELSEWHERE["dbitflip"] = "dbitflip is for devices that remember: ldp-advise rounds, or audit --memoize --device-bits 1"
 ALIASES: dict[str, dict[str, str]] = {
     kind: {alias: key for key, member in table.items() for alias in member.aliases} for kind, table in TABLES.items()
 }
@@ -82,8 +81,7 @@ def resolve(kind: str, name: str) -> str:
     if found is None:
         if refusal := _refusal(kind, name):
             raise LeftOutError(refusal)
-        places = mechanism(name) and f"{name} is for places: ldp-advise places ranks it"
-        if hint := file_hint(kind, name) or places or MEMOISED_ONLY.get(squash(name)):
+        if hint := file_hint(kind, name) or ELSEWHERE.get(squash(name)):
             raise InputError(hint)
         wanted = squash(name)
         if other := next((one for one in TABLES if wanted in keys_by_name(one)), None):

@@ -258,15 +258,10 @@ def _in_cells(
             grid, sides = _cells_over(table.source, reach, cell_km, size), np.full(2, cell_km)
         else:
             sides = reach / grid
-        if not (np.isfinite(sides).all() and sides.min() > 0):
+        if not 0 < max(sides) <= MOST_UNEQUAL * min(sides) < math.inf:
             raise InputError(
                 f"{table.source}: a grid over the bounding box needs places that differ in both coordinates; they "
-                f"reach over {reach[0]:g} and {reach[1]:g} {unit}"
-            )
-        if max(sides) > MOST_UNEQUAL * min(sides):
-            raise InputError(
-                f"{table.source}: a side of a cell must be at most {MOST_UNEQUAL:,} times the other, got "
-                f"{sides[0]:.3g} and {sides[1]:.3g} {unit}: give both coordinates in units that suit them"
+                f"reach over {reach[0]:g} and {reach[1]:g} {unit} (at most {MOST_UNEQUAL:,} times as far in one)"
             )
         shift = (np.array(grid) * sides - reach) / 2
         result = np.zeros(grid[0] * grid[1], dtype=np.int64)

@@ -78,9 +78,7 @@ class Cleaning(Settings):
         if self.drop_missing and self.transactions:
             raise InputError("--drop-missing does not go with --transactions: there an empty cell is no item anyway")
         if self.keep is not None and not self.transactions:
-            raise InputError(
-                f"--keep says which of several items per row counts: give --transactions --keep {self.keep}"
-            )
+            raise InputError(f"--keep is for rows of several items: give --transactions --keep {self.keep}")
         if self.other and self.keep_top is None and not self.transactions:
             raise InputError("--other merges what --keep-top leaves out: give both, for example --keep-top 20 --other")
         self._check_bins()

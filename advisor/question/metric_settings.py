@@ -121,10 +121,8 @@ class MetricValues:
             lines.append(
                 f"zeros are repaired by mixing in the uniform distribution at weight {self.mix:g} (kl:X for X)"
             )
-        if "topk" in metrics:
-            lines.append(f"topk looks at the {self.top_values:,} most frequent values of the truth (topk:N at N)")
-        if "hotspots" in metrics:
-            lines.append(f"hotspots looks at the {self.top_values:,} most frequent values (hotspots:N at N)")
+        looks = f"looks at the {self.top_values:,} most frequent values of the truth"
+        lines += [f"{name} {looks} ({name}:N at N)" for name in ("topk", "hotspots") if name in metrics]
         if "set" in metrics:
             lines.append(f"set asks for subsets of {100 * self.set_share:g} % of the domain (set:X for a share of X)")
         if "sets" in metrics and self.sets is not None:

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib.metadata import version
 
 from rich.cells import cell_len
@@ -38,18 +38,11 @@ def envelope() -> dict[str, Json]:
 def json_text(document: Document) -> str:
     """Return the data of a document as one JSON object."""
     headline = {} if document.verdict is None else {"headline": document.verdict.data}
-    data = _without_infinity({**envelope(), **headline, **document.data})
+    # JSON has no number for infinite figures: they are null.
+    text = json.dumps({**envelope(), **headline, **document.data})
+    data = json.loads(text, parse_constant=lambda name: math.nan if name == "NaN" else None)
     text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
     return "\n".join(map(_escaped, text.split("\n")))
-
-
-def _without_infinity(data: Json) -> Json:
-    """Return data with None for infinite figures: JSON has no number for them."""
-    if isinstance(data, Mapping):
-        return {name: _without_infinity(value) for name, value in data.items()}
-    if isinstance(data, Sequence) and not isinstance(data, str):
-        return [_without_infinity(value) for value in data]
-    return None if isinstance(data, float) and math.isinf(data) else data
 
 
 def error_json(message: str, more: Mapping[str, Json] | None = None) -> str:
@@ -150,10 +143,8 @@ def _tabular(table: Table) -> list[str]:
     rows = [[column.header.translate(LATEX) for column in table.columns]]
     for row in table.rows:
         cells = [cell.strip().translate(LATEX) for cell in row.cells]
-        bold = (
-            f"\\textbf{{{cell}}}" if tone is Tone.GOOD else cell for cell, tone in zip(cells, row.tones, strict=True)
-        )
-        rows.append(list(bold))
+        marked = zip(cells, row.tones, strict=True)
+        rows.append([f"\\textbf{{{cell}}}" if tone is Tone.GOOD else cell for cell, tone in marked])
     head, *body = [f"{' & '.join(row)} \\\\" for row in rows]
     form = "".join("l" if column.text else "r" for column in table.columns)
     return [f"\\begin{{tabular}}{{{form}}}", r"\toprule", head, r"\midrule", *body, r"\bottomrule", r"\end{tabular}"]

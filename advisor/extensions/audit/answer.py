@@ -91,22 +91,18 @@ def _limits(question: AuditQuestion) -> dict[str, Any]:
 
 def _subjects_of(question: AuditQuestion, name: str, k: int, epsilon: float) -> Iterator[Subject]:
     subjects, values, limits = question.subjects, question.values, _limits(question)
-    forever = question.memoisation.epsilon_forever
-    if forever is not None:
+    if (forever := question.memoisation.epsilon_forever) is not None:
         member = MEMOISED[name](k, forever, epsilon)
         for rounds in subjects.rounds:
             yield audit.memoised_subject(member, rounds, values, **limits)
             yield audit.fresh_subject(member.once, rounds, values, **limits)
     elif question.attributes:
-        how: dict[str, Any] = {
-            "sizes": subjects.attribute_sizes,
-            "attack": question.attack.attack or audit.LIKELIHOOD,
-            "amplified": subjects.amplified,
-        }
+        attack = question.attack.attack or audit.LIKELIHOOD
+        limits |= {"sizes": subjects.attribute_sizes, "attack": attack, "amplified": subjects.amplified}
         oracle = frequency_oracles()[name]
         for attributes, solution in product(question.attributes, question.solutions):
             if solution not in HIDDEN or name in FAKES:
-                yield from audit.attribute_subjects(oracle, k, epsilon, attributes, solution, values, **how, **limits)
+                yield from audit.attribute_subjects(oracle, k, epsilon, attributes, solution, values, **limits)
     elif subjects.rounds:
         for rounds in subjects.rounds:
             yield audit.rounds_subject(frequency_oracles()[name](k, epsilon), rounds, values)

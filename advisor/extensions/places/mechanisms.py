@@ -161,17 +161,13 @@ def trade_offs(request: PlacesRequest) -> tuple[TradeOff, ...]:
         competitors.append((request.channel.key, None, request.channel))
     sides = [side for side in BLOCKS if side < max(places.rows, places.columns)]
     competitors += [(f"cloaking {side}x{side}", None, channels.cloaking(places, side)) for side in sides]
-    distances = places.distances()
-    return tuple(
-        TradeOff(
-            name,
-            epsilon,
-            channel.expected_distance(request.truth, distances),
-            channel.adversary_error(request.truth, distances),
-            channel.epsilon,
-        )
-        for name, epsilon, channel in competitors
-    )
+    truth, distances = request.truth, places.distances()
+
+    def measured(name: str, epsilon: float | None, channel: Channel) -> TradeOff:
+        moved, guessed = channel.expected_distance(truth, distances), channel.adversary_error(truth, distances)
+        return TradeOff(name, epsilon, moved, guessed, channel.epsilon)
+
+    return tuple(measured(*competitor) for competitor in competitors)
 
 
 def _leakage(channel: Channel, request: PlacesRequest, rate: float | None) -> Leakage:

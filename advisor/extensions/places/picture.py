@@ -90,14 +90,12 @@ def curve_figure(advice: PlacesAdvice) -> Figure:
             title=f"budgets within {length(advice.request.radius or 0, unit)} beside the marks",
         )
         axes.legend(loc="lower right")
-        figure.set_label(
-            "Privacy against quality of service: "
-            + "; ".join(
-                f"{point.mechanism}{'' if point.epsilon is None else f', ε = {point.epsilon:g}'}: moved "
-                f"{number(point.expected_distance, 3)}, adversary {number(point.adversary_error, 3)} {unit}"
-                for point in points
-            )
+        texts = (
+            f"{point.mechanism}{'' if point.epsilon is None else f', ε = {point.epsilon:g}'}: moved "
+            f"{number(point.expected_distance, 3)}, adversary {number(point.adversary_error, 3)} {unit}"
+            for point in points
         )
+        figure.set_label(f"Privacy against quality of service: {'; '.join(texts)}")
     return figure
 
 

@@ -60,7 +60,7 @@ BAD_OPTIONS = [
     (["--why"], "--why explains a predicted answer"),
     (["--other"], "--keep-top"),
     (["--drop-missing", "--transactions"], "--drop-missing does not go with --transactions"),
-    (["--keep", "common"], "--keep says which of several items per row counts: give --transactions --keep common"),
+    (["--keep", "common"], "--keep is for rows of several items: give --transactions --keep common"),
     (["--transactions", "--keep", "most"], "keep must be one of own, common, got 'most'"),
     (["--format", "jsn"], "did you mean 'json'?"),
     (["--runs", "x.xls"], ".csv, .parquet"),
