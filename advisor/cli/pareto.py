@@ -14,7 +14,6 @@ from advisor.cli.ranking import RANKED, check_or_price, ranking_answer
 from advisor.cli.run import Job, Output, SideFile, run
 from advisor.question.question import Question
 from advisor.question.ranking import ranking_requests
-from advisor.question.rules import check_finite
 from advisor.question.settings import Picture
 from advisor.show.pictures import PICTURES, require_matplotlib, save
 from advisor.show.pictures.ranking import pareto_figure
@@ -33,7 +32,6 @@ def pareto_command(
     """
     asked = replace(question, sample=sample)
     asked.terms.one_metric("pareto")
-    check_finite(asked.terms, "pareto")
     check_or_price(asked.alone)
     run(
         Job(
@@ -45,7 +43,7 @@ def pareto_command(
             progress=partial(DelayedProgress, "simulating"),
             inputs=asked.files,
             files=[
-                SideFile("--plot", picture.plot, PICTURES, _draw, require_matplotlib, lambda answer: bool(answer.rows))
+                SideFile("--plot", picture.plot, PICTURES, _draw, require_matplotlib, lambda answer: bool(answer.drawn))
             ],
             unprotected=sample is not None,
         ),

@@ -15,7 +15,6 @@ from advisor.question.fitting import (
 from advisor.question.option import refuse, require
 from advisor.question.plurality import check_attributes
 from advisor.question.question import Question
-from advisor.question.settings import Terms
 from simulator.foreign import REGISTERED
 
 MOST_CELLS = 10_000
@@ -106,7 +105,8 @@ def check_plan(question: Question) -> None:
     )
     if goal.target is not None and goal.detect is not None:
         raise InputError("give either --target or --detect, not both")
-    check_finite(terms, "plan")
+    if terms.metric_settings.mix == 0 and "kl" in terms.metrics:
+        raise InputError("kl:0 is infinite while an estimate may be 0: plan takes kl:X with X above 0")
     if terms.epsilon is not None and terms.n is not None:
         raise InputError("no unknown is left: --eps and --n are both given; leave out the one that is asked for")
     if terms.n is not None and terms.n < USERS_LOW:
@@ -117,12 +117,6 @@ def check_plan(question: Question) -> None:
         if terms.n is not None and goal.detect * terms.n < 1 - ROUNDING:
             raise InputError(f"a frequency of {goal.detect:g} is less than one of {terms.n:,} users")
     check_data(question)
-
-
-def check_finite(terms: Terms, command: str) -> None:
-    """Refuse a metric that is infinite with some probability, whatever is done."""
-    if terms.metric_settings.mix == 0 and "kl" in terms.metrics:
-        raise InputError(f"kl:0 is infinite while an estimate may be 0: {command} takes kl:X with X above 0")
 
 
 def check_sweep(question: Question, *, resumes: bool) -> None:

@@ -106,6 +106,11 @@ class Frontier:
     rows: tuple[Recommendation, ...]
     dominated: tuple[tuple[Recommendation, Recommendation], ...]
 
+    @property
+    def drawn(self) -> tuple[Recommendation, ...]:
+        """The rows that a picture can show: those with a finite error."""
+        return tuple(row for row in self.rows if row.error < math.inf)
+
 
 def frontier_of(advice: Ranking) -> Frontier:
     """Return the frontier of an advice: see `advisor.pareto`."""

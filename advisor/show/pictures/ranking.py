@@ -129,7 +129,7 @@ def budgets_figure(budgets: Budgets) -> Figure:
 def pareto_figure(frontier: Frontier) -> Figure:
     """Return the pairs of the frontier with their names, and the others as dots behind them."""
     request, metric = frontier.advice.request, frontier.advice.metric
-    beaten = [row for row, _ in frontier.dominated]
+    beaten = [row for row, _ in frontier.dominated if row.error < math.inf]
     with picture(7.2, 4.5) as (figure, axes):
         axes.scatter(
             [row.report_bits for row in beaten],
@@ -141,9 +141,9 @@ def pareto_figure(frontier: Frontier) -> Figure:
             label="other pairs",
         )
         marks = axes.scatter(
-            [row.report_bits for row in frontier.rows],
-            [row.error for row in frontier.rows],
-            c=[100 * row.attack_success for row in frontier.rows],
+            [row.report_bits for row in frontier.drawn],
+            [row.error for row in frontier.drawn],
+            c=[100 * row.attack_success for row in frontier.drawn],
             cmap=SHADES,
             vmin=0,
             s=50,
@@ -168,7 +168,7 @@ def pareto_figure(frontier: Frontier) -> Figure:
             + "; ".join(
                 f"{row.protocol} {row.method}: {metric} error {number(row.error, 3)}, {row.report_bits:,} bits, attack "
                 f"{percent(row.attack_success)}"
-                for row in frontier.rows
+                for row in frontier.drawn
             )
         )
     return figure
@@ -178,7 +178,7 @@ def _name(axes: Axes, frontier: Frontier) -> None:
     """Write the names beside their marks, from the top down, none over another."""
     axes.autoscale_view()
     low, high = (math.log(end) for end in axes.get_ylim())
-    rows = sorted(frontier.rows, key=lambda row: row.error)
+    rows = sorted(frontier.drawn, key=lambda row: row.error)
     heights = [(math.log(row.error) - low) / (high - low) for row in rows]
     for place in range(len(rows) - 2, -1, -1):
         heights[place] = min(heights[place], heights[place + 1] - NEAR)

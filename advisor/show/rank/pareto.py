@@ -139,7 +139,7 @@ def _data(frontier: Frontier) -> dict[str, Json]:
 
 def pareto_sections(frontier: Frontier) -> tuple[Section, ...]:
     """Return the picture, and the pairs that others beat, for a page."""
-    if not frontier.rows:
+    if not frontier.drawn:
         return ()
 
     picture = Figure("Error against bits per report", "the frontier", lambda: to_svg(pareto_figure(frontier), "pareto"))
