@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 from itertools import product
+from pathlib import Path
+from runpy import run_path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,14 +23,7 @@ EXAMPLE = "examples/two_functions.py:Flip"
 USERS = 100_000
 
 
-class Flip:
-    def perturb(self, values, k, epsilon, rng):
-        kept = rng.random(len(values)) < math.expm1(epsilon) / (math.expm1(epsilon) + k)
-        return np.where(kept, values, rng.integers(0, k, size=len(values)))
-
-    def estimate(self, reports, k, epsilon):
-        kept = math.expm1(epsilon) / (math.expm1(epsilon) + k)
-        return (np.bincount(reports, minlength=k) / len(reports) - (1 - kept) / k) / kept
+Flip: Any = run_path(str(Path(__file__).parents[2] / "examples" / "two_functions.py"))["Flip"]
 
 
 class Bits:
