@@ -136,7 +136,7 @@ def estimate_request(question: CollectedQuestion) -> Request:
     path = question.path
     categories = None if question.cleaning.domain is None else read_domain(question.cleaning.domain)
     estimates = question.estimate_columns.estimates
-    read = read_estimates(path, column=columns.label, estimates=estimates, header=columns.header)
+    read = read_estimates(path, column=columns.label, estimates=estimates, layout=columns.layout)
     unordered = not read.labelled and domain.ordered is None and categories is None
     numbered = _numbered(read.labels) if unordered else ()
     collected = collect(
@@ -185,7 +185,7 @@ def counts_of_reports(
         k=domain.k,
         domain=categories,
         column=columns.label,
-        header=columns.header,
+        layout=columns.layout,
         hash=how.hash,
         steps=how.steps,
         parameters=collection.parameters,

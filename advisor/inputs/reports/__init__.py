@@ -38,7 +38,7 @@ from typing import BinaryIO, cast
 
 from advisor.errors import InputError, printable, reason
 from advisor.inputs.blocks import Block, Rows
-from advisor.inputs.head import Expected
+from advisor.inputs.head import DETECTED, Expected, Layout
 from advisor.inputs.labels import check_domain
 from advisor.inputs.reports.categories import count_sets, count_values, domain_of_labels, labels_have_header
 from advisor.inputs.reports.plausibility import implausible
@@ -91,7 +91,7 @@ def count_reports(
     k: int | None = None,
     domain: Sequence[str] | None = None,
     column: str | None = None,
-    header: bool | None = None,
+    layout: Layout = DETECTED,
     hash: str | None = None,  # noqa: A002 - the protocols call it so
     steps: int | None = None,
     parameters: Parameters | None = None,
@@ -113,8 +113,8 @@ def count_reports(
     k, domain : int and sequence of str, or None
         Number of categories, or all categories in the order of the users' devices. Without a domain they are 0 to
         k - 1; for grr and ss also 1 to k or other labels, if the reports hold these.
-    column, header : str and bool, or None
-        The column with the reports, by header or by number from 1; whether the first line names the columns.
+    column, layout : str or None, and Layout
+        The column with the reports, by header or by number from 1; what the user says about the layout.
     parameters : mapping, or None
         Parameters that other packages choose in another way: ``subset_size`` of ss, ``hash_range`` (g) of olh,
         ``block_count`` of hr.
@@ -141,7 +141,7 @@ def count_reports(
     settings.check()
     paths, twice = named_files([path] if isinstance(path, str) else path)
     several = len(paths) > 1
-    reading = _Reading(settings, header, several)
+    reading = _Reading(settings, layout, several)
     names = ["standard input" if path == "-" else printable(path) for path in paths]
     with ExitStack() as stack:
         if (digests or several) and "-" in paths:  # standard input is read twice: for its digest, and for its reports
@@ -179,7 +179,7 @@ class _Reading:
     """Files of reports while they are read: their counters, and assumptions and warnings (each text once)."""
 
     settings: ReportSettings
-    header: bool | None
+    layout: Layout
     several: bool  # whether there are several files
     countings: list[Counting] = field(default_factory=list)
     assumptions: dict[str, None] = field(default_factory=dict)
@@ -197,7 +197,7 @@ class _Reading:
         # "New York" on a line is one label if labels may have several words.
         blanks = kind != "value" and not any(len(label.split()) > 1 for label in settings.domain or ())
         lists = kind in ("bits", "subset", "cells", "node")
-        expected = Expected("reports", self.header, (settings.column,), self._names_columns, blanks=blanks, lists=lists)
+        expected = Expected("reports", self.layout, (settings.column,), self._names_columns, blanks=blanks, lists=lists)
         for at, path in enumerate(paths):
             with opened_rows(path, expected, stdin) as rows:
                 counting = _COUNTINGS[kind](rows, settings)
