@@ -290,8 +290,8 @@ def _mostly_separated(candidates: str, head: Head) -> Dialect | None:
     for form in map(Dialect, candidates):
         parsed = _parsed(form, head)
         widths = [len(row) for _, row in parsed.filled]
-        if parsed.error or len(widths) < 3:
-            continue
+        if parsed.error or len(widths) < 3 or all(sum(map(bool, row)) < 2 for _, row in parsed.filled):
+            continue  # "a;" alone is no row of two cells
         usual = usual_width(widths)
         inner = widths[widths.index(usual) : len(widths) - widths[::-1].index(usual)]
         if usual > 1 and set(inner) == {usual} and 2 * len(inner) >= len(widths):

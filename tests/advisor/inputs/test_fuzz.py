@@ -183,6 +183,8 @@ def test_what_a_csv_writer_wrote_is_read_back(
 def test_one_column_a_csv_writer_wrote_is_read_back(tmp_path_factory, labels, quoting, block) -> None:
     assume(quoting == csv.QUOTE_ALL or not any(mark in label for label in labels for mark in "\r\n"))
     assume(not {label.strip().casefold() for label in labels} & {"nan", "na", "n/a", "null", "none"})
+    # If most labels hold a separator, they are the rows of a table.
+    assume(all(2 * sum(mark in label for label in labels) < len(labels) for mark in ";\t|"))
     written = io.StringIO(newline="")
     csv.writer(written, quoting=quoting).writerows([["value"], *([label] for label in labels)])
     with pytest.MonkeyPatch.context() as patch:
