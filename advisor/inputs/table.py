@@ -88,11 +88,11 @@ class TextRows(Rows):
         if notes:  # the header is ours
             head, suffix = replace(head, first=0), ".csv"
         form = find_dialect(source.name, suffix, head, expected)
-        if form.delimiter is None and expected.counted and not head.cut:
-            printed = printed_counts(source.name, head.lines)
-            if printed is not None:
-                head, form = replace(head, lines=printed.lines, first=0), Dialect(",")
-                self._notes.append(printed.note)
+        printed = printed_counts(source.name, head.lines) if form.delimiter is None and expected.counted else None
+        if printed is not None:
+            self._chunks = printed.as_csv(source.name, head.lines, chain([head.rest], self._chunks))
+            head, form = replace(take_head(source.name, self._chunks, None), first=0), Dialect(",")
+            self._notes.append(printed.note)
         self._items = expected.items
         self._head = head_records(source.name, form, head)
         if (
