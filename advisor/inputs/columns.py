@@ -199,6 +199,8 @@ def choose_columns(table: InputTable, column: str | None, counts: str | None) ->
             )
     elif len(table.values) == 1 and label is None:
         return table.values[0], None
+    elif label is None and (both := _labels_and_counts(table, COUNT_NAMES | HEADERS["counted"])):
+        return both
     else:
         count = _count_column(table, label)
     if label is None and count is not None and len(table.values) == 2:
@@ -213,13 +215,16 @@ def choose_columns(table: InputTable, column: str | None, counts: str | None) ->
 
 
 def _paste(table: InputTable) -> str:
-    """Return the options to paste if one of two columns may hold counts."""
-    if table.names is None or len(table.values) != 2 or not all(table.names):
+    """Return the options to paste if one of two columns may hold counts, or one of more by its name."""
+    if table.names is None or not all(table.names):
         return ""
-    tallies = [at for at in table.values if _is_tally(table, at) and not _is_tally(table, _other(table, at))]
-    if len(tallies) != 1:
+    both = _labels_and_counts(table, HEADERS["count_alone"])
+    if len(table.values) == 2:
+        tallies = [at for at in table.values if _is_tally(table, at) and not _is_tally(table, _other(table, at))]
+        both = (_other(table, tallies[0]), tallies[0]) if len(tallies) == 1 else None
+    if both is None:
         return ""
-    label, count = (printable(table.names[at]) for at in (_other(table, tallies[0]), tallies[0]))
+    label, count = (printable(table.names[at]) for at in both)
     return f": --column {shlex.quote(label)} --counts {shlex.quote(count)} if {count} is a number of users"
 
 
@@ -227,6 +232,24 @@ def _is_tally(table: InputTable, column: int) -> bool:
     """Return whether a column holds whole numbers and the other of two columns holds distinct labels."""
     labels = table.cells(_other(table, column))
     return len(labels) > 1 and len(set(labels)) == len(labels) and _are_counts(table, column)
+
+
+def _labels_and_counts(table: InputTable, words: frozenset[str]) -> tuple[int, int] | None:
+    """Return the only column of distinct words, and the only one of counts with such a name, of more than two.
+
+    None if any other column could be either: these hold decimals, shares or nothing.
+    """
+    if table.names is None or len(table.values) < 3:
+        return None
+    cells = {at: table.cells(at) for at in table.values}
+    numbers = [at for at, column in cells.items() if all(looks_numeric(cell.rstrip("% ")) for cell in column if cell)]
+    counts = [at for at in numbers if _are_counts(table, at)]
+    labels = [at for at in cells if at not in numbers]
+    if len(counts) != 1 or len(labels) != 1 or table.names[counts[0]].casefold() not in words:
+        return None
+    distinct = set(cells[labels[0]])
+    sure = 1 < len(distinct) == len(cells[labels[0]]) and "" not in distinct and not any(map(looks_numeric, distinct))
+    return (labels[0], counts[0]) if sure else None
 
 
 def _other(table: InputTable, column: int) -> int:
@@ -252,7 +275,7 @@ def _count_column(table: InputTable, label: int | None) -> int | None:
         return None
     names = [name.casefold() for name in table.names]
     # Among other columns a "size" or "n" is more likely a property of each user than a number of users.
-    telling = HEADERS["count_alone"] if two else COUNT_NAMES
+    telling = COUNT_NAMES | HEADERS["count_alone"] if two else COUNT_NAMES
     candidates = [at for at, name in enumerate(names) if name in telling and at != label]
     whole = [at for at in candidates if _are_counts(table, at)]
     for found in (whole, [at for at in whole if names[at] in COUNT_NAMES]):
