@@ -44,6 +44,20 @@ class RawHistogram:
     warnings: tuple[str, ...] = ()  # what the user should check, one sentence each
     bins: Bins | None = None  # the bins that the labels stand for; None if the labels are not bins
     column: str = ""  # name of the column with the labels
+    categories: tuple[str, ...] = ()  # all that the type of the column names, in its order; () if it names none
+    ordered: bool | None = None  # whether that order means something; None: the data do not say
+
+    def over_categories(self) -> RawHistogram:
+        """Return the histogram over all of its categories, including those without users, with a note."""
+        distinct = set(self.labels)
+        if not self.categories or len(distinct) < len(self.labels) or not distinct <= set(self.categories):
+            return replace(self, ordered=None)
+        users = dict(zip(self.labels, self.counts.tolist(), strict=True))
+        counts = np.array([users.get(label, 0) for label in self.categories], dtype=np.int64)
+        order = " and their order" if self.ordered else ""
+        note = f"{len(counts)} categories{order} taken from the categorical type of the column"
+        assumptions = (*self.assumptions, note)
+        return replace(self, labels=self.categories, counts=counts, from_histogram=True, assumptions=assumptions)
 
 
 def read_histogram(
@@ -116,6 +130,7 @@ def read_histogram(
         for block in rows.blocks([label] if count is None else [label, count]):
             tally.add(block, label, count)
         tallied = tally.result(drop_missing=drop_missing)
+        categories, ordered = rows.categories(label) if cut is None else ((), None)
     notes = table.row_numbers_note if table.row_numbers not in (label, count) else ()
     if count is not None:
         notes += (f"column {table.called(count)} read as counts, column {table.called(label)} as labels",)
@@ -126,6 +141,8 @@ def read_histogram(
         assumptions=(*rows.assumptions, *notes),
         warnings=(*rows.warnings(), *rows.doubts, *tallied.warnings, *_odd_labels(rows, tallied.labels)),
         column=table.names[label] if table.names else "",
+        categories=categories,
+        ordered=ordered,
     )
 
 
@@ -153,7 +170,12 @@ def read_columns(
             name = f"column {table.called(place)}"
             own = tuple(f"{name}: {warning}" for warning in (*tallied.warnings, *_odd_labels(rows, tallied.labels)))
             warnings = (*shared, *own) if not result else own
-            result.append(replace(tallied, assumptions=rows.assumptions, warnings=warnings))
+            categories, ordered = rows.categories(place)
+            result.append(
+                replace(
+                    tallied, assumptions=rows.assumptions, warnings=warnings, categories=categories, ordered=ordered
+                )
+            )
     return tuple(result)
 
 

@@ -53,26 +53,25 @@ def frequencies_over(question: Question, domains: Iterable[Categories]) -> tuple
     cleaning = question.cleaning
     refuse_beside_bins(question.domain, cleaning)
     if isinstance(question.sample, MemorySample):
-        histogram, name, ordered = _memory_histogram(question.sample, cleaning)
-        domains = (replace(for_size, ordered=ordered) if for_size.ordered is None else for_size for for_size in domains)
+        histogram, name = _memory_histogram(question.sample, cleaning)
     else:
         path = question.path
         histogram, name = _file_histogram(path, question.columns, cleaning), sample_name(path)
     return tuple(over_domain(histogram, name, domain, cleaning) for domain in domains)
 
 
-def _memory_histogram(sample: MemorySample, cleaning: Cleaning) -> tuple[RawHistogram, str, bool | None]:
-    """Return what is in memory, what it is called, and whether it says that the categories have an order."""
+def _memory_histogram(sample: MemorySample, cleaning: Cleaning) -> tuple[RawHistogram, str]:
+    """Return what is in memory, and what it is called."""
     read = sample_in_memory(*sample)
     name = getattr(sample.values, "name", None)  # of a pandas series
     column = name if isinstance(name, str) else ""
     if cleaning.cut is None:
         histogram = RawHistogram(tuple(read.labels), read.counts, read.in_order, read.assumptions, (), column=column)
-        return histogram, read.name, read.ordered
+        return replace(histogram, categories=tuple(read.domain or ()), ordered=read.ordered), read.name
     users = {label: count for label, count in zip(read.labels, read.counts.tolist(), strict=True) if count}
     cut = binned(read.name, column, users, cleaning.cut)
     histogram = RawHistogram(cut.labels, cut.counts, read.in_order, (), cut.warnings, cut.bins, column)
-    return histogram, read.name, None
+    return histogram, read.name
 
 
 def _file_histogram(path: str, columns: Columns, cleaning: Cleaning) -> RawHistogram:
@@ -140,6 +139,8 @@ def over_domain(histogram: RawHistogram, name: str, domain: Categories, cleaning
             bins=histogram.bins,
             column=histogram.column,
         )
+    if cleaning.domain is None:
+        histogram = histogram.over_categories()
     built = build_domain(
         histogram.labels,
         histogram.counts,
@@ -148,7 +149,8 @@ def over_domain(histogram: RawHistogram, name: str, domain: Categories, cleaning
         domain=None if cleaning.domain is None else read_domain(cleaning.domain),
         keep_top=cleaning.keep_top,
         other=cleaning.other,
-        ordered=domain.ordered,
+        ordered=histogram.ordered if domain.ordered is None else domain.ordered,
+        declared=cleaning.domain is None and bool(histogram.ordered),
         transactions=cleaning.transactions,
     )
     return Frequencies(
