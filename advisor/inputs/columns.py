@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import tomllib
 from collections.abc import Sequence
@@ -21,6 +22,11 @@ HEADERS: dict[str, frozenset[str]] = {
 """Header words for the content of a column (headers.toml)."""
 
 COUNT_NAMES = HEADERS["count"]
+MOST_DEGREES = {"longitude": 180, "latitude": 90}
+
+
+class CoordinatesError(InputError):
+    """The columns of a file hold longitudes and latitudes where values were expected."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +40,11 @@ class InputTable:
     places: Sequence[int]  # the line on which each row begins
     unit: str = "line"  # what places count: "line" or "row"
     decimal_comma: bool = False  # whether "," may be a decimal sign in this file
+
+    @property
+    def typed(self) -> str:
+        """The file as it is typed in a command."""
+        return "-" if self.source == "standard input" else shlex.quote(self.source)
 
     def cells(self, index: int) -> list[str]:
         """Return the stripped cells of a column (of the rows that have it)."""
@@ -205,6 +216,11 @@ def choose_columns(table: InputTable, column: str | None, counts: str | None) ->
         count = _count_column(table, label)
     if label is None and count is not None and len(table.values) == 2:
         label = _other(table, count)
+    if label is None and (degrees := degrees_columns(table)):
+        raise CoordinatesError(
+            f"{table.source}: columns {' and '.join(map(table.called, degrees))} hold longitudes and latitudes; for "
+            f"places on a map say ldp-advise places {table.typed} --eps 1, for values name one with --column"
+        )
     if label is None:
         raise InputError(
             f"{table.source}: has {table.width} columns: {table.columns()}; say which one holds the "
@@ -212,6 +228,23 @@ def choose_columns(table: InputTable, column: str | None, counts: str | None) ->
             "if the line is one value, put it in quotes"
         )
     return label, count
+
+
+def header_words(header: str) -> set[str]:
+    """Return the words in a header: "pickup_latitude", "pickupLatitude" and "LAT (deg)" have several words."""
+    return {word.casefold() for word in re.findall(r"[^\W\d_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", header))}
+
+
+def degrees_columns(table: InputTable) -> tuple[int, int] | None:
+    """Return the columns of longitude and latitude, if headers name one of each and all values are possible."""
+    found = []
+    for axis, most in MOST_DEGREES.items():
+        places = [at for at, name in enumerate(table.names or ()) if header_words(name) & HEADERS[axis]]
+        values = [table.decimal_sign(at).number(cell) for at in places for cell in table.cells(at)]
+        if len(places) != 1 or not all(isinstance(value, float) and abs(value) <= most for value in values):
+            return None
+        found += places
+    return found[0], found[1]
 
 
 def _paste(table: InputTable) -> str:

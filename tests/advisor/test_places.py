@@ -18,6 +18,7 @@ from simulator.methods import observe
 from simulator.places import Places
 from simulator.seeding import rng_for
 from tests.advisor.conftest import Run
+from tests.advisor.inputs.reading import put
 from tests.advisor.schemas import schema
 
 PLAIN = ["places", "--eps", "2", "--grid", "5x6", "--columns", "row,col"]
@@ -274,3 +275,16 @@ def test_the_curve_is_that_of_the_channels_and_cloaking_keeps_nothing(run: Run, 
     large = [[word.replace("3x3", size) for word in CURVE] for size in ("40x40", "11x11")]
     assert "--curve takes at most 1,500 cells" in run(*large[0], visits, "--curve", "1")[2]
     assert "optimal takes at most 100 places" in run(*large[1], visits, "-p", "optimal")[2]
+
+
+def test_coordinates_in_a_sample_lead_to_places(run: Run, tmp_path: Path) -> None:
+    lines = [f"{13 + at % 7 / 100},{52 + at % 5 / 200},{at % 3}" for at in range(900)]
+    path = put(tmp_path, "my places.csv", "lon,lat,visits\n" + "\n".join(lines))
+    code, _, err = run("--eps", "1", path)
+    assert (code, f"say ldp-advise places '{path}' --eps 1, for values name one with --column" in err) == (2, True)
+    for promise in ([], ["--privacy", "metric", "--radius", "1"]):
+        answer = answered(run, "places", path, "--eps", "1", *promise, *QUICK, "--method", "none")
+        assert any("cells of 0.2 km around latitude 52.010" in note for note in answer["assumptions"])
+    assert run("--eps", "1", path, "--column", "lon", "--instant")[0] == 0
+    impossible = put(tmp_path, "sizes.csv", "long,lat\n200,1\n300,2\n")
+    assert "hold longitudes" not in run("--eps", "1", impossible)[2]
