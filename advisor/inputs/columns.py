@@ -224,7 +224,8 @@ def choose_columns(table: InputTable, column: str | None, counts: str | None) ->
     if label is None:
         raise InputError(
             f"{table.source}: has {table.width} columns: {table.columns()}; say which one holds the "
-            f"values with --column (and, if another holds the number of users, --counts){_paste(table)}; "
+            f"values with --column (and, if another holds the number of users, --counts)"
+            f"{_reports_hint(table) or _paste(table)}; "
             "if the line is one value, put it in quotes"
         )
     return label, count
@@ -245,6 +246,16 @@ def degrees_columns(table: InputTable) -> tuple[int, int] | None:
             return None
         found += places
     return found[0], found[1]
+
+
+def _reports_hint(table: InputTable) -> str:
+    """Return the command for reports if the names of columns are those of a seed and what was hashed with it."""
+    names = table.plain_names
+    seeds = [at for at, name in enumerate(names) if name in HEADERS["seed"] or name == "hash"]
+    symbols = [at for at, name in enumerate(names) if name in HEADERS["symbol"]]
+    if all(one == other for one in seeds for other in symbols):
+        return ""
+    return f"; seeds and symbols look like reports: for example ldp-advise reports {table.typed} --protocol olh --eps 1"
 
 
 def _paste(table: InputTable) -> str:

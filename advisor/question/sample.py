@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
@@ -19,6 +20,8 @@ from advisor.question.question import MemorySample, Question
 from advisor.question.settings import Categories, Columns
 
 MOST_DISTINCT, NEARLY_ALL = 60, 0.8  # different values, and share of the rows, from which a sample is hardly one
+MOST_NUMBERS = 1000  # different numbers from which bins are suggested
+FEWEST_BITS = 8  # of values that are all strings of bits, from which they look like reports
 
 
 def sample_frequencies(question: Question) -> Frequencies:
@@ -88,21 +91,45 @@ def _file_histogram(path: str, columns: Columns, cleaning: Cleaning) -> RawHisto
         cut=cleaning.cut,
     )
     histogram = remembered(path, (columns, cleaning), read)
+    if columns.label is None:
+        _refuse_reports(path, histogram)
     return histogram if cleaning.domain is not None or cleaning.transactions else doubted(histogram)
 
 
 def doubted(histogram: RawHistogram, name: str | None = None) -> RawHistogram:
     """Return what was read one row a user, with a warning where nearly every row has a value of its own.
 
-    name: of the column, where there are several. Numbers that differ are for bins.
+    name: of the column, where there are several; then there are no bins.
     """
     distinct, rows = len(histogram.labels), int(histogram.counts.sum())
     plain = histogram.from_histogram or histogram.bins is not None
-    if plain or distinct <= MOST_DISTINCT or distinct < NEARLY_ALL * rows or all_numbers(histogram.labels):
-        return histogram
     where = "" if name is None else f"column {name}: "
-    warning = f"{where}{distinct:,} different values in {rows:,} rows: is this the right file, and the right column?"
+    if plain or distinct <= MOST_DISTINCT:
+        return histogram
+    if all_numbers(histogram.labels):
+        if distinct < MOST_NUMBERS or where:
+            return histogram
+        warning = f"{distinct:,} different numbers are as many categories: --bins 64 makes few of them, in seconds"
+    elif distinct < NEARLY_ALL * rows:
+        return histogram
+    else:
+        warning = (
+            f"{where}{distinct:,} different values in {rows:,} rows: is this the right file, and the right column?"
+        )
     return replace(histogram, warnings=(*histogram.warnings, warning))
+
+
+def _refuse_reports(path: str, histogram: RawHistogram) -> None:
+    """Raise InputError for a sample whose values are all strings of equally many bits."""
+    labels = histogram.labels
+    bits = len(labels[0])
+    if histogram.from_histogram or histogram.bins is not None or bits < FEWEST_BITS:
+        return
+    if all(len(label) == bits and not label.strip("01") for label in labels):
+        raise InputError(
+            f"{sample_name(path)}: all values are strings of {bits} bits, which look like reports (if they are values, "
+            f"say --column 1): for example ldp-advise reports {shlex.quote(path)} --protocol oue --eps 1"
+        )
 
 
 def sample_name(path: str) -> str:
