@@ -98,6 +98,12 @@ class InputTable:
         """Return the name of a column for people: its header, or its number without a header."""
         return shortened(self.names[index]) if self.names and self.names[index] else f"{index + 1}"
 
+    def reference(self, index: int) -> str:
+        """Return what options name a column by: its header, or its number without one of its own."""
+        name = self.names[index] if self.names else ""
+        own = [other.casefold() for other in self.names or ()].count(name.casefold()) == 1
+        return name if name and own and name[0] != "-" else f"{index + 1}"
+
     def columns(self) -> str:
         """Return the list of columns for people."""
         if self.names is None:
@@ -210,7 +216,7 @@ def choose_columns(table: InputTable, column: str | None, counts: str | None) ->
             )
     elif len(table.values) == 1 and label is None:
         return table.values[0], None
-    elif label is None and (both := _labels_and_counts(table, COUNT_NAMES | HEADERS["counted"])):
+    elif (both := _labels_and_counts(table, COUNT_NAMES | HEADERS["counted"])) and label in (None, both[0]):
         return both
     else:
         count = _count_column(table, label)

@@ -146,6 +146,13 @@ def read_histogram(
     )
 
 
+def read_head(path: str, *, header: bool | None = None, cut: Cut | None = None) -> InputTable:
+    """Return the columns and the first rows of a file with the columns of `read_histogram`."""
+    names_columns = None if cut is None else names_numbers
+    with opened_rows(path, Expected("users", header, (), names_columns, decimals=cut is not None)) as rows:
+        return rows.table
+
+
 def read_columns(
     path: str, columns: Sequence[str], *, header: bool | None = None, drop_missing: bool = False
 ) -> tuple[RawHistogram, ...]:

@@ -32,8 +32,9 @@ from simulator.benchmark import Experiment, simulate
 from simulator.populations import apportion
 from tests.advisor.choices import chosen
 from tests.advisor.conftest import Run
+from tests.advisor.inputs.reading import put
 from tests.advisor.schemas import schema
-from tests.cells import over
+from tests.cells import failures, over
 
 SCHEMA = schema("advice")
 OFFICE = "--n 2000 --k 18 --within 1 --sensitive medium --times 1"
@@ -424,3 +425,42 @@ def test_what_options_say_is_not_asked(run: Run) -> None:
 
 def test_who_ends_the_input_is_not_asked_for_ever(run: Run) -> None:
     assert typed(run, ["2000", "\x04"]) == (130, "", ANY)
+
+
+ANSWERS = "Antwort;Personen;Anteil\nnie;3102;77,6\nselten;500;12,5\noft;398;9,9\n"
+TOWNS = "id,town,fare,count of trips\n" + "".join(f"{at},{at % 5},{at}.5,{1 + at % 3}\n" for at in range(60))
+COLUMNS = [  # a file, what is typed about its columns, the options that say the same, how often each is asked, and k
+    (ANSWERS, ["", ""], "--column Antwort --counts Personen", (1, 1), 3),
+    (ANSWERS, ["what", "1", "7", "anteil", "2"], "--column Antwort --counts Personen", (2, 3), 3),
+    (TOWNS, ["", "town", ""], "--column town", (2, 1), 5),
+    (TOWNS, ["2", "2", "count of trips"], "--column town --counts 'count of trips'", (1, 2), 5),
+    ("town,town\n1,2\n1,3\n2,2\n", ["2", ""], "--column 2", (1, 1), 2),
+]
+ASKED = ["--within", "60", "--sensitive", "high", "--times", "1", "--instant"]  # an accuracy that needs no collection
+
+
+def test_which_column_is_asked_on_a_terminal_and_is_part_of_the_command(run: Run, tmp_path: Path) -> None:
+    def check(cell: tuple[str, list[str], str, tuple[int, int], int]) -> None:
+        text, lines, options, times, k = cell
+        path = put(tmp_path, "answers.csv", text)
+        code, out, err = typed(run, [*lines, "2000"], path, *ASKED, "--format", "json")
+        assert code == 0, err
+        assert tuple(err.count(f"hich column holds the {what}") for what in ("answers?", "number of people?")) == times
+        assert "3. How many people will answer?" in err
+        assert json.loads(out)["request"]["k"] == k
+        assert f"{path} {options} --within 60" in json.loads(out)["command"]
+
+    assert failures(COLUMNS, check) == {}
+
+
+def test_columns_are_listed_with_values_and_asked_only_where_that_is_open(run: Run, tmp_path: Path) -> None:
+    path, towns = put(tmp_path, "answers.csv", ANSWERS), put(tmp_path, "towns.csv", TOWNS)
+    code, _, err = typed(run, ["", "\x04"], path, *ASKED)
+    assert code == 130
+    assert f"{path} has 3 columns:\n  1  'Antwort': nie, selten, oft\n  2  'Personen': 3102, 500, 398\n" in err
+    assert "Its name or number [Antwort]\n> 2. Which" in err
+    assert "Its name or number [Personen]\n> " in err
+    for words in ([path, "--column", "Antwort"], [put(tmp_path, "one.txt", "a\nb\na\n")], [towns, "--transactions"]):
+        assert "Which column" not in typed(run, ["\x04"], *words, *ASKED)[2]
+    code, _, err = run("choose", towns, "--n", "2000", *ASKED)  # no terminal
+    assert (code, "say which one holds the values with --column" in err) == (2, True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated
 
 from advisor.cli import options
@@ -14,7 +15,8 @@ from advisor.cli.run import Job, WholeOutput, run
 from advisor.extensions.choose.answer import Choice, choose
 from advisor.extensions.choose.case import Wishes
 from advisor.extensions.choose.document import choice_document, reproduce
-from advisor.extensions.choose.prompts import ask
+from advisor.extensions.choose.prompts import ask, ask_columns
+from advisor.inputs.histogram import read_head
 from advisor.question.frequencies import Frequencies
 from advisor.question.option import options_of, refuse, require
 from advisor.question.question import Question
@@ -53,9 +55,21 @@ def choose_command(
     names = [name for name in EXAMPLES if sample is None or name != "answers"]
     complete = wishes
     if asks:
+        first = 1
+        # The head of a pipe cannot be read twice.
+        if (
+            sample is not None
+            and Path(sample).is_file()
+            and not data.given("columns:column,counts", "cleaning:transactions")
+        ):
+            table = read_head(sample, header=data.columns.header, cut=data.cleaning.cut)
+            if len(table.values) > 1:
+                column, counts = ask_columns(table)
+                data = replace(data, columns=replace(data.columns, column=(column,), counts=counts))
+                first = 3
         # A file shows whether there is an order, and --k stands beside --ordered.
         order = ["ordered"] if sample is None and wishes.answers is None else []
-        complete = ask(wishes, [*names, *order])
+        complete = ask(wishes, [*names, *order], first)
         names.remove("within")  # which may be left open
     options_needed = [(item.name, spec) for item, spec in options_of(Wishes) if item.name in names]
     require(*((spec.flags[0], getattr(complete, name), EXAMPLES[name]) for name, spec in options_needed))
