@@ -22,6 +22,7 @@ HEADERS: dict[str, frozenset[str]] = {
 """Header words for the content of a column (headers.toml)."""
 
 COUNT_NAMES = HEADERS["count"]
+PREVIEWED, PREVIEW_WIDTH = 3, 60  # first values of a column that are shown, and characters of them
 MOST_DEGREES = {"longitude": 180, "latitude": 90}
 
 
@@ -97,6 +98,11 @@ class InputTable:
     def called(self, index: int) -> str:
         """Return the name of a column for people: its header, or its number without a header."""
         return shortened(self.names[index]) if self.names and self.names[index] else f"{index + 1}"
+
+    def preview(self, index: int) -> str:
+        """Return the name of a column with its first values."""
+        values = printable(", ".join(self.cells(index)[:PREVIEWED]))
+        return f"{self.called(index)}: {values[:PREVIEW_WIDTH]}"
 
     def reference(self, index: int) -> str:
         """Return what options name a column by: its header, or its number without one of its own."""
@@ -232,7 +238,8 @@ def choose_columns(table: InputTable, column: str | None, counts: str | None) ->
             f"{table.source}: has {table.width} columns: {table.columns()}; say which one holds the "
             f"values with --column (and, if another holds the number of users, --counts)"
             f"{_reports_hint(table) or _paste(table)}; "
-            "if the line is one value, put it in quotes"
+            "if the line is one value, put it in quotes",
+            ("--column",),
         )
     return label, count
 

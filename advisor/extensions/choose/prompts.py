@@ -12,14 +12,12 @@ from typing import Any, TypeVar
 import typer
 
 from advisor.checks import shown
-from advisor.errors import InputError, printable
+from advisor.errors import InputError
 from advisor.extensions.choose.case import Wishes
 from advisor.inputs.columns import InputTable, choose_columns, find_column
 from advisor.inputs.numbers import whole_count
 
 T = TypeVar("T")
-
-SHOWN_VALUES, SHOWN_WIDTH = 3, 60  # of a column, and characters of them
 
 UNKNOWN = (
     "",
@@ -134,8 +132,7 @@ def ask_columns(table: InputTable) -> tuple[str, str | None]:
     """
     typer.echo(f"{table.source} has {table.width} columns:", err=True)
     for at in table.values:
-        values = printable(", ".join(table.cells(at)[:SHOWN_VALUES]))
-        typer.echo(f"  {at + 1}  {table.called(at)}: {values[:SHOWN_WIDTH]}", err=True)
+        typer.echo(f"  {at + 1}  {table.preview(at)}", err=True)
 
     def proposed(column: str | None) -> tuple[int, int | None] | tuple[None, None]:
         try:
