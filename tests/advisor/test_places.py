@@ -11,7 +11,9 @@ import pytest
 from advisor.extensions.places.answer import answer_places
 from advisor.extensions.places.question import CHANNEL_METHODS, Ground, PlacesMenu, PlacesQuestion, Promise
 from advisor.extensions.places.reading import places_request
-from advisor.question.settings import Simulation, Terms
+from advisor.question.question import Question
+from advisor.question.sample import sample_frequencies
+from advisor.question.settings import Columns, Simulation, Terms
 from simulator import METRICS, POSTPROCESSORS
 from simulator.channels import krr, optimal, planar_geometric
 from simulator.methods import observe
@@ -282,9 +284,9 @@ def test_coordinates_in_a_sample_lead_to_places(run: Run, tmp_path: Path) -> Non
     path = put(tmp_path, "my places.csv", "lon,lat,visits\n" + "\n".join(lines))
     code, _, err = run("--eps", "1", path)
     assert (code, f"say ldp-advise places '{path}' --eps 1, for values name one with --column" in err) == (2, True)
-    for promise in ([], ["--privacy", "metric", "--radius", "1"]):
-        answer = answered(run, "places", path, "--eps", "1", *promise, *QUICK, "--method", "none")
-        assert any("cells of 0.2 km around latitude 52.010" in note for note in answer["assumptions"])
-    assert run("--eps", "1", path, "--column", "lon", "--instant")[0] == 0
+    for promise in (Promise(), Promise(privacy="metric", radius=1.0)):
+        read = places_request(PlacesQuestion(sample=path, terms=Terms(epsilon=1.0), privacy=promise))
+        assert any("cells of 0.2 km around latitude 52.010" in note for note in read.assumptions)
+    assert sample_frequencies(Question(sample=path, columns=Columns(column=("lon",)))).k == 7
     impossible = put(tmp_path, "sizes.csv", "long,lat\n200,1\n300,2\n")
     assert "hold longitudes" not in run("--eps", "1", impossible)[2]

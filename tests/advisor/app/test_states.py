@@ -22,12 +22,15 @@ from advisor.extensions.app.goals import MOST_CONTROLS, goals
 from advisor.extensions.app.pieces import choice_of, faults, first_paint, page_answer
 from advisor.extensions.app.state import FEW, Inquiry, decision, ranking, state_of
 from advisor.extensions.app.wording import worded
+from advisor.inputs.columns import find_column
 from advisor.inputs.held import HeldFile, held_files
+from advisor.inputs.histogram import read_head
 from advisor.question.question import Question
 from advisor.question.settings import Instant, Terms
 from advisor.show.rank.data import rank_data
 from simulator.methods.summaries import SUMMARIES
 from tests.advisor.conftest import Run
+from tests.advisor.inputs.reading import put
 from tests.cells import failures, over
 
 FRUIT = b"fruit,count\napple,500\nbanana,300\ncherry,150\ndate,50\n"
@@ -262,14 +265,14 @@ OFFERED = [  # a file, and what is offered to choose from
 ]
 
 
-def test_columns_are_offered_where_a_file_has_several() -> None:
+def test_columns_are_offered_where_a_file_has_several(tmp_path: Path) -> None:
     def check(cell: tuple[str, list[tuple[str, str]]]) -> None:
         text, offered = cell
         assert columns_of(HeldFile(text.encode())) == offered
-        for name, _ in offered:  # each of them is one that can be asked for
-            state = state_of(f"goal=compare&file=a&name=t.csv&column={name}", {"a": HeldFile(text.encode())})
-            assert state.wrong() == {}
-            page_answer(replace(state, values=state.values | {"protocol": "grr", "method": "none"}))
+        for name, words in offered:  # each of them is one that can be asked for
+            assert state_of(f"goal=compare&file=a&name=t.csv&column={name}", {"a": HeldFile(FRUIT)}).wrong() == {}
+            table = read_head(put(tmp_path, "t.csv", text))
+            assert table.preview(find_column(table, name, "--column")) == words
 
     assert columns_of(None) == []
     assert failures(OFFERED, check) == {}

@@ -117,19 +117,19 @@ def test_without_a_grid_degrees_get_the_finest_round_cells_that_are_few(wide, hi
 
 def test_a_few_far_off_places_do_not_stretch_the_cells() -> None:
     rng = np.random.default_rng(2)
-    near = np.column_stack([13.4 + 0.2 * rng.random(4000), 52.5 + 0.1 * rng.random(4000)])
-    for far, stretched in ((3, True), (5, False)):  # of 4,000 users, 0.1 % are 4
+    near = np.column_stack([13.4 + 0.2 * rng.random(2000), 52.5 + 0.1 * rng.random(2000)])
+    for far, stretched in ((2, True), (3, False)):  # of 2,000 users, 0.1 % are 2
         values = near.copy()
         values[:far] = 0
         found = read("lon,lat\n" + "".join(f"{x!r},{y!r}\n" for x, y in values.tolist()))
-        assert found.counts.sum() == 4000
+        assert found.counts.sum() == 2000
         assert sum("the outermost 0.1% of the users by" in note for note in found.assumptions) == 2 * stretched
         assert found.places.width == (0.5 if stretched else 200)
         if stretched:  # the extent of the others, less 0.1 % of them on a side
-            low, high = np.quantile(values, [0.001, 0.999], axis=0)
+            low, high = np.sort(values, axis=0)[[2, -3]]
             cells = (high - low) * KM_PER_DEGREE * [np.cos(np.radians(52.55)), 1] / 0.5
             assert np.abs(np.array([found.places.columns, found.places.rows]) - cells).max() < 1.5
-            assert found.counts.reshape(found.places.rows, -1)[-1, 0] >= 3  # in the corner that is nearest
+            assert found.counts.reshape(found.places.rows, -1)[-1, 0] >= 2  # in the corner that is nearest
 
 
 BAD_PLACES = [
