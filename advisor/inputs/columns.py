@@ -296,13 +296,14 @@ def _labels_and_counts(table: InputTable, words: frozenset[str]) -> tuple[int, i
 
     None if any other column could be either: these hold decimals, shares or nothing.
     """
-    if table.names is None or len(table.values) < 3:
+    named = [at for at in table.values if table.names and table.names[at].casefold() in words]
+    if len(table.values) < 3 or not any(_are_counts(table, at) for at in named):
         return None
     cells = {at: table.cells(at) for at in table.values}
     numbers = [at for at, column in cells.items() if all(looks_numeric(cell.rstrip("% ")) for cell in column if cell)]
     counts = [at for at in numbers if _are_counts(table, at)]
     labels = [at for at in cells if at not in numbers]
-    if len(counts) != 1 or len(labels) != 1 or table.names[counts[0]].casefold() not in words:
+    if len(counts) != 1 or len(labels) != 1:
         return None
     distinct = set(cells[labels[0]])
     sure = 1 < len(distinct) == len(cells[labels[0]]) and "" not in distinct and not any(map(looks_numeric, distinct))

@@ -20,6 +20,8 @@ TEXTS = {
     "colours.csv": "colour,people\n" + "".join(f"{a},{60 * b}\n" for a, b in zip(LABELS, WEIGHTS, strict=True)),
     "semicolons.csv": "colour;count\namber;1200\nblue;800\ncoral;95\n",
     "latin1.csv": "colour;count\ngrün;1200\nblau;800\nweiß;95\n",
+    "antworten.csv": "Antwort;Personen;Anteil\nnie;3102;77,6\nselten;500;12,5\noft;398;9,9\n",
+    "edades.csv": "edad;habitantes\n65 años y más;110\nde 18 a 64 años;500\nmenos de 18 años;210\n",
     "bands.csv": "age,people\n0-17,210\n18-29,180\n30-44,240\n45-64,260\n65 and over,110\n",
     "ages_and_towns.csv": "id,age,town\n" + "".join(f"{i},{20 + i * i % 13},town {i * 7 % 5}\n" for i in range(1, 301)),
     "baskets.txt": "milk bread\nbread\nmilk eggs tea\n\neggs\n" * 30,
