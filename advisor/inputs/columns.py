@@ -101,8 +101,8 @@ class InputTable:
 
     def preview(self, index: int) -> str:
         """Return the name of a column with its first values."""
-        values = printable(", ".join(self.cells(index)[:PREVIEWED]))
-        return f"{self.called(index)}: {values[:PREVIEW_WIDTH]}"
+        values = ", ".join(cell[:PREVIEW_WIDTH] for cell in self.cells(index)[:PREVIEWED])
+        return f"{self.called(index)}: {printable(values)[:PREVIEW_WIDTH]}"
 
     def reference(self, index: int) -> str:
         """Return what options name a column by: its header, or its number without one of its own."""

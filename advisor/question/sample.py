@@ -91,7 +91,7 @@ def _file_histogram(path: str, columns: Columns, cleaning: Cleaning) -> RawHisto
         cut=cleaning.cut,
     )
     histogram = remembered(path, (columns, cleaning), read)
-    if columns.label is None:
+    if columns.label is None and cleaning.domain is None:
         _refuse_reports(path, histogram)
     return histogram if cleaning.domain is not None or cleaning.transactions else doubted(histogram)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -22,7 +23,7 @@ from advisor.question.option import options_of, refuse, require
 from advisor.question.question import Question
 from advisor.question.rules import check_data
 from advisor.question.sample import sample_frequencies
-from advisor.question.settings import Categories
+from advisor.question.settings import Categories, Columns
 
 EXAMPLES = {
     "people": "the number of people, for example --n 2000",
@@ -55,18 +56,8 @@ def choose_command(
     names = [name for name in EXAMPLES if sample is None or name != "answers"]
     complete = wishes
     if asks:
-        first = 1
-        # The head of a pipe cannot be read twice.
-        if (
-            sample is not None
-            and Path(sample).is_file()
-            and not data.given("columns:column,counts", "cleaning:transactions")
-        ):
-            table = read_head(sample, header=data.columns.header, cut=data.cleaning.cut)
-            if len(table.values) > 1:
-                column, counts = ask_columns(table)
-                data = replace(data, columns=replace(data.columns, column=(column,), counts=counts))
-                first = 3
+        data = replace(data, columns=_columns(data))
+        first = 3 if data.columns.column != question.columns.column else 1
         # A file shows whether there is an order, and --k stands beside --ordered.
         order = ["ordered"] if sample is None and wishes.answers is None else []
         complete = ask(wishes, [*names, *order], first)
@@ -96,3 +87,16 @@ def choose_command(
         ),
         output,
     )
+
+
+def _columns(data: Question) -> Columns:
+    """Return the columns of the file, which are asked for if it has several and the options name none."""
+    given = data.given("columns:column,counts", "cleaning:transactions")
+    with suppress(OSError):  # which reading the file says
+        if data.sample is None or given or Path(data.path).is_fifo():  # the head of a pipe cannot be read twice
+            return data.columns
+    table = read_head(data.path, header=data.columns.header, cut=data.cleaning.cut)
+    if len(table.values) < 2:
+        return data.columns
+    column, counts = ask_columns(table)
+    return replace(data.columns, column=(column,), counts=counts)
