@@ -231,14 +231,14 @@ def choose_columns(table: InputTable, column: str | None, counts: str | None) ->
     if label is None and (degrees := degrees_columns(table)):
         raise CoordinatesError(
             f"{table.source}: columns {' and '.join(map(table.called, degrees))} hold longitudes and latitudes; for "
-            f"places on a map say ldp-advise places {table.typed} --eps 1, for values name one with --column"
+            f"places on a map say ldp-advise places {table.typed} --eps 1, for values name one with --column",
+            ("--column",),
         )
     if label is None:
         raise InputError(
             f"{table.source}: has {table.width} columns: {table.columns()}; say which one holds the "
-            f"values with --column (and, if another holds the number of users, --counts)"
-            f"{_reports_hint(table) or _paste(table)}; "
-            "if the line is one value, put it in quotes",
+            "values with --column (and, if another holds the number of users, --counts)"
+            f"{_reports_hint(table) or _paste(table)}; if the line is one value, put it in quotes",
             ("--column",),
         )
     return label, count

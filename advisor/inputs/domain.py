@@ -222,7 +222,8 @@ def build_domain(
     without = users.pop(OTHER_LABEL, 0) if transactions else 0
     if other and OTHER_LABEL in users:
         raise InputError(f"{OTHER_LABEL!r} is a label already; rename it, or leave out --other")
-    if declared:
+    rising = all_numbers(users) and list(users) == by_value(users)
+    if declared and not rising:
         draft, outside = _Draft(users, False, True, [], []), dict[str, int]()
     else:
         draft, outside = _arranged(users, domain, from_histogram=from_histogram, ordered=ordered)

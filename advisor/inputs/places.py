@@ -309,9 +309,8 @@ def _without_outliers(
         last = int((sums < sums[-1] - most).sum())
         if low[axis] < high[axis] and STRETCHED * (last + 1 - first) < EXTENT_BINS:
             low[axis], high[axis] = low[axis] + first * scale[axis], low[axis] + (last + 1) * scale[axis]
-            axis_name = DEGREES[axis]
             notes.append(
-                f"the outermost {OUTERMOST:.1%} of the users by {axis_name} are counted in cells at the border"
+                f"the outermost {OUTERMOST:.1%} of users by {DEGREES[axis]} are counted in cells at the border"
             )
     return low, high, tuple(notes)
 

@@ -143,7 +143,7 @@ def ask_columns(table: InputTable) -> tuple[str, str | None]:
     known, _ = proposed(None)
     likely = "" if known is None else table.reference(known)
     question = f"1. Which column holds the answers? Its name or number{likely and f' [{likely}]'}"
-    label = _typed(question, lambda line: find_column(table, line.strip() or likely or "?", "--column"))
+    label = _typed(question, lambda line: find_column(table, line.strip() or likely, "--column"))
     name = table.reference(label)
     _, known = proposed(name)
     likely = "none: one row per person" if known is None else table.reference(known)

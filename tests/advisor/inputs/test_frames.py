@@ -79,6 +79,8 @@ def test_the_order_of_a_dtype_of_intervals_and_of_whole_numbers_is_taken() -> No
     cut = request(sample_counts=pd.Series([1, 2], index=pd.interval_range(0, 2)[::-1]))
     assert (cut.labels, cut.counts.tolist(), cut.ordered) == (("(0, 1]", "(1, 2]"), [2, 1], True)
     assert request(sample_counts=COLOURS.value_counts()).labels == ("blue", "green", "red")  # frequencies are no order
+    numbers = pd.Series([1, 3, 1], dtype=pd.CategoricalDtype([1, 2, 3], ordered=True))
+    assert request(sample=numbers, k=5).labels == ("1", "2", "3", "4", "5")  # no names are made up for numbers
     by_hand = pd.Series([1, 2, 3], index=["low", "mid", "high"])
     assert request(sample_counts=by_hand, ordered=True).labels == ("low", "mid", "high")
 

@@ -123,7 +123,7 @@ def test_a_few_far_off_places_do_not_stretch_the_cells() -> None:
         values[:far] = 0
         found = read("lon,lat\n" + "".join(f"{x!r},{y!r}\n" for x, y in values.tolist()))
         assert found.counts.sum() == 2000
-        assert sum("the outermost 0.1% of the users by" in note for note in found.assumptions) == 2 * stretched
+        assert sum("the outermost 0.1% of users by" in note for note in found.assumptions) == 2 * stretched
         assert found.places.width == (0.5 if stretched else 200)
         if stretched:  # the extent of the others, less 0.1 % of them on a side
             low, high = np.sort(values, axis=0)[[2, -3]]
