@@ -145,14 +145,8 @@ class PlacesQuestion(Question):
         require(
             ("SAMPLE", self.sample, "a file with coordinates, or - for standard input"),
             ("--eps", self.terms.epsilon, "the privacy budget of one report, for example --eps 1"),
-            (
-                "--grid or --cell-km",
-                located or in_a_row or None,
-                "cells, for example --grid 8x8, or --cell-km 1 for longitude and latitude (or "
-                "--privacy metric with --radius for ordered categories)",
-            ),
         )
-        if located and (flags := ", ".join(self.given("columns:column", "domain:k"))):
+        if (located or not in_a_row) and (flags := ", ".join(self.given("columns:column", "domain:k"))):
             raise InputError(f"{flags}: this is about one column of values; places have two, --columns row,col")
         _ = self.protocols, self.methods, self.metrics  # each raises InputError for an unknown name
 
