@@ -94,7 +94,7 @@ def test_the_office_with_2000_people_and_18_age_bands_is_told_not_to_collect(run
 def test_the_people_that_are_predicted_hold_in_the_simulated_plan(run: Run) -> None:
     for words in (OFFICE, ORDERED):
         data = decided(run, words)
-        plan = followed(run, data["next_command"], "--max-reps", "200")  # the range is a tenth of the people wide
+        plan = followed(run, data["next_command"], "--max-reps", "200")  # of which few leave much less open
         # Along an order that one shape takes fewer than the shapes that were averaged over.
         assert (0 if words is ORDERED else data["people_needed_low"]) < plan["value"] <= data["people_needed_high"]
 

@@ -55,7 +55,7 @@ EVERY_SETTING = [*PROTOCOL_SETTINGS, ("oue", 1.0), ("oue", 14.0)]
     slow=[
         # Sums over a million counts take a quarter of a second: of these every third cell.
         *((setting, 10_000, k, 90) for setting in EVERY_SETTING for k in (2, 10, 1000, 100_000)),
-        *((setting, 10**6, k, 15) for setting, k in [*itertools.product(EVERY_SETTING, (2, 10, 1000, 100_000))][::3]),
+        *((setting, 10**6, k, 15) for setting, k in [*itertools.product(EVERY_SETTING, (2, 10, 1000, 100_000))][1::3]),
     ],
 )
 def test_power_is_the_direct_sum(setting, n, k, size):
