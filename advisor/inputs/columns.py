@@ -32,6 +32,7 @@ HEADERS: dict[str, frozenset[str]] = {
 
 COUNT_NAMES = HEADERS["count"]
 PREVIEWED, PREVIEW_WIDTH = 3, 60  # first values of a column that are shown, and characters of them
+FEWEST_BITS = 8  # of cells that are all strings of bits, from which they look like reports
 MOST_DEGREES = {"longitude": 180, "latitude": 90}
 
 
@@ -305,14 +306,22 @@ def degrees_columns(table: InputTable) -> tuple[int, int] | None:
     return found[0], found[1]
 
 
+def are_bits(cells: Sequence[str]) -> bool:
+    """Return whether cells are strings of equally many bits, as reports are."""
+    bits = len(cells[0]) if cells else 0
+    return bits >= FEWEST_BITS and all(len(cell) == bits and not cell.strip("01") for cell in cells)
+
+
 def _reports_hint(table: InputTable) -> str:
-    """Return the command for reports if the names of columns are those of a seed and what was hashed with it."""
+    """Return the command for reports if columns have the names of a seed and a symbol, or one holds strings of bits."""
     names = table.plain_names
     seeds = [at for at, name in enumerate(names) if name in HEADERS["seed"] or name == "hash"]
     symbols = [at for at, name in enumerate(names) if name in HEADERS["symbol"]]
-    if all(one == other for one in seeds for other in symbols):
+    hashed = any(one != other for one in seeds for other in symbols)
+    if not hashed and not any(are_bits(table.cells(at)) for at in table.values):
         return ""
-    return f"; seeds and symbols look like reports: for example ldp-advise reports {table.typed} --protocol olh --eps 1"
+    what, protocol = ("seeds and symbols", "olh") if hashed else ("strings of bits", "oue")
+    return f"; {what} look like reports: for example ldp-advise reports {table.typed} --protocol {protocol} --eps 1"
 
 
 def _paste(table: InputTable) -> str:

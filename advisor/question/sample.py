@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from advisor.errors import InputError, printable
+from advisor.inputs.columns import are_bits
 from advisor.inputs.domain import build_domain, read_domain
 from advisor.inputs.held import remembered
 from advisor.inputs.histogram import RawHistogram, binned, read_histogram
@@ -21,7 +22,6 @@ from advisor.question.settings import Categories, Columns
 
 MOST_DISTINCT, NEARLY_ALL = 60, 0.8  # different values, and share of the rows, from which a sample is hardly one
 MOST_NUMBERS = 1000  # different numbers from which bins are suggested
-FEWEST_BITS = 8  # of values that are all strings of bits, from which they look like reports
 
 
 def sample_frequencies(question: Question) -> Frequencies:
@@ -122,14 +122,10 @@ def doubted(histogram: RawHistogram, name: str | None = None) -> RawHistogram:
 
 def _refuse_reports(path: str, histogram: RawHistogram) -> None:
     """Raise InputError for a sample whose values are all strings of equally many bits."""
-    labels = histogram.labels
-    bits = len(labels[0])
-    if histogram.from_histogram or histogram.bins is not None or bits < FEWEST_BITS:
-        return
-    if all(len(label) == bits and not label.strip("01") for label in labels):
+    if not histogram.from_histogram and histogram.bins is None and are_bits(histogram.labels):
         raise InputError(
-            f"{sample_name(path)}: all values are strings of {bits} bits, which look like reports (if they are values, "
-            f"say --column 1): for example ldp-advise reports {shlex.quote(path)} --protocol oue --eps 1"
+            f"{sample_name(path)}: all values are strings of bits, which look like reports (if they are values, say "
+            f"--column 1): for example ldp-advise reports {shlex.quote(path)} --protocol oue --eps 1"
         )
 
 

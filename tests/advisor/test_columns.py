@@ -209,13 +209,14 @@ def test_thousands_of_numbers_are_warned_of_once_before_they_are_simulated(
 
 BITS = "01101001\n11100001\n00000001\n"
 REPORTS = [  # files and what is said of them, if anything
-    ("bits.txt", BITS, "strings of 8 bits, which look like reports (if they are values, say --column 1): for example"),
+    ("bits.txt", BITS, "strings of bits, which look like reports (if they are values, say --column 1): for example"),
     ("bits.csv", f"report\n{BITS}", "ldp-advise reports bits.csv --protocol oue --eps 1"),
     ("short.txt", "0110100\n1110000\n", ""),
     ("uneven.txt", f"{BITS}0110100\n", ""),
     ("digits.txt", BITS.replace("111", "121"), ""),
     ("counts.csv", "answer,count\n01101001,4\n11100001,9\n", ""),
     ("olh.csv", "seed,symbol\n93812,3\n18287,0\n", "ldp-advise reports olh.csv --protocol olh --eps 1"),
+    ("cohorts.csv", "user,cohort,bits\na,3,01101001\nb,0,11100001\n", "strings of bits look like reports: for example"),
     ("hashes.csv", "user,hash,value\na,93812,3\nb,18287,0\n", "ldp-advise reports hashes.csv --protocol olh --eps 1"),
 ]
 

@@ -41,7 +41,7 @@ class Ground(Settings):
         metavar="A,B",
         help="the coordinates: row,col, longitude,latitude or x,y [default: by header]",
     )
-    cell_km: float | None = like(Cells, "cell_km")
+    cell_km: float | None = like(Cells, "cell_km", help="side of a cell of degrees [default: round, at most 32x32]")
     distance: str | None = like(Cells, "distance")
 
 
