@@ -63,7 +63,7 @@ def answered(command: str) -> str:
 
 
 def _marks(page: str) -> list[pytest.MarkDecorator]:
-    return [] if page == "README.md" else [pytest.mark.slow]  # some eighty commands take a minute and a half
+    return [] if page == "README.md" else [pytest.mark.slow]  # some eighty commands take most of a minute
 
 
 @pytest.mark.parametrize(
