@@ -26,6 +26,8 @@ Parameters: TypeAlias = Mapping[str, int | str]
 PARAMETERS = {"subset_size": "--subset-size", "hash_range": "--hash-range", "block_count": "--blocks"}
 """Options for parameters that other packages choose differently, by field of the protocol."""
 
+MOST_STEPS = 1 << 60  # of she: reports are whole steps of 1 / steps
+
 TWO_COLUMNS = {"hash": ("seed", "symbol"), "node": ("height", "node")}
 """Names of the columns, for kinds of reports with two columns."""
 
