@@ -57,7 +57,9 @@ def explain_command(
     question: Annotated[Terms, Only("epsilon")],
     domain: Annotated[Categories, Only("k")],
     cells: Annotated[Cells, Only("grid", "distance", "radius")],
-    output: Annotated[References, Only("format", "output", "report", "title", "force", "quiet", "verbose")],
+    output: Annotated[
+        References, Only("format", "output", "report", "safe_cells", "title", "force", "quiet", "verbose")
+    ],
 ) -> None:
     """Explain a protocol, method or metric, with code to copy.
 

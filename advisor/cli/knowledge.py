@@ -80,7 +80,9 @@ def cells_command(
         str | None, typer.Argument(metavar="SAMPLE", help="look up this file instead of a shape", show_default=False)
     ] = None,
     question: Annotated[Question, Only("terms", "domain", "columns", "cleaning", "menu", "shape")],
-    output: Annotated[Output, Only("top", "format", "output", "report", "title", "force", "quiet", "verbose")],
+    output: Annotated[
+        Output, Only("top", "format", "output", "report", "safe_cells", "title", "force", "quiet", "verbose")
+    ],
 ) -> None:
     """Show the simulated populations nearest to a question, and which methods were best in them.
 

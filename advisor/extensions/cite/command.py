@@ -134,7 +134,9 @@ def cite_command(
     *,
     names: Names = None,
     bibliography: Bibliography,
-    output: Annotated[References, Only("format", "output", "report", "title", "force", "quiet", "verbose")],
+    output: Annotated[
+        References, Only("format", "output", "report", "safe_cells", "title", "force", "quiet", "verbose")
+    ],
 ) -> None:
     """Write a methods paragraph, and BibTeX of what it cites.
 
