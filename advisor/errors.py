@@ -6,6 +6,7 @@ import difflib
 import unicodedata
 from collections.abc import Iterable
 from itertools import islice
+from pathlib import Path
 
 MOST_COMPARED, LONGEST_COMPARED = 2000, 100  # names, and characters per name: a hint must be fast and short
 
@@ -51,11 +52,13 @@ def one_line(text: str) -> str:
 
 
 def reason(error: OSError) -> str:
-    """Return the system's reason for the error.
+    """Return the system's reason for the error; a link without a target is named, and not said to be no file.
 
     >>> reason(OSError(13, "Permission denied"))
     'Permission denied'
     """
+    if isinstance(error, FileNotFoundError) and error.filename and Path(error.filename).is_symlink():
+        return f"is a link to {Path(error.filename).readlink()}, which does not exist"
     return error.strerror or str(error)
 
 

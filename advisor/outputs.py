@@ -146,7 +146,8 @@ class Outputs:
         if state is not None and not replaces:
             raise InputError(f"{option} {path}: the file exists; give --force to replace it, or another name")
         if not target.parent.is_dir():
-            raise InputError(f"{option} {path}: there is no directory {Path(path).parent}")
+            parent = target.parent if Path(path).is_symlink() else Path(path).parent
+            raise InputError(f"{option} {path}: there is no directory {parent}")
         # What replaces a file is made beside it first.
         needed = [(target.parent, os.W_OK | os.X_OK), *([] if state is None else [(target, os.W_OK)])]
         if not all(os.access(one, mode) for one, mode in needed):

@@ -1,125 +1,86 @@
-"""JSON that was saved before: others may have written or changed it, so each field has its type and range before use.
-
-A reader takes the name of a field and its value, as those of `advisor.checks` do. JSON has types: text is no number.
-"""
+"""JSON that was saved: others may have written or changed it, so each field has its type and range before use."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+import re
 from contextlib import suppress
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple
 
-from advisor.checks import Reader, shown
+from advisor.checks import shown
 from advisor.errors import InputError, printable, reason
 
-T = TypeVar("T")
-LARGEST = 1 << 28  # maximum of bytes of a file
+LARGEST_FILE = 1 << 28  # bytes
 
 
-def read_json(path: str) -> object:
+class Number(NamedTuple):
+    """Shape of a number in a range; 8.0 is a whole number, as some languages write it, and true and "8" are none."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    whole: bool = False
+
+
+class Maybe(NamedTuple):
+    """Shape of what may be null."""
+
+    shape: Any
+
+
+def read_json(path: str) -> Any:
     """Return the content of a JSON file, None if it is none; raise InputError if it cannot be read."""
     try:
         with Path(path).open("rb") as file:
-            text = file.read(LARGEST + 1)
-        return json.loads(text) if len(text) <= LARGEST else None
+            text = file.read(LARGEST_FILE + 1)
+        return json.loads(text) if len(text) <= LARGEST_FILE else None
     except OSError as error:
         raise InputError(f"{printable(path)}: cannot be read ({reason(error)})") from None
     except (ValueError, RecursionError):
         return None
 
 
-def flag(name: str, value: object) -> bool:
-    """Return true or false."""
-    if not isinstance(value, bool):
-        raise _wrong(name, "true or false", value)
-    return value
+def checked(shape: Any, value: Any, name: str = "") -> Any:
+    """Return a value of JSON, or raise InputError if it has another shape.
 
+    shape: `str`, `bool`, `Number`, `Maybe`, ``[shape]`` for a list, a dict for an object, or a function that returns
+        the value itself, called with name and value. A field whose name ends with "?" may be missing; `...` stands for
+        all other fields, which are left out without it.
 
-def string(name: str, value: object) -> str:
-    """Return a text that UTF-8 can write."""
-    if not isinstance(value, str) or any("\ud800" <= mark <= "\udfff" for mark in value):
-        raise _wrong(name, "text", value)
-    return value
-
-
-def figure(low: float = -math.inf, high: float = math.inf) -> Reader[float]:
-    """Return the reader of a number in a range; infinite if the range is, and never NaN."""
-
-    def read(name: str, value: object) -> float:
+    >>> checked({"n": Number(1, 9, whole=True), "label?": Maybe(str), "x": [bool]}, {"n": 8.0, "x": [True], "y": 1})
+    {'n': 8, 'x': [True]}
+    """
+    allowed: dict[type, str] = {str: "text", bool: "true or false", list: "a list", dict: "an object"}
+    kind = shape if isinstance(shape, type) else type(shape)
+    if kind is Maybe:
+        return None if value is None else checked(shape.shape, value, name)
+    if kind is Number:
+        low, high, whole = shape
         with suppress(OverflowError):
-            if isinstance(value, int | float) and not isinstance(value, bool) and low <= float(value) <= high:
-                return float(value)
-        raise _wrong(name, f"a number from {low:g} to {high:g}", value)
-
-    return read
-
-
-def integer(low: int, high: int) -> Reader[int]:
-    """Return the reader of a whole number; 8.0 is 8, as some languages write it."""
-
-    def read(name: str, value: Any) -> int:
-        inside = isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
-        if inside and int(value) == value:
-            return int(value)
-        raise _wrong(name, f"a whole number from {low:,} to {high:,}", value)
-
-    return read
+            if type(value) in (int, float) and low <= value <= high and (not whole or value == int(value)):
+                return int(value) if whole else float(value)
+        wanted = f"a whole number from {low:,} to {high:,}" if whole else f"a number from {low:g} to {high:g}"
+    elif kind not in allowed:
+        return shape(name, value)
+    else:
+        wanted = allowed[kind]
+        if isinstance(value, kind) and not (isinstance(value, str) and re.search("[\ud800-\udfff]", value)):
+            return _inside(shape, value, name)
+    got = allowed[type(value)] if isinstance(value, list | dict) else shown(value)
+    raise InputError(f"{name[:80] or 'the content'} must be {wanted}, got {got}")
 
 
-def maybe(reader: Reader[T]) -> Reader[T | None]:
-    """Return the reader of a value or null."""
-    return lambda name, value: None if value is None else reader(name, value)
-
-
-def each(reader: Reader[T]) -> Reader[list[T]]:
-    """Return the reader of a list."""
-
-    def read(name: str, value: object) -> list[T]:
-        if not isinstance(value, list):
-            raise _wrong(name, "a list", value)
-        return [reader(f"{name}[{at}]", item) for at, item in enumerate(value)]
-
-    return read
-
-
-def one_or_more(reader: Reader[Any]) -> Reader[Any]:
-    """Return the reader of a value, or of a list of them."""
-    return lambda name, value: (each(reader) if isinstance(value, list) else reader)(name, value)
-
-
-def entries(reader: Reader[T]) -> Reader[dict[str, T]]:
-    """Return the reader of an object with any names."""
-
-    def read(name: str, value: object) -> dict[str, T]:
-        if not isinstance(value, dict):
-            raise _wrong(name, "an object", value)
-        return {string(name, key): reader(f"{name}.{shown(key)}", item) for key, item in value.items()}
-
-    return read
-
-
-Fields: TypeAlias = Mapping[str, Reader[Any]]
-
-
-def record(needed: Fields, optional: Fields = MappingProxyType({}), *, closed: bool = False) -> Reader[dict[str, Any]]:
-    """Return the reader of an object with these fields; it leaves out all others, or refuses them."""
-    fields = {**needed, **optional}
-
-    def read(name: str, value: object) -> dict[str, Any]:
-        content, inside = entries(lambda _, item: item)(name, value), f"{name}." if name else ""
-        if missing := [field for field in needed if field not in content]:
-            raise InputError(f"{inside}{missing[0]} is missing")
-        if closed and (others := content.keys() - fields):
-            raise InputError(f"{inside}{min(others)} is no field that is known here")
-        return {field: fields[field](inside + field, content[field]) for field in fields if field in content}
-
-    return read
-
-
-def _wrong(name: str, allowed: str, value: object) -> InputError:
-    got = {list: "a list", dict: "an object", type(None): "null"}.get(type(value)) or shown(value)
-    return InputError(f"{name or 'the content'} must be {allowed}, got {got}")
+def _inside(shape: Any, value: Any, name: str) -> Any:
+    """Return a list or an object with its items checked, and anything else as it is."""
+    if isinstance(shape, list):
+        return [checked(shape[0], item, f"{name}[{at}]") for at, item in enumerate(value)]
+    if not isinstance(shape, dict):
+        return value
+    before, fields = f"{name}." if name else "", {str(key).rstrip("?"): of for key, of in shape.items() if key != ...}
+    if missing := [key for key in shape if key != ... and not key.endswith("?") and key not in value]:
+        raise InputError(f"{before}{missing[0]} is missing")
+    names = value if ... in shape else [key for key in fields if key in value]
+    return {
+        checked(str, key, name): checked(fields.get(key, shape.get(...)), value[key], before + key) for key in names
+    }

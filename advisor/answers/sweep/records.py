@@ -8,13 +8,11 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from advisor.answers.sweep.result import Cell, PairError, Winner
-from advisor.checks import Reader
 from advisor.errors import InputError
 from advisor.inputs.numbers import LARGEST_TOTAL, MOST_LABELS
-from advisor.inputs.saved import each, figure, integer, maybe, record, string
+from advisor.inputs.saved import Maybe, Number, checked
 from advisor.question.sweep import Place, SweepQuestion
 from knowledge.making.store import Store
 from simulator.protocols import EPSILON_MAX, EPSILON_MIN
@@ -156,32 +154,31 @@ def number_of(place: Place) -> int:
     return int.from_bytes(hashlib.blake2b(repr(place).encode(), digest_size=6).digest(), "big")
 
 
-_SHARE, _ERROR, _FIGURE = figure(0, 1), figure(0), maybe(figure())
-_FIGURES: tuple[Reader[Any], ...] = (_ERROR, _ERROR, _SHARE, *[maybe(figure(0))] * 3)  # of a `PairError`
+_SHARE, _ERROR = Number(0, 1), Number(0)
+_FIGURES = (_ERROR, _ERROR, _SHARE, *[Maybe(_ERROR)] * 3)  # of a `PairError`
 
 
 def _pair(name: str, value: object) -> tuple[Pair, PairError]:
-    protocol, method, *figures = each(lambda _, item: item)(name, value)
-    read = (reader(name, item) for reader, item in zip(_FIGURES, figures, strict=True))
-    return (string(name, protocol), string(name, method)), PairError(*read)
+    protocol, method, *figures = checked([lambda _, item: item], value, name)
+    read = (checked(shape, item, name) for shape, item in zip(_FIGURES, figures, strict=True))
+    return (checked(str, protocol, name), checked(str, method, name)), PairError(*read)
 
 
 def _names(name: str, value: object) -> Pair:
-    protocol, method = each(string)(name, value)
+    protocol, method = checked([str], value, name)
     return protocol, method
 
 
-_WINNER = record(
-    {"protocol": string, "method": string, "error": _ERROR, "standard_error": _ERROR, "win_share": _SHARE}
-    | dict.fromkeys(("margin", "margin_low", "margin_high"), _FIGURE)
-    | {"runner_up": maybe(_names)},
-    closed=True,
-)
-_CELL = record(
-    {"index": integer(0, 1 << 48), "population": string, "epsilon": figure(EPSILON_MIN, EPSILON_MAX)}
-    | {"n": integer(1, LARGEST_TOTAL), "k": integer(2, MOST_LABELS)}
-    | {"winner": _WINNER, "by_protocol": each(_WINNER), "pairs": each(_pair)}
-)
+_WINNER = {
+    **{"protocol": str, "method": str, "error": _ERROR, "standard_error": _ERROR, "win_share": _SHARE},
+    **dict.fromkeys(("margin", "margin_low", "margin_high"), Maybe(Number())),
+    "runner_up": Maybe(_names),
+}
+_CELL = {
+    **{"index": Number(0, 1 << 48, whole=True), "population": str, "epsilon": Number(EPSILON_MIN, EPSILON_MAX)},
+    **{"n": Number(1, LARGEST_TOTAL, whole=True), "k": Number(2, MOST_LABELS, whole=True)},
+    **{"winner": _WINNER, "by_protocol": [_WINNER], "pairs": [_pair]},
+}
 
 
 def cell_of(content: object) -> tuple[Cell, str]:
@@ -189,7 +186,7 @@ def cell_of(content: object) -> tuple[Cell, str]:
 
     Raises ValueError if the record is not a cell.
     """
-    read = _CELL("", content)
+    read = checked(_CELL, content)
     cell = Cell(
         epsilon=read["epsilon"],
         n=read["n"],

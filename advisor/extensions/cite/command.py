@@ -15,14 +15,14 @@ from advisor.cli.run import Job, run
 from advisor.errors import InputError, listed
 from advisor.extensions.cite.paragraph import Cited, Used, methods_paragraph
 from advisor.inputs.numbers import LARGEST_TOTAL
-from advisor.inputs.saved import each, figure, flag, integer, maybe, one_or_more, read_json, record, string
+from advisor.inputs.saved import Maybe, Number, checked, read_json
 from advisor.names import TABLES, resolve
 from advisor.question.option import require
 from advisor.show.catalog import bibtex, source_data
 from advisor.show.model import Code, Document, Records
 from simulator.foreign import REGISTERED
 
-_COUNT = integer(0, LARGEST_TOTAL)
+_COUNT = Number(0, LARGEST_TOTAL, whole=True)
 
 
 def used_in(names: Sequence[str]) -> Used:
@@ -60,23 +60,26 @@ def _cited(kind: str, key: str) -> Cited:
     return Cited(key, kind, getattr(member, "title", key), "" if reference == REGISTERED.get(key) else reference)
 
 
-_SIZES = one_or_more(integer(0, LARGEST_TOTAL))
-_ROWS = each(
-    record(
-        {"protocol": string, "method": string},
-        {"repetitions": maybe(_COUNT), **dict.fromkeys(("error", "error_low", "error_high"), maybe(figure()))},
-    )
-)
-_REQUEST = record(
-    {},
-    {"eps": one_or_more(maybe(figure())), "k": _SIZES, "n": _SIZES, "metric": maybe(string), "sample": maybe(string)}
-    | {"own_members": each(record(dict.fromkeys(("name", "kind", "title", "reference"), string)))},
-)
-ANSWER = record(
-    {"request": _REQUEST},
-    {"recommendations": _ROWS, "results": each(record({"errors": _ROWS})), "repetitions": _COUNT, "judged": flag}
-    | {"seed": integer(0, LARGEST), **dict.fromkeys(("source", "summary", "tool_version"), string)},
-)
+def _sizes(name: str, value: object) -> object:
+    return checked([_COUNT] if isinstance(value, list) else _COUNT, value, name)
+
+
+def _budgets(name: str, value: object) -> object:
+    return checked([Number()] if isinstance(value, list) else Maybe(Number()), value, name)
+
+
+_ROWS = [
+    {"protocol": str, "method": str, "repetitions?": Maybe(_COUNT)}
+    | dict.fromkeys(("error?", "error_low?", "error_high?"), Maybe(Number()))
+]
+ANSWER = {
+    "request": {
+        **{"eps?": _budgets, "k?": _sizes, "n?": _sizes, "metric?": Maybe(str), "sample?": Maybe(str)},
+        "own_members?": [dict.fromkeys(("name", "kind", "title", "reference"), str)],
+    },
+    **{"recommendations?": _ROWS, "results?": [{"errors": _ROWS}], "repetitions?": _COUNT, "judged?": bool},
+    **{"seed?": Number(0, LARGEST, whole=True), "source?": str, "summary?": str, "tool_version?": str},
+}
 """What is cited of a saved answer."""
 
 
@@ -85,10 +88,10 @@ def _used_in_answer(path: str) -> Used:
     if not isinstance(content, dict) or "request" not in content or not content.keys() & {"results", "recommendations"}:
         raise InputError(
             f"{path}: holds no ranking and no sweep in JSON; save one with ldp-advise ... --output "
-            "answer.json, and name it here"
+            "FILE.json, and name it here"
         )
     try:
-        return _used(ANSWER("", content))
+        return _used(checked(ANSWER, content))
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
 

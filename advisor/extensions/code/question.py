@@ -10,7 +10,7 @@ from advisor.checks import choice, path
 from advisor.errors import InputError
 from advisor.inputs.domain import read_domain
 from advisor.inputs.numbers import LARGEST_TOTAL, MOST_LABELS
-from advisor.inputs.saved import each, figure, integer, maybe, read_json, record, string
+from advisor.inputs.saved import Maybe, Number, checked, read_json
 from advisor.names import mechanism, resolve
 from advisor.question.option import Settings, like, option, refuse, require
 from advisor.question.settings import AnyProtocol, Categories, Cells, Menu, Terms, require_one
@@ -124,12 +124,14 @@ class Wanted:
             raise InputError(str(error)) from None
 
 
-_BUDGET = maybe(figure(EPSILON_MIN, EPSILON_MAX))
-_REQUEST = record(
-    {"eps": _BUDGET, "k": integer(2, MOST_LABELS)},
-    {"n": maybe(integer(1, LARGEST_TOTAL)), "central": maybe(record({"eps": figure(0), "delta": figure(0, 1)}))},
-)
-_ROW = record({"protocol": string, "method": string}, {"epsilon": _BUDGET})
+_BUDGET = Maybe(Number(EPSILON_MIN, EPSILON_MAX))
+_REQUEST = {
+    "eps": _BUDGET,
+    "k": Number(2, MOST_LABELS, whole=True),
+    "n?": Maybe(Number(1, LARGEST_TOTAL, whole=True)),
+    "central?": Maybe({"eps": Number(0), "delta": Number(0, 1)}),
+}
+_ROW = {"protocol": str, "method": str, "epsilon?": _BUDGET}
 
 
 def saved_pair(name: str) -> tuple[str, str, float, int, ShuffledCollection | None]:
@@ -143,16 +145,14 @@ def saved_pair(name: str) -> tuple[str, str, float, int, ShuffledCollection | No
     content = read_json(name)
     rows, request = (content.get(key) if isinstance(content, dict) else None for key in ("recommendations", "request"))
     if not rows or not isinstance(request, dict):
-        raise InputError(
-            f"{name}: is no saved answer; save one with ldp-advise --eps 1 --k 256 --format json --output {name}"
-        )
+        raise InputError(f"{name}: is no saved answer; save one with ldp-advise --eps 1 --k 256 --output FILE.json")
     try:
         if request.get("plan") is not None:
             raise InputError(
                 "is about several attributes or rounds; name the pair and the budget of one report instead: "
                 "--protocol, --method, --eps and --k"
             )
-        request, best = _REQUEST("request", request), each(_ROW)("recommendations", rows)[0]
+        request, best = checked(_REQUEST, request, "request"), checked([_ROW], rows, "recommendations")[0]
         central, n = request.get("central"), request.get("n")
         # With a shuffler the budget depends on the protocol.
         epsilon = best.get("epsilon") or request["eps"]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from advisor.checks import Reader, shown
+from advisor.checks import shown
 from advisor.errors import InputError, printable
 from advisor.inputs.labels import check_domain
 from advisor.inputs.numbers import LARGEST_TOTAL, MOST_LABELS
@@ -29,7 +29,7 @@ from advisor.inputs.reports.settings import (
     lowest_count,
 )
 from advisor.inputs.reports.vectors import LARGEST, STEP
-from advisor.inputs.saved import each, entries, figure, flag, integer, maybe, read_json, record, string
+from advisor.inputs.saved import Maybe, Number, checked, read_json
 from simulator import __version__
 from simulator.protocols import EPSILON_MAX, EPSILON_MIN
 
@@ -160,39 +160,43 @@ def _read(content: object, name: str) -> Part:
     if content.get("check") != _check(content):
         raise InputError(f"{name}: was changed after it was written (its check does not fit); make it again")
     try:
-        return _part(record(FIELDS)("", content), name)
+        return _part(checked(FIELDS, content), name)
     except ValueError as error:
         raise InputError(f"{name}: is no tally that can be: {error}") from None
 
 
-def _digest(name: str, value: object) -> str:
-    if not re.fullmatch("[0-9a-f]{64}", string(name, value)):
-        raise InputError(f"{name} must be a SHA-256 digest, got {shown(value)}")
-    return str(value)
+def _digest(name: str, value: object) -> object:
+    if isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value):
+        return value
+    raise InputError(f"{name} must be a SHA-256 digest, got {shown(value)}")
 
 
-def _big(name: str, value: object) -> int:
+def _big(name: str, value: object) -> object:
     """Return a sum of steps, which `_written` may have made a text."""
     if isinstance(value, str) and re.fullmatch("-?[1-9][0-9]{15,49}", value) and _written(int(value)) == value:
         return int(value)
-    return integer(1 - (1 << 53), (1 << 53) - 1)(name, value)
+    return checked(Number(1 - (1 << 53), (1 << 53) - 1, whole=True), value, name)
 
 
-SIZE = integer(0, LARGEST_TOTAL)
+def _unknown(name: str, value: object) -> None:
+    raise InputError(f"{name} is no field that is known here, got {shown(value)}")
+
+
+SIZE = Number(0, LARGEST_TOTAL, whole=True)
 LARGEST_SUM = int(LARGEST) << STEP  # maximum of a number of a report, in the unit of its sum
-FIELDS: Mapping[str, Reader[Any]] = {
-    "protocol": string,
-    "epsilon": figure(EPSILON_MIN, EPSILON_MAX),
-    "k": maybe(integer(2, MOST_LABELS)),
-    "domain": maybe(each(string)),
-    "domain_given": flag,
-    "hash": maybe(string),
-    "steps": maybe(integer(1, MOST_STEPS)),
-    "parameters": record({}, dict.fromkeys(PARAMETERS, integer(1, LARGEST_TOTAL)), closed=True),
-    "n": integer(1, LARGEST_TOTAL),
-    "unit": string,
-    "counts": lambda name, value: (entries(SIZE) if isinstance(value, dict) else each(_big))(name, value),
-    "files": each(record({"name": string, "sha256": _digest, "reports": SIZE})),
+FIELDS: dict[str, Any] = {
+    "protocol": str,
+    "epsilon": Number(EPSILON_MIN, EPSILON_MAX),
+    "k": Maybe(Number(2, MOST_LABELS, whole=True)),
+    "domain": Maybe([str]),
+    "domain_given": bool,
+    "hash": Maybe(str),
+    "steps": Maybe(Number(1, MOST_STEPS, whole=True)),
+    "parameters": {**{f"{name}?": SIZE for name in PARAMETERS}, ...: _unknown},
+    "n": Number(1, LARGEST_TOTAL, whole=True),
+    "unit": str,
+    "counts": lambda name, value: checked({...: SIZE} if isinstance(value, dict) else [_big], value, name),
+    "files": [{"name": str, "sha256": _digest, "reports": SIZE}],
 }
 """What a tally holds, as others may have written it."""
 

@@ -142,7 +142,7 @@ WRONG_COUNTS = [
     ("grr", "k", 8.5, "k must be a whole number from 2 to 2,000,000, got 8.5"),
     ("grr", "n", "80", "n must be a whole number from 1 to 9,007,199,254,740,992, got '80'"),
     ("grr", "counts", {"0": 79}, "counts of n=80 reports are at most 80, and add up to 80"),
-    ("grr", "counts", {"0": 80.5}, "counts.'0' must be a whole number from 0"),
+    ("grr", "counts", {"0": 80.5}, "counts.0 must be a whole number from 0"),
     ("ss", "counts", {"0": 80}, "counts of n=80 reports are at most 80, and add up to 160"),
     ("oue", "counts", [True] * 9, "counts[0] must be a whole number from"),
     ("oue", "counts", ["1_0"] * 9, "counts[0] must be a whole number from"),
