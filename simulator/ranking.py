@@ -251,9 +251,11 @@ def rank(
     """
     if not errors:
         return ()
-    leader, wins, pairs = leading(errors), win_shares(errors), list(errors)
+    leader, wins = leading(errors), win_shares(errors)
     lowest = errors[leader]
     ratios = {pair: ratio(block, lowest) for pair, block in errors.items()}
+    # Where nothing can be divided by the lowest error, the errors themselves order the others.
+    pairs = sorted(errors, key=lambda pair: _mean(errors[pair]) if math.isinf(ratios[pair].value) else 0.0)
     order = places(
         [ratios[pair].value for pair in pairs],
         [pair == leader or ratios[pair].is_tie for pair in pairs],
@@ -261,7 +263,7 @@ def rank(
     )
     if any(1 / NOTHING < ratio.value < math.inf for ratio in ratios.values()):
         none = Ratio(math.inf, math.inf, math.inf)
-        ratios = {pair: ratio if ratio.value <= 1 else none for pair, ratio in ratios.items()}
+        ratios = {pair: ratio if round(ratio.value, DIGITS) <= 1 else none for pair, ratio in ratios.items()}
     return tuple(
         Standing(
             pair,

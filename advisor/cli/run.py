@@ -91,9 +91,8 @@ class Output(Settings):
 
 
 # For commands whose tables are always shown as a whole.
-WholeOutput: TypeAlias = Annotated[
-    Output, Only("format", "output", "report", "safe_cells", "title", "force", "quiet", "verbose")
-]
+WHOLE = ("format", "output", "report", "safe_cells", "title", "force", "quiet", "verbose")
+WholeOutput: TypeAlias = Annotated[Output, Only(*WHOLE)]
 
 
 @dataclass(frozen=True)

@@ -187,13 +187,11 @@ def look_alikes(labels: Iterable[str]) -> tuple[str, ...]:
     >>> look_alikes(["Ohio", "Ohio\u200b", "Utah"])[0][:78]
     "labels that look the same are different categories: 'Ohio\\u200b' (U+200B) and "
     """
-    names = dict.fromkeys(labels)
-    odd = {look(name) for name in names if not name.isascii()}
     groups: dict[str, list[str]] = {}
-    for name in names if odd else ():
-        if (seen := look(name)) in odd:
-            groups.setdefault(seen, []).append(name)
-    same = [sorted(groups[seen]) for seen in sorted(groups) if len(groups[seen]) > 1]
+    names = dict.fromkeys(labels)
+    for name in () if all(map(str.isascii, names)) else names:
+        groups.setdefault(look(name), []).append(name)
+    same = sorted(sorted(group) for group in groups.values() if len(group) > 1 and not "".join(group).isascii())
     if not same:
         return ()
     pairs = [

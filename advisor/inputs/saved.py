@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 from advisor.checks import shown
 from advisor.errors import InputError, printable, reason
+from advisor.inputs.numbers import LARGEST_TOTAL, MOST_LABELS
+from simulator.protocols import EPSILON_MAX, EPSILON_MIN
 
 LARGEST_FILE = 1 << 28  # bytes
 
@@ -29,6 +31,11 @@ class Maybe(NamedTuple):
     shape: Any
 
 
+BUDGET = Number(EPSILON_MIN, EPSILON_MAX)
+CATEGORIES = Number(2, MOST_LABELS, whole=True)
+USERS, COUNT = (Number(least, LARGEST_TOTAL, whole=True) for least in (1, 0))
+
+
 def read_json(path: str) -> Any:
     """Return the content of a JSON file, None if it is none; raise InputError if it cannot be read."""
     try:
@@ -44,9 +51,9 @@ def read_json(path: str) -> Any:
 def checked(shape: Any, value: Any, name: str = "") -> Any:
     """Return a value of JSON, or raise InputError if it has another shape.
 
-    shape: `str`, `bool`, `Number`, `Maybe`, ``[shape]`` for a list, a dict for an object, or a function that returns
-        the value itself, called with name and value. A field whose name ends with "?" may be missing; `...` stands for
-        all other fields, which are left out without it.
+    shape: `str`, `bool`, `Number`, `Maybe`, ``[shape]`` for a list, ``(shape,)`` for one or a list of them, a dict for
+        an object, or a function that returns the value, called with name and value. A field whose name ends with "?"
+        may be missing; `...` stands for all other fields, which are left out without it.
 
     >>> checked({"n": Number(1, 9, whole=True), "label?": Maybe(str), "x": [bool]}, {"n": 8.0, "x": [True], "y": 1})
     {'n': 8, 'x': [True]}
@@ -55,6 +62,8 @@ def checked(shape: Any, value: Any, name: str = "") -> Any:
     kind = shape if isinstance(shape, type) else type(shape)
     if kind is Maybe:
         return None if value is None else checked(shape.shape, value, name)
+    if kind is tuple:
+        return checked([shape[0]] if isinstance(value, list) else shape[0], value, name)
     if kind is Number:
         low, high, whole = shape
         with suppress(OverflowError):

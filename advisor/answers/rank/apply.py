@@ -132,8 +132,7 @@ def applied_csv(advice: Ranking, *, safe_cells: bool = False) -> str:
 
     Raises InputError if the advice is not about what was collected.
     """
-    columns = applied_columns(advice).values()
-    rows = zip(advice.request.labels, *map(_cells, columns), strict=True)
+    rows = zip(advice.request.labels, *map(_cells, applied_columns(advice).values()), strict=True)
     return csv_of([COLUMNS, *rows], safe_cells=safe_cells)
 
 

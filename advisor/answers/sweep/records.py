@@ -11,11 +11,9 @@ from pathlib import Path
 
 from advisor.answers.sweep.result import Cell, PairError, Winner
 from advisor.errors import InputError
-from advisor.inputs.numbers import LARGEST_TOTAL, MOST_LABELS
-from advisor.inputs.saved import Maybe, Number, checked
+from advisor.inputs.saved import BUDGET, CATEGORIES, USERS, Maybe, Number, checked
 from advisor.question.sweep import Place, SweepQuestion
 from knowledge.making.store import Store
-from simulator.protocols import EPSILON_MAX, EPSILON_MIN
 from simulator.ranking import Pair
 
 LONGEST_PLAN = 1_000_000  # maximum of bytes read from a first line
@@ -169,15 +167,20 @@ def _names(name: str, value: object) -> Pair:
     return protocol, method
 
 
-_WINNER = {
+_SHAPE = {
     **{"protocol": str, "method": str, "error": _ERROR, "standard_error": _ERROR, "win_share": _SHARE},
     **dict.fromkeys(("margin", "margin_low", "margin_high"), Maybe(Number())),
     "runner_up": Maybe(_names),
 }
+
+
+def _winner(name: str, value: object) -> Winner:
+    return Winner(**checked(_SHAPE, value, name))
+
+
 _CELL = {
-    **{"index": Number(0, 1 << 48, whole=True), "population": str, "epsilon": Number(EPSILON_MIN, EPSILON_MAX)},
-    **{"n": Number(1, LARGEST_TOTAL, whole=True), "k": Number(2, MOST_LABELS, whole=True)},
-    **{"winner": _WINNER, "by_protocol": [_WINNER], "pairs": [_pair]},
+    **{"epsilon": BUDGET, "n": USERS, "k": CATEGORIES, "winner": _winner, "by_protocol": [_winner], "pairs": [_pair]},
+    **{"index": Number(0, 1 << 48, whole=True), "population": str},
 }
 
 
@@ -186,16 +189,9 @@ def cell_of(content: object) -> tuple[Cell, str]:
 
     Raises ValueError if the record is not a cell.
     """
-    read = checked(_CELL, content)
-    cell = Cell(
-        epsilon=read["epsilon"],
-        n=read["n"],
-        k=read["k"],
-        winner=Winner(**read["winner"]),
-        by_protocol=tuple(Winner(**one) for one in read["by_protocol"]),
-        pairs=dict(read["pairs"]),
-    )
-    pairs = {(one.protocol, one.method) for one in (cell.winner, *cell.by_protocol)}
-    if read["index"] != number_of(cell.place) or not pairs <= cell.pairs.keys():
+    epsilon, n, k, winner, winners, pairs, index, population = checked(_CELL, content).values()
+    cell = Cell(epsilon, n, k, winner, tuple(winners), dict(pairs))
+    named = {(one.protocol, one.method) for one in (winner, *winners)}
+    if index != number_of(cell.place) or not named <= cell.pairs.keys():
         raise ValueError("an index or a winner of another cell")
-    return cell, read["population"]
+    return cell, str(population)

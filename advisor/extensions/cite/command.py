@@ -11,18 +11,15 @@ from advisor.answers.catalog import member_named
 from advisor.checks import LARGEST, shown
 from advisor.cli.catalog import Bibliography, References
 from advisor.cli.options import Only, argument
-from advisor.cli.run import Job, run
+from advisor.cli.run import WHOLE, Job, run
 from advisor.errors import InputError, listed
 from advisor.extensions.cite.paragraph import Cited, Used, methods_paragraph
-from advisor.inputs.numbers import LARGEST_TOTAL
-from advisor.inputs.saved import Maybe, Number, checked, read_json
+from advisor.inputs.saved import COUNT, Maybe, Number, checked, read_json
 from advisor.names import TABLES, resolve
 from advisor.question.option import require
 from advisor.show.catalog import bibtex, source_data
 from advisor.show.model import Code, Document, Records
 from simulator.foreign import REGISTERED
-
-_COUNT = Number(0, LARGEST_TOTAL, whole=True)
 
 
 def used_in(names: Sequence[str]) -> Used:
@@ -60,24 +57,16 @@ def _cited(kind: str, key: str) -> Cited:
     return Cited(key, kind, getattr(member, "title", key), "" if reference == REGISTERED.get(key) else reference)
 
 
-def _sizes(name: str, value: object) -> object:
-    return checked([_COUNT] if isinstance(value, list) else _COUNT, value, name)
-
-
-def _budgets(name: str, value: object) -> object:
-    return checked([Number()] if isinstance(value, list) else Maybe(Number()), value, name)
-
-
 _ROWS = [
-    {"protocol": str, "method": str, "repetitions?": Maybe(_COUNT)}
+    {"protocol": str, "method": str, "repetitions?": Maybe(COUNT)}
     | dict.fromkeys(("error?", "error_low?", "error_high?"), Maybe(Number()))
 ]
 ANSWER = {
     "request": {
-        **{"eps?": _budgets, "k?": _sizes, "n?": _sizes, "metric?": Maybe(str), "sample?": Maybe(str)},
+        **{"eps?": (Maybe(Number()),), "k?": (COUNT,), "n?": (COUNT,), "metric?": Maybe(str), "sample?": Maybe(str)},
         "own_members?": [dict.fromkeys(("name", "kind", "title", "reference"), str)],
     },
-    **{"recommendations?": _ROWS, "results?": [{"errors": _ROWS}], "repetitions?": _COUNT, "judged?": bool},
+    **{"recommendations?": _ROWS, "results?": [{"errors": _ROWS}], "repetitions?": COUNT, "judged?": bool},
     **{"seed?": Number(0, LARGEST, whole=True), "source?": str, "summary?": str, "tool_version?": str},
 }
 """What is cited of a saved answer."""
@@ -134,12 +123,7 @@ Names = Annotated[list[str] | None, argument("NAME", "protocols and methods, or 
 
 
 def cite_command(
-    *,
-    names: Names = None,
-    bibliography: Bibliography,
-    output: Annotated[
-        References, Only("format", "output", "report", "safe_cells", "title", "force", "quiet", "verbose")
-    ],
+    *, names: Names = None, bibliography: Bibliography, output: Annotated[References, Only(*WHOLE)]
 ) -> None:
     """Write a methods paragraph, and BibTeX of what it cites.
 

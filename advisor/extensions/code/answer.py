@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import secrets
 import shutil
 import textwrap
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from advisor.answers.clients.collection import CodedCollection, client_file, environment
 from advisor.answers.clients.parameters import Parameters
@@ -130,11 +130,10 @@ def check_directory(name: str, *, force: bool) -> None:
     try:
         there = sorted(each.name for each in folder.iterdir())
     except FileNotFoundError as error:
-        if folder.is_symlink():
-            raise InputError(f"--to {name}: {reason(error)}") from None
-        if folder.resolve().parent.is_dir():
+        if folder.resolve().parent.is_dir() and not folder.is_symlink():
             return
-        raise InputError(f"--to {name}: there is no directory {folder.resolve().parent}") from None
+        why = reason(error) if folder.is_symlink() else f"there is no directory {folder.resolve().parent}"
+        raise InputError(f"--to {name}: {why}") from None
     except NotADirectoryError:
         raise InputError(f"--to {name}: this is a file; name a directory, new or empty") from None
     except OSError as error:
@@ -156,18 +155,16 @@ def written(collection: CodedCollection, directory: str, *, force: bool, inputs:
     try:
         there = folder.is_dir()
         targets = {name: outputs.add("--to", str(folder / name)) for name in files if there}
-        temporary = (folder if there else folder.resolve().parent) / f".ldp-advise-{secrets.token_hex(8)}"
-        temporary.mkdir()
-        try:
+        with TemporaryDirectory(prefix=".ldp-advise-", dir=folder if there else folder.resolve().parent) as beside:
+            whole = Path(beside, "files")
+            whole.mkdir()
             for name, text in files.items():
-                (temporary / name).write_text(text, encoding="utf-8")
+                (whole / name).write_text(text, encoding="utf-8")
             for name, target in targets.items():
                 if target is not None:
-                    target.write(partial(shutil.move, temporary / name))
+                    target.write(partial(shutil.move, whole / name))
             if not there:
-                temporary.rename(folder)
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
+                whole.rename(folder)
     except OSError as error:
         raise InputError(f"--to {directory}: cannot be written ({reason(error)})") from None
     return Deployed(collection, directory, {name: len(text.encode()) for name, text in files.items()})

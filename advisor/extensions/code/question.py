@@ -9,13 +9,11 @@ from advisor.answers.clients.collection import HASHED, CodedCollection, Shuffled
 from advisor.checks import choice, path
 from advisor.errors import InputError
 from advisor.inputs.domain import read_domain
-from advisor.inputs.numbers import LARGEST_TOTAL, MOST_LABELS
-from advisor.inputs.saved import Maybe, Number, checked, read_json
+from advisor.inputs.saved import BUDGET, CATEGORIES, USERS, Maybe, Number, checked, read_json
 from advisor.names import mechanism, resolve
 from advisor.question.option import Settings, like, option, refuse, require
 from advisor.question.settings import AnyProtocol, Categories, Cells, Menu, Terms, require_one
 from simulator.hashing import DEFAULT_HASH, HASHES
-from simulator.protocols import EPSILON_MAX, EPSILON_MIN
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,14 +122,13 @@ class Wanted:
             raise InputError(str(error)) from None
 
 
-_BUDGET = Maybe(Number(EPSILON_MIN, EPSILON_MAX))
 _REQUEST = {
-    "eps": _BUDGET,
-    "k": Number(2, MOST_LABELS, whole=True),
-    "n?": Maybe(Number(1, LARGEST_TOTAL, whole=True)),
+    "eps": Maybe(BUDGET),
+    "k": CATEGORIES,
+    "n?": Maybe(USERS),
     "central?": Maybe({"eps": Number(0), "delta": Number(0, 1)}),
 }
-_ROW = {"protocol": str, "method": str, "epsilon?": _BUDGET}
+_ROW = {"protocol": str, "method": str, "epsilon?": Maybe(BUDGET)}
 
 
 def saved_pair(name: str) -> tuple[str, str, float, int, ShuffledCollection | None]:

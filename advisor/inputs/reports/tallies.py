@@ -16,7 +16,7 @@ import numpy as np
 from advisor.checks import shown
 from advisor.errors import InputError, printable
 from advisor.inputs.labels import check_domain
-from advisor.inputs.numbers import LARGEST_TOTAL, MOST_LABELS
+from advisor.inputs.numbers import LARGEST_TOTAL
 from advisor.inputs.reports.categories import joined
 from advisor.inputs.reports.settings import (
     MOST_STEPS,
@@ -29,9 +29,8 @@ from advisor.inputs.reports.settings import (
     lowest_count,
 )
 from advisor.inputs.reports.vectors import LARGEST, STEP
-from advisor.inputs.saved import Maybe, Number, checked, read_json
+from advisor.inputs.saved import BUDGET, CATEGORIES, COUNT, USERS, Maybe, Number, checked, read_json
 from simulator import __version__
-from simulator.protocols import EPSILON_MAX, EPSILON_MIN
 
 FORMAT, VERSION = "ldp-advise tally", 1
 
@@ -182,21 +181,20 @@ def _unknown(name: str, value: object) -> None:
     raise InputError(f"{name} is no field that is known here, got {shown(value)}")
 
 
-SIZE = Number(0, LARGEST_TOTAL, whole=True)
 LARGEST_SUM = int(LARGEST) << STEP  # maximum of a number of a report, in the unit of its sum
 FIELDS: dict[str, Any] = {
     "protocol": str,
-    "epsilon": Number(EPSILON_MIN, EPSILON_MAX),
-    "k": Maybe(Number(2, MOST_LABELS, whole=True)),
+    "epsilon": BUDGET,
+    "k": Maybe(CATEGORIES),
     "domain": Maybe([str]),
     "domain_given": bool,
     "hash": Maybe(str),
     "steps": Maybe(Number(1, MOST_STEPS, whole=True)),
-    "parameters": {**{f"{name}?": SIZE for name in PARAMETERS}, ...: _unknown},
-    "n": Number(1, LARGEST_TOTAL, whole=True),
+    "parameters": {**{f"{name}?": COUNT for name in PARAMETERS}, ...: _unknown},
+    "n": USERS,
     "unit": str,
-    "counts": lambda name, value: checked({...: SIZE} if isinstance(value, dict) else [_big], value, name),
-    "files": [{"name": str, "sha256": _digest, "reports": SIZE}],
+    "counts": lambda name, value: checked({...: COUNT} if isinstance(value, dict) else [_big], value, name),
+    "files": [{"name": str, "sha256": _digest, "reports": COUNT}],
 }
 """What a tally holds, as others may have written it."""
 
