@@ -72,6 +72,7 @@ def reports_command(
         question.columns.label,
         question.report_format.hash,
         steps=question.report_format.steps,
+        counts=question.report_format.counts,
     ).check()
 
     def read() -> Counts:

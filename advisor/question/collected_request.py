@@ -27,7 +27,7 @@ from advisor.question.question import Question
 from advisor.question.request import Request
 from advisor.question.rules import check_menu
 from advisor.question.sample import sample_name
-from advisor.question.settings import Menu, require_one
+from advisor.question.settings import Columns, Menu, require_one
 from simulator import frequency_oracles
 from simulator.protocols.hadamard import HadamardResponse
 
@@ -97,6 +97,9 @@ class ReportFormat(Settings):
 
     panel: ClassVar[str] = "Data"
 
+    counts: str | None = like(
+        Columns, "counts", help="column with the number of reports: rows are values, or sums of bits"
+    )
     hash: str | None = option("--hash", read=text, metavar="NAME", help="hash of blh and olh reports: mix64 or xxh32")
     steps: int | None = option(
         "--steps",
@@ -185,6 +188,8 @@ def counts_of_reports(
         k=domain.k,
         domain=categories,
         column=columns.label,
+        counts=how.counts,
+        n=question.terms.n if how.counts is not None else None,
         header=columns.header,
         hash=how.hash,
         steps=how.steps,

@@ -40,7 +40,9 @@ from advisor.errors import InputError, printable, reason
 from advisor.inputs.blocks import Block, Rows
 from advisor.inputs.head import Expected
 from advisor.inputs.labels import check_domain
+from advisor.inputs.numbers import is_finite
 from advisor.inputs.reports.categories import count_sets, count_values, domain_of_labels, labels_have_header
+from advisor.inputs.reports.counted import count_counts
 from advisor.inputs.reports.plausibility import implausible
 from advisor.inputs.reports.settings import Counted, Counting, LabelCounts, Parameters, ReportSettings, place_names
 from advisor.inputs.reports.symbols import count_hashes, count_nodes, count_symbols
@@ -91,6 +93,8 @@ def count_reports(
     k: int | None = None,
     domain: Sequence[str] | None = None,
     column: str | None = None,
+    counts: str | None = None,
+    n: int | None = None,
     header: bool | None = None,
     hash: str | None = None,  # noqa: A002 - the protocols call it so
     steps: int | None = None,
@@ -113,8 +117,11 @@ def count_reports(
     k, domain : int and sequence of str, or None
         Number of categories, or all categories in the order of the users' devices. Without a domain they are 0 to
         k - 1; for grr and ss also 1 to k or other labels, if the reports hold these.
-    column, header : str and bool, or None
-        The column with the reports, by header or by number from 1; whether the first line names the columns.
+    column, counts, header : str, str and bool, or None
+        The columns with the reports, and with how many reports each row stands for (see `counted`), by header or by
+        number from 1; whether the first line names the columns.
+    n : int or None
+        How many reports there are, where a file has nothing but the sums of their bits.
     parameters : mapping, or None
         Parameters that other packages choose in another way: ``subset_size`` of ss, ``hash_range`` (g) of olh,
         ``block_count`` of hr.
@@ -136,11 +143,13 @@ def count_reports(
         raise InputError(f"--k: got {k}, but the domain has {len(labels)} labels; leave out --k")
     size = k if labels is None else len(labels)
     settings = ReportSettings(
-        protocol, epsilon, size, labels, column, hash, parameters or {}, steps, labels is not None
+        protocol, epsilon, size, labels, column, hash, parameters or {}, steps, labels is not None, counts, n
     )
     settings.check()
     paths, twice = named_files([path] if isinstance(path, str) else path)
     several = len(paths) > 1
+    if several and counts is not None and n is not None:
+        raise InputError("--counts with --n is for one file: write a --tally of each, and add them up with --merge")
     reading = _Reading(settings, header, several)
     names = ["standard input" if path == "-" else printable(path) for path in paths]
     with ExitStack() as stack:
@@ -197,10 +206,12 @@ class _Reading:
         # "New York" on a line is one label if labels may have several words.
         blanks = kind != "value" and not any(len(label.split()) > 1 for label in settings.domain or ())
         lists = kind in ("bits", "subset", "cells", "node")
-        expected = Expected("reports", self.header, (settings.column,), self._names_columns, blanks=blanks, lists=lists)
+        expected = Expected(
+            "reports", self.header, (settings.column, settings.counts), self._names_columns, blanks=blanks, lists=lists
+        )
         for at, path in enumerate(paths):
             with opened_rows(path, expected, stdin) as rows:
-                counting = _COUNTINGS[kind](rows, settings)
+                counting = (_COUNTINGS[kind] if settings.counts is None else count_counts)(rows, settings)
                 for first in self.countings[:1]:
                     why = difference(first.settings, counting.settings)
                     if why is not None:
@@ -209,8 +220,9 @@ class _Reading:
                         )
                 self.countings.append(counting)
                 self.assumptions.update(dict.fromkeys((*rows.assumptions, *counting.notes)))
-                blocks = rows.blocks(counting.columns, even=counting.even)
-                for piece in [blocks] if whole_files else ([block] for block in blocks):
+                whole = whole_files or settings.counts is not None
+                blocks = rows.blocks(counting.columns, even=counting.even) if settings.counts is None else ()
+                for piece in [blocks] if whole else ([block] for block in blocks):
                     yield counting, piece, at
                 before = f"{rows.table.source}: " if self.several else ""
                 self.warnings.update(dict.fromkeys(before + text for text in rows.warnings()))
@@ -219,6 +231,8 @@ class _Reading:
 
     def _names_columns(self, first: Sequence[str], _rest: Sequence[Sequence[str]], usual: bool) -> bool:
         kind = self.settings.kind
+        if self.settings.counts is not None:
+            return not all(map(is_finite, first)) if kind == "bits" else usual
         if kind in ("value", "subset"):
             return labels_have_header(first, usual, self.settings)
         if kind == "cells":

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
-from itertools import chain
+from itertools import chain, permutations
 from typing import TypeAlias, cast
 
 import numpy as np
 
 from advisor.errors import InputError, listed, near_miss
 from advisor.inputs.blocks import Block, Rows
-from advisor.inputs.columns import InputTable
+from advisor.inputs.columns import HEADERS, InputTable
 from advisor.inputs.domain import LabelDomain, build_domain
 from advisor.inputs.labels import missing_labels, plural, shortened, value_of
-from advisor.inputs.numbers import MOST_LABELS, all_numbers, number
+from advisor.inputs.numbers import MOST_LABELS, all_numbers, number, whole_count
 from advisor.inputs.reports.settings import (
     Counting,
     LabelCounts,
@@ -46,7 +47,7 @@ def labels_have_header(first: Sequence[str], usual: bool, settings: ReportSettin
     return usual
 
 
-def _counted(
+def count_labels(
     table: InputTable, domain: tuple[str, ...] | None, labels: Callable[[Block], Labels], blocks: Iterable[Block]
 ) -> LabelCounts:
     """Count the labels of reports; look at each label that is new where it is met first.
@@ -99,10 +100,34 @@ def count_values(rows: Rows, settings: ReportSettings) -> Counting:
     """
     table = rows.table
     at = named_column(table, settings.column)
+    counts = _counts_beside(table, at)
+    if counts is not None:
+        name = shlex.quote(table.names[counts] or f"{counts + 1}") if table.names else f"{counts + 1}"
+        raise InputError(
+            f"{table.source}: column {table.called(counts)} holds a whole number beside each value; if it is the "
+            f"number of reports with that value say --counts {name}, if each row is one report give that column alone"
+        )
     if at is None:
         raise no_such_column(table, f"a report of {settings.protocol} is one value")
-    count = partial(_counted, table, settings.domain, partial(_values, at))
+    count = partial(count_labels, table, settings.domain, partial(_values, at))
     return Counting(table, settings, column_note(table, at), [at], count)
+
+
+def _counts_beside(table: InputTable, values: int | None) -> int | None:
+    """Return which of two columns holds whole numbers beside distinct values, if `values` is not that one.
+
+    Numbers from 0 or 1 on, one by one, are those of the rows, unless a count is what their column is called.
+    """
+    found = []
+    named = HEADERS["count_alone"] | HEADERS["counted"]
+    for one, other in permutations(table.values, 2) if len(table.values) == 2 else ():
+        counts, labels, called = table.cells(one), table.cells(other), {*table.plain_names[one : one + 1]} & named
+        numbered = tuple(counts) in (place_names(len(counts)), place_names(len(counts) + 1)[1:])
+        if values != one and len(set(labels)) == len(labels) > 1 and (called or not numbered):
+            found += [one] if all(isinstance(whole_count(cell), int) for cell in counts) else []
+    return (
+        found[0] if len(found) == 1 else next((at for at in found if {*table.plain_names[at : at + 1]} & named), None)
+    )
 
 
 def count_sets(rows: Rows, settings: ReportSettings) -> Counting:
@@ -116,12 +141,12 @@ def count_sets(rows: Rows, settings: ReportSettings) -> Counting:
         separated = f"members of a set separated by {_SEPARATORS[separator]}"
         notes = (*column_note(table, at), *([separated] if oracle.omega > 1 else []))
     size = f"{settings} and k={settings.k} has sets of omega={oracle.omega}"
-    count = partial(_counted, table, settings.domain, partial(_sets, table, at, separator, oracle.omega, size))
+    count = partial(count_labels, table, settings.domain, partial(_sets, table, at, separator, oracle.omega, size))
     return Counting(table, settings, notes, None if at is None else [at], count, even=at is not None)
 
 
 def _values(at: int, block: Block) -> Labels:
-    return block.tallied(at), lambda: _first_places(block.cells(at), block.places)
+    return block.tallied(at), lambda: first_places(block.cells(at), block.places)
 
 
 def _sets(table: InputTable, at: int | None, separator: str | None, omega: int, size: str, block: Block) -> Labels:
@@ -138,10 +163,11 @@ def _sets(table: InputTable, at: int | None, separator: str | None, omega: int, 
             hint = "" if at is not None else "; if one column holds the sets, name it with --column"
             raise table.bad(place, _wrong_set(each, omega, size) + hint)
     members = list(chain.from_iterable(sets))
-    return Counter(members), lambda: _first_places(members, np.repeat(block.places, omega).tolist())
+    return Counter(members), lambda: first_places(members, np.repeat(block.places, omega).tolist())
 
 
-def _first_places(labels: Sequence[str], places: Sequence[int]) -> dict[str, int]:
+def first_places(labels: Sequence[str], places: Sequence[int]) -> dict[str, int]:
+    """Return the first place of each label."""
     return dict(zip(reversed(labels), reversed(places), strict=True))
 
 

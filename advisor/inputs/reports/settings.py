@@ -81,6 +81,8 @@ class ReportSettings:
     parameters: Parameters = field(default_factory=dict)
     steps: int | None = None  # of she: reports are whole steps of 1 / steps
     domain_given: bool = False  # whether the user named the categories, instead of the files
+    counts: str | None = None  # column of how many reports a row stands for
+    n: int | None = None  # reports behind sums that do not tell it
 
     @property
     def kind(self) -> str:
@@ -121,6 +123,11 @@ class ReportSettings:
             raise InputError(f"hash: got {self.hash!r}; allowed are {', '.join(HASHES)}{hint}")
         if self.steps is not None and kind != "cells":
             raise InputError(f"steps: reports of {protocol} are no real numbers; leave it out (it belongs to she)")
+        if self.counts is not None and kind not in ("value", "bits"):
+            raise InputError(
+                f"--counts: reports of {protocol} are not added up by category in a file; give one report per row, or "
+                "a --tally of them (counts are read for grr, and sums of bits for rappor, oue and the)"
+            )
         if self.column is not None and kind in TWO_COLUMNS:
             raise InputError(
                 f"--column: reports of {protocol} are in two columns; name them {' and '.join(TWO_COLUMNS[kind])}, or "

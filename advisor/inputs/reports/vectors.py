@@ -59,7 +59,7 @@ def count_vectors(rows: Rows, settings: ReportSettings) -> Counting:
             "that --column names"
         )
     what = "bits" if bits else "numbers"
-    order, labels, notes = _categories_of_columns(table, settings, k, what=what, columns=at is None)
+    order, labels, notes = categories_of_columns(table, settings, k, what=what, columns=at is None)
     whose = f"{f'k is {k}' if settings.k is not None else f'the first report has {k}'}; all reports have k characters"
     sums: Callable[[Block], Cells] = partial(_sums, table, at, k, settings.steps)
     if bits:
@@ -97,7 +97,7 @@ def _placed(sums: Callable[[Block], Cells], order: Sequence[int], block: Block) 
     return placed
 
 
-def _categories_of_columns(
+def categories_of_columns(
     table: InputTable, settings: ReportSettings, k: int, *, what: str, columns: bool
 ) -> tuple[Sequence[int], tuple[str, ...], tuple[str, ...]]:
     """Return the category of each bit or number, all labels, and the assumptions."""
@@ -117,8 +117,8 @@ def _categories_of_columns(
     strange = [label for label in labels if label not in place]
     if strange:
         raise InputError(
-            f"{table.source}: column {shortened(strange[0])} is not a label of the domain; the columns are those of "
-            "the domain, in any order, or have no header (--no-header)"
+            f"{table.source}: {shortened(strange[0])} is not a label of the domain; the {what} are those of the "
+            "domain, in any order, or have no header (--no-header)"
         )
     return [place[label] for label in labels], settings.domain, (f"{what} placed by the names of the header",)
 
@@ -184,6 +184,8 @@ def _sums_of_columns(table: InputTable, block: Block) -> Cells:
             if cell not in _BITS:
                 first = table.names is None and place == table.places[0]
                 hint = "; if the line names the columns, say --header" if first else ""
+                if any(other.isdecimal() and int(other) > 1 for other in row):
+                    hint += "; if rows are sums of bits, name the column with the number of reports by --counts"
                 raise table.bad(place, f"column {table.called(at)} is {shortened(cell)}; it must be 0 or 1{hint}")
     return (np.array(rows) == "1").sum(axis=0, dtype=np.int64)
 
