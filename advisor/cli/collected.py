@@ -17,7 +17,7 @@ from advisor.cli.progress import DelayedProgress
 from advisor.cli.ranking import RankOutput, SimulatedOutput, sections_of, useless
 from advisor.cli.run import Job, SideFile, run
 from advisor.errors import InputError
-from advisor.question.collected_request import CollectedQuestion, check_collected, estimate_request
+from advisor.question.collected_request import CollectedQuestion, check_collected, estimate_request, with_budget
 from advisor.question.option import Settings, option, require
 from advisor.question.request import Request
 from advisor.question.settings import member
@@ -68,7 +68,7 @@ def estimate_command(
 
     Example: ldp-advise estimate raw.csv --protocol oue --eps 1 --n 100000 --apply repaired.csv
     """
-    asked = replace(question, sample=sample)
+    asked = with_budget(replace(question, sample=sample))
     require(
         ("SAMPLE", sample, "the file with the estimate, or - for standard input"),
         *required_options(asked),
@@ -79,9 +79,14 @@ def estimate_command(
 
 def required_options(question: CollectedQuestion) -> tuple[tuple[str, object, str], ...]:
     """Return what both commands need besides a file."""
+    collection = question.collection
     return (
-        ("--protocol", question.collection.protocol, "the protocol that was used, for example --protocol oue"),
-        ("--eps", question.terms.epsilon, "the privacy budget of one report, for example --eps 1"),
+        ("--protocol", collection.protocol, "the protocol that was used, for example --protocol oue"),
+        (
+            "--eps",
+            question.terms.epsilon or bool(collection.statement.given()) or None,
+            "the privacy budget of one report, for example --eps 1",
+        ),
     )
 
 

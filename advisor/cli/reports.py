@@ -15,10 +15,16 @@ from advisor.cli.ranking import RankOutput, SimulatedOutput
 from advisor.cli.run import Job, SideFile, run, silence
 from advisor.errors import InputError
 from advisor.inputs.reports import Counts, merge_reports, named_files
-from advisor.inputs.reports.settings import ReportSettings
+from advisor.inputs.reports.settings import PARAMETERS, ReportSettings
 from advisor.inputs.reports.tallies import tally_text
 from advisor.question.cluster import Cluster
-from advisor.question.collected_request import CollectedQuestion, Collection, counts_of_reports, reports_request
+from advisor.question.collected_request import (
+    CollectedQuestion,
+    Collection,
+    counts_of_reports,
+    reports_request,
+    with_budget,
+)
 from advisor.question.option import Settings, option, refuse, require
 from advisor.question.request import Request
 from advisor.show.tally import tally_document, tally_warnings
@@ -63,6 +69,7 @@ def reports_command(
         asked = _like(question, cluster.given(), counts)
         _answer(files or (), asked, next_round, shown, tallies, lambda: counts)
         return
+    question = with_budget(question)
     require(("FILES", files, "the files with the reports, or - for standard input"), *required_options(question))
     ReportSettings(
         question.collection.protocol or "",
@@ -94,7 +101,7 @@ def _like(question: CollectedQuestion, more: Sequence[str], counts: Counts) -> C
         (
             *question.given("domain:k", "columns", "cleaning", "report_format"),
             *more,
-            *collection.given(*settings.parameters, "subset_size", "hash_range", "block_count"),
+            *collection.given(*PARAMETERS, "flip_prob"),
         ),
         "is for reports: tallies know how they were made",
     )

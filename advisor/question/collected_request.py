@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from advisor.checks import text, whole
@@ -13,6 +13,7 @@ from advisor.inputs.estimates import read_estimates
 from advisor.inputs.reports import Counts, count_reports, total_bytes, with_categories
 from advisor.inputs.reports.settings import (
     PARAMETERS,
+    RATES,
     Parameters,
     check_parameters,
     numbers_note,
@@ -28,6 +29,7 @@ from advisor.question.request import Request
 from advisor.question.rules import check_menu
 from advisor.question.sample import sample_name
 from advisor.question.settings import Columns, Menu, require_one
+from advisor.question.statement import ROUNDING, Statement, convert
 from simulator import frequency_oracles
 from simulator.protocols.hadamard import HadamardResponse
 
@@ -63,10 +65,20 @@ class Collection(Settings):
         help="blocks of hr; pure-ldp has 1 up to ε = 1 [default: the best]",
     )
 
+    own_rate: float | None = like(Statement, "p", help="instead of --eps: probability that a report has the own value")
+    other_rate: float | None = like(Statement, "q")
+    flip_prob: float | None = like(Statement, "flip_prob", help="instead of both: probability of a wrong bit or value")
+
     @property
     def parameters(self) -> Parameters:
-        """The parameters of the protocol that were given."""
-        return {name: value for name in PARAMETERS if (value := getattr(self, name)) is not None}
+        """The parameters of the protocol that were given; p and q of grr follow from its budget."""
+        names = [name for name in PARAMETERS if self.protocol != "grr" or name not in RATES]
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
+
+    @property
+    def statement(self) -> Statement:
+        """What was given instead of a budget."""
+        return Statement(p=self.own_rate, q=self.other_rate, flip_prob=self.flip_prob)
 
     def check(self) -> None:
         """Refuse parameters that the protocol does not have."""
@@ -119,6 +131,37 @@ class CollectedQuestion(Question):
     report_format: ReportFormat = ReportFormat()
 
 
+def with_budget(question: CollectedQuestion) -> CollectedQuestion:
+    """Return the question with the budget that p and q promise, or the probability of a flip, if they were given.
+
+    Raises InputError if they are none of the protocol, or --eps is another budget.
+    """
+    collection, k, given = question.collection, question.domain.k, question.terms.epsilon
+    name, p, q, flip = collection.protocol, collection.own_rate, collection.other_rate, collection.flip_prob
+    if name is None or not collection.statement.given():
+        return question
+    if flip is not None and name not in ("grr", "rappor"):
+        raise InputError(f"flip-prob is for grr and rappor, whose bits all flip alike; for {name} give --p and --q")
+    if k is None and name == "grr" and p and q and (1 - p) / q < 0.5 / ROUNDING:  # rounding leaves one number
+        k = 1 + round((1 - p) / q)
+    # Bits may have any p and q, not just those that are usual for the protocol.
+    epsilon = convert(collection.statement, protocol=None if flip is None and name != "grr" else name, k=k).epsilon
+    if given is not None and abs(given - epsilon) > ROUNDING * epsilon:
+        raise InputError(f"eps is {given:g}, and {epsilon:.4g} is what the probabilities say: leave --eps out, or them")
+    p, q = (p, q) if flip is None else (1 - flip, flip / ((k or 2) - 1 if name == "grr" else 1))
+    return replace(
+        question,
+        terms=replace(question.terms, epsilon=epsilon),
+        domain=replace(question.domain, k=k),
+        collection=replace(collection, own_rate=p, other_rate=q, flip_prob=None),
+    )
+
+
+def _budget_note(question: CollectedQuestion) -> tuple[str, ...]:
+    p, q = question.collection.own_rate, question.collection.other_rate
+    return () if p is None else (f"ε = {question.epsilon:.5g}, the largest log-ratio with p = {p:.6g} and q = {q:.6g}",)
+
+
 def check_collected(question: CollectedQuestion) -> None:
     """Refuse what does not go together, before anything is read.
 
@@ -152,7 +195,7 @@ def estimate_request(question: CollectedQuestion) -> Request:
         k=domain.k,
         domain=categories,
         ordered=False if numbered else domain.ordered,
-        assumptions=(*read.assumptions, *numbered),
+        assumptions=(*_budget_note(question), *read.assumptions, *numbered),
         warnings=read.warnings,
     )
     return build_estimate_request(
@@ -226,7 +269,7 @@ def reports_request(counts: Counts, question: CollectedQuestion) -> Request:
             parameters=collection.parameters,
             domain=given,
             ordered=False if numbered else domain.ordered,
-            assumptions=[f"{tally.n:,} reports read", *read.assumptions, *numbered],
+            assumptions=[f"{tally.n:,} reports read", *_budget_note(question), *read.assumptions, *numbered],
             warnings=read.warnings,
         )
     except InputError as error:

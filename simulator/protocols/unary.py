@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,7 +12,9 @@ from simulator._types import IntArray, Reports
 from simulator.attacks import Supports, of_bits
 from simulator.protocols.fakes import targets_and_others
 from simulator.protocols.oracle import IndependentSupports
-from simulator.protocols.protocol import Blanket, Tally
+from simulator.protocols.protocol import Blanket, Probabilities, Tally
+
+ROUNDING = 1e-9  # of a budget that was computed from p and q
 
 
 class UnaryEncoding(IndependentSupports):
@@ -59,7 +63,44 @@ class UnaryEncoding(IndependentSupports):
         return Tally(targets_and_others(self.k, targets, fakes, others, rng), fakes)
 
 
-class RAPPOR(UnaryEncoding):
+@dataclass(frozen=True, repr=False)
+class RatedBits(UnaryEncoding):
+    """A unary encoding whose p and q may be others than the usual ones of its budget, as `own_rate` and `other_rate`.
+
+    Raises
+    ------
+    ValueError
+        If they are not probabilities with p above q, or break the promise of `epsilon`.
+    """
+
+    own_rate: float | None = None
+    other_rate: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (self.own_rate, self.other_rate) == (None, None):
+            return
+        if not 0 < self.q < self.p < 1 or Blanket.of_bits(self.p, self.q).loss > self.epsilon + ROUNDING:
+            raise ValueError(f"p={self.p} and q={self.q} are no probabilities, or exceed epsilon={self.epsilon}")
+
+    def __repr__(self) -> str:
+        return super().__repr__() + ("" if self.own_rate is None else f" with p={self.p!r} and q={self.q!r}")
+
+    @property
+    @abstractmethod
+    def usual(self) -> Probabilities:
+        """The p and q of this budget."""
+
+    @property
+    def p(self) -> float:
+        return self.usual[0] if self.own_rate is None else self.own_rate
+
+    @property
+    def q(self) -> float:
+        return self.usual[1] if self.other_rate is None else self.other_rate
+
+
+class RAPPOR(RatedBits):
     """Basic one-time RAPPOR, the symmetric unary encoding (SUE): p + q = 1.
 
     Erlingsson, Pihur, Korolova, "RAPPOR: randomized aggregatable privacy-preserving ordinal response", CCS 2014.
@@ -73,15 +114,12 @@ class RAPPOR(UnaryEncoding):
     fakes = ("z", "r")
 
     @property
-    def p(self) -> float:
-        return 1 / (1 + math.exp(-self.epsilon / 2))
-
-    @property
-    def q(self) -> float:
-        return math.exp(-self.epsilon / 2) * self.p
+    def usual(self) -> Probabilities:
+        p = 1 / (1 + math.exp(-self.epsilon / 2))
+        return p, math.exp(-self.epsilon / 2) * p
 
 
-class OUE(UnaryEncoding):
+class OUE(RatedBits):
     """Optimised unary encoding: p = 1/2, and q as small as the budget allows.
 
     Wang, Blocki, Li, Jha, "Locally differentially private protocols for frequency estimation", USENIX Security 2017.
@@ -95,9 +133,5 @@ class OUE(UnaryEncoding):
     fakes = ("z", "r")
 
     @property
-    def p(self) -> float:
-        return 0.5
-
-    @property
-    def q(self) -> float:
-        return 1 / (math.exp(self.epsilon) + 1)
+    def usual(self) -> Probabilities:
+        return 0.5, 1 / (math.exp(self.epsilon) + 1)

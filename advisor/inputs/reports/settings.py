@@ -21,9 +21,10 @@ from simulator.protocols.hadamard import HadamardResponse
 READABLE = ("value", "bits", "subset", "hash", "symbol", "cells", "node")
 """Kinds of reports that can be written into a file."""
 
-Parameters: TypeAlias = Mapping[str, int | str]
+Parameters: TypeAlias = Mapping[str, int | float | str]
 
-PARAMETERS = {"subset_size": "--subset-size", "hash_range": "--hash-range", "block_count": "--blocks"}
+RATES = {"own_rate": "--p", "other_rate": "--q"}
+PARAMETERS = {"subset_size": "--subset-size", "hash_range": "--hash-range", "block_count": "--blocks", **RATES}
 """Options for parameters that other packages choose differently, by field of the protocol."""
 
 TWO_COLUMNS = {"hash": ("seed", "symbol"), "node": ("height", "node")}
@@ -63,9 +64,10 @@ def lowest_count(protocol: Protocol, n: int) -> int:
 def check_parameters(protocol: str, parameters: Parameters) -> None:
     """Raise InputError for a parameter that the protocol does not have."""
     for name, flag in PARAMETERS.items():
-        owner = next(key for key, kind in PROTOCOLS.items() if name in kind.__dataclass_fields__)
-        if name in parameters and protocol != owner:
-            raise InputError(f"{flag}: {protocol} has no such parameter; leave it out (it belongs to {owner})")
+        owners = [key for key, kind in PROTOCOLS.items() if name in kind.__dataclass_fields__]
+        if name in parameters and protocol not in owners:
+            owners = ["grr"] * (name in RATES) + owners  # whose p and q follow from its budget
+            raise InputError(f"{flag}: {protocol} has no such parameter; leave it out (it belongs to {listed(owners)})")
 
 
 @dataclass(frozen=True)
