@@ -15,7 +15,7 @@ from advisor.cli.ranking import RankOutput, SimulatedOutput
 from advisor.cli.run import Job, SideFile, run, silence
 from advisor.errors import InputError
 from advisor.inputs.reports import Counts, merge_reports, named_files
-from advisor.inputs.reports.settings import PARAMETERS, ReportSettings
+from advisor.inputs.reports.settings import PARAMETERS
 from advisor.inputs.reports.tallies import tally_text
 from advisor.question.cluster import Cluster
 from advisor.question.collected_request import (
@@ -48,7 +48,7 @@ class Tallies(Settings):
 def reports_command(
     *,
     files: Files = None,
-    question: Annotated[CollectedQuestion, Only(*COLLECTED, "report_format")],
+    question: Annotated[CollectedQuestion, Only(*COLLECTED, "cleaning:domain,drop_missing", "report_format")],
     next_round: NextRound,
     shown: SimulatedOutput,
     cluster: Cluster,
@@ -71,16 +71,6 @@ def reports_command(
         return
     question = with_budget(question)
     require(("FILES", files, "the files with the reports, or - for standard input"), *required_options(question))
-    ReportSettings(
-        question.collection.protocol or "",
-        question.epsilon,
-        question.domain.k,
-        None if question.cleaning.domain is None else (),  # which is read later
-        question.columns.label,
-        question.report_format.hash,
-        steps=question.report_format.steps,
-        counts=question.report_format.counts,
-    ).check()
 
     def read() -> Counts:
         jobs, digests = question.simulation.jobs, tallies.tally is not None

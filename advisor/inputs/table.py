@@ -153,7 +153,10 @@ class TextRows(Rows):
             self._blanks += self._blanks_at_end
             self._blanks_at_end = 0
             if even and len(row) != self.table.width:
-                raise self._ragged(place, len(row))
+                if self.bad is None:
+                    raise self._ragged(place, len(row))
+                self.bad.append("" if self.bad[2:] else str(self._ragged(place, len(row))))  # of some, to be shown
+                continue
             rows.append(row)
             places.append(place)
             cells += len(row)

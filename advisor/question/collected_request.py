@@ -112,6 +112,7 @@ class ReportFormat(Settings):
     counts: str | None = like(
         Columns, "counts", help="column with the number of reports: rows are values, or sums of bits"
     )
+    skip_bad: bool = option("--skip-bad", advanced=True, help="leave out rows that are no reports, up to 1 %")
     hash: str | None = option("--hash", read=text, metavar="NAME", help="hash of blh and olh reports: mix64 or xxh32")
     steps: int | None = option(
         "--steps",
@@ -236,6 +237,8 @@ def counts_of_reports(
         header=columns.header,
         hash=how.hash,
         steps=how.steps,
+        drop_missing=cleaning.drop_missing,
+        skip_bad=how.skip_bad,
         parameters=collection.parameters,
         workers=cluster.workers(jobs),
         digests=digests,

@@ -39,12 +39,13 @@ from typing import BinaryIO, cast
 from advisor.errors import InputError, printable, reason
 from advisor.inputs.blocks import Block, Rows
 from advisor.inputs.head import Expected
-from advisor.inputs.labels import check_domain
+from advisor.inputs.labels import check_domain, plural
 from advisor.inputs.numbers import is_finite
 from advisor.inputs.reports.categories import count_sets, count_values, domain_of_labels, labels_have_header
 from advisor.inputs.reports.counted import count_counts
 from advisor.inputs.reports.plausibility import implausible
 from advisor.inputs.reports.settings import Counted, Counting, LabelCounts, Parameters, ReportSettings, place_names
+from advisor.inputs.reports.skipping import Tolerance, check_bad
 from advisor.inputs.reports.symbols import count_hashes, count_nodes, count_symbols
 from advisor.inputs.reports.tallies import Part, ReportFile, added, difference, is_tally, merge_tallies
 from advisor.inputs.reports.vectors import bits_have_header, cells_have_header, count_vectors, real_sums
@@ -98,6 +99,8 @@ def count_reports(
     header: bool | None = None,
     hash: str | None = None,  # noqa: A002 - the protocols call it so
     steps: int | None = None,
+    drop_missing: bool = False,
+    skip_bad: bool = False,
     parameters: Parameters | None = None,
     stdin: BinaryIO | None = None,
     workers: Workers | None = None,
@@ -128,6 +131,8 @@ def count_reports(
     hash, steps, stdin : str, int and binary file, or None
         For blh and olh: "mix64" or "xxh32" (None: `simulator.hashing.DEFAULT_HASH`); for she: N where reports are whole
         numbers of steps of 1/N; what "-" reads.
+    drop_missing, skip_bad : bool
+        Whether to leave out rows without a report, and up to 1 % of rows that are no reports.
     workers, digests : Workers and bool
         Workers that count (None: this process); whether to digest the files, so that `tally_text` can identify them.
 
@@ -143,7 +148,9 @@ def count_reports(
         raise InputError(f"--k: got {k}, but the domain has {len(labels)} labels; leave out --k")
     size = k if labels is None else len(labels)
     settings = ReportSettings(
-        protocol, epsilon, size, labels, column, hash, parameters or {}, steps, labels is not None, counts, n
+        *(protocol, epsilon, size, labels, column, hash, parameters or {}, steps, labels is not None, counts, n),
+        drop_missing=drop_missing,
+        skip_bad=skip_bad,
     )
     settings.check()
     paths, twice = named_files([path] if isinstance(path, str) else path)
@@ -165,22 +172,33 @@ def count_reports(
         reports, total = [0] * len(paths), None
         try:
             # In order, so that the error names the first problem.
-            for at, counted in (workers or Workers()).results(_count, tasks, ordered=True):
+            for at, counted, missing, bad in (workers or Workers()).results(_count, tasks, ordered=True):
                 total = added(reading.countings[0].settings, total, counted, "these files" if several else names[at])
                 reports[at] += counted.n
+                reading.missing, reading.bad = reading.missing + missing, reading.bad + bad
         except WorkersError as error:
             raise InputError(f"--backend dask: {error}") from None
-    if total is None:
-        raise TypeError("nothing is counted")
+    missing, bad, n = reading.missing, reading.bad, sum(reports)
+    check_bad(bad, n + missing + len(bad))
+    if total is None or (missing and not n):
+        raise InputError(f"{names[0]}: holds no report: all {missing:,} are missing")
     part = Part(reading.countings[0].settings, total, tuple(map(ReportFile, names, sha256, reports)))
     copies = _copies(names, sha256) if several else ()
     note = [f"reports of {len(paths)} files added up"] if several else []
-    return Counts(part, (*note, *reading.assumptions), (*twice, *reading.warnings, *copies, *reading.doubts))
+    note += ["--drop-missing left out no report: none is missing"] if drop_missing and not missing else []
+    note += ["--skip-bad left out no row: all are reports"] if skip_bad and not bad else []
+    left = [f"{plural(missing, 'report was', 'reports were')} left out: the value is missing"] if missing else []
+    shown = "; ".join([*filter(None, bad)][:3])
+    left += [f"{plural(len(bad), 'row was', 'rows were')} left out as no reports: {shown}"] if bad else []
+    warnings = (*left, *twice, *reading.warnings, *copies, *reading.doubts)
+    return Counts(part, (*note, *reading.assumptions), warnings)
 
 
-def _count(counting: Counting, blocks: Iterable[Block], at: int) -> tuple[int, Counted]:
+def _count(counting: Counting, blocks: Iterable[Block], at: int) -> tuple[int, Counted, int, list[str]]:
     """Count a block of a file; workers call this."""
-    return at, counting.count(blocks)
+    settings = counting.settings
+    rest = Tolerance(blocks, counting.columns, settings.domain or (), settings.drop_missing, settings.skip_bad)
+    return at, counting.count(rest), rest.missing, rest.bad
 
 
 @dataclass
@@ -191,6 +209,8 @@ class _Reading:
     header: bool | None
     several: bool  # whether there are several files
     countings: list[Counting] = field(default_factory=list)
+    missing: int = 0
+    bad: list[str] = field(default_factory=list)
     assumptions: dict[str, None] = field(default_factory=dict)
     warnings: dict[str, None] = field(default_factory=dict)
     doubts: dict[str, None] = field(default_factory=dict)
@@ -211,6 +231,7 @@ class _Reading:
         )
         for at, path in enumerate(paths):
             with opened_rows(path, expected, stdin) as rows:
+                rows.bad = self.bad if settings.skip_bad else None
                 counting = (_COUNTINGS[kind] if settings.counts is None else count_counts)(rows, settings)
                 for first in self.countings[:1]:
                     why = difference(first.settings, counting.settings)
@@ -225,7 +246,10 @@ class _Reading:
                 for piece in [blocks] if whole else ([block] for block in blocks):
                     yield counting, piece, at
                 before = f"{rows.table.source}: " if self.several else ""
-                self.warnings.update(dict.fromkeys(before + text for text in rows.warnings()))
+                if settings.drop_missing and rows.table.width == 1:
+                    self.missing += rows.blank_lines
+                else:
+                    self.warnings.update(dict.fromkeys(before + text for text in rows.warnings()))
                 if kind == "value":
                     self.doubts.update(dict.fromkeys(before + text for text in rows.doubts))
 

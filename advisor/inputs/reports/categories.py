@@ -28,6 +28,7 @@ from advisor.inputs.reports.settings import (
     no_such_column,
     place_names,
 )
+from advisor.inputs.reports.skipping import Tolerance, counts_of
 from simulator.protocols.subset import SubsetSelection
 
 _SEPARATORS = {";": "semicolons", "|": "vertical bars", ",": "commas", None: "blanks"}
@@ -58,18 +59,22 @@ def count_labels(
     n = 0
     users: Counter[str] = Counter()
     labels_of: dict[str, str] = {}
-    for block in blocks:
+
+    def checked(block: Block) -> tuple[int, Mapping[str, int]]:
         users_of_block, first_places = labels(block)
-        n += len(block)
         new = users_of_block.keys() - users.keys()
+        places = first_places() if new else {}
+        for label in users_of_block:
+            if label in new:
+                outside = domain is not None and not {label, number(label)} & allowed
+                if not label or outside or (isinstance(blocks, Tolerance) and blocks.drops(label)):
+                    raise _no_category(table, label, places[label], domain or ())
+                labels_of[label] = table.at(places[label])
+        return len(block), users_of_block
+
+    for rows, users_of_block in counts_of(blocks, checked):
+        n += rows
         users.update(users_of_block)
-        if new:
-            places = first_places()
-            for label in users_of_block:
-                if label in new:
-                    if not label or (domain is not None and not {label, number(label)} & allowed):
-                        raise _no_category(table, label, places[label], domain or ())
-                    labels_of[label] = table.at(places[label])
         if len(users) > MOST_LABELS:
             raise _too_many(table.source)
     return LabelCounts(n, users, labels_of)
@@ -77,7 +82,7 @@ def count_labels(
 
 def _no_category(table: InputTable, label: str, place: int, domain: Sequence[str]) -> InputError:
     if not label:
-        return table.bad(place, "the report is missing (an empty cell); fill it in, or remove the row")
+        return table.bad(place, "the report is missing (an empty cell); --drop-missing leaves out such rows")
     hint = f"; it has {listed(domain, most=6)}"
     if table.names is None and table.places and place == table.places[0]:
         hint += "; if the line names the columns, say --header"
@@ -109,7 +114,7 @@ def count_values(rows: Rows, settings: ReportSettings) -> Counting:
         )
     if at is None:
         raise no_such_column(table, f"a report of {settings.protocol} is one value")
-    count = partial(count_labels, table, settings.domain, partial(_values, at))
+    count = partial(count_labels, table, settings.domain, partial(values_of, at))
     return Counting(table, settings, column_note(table, at), [at], count)
 
 
@@ -118,16 +123,14 @@ def _counts_beside(table: InputTable, values: int | None) -> int | None:
 
     Numbers from 0 or 1 on, one by one, are those of the rows, unless a count is what their column is called.
     """
-    found = []
-    named = HEADERS["count_alone"] | HEADERS["counted"]
+    found, named = [], HEADERS["count_alone"] | HEADERS["counted"]
     for one, other in permutations(table.values, 2) if len(table.values) == 2 else ():
-        counts, labels, called = table.cells(one), table.cells(other), {*table.plain_names[one : one + 1]} & named
+        counts, labels, called = table.cells(one), table.cells(other), table.plain_names[one : one + 1]
         numbered = tuple(counts) in (place_names(len(counts)), place_names(len(counts) + 1)[1:])
-        if values != one and len(set(labels)) == len(labels) > 1 and (called or not numbered):
-            found += [one] if all(isinstance(whole_count(cell), int) for cell in counts) else []
-    return (
-        found[0] if len(found) == 1 else next((at for at in found if {*table.plain_names[at : at + 1]} & named), None)
-    )
+        tally = len(set(labels)) == len(labels) > 1 and all(isinstance(whole_count(cell), int) for cell in counts)
+        if values != one and tally and set(counts) != {"1"} and (not numbered or named.intersection(called)):
+            found.append((not named.intersection(called), one))
+    return min(found)[1] if len({unnamed for unnamed, _ in found}) == len(found) > 0 else None
 
 
 def count_sets(rows: Rows, settings: ReportSettings) -> Counting:
@@ -145,7 +148,8 @@ def count_sets(rows: Rows, settings: ReportSettings) -> Counting:
     return Counting(table, settings, notes, None if at is None else [at], count, even=at is not None)
 
 
-def _values(at: int, block: Block) -> Labels:
+def values_of(at: int, block: Block) -> Labels:
+    """Return the values in a column of a block."""
     return block.tallied(at), lambda: first_places(block.cells(at), block.places)
 
 
@@ -210,7 +214,7 @@ def domain_of_labels(settings: ReportSettings, counted: LabelCounts, source: str
     missing = [label for label in missing_labels(counted.seen) if label not in (domain or ())]
     if missing:
         raise InputError(
-            f"{counted.seen[missing[0]]}: the report is missing ({missing[0]!r}); fill it in, or remove the row"
+            f"{counted.seen[missing[0]]}: the report is missing ({missing[0]!r}); --drop-missing leaves out such rows"
         )
     users = dict(sorted(counted.users.items()))
     if domain is None and settings.k is not None and all_numbers(users):
@@ -239,7 +243,7 @@ def domain_of_labels(settings: ReportSettings, counted: LabelCounts, source: str
 
 def _wrong_set(members: Sequence[str], omega: int, size: str) -> str:
     if not any(members):  # an empty cell splits into [] or [""]
-        return "the report is missing (an empty cell); fill it in, or remove the row"
+        return "the report is missing (an empty cell); --drop-missing leaves out such rows"
     if len(members) != omega:
         got = f"the set has {plural(len(members), 'member', 'members')} ({listed(members, most=4)})"
         return f"{got}, but {size}; k or eps may be wrong, or they have another size: --subset-size {len(members)}"

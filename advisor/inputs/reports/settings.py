@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any, TypeAlias
 
+import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError, listed, near_miss
 from advisor.inputs.blocks import Block
 from advisor.inputs.columns import HEADERS, InputTable, find_column
 from advisor.inputs.numbers import MOST_LABELS
+from advisor.inputs.reports.skipping import counts_of
 from simulator import PROTOCOLS, Protocol
 from simulator.hashing import HASHES
 from simulator.protocols import EPSILON_MAX, EPSILON_MIN
@@ -85,6 +87,8 @@ class ReportSettings:
     domain_given: bool = False  # whether the user named the categories, instead of the files
     counts: str | None = None  # column of how many reports a row stands for
     n: int | None = None  # reports behind sums that do not tell it
+    drop_missing: bool = False  # whether rows without a report are left out
+    skip_bad: bool = False  # whether rows that are no reports are left out
 
     @property
     def kind(self) -> str:
@@ -129,6 +133,10 @@ class ReportSettings:
             raise InputError(
                 f"--counts: reports of {protocol} are not added up by category in a file; give one report per row, or "
                 "a --tally of them (counts are read for grr, and sums of bits for rappor, oue and the)"
+            )
+        if self.counts is not None and (self.drop_missing or self.skip_bad):
+            raise InputError(
+                "--counts does not go with --drop-missing or --skip-bad: these leave out rows of one report"
             )
         if self.column is not None and kind in TWO_COLUMNS:
             raise InputError(
@@ -224,5 +232,6 @@ class Counting:
 
 
 def summed(cells: Callable[[Block], Cells], blocks: Iterable[Block]) -> CellCounts:
-    """Return the sum of counts over at least one block; `cells` returns the counts ``(m,)`` of a block."""
-    return reduce(CellCounts.__add__, (CellCounts(len(block), cells(block)) for block in blocks))
+    """Return the sum of counts over blocks; `cells` returns the counts ``(m,)`` of a block."""
+    counts = counts_of(blocks, lambda block: CellCounts(len(block), cells(block)))
+    return reduce(CellCounts.__add__, counts, CellCounts(0, np.array(0)))

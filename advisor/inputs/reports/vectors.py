@@ -7,9 +7,11 @@ is rounded once, to the nearest float.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +51,7 @@ def count_vectors(rows: Rows, settings: ReportSettings) -> Counting:
     Raises InputError for columns that do not fit the domain, and for a first report that does not determine k.
     """
     table, at, bits = rows.table, named_column(rows.table, settings.column), settings.kind == "bits"
-    k = settings.k or (table.width if at is None else _length(table, at, bits=bits))
+    k = settings.k or (table.width if at is None else _length(table, at, settings))
     if k < 2 or (at is None and k != table.width):
         size = f"a report of {settings.protocol} is {settings.k or 'two or more'} numbers, one a column, or all"
         if bits:
@@ -75,16 +77,21 @@ def count_vectors(rows: Rows, settings: ReportSettings) -> Counting:
     )
 
 
-def _length(table: InputTable, at: int, *, bits: bool) -> int:
-    """Return the length of the first report."""
-    first = next(iter(table.cells(at)), "")
-    if not bits:
-        return len(split_numbers(first))
-    first = plain_bits(first)
-    if not 2 <= len(first) <= MOST_LABELS or set(first) - _BITS:
+def _length(table: InputTable, at: int, settings: ReportSettings) -> int:
+    """Return the length of the first report, or that of most where some may be left out."""
+    bits = settings.kind == "bits"
+    reports = [plain_bits(cell) if bits else split_numbers(cell) for cell in table.cells(at)]
+    if not reports:
+        return 2  # all rows have another number of cells, which their reader refuses
+    first = reports[0]
+    fit = [report for report in reports if report and not (bits and set(report) - _BITS)]
+    lengths = Counter(map(len, fit))
+    if fit and (settings.skip_bad or settings.drop_missing):
+        first = max(fit, key=lambda report: lengths[len(report)])
+    if bits and (not 2 <= len(first) <= MOST_LABELS or first not in fit):
         raise table.bad(
             table.places[0] if table.places else 1,
-            f"the report {shortened(first)} is not a string of 0 and 1, one for each of two or more categories",
+            f"the report {shortened(str(first))} is not a string of 0 and 1, one for each of two or more categories",
         )
     return len(first)
 
@@ -160,7 +167,7 @@ def _bits_of(cells: Sequence[str], k: int) -> NDArray[np.uint8] | None:
 
 def _wrong_bits(cell: str, k: int, whose: str) -> str | None:
     if not cell:
-        return "the report is missing (an empty cell); fill it in, or remove the row"
+        return "the report is missing (an empty cell); --drop-missing leaves out such rows"
     if odd := sorted(set(cell) - _BITS):
         return f"the report {shortened(cell)} holds {odd[0]!r}; a report is {k} characters 0 and 1"
     if len(cell) == k:
@@ -177,17 +184,21 @@ def _sums_of_columns(table: InputTable, block: Block) -> Cells:
     if bits is not None and bits.max() <= 1:
         return bits.sum(axis=0, dtype=np.int64)
     rows = block.rows()
-    for row, place in zip(rows, block.places, strict=True):
+    right = set(chain.from_iterable(rows)) <= _BITS
+    for row, place in () if right else zip(rows, block.places, strict=True):
         for at, cell in enumerate(row):
             if not cell:
-                raise table.bad(place, f"column {table.called(at)} is missing (an empty cell); it must be 0 or 1")
+                raise table.bad(
+                    place, f"column {table.called(at)} is missing (an empty cell); --drop-missing leaves out such rows"
+                )
             if cell not in _BITS:
                 first = table.names is None and place == table.places[0]
                 hint = "; if the line names the columns, say --header" if first else ""
                 if any(other.isdecimal() and int(other) > 1 for other in row):
                     hint += "; if rows are sums of bits, name the column with the number of reports by --counts"
                 raise table.bad(place, f"column {table.called(at)} is {shortened(cell)}; it must be 0 or 1{hint}")
-    return (np.array(rows) == "1").sum(axis=0, dtype=np.int64)
+    ones = np.frombuffer("".join(chain.from_iterable(rows)).encode(), np.uint8).reshape(len(rows), -1) == ord("1")
+    return ones.sum(axis=0, dtype=np.int64)
 
 
 STEP = 64  # fractional bits
