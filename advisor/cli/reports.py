@@ -48,7 +48,7 @@ class Tallies(Settings):
 def reports_command(
     *,
     files: Files = None,
-    question: Annotated[CollectedQuestion, Only(*COLLECTED, "cleaning:domain,drop_missing", "report_format")],
+    question: Annotated[CollectedQuestion, Only(*COLLECTED, "cleaning:domain,drop_missing,missing", "report_format")],
     next_round: NextRound,
     shown: SimulatedOutput,
     cluster: Cluster,

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from advisor.errors import InputError, listed
 from advisor.inputs.columns import InputTable, bad_count, read_number
 from advisor.inputs.head import Dialect
 from advisor.inputs.labels import plural
-from advisor.inputs.numbers import LARGEST_TOTAL, DecimalSign, is_finite, whole_count
+from advisor.inputs.numbers import LARGEST_TOTAL, DecimalSign, MissingCodes, is_finite, looks_missing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -195,7 +196,7 @@ def real_numbers(
 
     Raises InputError for the first cell that is not a finite number.
     """
-    plain = None if table.decimal_comma else block.real(columns)
+    plain = None if table.comma is not False else block.real(columns)
     if plain is not None:
         return plain
     rows = zip(block.places, *map(block.cells, columns), strict=True)
@@ -207,18 +208,29 @@ def real_numbers(
     )
 
 
-def whole_counts(block: Block, table: InputTable, column: int, total: int) -> list[int]:
+def whole_counts(
+    block: Block, table: InputTable, column: int, total: int, missing: MissingCodes | None = None
+) -> list[int | None]:
     """Return a column of numbers of users.
 
     total: users in the blocks before.
+    missing: codes of a count that is not known, which is None in the result, as is an empty cell; without, all have to
+        be known.
 
     Raises InputError for the first cell that is not a number of users, and for more users than a histogram may hold.
     """
-    counts: list[int] = []
+    counts: list[int | None] = []
     for cell, place in zip(block.cells(column), block.places, strict=True):
-        count = whole_count(cell, decimal_comma=table.decimal_comma)
+        if missing is not None and (not cell or cell in missing):
+            counts.append(None)
+            continue
+        count = table.count(column, cell)
         if isinstance(count, str):
-            raise bad_count(table, place, cell, count)
+            raise (
+                _suppressed(table, column, place, cell)
+                if cell and looks_missing(cell)
+                else bad_count(table, place, cell, count)
+            )
         total += count
         if total > LARGEST_TOTAL:
             raise table.bad(
@@ -227,6 +239,17 @@ def whole_counts(block: Block, table: InputTable, column: int, total: int) -> li
             )
         counts.append(count)
     return counts
+
+
+def _suppressed(table: InputTable, column: int, place: int, cell: str) -> InputError:
+    """Return the error for a code instead of a count, with the other codes among the first rows."""
+    codes = dict.fromkeys(other for other in table.cells(column) if other != cell and other and looks_missing(other))
+    also = f" (as do {listed(map(repr, codes), most=4)})" if codes else ""
+    return table.bad(
+        place,
+        f"the count {cell!r} looks like one that is missing or suppressed{also}; leave these categories out with "
+        "--drop-missing, or write their counts",
+    )
 
 
 class Rows(ABC):
@@ -257,6 +280,10 @@ class Rows(ABC):
     def blank_lines(self) -> int:
         """Number of blank lines between rows; those at the end do not matter."""
         return self._blanks
+
+    def without_second_header(self) -> tuple[str, ...]:
+        """Leave out the first row if it is a second header, and return a warning about it."""
+        return ()
 
     def warnings(self) -> tuple[str, ...]:
         """Return a warning with the number of blank lines between rows; blank lines at the end do not matter."""

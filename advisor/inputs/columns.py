@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import tomllib
 from collections.abc import Sequence
@@ -12,7 +13,15 @@ from importlib.resources import files
 from advisor.checks import shown
 from advisor.errors import InputError, listed, near_miss, printable
 from advisor.inputs.labels import shortened
-from advisor.inputs.numbers import TWO_WAYS, DecimalSign, looks_numeric, whole_count
+from advisor.inputs.numbers import (
+    NO_NUMBER,
+    DecimalSign,
+    decimal_signs,
+    grouping_comma,
+    looks_missing,
+    looks_numeric,
+    whole_count,
+)
 
 HEADERS: dict[str, frozenset[str]] = {
     meaning: frozenset(words)
@@ -33,7 +42,7 @@ class InputTable:
     rows: Sequence[Sequence[str]]  # the rows of the head below the header
     places: Sequence[int]  # the line on which each row begins
     unit: str = "line"  # what places count: "line" or "row"
-    decimal_comma: bool = False  # whether "," may be a decimal sign in this file
+    comma: bool | None = False  # whether "," is the decimal sign; None: it may be
 
     def cells(self, index: int) -> list[str]:
         """Return the stripped cells of a column (of the rows that have it)."""
@@ -41,20 +50,44 @@ class InputTable:
 
     def decimal_sign(self, index: int) -> DecimalSign:
         """Return the decimal sign of a column, judged by its first cells."""
-        return DecimalSign(may_be_comma=self.decimal_comma).learn(self.cells(index))
+        return DecimalSign(self.comma).learn(self.cells(index))
+
+    def count(self, index: int, cell: str) -> int | str:
+        """Return the number of users in a cell of a column, or its error in a few words."""
+        if self.comma is None and index not in self._commas:
+            self._commas[index] = grouping_comma(self.cells(index))
+        return whole_count(cell, comma=self._commas[index] if self.comma is None else self.comma)
+
+    @cached_property
+    def _commas(self) -> dict[int, bool | None]:
+        return {}
 
     @cached_property
     def row_numbers(self) -> int | None:
-        """The first column if it holds row numbers as pandas writes them: 0, 1, 2, … without a name; else None."""
+        """The first column if it holds row numbers as pandas and R write them, without a name; else None."""
         if self.names is None or self.width < 2 or self.names[0] or len(self.rows) < 2:
             return None
         counted = self.width == 2 and self.names[1].casefold() in COUNT_NAMES  # then they are labels
         return None if counted or not numbers_rows(self.cells(0)) else 0
 
+    @cached_property
+    def second_header(self) -> bool:
+        """Whether the first row is text, above numbers alone: units, say, if the numbers are counts."""
+        rows = [row for row in self.rows if len(row) == self.width]
+        if self.names is None or len(rows) < 3 or any(looks_numeric(cell.strip()) for cell in rows[0]):
+            return False
+        below = (
+            [row[at].strip() for row in rows[1:]] for at, cell in enumerate(rows[0]) if not looks_missing(cell.strip())
+        )
+        return any(all(looks_numeric(cell) or not cell for cell in cells) and any(cells) for cells in below)
+
     @property
     def values(self) -> tuple[int, ...]:
-        """The columns without the row numbers."""
-        return tuple(at for at in range(self.width) if at != self.row_numbers)
+        """The columns without the row numbers, and without an empty column that has no name."""
+        return tuple(at for at in range(self.width) if at != self.row_numbers and not self._is_void(at))
+
+    def _is_void(self, index: int) -> bool:
+        return self.width > 1 and self.names is not None and not self.names[index] and not any(self.cells(index))
 
     @property
     def row_numbers_note(self) -> tuple[str, ...]:
@@ -62,7 +95,8 @@ class InputTable:
         if self.row_numbers is None:
             return ()
         return (
-            "the first column (0, 1, 2, … without a name) taken as the row numbers that pandas writes, and left out",
+            f"the first column ({self.cells(0)[0]}, {self.cells(0)[1]}, … without a name) taken as row numbers, as "
+            "pandas and R write them, and left out",
         )
 
     @property
@@ -118,28 +152,38 @@ def read_number(table: InputTable, sign: DecimalSign, place: int, cell: str, wha
     """
     value = sign.number(cell)
     if isinstance(value, str):
-        hint = "; write all with the same decimal sign" if value == TWO_WAYS else hint
+        if value == NO_NUMBER and decimal_signs(cell)[0]:
+            hint += "; if a comma is the decimal sign, say --decimal ,"
         raise table.bad(place, f"the {what}{f' {shortened(cell)}' if cell else ''} {value}{hint}")
     return value
 
 
-def refuse_total(
-    table: InputTable, label: str, cell: str, place: int, excess: float, *, rows: int, rounding: float = 0
-) -> None:
-    """Raise InputError if the last row is the total of the others.
+FEW_USERS = 100
+"""Number of users up to which one count is often the sum of the others by chance."""
 
-    label, cell, place: its label, its number, and its place.
-    excess, rounding: difference between its number and the sum of the others, and the tolerance.
+
+def total_row(numbers: Sequence[float], rounding: float = 0) -> int | None:
+    """Return the place of the first or last of at least three numbers if it is the sum of all others.
+
+    rounding: tolerance.
+
+    >>> total_row([3, 5, 2, 10]), total_row([10, 3, 5, 2]), total_row([3, 10, 5, 2]), total_row([5, 5])
+    (3, 0, None, None)
     """
-    if "".join(filter(str.isalpha, label.casefold())) in HEADERS["all_rows"] and rows > 2 and abs(excess) <= rounding:
-        raise table.bad(
-            place, f"{shortened(label)} is the sum of the rows above ({cell}), not a category; remove this row"
-        )
+    total = math.fsum(numbers)
+    ends = (len(numbers) - 1, 0) if len(numbers) > 2 else ()
+    return next((at for at in ends if numbers[at] > 0 and abs(total - 2 * numbers[at]) <= rounding), None)
+
+
+def names_total(label: str) -> bool:
+    """Return whether a label is a usual name of the sum of all rows."""
+    return "".join(filter(str.isalpha, label.casefold())) in HEADERS["all_rows"]
 
 
 def numbers_rows(cells: Sequence[str]) -> bool:
-    """Return whether cells are the numbers of their rows, from 0."""
-    return all(cell == str(at) for at, cell in enumerate(cells))
+    """Return whether cells are the numbers of their rows, from 0 or 1."""
+    first = 1 if cells and cells[0] == "1" else 0
+    return all(cell == str(at) for at, cell in enumerate(cells, first))
 
 
 def is_place(name: str, width: int) -> bool:
@@ -274,13 +318,15 @@ def _count_column(table: InputTable, label: int | None) -> int | None:
         written = sum(cell[:1].isdigit() or cell[:1] in "+-−." for cell in cells)  # an empty cell may be a count too
         # Nearly all are counts, so the file is a damaged histogram.
         if names[at] in COUNT_NAMES and cells and 2 * written >= len(cells):
-            for row, place in zip(table.rows, table.places, strict=True):
+            for row, place in list(zip(table.rows, table.places, strict=True))[table.second_header :]:
                 cell = row[at].strip() if len(row) == table.width else "0"
-                if isinstance(why := whole_count(cell, decimal_comma=table.decimal_comma), str):
+                if cell and not looks_missing(cell) and isinstance(why := table.count(at, cell), str):
                     raise bad_count(table, place, cell, why, table.called(at))
     return None
 
 
 def _are_counts(table: InputTable, index: int) -> bool:
-    cells = table.cells(index)
-    return bool(cells) and all(isinstance(whole_count(cell, decimal_comma=table.decimal_comma), int) for cell in cells)
+    """Return whether a column holds numbers of users, some of which may be missing or suppressed."""
+    cells = table.cells(index)[table.second_header :]
+    known = [cell for cell in cells if not looks_missing(cell)]
+    return 2 * len(known) >= max(len(cells), 1) and all(isinstance(table.count(index, cell), int) for cell in known)

@@ -12,11 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError
-from advisor.inputs.columns import HEADERS, InputTable, find_column, read_number, refuse_total
-from advisor.inputs.head import Expected
+from advisor.inputs.columns import FEW_USERS, HEADERS, InputTable, find_column, names_total, read_number, total_row
+from advisor.inputs.head import DETECTED, Expected, Layout
 from advisor.inputs.labels import missing_labels, repeated, shortened
 from advisor.inputs.numbers import LARGEST_TOTAL, MOST_LABELS, DecimalSign, is_missing, looks_numeric, plain_number
 from advisor.inputs.table import opened_rows
+
+NEAR_ALL = 0.25  # distance from 1 of the sum of raw frequencies
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ def read_estimates(
     *,
     column: str | None = None,
     estimates: str | None = None,
-    header: bool | None = None,
+    layout: Layout = DETECTED,
     stdin: BinaryIO | None = None,
 ) -> RawEstimates:
     r"""Read labels and estimates, one row per category, from CSV, TSV, plain text, gzip of these, or Parquet.
@@ -52,8 +54,8 @@ def read_estimates(
         The file, "-" for standard input.
     column, estimates : str or None
         The columns with the labels and with the estimates, by header or by number from 1; None to find out.
-    header, stdin : bool and binary file, or None
-        Whether the first line names the columns, None to find out; what "-" reads, None for standard input.
+    layout, stdin : Layout, and binary file or None
+        What the user says about the layout; what "-" reads, None for standard input.
 
     Raises
     ------
@@ -70,17 +72,18 @@ def read_estimates(
     labels: list[str] = []
     cells: list[str] = []
     places: list[int] = []
-    expected = Expected("estimates", header, (column, estimates), _names_columns, decimals=True, blanks=True)
+    expected = Expected("estimates", layout, (column, estimates), _names_columns, decimals=True, blanks=True)
     with opened_rows(path, expected, stdin) as rows:
         label_at, value_at = _columns(rows.table, column, estimates)
         table = rows.table
+        doubts = rows.without_second_header()
         for block in rows.blocks([value_at] if label_at is None else [label_at, value_at]):
             labels += [] if label_at is None else block.cells(label_at)
             cells += block.cells(value_at)
             places += block.places
             if len(cells) > MOST_LABELS:
                 raise InputError(f"{table.source}: has more than {MOST_LABELS} rows, the most a domain may have")
-    sign = DecimalSign(may_be_comma=table.decimal_comma).learn(cells)
+    sign = DecimalSign(table.comma).learn(cells)
     hint = "; an estimate is a number, negative or not, e.g. 0.25, -0.013 or 1e-3"
     numbered = zip(cells, places, strict=True)
     values = np.array([read_number(table, sign, place, cell, "estimate", hint) for cell, place in numbered])
@@ -91,8 +94,13 @@ def read_estimates(
         note = f"one column: its {len(cells)} rows read as the estimates of the categories 0 to {len(cells) - 1}"
     else:
         _check_labels(table, labels, places)
-        excess, rounding = values[-1] - math.fsum(values[:-1]), _rounding(values, cells, comma=bool(sign.comma))
-        refuse_total(table, labels[-1], cells[-1], places[-1], excess, rows=len(labels), rounding=rounding)
+        at = total_row(values.tolist(), _rounding(values, cells, comma=bool(sign.comma)))
+        # One of a few frequencies may well be the sum of the others, but then it is half of all.
+        if at is not None and (names_total(labels[at]) or abs(values[at] - 1) < NEAR_ALL or values[at] > FEW_USERS):
+            raise table.bad(
+                places[at],
+                f"{shortened(labels[at])} is the sum of all other rows ({cells[at]}), not a category; remove this row",
+            )
         note = f"column {table.called(value_at)} read as estimates, column {table.called(label_at)} as labels"
         note = "; ".join((*(table.row_numbers_note if label_at != table.row_numbers else ()), note))
     if len(labels) < 2:
@@ -101,7 +109,7 @@ def read_estimates(
         tuple(labels),
         values,
         (*rows.assumptions, note, *(["estimates have a decimal comma"] if sign.comma else [])),
-        rows.warnings(),
+        (*rows.warnings(), *doubts),
         labelled=label_at is not None,
         column="" if label_at is None or table.names is None else table.names[label_at],
     )

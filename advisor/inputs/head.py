@@ -7,19 +7,23 @@ import io
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from typing import TypeAlias
 
 from advisor.errors import InputError, listed, printable
 from advisor.inputs.columns import InputTable, is_place, numbers_rows
-from advisor.inputs.numbers import is_missing, looks_numeric
+from advisor.inputs.numbers import is_missing, looks_missing, looks_numeric
 
 HEAD_LINES = 1000
 """Number of lines from which the layout is decided; later lines must fit it."""
 
+MOST_ABOVE = 30
+"""Number of lines that may stand above a table."""
+
 _HEAD_CHARACTERS = 1 << 20
+_EXCEL = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
 _NAMES = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "vertical bars", " ": "blanks"}
 # In a file that calls itself CSV a comma separates; elsewhere it is more often part of the text.
 _CANDIDATES = {".csv": ",;\t|", ".tsv": "\t,;|", ".tab": "\t,;|"}
@@ -32,18 +36,32 @@ NamesColumns: TypeAlias = Callable[[Sequence[str], Sequence[Sequence[str]], bool
 
 
 @dataclass(frozen=True)
+class Layout:
+    """What the user says about the layout of a file; None: find out."""
+
+    header: bool | None = None  # whether the first line of the table names the columns
+    skip: int | None = None  # lines above the table
+    decimal: str | None = None  # decimal sign, "," or "."
+
+
+DETECTED = Layout()
+
+
+@dataclass(frozen=True)
 class Expected:
     """The expectations of a reader about a file, and the user's options."""
 
     what: str  # what the rows are, for messages ("reports")
-    header: bool | None = None  # whether the first line names the columns; None: find out
+    layout: Layout = DETECTED
     columns: Sequence[str | None] = ()  # columns that the user named
     names_columns: NamesColumns | None = None  # function that detects a header; None for the usual rules
     decimals: bool = False  # whether a column holds decimals: then "," beside ";" is more likely a decimal sign
     blanks: bool = False  # whether blanks may separate columns, instead of words within a label
     single: bool = False  # whether there is a single column, whatever the lines hold
     items: bool = False  # whether a row may hold any number of cells
+    counted: bool = False  # whether lines may be labels with counts, as programs print them
     lists: bool = False  # whether a cell of a Parquet file may hold a list
+    ragged: bool = False  # whether a few rows may have another number of cells, so that any text is read as CSV is
 
 
 @dataclass(frozen=True)
@@ -112,12 +130,12 @@ def records(form: Dialect, lines: Iterable[str], first: int = 1) -> Iterator[tup
 
 
 def blank(row: list[str]) -> bool:
-    """Return whether a row comes from a blank line; a line with an empty quoted field is not blank.
+    """Return whether a row comes from a blank line, or one of separators; an empty quoted field is not blank.
 
-    >>> blank([]), blank(["  "]), blank([""])
-    (True, True, False)
+    >>> blank([]), blank(["  "]), blank([""]), blank(["", " "])
+    (True, True, False, True)
     """
-    return not row or (len(row) == 1 and row[0].isspace())
+    return not row or (len(row) == 1 and row[0].isspace()) or (len(row) > 1 and not any(map(str.strip, row)))
 
 
 @dataclass(frozen=True)
@@ -127,6 +145,12 @@ class Head:
     lines: list[str]
     rest: bytes
     cut: bool
+    first: int = 1  # number of the first of the lines
+    separator: str | None = None  # the separator that the text names, as Excel does
+
+    def without(self, above: int) -> Head:
+        """Return the head without lines at its beginning."""
+        return replace(self, lines=self.lines[above:], first=self.first + above)
 
     @cached_property
     def filled(self) -> list[str]:
@@ -134,8 +158,13 @@ class Head:
         return [line for line in map(str.strip, self.lines) if line]
 
 
-def take_head(chunks: Iterator[bytes]) -> Head:
-    """Return at most 1000 lines or a million characters, so that a wide table does not fill the memory."""
+def take_head(source: str, chunks: Iterator[bytes], skip: int | None) -> Head:
+    """Return at most 1000 lines or a million characters, so that a wide table does not fill the memory.
+
+    Lines that the user skips are left out, and so is the line with which Excel names the separator.
+
+    Raises InputError if no line is left.
+    """
     data, ended, ends = bytearray(), False, 0
     while not ended and ends <= 2 * HEAD_LINES and len(data) <= 4 * _HEAD_CHARACTERS:
         chunk = next(chunks, None)
@@ -151,7 +180,12 @@ def take_head(chunks: Iterator[bytes]) -> Head:
         if characters >= _HEAD_CHARACTERS:
             break
     cut = len(taken) >= HEAD_LINES or characters >= _HEAD_CHARACTERS
-    return Head(taken, bytes(data[len("".join(taken).encode()) :]), cut)
+    head = Head(taken, bytes(data[len("".join(taken).encode()) :]), cut)
+    if skip and skip >= len(taken):
+        raise InputError(f"{source}: --skip {skip} leaves out all lines at the beginning; it has {len(taken):,}")
+    head = head.without(skip or 0)
+    excel = _EXCEL.fullmatch(head.lines[0].strip()) if head.lines else None
+    return replace(head.without(1), separator=excel[1]) if excel else head
 
 
 def end_of_lines(data: bytes | bytearray) -> int:
@@ -175,17 +209,18 @@ class HeadRecords:
     def agree(self, head: Head) -> bool:
         """Return whether all rows have the same number of cells, and are evidence for the dialect."""
         # A row cut by the end of the head is no evidence; a row that takes half of the head is.
-        readable = not self.error or (head.cut and self.error.cut_short and self.end > len(head.lines) // 2)
+        reached = self.end - head.first + 1
+        readable = not self.error or (head.cut and self.error.cut_short and reached > len(head.lines) // 2)
         return readable and len({len(row) for _, row in self.filled}) == 1
 
 
 def _parsed(form: Dialect, head: Head) -> HeadRecords:
     rows: list[tuple[int, list[str]]] = []
     try:
-        rows.extend(records(form, head.lines))
+        rows.extend(records(form, head.lines, head.first))
     except RecordError as error:
         return HeadRecords(rows, error.begin, error)
-    return HeadRecords(rows, len(head.lines) + 1, None)
+    return HeadRecords(rows, head.first + len(head.lines), None)
 
 
 def head_records(source: str, form: Dialect, head: Head) -> HeadRecords:
@@ -223,8 +258,9 @@ def find_dialect(source: str, suffix: str, head: Head, expected: Expected) -> Di
         return _one_column(head)
     if expected.items:
         return _between_items(head)
-    form = _separated(suffix, head)
-    if expected.decimals and form.delimiter == "," and _commas_are_decimal(head):
+    suffix = ".csv" if expected.ragged and suffix not in _CANDIDATES else suffix
+    form = Dialect(head.separator) if head.separator else _separated(suffix, head)
+    if form.delimiter == "," and _commas_are_decimal(head):
         return Dialect(";")
     if expected.blanks and form.delimiter is None:
         widths = {len(line.split()) for line in head.filled}
@@ -241,12 +277,34 @@ def _separated(suffix: str, head: Head) -> Dialect:
             parsed = _parsed(form, head)
             if parsed.agree(head) and len(parsed.filled[0][1]) > 1:
                 return form
+    if mostly := _mostly_separated(candidates, head):
+        return mostly
     if suffix not in _CANDIDATES:
         return _one_column(head)
     # The first separator that is on the first line and most other lines; otherwise the usual separator.
     lines = [line for line in head.lines if line.strip()]
     usual = (mark for mark in candidates if mark in lines[0] and 2 * sum(mark in line for line in lines) > len(lines))
     return Dialect(next(usual, candidates[0]))
+
+
+def _mostly_separated(candidates: str, head: Head) -> Dialect | None:
+    """Return the separator of a table with other lines above or below it: titles, sources."""
+    for form in map(Dialect, candidates):
+        parsed = _parsed(form, head)
+        widths = [len(row) for _, row in parsed.filled]
+        if parsed.error or len(widths) < 3 or all(sum(map(bool, row)) < 2 for _, row in parsed.filled):
+            continue  # "a;" alone is no row of two cells
+        usual = usual_width(widths)
+        inner = widths[widths.index(usual) : len(widths) - widths[::-1].index(usual)]
+        if usual > 1 and set(inner) == {usual} and 2 * len(inner) >= len(widths):
+            return form
+    return None
+
+
+def usual_width(widths: Sequence[int]) -> int:
+    """Return the most common number of cells; of several, the largest."""
+    times = Counter(widths)
+    return max(times, key=lambda width: (times[width], width))
 
 
 def _between_items(head: Head) -> Dialect:
@@ -264,7 +322,7 @@ def _one_column(head: Head) -> Dialect:
     if any(line.startswith('"') for line in head.lines):
         parsed = _parsed(form, head)
         # A stray quotation mark joins the lines up to the next mark; a value over several lines is much rarer.
-        one_line_each = parsed.end == len(parsed.rows) + 1
+        one_line_each = parsed.end == head.first + len(parsed.rows)
         if one_line_each and parsed.agree(head) and len(parsed.filled[0][1]) == 1:
             return form
     return PLAIN
@@ -283,11 +341,6 @@ def layout_doubts(head: Head) -> tuple[str, ...]:
     lines = head.filled
     if len(lines) < 2:
         return ()
-    counted = sum(bool(re.match(r"[0-9]+ +\S", line)) for line in lines)
-    if 2 * counted > len(lines):
-        return (
-            f"{_share(counted, lines)} begin with a number and a blank, {_WHOLE_LINES}; give counts as label,count",
-        )
     for mark in _OTHER_CANDIDATES:
         having = sum(mark in line for line in lines)
         if 2 * having > len(lines):
@@ -318,26 +371,36 @@ def find_columns(
     Raises InputError if the file holds only a header.
     """
     first, rest = [cell.strip() for cell in found.filled[0][1]], [row for _, row in found.filled[1:]]
-    named = _is_header(first, rest, expected, table=form.table) if expected.header is None else expected.header
+    named = (
+        _is_header(first, rest, expected, table=form.table)
+        if expected.layout.header is None
+        else expected.layout.header
+    )
     joined = listed(map(printable, first), most=6)
     joined = joined if len(joined) <= 120 else joined[:120] + "…"
     if named and not rest and not cut:
         raise InputError(
             f"{source}: holds only a header line ({joined}), no {expected.what}; if the line is data, say --no-header"
         )
-    kept = found.filled[1:] if named else found.filled
+    kept, decimal = found.filled[1:] if named else found.filled, expected.layout.decimal
+    first += [""] if named and _trailing(first, rest) else []
+    row_names = named and _row_names(first, rest)
+    if row_names:
+        first = ["", *first]
     table = InputTable(
         source,
         tuple(first) if named else None,
         len(first),
         [row for _, row in kept],
         [place for place, _ in kept],
-        decimal_comma=form.delimiter == ";",
+        comma=(None if form.delimiter == ";" else False) if decimal is None else decimal == ",",
     )
-    verb = "taken as" if expected.header is None else "is"
-    none = "no header line found" if expected.header is None else "no header line, as asked"
+    verb = "taken as" if expected.layout.header is None else "is"
+    none = "no header line found" if expected.layout.header is None else "no header line, as asked"
     decided = f"first line {verb} the header ({joined})" if named else none
-    return table, (decided,) if form.delimiter in {None, ","} else (decided, f"columns separated by {form.name}")
+    named_rows = ["rows have a cell more than the header: the first is taken as the name of the row"]
+    separated = [] if form.delimiter in {None, ","} else [f"columns separated by {form.name}"]
+    return table, (decided, *separated, *(named_rows if row_names and table.row_numbers is None else []))
 
 
 def _is_header(first: list[str], rest: list[list[str]], expected: Expected, *, table: bool) -> bool:
@@ -366,6 +429,46 @@ def _names_columns(first: list[str], rest: list[list[str]], *, table: bool) -> b
         if not is_missing(cell) and present and all(map(looks_numeric, present)):
             return True
     return table and not any(cell and cell in column for cell, column in zip(first, below, strict=True))
+
+
+def _row_names(first: list[str], rest: list[list[str]]) -> bool:
+    """Return whether all rows begin with a name of the row, which has no header: R writes tables so."""
+    if {len(row) for row in rest} != {len(first) + 1} or any(map(looks_numeric, first)):
+        return False
+    names = [row[0].strip() for row in rest]
+    if len(names) < 2 or numbers_rows(names):
+        return len(names) > 1
+    numbers = len(first) > 1 or all(looks_numeric(row[1].strip()) for row in rest)
+    return numbers and len(set(names)) == len(names) and not any(map(looks_numeric, names))
+
+
+def _trailing(first: list[str], rest: list[list[str]]) -> bool:
+    """Return whether all rows, but not the header, end with a separator."""
+    return bool(rest) and {len(row) for row in rest} == {len(first) + 1} and not any(row[-1].strip() for row in rest)
+
+
+def lines_above(parsed: HeadRecords, head: Head, expected: Expected) -> tuple[int, bool]:
+    """Return how many lines probably stand above the header of a table, and whether it is sure.
+
+    It is sure if the first line with all columns names one that the user names, or has no number and all below it has.
+    """
+    rows = [row for _, row in parsed.filled]
+    usual = usual_width([len(row) for row in rows])
+    named = {name.strip().casefold() for name in expected.columns if name}
+    for at, row in enumerate(rows[:MOST_ABOVE] if usual > 1 else []):
+        cells = [cell.strip() for cell in row]
+        if len(row) != usual or not any(cells[1:]):
+            continue
+        below = [[cell.strip() for cell in other] for other in rows[at + 1 :] if len(other) == usual]
+        if not below:
+            break
+        columns = [[cell for cell in column if not looks_missing(cell)] for column in zip(*below, strict=True)]
+        numeric = any(
+            cell and column and all(map(looks_numeric, column)) for cell, column in zip(cells, columns, strict=True)
+        )
+        names = numeric and not any(map(looks_numeric, cells))
+        return parsed.filled[at][0] - head.first, names or bool(named & set(map(str.casefold, cells)))
+    return 0, False
 
 
 def header_doubt(table: InputTable) -> tuple[str, ...]:

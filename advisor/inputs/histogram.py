@@ -3,32 +3,36 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from advisor.errors import InputError
+from advisor.errors import InputError, listed
 from advisor.inputs.bins import Bins, Cut, edge_text, exact
 from advisor.inputs.blocks import Block, Rows, whole_counts
-from advisor.inputs.columns import InputTable, choose_columns, find_column, refuse_total
-from advisor.inputs.head import Expected
-from advisor.inputs.labels import OTHER_LABEL, missing_labels, plural, shortened
+from advisor.inputs.columns import FEW_USERS, InputTable, choose_columns, find_column, names_total, total_row
+from advisor.inputs.head import DETECTED, Expected, Layout
+from advisor.inputs.labels import OTHER_LABEL, missing_doubts, missing_labels, plural, shortened
 from advisor.inputs.numbers import (
     EMPTY,
     MISSING,
     MOST_LABELS,
+    NO_CODES,
     NO_NUMBER,
     NOT_FINITE,
     TWO_WAYS,
+    MissingCodes,
     is_missing,
     looks_numeric,
     real_number,
 )
+from advisor.inputs.shares import counted_shares, share_column, shares_sum
 from advisor.inputs.source import opened
 from advisor.inputs.table import TextRows, opened_rows
 
@@ -51,12 +55,13 @@ def read_histogram(
     *,
     column: str | None = None,
     counts: str | None = None,
-    header: bool | None = None,
-    drop_missing: bool = False,
+    layout: Layout = DETECTED,
+    missing: MissingCodes = NO_CODES,
     transactions: bool = False,
     keep: str = "own",
     keep_top: int | None = None,
     cut: Cut | None = None,
+    n: int | None = None,
     stdin: BinaryIO | None = None,
 ) -> RawHistogram:
     r"""Count the users per label in CSV, TSV, plain text (one value per line), gzip of these, or Parquet.
@@ -71,10 +76,10 @@ def read_histogram(
         The column with the labels, by header or by number from 1.
     counts : str or None
         The column with the number of users; makes the file a histogram.
-    header : bool or None
-        Whether the first line names the columns, None to find out.
-    drop_missing : bool
-        Leave out users without a value instead of refusing the file.
+    layout : Layout
+        What the user says about the layout.
+    missing : MissingCodes
+        The cells without a value: their users are left out. Without any, such a file is refused.
     transactions : bool
         A row holds all items of a user, who keeps one of them.
     keep : str
@@ -85,6 +90,8 @@ def read_histogram(
         `OTHER_LABEL`. Without transactions it has no effect here (see `advisor.inputs.domain.build_domain`).
     cut : Cut or None
         How numbers become bins, None for labels as they are.
+    n : int or None
+        Number of users, if the file holds their shares.
     stdin : binary file or None
         What "-" reads, None for the standard input of the process.
 
@@ -106,16 +113,22 @@ def read_histogram(
             raise InputError(
                 f"{option} cannot be used with --transactions: there every column is an item; leave it out"
             )
-        return _tally_items(path, keep, keep_top, header, stdin)
+        return _tally_items(path, keep, keep_top, layout, stdin)
     names_columns = None if cut is None else names_numbers
-    expected = Expected("users", header, (column, counts), names_columns, decimals=cut is not None)
+    counted = column is None and cut is None
+    expected = Expected("users", layout, (column, counts), names_columns, decimals=cut is not None, counted=counted)
     with opened_rows(path, expected, stdin) as rows:
         table = rows.table
-        label, count = choose_columns(table, column, counts)
-        tally = LabelTally(table) if cut is None else NumberTally(table, label, cut)
-        for block in rows.blocks([label] if count is None else [label, count]):
-            tally.add(block, label, count)
-        tallied = tally.result(drop_missing=drop_missing)
+        label, count = _columns(table, column, counts, n)
+        tally = LabelTally(table, missing) if cut is None else NumberTally(table, label, cut, missing)
+        if count is not None and shares_sum(table, count) is not None:
+            block, doubts = counted_shares(rows, label, count, n)
+            tally.add(block, 0, 1)
+        else:
+            doubts = [] if count is None else list(rows.without_second_header())
+            for block in rows.blocks([label] if count is None else [label, count]):
+                tally.add(block, label, count)
+        tallied = tally.result()
     notes = table.row_numbers_note if table.row_numbers not in (label, count) else ()
     if count is not None:
         notes += (f"column {table.called(count)} read as counts, column {table.called(label)} as labels",)
@@ -124,32 +137,50 @@ def read_histogram(
     return replace(
         tallied,
         assumptions=(*rows.assumptions, *notes),
-        warnings=(*rows.warnings(), *rows.doubts, *tallied.warnings, *_odd_labels(rows, tallied.labels)),
+        warnings=(*rows.warnings(), *rows.doubts, *doubts, *tallied.warnings, *_odd_labels(rows, tallied.labels)),
         column=table.names[label] if table.names else "",
     )
 
 
+def _columns(table: InputTable, column: str | None, counts: str | None, n: int | None) -> tuple[int, int | None]:
+    """Return the columns of the labels and of the counts, which may be shares; see `choose_columns`."""
+    try:
+        return choose_columns(table, column, counts)
+    except InputError:
+        label = None if column is None else find_column(table, column, "--column")
+        shares = None if counts else share_column(table, label)
+        if shares is None:
+            raise
+        others = [at for at in table.values if at not in (shares, label)]
+        if n is not None and len(others) + (label is not None) == 1:
+            return others[0] if label is None else label, shares
+        raise InputError(
+            f"{table.source}: column {table.called(shares)} holds shares that sum to {shares_sum(table, shares)}: read "
+            f"them with --counts {shlex.quote(table.called(shares).strip(chr(39)))} and --n, the number of users"
+        ) from None
+
+
 def read_columns(
-    path: str, columns: Sequence[str], *, header: bool | None = None, drop_missing: bool = False
+    path: str, columns: Sequence[str], *, layout: Layout = DETECTED, missing: MissingCodes = NO_CODES
 ) -> tuple[RawHistogram, ...]:
     """Count the users per label of several columns in one pass over a file with a row per user.
 
     See `read_histogram`.
     """
-    with opened_rows(path, Expected("users", header, columns)) as rows:
+    with opened_rows(path, Expected("users", layout, columns)) as rows:
         table = rows.table
         places = [find_column(table, name, "--column") for name in columns]
         twice = [place for at, place in enumerate(places) if place in places[:at]]
         if twice:
             raise InputError(f"{table.source}: --column names column {table.called(twice[0])} twice: leave one out")
-        tallies = [LabelTally(table) for _ in places]
+        tallies = [LabelTally(table, missing) for _ in places]
         for block in rows.blocks(places):
             for place, tally in zip(places, tallies, strict=True):
                 tally.add(block, place, None)
         shared = (*rows.warnings(), *rows.doubts)
         result: list[RawHistogram] = []
         for place, tally in zip(places, tallies, strict=True):
-            tallied = tally.result(drop_missing=drop_missing)
+            tallied = tally.result()
             name = f"column {table.called(place)}"
             own = tuple(f"{name}: {warning}" for warning in (*tallied.warnings, *_odd_labels(rows, tallied.labels)))
             warnings = (*shared, *own) if not result else own
@@ -170,16 +201,38 @@ def _odd_labels(rows: Rows, labels: tuple[str, ...]) -> tuple[str, ...]:
     return (f"{plural(len(odd), one, many)} {what}",) if odd else ()
 
 
-class LabelTally:
-    """Users per label of a table."""
+class _Counted(NamedTuple):
+    """A row of a histogram."""
 
-    def __init__(self, table: InputTable) -> None:
+    label: str
+    users: int
+    place: int
+
+
+LEAST_STEPS = 20
+"""Steps between round counts up to which one count is often the sum of the others by chance (500, 300, 150, 50)."""
+
+LEAST_ROUNDED = 200
+"""Mean number of users from which rounding of counts does not matter."""
+
+
+class LabelTally:
+    """Users per label of a table.
+
+    table: the table.
+    missing: the cells that stand for no value.
+    """
+
+    def __init__(self, table: InputTable, missing: MissingCodes = NO_CODES) -> None:
         self.table = table
+        self._missing = missing
         self.users: Counter[str] = Counter()
         self._missing_at: dict[str, int] = {}
         self._repeated: dict[str, int] = {}
         self._total = 0
-        self._last: tuple[str, str, int] | None = None  # label, count and place of the last row of a histogram
+        self._ends: list[_Counted] = []  # the first and the last row of a histogram
+        self._counted = 0  # rows of a histogram
+        self._unknown: list[str] = []  # labels whose count is missing
 
     def add(self, block: Block, label: int, count: int | None) -> None:
         """Count the users of a block of rows.
@@ -192,15 +245,21 @@ class LabelTally:
         if count is None:
             self.add_users(block.tallied(label), lambda word: places[block.cells(label).index(word)])
             return
-        labels, counts = block.cells(label), whole_counts(block, self.table, count, self._total)
-        self._total += sum(counts)
+        labels, counts = block.cells(label), whole_counts(block, self.table, count, self._total, self._missing)
         users: dict[str, int] = {}
         for name, number, place in zip(labels, counts, places, strict=True):
+            if number is None:
+                self._unknown.append(name)
+                continue
             if name in users or name in self.users:
                 self._repeated.setdefault(name, place)
             users[name] = users.get(name, 0) + number
+        known = [at for at, number in enumerate(counts) if number is not None and labels[at] not in self._missing]
+        self._counted += len(known)
+        self._total += sum(counts[at] or 0 for at in known)
+        for at in (known[:1] if not self._ends else []) + known[-1:]:
+            self._ends = [*self._ends[:1], _Counted(labels[at], counts[at] or 0, places[at])]
         self.add_users(users, lambda word: places[labels.index(word)])
-        self._last = labels[-1], block.cells(count)[-1], places[-1]
 
     def add_users(self, users: Mapping[str, int], place_of: Callable[[str], int]) -> None:
         """Count users per stripped value; `place_of` returns the first place of a value, or 0 if it has no place.
@@ -218,40 +277,82 @@ class LabelTally:
             if word not in self._missing_at:  # finding its place means searching all cells
                 self._missing_at[word] = place_of(word)
 
-    def result(self, *, drop_missing: bool) -> RawHistogram:
-        """Return labels and counts, without the missing values if they may be dropped.
+    def result(self) -> RawHistogram:
+        """Return labels and counts, without the missing values if they may be dropped, and without a total.
 
-        Raises InputError if values are missing and may not be dropped, if no user is left, or if the last row is the
-        total of the others.
+        Raises InputError if values are missing and may not be dropped, if no user is left, or if a row may be the total
+        of the others.
         """
         warnings = self._warnings_of_counts()
-        missing = missing_labels(self.users)
-        warnings += self._leave_out(missing, allowed=drop_missing)
+        missing = missing_labels(self.users, self._missing)
+        warnings += self._leave_out(missing)
         if sum(self.users.values()) < 1:
             why = "every value is missing" if missing else "all counts are 0"
             raise InputError(f"{self.table.source}: holds no user ({why}); at least one is needed")
         counts = np.fromiter(self.users.values(), dtype=np.int64, count=len(self.users))
-        return RawHistogram(tuple(self.users), counts, self._last is not None, warnings=tuple(warnings))
+        warnings += missing_doubts(self.users)
+        return RawHistogram(tuple(self.users), counts, bool(self._ends), warnings=tuple(warnings))
 
     def _warnings_of_counts(self) -> list[str]:
-        """Return the warnings for a histogram; raise InputError if its last row is the total of the others."""
-        if self._last is not None:
-            label, cell, place = self._last
-            refuse_total(self.table, label, cell, place, self._total - 2 * self.users[label], rows=len(self.users))
+        """Return the warnings for a histogram, and leave out the total of its rows, and labels without a count.
+
+        Raises InputError for a row that may be the total of the others.
+        """
+        warnings = self._warnings_of_unknown() + self._without_total()
         if not self._repeated:
-            return []
+            return warnings
         label, place = next(iter(self._repeated.items()))
         more = f" and {len(self._repeated) - 1} more" if len(self._repeated) > 1 else ""
-        return [
+        warnings.append(
             f"label {shortened(label)} ({self.table.unit} {place}){more} appeared before; the counts of a label were "
             "added up (if each line is one user, give the column of labels alone)"
-        ]
+        )
+        return warnings
 
-    def _leave_out(self, missing: Sequence[str], *, allowed: bool) -> list[str]:
+    def _warnings_of_unknown(self) -> list[str]:
+        warnings: list[str] = []
+        if self._unknown:
+            those = f"{len(self._unknown)} of {self._counted + len(self._unknown)} categories"
+            names = listed(map(shortened, self._unknown), most=3)
+            warnings.append(f"{those} ({names}) were left out, as their counts are missing (write 0 where nobody is)")
+        return warnings
+
+    def _without_total(self) -> list[str]:
+        """Leave out a row that has the name of a total and is one; raise InputError for a row that may be one."""
+        if self._counted < 3:
+            return []
+        first, last = self._ends
+        # Published counts are rounded, and so is their total.
+        rounding = self._counted if self._total > LEAST_ROUNDED * self._counted else 0
+        at = total_row([first.users, self._total - first.users - last.users, last.users], rounding)
+        if at is None:
+            return []
+        row = last if at else first
+        rest = self._total - row.users
+        where = f"{shortened(row.label)} ({self.table.unit} {row.place})"
+        found = f"{where} is {'' if rest == row.users else 'nearly '}the sum of all other rows, {rest:,}"
+        if not names_total(row.label):
+            if row.users < FEW_USERS:
+                return []
+            steps = row.users // math.gcd(*self.users.values())
+            if steps < LEAST_STEPS or rest != row.users:
+                return [f"{found}: if it is their total and no category, leave it out"]
+            raise InputError(
+                f"{self.table.source}: {found}; if it is their total leave it out with --missing "
+                f"{shlex.quote(row.label)}, if it is a category move it between the others"
+            )
+        self._total -= row.users
+        self.users[row.label] -= row.users
+        if not self.users[row.label]:
+            del self.users[row.label]
+        return [f"{found}, and was left out as their total"]
+
+    def _leave_out(self, missing: Sequence[str]) -> list[str]:
         """Remove users without a value and return notes about it; raise InputError if they may not be dropped."""
         if not missing:
-            return []
-        if not allowed:
+            dropping = self._missing.usual and not self._unknown
+            return ["no value is missing: --drop-missing left nobody out"] if dropping else []
+        if not self._missing:
             label = min(missing, key=lambda word: self._missing_at[word])
             raise self.table.bad(
                 self._missing_at[label],
@@ -259,7 +360,9 @@ class LabelTally:
                 "users without a value with --drop-missing",
             )
         dropped = sum(self.users.pop(label) for label in missing)
-        return [plural(dropped, "user was", "users were") + " left out: the value is missing"]
+        codes = [repr(label) for label in missing if label]
+        which = f" ({listed(codes, most=4)})" if codes else ""
+        return [plural(dropped, "user was", "users were") + f" left out: the value is missing{which}"]
 
 
 MOST_NUMBERS = 10_000_000
@@ -275,8 +378,8 @@ class NumberTally(LabelTally):
     cut: how numbers become bins.
     """
 
-    def __init__(self, table: InputTable, label: int, cut: Cut) -> None:
-        super().__init__(table)
+    def __init__(self, table: InputTable, label: int, cut: Cut, missing: MissingCodes = NO_CODES) -> None:
+        super().__init__(table, missing)
         self._cut, self._column = cut, table.names[label] if table.names else None
         self._bins = cut.bins(self._column)
         self._sign = table.decimal_sign(label)
@@ -293,7 +396,7 @@ class NumberTally(LabelTally):
         """
         numbers: dict[float, int] = {}
         for label, count in users.items():
-            value = self._sign.number(label)
+            value = EMPTY if label in self._missing else self._sign.number(label)
             if isinstance(value, float):
                 numbers[value] = numbers.get(value, 0) + count
             elif value in {EMPTY, MISSING, NOT_FINITE}:
@@ -316,13 +419,13 @@ class NumberTally(LabelTally):
         if sum(map(len, self._numbers)) > 2 * max(self._kept, 1 << 18):
             self._merge()
 
-    def result(self, *, drop_missing: bool) -> RawHistogram:
+    def result(self) -> RawHistogram:
         """Return the users per bin; users whose number is missing or infinite are left out if they may be dropped.
 
         Raises InputError if numbers are missing and may not be dropped, if numbers lie outside the edges, or if no
         user is left.
         """
-        warnings = self._leave_out(list(self.users), allowed=drop_missing)
+        warnings = self._warnings_of_unknown() + self._leave_out(list(self.users))
         if not any(weights.any() for weights in self._weights) and not self._placed.any():
             raise InputError(f"{self.table.source}: holds no user with a number; at least one is needed")
         bins = self._bins
@@ -345,16 +448,14 @@ class NumberTally(LabelTally):
                 f"all numbers are whole, and bins of width {edge_text(bins.width)} are not: {what}; a whole "
                 "--bin-width avoids that"
             )
-        return RawHistogram(bins.labels, counts, self._last is not None, warnings=tuple(warnings), bins=bins)
+        return RawHistogram(bins.labels, counts, bool(self._ends), warnings=tuple(warnings), bins=bins)
 
     def _refusal(self, label: str, place: int, reason: str) -> InputError:
         what = "holds" if self._column is None else f"column {shortened(self._column)} holds"
         where = f" on {self.table.unit} {place}" if place else ""
-        if reason == TWO_WAYS:
-            way_out = "write it without separators of thousands, and separate columns by tabs or commas"
-        else:
-            way_out = "bins need numbers (dates as years or days): correct it, or choose another --column"
-        return InputError(f"{self.table.source}: {what} {shortened(label)}{where}, which {reason}; {way_out}")
+        way_out = "; bins need numbers (dates as years or days): correct it, or choose another --column"
+        way_out = "" if reason == TWO_WAYS else way_out
+        return InputError(f"{self.table.source}: {what} {shortened(label)}{where}, which {reason}{way_out}")
 
     def _merge(self) -> None:
         """Sum the users of equal numbers."""
@@ -411,7 +512,7 @@ def binned(name: str, column: str, users: Mapping[str, int], cut: Cut) -> RawHis
     """
     tally = NumberTally(InputTable(name, (column,) if column else None, 1, (), ()), 0, cut)
     tally.add_users(users, lambda _: 0)
-    return tally.result(drop_missing=False)
+    return tally.result()
 
 
 def names_numbers(first: Sequence[str], rest: Sequence[Sequence[str]], usual: bool) -> bool:
@@ -438,9 +539,7 @@ def _own_range(bins: Bins) -> str:
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", " ": "whitespace"}
 
 
-def _tally_items(
-    path: str, keep: str, keep_top: int | None, header: bool | None, stdin: BinaryIO | None
-) -> RawHistogram:
+def _tally_items(path: str, keep: str, keep_top: int | None, layout: Layout, stdin: BinaryIO | None) -> RawHistogram:
     """Count the users per item, where each row counts for one of its items; see `read_histogram`.
 
     The input is read twice; standard input is read again from a copy on disk. An item that no user keeps has 0 users.
@@ -448,7 +547,7 @@ def _tally_items(
 
     Raises InputError if there is no item, if an item is called `OTHER_LABEL`, or for over two million items.
     """
-    expected = Expected("items", bool(header), items=True)
+    expected = Expected("items", replace(layout, header=bool(layout.header)), items=True)
     with opened(path, stdin) as source:
         if source.is_parquet:
             raise InputError(f"{source.name}: is Parquet; --transactions reads rows of text, give CSV")

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 
 from advisor.errors import InputError, listed, near_miss
-from advisor.inputs.numbers import all_numbers, is_missing, number
+from advisor.inputs.numbers import NO_CODES, MissingCodes, all_numbers, is_missing, looks_missing, number
 
 LONGEST_SHOWN = 60  # characters of a label in a message
 OTHER_LABEL = "(other)"  # users of no category, or none of whose items, is kept
@@ -35,10 +35,48 @@ def plural(number: int, singular: str, plural_form: str) -> str:
     return f"{number} {singular if number == 1 else plural_form}"
 
 
-def missing_labels(labels: Collection[str]) -> list[str]:
-    """Return the labels that stand for no value: the empty one, and "NA" where all that is known is numbers."""
-    numeric = all_numbers([label for label in labels if not is_missing(label)])
-    return [label for label in labels if not label or (numeric and is_missing(label))]
+def missing_labels(labels: Collection[str], codes: MissingCodes = NO_CODES) -> list[str]:
+    """Return the labels that stand for no value: the empty one, the codes, and "NA" where all else is numbers."""
+    numeric = all_numbers([label for label in labels if not (is_missing(label) or label in codes)])
+    return [label for label in labels if not label or label in codes or (numeric and is_missing(label))]
+
+
+# Codes for no answer in surveys, from the smallest.
+_SURVEY_CODES = (8, 9, 88, 97, 98, 99, 888, 997, 998, 999, 9999)
+_NEGATIVE_CODES = (-7, -8, -9, -77, -88, -97, -98, -99, -999, -9999)
+
+
+def missing_doubts(users: Mapping[str, int]) -> tuple[str, ...]:
+    """Return a warning for labels that look like codes of missing answers, but were counted as categories.
+
+    >>> missing_doubts({"1": 5, "2": 9, "3": 4, "99": 2, "100": 1})
+    ()
+    """
+    odd = [label for label in users if looks_missing(label)] or _far_codes(users)
+    if not odd:
+        return ()
+    options = " ".join(f"--missing {label}" for label in odd) if number(odd[0]) is not None else "--drop-missing"
+    those = f"{listed(map(shortened, odd), most=4)} ({plural(sum(map(users.__getitem__, odd)), 'user', 'users')})"
+    return (
+        f"{those} {'looks' if len(odd) == 1 else 'look'} like no answer, and "
+        f"{'was' if len(odd) == 1 else 'were'} counted as a category: {options} leaves these users out",
+    )
+
+
+def _far_codes(labels: Collection[str]) -> list[str]:
+    """Return labels that are usual codes for no answer, and lie apart from all others, which are small integers."""
+    values = {number(label): label for label in labels}
+    if len(values) < 3 or None in values:
+        return []
+    rest = sorted(value for value in values if value is not None)
+    found: list[str] = []
+    while len(rest) > 2 and rest[0] in _NEGATIVE_CODES and rest[1] > rest[0] + 1 and rest[-1] >= 0:
+        found.append(values[rest.pop(0)])
+    above = [value for value in rest if value in _SURVEY_CODES]
+    below = [value for value in rest if value not in _SURVEY_CODES]
+    if above and len(below) > 2 and below[0] >= 0 and min(above) > max(below) + 1:
+        found += [values[value] for value in above]
+    return found
 
 
 def value_of(label: str) -> Decimal:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from decimal import Decimal
 
 LARGEST_TOTAL = 2**53
@@ -16,7 +17,7 @@ MOST_LABELS = 2_000_000
 EMPTY, MISSING, NOT_FINITE, NO_NUMBER = "is empty", "is missing", "is not finite", "is not a number"
 """What is wrong with a cell, in a few words."""
 
-TWO_WAYS = "can be read in two ways (thousands or decimals)"
+TWO_WAYS = "can be read in two ways: say which sign the decimals have with --decimal , or --decimal ."
 
 _LONGEST_NUMBER = 40
 _LABEL_NUMBER = re.compile(r"[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
@@ -25,8 +26,41 @@ _NUMBER = re.compile(rf"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+){_EXPONENT}")
 _COMMA = re.compile(rf"[+-]?(?:[0-9]+(?:,[0-9]*)?|,[0-9]+){_EXPONENT}")
 _GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]*)?")
 _DOT_GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:\.[0-9]{3})+(?:,[0-9]*)?")
+_THOUSANDS = re.compile(r"[1-9][0-9]{0,2}(?:,[0-9]{3})+|[1-9][0-9]{0,2}(?:\.[0-9]{3})+")
 _NOT_FINITE = re.compile(r"[+-]?(?:inf(?:inity)?|∞)", re.IGNORECASE)
 _MISSING_WORDS = frozenset({"", "nan", "na", "n/a", "null", "none"})
+_MARKS = "\u00a0\u202f\u2009 '’"  # between groups of thousands, beside "," and "."
+_MARKED = re.compile(rf"[+-]?[1-9][0-9]{{0,2}}(?:[{_MARKS}][0-9]{{3}})+(?:[.,][0-9]*)?")
+_NO_MARKS = str.maketrans("", "", _MARKS)
+_CODES = frozenset({"", "na", "n/a", "n.a.", "nan", "<na>", "#n/a", "null", ".", "..", "...", ":", "-", "–", "—"})
+_SUPPRESSED = re.compile(r"\*+|\([a-z]\)", re.IGNORECASE)  # of a count in an official table: (D), **
+
+
+@dataclass(frozen=True)
+class MissingCodes:
+    """Cells that the user takes for missing values."""
+
+    usual: bool = False  # the empty cell and those of `looks_missing`
+    own: tuple[str, ...] = ()  # these, and the empty cell
+
+    def __bool__(self) -> bool:
+        return self.usual or bool(self.own)
+
+    def __contains__(self, cell: object) -> bool:
+        word = str(cell)
+        return (self.usual and looks_missing(word)) or (bool(self.own) and word in ("", *self.own))
+
+
+NO_CODES = MissingCodes()
+
+
+def looks_missing(cell: str) -> bool:
+    """Return whether a stripped cell is a usual code of a missing answer or of a suppressed count.
+
+    >>> [looks_missing(cell) for cell in ("", "NA", "(D)", "**", "..", "none", "D")]
+    [True, True, True, True, True, False, False]
+    """
+    return cell.casefold() in _CODES or bool(_SUPPRESSED.fullmatch(cell))
 
 
 def number(label: str) -> Decimal | None:
@@ -82,21 +116,30 @@ def is_finite(cell: str) -> bool:
         return False
 
 
-def whole_count(cell: str, *, decimal_comma: bool = False) -> int | str:
+def without_marks(cell: str) -> str:
+    """Return a number without blanks and apostrophes between its groups of thousands; other text as it is.
+
+    >>> without_marks("652\u202f432"), without_marks("1'234.5"), without_marks("12 34")
+    ('652432', '1234.5', '12 34')
+    """
+    return cell.translate(_NO_MARKS) if _MARKED.fullmatch(cell) else cell
+
+
+def whole_count(cell: str, *, comma: bool | None = False) -> int | str:
     """Return a number of users, or its error in a few words.
 
-    If "," may be the decimal sign (`decimal_comma`), "1,000" and "1.000" are refused: one or a thousand?
+    comma: whether "," is the decimal sign; None: "," or "." may be, so that "1,000" and "1.000" are refused.
 
-    >>> whole_count("12.0"), whole_count("1e6"), whole_count("1,000")
-    (12, 1000000, 1000)
+    >>> whole_count("12.0"), whole_count("1e6"), whole_count("1,000"), whole_count("1.000", comma=True)
+    (12, 1000000, 1000, 1000)
     >>> whole_count("2.5"), whole_count("-3")
     ('is not a whole number', 'is negative')
     """
     if cell.isascii() and cell.isdecimal() and len(cell) <= 15:
         return int(cell)
-    if decimal_comma and (_GROUPED.fullmatch(cell) or _DOT_GROUPED.fullmatch(cell)):
-        return "can be read in two ways (thousands or decimals); write it with digits only"
-    plain = cell.replace(",", "") if _GROUPED.fullmatch(cell) else cell
+    if comma is None and all(decimal_signs(cell)) and ("," in cell or "." in cell):
+        return TWO_WAYS
+    plain = plain_number(cell, comma=bool(comma) or (comma is None and decimal_signs(cell)[0]))
     if not _NUMBER.fullmatch(plain):
         return _no_number(cell)
     value = Decimal(plain)
@@ -105,6 +148,18 @@ def whole_count(cell: str, *, decimal_comma: bool = False) -> int | str:
     if value > LARGEST_TOTAL:
         return f"is above {LARGEST_TOTAL} (2^53)"
     return int(value) if value == value.to_integral_value() else "is not a whole number"
+
+
+def grouping_comma(cells: Iterable[str]) -> bool | None:
+    """Return whether "," is the decimal sign of whole numbers, judged by groups of thousands; None if nothing tells.
+
+    A whole number has no other digits than 0 behind a decimal sign, so "3.102" is 3,102.
+
+    >>> grouping_comma(["441", "3.102"]), grouping_comma(["1,200"]), grouping_comma(["1.000"]), grouping_comma(["2.5"])
+    (True, False, None, None)
+    """
+    told = {"." in cell for cell in cells if _THOUSANDS.fullmatch(cell) and not cell.endswith("000")}
+    return told.pop() if len(told) == 1 else None
 
 
 def _no_number(cell: str) -> str:
@@ -120,7 +175,7 @@ def decimal_signs(cell: str) -> tuple[bool, bool]:
     >>> decimal_signs("3,5"), decimal_signs("3.5"), decimal_signs("1,000"), decimal_signs("x")
     ((True, False), (False, True), (True, True), (False, False))
     """
-    cell = cell.replace("−", "-")
+    cell = without_marks(cell.replace("−", "-"))
     comma = bool(_COMMA.fullmatch(cell) or _DOT_GROUPED.fullmatch(cell))
     return comma, bool(_NUMBER.fullmatch(cell) or _GROUPED.fullmatch(cell))
 
@@ -140,7 +195,7 @@ def real_number(cell: str, *, comma: bool) -> float | str:
 
 def plain_number(cell: str, *, comma: bool) -> str:
     """Return the text of a number without thousands separators and with a decimal point, if the cell is a number."""
-    cell = cell.replace("−", "-")
+    cell = without_marks(cell.replace("−", "-"))
     if comma:
         if _DOT_GROUPED.fullmatch(cell):
             cell = cell.replace(".", "")
@@ -150,10 +205,10 @@ def plain_number(cell: str, *, comma: bool) -> str:
 
 
 class DecimalSign:
-    """Decimal sign of a column, "," or ".": the first unambiguous cell decides."""
+    """Decimal sign of a column, "," or ".": the first unambiguous cell decides, unless it is known (`comma`)."""
 
-    def __init__(self, *, may_be_comma: bool) -> None:
-        self.comma: bool | None = None if may_be_comma else False  # None: nothing tells by now
+    def __init__(self, comma: bool | None) -> None:
+        self.comma = comma  # None: nothing tells by now
         self._example = ""
 
     def learn(self, cells: Iterable[str]) -> DecimalSign:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from advisor.errors import InputError
 from advisor.inputs.blocks import Rows, real_numbers, whole_counts
 from advisor.inputs.columns import COUNT_NAMES, HEADERS, InputTable, find_column
-from advisor.inputs.head import Expected
+from advisor.inputs.head import DETECTED, Expected, Layout
 from advisor.inputs.table import opened_rows
 from simulator.places import Places
 
@@ -72,7 +72,7 @@ def read_places(
     cell_km: float | None = None,
     ground: str = "euclidean",
     counts: str | None = None,
-    header: bool | None = None,
+    layout: Layout = DETECTED,
     stdin: BinaryIO | None = None,
 ) -> PlacesRead:
     r"""Count users per cell of a CSV or TSV with two columns of coordinates, and optionally a column of counts.
@@ -93,8 +93,8 @@ def read_places(
         ``ROWSxCOLS``, the side of a cell, and the ground distance of the places.
     counts
         The column with the number of users; None: the column called count if it exists, else a row is a user.
-    header
-        Whether the first line names the columns, None to find out.
+    layout
+        What the user says about the layout.
 
     Raises
     ------
@@ -116,7 +116,7 @@ def read_places(
     if cell_km is not None and not (math.isfinite(cell_km) and cell_km > 0):
         raise InputError(f"--cell-km must be a number above 0, got {cell_km:g}")
     size = None if grid is None else parse_grid(grid)
-    with opened_rows(path, Expected("users", header, (*names, counts), decimals=True), stdin) as rows:
+    with opened_rows(path, Expected("users", layout, (*names, counts), decimals=True), stdin) as rows:
         at, count, axes = _columns(rows.table, names, counts, (DEGREES,) if cell_km else (GRID, DEGREES, PLANE))
         blocks = _users(rows, at, count)
         if axes == GRID and size is not None:

@@ -6,6 +6,7 @@ import codecs
 import gzip
 import io
 import os
+import re
 import shutil
 import stat
 import sys
@@ -34,15 +35,25 @@ _PEEKED = 4096
 _SPOOLED_IN_MEMORY = 64 << 20
 _GZIP = b"\x1f\x8b"
 _PARQUET = b"PAR1"
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+# What a zip archive is, by the name of its first member, which stands behind 30 bytes.
+_ZIPPED = (
+    (rb"[^/]*\.npy", "a NumPy archive (.npz)", "write its arrays as CSV, for example with numpy.savetxt"),
+    (rb"\[Content_Types\]\.xml|_rels/|docProps/|xl/", "an Excel workbook (.xlsx)", "save the sheet as CSV"),
+    (rb"mimetype", "an OpenDocument file (.ods)", "save the sheet as CSV"),
+    (rb"", "a zip archive", "unpack it, and name the file in it"),
+)
 _KNOWN_BINARY = (
-    (b"PK\x03\x04", "a zip archive or an Excel workbook (.xlsx)", "save the sheet as CSV"),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Excel workbook (.xls)", "save the sheet as CSV"),
     (b"\x28\xb5\x2f\xfd", "zstd-compressed", "decompress it first (gzip is read directly)"),
     (b"\xfd7zXZ\x00", "xz-compressed", "decompress it first (gzip is read directly)"),
     (b"BZh91AY&SY", "bzip2-compressed", "decompress it first (gzip is read directly)"),
     (b"SQLite format 3\x00", "an SQLite database", "export the table as CSV"),
-    (b"\xff\xfe", "UTF-16 text", "convert it to UTF-8, e.g. with iconv -f UTF-16 -t UTF-8"),
-    (b"\xfe\xff", "UTF-16 text", "convert it to UTF-8, e.g. with iconv -f UTF-16 -t UTF-8"),
+    (b"\x93NUMPY", "a NumPy array", "write it as CSV, for example with numpy.savetxt"),
+    (b"%PDF", "a PDF", "copy the table into a CSV file"),
+    (b"ARROW1", "an Arrow (Feather) file", "write it as Parquet or CSV"),
+    (b"\x80\x04", "a Python pickle, which is never loaded", "write it as CSV or Parquet"),
+    (b"\x80\x05", "a Python pickle, which is never loaded", "write it as CSV or Parquet"),
 )
 
 
@@ -61,6 +72,14 @@ class Source:
         # Standard input may be a file of which another program has read the first part.
         self._origin = stream.tell() if stream.seekable() else 0
         self._begin = _first_bytes(stream, name)
+        self.is_windows = False  # whether the text that was read so far is Windows-1252, not UTF-8
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Warning about the encoding, once the text is read."""
+        if not self.is_windows:
+            return ()
+        return ("the text is not UTF-8, and was read as Windows-1252 (cp1252): look at letters with accents",)
 
     @property
     def is_parquet(self) -> bool:
@@ -97,9 +116,11 @@ class Source:
         return _joined(self._begin, self._stream)
 
     def chunks(self) -> Iterator[bytes]:
-        """Yield the text from the beginning in chunks, decompressed, without a byte order mark, line ends as they are.
+        """Yield the text from the beginning in chunks of UTF-8, decompressed, without a byte order mark.
 
-        Raises InputError at once for a known binary format; later for bytes that are not UTF-8, NUL bytes, damaged gzip
+        Line ends stay as they are. UTF-16 is known by its mark, Windows-1252 by its first byte that is not UTF-8.
+
+        Raises InputError at once for a known binary format; later for text in another encoding, NUL bytes, damaged gzip
         data and lines over 1 MiB.
         """
         _refuse_binary(self._begin, self.name)
@@ -111,6 +132,10 @@ class Source:
             if begin.startswith(_PARQUET) and b"\x00" in begin:
                 raise InputError(f"{self.name}: is a gzip of a Parquet file; decompress it first")
             stream = _joined(begin, stream)
+        else:
+            begin = self._begin
+        if begin.startswith(_UTF16):
+            stream = cast(BinaryIO, codecs.EncodedFile(stream, "utf-8", "utf-16"))
         return _checked(stream, self)
 
 
@@ -198,6 +223,9 @@ def _refuse_binary(begin: bytes, name: str) -> None:
     for magic, what, way_out in _KNOWN_BINARY:
         if begin.startswith(magic):
             raise InputError(f"{name}: is {what}, not text; {way_out}")
+    if begin.startswith(b"PK\x03\x04"):
+        _, what, way_out = next(kind for kind in _ZIPPED if re.match(kind[0], begin[30:]))
+        raise InputError(f"{name}: is {what}, not text; {way_out}")
 
 
 def _joined(begin: bytes, rest: BinaryIO) -> BinaryIO:
@@ -223,18 +251,40 @@ class _Joined(io.RawIOBase):
 
 
 def _checked(stream: BinaryIO, source: Source) -> Iterator[bytes]:
-    """Yield chunks of text without a byte order mark, each looked at before it is decoded: its place is known here."""
-    decoder = codecs.getincrementaldecoder("utf-8")()
+    """Yield chunks of text without a byte order mark, each looked at before it is decoded: its place is known here.
+
+    Text that is ASCII up to its first byte that is not UTF-8 is what spreadsheets write on Windows.
+    """
     mark = codecs.BOM_UTF8
     read = lines = unbroken = 0  # bytes and line feeds before a chunk, and bytes since the last line end
-    ended = False
+    begun = b""  # of a character that the next chunk ends
+    ascii_only, ended = True, False
     while not ended:
-        chunk = _read(stream, max(CHUNK_BYTES, 0 if read else len(mark)), source.name)
+        try:
+            chunk = _read(stream, max(CHUNK_BYTES, 0 if read else len(mark)), source.name)
+        except UnicodeError as error:
+            raise InputError(f"{source.name}: is damaged UTF-16 text ({error}); save it as UTF-8") from None
         ended = not chunk
         source.check_unchanged()  # a file that grows faster than it is read would never end
-        pending = len(decoder.getstate()[0])
-        if pending or not chunk.isascii() or b"\x00" in chunk:
-            _check_text(decoder, chunk, source.name, read, lines, pending)
+        chunk, begun = begun + chunk, b""
+        if b"\x00" in chunk:
+            at = read + chunk.index(b"\x00") + 1
+            raise InputError(
+                f"{source.name}: is not text (a NUL byte at byte {at}); give CSV, TSV, plain text, gzip of these, or "
+                "Parquet"
+            )
+        plain = chunk.isascii()
+        end = len(chunk) if plain or source.is_windows else _end_of_utf8(chunk)
+        if end + _LONGEST_CHARACTER <= len(chunk) or (ended and end < len(chunk)):
+            if not (ascii_only and chunk[:end].isascii() and _is_windows(chunk)):
+                line = lines + chunk.count(b"\n", 0, end) + 1
+                raise InputError(
+                    f"{source.name}: line {line} (byte {read + end + 1}) is neither UTF-8 nor Windows-1252, or the "
+                    "file mixes both; save it as UTF-8"
+                )
+            source.is_windows, end = True, len(chunk)
+        chunk, begun = chunk[:end], chunk[end:]
+        ascii_only = ascii_only and plain
         last = max(chunk.rfind(b"\n"), chunk.rfind(b"\r"))
         unbroken = unbroken + len(chunk) if last < 0 else len(chunk) - last - 1
         if unbroken > LONGEST_LINE:
@@ -244,30 +294,36 @@ def _checked(stream: BinaryIO, source: Source) -> Iterator[bytes]:
                 "give one value, or one row of a table, a line"
             )
         if chunk:
-            yield chunk if read else chunk.removeprefix(mark)
+            text = chunk if read else chunk.removeprefix(mark)
+            yield _from_windows(text, source.name) if source.is_windows else text
         read += len(chunk)
         lines += int(np.count_nonzero(np.frombuffer(chunk, np.uint8) == ord("\n")))
 
 
-def _check_text(
-    decoder: codecs.IncrementalDecoder, chunk: bytes, name: str, read: int, lines: int, pending: int
-) -> None:
-    """Raise InputError for a NUL, and for what is not UTF-8; an empty chunk is the end.
+_LONGEST_CHARACTER = 4  # bytes in UTF-8
+_CONTROLS = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1a"))
 
-    read, lines: bytes and line feeds before the chunk.
-    pending: bytes before the chunk that began a character.
-    """
-    at = chunk.find(b"\x00")
-    if at >= 0:
-        raise InputError(
-            f"{name}: is not text (a NUL byte at byte {read + at + 1}); "
-            "give CSV, TSV, plain text (UTF-8), gzip of these, or Parquet"
-        )
+
+def _end_of_utf8(text: bytes) -> int:
+    """Return the length of the first part that is UTF-8."""
     try:
-        decoder.decode(chunk, final=not chunk)
+        text.decode()
     except UnicodeDecodeError as error:
-        line = lines + error.object.count(b"\n", 0, error.start) + 1
-        place = f"line {line} (byte {read - pending + error.start + 1})"
-        raise InputError(
-            f"{name}: {place} is not UTF-8; convert the file to UTF-8, e.g. with iconv -f LATIN1 -t UTF-8"
-        ) from None
+        return error.start
+    return len(text)
+
+
+def _is_windows(text: bytes) -> bool:
+    """Return whether bytes can be text in Windows-1252, which has no control characters."""
+    try:
+        text.decode("cp1252")
+    except UnicodeDecodeError:
+        return False
+    return len(text.translate(None, _CONTROLS)) == len(text)
+
+
+def _from_windows(text: bytes, name: str) -> bytes:
+    try:
+        return text.decode("cp1252").encode()
+    except UnicodeDecodeError:
+        raise InputError(f"{name}: is neither UTF-8 nor Windows-1252 text; save it as UTF-8") from None

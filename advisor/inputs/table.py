@@ -7,16 +7,19 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import chain, islice
 from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from advisor.errors import InputError
+from advisor.errors import InputError, listed, printable
 from advisor.inputs.blocks import Block, ColumnBlock, RowBlock, Rows, TextBlock
 from advisor.inputs.head import (
+    Dialect,
     Expected,
+    Head,
     RecordError,
     blank,
     end_of_lines,
@@ -25,11 +28,15 @@ from advisor.inputs.head import (
     head_records,
     header_doubt,
     layout_doubts,
+    lines_above,
     records,
     take_head,
 )
+from advisor.inputs.json_lines import as_table
 from advisor.inputs.labels import plural
+from advisor.inputs.numbers import looks_numeric
 from advisor.inputs.parquet import opened_parquet
+from advisor.inputs.printed import printed_counts
 from advisor.inputs.source import Source, opened
 
 BLOCK_ROWS = 4000
@@ -43,6 +50,7 @@ FEW = 1 << 18
 
 _MARK = "\ufeff".encode()  # pandas would mistake it for the mark at the beginning of a file
 _LINE_FEED, _RETURN, _QUOTE = b'\n\r"'
+_SEPARATORS_ALONE = {mark: re.compile(rb"(?m)^[%b \t]+\r?$" % re.escape(mark.encode())) for mark in ",;\t|"}
 _BLANK = re.compile(r'^"?\s*"?\r?$', re.MULTILINE)
 
 
@@ -66,23 +74,80 @@ def opened_rows(path: str, expected: Expected, stdin: BinaryIO | None = None) ->
 class TextRows(Rows):
     """The rows of a text: rows of the head as already read, other rows through pandas."""
 
+    _above = 0  # lines that may stand above the table
+    _second: int | None = None  # line of a second header
+
     def __init__(self, source: Source, expected: Expected) -> None:
-        self._chunks = source.chunks()
-        head = take_head(self._chunks)
-        self.form = form = find_dialect(source.name, source.suffix, head, expected)
-        self.quoted = form.quoted
+        layout = expected.layout
+        self._notes: list[str] = []
+        self._below: list[tuple[int, str]] = []  # what stands below the table, with its lines
+        self._source = source
+        self._chunks, notes = as_table(source.name, source.chunks())
+        head = take_head(source.name, self._chunks, layout.skip)
+        suffix = source.suffix
+        if notes:  # the header is ours
+            head, suffix = replace(head, first=0), ".csv"
+        form = find_dialect(source.name, suffix, head, expected)
+        if form.delimiter is None and expected.counted and not head.cut:
+            printed = printed_counts(source.name, head.lines)
+            if printed is not None:
+                head, form = replace(head, lines=printed.lines, first=0), Dialect(",")
+                self._notes.append(printed.note)
+        self._items = expected.items
         self._head = head_records(source.name, form, head)
+        if (
+            not expected.items
+            and form.delimiter not in {None, " "}
+            and layout.skip is None
+            and layout.header is not False
+        ):
+            head = self._below_titles(form, head, expected)
+        self.form = form
+        self.quoted = form.quoted
         super().__init__(*find_columns(source.name, form, self._head, expected, cut=head.cut))
-        if form.delimiter is None:
+        self.assumptions += notes
+        if form.delimiter is None and not any(expected.columns):
             self.doubts = layout_doubts(head)
-        if not form.table and expected.header is None and self.table.names is None:
+        if not form.table and layout.header is None and self.table.names is None:
             self.doubts += header_doubt(self.table)
-        self._begin = "".join(head.lines[self._head.end - 1 :]).encode() + head.rest
+        self._begin = "".join(head.lines[self._head.end - head.first :]).encode() + head.rest
+
+    def _below_titles(self, form: Dialect, head: Head, expected: Expected) -> Head:
+        """Return the head without the lines above the table, if it is sure that they are not part of it."""
+        above, sure = lines_above(self._head, head, expected)
+        self._above = above if above and not sure else 0
+        if not above or not sure:
+            return head
+        lines, title = plural(above, "line stands", "lines stand"), printable(head.lines[0].strip()[:60])
+        self._notes.append(
+            f"{lines} above the header ({title}) and {'was' if above == 1 else 'were'} left out: --skip {above}"
+        )
+        head = head.without(above)
+        self._head = head_records(self._source.name, form, head)
+        return head
+
+    def without_second_header(self) -> tuple[str, ...]:
+        """Leave out the first row if it is a second header, and return a warning about it."""
+        if not self.table.second_header:
+            return ()
+        self._second = self.table.places[0]
+        cells = listed((printable(cell.strip()) for cell in self.table.rows[0] if cell.strip()), most=3)
+        return (f"line {self._second} ({cells}) was left out: it stands like a second header above numbers",)
+
+    def warnings(self) -> tuple[str, ...]:
+        """Return a warning for blank lines between rows, for lines around the table, and for the encoding."""
+        if self._below:
+            place, cell = self._below[0]
+            lines = plural(len(self._below), "line stands", "lines stand")
+            were = "was" if len(self._below) == 1 else "were"
+            self._notes.append(f"{lines} below the table (line {place}: {printable(cell[:60])}) and {were} left out")
+            self._below = []
+        return (*super().warnings(), *self._notes, *self._source.notes)
 
     def blocks(self, columns: Sequence[int] | None = None, *, even: bool = True) -> Iterator[Block]:  # noqa: ARG002
         """Yield the rows in blocks, without the header and blank lines."""
-        header = None if self.table.names is None else self._head.filled[0][0]
-        yield from self._row_blocks(((at, row) for at, row in self._head.rows if at != header), even=even)
+        left_out = set() if self.table.names is None else {self._head.filled[0][0], self._second}
+        yield from self._row_blocks(((at, row) for at, row in self._head.rows if at not in left_out), even=even)
         place, texts = self._head.end, self._texts()
         begin = list(islice(texts, 2))
         texts = chain(begin, texts)
@@ -132,6 +197,8 @@ class TextRows(Rows):
         places = range(first, first + len(lengths))
         if text.startswith(_MARK) or (delimiter is not None and lengths.max() > csv.field_size_limit()):
             return None
+        if delimiter is not None and width > 1 and _SEPARATORS_ALONE[delimiter].search(text):
+            return None
         if delimiter is not None and not _are_rows(cells, ord(delimiter), width, quoted=quoted):
             return None
         if delimiter is None or (width == 1 and not quoted):
@@ -145,18 +212,26 @@ class TextRows(Rows):
         """Yield rows that are read singly, in blocks."""
         rows: list[list[str]] = []
         places: list[int] = []
-        cells = 0
+        cells, width = 0, self.table.width
         for place, row in numbered:
-            if blank(row):
+            if blank(row) and not (self._items and row):
                 self._blanks_at_end += 1
                 continue
+            if even and len(row) != width:
+                if len(row) > width and not any(map(str.strip, row[width:])):
+                    row = row[:width]
+                elif len(row) < width and self._is_below(row):
+                    self._below.append((place, row[0].strip()))
+                    continue
+                elif self.bad is not None:
+                    self.bad.append("" if self.bad[2:] else str(self._ragged(place, len(row))))  # of some, to be shown
+                    continue
+                else:
+                    raise self._ragged(place, len(row))
+            if self._below:
+                raise self._ragged(self._below[0][0], 1)
             self._blanks += self._blanks_at_end
             self._blanks_at_end = 0
-            if even and len(row) != self.table.width:
-                if self.bad is None:
-                    raise self._ragged(place, len(row))
-                self.bad.append("" if self.bad[2:] else str(self._ragged(place, len(row))))  # of some, to be shown
-                continue
             rows.append(row)
             places.append(place)
             cells += len(row)
@@ -166,12 +241,26 @@ class TextRows(Rows):
         if rows:
             yield RowBlock(rows, places)
 
+    def _is_below(self, row: list[str]) -> bool:
+        """Return whether a short row is text below the table: behind a blank line, or longer than all labels.
+
+        A row that is cut short is none, and a number is not text.
+        """
+        text, *rest = map(str.strip, row)
+        longest = max(map(len, self.table.cells(0)), default=0)
+        if any(rest) or looks_numeric(text):
+            return False
+        return bool(self._below or self._blanks_at_end or (" " in text and len(text) > longest))
+
     def _ragged(self, place: int, fields: int) -> InputError:
         table = self.table
         what = "the first line" if table.names is None else "the header"
+        hint = "quote values that contain the separator" if fields > table.width else "a value may be missing"
+        if self._above:
+            hint = f"if lines above the table are not part of it, leave them out with --skip {self._above}"
         return InputError(
             f"{table.source}: {table.unit} {place} has {plural(fields, 'field', 'fields')}, {what} has {table.width}; "
-            "quote values that contain the separator"
+            + hint
         )
 
 

@@ -10,7 +10,7 @@ from typing import ClassVar
 from advisor.checks import choice, path, real, shown, text, whole
 from advisor.errors import InputError
 from advisor.inputs.bins import Cut, edge_text
-from advisor.inputs.numbers import MOST_LABELS
+from advisor.inputs.numbers import MOST_LABELS, MissingCodes
 from advisor.question.option import Settings, option, refuse
 
 
@@ -71,12 +71,23 @@ class Cleaning(Settings):
         advanced=True,
         help="with --transactions: own, or common (most frequent over all users) [default: own]",
     )
-    drop_missing: bool = option("--drop-missing", advanced=True, help="leave out rows without a value")
+    drop_missing: bool = option(
+        "--drop-missing", advanced=True, help="leave out rows without a value, or with NA, -, …"
+    )
+    missing: tuple[str, ...] = option(
+        "--missing",
+        read=text,
+        metavar="CODE",
+        repeated=True,
+        advanced=True,
+        help="leave out rows without a value, or with this code, such as -99",
+    )
 
     def check(self) -> None:
         """Raise InputError for merging without removed labels, dropping without missing values, and invalid bins."""
-        if self.drop_missing and self.transactions:
-            raise InputError("--drop-missing does not go with --transactions: there an empty cell is no item anyway")
+        if self.missing_codes and self.transactions:
+            flag = self.given("drop_missing", "missing")[0]
+            raise InputError(f"{flag} does not go with --transactions: there an empty cell is no item anyway")
         if self.keep is not None and not self.transactions:
             raise InputError(f"--keep is for rows of several items: give --transactions --keep {self.keep}")
         if self.other and self.keep_top is None and not self.transactions:
@@ -103,6 +114,11 @@ class Cleaning(Settings):
             self.cut.bins(None)
         elif self.clamp:
             raise InputError("--clamp goes with --edges: without them the bins hold every number")
+
+    @property
+    def missing_codes(self) -> MissingCodes:
+        """The cells that stand for no value."""
+        return MissingCodes(self.drop_missing, self.missing)
 
     @property
     def cut(self) -> Cut | None:

@@ -183,7 +183,7 @@ def estimate_request(question: CollectedQuestion) -> Request:
     path = question.path
     categories = None if question.cleaning.domain is None else read_domain(question.cleaning.domain)
     estimates = question.estimate_columns.estimates
-    read = read_estimates(path, column=columns.label, estimates=estimates, header=columns.header)
+    read = read_estimates(path, column=columns.label, estimates=estimates, layout=columns.layout)
     unordered = not read.labelled and domain.ordered is None and categories is None
     numbered = _numbered(read.labels) if unordered else ()
     collected = collect(
@@ -234,10 +234,10 @@ def counts_of_reports(
         column=columns.label,
         counts=how.counts,
         n=question.terms.n if how.counts is not None else None,
-        header=columns.header,
+        layout=columns.layout,
         hash=how.hash,
         steps=how.steps,
-        drop_missing=cleaning.drop_missing,
+        missing=cleaning.missing_codes,
         skip_bad=how.skip_bad,
         parameters=collection.parameters,
         workers=cluster.workers(jobs),

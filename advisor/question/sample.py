@@ -57,7 +57,7 @@ def frequencies_over(question: Question, domains: Iterable[Categories]) -> tuple
         domains = (replace(for_size, ordered=ordered) if for_size.ordered is None else for_size for for_size in domains)
     else:
         path = question.path
-        histogram, name = _file_histogram(path, question.columns, cleaning), sample_name(path)
+        histogram, name = _file_histogram(path, question.columns, cleaning, question.terms.n), sample_name(path)
     return tuple(over_domain(histogram, name, domain, cleaning) for domain in domains)
 
 
@@ -75,20 +75,21 @@ def _memory_histogram(sample: MemorySample, cleaning: Cleaning) -> tuple[RawHist
     return histogram, read.name, None
 
 
-def _file_histogram(path: str, columns: Columns, cleaning: Cleaning) -> RawHistogram:
+def _file_histogram(path: str, columns: Columns, cleaning: Cleaning, n: int | None) -> RawHistogram:
     read = partial(
         read_histogram,
         path,
         column=columns.label,
         counts=columns.counts,
-        header=columns.header,
+        layout=columns.layout,
         keep_top=cleaning.keep_top,
-        drop_missing=cleaning.drop_missing,
+        missing=cleaning.missing_codes,
         transactions=cleaning.transactions,
         keep=cleaning.keep or "own",
         cut=cleaning.cut,
+        n=n,
     )
-    histogram = remembered(path, (columns, cleaning), read)
+    histogram = remembered(path, (columns, cleaning, n), read)
     return histogram if cleaning.domain is not None or cleaning.transactions else doubted(histogram)
 
 

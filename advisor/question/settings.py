@@ -10,6 +10,7 @@ from typing import Any, ClassVar, TypeAlias, TypeVar
 
 from advisor.checks import budget, choice, path, real, several, share, shown, text, whole
 from advisor.errors import InputError
+from advisor.inputs.head import Layout
 from advisor.inputs.numbers import MOST_LABELS
 from advisor.inputs.places import parse_grid
 from advisor.members import FORM, as_named, member_of_python
@@ -360,6 +361,21 @@ class Columns(Settings):
     header: bool | None = option(
         "--header/--no-header", advanced=True, help="first line is a header [default: detected]"
     )
+    skip: int | None = option(
+        "--skip", read=whole(0), metavar="N", advanced=True, help="lines above the table [default: detected]"
+    )
+    decimal: str | None = option(
+        "--decimal",
+        read=choice((",", ".")),
+        metavar="SIGN",
+        advanced=True,
+        help="decimal sign of numbers, a comma or a point",
+    )
+
+    @property
+    def layout(self) -> Layout:
+        """What the user says about the layout of the file."""
+        return Layout(self.header, self.skip, self.decimal)
 
     @property
     def label(self) -> str | None:

@@ -46,7 +46,11 @@ def check_columns(question: Question) -> None:
 
     Raises InputError for an option that is only for a single column, or if the budget is too small for the columns.
     """
-    flags = [flag for flag in question.given("domain:k", "columns:counts", "cleaning") if flag != "--drop-missing"]
+    flags = [
+        flag
+        for flag in question.given("domain:k", "columns:counts", "cleaning")
+        if flag not in ("--drop-missing", "--missing")
+    ]
     refuse(flags, "is about one column: leave it out, or ask ldp-advise for one --column")
     refuse(question.given("plurality"), "does not go with several columns: they are the attributes, each reported once")
     question.terms.one_metric("a plan for several columns")
@@ -63,7 +67,7 @@ def columns_question(question: Question) -> ColumnsQuestion:
     Raises InputError if the file cannot be read, or a column is missing.
     """
     sample, columns = question.path, question.columns
-    read = read_columns(sample, columns.column, header=columns.header, drop_missing=question.cleaning.drop_missing)
+    read = read_columns(sample, columns.column, layout=columns.layout, missing=question.cleaning.missing_codes)
     frequencies = tuple(
         replace(over_domain(doubted(column, name), sample_name(sample), question.domain, Cleaning()), name=name)
         for name, column in zip(columns.column, read, strict=True)

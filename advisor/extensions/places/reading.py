@@ -119,7 +119,7 @@ def _grid(question: PlacesQuestion) -> PlacesRead:
         cell_km=ground.cell_km,
         ground=ground.distance or "euclidean",
         counts=question.columns.counts,
-        header=question.columns.header,
+        layout=question.columns.layout,
     )
 
 

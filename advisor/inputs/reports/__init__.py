@@ -32,15 +32,15 @@ import io
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from advisor.errors import InputError, printable, reason
 from advisor.inputs.blocks import Block, Rows
-from advisor.inputs.head import Expected
+from advisor.inputs.head import DETECTED, Expected, Layout
 from advisor.inputs.labels import check_domain, plural
-from advisor.inputs.numbers import is_finite
+from advisor.inputs.numbers import NO_CODES, MissingCodes, is_finite
 from advisor.inputs.reports.categories import count_sets, count_values, domain_of_labels, labels_have_header
 from advisor.inputs.reports.counted import count_counts
 from advisor.inputs.reports.plausibility import implausible
@@ -96,10 +96,10 @@ def count_reports(
     column: str | None = None,
     counts: str | None = None,
     n: int | None = None,
-    header: bool | None = None,
+    layout: Layout = DETECTED,
     hash: str | None = None,  # noqa: A002 - the protocols call it so
     steps: int | None = None,
-    drop_missing: bool = False,
+    missing: MissingCodes = NO_CODES,
     skip_bad: bool = False,
     parameters: Parameters | None = None,
     stdin: BinaryIO | None = None,
@@ -120,9 +120,9 @@ def count_reports(
     k, domain : int and sequence of str, or None
         Number of categories, or all categories in the order of the users' devices. Without a domain they are 0 to
         k - 1; for grr and ss also 1 to k or other labels, if the reports hold these.
-    column, counts, header : str, str and bool, or None
+    column, counts, layout : str, str and Layout, or None
         The columns with the reports, and with how many reports each row stands for (see `counted`), by header or by
-        number from 1; whether the first line names the columns.
+        number from 1; what the user says about the layout.
     n : int or None
         How many reports there are, where a file has nothing but the sums of their bits.
     parameters : mapping, or None
@@ -131,8 +131,8 @@ def count_reports(
     hash, steps, stdin : str, int and binary file, or None
         For blh and olh: "mix64" or "xxh32" (None: `simulator.hashing.DEFAULT_HASH`); for she: N where reports are whole
         numbers of steps of 1/N; what "-" reads.
-    drop_missing, skip_bad : bool
-        Whether to leave out rows without a report, and up to 1 % of rows that are no reports.
+    missing, skip_bad : MissingCodes and bool
+        Rows with these codes, and up to 1 % of rows that are no reports, are left out.
     workers, digests : Workers and bool
         Workers that count (None: this process); whether to digest the files, so that `tally_text` can identify them.
 
@@ -149,7 +149,7 @@ def count_reports(
     size = k if labels is None else len(labels)
     settings = ReportSettings(
         *(protocol, epsilon, size, labels, column, hash, parameters or {}, steps, labels is not None, counts, n),
-        drop_missing=drop_missing,
+        missing=missing,
         skip_bad=skip_bad,
     )
     settings.check()
@@ -157,7 +157,7 @@ def count_reports(
     several = len(paths) > 1
     if several and counts is not None and n is not None:
         raise InputError("--counts with --n is for one file: write a --tally of each, and add them up with --merge")
-    reading = _Reading(settings, header, several)
+    reading = _Reading(settings, layout, several)
     names = ["standard input" if path == "-" else printable(path) for path in paths]
     with ExitStack() as stack:
         if (digests or several) and "-" in paths:  # standard input is read twice: for its digest, and for its reports
@@ -172,22 +172,22 @@ def count_reports(
         reports, total = [0] * len(paths), None
         try:
             # In order, so that the error names the first problem.
-            for at, counted, missing, bad in (workers or Workers()).results(_count, tasks, ordered=True):
+            for at, counted, left_out, bad in (workers or Workers()).results(_count, tasks, ordered=True):
                 total = added(reading.countings[0].settings, total, counted, "these files" if several else names[at])
                 reports[at] += counted.n
-                reading.missing, reading.bad = reading.missing + missing, reading.bad + bad
+                reading.missing, reading.bad = reading.missing + left_out, reading.bad + bad
         except WorkersError as error:
             raise InputError(f"--backend dask: {error}") from None
-    missing, bad, n = reading.missing, reading.bad, sum(reports)
-    check_bad(bad, n + missing + len(bad))
-    if total is None or (missing and not n):
-        raise InputError(f"{names[0]}: holds no report: all {missing:,} are missing")
+    gone, bad, counted_reports = reading.missing, reading.bad, sum(reports)
+    check_bad(bad, counted_reports + gone + len(bad))
+    if total is None or (gone and not counted_reports):
+        raise InputError(f"{names[0]}: holds no report: all {gone:,} are missing")
     part = Part(reading.countings[0].settings, total, tuple(map(ReportFile, names, sha256, reports)))
     copies = _copies(names, sha256) if several else ()
     note = [f"reports of {len(paths)} files added up"] if several else []
-    note += ["--drop-missing left out no report: none is missing"] if drop_missing and not missing else []
+    note += ["--drop-missing left out no report: none is missing"] if missing.usual and not gone else []
     note += ["--skip-bad left out no row: all are reports"] if skip_bad and not bad else []
-    left = [f"{plural(missing, 'report was', 'reports were')} left out: the value is missing"] if missing else []
+    left = [f"{plural(gone, 'report was', 'reports were')} left out: the value is missing"] if gone else []
     shown = "; ".join([*filter(None, bad)][:3])
     left += [f"{plural(len(bad), 'row was', 'rows were')} left out as no reports: {shown}"] if bad else []
     warnings = (*left, *twice, *reading.warnings, *copies, *reading.doubts)
@@ -197,7 +197,7 @@ def count_reports(
 def _count(counting: Counting, blocks: Iterable[Block], at: int) -> tuple[int, Counted, int, list[str]]:
     """Count a block of a file; workers call this."""
     settings = counting.settings
-    rest = Tolerance(blocks, counting.columns, settings.domain or (), settings.drop_missing, settings.skip_bad)
+    rest = Tolerance(blocks, counting.columns, settings.domain or (), settings.missing, settings.skip_bad)
     return at, counting.count(rest), rest.missing, rest.bad
 
 
@@ -206,7 +206,7 @@ class _Reading:
     """Files of reports while they are read: their counters, and assumptions and warnings (each text once)."""
 
     settings: ReportSettings
-    header: bool | None
+    layout: Layout
     several: bool  # whether there are several files
     countings: list[Counting] = field(default_factory=list)
     missing: int = 0
@@ -226,9 +226,9 @@ class _Reading:
         # "New York" on a line is one label if labels may have several words.
         blanks = kind != "value" and not any(len(label.split()) > 1 for label in settings.domain or ())
         lists = kind in ("bits", "subset", "cells", "node")
-        expected = Expected(
-            "reports", self.header, (settings.column, settings.counts), self._names_columns, blanks=blanks, lists=lists
-        )
+        named = (settings.column, settings.counts)
+        expected = Expected("reports", self.layout, named, self._names_columns, blanks=blanks, lists=lists)
+        expected = replace(expected, ragged=settings.skip_bad)
         for at, path in enumerate(paths):
             with opened_rows(path, expected, stdin) as rows:
                 rows.bad = self.bad if settings.skip_bad else None
@@ -246,7 +246,7 @@ class _Reading:
                 for piece in [blocks] if whole else ([block] for block in blocks):
                     yield counting, piece, at
                 before = f"{rows.table.source}: " if self.several else ""
-                if settings.drop_missing and rows.table.width == 1:
+                if settings.missing and rows.table.width == 1:
                     self.missing += rows.blank_lines
                 else:
                     self.warnings.update(dict.fromkeys(before + text for text in rows.warnings()))

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from advisor.errors import InputError
 from advisor.inputs.blocks import Block, RowBlock, Rows, whole_counts
-from advisor.inputs.columns import InputTable, choose_columns, find_column, refuse_total
+from advisor.inputs.columns import FEW_USERS, InputTable, choose_columns, find_column, names_total, total_row
 from advisor.inputs.labels import repeated, shortened
 from advisor.inputs.reports.categories import count_labels, values_of
 from advisor.inputs.reports.settings import CellCounts, Counted, Counting, ReportSettings, place_names
@@ -43,14 +43,17 @@ def count_counts(rows: Rows, settings: ReportSettings) -> Counting:
         columns = [column for column in table.values if column != at]
         sums = np.array([whole_counts(block, table, column, 0) for column in columns]).T
         together = np.column_stack([counts, sums])
-        for row in (0, -1) if len(together) > 2 else ():
-            if (2 * together[row] == together.sum(axis=0)).all():
-                raise table.bad(block.places[row], "is the sum of the other rows, not more reports; remove this row")
+        ends = set(map(total_row, together.T.tolist()))
+        if len(ends) == 1 and (end := ends.pop()) is not None:
+            raise table.bad(block.places[end], "is the sum of the other rows, not more reports; remove this row")
         names = None if table.names is None else tuple(table.names[column] for column in columns)
         return _sums(replace(table, names=names, width=len(columns)), counts, sums, places[:, None], note, settings)
     label, _ = choose_columns(table, settings.column, settings.counts)
-    labels, last = block.cells(label), int(counts[-1])
-    refuse_total(table, labels[-1], f"{last}", block.places[-1], int(counts.sum()) - 2 * last, rows=len(labels))
+    labels = block.cells(label)
+    total = total_row(counts.tolist())
+    if total is not None and (names_total(labels[total]) or counts[total] > FEW_USERS):
+        what = f"{shortened(labels[total])} is the sum of all other rows, {counts[total]:,}"
+        raise table.bad(block.places[total], f"{what}: remove it if it is their total, else move it between them")
     note = f"column {table.called(at)} read as numbers of reports of the values in column {table.called(label)}"
     if settings.kind == "value":
         users = Counter(dict.fromkeys(labels, 0))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from advisor.errors import InputError, listed, near_miss
 from advisor.inputs.blocks import Block
 from advisor.inputs.columns import HEADERS, InputTable, find_column
-from advisor.inputs.numbers import MOST_LABELS
+from advisor.inputs.numbers import MOST_LABELS, NO_CODES, MissingCodes
 from advisor.inputs.reports.skipping import counts_of
 from simulator import PROTOCOLS, Protocol
 from simulator.hashing import HASHES
@@ -87,7 +87,7 @@ class ReportSettings:
     domain_given: bool = False  # whether the user named the categories, instead of the files
     counts: str | None = None  # column of how many reports a row stands for
     n: int | None = None  # reports behind sums that do not tell it
-    drop_missing: bool = False  # whether rows without a report are left out
+    missing: MissingCodes = NO_CODES  # what stands for no report: such rows are left out
     skip_bad: bool = False  # whether rows that are no reports are left out
 
     @property
@@ -134,9 +134,9 @@ class ReportSettings:
                 f"--counts: reports of {protocol} are not added up by category in a file; give one report per row, or "
                 "a --tally of them (counts are read for grr, and sums of bits for rappor, oue and the)"
             )
-        if self.counts is not None and (self.drop_missing or self.skip_bad):
+        if self.counts is not None and (self.missing or self.skip_bad):
             raise InputError(
-                "--counts does not go with --drop-missing or --skip-bad: these leave out rows of one report"
+                "--counts does not go with --drop-missing, --missing or --skip-bad: these leave out rows of one report"
             )
         if self.column is not None and kind in TWO_COLUMNS:
             raise InputError(

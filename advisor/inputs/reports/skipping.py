@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from advisor.errors import InputError
 from advisor.inputs.blocks import Block
-from advisor.inputs.numbers import is_missing
+from advisor.inputs.numbers import MissingCodes
 
 PIECE = 256  # rows that are counted together in a block with a bad one
 MOST, FEW = 0.01, 10_000  # largest share of bad rows, and how many end the reading as soon as they are more than it
@@ -22,8 +22,8 @@ class Tolerance:
     blocks: Iterable[Block]
     columns: Sequence[int] | None  # that are read; None for all
     domain: Sequence[str]
-    # drop_missing, skip_bad: which rows are left out
-    drop_missing: bool
+    # codes, skip_bad: which rows are left out
+    codes: MissingCodes
     skip_bad: bool
     # missing, bad: rows that were left out, with what is wrong with the first bad ones
     missing: int = 0
@@ -34,7 +34,7 @@ class Tolerance:
 
     def drops(self, cell: str) -> bool:
         """Return whether a cell is a missing report that is to be left out."""
-        return self.drop_missing and is_missing(cell) and cell not in self.domain
+        return cell in self.codes and cell not in self.domain
 
     def each(self, count: Callable[[Block], T]) -> Iterator[T]:
         """Yield what `count` returns for blocks without the rows that it refuses."""
@@ -47,7 +47,7 @@ class Tolerance:
                 try:
                     counted = count(part)
                 except InputError as error:
-                    if error.place is None or not (self.drop_missing or self.skip_bad):
+                    if error.place is None or not (self.codes or self.skip_bad):
                         raise
                     parts += self._without(part, error)
                     if len(self.bad) > FEW:

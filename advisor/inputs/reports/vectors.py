@@ -86,7 +86,7 @@ def _length(table: InputTable, at: int, settings: ReportSettings) -> int:
     first = reports[0]
     fit = [report for report in reports if report and not (bits and set(report) - _BITS)]
     lengths = Counter(map(len, fit))
-    if fit and (settings.skip_bad or settings.drop_missing):
+    if fit and (settings.skip_bad or settings.missing):
         first = max(fit, key=lambda report: lengths[len(report)])
     if bits and (not 2 <= len(first) <= MOST_LABELS or first not in fit):
         raise table.bad(

@@ -68,11 +68,11 @@ def labels_of(rng: random.Random, mark: str | None) -> list[str]:
 
 
 def without_missing(cells: Counter[str]) -> Counter[str]:
-    """Return what is left if missing values are dropped: NA is one only where all else is numbers."""
+    """Return what is left if missing values are dropped; "none" is one only where all else is numbers."""
     spelled = {word.casefold() for word in MISSING}
     present = [cell for cell in cells if cell.casefold() not in spelled]
     numeric = bool(present) and all(cell in NUMBERS for cell in present)
-    gone = spelled if numeric else {""}
+    gone = spelled if numeric else spelled - {"none"}
     return Counter({cell: users for cell, users in cells.items() if cell.casefold() not in gone and users})
 
 

@@ -8,13 +8,15 @@ import io
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
 
 from advisor.errors import InputError
+from advisor.inputs.head import Layout
 from advisor.inputs.histogram import RawHistogram, read_histogram
+from advisor.inputs.numbers import MissingCodes
 from advisor.inputs.reports import RawReports, count_reports, with_categories
 
 T = TypeVar("T")
@@ -41,16 +43,25 @@ def parquet(folder: Path, **columns: object) -> str:
     return str(folder / "a.parquet")
 
 
+def with_layout(options: dict[str, Any]) -> dict[str, Any]:
+    """Return options of a reader, with those of the command line as the reader takes them."""
+    options = dict(options)
+    layout = {name: options.pop(name) for name in ("header", "skip", "decimal") if name in options}
+    if "drop_missing" in options or "missing" in options:
+        options["missing"] = MissingCodes(options.pop("drop_missing", False), options.pop("missing", ()))
+    return {**options, "layout": Layout(**layout)}
+
+
 def read_bytes(data: bytes, **options) -> RawHistogram:
-    return read_histogram("-", stdin=io.BytesIO(data), **options)
+    return read_histogram("-", stdin=io.BytesIO(data), **with_layout(options))
 
 
 def read_file(folder: Path, name: str, data: bytes | str, **options) -> RawHistogram:
-    return read_histogram(put(folder, name, data), **options)
+    return read_histogram(put(folder, name, data), **with_layout(options))
 
 
 def read_reports(path: str | list[str], protocol: str, epsilon: float, **options) -> RawReports:
-    return with_categories(count_reports(path, protocol, epsilon, **options))
+    return with_categories(count_reports(path, protocol, epsilon, **with_layout(options)))
 
 
 def users(read: RawHistogram) -> dict[str, int]:

@@ -13,6 +13,7 @@ from advisor.errors import InputError, closest
 from advisor.inputs import parquet as reader
 from advisor.inputs.histogram import read_histogram
 from advisor.inputs.memory import estimate_in_memory, sample_in_memory
+from advisor.inputs.numbers import MissingCodes
 from tests.advisor.inputs.reading import Pipe, parquet, read_file, refusal, users
 from tests.cells import failures
 
@@ -46,7 +47,7 @@ def test_parquet_histograms_and_missing_values(tmp_path: Path) -> None:
     assert users(read) == {"a": 4, "b": 2}
     assert read.from_histogram
     path = parquet(tmp_path, x=[1.0, None, float("nan")])
-    assert users(read_histogram(path, drop_missing=True)) == {"1": 1}
+    assert users(read_histogram(path, missing=MissingCodes(usual=True))) == {"1": 1}
 
 
 def test_parquet_that_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from advisor.errors import InputError
 from advisor.inputs.domain import LabelDomain, build_domain, read_domain
+from advisor.inputs.head import Layout
 from advisor.inputs.histogram import read_histogram
 from advisor.inputs.labels import OTHER_LABEL
 from tests.advisor.inputs.reading import gz, put, refusal
@@ -173,7 +174,7 @@ UNREADABLE = [
     (b"", "is empty; give one"),
     (b"\n\n", "is empty"),
     (b'""\n""\n', "is empty"),
-    (b"a\ncaf\xe9\n", "line 2 (byte 6) is not UTF-8"),
+    (b"a\ncaf\x81\n", "line 2 (byte 6) is neither UTF-8 nor Windows-1252"),
     (b"PK\x03\x04", "zip archive"),
     (b"PAR1\x15\x00", "the Parquet file cannot be read"),
     (b'"a"\n' * 2, "line 2: label 'a' is on line 1"),
@@ -244,7 +245,7 @@ def test_histogram_and_raw_values_give_the_same_domain(users, k) -> None:
     users = {label: users[label] + 1 for label in sorted(users)}
     rows = "".join(f"{label}\n" * number for label, number in users.items())
     table = "label,count\n" + "".join(f"{label},{number}\n" for label, number in users.items())
-    raw = read_histogram("-", stdin=io.BytesIO(rows.encode()), header=False)
+    raw = read_histogram("-", stdin=io.BytesIO(rows.encode()), layout=Layout(header=False))
     tabled = read_histogram("-", stdin=io.BytesIO(table.encode()))
     assert not raw.from_histogram
     assert tabled.from_histogram

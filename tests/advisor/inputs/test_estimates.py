@@ -11,12 +11,12 @@ import pytest
 
 from advisor.inputs import table
 from advisor.inputs.estimates import RawEstimates, read_estimates
-from tests.advisor.inputs.reading import gz, parquet, put, refusal
+from tests.advisor.inputs.reading import gz, parquet, put, refusal, with_layout
 from tests.cells import failures, over
 
 
 def read_file(folder: Path, name: str, data: bytes | str, **options) -> RawEstimates:
-    return read_estimates(put(folder, name, data), **options)
+    return read_estimates(put(folder, name, data), **with_layout(options))
 
 
 def pairs(read: RawEstimates) -> list[tuple[str, float]]:
@@ -149,7 +149,7 @@ REFUSED = [
     ("x,est\n", {}, "holds only a header line (x, est), no estimates"),
     ("x,est\na,1\nb,1,2\n", {}, "line 3 has 3 fields, the header has 2; quote values that contain the separator"),
     ("a,1\nb,1\nc\n", {}, "line 3 has 1 field, the first line has 2"),
-    ("x,est\na,1\nb,2\ntotal,3\n", {}, "line 4: 'total' is the sum of the rows above (3), not a category; remove"),
+    ("x,est\na,1\nb,2\ntotal,3\n", {}, "line 4: 'total' is the sum of all other rows (3), not a category; remove"),
     ("x,est\na,.3333\nb,.3333\nc,.3333\nOverall:,1\n", {}, "line 5: 'Overall:' is the sum"),
     ("x;est\na;0,25\nb;0,5\nSum;0,75\n", {}, "line 4: 'Sum' is the sum"),
     ('x,est\na,"1\nb,2\n', {}, "never closed"),
@@ -162,8 +162,8 @@ REFUSED = [
     # decimal signs that contradict each other, or say nothing
     ("x;est\na;0.5\nb;2\nc;0,25\n", {}, "line 4: the estimate '0,25' has another decimal sign than '0.5'"),
     ("x;est\na;0,5\nb;12.34\n", {}, "line 3: the estimate '12.34' has another decimal sign than '0,5'"),
-    ("x;est\na;3\nb;1,234\n", {}, "line 3: the estimate '1,234' can be read in two ways (thousands or decimals)"),
-    ("x;est\na;3\nb;1.234\n", {}, "line 3: the estimate '1.234' can be read in two ways (thousands or decimals)"),
+    ("x;est\na;3\nb;1,234\n", {}, "line 3: the estimate '1,234' can be read in two ways: say which"),
+    ("x;est\na;3\nb;1.234\n", {}, "line 3: the estimate '1.234' can be read in two ways: say which"),
     # wrong options
     (TWO, {"estimates": "estimat"}, "no column 'estimat' for --estimates; the columns are x, estimate; did you mean"),
     (TWO, {"column": "y"}, "no column 'y' for --column"),

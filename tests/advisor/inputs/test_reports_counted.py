@@ -93,7 +93,7 @@ WRONG = [
     ("grr", "yes,40\nno,50\n", {}, "say --counts 2,"),
     ("grr", "value,count\n0,40\n1,50\n", {"column": "value"}, "say --counts count,"),
     ("grr", "value,no of\n7,40\n9,5\n", {"column": "value"}, "say --counts 'no of',"),
-    ("grr", "answer,n\nyes,40\nno,50\ntotal,90\n", {"counts": "n"}, "line 4: 'total' is the sum"),
+    ("grr", "answer,n\nyes,40\nno,50\ntotal,90\n", {"counts": "n"}, "line 4: 'total' is the sum of all other rows, 90"),
     ("grr", "answer,n\nyes,40\nno,5.5\n", {"counts": "n"}, "line 3: the count '5.5' is not a whole number"),
     ("grr", SURVEY, {"counts": "n", "domain": NAMES}, "line 2: 'no' is not in the domain"),
     ("grr", "answer,n\nyes,0\nno,0\n", {"counts": "n"}, "holds no report"),
@@ -105,7 +105,7 @@ WRONG = [
     ("rappor", LONG, {"counts": "sum"}, "of how many reports? Say so with --n"),
     ("rappor", LONG, {"counts": "sum", "n": 55}, "line 4: the sum 60 of category 'c' is of only 55 reports"),
     ("rappor", LONG + "a,7\n", {"counts": "sum", "n": 100}, "line 5: category 'a' is there twice"),
-    ("rappor", LONG + "total,150\n", {"counts": "sum", "n": 150}, "line 5: 'total' is the sum of the rows above"),
+    ("rappor", LONG + "total,150\n", {"counts": "sum", "n": 150}, "line 5: 'total' is the sum of all other rows, 150"),
     ("rappor", LONG, {"counts": "sum", "n": 99, "domain": ("a", "b", "x")}, "'c' is not a label of the domain"),
     ("hr", SUMS, {"counts": "total", "k": 4}, "--counts: reports of hr are not added up by category"),
 ]

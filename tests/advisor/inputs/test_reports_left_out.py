@@ -27,7 +27,7 @@ DAMAGES: dict[str, tuple[str, dict[str, object], list[Callable[[str], str]]]] = 
     "oue": (",".join(NAMES), {}, [lambda line: line + ",1", lambda line: line[:-1] + "x", lambda line: line[:-2]]),
     "rappor": ("report", {"k": K}, [lambda line: line[:-1], lambda line: line + "0", lambda line: "x" + line[1:]]),
     "olh": ("seed,symbol", {"k": K}, [lambda line: line + "99", lambda line: "x" + line, lambda line: line + ",1"]),
-    "ss": ("set", {"k": K}, [lambda line: line + ";1;2;3", lambda line: line[:1] + ";" + line[:1], lambda line: "7;;"]),
+    "ss": ("set", {"k": K}, [lambda line: line + " 1 2", lambda line: line[:1] + " " + line[:1], lambda line: "7"]),
     "hr": ("symbol", {"k": K}, [lambda line: "999", lambda line: "-" + line, lambda line: line + ".5"]),
     "tree": ("height,node", {"k": K}, [lambda line: "9" + line, lambda line: line + "x", lambda line: line[0]]),
     "she": (",".join(NAMES), {}, [lambda line: line + "x", lambda line: line + ",0.5"]),
@@ -37,7 +37,7 @@ DAMAGES: dict[str, tuple[str, dict[str, object], list[Callable[[str], str]]]] = 
 def reports(protocol: str, n: int = N) -> list[str]:
     made_reports, _ = made(protocol, K, 1.0, n=n)
     rows = cells(protocol, K, 1.0, made_reports)
-    separator = {"rappor": "", "ss": ";"}.get(protocol, ",")
+    separator = {"rappor": "", "ss": " "}.get(protocol, ",")
     return lines(rows, separator).splitlines()
 
 
@@ -110,11 +110,11 @@ MISSING = [
     ("grr", ANSWERS, {"domain": ("yes", "no", "NA")}, 6, 1),  # then it is an answer
     ("grr", "day,answer\n1,yes\n2,\n3,no\n4,NA\n", {"column": "answer"}, 2, 2),
     ("grr", "1\n2\n\nnan\n2\n", {"header": False}, 3, 2),
-    ("oue", "a,b\n0,1\n,\n1,0\n", {}, 2, 1),
+    ("oue", "a,b\n0,1\n,1\n1,0\n", {}, 2, 1),
     ("rappor", "report,cohort\n,1\n01,\n11,3\nNA,4\n", {}, 2, 2),
-    ("olh", "seed,symbol\n1,2\n,\n4,NA\n5,1\n", {"k": 4}, 2, 2),
+    ("olh", "seed,symbol\n1,2\n,3\n4,NA\n5,1\n", {"k": 4}, 2, 2),
     ("ss", "set\n1;2\n\nNA\n0;2\n", {"k": 6}, 2, 2),
-    ("tree", "height,node\n0,3\n,\n0,NA\n", {"k": 4}, 1, 2),
+    ("tree", "height,node\n0,3\n,1\n0,NA\n", {"k": 4}, 1, 2),
 ]
 
 

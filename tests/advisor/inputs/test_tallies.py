@@ -23,12 +23,12 @@ from advisor.inputs.reports.tallies import _check, read_tally, tally_text
 from knowledge.making.workers import Workers
 from tests.advisor.conftest import Run
 from tests.advisor.inputs.made_reports import K, rows, written
-from tests.advisor.inputs.reading import Pipe, put, read_reports, refusal
+from tests.advisor.inputs.reading import Pipe, put, read_reports, refusal, with_layout
 
 
 def kept(files: list[str], protocol: str, **options) -> list[str]:
     """Count each file, and return the files with their tallies."""
-    parts = [count_reports(path, protocol, 1.0, digests=True, **options).part for path in files]
+    parts = [count_reports(path, protocol, 1.0, digests=True, **with_layout(options)).part for path in files]
     paths = [Path(path).with_suffix(".json") for path in files]
     return [put(path.parent, path.name, tally_text(part)) for path, part in zip(paths, parts, strict=True)]
 

@@ -1,0 +1,149 @@
+"""Files as people have them: what spreadsheets, statistical offices and other programs write."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zipfile
+from pathlib import Path
+
+from tests.advisor.inputs.reading import error_of, read_file, users
+from tests.cells import over
+
+OFFICE = (
+    "Befragung (letzte 12 Monate);;\r\nAntwort;Personen;Anteil\r\nnie;3102;77,6\r\n"
+    "früher, heute nicht mehr;441;11,0\r\nselten (1–2 mal im Jahr);228;5,7\r\n"
+    "regelmäßig;229;5,7\r\nSumme;4000;100,0\r\n"
+).encode("cp1252")
+LABELLED = {"column": "Antwort", "counts": "Personen"}
+BANK = (
+    '"Data Source","World",\n\n"Updated","2026-07-01",\n\n"Name","Code","1960","1961",\n'
+    '"A","X","54608","1",\n"B","Y","","",\n"C","Z","7","9",\n'
+)
+UNITS = "age;count\n(years);(persons)\n0-9;120\n10-19;30\n20-29;7\n"
+SHARES = "x,proportion\na,0.418\nb,0.302\nc,0.28\n"
+
+# name, content, options, users, a part of what is said
+READ = [
+    # totals
+    ("a.csv", "x,count\nN,1200\nS,3400\nE,800\nTotal,5400\n", {}, [1200, 3400, 800], "'Total' (line 5) is the sum"),
+    ("a.csv", "x,count\nTotal,5400\nN,1200\nS,3400\nE,800\n", {}, [1200, 3400, 800], "left out as their total"),
+    ("a.csv", "x,count\nN,12001\nS,34001\nE,8000\nTotal,54003\n", {}, [12001, 34001, 8000], "nearly the sum"),
+    ("a.csv", "x,count\na,500\nb,300\nc,200\n", {}, [500, 300, 200], "if it is their total and no"),
+    ("a.csv", "x,count\nN,1200\nUSA,5407\nS,3401\nE,806\n", {}, [1200, 5407, 3401, 806], ""),
+    ("a.csv", "x,count\nN,1201\nS,3400\nE,806\nUSA,5407\n", {"missing": "USA"}, [1201, 3400, 806], "('USA')"),
+    # counts that are missing, codes of missing answers
+    ("a.csv", "x,count\na,120\nb,\nc,30\n", {}, [120, 30], "1 of 3 categories ('b') were left out"),
+    ("a.csv", "x,count\na,120\nb,(D)\nc,NA\nd,30\n", {"drop_missing": True}, [120, 30], "2 of 4 categories ('b', 'c')"),
+    ("a.csv", "x\n" + "yes\nno\nno\nNA\n" * 9, {"drop_missing": True}, [9, 18], "9 users were left out"),
+    ("a.csv", "x\n" + "yes\nno\nno\nNA\n" * 9, {}, [9, 18, 9], "'NA' (9 users) looks like no answer"),
+    ("a.csv", "x\n" + "yes\nno\nno\n" * 9, {"drop_missing": True}, [9, 18], "no value is missing"),
+    ("a.csv", "x\n" + "1\n2\n3\n4\n5\n9\n" * 9, {}, [9] * 6, "'9' (9 users) looks like no answer"),
+    ("a.csv", "x\n" + "1\n2\n3\n4\n5\n-99\n" * 9, {}, [9] * 6, "--missing -99 leaves these users out"),
+    ("a.csv", "x\n" + "1\n2\n3\n4\n5\n-99\n" * 9, {"missing": "-99"}, [9] * 5, "9 users were left out"),
+    ("a.csv", "x\n" + "1\n7\n8\n9\n10\n" * 9, {}, [9] * 5, ""),
+    # lines above and below the table
+    ("a.csv", OFFICE, LABELLED, [3102, 441, 228, 229], "1 line stands above the header"),
+    ("a.csv", OFFICE, {**LABELLED, "skip": 1}, [3102, 441, 228, 229], "read as Windows-1252"),
+    ("a.csv", BANK, {"column": "Name", "counts": "1960"}, [54608, 7], "4 lines stand above the header"),
+    ("a.csv", BANK, {"column": "Name", "counts": "1960", "skip": 4}, [54608, 7], "1 of 3 categories ('B')"),
+    ("a.csv", "x,count\na,1\nb,2\n\nSource: the census\nall rights reserved\n", {}, [1, 2], "2 lines stand below"),
+    ("a.csv", "x,count\na,1\nb,2\nSource: the census of the land\n", {}, [1, 2], "1 line stands below"),
+    ("a.csv", "x,count\na,1\n,\nb,2\n,\n,\n", {}, [1, 2], "1 blank line was skipped"),
+    ("a.csv", "x,count\na,1\n,\nb,2\n" + "c,1\n" * 3000, {}, [1, 2, 3000], "1 blank line was skipped"),
+    ("a.csv", UNITS, {}, [120, 30, 7], "line 2 ((years), (persons)) was left out"),
+    # separators
+    ("a.csv", "sep=;\nLand;count\nBayern;13124737\nBerlin;3669491\n", {}, [13124737, 3669491], ""),
+    ("a.csv", '"sep=|"\nLand|count\nBayern|2\nBerlin|1\n', {}, [2, 1], ""),
+    ("a.csv", "x;share\nnie;0,6\nselten;0,4\n", {"n": 10}, [6, 4], ""),
+    ("a.csv", "x,count,\na,1,\nb,2,\n", {}, [1, 2], ""),
+    ("a.csv", "x,count\na,1,\nb,2,\n", {}, [1, 2], ""),
+    ("a.csv", "x,count\na,1\nb,2,\n", {}, [1, 2], ""),
+    # row names of R
+    ("a.tsv", "answer\tcount\n1\tred\t120\n2\tblue\t300\n3\tgreen\t80\n", {}, [120, 300, 80], ""),
+    ("a.csv", '"","answer","count"\n"1","red",120\n"2","blue",300\n', {}, [120, 300], ""),
+    # counts as programs print them
+    ("a.txt", "   4320 not recom\n   4266 priority\n      2 recom\n", {}, [4320, 4266, 2], "in front"),
+    ("a.txt", "fruit\n   500 c0\n    20 New York\n     7 x\n", {}, [500, 20, 7], "in front of"),
+    ("a.txt", "x\n5.0     1024\n4.0      495\n1.0       10\nName: count, dtype: int64\n", {}, [1024, 495, 10], "beh"),
+    ("a.txt", "red    120\nblue   300\ngreen    8\n", {}, [120, 300, 8], "behind each"),
+    ("a.txt", "5 stars\n4 stars\n5 stars\n1 star\n" * 9, {}, [18, 9, 9], ""),
+    ("a.txt", "18 to 24\n25 to 34\n35 to 44\n", {"column": "1"}, [1, 1, 1], ""),
+    # thousands and decimals
+    ("a.csv", "x,count\na,652\u202f432\nb,531\u00a0345\nc,335 975\n", {}, [652432, 531345, 335975], ""),
+    ("a.csv", "x,count\na,1'652'432\nb,531’345\nc,7\n", {}, [1652432, 531345, 7], ""),
+    ("a.csv", "x;count\na;3.102\nb;441\nc;13.124.737\n", {}, [3102, 441, 13124737], ""),
+    ("a.csv", "x;count\na;3.000\nb;441\n", {"decimal": ","}, [3000, 441], ""),
+    ("a.csv", "x;count\na;3,000\nb;441\n", {"decimal": "."}, [3000, 441], ""),
+    ("a.csv", 'x,count\na,"3.000"\nb,441\n', {"decimal": ","}, [3000, 441], ""),
+    # shares
+    ("a.csv", SHARES, {"counts": "proportion", "n": 1001}, [419, 302, 280], ""),
+    ("a.csv", SHARES, {"n": 1000}, [418, 302, 280], ""),
+    ("a.csv", "x;Anteil\nja;77,6 %\nnein;22,4 %\nSumme;100,0 %\n", {"n": 500}, [388, 112], "left out as their total"),
+    # encodings, JSON lines
+    ("a.csv", "x\nMünchen\nKöln\nKöln\n".encode("cp1252"), {}, [1, 2], "read as Windows-1252"),
+    ("a.csv", "x\nMünchen\nKöln\nKöln\n".encode("utf-16"), {}, [1, 2], ""),
+    ("a.csv", gzip.compress("x\nMünchen\nKöln\nKöln\n".encode("utf-16-le").join([b"\xff\xfe", b""])), {}, [1, 2], ""),
+    ("a.jsonl", '{"v":"4"}\n{"v":2}\n\n{"v":4.0}\n', {}, [2, 1], "1 blank line was skipped"),
+    ("a.csv", "<5\n5-9\n<5\n", {"header": False}, [2, 1], ""),
+    ("a.csv", '"[0, 5)"\n"[5, 9)"\n', {"header": False}, [1, 1], ""),
+]  # fmt: skip
+
+
+def options_of(options: dict[str, object]) -> dict[str, object]:
+    return {name: ((value,) if name == "missing" else value) for name, value in options.items()}
+
+
+@over(READ)
+def test_files_as_people_have_them_are_read(name, content, options, counted, said, *, tmp_path: Path) -> None:
+    read = read_file(tmp_path, name, content, **options_of(options))
+    assert read.counts.tolist() == counted
+    assert len(users(read)) == len(counted)
+    if said:
+        assert said in "\n".join(read.warnings)
+    else:
+        assert not read.warnings
+
+
+def zipped(member: str) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr(member, b"x")
+    return stream.getvalue()
+
+
+REFUSED = [
+    ("a.csv", "x,count\nUSA,5407\nN,1201\nS,3400\nE,806\n", {}, "'USA' (line 2) is the sum of all other rows, 5,407"),
+    ("a.csv", "x,count\na,120\nb,(D)\nc,NA\nd,30\n", {}, "line 3: the count '(D)' looks like one that is missing"),
+    ("a.csv", "x,count\na,120\nb,(D)\nc,NA\nd,30\n", {}, "(as do 'NA')"),
+    ("a.csv", "Title\nx,y\nCA,NY\nTX,CA\nFL,TX\n", {}, "leave them out with --skip 1"),
+    ("a.csv", "x\n1\n", {"skip": 2}, "--skip 2 leaves out all lines"),
+    ("a.csv", "x,count\na,1\nb\n", {}, "line 3 has 1 field, the header has 2; a value may be missing"),
+    ("a.csv", "x,count\na,1\nb,1,2\n", {}, "line 3 has 3 fields, the header has 2; quote values"),
+    ("a.csv", "x;count\na;3.000\nb;441\n", {}, "--decimal , or --decimal ."),
+    ("a.csv", SHARES, {}, "column 'proportion' holds shares that sum to 1: read them with --counts proportion"),
+    ("a.csv", SHARES, {"counts": "proportion"}, "say how many users there are with --n"),
+    ("a.txt", "red 120\nblue 300\ngreen 8\n", {}, "3 of 3 lines begin or end with a number"),
+    ("a.txt", "1 20\n2 30\n4 5\n", {}, "write label,count on each line, or say --column 1"),
+    ("a.txt", "x\na   12\n..  ..\nb    1\nLength: 90, dtype: int64\n", {}, "this is a printed table"),
+    ("a.csv", "ä\n".encode() + "ö\n".encode("cp1252"), {}, "line 2 (byte 4) is neither UTF-8 nor Windows-1252"),
+    ("a.csv", b"x\n\x01\xe4\n", {}, "is neither UTF-8 nor Windows-1252"),
+    ("a.json", '{"a": 1, "b": 2}\n', {}, "is JSON, not a table; lines of one field are read"),
+    ("a.json", '[{"a": 1}]', {}, "is JSON, not a table"),
+    ("a.json", "{\n", {}, "is JSON, not a table"),
+    ("a.json", "[\n 1,\n 2]\n", {}, "is JSON, not a table"),
+    ("a.jsonl", '{"a": 1}\n{"b": 1}\n', {}, "line 2 is not a JSON object with the field 'a' alone"),
+    ("a.jsonl", '{"a": 1}\n{"a": {}}\n', {}, "line 2 is not a JSON object"),
+    ("a.html", "\n<!DOCTYPE html>\n<p>", {}, "is HTML or XML, not a table"),
+    ("a.html", "<table class='x'><tr>", {}, "is HTML or XML"),
+    ("a.npz", zipped("arr_0.npy"), {}, "is a NumPy archive (.npz)"),
+    ("a.xlsx", zipped("[Content_Types].xml"), {}, "is an Excel workbook (.xlsx), not text; save the sheet as CSV"),
+    ("a.zip", zipped("data/a.csv"), {}, "is a zip archive, not text; unpack it"),
+    ("a.npy", b"\x93NUMPY\x01\x00", {}, "is a NumPy array"),
+    ("a.pkl", b"\x80\x04\x95", {}, "is a Python pickle, which is never loaded"),
+]  # fmt: skip
+
+
+@over(REFUSED)
+def test_what_is_not_sure_is_refused_with_what_to_type(name, content, options, said, *, tmp_path: Path) -> None:
+    assert said in error_of(tmp_path, name, content, **options_of(options))
