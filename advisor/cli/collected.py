@@ -79,14 +79,10 @@ def estimate_command(
 
 def required_options(question: CollectedQuestion) -> tuple[tuple[str, object, str], ...]:
     """Return what both commands need besides a file."""
-    collection = question.collection
+    stated = question.collection.statement.given() or None
     return (
-        ("--protocol", collection.protocol, "the protocol that was used, for example --protocol oue"),
-        (
-            "--eps",
-            question.terms.epsilon or bool(collection.statement.given()) or None,
-            "the privacy budget of one report, for example --eps 1",
-        ),
+        ("--protocol", question.collection.protocol, "the protocol that was used, for example --protocol oue"),
+        ("--eps", question.terms.epsilon or stated, "the privacy budget of one report, for example --eps 1"),
     )
 
 

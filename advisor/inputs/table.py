@@ -220,11 +220,11 @@ class TextRows(Rows):
             if even and len(row) != width:
                 if len(row) > width and not any(map(str.strip, row[width:])):
                     row = row[:width]
-                elif len(row) < width and self._is_below(row):
-                    self._below.append((place, row[0].strip()))
-                    continue
                 elif self.bad is not None:
                     self.bad.append("" if self.bad[2:] else str(self._ragged(place, len(row))))  # of some, to be shown
+                    continue
+                elif len(row) < width and self._is_below(row):
+                    self._below.append((place, row[0].strip()))
                     continue
                 else:
                     raise self._ragged(place, len(row))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +11,7 @@ from simulator._types import IntArray, Reports
 from simulator.attacks import Supports, of_bits
 from simulator.protocols.fakes import targets_and_others
 from simulator.protocols.oracle import IndependentSupports
-from simulator.protocols.protocol import Blanket, Probabilities, Tally
+from simulator.protocols.protocol import Blanket, Tally
 
 ROUNDING = 1e-9  # of a budget that was computed from p and q
 
@@ -86,19 +85,6 @@ class RatedBits(UnaryEncoding):
     def __repr__(self) -> str:
         return super().__repr__() + ("" if self.own_rate is None else f" with p={self.p!r} and q={self.q!r}")
 
-    @property
-    @abstractmethod
-    def usual(self) -> Probabilities:
-        """The p and q of this budget."""
-
-    @property
-    def p(self) -> float:
-        return self.usual[0] if self.own_rate is None else self.own_rate
-
-    @property
-    def q(self) -> float:
-        return self.usual[1] if self.other_rate is None else self.other_rate
-
 
 class RAPPOR(RatedBits):
     """Basic one-time RAPPOR, the symmetric unary encoding (SUE): p + q = 1.
@@ -114,9 +100,12 @@ class RAPPOR(RatedBits):
     fakes = ("z", "r")
 
     @property
-    def usual(self) -> Probabilities:
-        p = 1 / (1 + math.exp(-self.epsilon / 2))
-        return p, math.exp(-self.epsilon / 2) * p
+    def p(self) -> float:
+        return 1 / (1 + math.exp(-self.epsilon / 2)) if self.own_rate is None else self.own_rate
+
+    @property
+    def q(self) -> float:
+        return math.exp(-self.epsilon / 2) * self.p if self.other_rate is None else self.other_rate
 
 
 class OUE(RatedBits):
@@ -133,5 +122,9 @@ class OUE(RatedBits):
     fakes = ("z", "r")
 
     @property
-    def usual(self) -> Probabilities:
-        return 0.5, 1 / (math.exp(self.epsilon) + 1)
+    def p(self) -> float:
+        return 0.5 if self.own_rate is None else self.own_rate
+
+    @property
+    def q(self) -> float:
+        return 1 / (math.exp(self.epsilon) + 1) if self.other_rate is None else self.other_rate

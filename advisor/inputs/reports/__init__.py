@@ -34,17 +34,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from advisor.errors import InputError, printable, reason
 from advisor.inputs.blocks import Block, Rows
 from advisor.inputs.head import DETECTED, Expected, Layout
 from advisor.inputs.labels import check_domain, plural
-from advisor.inputs.numbers import NO_CODES, MissingCodes, is_finite
+from advisor.inputs.numbers import is_finite
 from advisor.inputs.reports.categories import count_sets, count_values, domain_of_labels, labels_have_header
 from advisor.inputs.reports.counted import count_counts
 from advisor.inputs.reports.plausibility import implausible
-from advisor.inputs.reports.settings import Counted, Counting, LabelCounts, Parameters, ReportSettings, place_names
+from advisor.inputs.reports.settings import Counted, Counting, LabelCounts, ReportSettings, place_names
 from advisor.inputs.reports.skipping import Tolerance, check_bad
 from advisor.inputs.reports.symbols import count_hashes, count_nodes, count_symbols
 from advisor.inputs.reports.tallies import Part, ReportFile, added, difference, is_tally, merge_tallies
@@ -91,20 +91,12 @@ def count_reports(
     protocol: str,
     epsilon: float,
     *,
-    k: int | None = None,
     domain: Sequence[str] | None = None,
-    column: str | None = None,
-    counts: str | None = None,
-    n: int | None = None,
     layout: Layout = DETECTED,
-    hash: str | None = None,  # noqa: A002 - the protocols call it so
-    steps: int | None = None,
-    missing: MissingCodes = NO_CODES,
-    skip_bad: bool = False,
-    parameters: Parameters | None = None,
     stdin: BinaryIO | None = None,
     workers: Workers | None = None,
     digests: bool = False,
+    **settings_given: Any,
 ) -> Counts:
     """Count reports in CSV, TSV, plain text, gzip of these, or Parquet, one report per row.
 
@@ -117,24 +109,15 @@ def count_reports(
         Files and patterns of their names, "-" for standard input.
     protocol, epsilon : str, float
         The key of a protocol above, and the privacy budget of each report.
-    k, domain : int and sequence of str, or None
-        Number of categories, or all categories in the order of the users' devices. Without a domain they are 0 to
-        k - 1; for grr and ss also 1 to k or other labels, if the reports hold these.
-    column, counts, layout : str, str and Layout, or None
-        The columns with the reports, and with how many reports each row stands for (see `counted`), by header or by
-        number from 1; what the user says about the layout.
-    n : int or None
-        How many reports there are, where a file has nothing but the sums of their bits.
-    parameters : mapping, or None
-        Parameters that other packages choose in another way: ``subset_size`` of ss, ``hash_range`` (g) of olh,
-        ``block_count`` of hr.
-    hash, steps, stdin : str, int and binary file, or None
-        For blh and olh: "mix64" or "xxh32" (None: `simulator.hashing.DEFAULT_HASH`); for she: N where reports are whole
-        numbers of steps of 1/N; what "-" reads.
-    missing, skip_bad : MissingCodes and bool
-        Rows with these codes, and up to 1 % of rows that are no reports, are left out.
+    domain, layout : sequence of str and Layout, or None
+        All categories in the order of the users' devices; what the user says about the layout. Without a domain they
+        are 0 to k - 1; for grr and ss also 1 to k or other labels, if the reports hold these.
+    stdin : binary file, or None
+        What "-" reads.
     workers, digests : Workers and bool
         Workers that count (None: this process); whether to digest the files, so that `tally_text` can identify them.
+    settings_given
+        Other fields of `ReportSettings`.
 
     Raises
     ------
@@ -144,18 +127,14 @@ def count_reports(
     labels = None if domain is None else check_domain(domain)
     if labels is not None and len(labels) < 2:
         raise InputError(f"domain: has {len(labels)} label(s); a domain needs at least 2 categories")
-    if labels is not None and k not in (None, len(labels)):
-        raise InputError(f"--k: got {k}, but the domain has {len(labels)} labels; leave out --k")
-    size = k if labels is None else len(labels)
-    settings = ReportSettings(
-        *(protocol, epsilon, size, labels, column, hash, parameters or {}, steps, labels is not None, counts, n),
-        missing=missing,
-        skip_bad=skip_bad,
-    )
+    if labels is not None and settings_given.get("k") not in (None, len(labels)):
+        raise InputError(f"--k: got {settings_given['k']}, but the domain has {len(labels)} labels; leave out --k")
+    settings = ReportSettings(protocol, epsilon, domain=labels, domain_given=labels is not None, **settings_given)
+    settings = settings if labels is None else replace(settings, k=len(labels))
     settings.check()
     paths, twice = named_files([path] if isinstance(path, str) else path)
     several = len(paths) > 1
-    if several and counts is not None and n is not None:
+    if several and settings.counts is not None and settings.n is not None:
         raise InputError("--counts with --n is for one file: write a --tally of each, and add them up with --merge")
     reading = _Reading(settings, layout, several)
     names = ["standard input" if path == "-" else printable(path) for path in paths]
@@ -180,13 +159,13 @@ def count_reports(
             raise InputError(f"--backend dask: {error}") from None
     gone, bad, counted_reports = reading.missing, reading.bad, sum(reports)
     check_bad(bad, counted_reports + gone + len(bad))
-    if total is None or (gone and not counted_reports):
-        raise InputError(f"{names[0]}: holds no report: all {gone:,} are missing")
+    if total is None or not counted_reports:
+        raise InputError(f"{names[0]}: holds no report{f': all {gone:,} are missing' if gone else ''}")
     part = Part(reading.countings[0].settings, total, tuple(map(ReportFile, names, sha256, reports)))
     copies = _copies(names, sha256) if several else ()
     note = [f"reports of {len(paths)} files added up"] if several else []
-    note += ["--drop-missing left out no report: none is missing"] if missing.usual and not gone else []
-    note += ["--skip-bad left out no row: all are reports"] if skip_bad and not bad else []
+    note += ["--drop-missing left out no report: none is missing"] if settings.missing.usual and not gone else []
+    note += ["--skip-bad left out no row: all are reports"] if settings.skip_bad and not bad else []
     left = [f"{plural(gone, 'report was', 'reports were')} left out: the value is missing"] if gone else []
     shown = "; ".join([*filter(None, bad)][:3])
     left += [f"{plural(len(bad), 'row was', 'rows were')} left out as no reports: {shown}"] if bad else []

@@ -11,20 +11,17 @@ rappor, oue, the   a category, and the number of its bits that were set (of n re
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from advisor.errors import InputError
-from advisor.inputs.blocks import Block, RowBlock, Rows, whole_counts
-from advisor.inputs.columns import FEW_USERS, InputTable, choose_columns, find_column, names_total, total_row
+from advisor.inputs.blocks import RowBlock, Rows, whole_counts
+from advisor.inputs.columns import FEW_USERS, choose_columns, find_column, names_total, total_row
 from advisor.inputs.labels import repeated, shortened
 from advisor.inputs.reports.categories import count_labels, values_of
-from advisor.inputs.reports.settings import CellCounts, Counted, Counting, ReportSettings, place_names
+from advisor.inputs.reports.settings import CellCounts, Counting, ReportSettings, place_names
 from advisor.inputs.reports.vectors import categories_of_columns
 
 
@@ -37,70 +34,47 @@ def count_counts(rows: Rows, settings: ReportSettings) -> Counting:
     at = find_column(table, settings.counts or "", "--counts")
     parts = list(rows.blocks())
     block = RowBlock([row for part in parts for row in part.rows()], [place for part in parts for place in part.places])
-    counts, places = np.array(whole_counts(block, table, at, 0)), np.array(block.places)
+    counts, places = np.array(whole_counts(block, table, at, 0), dtype=np.int64), np.array(block.places)
+    names: tuple[str, ...] | None
     if settings.kind == "bits" and settings.column is None and len(table.values) > 2:
         note = f"column {table.called(at)} read as numbers of reports, the others as the sums of their bits"
         columns = [column for column in table.values if column != at]
-        sums = np.array([whole_counts(block, table, column, 0) for column in columns]).T
-        together = np.column_stack([counts, sums])
-        ends = set(map(total_row, together.T.tolist()))
+        sums = np.array([whole_counts(block, table, column, 0) for column in columns], dtype=np.int64).T
+        ends = set(map(total_row, np.column_stack([counts, sums]).T.tolist()))
         if len(ends) == 1 and (end := ends.pop()) is not None:
             raise table.bad(block.places[end], "is the sum of the other rows, not more reports; remove this row")
         names = None if table.names is None else tuple(table.names[column] for column in columns)
-        return _sums(replace(table, names=names, width=len(columns)), counts, sums, places[:, None], note, settings)
-    label, _ = choose_columns(table, settings.column, settings.counts)
-    labels = block.cells(label)
-    total = total_row(counts.tolist())
-    if total is not None and (names_total(labels[total]) or counts[total] > FEW_USERS):
-        what = f"{shortened(labels[total])} is the sum of all other rows, {counts[total]:,}"
-        raise table.bad(block.places[total], f"{what}: remove it if it is their total, else move it between them")
-    note = f"column {table.called(at)} read as numbers of reports of the values in column {table.called(label)}"
-    if settings.kind == "value":
-        users = Counter(dict.fromkeys(labels, 0))
-        for name, count in zip(labels, counts.tolist(), strict=True):
-            users[name] += count
-        seen = count_labels(table, settings.domain, partial(values_of, label), [block])
-        return _counting(table, settings, replace(seen, n=users.total(), users=users), note)
-    if settings.n is None:
-        raise InputError(f"{table.source}: holds a sum for each category, of how many reports? Say so with --n")
-    if twice := repeated(labels):
-        what = f"category {shortened(labels[twice[1]])} is there twice; sums of --n reports have one row per category"
-        raise table.bad(block.places[twice[1]], what)
-    note = f"column {table.called(at)} read as sums of the bits of the categories in column {table.called(label)}"
-    categories = replace(table, names=tuple(labels), width=len(labels))
-    return _sums(categories, np.array([settings.n]), counts[None], places, note, settings)
-
-
-def _sums(
-    table: InputTable,
-    users: NDArray[np.int64],
-    sums: NDArray[np.int64],
-    places: NDArray[np.int64],
-    note: str,
-    settings: ReportSettings,
-) -> Counting:
-    """Return the counter of sums ``(rows, k)`` of the bits of so many reports each ``(rows,)``.
-
-    table, places: its columns are the categories; where each sum stands, in a shape that fits.
-    """
-    k = sums.shape[1]
+        places = places[:, None]
+    else:
+        label, _ = choose_columns(table, settings.column, settings.counts)
+        labels, total = block.cells(label), total_row(counts.tolist())
+        if total is not None and (names_total(labels[total]) or counts[total] > FEW_USERS):
+            what = f"{shortened(labels[total])} is the sum of all other rows, {counts[total]:,}"
+            raise table.bad(block.places[total], f"{what}: remove it if it is their total, else move it between them")
+        note = f"column {table.called(at)} read as numbers of reports of the values in column {table.called(label)}"
+        if settings.kind == "value":
+            users = dict.fromkeys(labels, 0)
+            for name, count in zip(labels, counts.tolist(), strict=True):
+                users[name] += count
+            seen = count_labels(table, settings.domain, partial(values_of, label), [block])
+            seen = replace(seen, n=sum(users.values()), users=users)
+            return Counting(table, settings, (note,), None, lambda _: seen)
+        if settings.n is None:
+            raise InputError(f"{table.source}: holds a sum for each category, of how many reports? Say so with --n")
+        if twice := repeated(labels):
+            what = f"category {shortened(labels[twice[1]])} is there twice; sums of --n reports have a row per category"
+            raise table.bad(block.places[twice[1]], what)
+        note = f"column {table.called(at)} read as sums of the bits of the categories in column {table.called(label)}"
+        names, counts, sums = tuple(labels), np.array([settings.n]), counts[None]
+    table, k = replace(table, names=names, width=sums.shape[1]), sums.shape[1]
     if settings.k not in (None, k):
         raise InputError(f"{table.source}: holds the sums of {k} categories; k is {settings.k}")
-    for row, column in np.argwhere(sums > users[:, None]):
-        place, more = np.broadcast_to(places, sums.shape)[row, column], f"of only {users[row]:,} reports"
+    for row, column in np.argwhere(sums > counts[:, None]):
+        place, more = np.broadcast_to(places, sums.shape)[row, column], f"of only {counts[row]:,} reports"
         raise table.bad(place, f"the sum {sums[row, column]:,} of category {table.called(int(column))} is {more}")
-    order, labels, notes = categories_of_columns(table, settings, k, what="sums", columns=True)
+    order, domain, notes = categories_of_columns(table, settings, k, what="sums", columns=True)
     placed = np.zeros(k, dtype=np.int64)
     placed[list(order)] = sums.sum(axis=0)
-    settings = replace(settings, k=k, domain=labels if settings.domain or labels != place_names(k) else None)
-    return _counting(table, settings, CellCounts(int(users.sum()), placed), note, *notes)
-
-
-def _counting(table: InputTable, settings: ReportSettings, counted: Counted, *notes: str) -> Counting:
-    if not counted.n:
-        raise InputError(f"{table.source}: holds no report: all numbers of reports are 0")
-    return Counting(table, settings, notes, None, partial(_as_counted, counted))
-
-
-def _as_counted(counted: Counted, _: Iterable[Block]) -> Counted:
-    return counted
+    settings = replace(settings, k=k, domain=domain if settings.domain or domain != place_names(k) else None)
+    summed = CellCounts(int(counts.sum()), placed)
+    return Counting(table, settings, (note, *notes), None, lambda _: summed)

@@ -188,9 +188,7 @@ def _sums_of_columns(table: InputTable, block: Block) -> Cells:
     for row, place in () if right else zip(rows, block.places, strict=True):
         for at, cell in enumerate(row):
             if not cell:
-                raise table.bad(
-                    place, f"column {table.called(at)} is missing (an empty cell); --drop-missing leaves out such rows"
-                )
+                raise table.bad(place, f"column {table.called(at)} is missing; --drop-missing leaves out such rows")
             if cell not in _BITS:
                 first = table.names is None and place == table.places[0]
                 hint = "; if the line names the columns, say --header" if first else ""

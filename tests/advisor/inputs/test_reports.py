@@ -111,7 +111,7 @@ REFUSED = [
     ("oue", {}, "01x0\n0110\n", "line 1: the report '01x0' is not a string of 0 and 1"),
     ("oue", {}, "0\n1\n", "line 1: the report '0' is not a string of 0 and 1, one for each of two or more"),
     ("oue", {}, "0,1,0\n0,1,2\n", "line 2: column 3 is '2'; it must be 0 or 1"),
-    ("oue", {}, "0,1,0\n0,,1\n", "line 2: column 2 is missing (an empty cell)"),
+    ("oue", {}, "0,1,0\n0,,1\n", "line 2: column 2 is missing; --drop-missing"),
     ("oue", {}, "a,b,c\n0,01,\n", "line 2: column 'b' is '01'; it must be 0 or 1"),
     ("oue", {}, "a,b,c\n0,1,0\n0,1\n", "line 3 has 2 fields, the header has 3"),
     ("oue", {}, "2,1,1\n0,1,0\n", "line 1: column 1 is '2'; it must be 0 or 1; if the line names the columns"),
