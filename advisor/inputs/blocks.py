@@ -276,10 +276,10 @@ class Rows(ABC):
         Raises InputError for a row with another number of cells and for unpaired quotation marks.
         """
 
-    @property
-    def blank_lines(self) -> int:
-        """Number of blank lines between rows; those at the end do not matter."""
-        return self._blanks
+    def take_blank_lines(self) -> int:
+        """Return the number of blank lines between rows, for whom they are no matter of a warning."""
+        blanks, self._blanks = self._blanks, 0
+        return blanks
 
     def without_second_header(self) -> tuple[str, ...]:
         """Leave out the first row if it is a second header, and return a warning about it."""

@@ -87,7 +87,7 @@ def collect(
             f"reports reports.csv --protocol {protocol} --eps {epsilon:g} --k {size} (in Python: tally=...)"
         )
     noise = oracle.noise(n)
-    frequencies, unit = _as_frequencies(placed, noise)
+    frequencies, unit = _as_frequencies(placed, noise, raw=raw)
     notes.append(unit)
     rounded = None if raw else _rounded_note(frequencies, noise)
     given, cut = None, None
@@ -194,7 +194,7 @@ def _arranged(labels: Sequence[str], domain: Sequence[str] | None, ordered: bool
     return Arrangement(tuple(order), is_ordered, "")
 
 
-def _as_frequencies(values: FloatArray, noise: Noise) -> tuple[FloatArray, str]:
+def _as_frequencies(values: FloatArray, noise: Noise, *, raw: bool) -> tuple[FloatArray, str]:
     """Return frequencies; the sum, or if it fits both the spread, decides between frequencies and counts."""
     total, k, n = float(values.sum()), len(values), noise.n
     reach = 0.0 if noise.sums_to_one else SUM_SD * (k * noise.variance_at_zero + noise.variance_slope) ** 0.5
@@ -211,10 +211,11 @@ def _as_frequencies(values: FloatArray, noise: Noise) -> tuple[FloatArray, str]:
     if counts:
         return values / n, f"the values are counts (they sum to {total:,.6g}, of n = {n:,} users)"
     hint = "; these look like percentages: divide them by 100" if abs(total / 100 - 1) <= reach + ROUNDING else ""
+    whole = "" if raw else ", that no category is missing and that the values are not rounded too far"
     raise InputError(
         f"the estimate sums to {total:,.6g}, which is neither about 1 (frequencies) nor about n = {n:,} (counts), "
-        f"within ±{100 * (reach + ROUNDING):.2g} %: check n, eps and the protocol, that no category is "
-        f"missing and that the values are not rounded too far{hint}"
+        f"within ±{100 * (reach + ROUNDING):.2g} %: check {'k' if raw else 'n'}, eps and the "
+        f"protocol{whole}{hint}"
     )
 
 

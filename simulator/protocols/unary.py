@@ -77,7 +77,7 @@ class RatedBits(UnaryEncoding):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if (self.own_rate, self.other_rate) == (None, None):
+        if self.own_rate is None and self.other_rate is None:
             return
         if not 0 < self.q < self.p < 1 or Blanket.of_bits(self.p, self.q).loss > self.epsilon + ROUNDING:
             raise ValueError(f"p={self.p} and q={self.q} are no probabilities, or exceed epsilon={self.epsilon}")

@@ -147,7 +147,7 @@ def count_reports(
             if path != "-" and is_tally(path):
                 raise InputError(f"{name}: is a tally, no reports; ldp-advise reports --merge FILES adds tallies up")
         inline = workers is None or (workers.jobs == 1 and workers.backend != "dask")
-        tasks = reading.tasks(paths, stdin, whole_files=inline)
+        tasks = reading.tasks(paths, stdin, whole_files=inline or settings.counts is not None)
         reports, total = [0] * len(paths), None
         try:
             # In order, so that the error names the first problem.
@@ -220,15 +220,13 @@ class _Reading:
                         )
                 self.countings.append(counting)
                 self.assumptions.update(dict.fromkeys((*rows.assumptions, *counting.notes)))
-                whole = whole_files or settings.counts is not None
                 blocks = rows.blocks(counting.columns, even=counting.even) if settings.counts is None else ()
-                for piece in [blocks] if whole else ([block] for block in blocks):
+                for piece in [blocks] if whole_files else ([block] for block in blocks):
                     yield counting, piece, at
                 before = f"{rows.table.source}: " if self.several else ""
                 if settings.missing and rows.table.width == 1:
-                    self.missing += rows.blank_lines
-                else:
-                    self.warnings.update(dict.fromkeys(before + text for text in rows.warnings()))
+                    self.missing += rows.take_blank_lines()
+                self.warnings.update(dict.fromkeys(before + text for text in rows.warnings()))
                 if kind == "value":
                     self.doubts.update(dict.fromkeys(before + text for text in rows.doubts))
 

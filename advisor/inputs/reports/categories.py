@@ -17,7 +17,7 @@ from advisor.errors import InputError, listed, near_miss
 from advisor.inputs.blocks import Block, Rows
 from advisor.inputs.columns import HEADERS, InputTable
 from advisor.inputs.domain import LabelDomain, build_domain
-from advisor.inputs.labels import missing_labels, plural, shortened, value_of
+from advisor.inputs.labels import missing_doubts, missing_labels, plural, shortened, value_of
 from advisor.inputs.numbers import MOST_LABELS, all_numbers, number, whole_count
 from advisor.inputs.reports.settings import (
     Counting,
@@ -232,7 +232,7 @@ def domain_of_labels(settings: ReportSettings, counted: LabelCounts, source: str
         return built
     k = len(built.labels)
     note = f"k={k}, the categories reported: p and q depend on it, and categories that nobody reported are missed"
-    warnings = built.warnings
+    warnings = (*built.warnings, *(() if settings.domain else missing_doubts(users)))
     if once := int(np.count_nonzero(built.counts == 1)):
         warnings += (
             f"{once} of {k} categories {'was' if once == 1 else 'were'} reported only once, so that others may not "

@@ -19,7 +19,7 @@ import numpy as np
 from advisor.errors import InputError
 from advisor.inputs.blocks import RowBlock, Rows, whole_counts
 from advisor.inputs.columns import FEW_USERS, choose_columns, find_column, names_total, total_row
-from advisor.inputs.labels import repeated, shortened
+from advisor.inputs.labels import shortened
 from advisor.inputs.reports.categories import count_labels, values_of
 from advisor.inputs.reports.settings import CellCounts, Counting, ReportSettings, place_names
 from advisor.inputs.reports.vectors import categories_of_columns
@@ -35,7 +35,6 @@ def count_counts(rows: Rows, settings: ReportSettings) -> Counting:
     parts = list(rows.blocks())
     block = RowBlock([row for part in parts for row in part.rows()], [place for part in parts for place in part.places])
     counts, places = np.array(whole_counts(block, table, at, 0), dtype=np.int64), np.array(block.places)
-    names: tuple[str, ...] | None
     if settings.kind == "bits" and settings.column is None and len(table.values) > 2:
         note = f"column {table.called(at)} read as numbers of reports, the others as the sums of their bits"
         columns = [column for column in table.values if column != at]
@@ -43,7 +42,7 @@ def count_counts(rows: Rows, settings: ReportSettings) -> Counting:
         ends = set(map(total_row, np.column_stack([counts, sums]).T.tolist()))
         if len(ends) == 1 and (end := ends.pop()) is not None:
             raise table.bad(block.places[end], "is the sum of the other rows, not more reports; remove this row")
-        names = None if table.names is None else tuple(table.names[column] for column in columns)
+        names = table.names and tuple(table.names[column] for column in columns)
         places = places[:, None]
     else:
         label, _ = choose_columns(table, settings.column, settings.counts)
@@ -61,9 +60,6 @@ def count_counts(rows: Rows, settings: ReportSettings) -> Counting:
             return Counting(table, settings, (note,), None, lambda _: seen)
         if settings.n is None:
             raise InputError(f"{table.source}: holds a sum for each category, of how many reports? Say so with --n")
-        if twice := repeated(labels):
-            what = f"category {shortened(labels[twice[1]])} is there twice; sums of --n reports have a row per category"
-            raise table.bad(block.places[twice[1]], what)
         note = f"column {table.called(at)} read as sums of the bits of the categories in column {table.called(label)}"
         names, counts, sums = tuple(labels), np.array([settings.n]), counts[None]
     table, k = replace(table, names=names, width=sums.shape[1]), sums.shape[1]

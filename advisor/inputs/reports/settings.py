@@ -130,14 +130,9 @@ class ReportSettings:
         if self.steps is not None and kind != "cells":
             raise InputError(f"steps: reports of {protocol} are no real numbers; leave it out (it belongs to she)")
         if self.counts is not None and kind not in ("value", "bits"):
-            raise InputError(
-                f"--counts: reports of {protocol} are not added up by category in a file; give one report per row, or "
-                "a --tally of them (counts are read for grr, and sums of bits for rappor, oue and the)"
-            )
+            raise InputError(f"--counts is for grr, and for sums of bits; of {protocol} give one report per row")
         if self.counts is not None and (self.missing or self.skip_bad):
-            raise InputError(
-                "--counts does not go with --drop-missing, --missing or --skip-bad: these leave out rows of one report"
-            )
+            raise InputError("--counts does not go with --drop-missing, --missing or --skip-bad, which are for reports")
         if self.column is not None and kind in TWO_COLUMNS:
             raise InputError(
                 f"--column: reports of {protocol} are in two columns; name them {' and '.join(TWO_COLUMNS[kind])}, or "

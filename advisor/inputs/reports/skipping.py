@@ -45,15 +45,13 @@ class Tolerance:
             while parts:
                 part = parts.pop()
                 try:
-                    counted = count(part)
+                    yield count(part)
                 except InputError as error:
                     if error.place is None or not (self.codes or self.skip_bad):
                         raise
                     parts += self._without(part, error)
                     if len(self.bad) > FEW:
                         check_bad(self.bad, rows)
-                else:
-                    yield counted
 
     def _without(self, block: Block, error: InputError) -> Iterable[Block]:
         """Return the parts of a block without the refused row, the last first; of a large one, smaller ones."""

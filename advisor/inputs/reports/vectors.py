@@ -7,11 +7,11 @@ is rounded once, to the nearest float.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
+from statistics import mode
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +51,9 @@ def count_vectors(rows: Rows, settings: ReportSettings) -> Counting:
     Raises InputError for columns that do not fit the domain, and for a first report that does not determine k.
     """
     table, at, bits = rows.table, named_column(rows.table, settings.column), settings.kind == "bits"
+    if at is None and not any((*(table.names or ())[-1:], *table.cells(table.width - 1))):
+        hint = "remove it, or name the column of the reports with --column"
+        raise InputError(f"{table.source}: column {table.width} is empty, as rows end with a separator: {hint}")
     k = settings.k or (table.width if at is None else _length(table, at, settings))
     if k < 2 or (at is None and k != table.width):
         size = f"a report of {settings.protocol} is {settings.k or 'two or more'} numbers, one a column, or all"
@@ -85,9 +88,8 @@ def _length(table: InputTable, at: int, settings: ReportSettings) -> int:
         return 2  # all rows have another number of cells, which their reader refuses
     first = reports[0]
     fit = [report for report in reports if report and not (bits and set(report) - _BITS)]
-    lengths = Counter(map(len, fit))
     if fit and (settings.skip_bad or settings.missing):
-        first = max(fit, key=lambda report: lengths[len(report)])
+        return mode(map(len, fit))
     if bits and (not 2 <= len(first) <= MOST_LABELS or first not in fit):
         raise table.bad(
             table.places[0] if table.places else 1,
@@ -117,7 +119,7 @@ def categories_of_columns(
     try:
         labels = check_domain(names)
     except InputError as error:
-        raise InputError(f"{table.source}: the header does not name k={k} categories: {error}") from None
+        raise InputError(f"{table.source}: the names are not those of k={k} categories: {error}") from None
     if settings.domain is None:
         return range(k), labels, (f"the {k} names of the header taken as the categories",)
     place = {label: at for at, label in enumerate(settings.domain)}
@@ -192,7 +194,7 @@ def _sums_of_columns(table: InputTable, block: Block) -> Cells:
             if cell not in _BITS:
                 first = table.names is None and place == table.places[0]
                 hint = "; if the line names the columns, say --header" if first else ""
-                if any(other.isdecimal() and int(other) > 1 for other in row):
+                if any(other.isdecimal() and set(other) - _BITS for other in row):
                     hint += "; if rows are sums of bits, name the column with the number of reports by --counts"
                 raise table.bad(place, f"column {table.called(at)} is {shortened(cell)}; it must be 0 or 1{hint}")
     ones = np.frombuffer("".join(chain.from_iterable(rows)).encode(), np.uint8).reshape(len(rows), -1) == ord("1")

@@ -70,7 +70,7 @@ READ = [
     # labels of two words, of Namibia, in the order of the domain, and other spellings
     ("grr", {}, "New York\nLos Angeles\n" * 2, {"Los Angeles": 2, "New York": 2}),
     ("ss", {"domain": PLACES}, "New York\nLos Angeles\n" * 2, dict(zip(PLACES, (2, 2, 0), strict=True))),
-    ("grr", {}, "NA\nDE\nNA\nDE\n", {"DE": 2, "NA": 2}),
+    ("grr", {}, "NA\nDE\nNA\nDE\n", {"DE": 2, "NA": 2}, "'NA' (2 users) looks like no answer"),
     ("grr", {"domain": ("NA", "1")}, "NA\n1\n", {"NA": 1, "1": 1}),
     ("grr", {"domain": ("3", "1", "2")}, "3\n1\n3.0\n2\n", {"3": 2, "1": 1, "2": 1}),
     ("ss", SIX, "1;6\n2;3\n", {"1": 1, "2": 1, "3": 1, "4": 0, "5": 0, "6": 1}),
@@ -117,7 +117,7 @@ REFUSED = [
     ("oue", {}, "2,1,1\n0,1,0\n", "line 1: column 1 is '2'; it must be 0 or 1; if the line names the columns"),
     ("oue", {"k": 4}, "a,b,c\n0,1,0\n", "has 3 columns: a, b, c; k is 4, and a report is 4 columns of 0 and 1, or"),
     ("oue", {"domain": LETTERS}, "a,b,c\n0,1,0\n", "'c' is not a label of the domain"),
-    ("oue", {"header": True}, "a,a,c\n0,1,0\n", "the header does not name k=3 categories: domain: label 'a' is there"),
+    ("oue", {"header": True}, "a,a,c\n0,1,0\n", "the names are not those of k=3 categories: domain: label 'a' is"),
     ("oue", {}, "user,bits\n1,01\n2,\n", "line 3: the report is missing (an empty cell)"),
     ("oue", {"column": "bit"}, "user,bits\n1,01\n", "no column 'bit' for --column; the columns are user, bits; did"),
     ("oue", {}, lines(BITS_OF_6, "") + "01\n", "line 9001: the report '01' has 2"),
