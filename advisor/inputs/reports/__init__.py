@@ -154,7 +154,8 @@ def count_reports(
             for at, counted, left_out, bad in (workers or Workers()).results(_count, tasks, ordered=True):
                 total = added(reading.countings[0].settings, total, counted, "these files" if several else names[at])
                 reports[at] += counted.n
-                reading.missing, reading.bad = reading.missing + left_out, reading.bad + bad
+                reading.missing += left_out
+                reading.bad += bad  # the same list: rows of another width are still to come
         except WorkersError as error:
             raise InputError(f"--backend dask: {error}") from None
     gone, bad, counted_reports = reading.missing, reading.bad, sum(reports)
