@@ -220,11 +220,16 @@ def whole_counts(
     Raises InputError for the first cell that is not a number of users, and for more users than a histogram may hold.
     """
     counts: list[int | None] = []
+    own = missing is not None and any(code.isdecimal() for code in missing.own)
     for cell, place in zip(block.cells(column), block.places, strict=True):
-        if missing is not None and (not cell or cell in missing):
+        count: int | str = ""
+        if cell.isascii() and cell.isdecimal() and len(cell) <= _LONGEST and not own:
+            count = int(cell)
+        elif missing is not None and (not cell or cell in missing):
             counts.append(None)
             continue
-        count = table.count(column, cell)
+        else:
+            count = table.count(column, cell)
         if isinstance(count, str):
             raise (
                 _suppressed(table, column, place, cell)

@@ -132,10 +132,10 @@ def records(form: Dialect, lines: Iterable[str], first: int = 1) -> Iterator[tup
 def blank(row: list[str]) -> bool:
     """Return whether a row comes from a blank line, or one of separators; an empty quoted field is not blank.
 
-    >>> blank([]), blank(["  "]), blank([""]), blank(["", " "])
+    >>> blank([]), blank(["  "]), blank([""]), blank(["", ""])
     (True, True, False, True)
     """
-    return not row or (len(row) == 1 and row[0].isspace()) or (len(row) > 1 and not any(map(str.strip, row)))
+    return not row or (len(row) == 1 and row[0].isspace()) or (len(row) > 1 and not any(row))
 
 
 @dataclass(frozen=True)

@@ -254,10 +254,12 @@ class LabelTally:
             if name in users or name in self.users:
                 self._repeated.setdefault(name, place)
             users[name] = users.get(name, 0) + number
-        known = [at for at, number in enumerate(counts) if number is not None and labels[at] not in self._missing]
+        known: Sequence[int] = range(len(counts))
+        if self._missing or None in counts:
+            known = [at for at in known if counts[at] is not None and labels[at] not in self._missing]
         self._counted += len(known)
         self._total += sum(counts[at] or 0 for at in known)
-        for at in (known[:1] if not self._ends else []) + known[-1:]:
+        for at in [*(() if self._ends else known[:1]), *known[-1:]]:
             self._ends = [*self._ends[:1], _Counted(labels[at], counts[at] or 0, places[at])]
         self.add_users(users, lambda word: places[labels.index(word)])
 

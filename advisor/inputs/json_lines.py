@@ -12,6 +12,7 @@ from typing import Any
 
 from advisor.errors import InputError
 from advisor.inputs.labels import label_of
+from advisor.inputs.source import whole_lines
 
 _OBJECT = re.compile(rb'\{\s*(["}]|$)')
 _LIST = re.compile(rb'\[\s*([\[{"]|$)')
@@ -74,14 +75,12 @@ def _lines(name: str, chunks: Iterator[bytes], field: str) -> Iterator[bytes]:
 
     Raises InputError for a line that is not an object with this field alone.
     """
-    pending, number, header = b"", 0, [field]
-    for chunk in chain(chunks, [None]):
-        *lines, pending = (pending + (b"\n" if chunk is None else chunk)).split(b"\n")
+    number, header = 0, [[field]]
+    for lines in whole_lines(chunks):
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        if header:
-            writer.writerow(header)
-            header = []
+        writer.writerows(header)
+        header = []
         for line in lines:
             number += 1
             if not line.strip():

@@ -41,6 +41,7 @@ def missing_labels(labels: Collection[str], codes: MissingCodes = NO_CODES) -> l
     return [label for label in labels if not label or label in codes or (numeric and is_missing(label))]
 
 
+MOST_CODED = 10_000  # labels among which codes are looked for
 # Codes for no answer in surveys, from the smallest.
 _SURVEY_CODES = (8, 9, 88, 97, 98, 99, 888, 997, 998, 999, 9999)
 _NEGATIVE_CODES = (-7, -8, -9, -77, -88, -97, -98, -99, -999, -9999)
@@ -52,6 +53,8 @@ def missing_doubts(users: Mapping[str, int]) -> tuple[str, ...]:
     >>> missing_doubts({"1": 5, "2": 9, "3": 4, "99": 2, "100": 1})
     ()
     """
+    if len(users) > MOST_CODED:
+        return ()
     odd = [label for label in users if looks_missing(label)] or _far_codes(users)
     if not odd:
         return ()

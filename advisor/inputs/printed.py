@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
-from advisor.errors import InputError
+from advisor.errors import InputError, printable
+from advisor.inputs.source import whole_lines
 
 FEW = 3  # lines below which nothing is refused
 MOST = 0.8  # share of lines with a number at an end from which they are no values
@@ -20,16 +22,44 @@ _FOOTER = re.compile(r"(?:Name: .*, )?(?:Length: \d+, )?dtype: \w+")
 
 @dataclass(frozen=True)
 class PrintedCounts:
-    """Counts that were printed, as CSV, and a sentence about them."""
+    """Labels with counts as they are printed on each line."""
 
-    lines: list[str]
-    note: str
+    form: re.Pattern[str]
+    label: int  # group of the label
+    count: int  # group of the count
+    name: str | None  # first line, where it names the labels
+    footer: bool  # whether the last line describes the counts
+
+    @property
+    def note(self) -> str:
+        """What is assumed, in a sentence."""
+        where = "in front of" if self.count < self.label else "behind"
+        return f"the number {where} the label on each line was read as its count, as counting programs print it"
+
+    def as_csv(self, source: str, lines: Sequence[str], chunks: Iterable[bytes]) -> Iterator[bytes]:
+        """Yield CSV with a header, from the lines that were looked at, and from the chunks of text behind them.
+
+        Raises InputError for a line without label and count.
+        """
+        filled = [line for line in lines if line.strip()]
+        begin = "".join(filled[self.name is not None : len(filled) - self.footer]).encode()
+        rows: list[list[str]] = [[self.name or "value", "count"]]
+        for whole in chain([[]], whole_lines(chain([begin], chunks))):
+            for line in filter(None, (line.decode().rstrip() for line in whole)):
+                match = self.form.fullmatch(line)
+                if match is None:
+                    raise InputError(
+                        f"{source}: {printable(line[:60])!r} is not a label with a count, as the lines before it"
+                    )
+                rows.append([match[self.label], match[self.count]])
+            text = io.StringIO()
+            csv.writer(text, lineterminator="\n").writerows(rows)
+            rows = []
+            yield text.getvalue().encode()
 
 
 def printed_counts(source: str, lines: Sequence[str]) -> PrintedCounts | None:
-    """Return the labels and counts of a whole text; None if the lines are values, or other text.
-
-    lines: all lines, none of which has a separator of columns.
+    """Return how labels and counts stand on lines that have no separator of columns; None if the lines are values.
 
     Raises InputError where nearly all lines begin or end with a number, and differ from all others, but nothing tells
     which numbers are counts.
@@ -37,16 +67,13 @@ def printed_counts(source: str, lines: Sequence[str]) -> PrintedCounts | None:
     filled = [line.rstrip() for line in lines if line.strip()]
     printed = bool(filled) and bool(_FOOTER.fullmatch(filled[-1]))
     body = filled[:-1] if printed else filled
-    if len(body) < 2 or any(line.strip() in ("..", "...") for line in body if printed):
-        _refuse_undecided(source, body, printed=printed)
-        return None
-    for form, group, label, count, where in ((_FIRST, 1, 3, 2, "in front of"), (_LAST, 2, 1, 3, "behind")):
-        named = not form.fullmatch(body[0])
+    cut = printed and any(line.strip() in ("..", "...") or line.split()[0] in ("..", "...") for line in body)
+    for form, group, label, count in ((_FIRST, 1, 3, 2), (_LAST, 2, 1, 3)):
+        named = not form.fullmatch(body[0]) if body else False
         rows = [match for match in map(form.fullmatch, body[named:]) if match]
-        whole = len(rows) == len(body) - named > 1
-        if whole and (form is _LAST if printed else _aligned(rows, group)):
-            name = body[0].strip() if named else "value"
-            return _as_csv([(row[label], row[count]) for row in rows], name, where)
+        sure = form is _LAST if printed else _aligned(rows, group)
+        if len(rows) == len(body) - named > 1 and sure and not cut and len({row[label] for row in rows}) == len(rows):
+            return PrintedCounts(form, label, count, body[0].strip() if named else None, printed)
     _refuse_undecided(source, body, printed=printed)
     return None
 
@@ -54,15 +81,6 @@ def printed_counts(source: str, lines: Sequence[str]) -> PrintedCounts | None:
 def _aligned(rows: Sequence[re.Match[str]], group: int) -> bool:
     """Return whether all numbers end in the same place, behind more than one blank somewhere, as in a column."""
     return len({row.end(group) for row in rows}) == 1 and any(row[group][:1].isspace() for row in rows)
-
-
-def _as_csv(pairs: Sequence[tuple[str, str]], name: str, where: str) -> PrintedCounts | None:
-    if len({label for label, _ in pairs}) < len(pairs):
-        return None
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([(name, "count"), *pairs])
-    note = f"the number {where} each of the {len(pairs)} labels was read as its count, as counting programs print it"
-    return PrintedCounts(text.getvalue().splitlines(keepends=True), note)
 
 
 def _refuse_undecided(source: str, lines: Sequence[str], *, printed: bool) -> None:

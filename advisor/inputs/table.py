@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 from itertools import chain, islice
 from typing import BinaryIO
 
@@ -50,7 +51,6 @@ FEW = 1 << 18
 
 _MARK = "\ufeff".encode()  # pandas would mistake it for the mark at the beginning of a file
 _LINE_FEED, _RETURN, _QUOTE = b'\n\r"'
-_SEPARATORS_ALONE = {mark: re.compile(rb"(?m)^[%b \t]+\r?$" % re.escape(mark.encode())) for mark in ",;\t|"}
 _BLANK = re.compile(r'^"?\s*"?\r?$', re.MULTILINE)
 
 
@@ -80,7 +80,7 @@ class TextRows(Rows):
     def __init__(self, source: Source, expected: Expected) -> None:
         layout = expected.layout
         self._notes: list[str] = []
-        self._below: list[tuple[int, str]] = []  # what stands below the table, with its lines
+        self._below: list[tuple[int, list[str]]] = []  # what stands below the table, with its lines
         self._source = source
         self._chunks, notes = as_table(source.name, source.chunks())
         head = take_head(source.name, self._chunks, layout.skip)
@@ -88,11 +88,11 @@ class TextRows(Rows):
         if notes:  # the header is ours
             head, suffix = replace(head, first=0), ".csv"
         form = find_dialect(source.name, suffix, head, expected)
-        if form.delimiter is None and expected.counted and not head.cut:
-            printed = printed_counts(source.name, head.lines)
-            if printed is not None:
-                head, form = replace(head, lines=printed.lines, first=0), Dialect(",")
-                self._notes.append(printed.note)
+        printed = printed_counts(source.name, head.lines) if form.delimiter is None and expected.counted else None
+        if printed is not None:
+            self._chunks = printed.as_csv(source.name, head.lines, chain([head.rest], self._chunks))
+            head, form = replace(take_head(source.name, self._chunks, None), first=0), Dialect(",")
+            self._notes.append(printed.note)
         self._items = expected.items
         self._head = head_records(source.name, form, head)
         if (
@@ -137,10 +137,11 @@ class TextRows(Rows):
     def warnings(self) -> tuple[str, ...]:
         """Return a warning for blank lines between rows, for lines around the table, and for the encoding."""
         if self._below:
-            place, cell = self._below[0]
+            place, (cell, *_) = self._below[0]
             lines = plural(len(self._below), "line stands", "lines stand")
             were = "was" if len(self._below) == 1 else "were"
-            self._notes.append(f"{lines} below the table (line {place}: {printable(cell[:60])}) and {were} left out")
+            where = f"line {place}: {printable(cell.strip()[:60])}"
+            self._notes.append(f"{lines} below the table ({where}) and {were} left out")
             self._below = []
         return (*super().warnings(), *self._notes, *self._source.notes)
 
@@ -193,11 +194,12 @@ class TextRows(Rows):
                 return None
             text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
         cells = np.frombuffer(text, np.uint8)
-        lengths = np.diff(np.flatnonzero(cells == _LINE_FEED), prepend=-1)
+        ends = np.flatnonzero(cells == _LINE_FEED)
+        lengths = np.diff(ends, prepend=-1)
         places = range(first, first + len(lengths))
         if text.startswith(_MARK) or (delimiter is not None and lengths.max() > csv.field_size_limit()):
             return None
-        if delimiter is not None and width > 1 and _SEPARATORS_ALONE[delimiter].search(text):
+        if width > 1 and (lengths - (cells[ends - 1] == _RETURN) == width).any():  # separators alone
             return None
         if delimiter is not None and not _are_rows(cells, ord(delimiter), width, quoted=quoted):
             return None
@@ -217,19 +219,21 @@ class TextRows(Rows):
             if blank(row) and not (self._items and row):
                 self._blanks_at_end += 1
                 continue
-            if even and len(row) != width:
-                if len(row) > width and not any(map(str.strip, row[width:])):
-                    row = row[:width]
-                elif self.bad is not None:
-                    self.bad.append("" if self.bad[2:] else str(self._ragged(place, len(row))))  # of some, to be shown
-                    continue
-                elif len(row) < width and self._is_below(row):
-                    self._below.append((place, row[0].strip()))
-                    continue
-                else:
-                    raise self._ragged(place, len(row))
-            if self._below:
-                raise self._ragged(self._below[0][0], 1)
+            if even and len(row) > width and not any(map(str.strip, row[width:])):
+                row = row[:width]
+            if even and len(row) != width and self.bad is not None:
+                self.bad.append("" if self.bad[2:] else str(self._ragged(place, len(row))))  # of some, to be shown
+                continue
+            if even and len(row) <= width and self._is_below(row):
+                self._below.append((place, row))
+                continue
+            for earlier, short in (*self._below, (place, row)):
+                if even and len(short) != width:
+                    raise self._ragged(earlier, len(short))
+            if self._below:  # rows of which only the first cell is filled, and which are not the last
+                places.extend(earlier for earlier, _ in self._below)
+                rows.extend(short for _, short in self._below)
+                self._below = []
             self._blanks += self._blanks_at_end
             self._blanks_at_end = 0
             rows.append(row)
@@ -242,15 +246,20 @@ class TextRows(Rows):
             yield RowBlock(rows, places)
 
     def _is_below(self, row: list[str]) -> bool:
-        """Return whether a short row is text below the table: behind a blank line, or longer than all labels.
+        """Return whether a row may be text below the table: it is longer than all labels, or short behind a blank line.
 
         A row that is cut short is none, and a number is not text.
         """
         text, *rest = map(str.strip, row)
-        longest = max(map(len, self.table.cells(0)), default=0)
-        if any(rest) or looks_numeric(text):
+        if any(rest) or self.table.width == 1 or looks_numeric(text):
             return False
-        return bool(self._below or self._blanks_at_end or (" " in text and len(text) > longest))
+        short = len(row) < self.table.width
+        return (" " in text and len(text) > self._longest) or (short and bool(self._below or self._blanks_at_end))
+
+    @cached_property
+    def _longest(self) -> int:
+        """Length of the longest text in the first column, beside which another is filled."""
+        return max((len(row[0].strip()) for row in self.table.rows if any(map(str.strip, row[1:]))), default=0)
 
     def _ragged(self, place: int, fields: int) -> InputError:
         table = self.table
