@@ -169,7 +169,7 @@ def count_reports(
     note += ["--skip-bad left out no row: all are reports"] if settings.skip_bad and not bad else []
     left = [f"{plural(gone, 'report was', 'reports were')} left out: the value is missing"] if gone else []
     shown = "; ".join([*filter(None, bad)][:3])
-    left += [f"{plural(len(bad), 'row was', 'rows were')} left out as no reports: {shown}"] if bad else []
+    left += [f"{plural(len(bad), 'row is no report', 'rows are no reports')}, left out: {shown}"] if bad else []
     warnings = (*left, *twice, *reading.warnings, *copies, *reading.doubts)
     return Counts(part, (*note, *reading.assumptions), warnings)
 

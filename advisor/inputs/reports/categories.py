@@ -197,7 +197,7 @@ def joined(settings: ReportSettings, total: LabelCounts, part: LabelCounts, sour
         if settings.k is not None and len(kinds) > settings.k:
             raise InputError(
                 f"{result.seen[label]}: {shortened(label)} is different category number {settings.k + 1}, but k is "
-                f"{settings.k}; k may be wrong"
+                f"{settings.k}; k may be wrong{', and --skip-bad needs --domain FILE' if settings.skip_bad else ''}"
             )
     if len(result.users) > MOST_LABELS:
         raise _too_many(source)

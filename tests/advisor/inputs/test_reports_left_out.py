@@ -73,7 +73,7 @@ def test_what_is_left_is_counted_as_if_the_bad_rows_were_not_there(
         read = read_reports(source, protocol, 1.0, **options, **more)
         np.testing.assert_array_equal(read.tally.counts, expected.tally.counts)
         assert read.tally.n == len(good)
-        assert read.warnings[0].startswith(f"{len(at)} rows were left out as no reports: ")
+        assert read.warnings[0].startswith(f"{len(at)} rows are no reports, left out: ")
         lines_shown = [int(line) for line in re.findall(r"line (\d+)", read.warnings[0])]
         assert len(lines_shown) == 3
         assert set(lines_shown) <= set(at)
@@ -102,7 +102,7 @@ def test_bad_rows_of_parquet_and_of_several_files(tmp_path: Path) -> None:
     assert (read.tally.n, read.warnings[0].count("row 501: the symbol '99'")) == (1000, 1)
     more = put(tmp_path, "more.csv", "symbol\n" + "1\n" * 200 + "x\n")
     read = read_reports([path, more], "hr", 1.0, k=4, skip_bad=True)
-    assert (read.tally.n, read.warnings[0][:24]) == (1200, "2 rows were left out as ")
+    assert (read.tally.n, read.warnings[0][:24]) == (1200, "2 rows are no reports, l")
 
 
 MISSING = [
@@ -151,3 +151,10 @@ def test_missing_reports_name_the_option_and_none_are_said(run: Run, tmp_path: P
     base = ("reports", path, "--protocol", "grr", "--eps", "1", "--tally", str(tmp_path / "t.json"), "--drop-missing")
     assert "warning: 2 reports were left out: the value is missing" in run(*base)[2]
     assert "--counts does not go with" in run(*base, "--force", "--counts", "2")[2]
+
+
+def test_a_label_is_bad_only_where_the_domain_is_known(tmp_path: Path) -> None:
+    path = put(tmp_path, "answers.txt", "0\n1\n2\n" * 100 + "x\n")
+    assert "--skip-bad needs --domain FILE" in refusal(read_reports, path, "grr", 1.0, k=3, skip_bad=True)
+    read = read_reports(path, "grr", 1.0, domain=("0", "1", "2"), skip_bad=True)
+    assert (read.tally.n, read.warnings[0][:18]) == (300, "1 row is no report")
