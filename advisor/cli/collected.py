@@ -17,7 +17,7 @@ from advisor.cli.progress import DelayedProgress
 from advisor.cli.ranking import RankOutput, SimulatedOutput, sections_of, useless
 from advisor.cli.run import Job, SideFile, run
 from advisor.errors import InputError
-from advisor.question.collected_request import CollectedQuestion, check_collected, estimate_request, with_budget
+from advisor.question.collected_request import CollectedQuestion, check_collected, estimate_request
 from advisor.question.option import Settings, option, require
 from advisor.question.request import Request
 from advisor.question.settings import member
@@ -68,7 +68,7 @@ def estimate_command(
 
     Example: ldp-advise estimate raw.csv --protocol oue --eps 1 --n 100000 --apply repaired.csv
     """
-    asked = with_budget(replace(question, sample=sample))
+    asked = replace(question, sample=sample).with_budget()
     require(
         ("SAMPLE", sample, "the file with the estimate, or - for standard input"),
         *required_options(asked),

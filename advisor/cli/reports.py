@@ -18,13 +18,7 @@ from advisor.inputs.reports import Counts, merge_reports, named_files
 from advisor.inputs.reports.settings import PARAMETERS
 from advisor.inputs.reports.tallies import tally_text
 from advisor.question.cluster import Cluster
-from advisor.question.collected_request import (
-    CollectedQuestion,
-    Collection,
-    counts_of_reports,
-    reports_request,
-    with_budget,
-)
+from advisor.question.collected_request import CollectedQuestion, Collection, counts_of_reports, reports_request
 from advisor.question.option import Settings, option, refuse, require
 from advisor.question.request import Request
 from advisor.show.tally import tally_document, tally_warnings
@@ -69,7 +63,7 @@ def reports_command(
         asked = _like(question, cluster.given(), counts)
         _answer(files or (), asked, next_round, shown, tallies, lambda: counts)
         return
-    question = with_budget(question)
+    question = question.with_budget()
     require(("FILES", files, "the files with the reports, or - for standard input"), *required_options(question))
 
     def read() -> Counts:

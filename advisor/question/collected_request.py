@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from advisor.checks import text, whole
 from advisor.errors import InputError
@@ -131,31 +131,32 @@ class CollectedQuestion(Question):
     estimate_columns: EstimateColumns = EstimateColumns()
     report_format: ReportFormat = ReportFormat()
 
+    def with_budget(self) -> Self:
+        """Return the question with the budget that p and q promise, or the probability of a flip, if they were given.
 
-def with_budget(question: CollectedQuestion) -> CollectedQuestion:
-    """Return the question with the budget that p and q promise, or the probability of a flip, if they were given.
-
-    Raises InputError if they are none of the protocol, or --eps is another budget.
-    """
-    collection, k, given = question.collection, question.domain.k, question.terms.epsilon
-    name, p, q, flip = collection.protocol, collection.own_rate, collection.other_rate, collection.flip_prob
-    if name is None or not collection.statement.given():
-        return question
-    if flip is not None and name not in ("grr", "rappor"):
-        raise InputError(f"flip-prob is for grr and rappor, whose bits all flip alike; for {name} give --p and --q")
-    if k is None and name == "grr" and p and q and (1 - p) / q < 0.5 / ROUNDING:  # rounding leaves one number
-        k = 1 + round((1 - p) / q)
-    # Bits may have any p and q, not just those that are usual for the protocol.
-    epsilon = convert(collection.statement, protocol=None if flip is None and name != "grr" else name, k=k).epsilon
-    if given is not None and abs(given - epsilon) > ROUNDING * epsilon:
-        raise InputError(f"eps is {given:g}, and {epsilon:.4g} is what the probabilities say: leave --eps out, or them")
-    p, q = (p, q) if flip is None else (1 - flip, flip / ((k or 2) - 1 if name == "grr" else 1))
-    return replace(
-        question,
-        terms=replace(question.terms, epsilon=epsilon),
-        domain=replace(question.domain, k=k),
-        collection=replace(collection, own_rate=p, other_rate=q, flip_prob=None),
-    )
+        Raises InputError if they are none of the protocol, or --eps is another budget.
+        """
+        collection, k, given = self.collection, self.domain.k, self.terms.epsilon
+        name, p, q, flip = collection.protocol, collection.own_rate, collection.other_rate, collection.flip_prob
+        if name is None or not collection.statement.given():
+            return self
+        if flip is not None and name not in ("grr", "rappor"):
+            raise InputError(f"flip-prob is for grr and rappor, whose bits all flip alike; for {name} give --p and --q")
+        if k is None and name == "grr" and p and q and (1 - p) / q < 0.5 / ROUNDING:  # rounding leaves one number
+            k = 1 + round((1 - p) / q)
+        # Bits may have any p and q, not just those that are usual for the protocol.
+        epsilon = convert(collection.statement, protocol=None if flip is None and name != "grr" else name, k=k).epsilon
+        if given is not None and abs(given - epsilon) > ROUNDING * epsilon:
+            raise InputError(
+                f"eps is {given:g}, and {epsilon:.4g} is what the probabilities say: leave --eps out, or them"
+            )
+        p, q = (p, q) if flip is None else (1 - flip, flip / ((k or 2) - 1 if name == "grr" else 1))
+        return replace(
+            self,
+            terms=replace(self.terms, epsilon=epsilon),
+            domain=replace(self.domain, k=k),
+            collection=replace(collection, own_rate=p, other_rate=q, flip_prob=None),
+        )
 
 
 def _budget_note(question: CollectedQuestion) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from advisor.errors import InputError
-from advisor.question.collected_request import CollectedQuestion, Collection, with_budget
+from advisor.question.collected_request import CollectedQuestion, Collection
 from advisor.question.settings import Categories, Terms
 from simulator import PROTOCOLS, rng_for
 from tests.advisor.conftest import Run
@@ -21,9 +21,8 @@ from tests.cells import over
 
 def stated(protocol: str, p: float | None, q: float | None, *, k: int | None = None, **more) -> CollectedQuestion:
     collection = Collection(used=(protocol,), own_rate=p, other_rate=q, flip_prob=more.pop("flip", None))
-    return with_budget(
-        CollectedQuestion(collection=collection, domain=Categories(k=k), terms=Terms(epsilon=more.pop("epsilon", None)))
-    )
+    terms = Terms(epsilon=more.pop("epsilon", None))
+    return CollectedQuestion(collection=collection, domain=Categories(k=k), terms=terms).with_budget()
 
 
 def bits_channel(p: float, q: float, k: int) -> np.ndarray:

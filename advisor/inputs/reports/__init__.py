@@ -96,7 +96,7 @@ def count_reports(
     stdin: BinaryIO | None = None,
     workers: Workers | None = None,
     digests: bool = False,
-    **settings_given: Any,
+    **others: Any,
 ) -> Counts:
     """Count reports in CSV, TSV, plain text, gzip of these, or Parquet, one report per row.
 
@@ -116,8 +116,8 @@ def count_reports(
         What "-" reads.
     workers, digests : Workers and bool
         Workers that count (None: this process); whether to digest the files, so that `tally_text` can identify them.
-    settings_given
-        Other fields of `ReportSettings`.
+    others
+        Other fields of `ReportSettings`, such as `k` and `column`.
 
     Raises
     ------
@@ -127,9 +127,9 @@ def count_reports(
     labels = None if domain is None else check_domain(domain)
     if labels is not None and len(labels) < 2:
         raise InputError(f"domain: has {len(labels)} label(s); a domain needs at least 2 categories")
-    if labels is not None and settings_given.get("k") not in (None, len(labels)):
-        raise InputError(f"--k: got {settings_given['k']}, but the domain has {len(labels)} labels; leave out --k")
-    settings = ReportSettings(protocol, epsilon, domain=labels, domain_given=labels is not None, **settings_given)
+    if labels is not None and others.get("k") not in (None, len(labels)):
+        raise InputError(f"--k: got {others['k']}, but the domain has {len(labels)} labels; leave out --k")
+    settings = ReportSettings(protocol, epsilon, domain=labels, domain_given=labels is not None, **others)
     settings = settings if labels is None else replace(settings, k=len(labels))
     settings.check()
     paths, twice = named_files([path] if isinstance(path, str) else path)

@@ -80,12 +80,12 @@ class ReportSettings:
     epsilon: float
     k: int | None = None
     domain: tuple[str, ...] | None = None
-    column: str | None = None
-    hash: str | None = None
-    parameters: Parameters = field(default_factory=dict)
+    column: str | None = None  # of the reports, by header or by number from 1
+    hash: str | None = None  # of blh and olh: "mix64" or "xxh32"; None for `simulator.hashing.DEFAULT_HASH`
+    parameters: Parameters = field(default_factory=dict)  # that others choose in another way, see `PARAMETERS`
     steps: int | None = None  # of she: reports are whole steps of 1 / steps
     domain_given: bool = False  # whether the user named the categories, instead of the files
-    counts: str | None = None  # column of how many reports a row stands for
+    counts: str | None = None  # column of how many reports a row stands for, see `counted`
     n: int | None = None  # reports behind sums that do not tell it
     missing: MissingCodes = NO_CODES  # what stands for no report: such rows are left out
     skip_bad: bool = False  # whether rows that are no reports are left out
@@ -132,7 +132,7 @@ class ReportSettings:
         if self.counts is not None and kind not in ("value", "bits"):
             raise InputError(f"--counts is for grr, and for sums of bits; of {protocol} give one report per row")
         if self.counts is not None and (self.missing or self.skip_bad):
-            raise InputError("--counts does not go with --drop-missing, --missing or --skip-bad, which are for reports")
+            raise InputError("--counts does not go with --drop-missing, --missing and --skip-bad: remove such rows")
         if self.column is not None and kind in TWO_COLUMNS:
             raise InputError(
                 f"--column: reports of {protocol} are in two columns; name them {' and '.join(TWO_COLUMNS[kind])}, or "
