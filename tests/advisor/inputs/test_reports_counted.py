@@ -11,6 +11,7 @@ import pytest
 
 from advisor.inputs.reports import count_reports
 from advisor.inputs.reports.tallies import read_tally, tally_text
+from knowledge.making.workers import Workers
 from tests.advisor.conftest import Run
 from tests.advisor.inputs.made_reports import NAMES, made, read_file
 from tests.advisor.inputs.reading import parquet, put, read_reports, refusal
@@ -124,4 +125,6 @@ def test_numbers_of_rows_and_of_repeated_values_are_no_counts(tmp_path: Path) ->
     paths = [put(tmp_path, f"{part}.csv", LONG) for part in "ab"]
     assert "is for one file" in refusal(read_reports, paths, "rappor", 1.0, counts="sum", n=100)
     paths = [put(tmp_path, f"{part}.csv", SUMS) for part in "ab"]
-    assert read_reports(paths, "rappor", 1.0, counts="total").tally.counts.tolist() == [240, 280, 320]
+    for workers in (None, Workers(2, "threading")):
+        read = read_reports(paths, "rappor", 1.0, counts="total", workers=workers)
+        assert read.tally.counts.tolist() == [240, 280, 320]
