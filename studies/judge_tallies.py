@@ -25,6 +25,7 @@ from simulator.methods import observe
 from simulator.methods.observed import Observed
 from simulator.populations import apportion
 from simulator.protocols.protocol import Protocol, Tally
+from simulator.ranking import Pair
 from simulator.seeding import rng_for
 from simulator.surrogate import bootstrap_populations, curve_populations
 
@@ -63,17 +64,19 @@ POPULATIONS: dict[tuple[str, str], Draw] = {
 
 def choices(truth: Truth, epsilon: float, n: int) -> Iterator[Chosen]:
     """Yield what is chosen from one tally of each protocol."""
-    counts = apportion(truth.frequencies, n)
+    counts, true_errors = apportion(truth.frequencies, n), dict[str, dict[str, dict[Pair, float]]]()
     for (name, made), draw in POPULATIONS.items():
         protocol = PROTOCOLS[name](len(counts), epsilon)
         pairs = possible_pairs(name, len(counts), epsilon, n, ordered=True)
-        known = mean_errors(experiment(counts, epsilon, pairs, METRIC_NAMES, ordered=True, seed=1), KNOWN)
+        if name not in true_errors:
+            alone = experiment(counts, epsilon, pairs, METRIC_NAMES, ordered=True, seed=1)
+            true_errors[name] = mean_errors(alone, KNOWN)
         rng = rng_for(2, "judge", truth.name, name, repr(epsilon), n)
         observed = observe(protocol, protocol.sample_tally(counts, rng), ORDERED)
         drawn = np.stack([apportion(row, n) for row in draw(protocol, observed, n, rng)])
         asked = experiment(drawn, epsilon, pairs, METRIC_NAMES, ordered=True, seed=2)
         for metric, scores in mean_errors(asked, len(drawn) * COLLECTIONS).items():
-            true, chosen = known[metric], min(scores, key=lambda pair: scores[pair])
+            true, chosen = true_errors[name][metric], min(scores, key=lambda pair: scores[pair])
             yield Chosen((name, made), metric, true[chosen] / min(true.values()), scores[chosen] / true[chosen])
 
 

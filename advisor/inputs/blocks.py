@@ -290,6 +290,10 @@ class Rows(ABC):
         """Leave out the first row if it is a second header, and return a warning about it."""
         return ()
 
+    def categories(self, column: int) -> tuple[tuple[str, ...], bool | None]:  # noqa: ARG002
+        """Return all categories that the type of a column names, and whether their order means something, if known."""
+        return (), None
+
     def warnings(self) -> tuple[str, ...]:
         """Return a warning with the number of blank lines between rows; blank lines at the end do not matter."""
         return (plural(self._blanks, "blank line was", "blank lines were") + " skipped",) if self._blanks else ()

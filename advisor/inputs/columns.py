@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import shlex
 import tomllib
 from collections.abc import Sequence
@@ -30,6 +31,13 @@ HEADERS: dict[str, frozenset[str]] = {
 """Header words for the content of a column (headers.toml)."""
 
 COUNT_NAMES = HEADERS["count"]
+PREVIEWED, PREVIEW_WIDTH = 3, 60  # first values of a column that are shown, and characters of them
+FEWEST_BITS = 8  # of cells that are all strings of bits, from which they look like reports
+MOST_DEGREES = {"longitude": 180, "latitude": 90}
+
+
+class CoordinatesError(InputError):
+    """The columns of a file hold longitudes and latitudes where values were expected."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +51,11 @@ class InputTable:
     places: Sequence[int]  # the line on which each row begins
     unit: str = "line"  # what places count: "line" or "row"
     comma: bool | None = False  # whether "," is the decimal sign; None: it may be
+
+    @property
+    def typed(self) -> str:
+        """The file as it is typed in a command."""
+        return "-" if self.source == "standard input" else shlex.quote(self.source)
 
     def cells(self, index: int) -> list[str]:
         """Return the stripped cells of a column (of the rows that have it)."""
@@ -122,6 +135,17 @@ class InputTable:
     def called(self, index: int) -> str:
         """Return the name of a column for people: its header, or its number without a header."""
         return shortened(self.names[index]) if self.names and self.names[index] else f"{index + 1}"
+
+    def preview(self, index: int) -> str:
+        """Return the name of a column with its first values."""
+        values = ", ".join(cell[:PREVIEW_WIDTH] for cell in self.cells(index)[:PREVIEWED])
+        return f"{self.called(index)}: {printable(values)[:PREVIEW_WIDTH]}"
+
+    def reference(self, index: int) -> str:
+        """Return what options name a column by: its header, or its number without one of its own."""
+        name = self.names[index] if self.names else ""
+        own = [other.casefold() for other in self.names or ()].count(name.casefold()) == 1
+        return name if name and own and name[0] != "-" else f"{index + 1}"
 
     def columns(self) -> str:
         """Return the list of columns for people."""
@@ -245,34 +269,100 @@ def choose_columns(table: InputTable, column: str | None, counts: str | None) ->
             )
     elif len(table.values) == 1 and label is None:
         return table.values[0], None
+    elif (both := _labels_and_counts(table, COUNT_NAMES | HEADERS["counted"])) and label in (None, both[0]):
+        return both
     else:
         count = _count_column(table, label)
     if label is None and count is not None and len(table.values) == 2:
         label = _other(table, count)
+    if label is None and (degrees := degrees_columns(table)):
+        raise CoordinatesError(
+            f"{table.source}: columns {' and '.join(map(table.called, degrees))} hold longitudes and latitudes; for "
+            f"places on a map say ldp-advise places {table.typed} --eps 1, for values name one with --column",
+            ("--column",),
+        )
     if label is None:
         raise InputError(
             f"{table.source}: has {table.width} columns: {table.columns()}; say which one holds the "
-            f"values with --column (and, if another holds the number of users, --counts){_paste(table)}; "
-            "if the line is one value, put it in quotes"
+            "values with --column (and, if another holds the number of users, --counts)"
+            f"{_reports_hint(table) or _paste(table)}; if the line is one value, put it in quotes",
+            ("--column",),
         )
     return label, count
 
 
+def header_words(header: str) -> set[str]:
+    """Return the words in a header: "pickup_latitude", "pickupLatitude" and "LAT (deg)" have several words."""
+    return {word.casefold() for word in re.findall(r"[^\W\d_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", header))}
+
+
+def degrees_columns(table: InputTable) -> tuple[int, int] | None:
+    """Return the columns of longitude and latitude, if headers name one of each and all values are possible."""
+    found = []
+    for axis, most in MOST_DEGREES.items():
+        places = [at for at, name in enumerate(table.names or ()) if header_words(name) & HEADERS[axis]]
+        values = [table.decimal_sign(at).number(cell) for at in places for cell in table.cells(at)]
+        if len(places) != 1 or not all(isinstance(value, float) and abs(value) <= most for value in values):
+            return None
+        found += places
+    return found[0], found[1]
+
+
+def are_bits(cells: Sequence[str]) -> bool:
+    """Return whether cells are strings of equally many bits, as reports are."""
+    bits = len(cells[0]) if cells else 0
+    return bits >= FEWEST_BITS and all(len(cell) == bits and not cell.strip("01") for cell in cells)
+
+
+def _reports_hint(table: InputTable) -> str:
+    """Return the command for reports if columns have the names of a seed and a symbol, or one holds strings of bits."""
+    names = table.plain_names
+    seeds = [at for at, name in enumerate(names) if name in HEADERS["seed"] or name == "hash"]
+    symbols = [at for at, name in enumerate(names) if name in HEADERS["symbol"]]
+    hashed = any(one != other for one in seeds for other in symbols)
+    if not hashed and not any(are_bits(table.cells(at)) for at in table.values):
+        return ""
+    what, protocol = ("seeds and symbols", "olh") if hashed else ("strings of bits", "oue")
+    return f"; {what} look like reports: for example ldp-advise reports {table.typed} --protocol {protocol} --eps 1"
+
+
 def _paste(table: InputTable) -> str:
-    """Return the options to paste if one of two columns may hold counts."""
-    if table.names is None or len(table.values) != 2 or not all(table.names):
+    """Return the options to paste if one of two columns may hold counts, or one of more by its name."""
+    if table.names is None or not all(table.names):
         return ""
-    tallies = [at for at in table.values if _is_tally(table, at) and not _is_tally(table, _other(table, at))]
-    if len(tallies) != 1:
+    both = _labels_and_counts(table, HEADERS["count_alone"])
+    if len(table.values) == 2:
+        tallies = [at for at in table.values if _is_tally(table, at) and not _is_tally(table, _other(table, at))]
+        both = (_other(table, tallies[0]), tallies[0]) if len(tallies) == 1 else None
+    if both is None:
         return ""
-    label, count = (printable(table.names[at]) for at in (_other(table, tallies[0]), tallies[0]))
+    label, count = (printable(table.names[at]) for at in both)
     return f": --column {shlex.quote(label)} --counts {shlex.quote(count)} if {count} is a number of users"
 
 
 def _is_tally(table: InputTable, column: int) -> bool:
     """Return whether a column holds whole numbers and the other of two columns holds distinct labels."""
     labels = table.cells(_other(table, column))
-    return len(labels) > 1 and len(set(labels)) == len(labels) and _are_counts(table, column)
+    return len(labels) > 1 and len(set(labels)) == len(labels) and are_counts(table, column)
+
+
+def _labels_and_counts(table: InputTable, words: frozenset[str]) -> tuple[int, int] | None:
+    """Return the only column of distinct words, and the only one of counts with such a name, of more than two.
+
+    None if any other column could be either: these hold decimals, shares or nothing.
+    """
+    named = [at for at in table.values if table.names and table.names[at].casefold() in words]
+    if len(table.values) < 3 or not any(are_counts(table, at) for at in named):
+        return None
+    cells = {at: table.cells(at) for at in table.values}
+    numbers = [at for at, column in cells.items() if all(looks_numeric(cell.rstrip("% ")) for cell in column if cell)]
+    counts = [at for at in numbers if are_counts(table, at)]
+    labels = [at for at in cells if at not in numbers]
+    if len(counts) != 1 or len(labels) != 1:
+        return None
+    distinct = set(cells[labels[0]])
+    sure = 1 < len(distinct) == len(cells[labels[0]]) and "" not in distinct and not any(map(looks_numeric, distinct))
+    return (labels[0], counts[0]) if sure else None
 
 
 def _other(table: InputTable, column: int) -> int:
@@ -298,9 +388,9 @@ def _count_column(table: InputTable, label: int | None) -> int | None:
         return None
     names = [name.casefold() for name in table.names]
     # Among other columns a "size" or "n" is more likely a property of each user than a number of users.
-    telling = HEADERS["count_alone"] if two else COUNT_NAMES
+    telling = COUNT_NAMES | HEADERS["count_alone"] if two else COUNT_NAMES
     candidates = [at for at, name in enumerate(names) if name in telling and at != label]
-    whole = [at for at in candidates if _are_counts(table, at)]
+    whole = [at for at in candidates if are_counts(table, at)]
     for found in (whole, [at for at in whole if names[at] in COUNT_NAMES]):
         if len(found) == 1:
             return found[0]
@@ -325,7 +415,7 @@ def _count_column(table: InputTable, label: int | None) -> int | None:
     return None
 
 
-def _are_counts(table: InputTable, index: int) -> bool:
+def are_counts(table: InputTable, index: int) -> bool:
     """Return whether a column holds numbers of users, some of which may be missing or suppressed."""
     cells = table.cells(index)[table.second_header :]
     known = [cell for cell in cells if not looks_missing(cell)]

@@ -188,6 +188,7 @@ def build_domain(
     keep_top: int | None = None,
     other: bool = False,
     ordered: bool | None = None,
+    declared: bool = False,
     transactions: bool = False,
 ) -> LabelDomain:
     """Order the labels, keep the frequent ones, and add the categories that nobody reported.
@@ -201,8 +202,10 @@ def build_domain(
     k, domain: number of categories, at least 2, `(other)` included; all categories; None for the observed categories.
     keep_top, other: keep the most frequent labels only (ties in the order of the domain); other users are dropped, or
         put into a last category `(other)`.
-    ordered, transactions: whether the order means something; None: it does for numbers and ranges of them. Whether
-        `OTHER_LABEL` holds the users of transactions without a kept item; they are dropped unless `other`.
+    ordered, declared: whether the order means something; None: it does for numbers and ranges of them. Whether the
+        data declare the order in which the labels are given; it is kept.
+    transactions: whether `OTHER_LABEL` holds the users of transactions without a kept item; they are dropped unless
+        `other`.
 
     Raises InputError if labels, k and domain contradict each other, or if fewer than two categories or no user remain.
 
@@ -219,7 +222,11 @@ def build_domain(
     without = users.pop(OTHER_LABEL, 0) if transactions else 0
     if other and OTHER_LABEL in users:
         raise InputError(f"{OTHER_LABEL!r} is a label already; rename it, or leave out --other")
-    draft, outside = _arranged(users, domain, from_histogram=from_histogram, ordered=ordered)
+    rising = all_numbers(users) and list(users) == by_value(users)
+    if declared and not rising:
+        draft, outside = _Draft(users, False, True, [], []), dict[str, int]()
+    else:
+        draft, outside = _arranged(users, domain, from_histogram=from_histogram, ordered=ordered)
     size = len(draft.users)
     rest = _keep(draft, outside, keep_top)
     if without:

@@ -48,6 +48,20 @@ class RawHistogram:
     warnings: tuple[str, ...] = ()  # what the user should check, one sentence each
     bins: Bins | None = None  # the bins that the labels stand for; None if the labels are not bins
     column: str = ""  # name of the column with the labels
+    categories: tuple[str, ...] = ()  # all that the type of the column names, in its order; () if it names none
+    ordered: bool | None = None  # whether that order means something; None: the data do not say
+
+    def over_categories(self) -> RawHistogram:
+        """Return the histogram over all of its categories, including those without users, with a note."""
+        distinct = set(self.labels)
+        if not self.categories or len(distinct) < len(self.labels) or not distinct <= set(self.categories):
+            return replace(self, ordered=None)
+        users = dict(zip(self.labels, self.counts.tolist(), strict=True))
+        counts = np.array([users.get(label, 0) for label in self.categories], dtype=np.int64)
+        order = " and their order" if self.ordered else ""
+        note = f"{len(counts)} categories{order} taken from the categorical type of the column"
+        assumptions = (*self.assumptions, note)
+        return replace(self, labels=self.categories, counts=counts, from_histogram=True, assumptions=assumptions)
 
 
 def read_histogram(
@@ -129,6 +143,7 @@ def read_histogram(
             for block in rows.blocks([label] if count is None else [label, count]):
                 tally.add(block, label, count)
         tallied = tally.result()
+        categories, ordered = rows.categories(label) if cut is None else ((), None)
     notes = table.row_numbers_note if table.row_numbers not in (label, count) else ()
     if count is not None:
         notes += (f"column {table.called(count)} read as counts, column {table.called(label)} as labels",)
@@ -139,6 +154,8 @@ def read_histogram(
         assumptions=(*rows.assumptions, *notes),
         warnings=(*rows.warnings(), *rows.doubts, *doubts, *tallied.warnings, *_odd_labels(rows, tallied.labels)),
         column=table.names[label] if table.names else "",
+        categories=categories,
+        ordered=ordered,
     )
 
 
@@ -158,6 +175,13 @@ def _columns(table: InputTable, column: str | None, counts: str | None, n: int |
             f"{table.source}: column {table.called(shares)} holds shares that sum to {shares_sum(table, shares)}: read "
             f"them with --counts {shlex.quote(table.called(shares).strip(chr(39)))} and --n, the number of users"
         ) from None
+
+
+def read_head(path: str, *, layout: Layout = DETECTED, cut: Cut | None = None) -> InputTable:
+    """Return the columns and the first rows of a file with the columns of `read_histogram`."""
+    names_columns = None if cut is None else names_numbers
+    with opened_rows(path, Expected("users", layout, (), names_columns, decimals=cut is not None)) as rows:
+        return rows.table
 
 
 def read_columns(
@@ -184,7 +208,12 @@ def read_columns(
             name = f"column {table.called(place)}"
             own = tuple(f"{name}: {warning}" for warning in (*tallied.warnings, *_odd_labels(rows, tallied.labels)))
             warnings = (*shared, *own) if not result else own
-            result.append(replace(tallied, assumptions=rows.assumptions, warnings=warnings))
+            categories, ordered = rows.categories(place)
+            result.append(
+                replace(
+                    tallied, assumptions=rows.assumptions, warnings=warnings, categories=categories, ordered=ordered
+                )
+            )
     return tuple(result)
 
 

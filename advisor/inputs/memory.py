@@ -31,7 +31,8 @@ class SampleInMemory(NamedTuple):
     counts: NDArray[np.int64]  # users per label; 0 is possible
     name: str  # name of the argument
     in_order: bool  # whether the user chose the order of the labels; False: it is accidental
-    ordered: bool | None = None  # whether the data declare a meaningful order; None: they do not say
+    domain: list[str] | None = None  # all categories in their order, if the data name them
+    ordered: bool | None = None  # whether that order means something; None: the data do not say
     assumptions: tuple[str, ...] = ()  # decisions made for the user, one sentence each
 
 
@@ -64,7 +65,7 @@ def sample_in_memory(
     values = _raw_values("sample", sample)
     labels, counts = _tally(values)
     _refuse_frequencies(sample)
-    return _over_categories(SampleInMemory(labels, counts, "sample", in_order=False), *_categories_of(values))
+    return SampleInMemory(labels, counts, "sample", False, *_categories_of(values))
 
 
 def estimate_in_memory(estimate: ArrayLike | Mapping[Any, float]) -> Labelled:
@@ -131,20 +132,8 @@ def _histogram(given: ArrayLike | Mapping[Any, int] | Iterable[Any] | None, name
     counts = [whole(0)(f"every count in {name}", number) for number in read.values.tolist()]
     if sum(counts) < 1:
         raise InputError(f"{name} must hold at least 1 user, got {len(counts)} counts that sum to 0")
-    sample = SampleInMemory(read.labels, np.array(counts, dtype=np.int64), name, not read.by_frequency)
-    return _over_categories(sample, read.domain, read.ordered)
-
-
-def _over_categories(sample: SampleInMemory, domain: list[str] | None, ordered: bool | None) -> SampleInMemory:
-    """Return a sample with all of its categories in order, including those without users."""
-    if domain is None or len(set(sample.labels)) < len(sample.labels):  # duplicates are refused later
-        return sample
-    users = dict(zip(sample.labels, sample.counts.tolist(), strict=True))
-    counts = np.array([users.get(label, 0) for label in domain], dtype=np.int64)
-    note = f"{len(domain)} categories{' and their order' if ordered else ''} taken from the dtype"
-    return sample._replace(
-        labels=domain, counts=counts, in_order=True, ordered=ordered, assumptions=(*sample.assumptions, note)
-    )
+    numbers = np.array(counts, dtype=np.int64)
+    return SampleInMemory(read.labels, numbers, name, not read.by_frequency, read.domain, read.ordered)
 
 
 def _by_label(name: str, given: Any) -> Labelled:

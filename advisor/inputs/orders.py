@@ -262,15 +262,17 @@ def _any_of(words: str) -> str:
 
 _FAMILIES = [alternatives(table) for table in WORDS["units"]]
 _CURRENCY = r"(?:[$€£¥]|\b(?:usd|eur|gbp|chf)\b)"
-_WORD = r"(?!(?:to|until|through|bis|à|a|and|or|plus|und|et|y|o|am|pm)\b)[^\W\d_]+(?=\W|$)"
+_JOINING = "|".join(map(_any_of, ("between", "or_below", "or_above")))
+_WORD = rf"(?!(?:{_JOINING}|or|plus|am|pm)\b)[^\W\d_]+(?=\W|$)"
 _VALUE = rf"([-−]?)\s*{_CURRENCY}?\s*([-−]?)((?:\d[\d., ]*)?\d)\s*{_CURRENCY}?\s*((?:%|°\s?[cf]|{_WORD})?)"
-_TO = r"\s*(?:-|–|—|−|\.\.+|…|\b(?:to|until|through|bis|à|a|and)\b)\s*"
+_FIRST = rf"(?:(?:{_any_of('first')})\s+)?"
+_TO = rf"\s*(?:-|–|—|−|\.\.+|…|\b(?:{_any_of('between')})\b)\s*"
 _ABOUT = re.compile(r"(?:\b(?:aged?|ages|between|from)\b|\b(?:years?|yrs?)[ -](?:old|of age)\b|\bp\.?a\.?$)")
-_RANGE = re.compile(rf"{_VALUE}{_TO}{_VALUE}")
+_RANGE = re.compile(rf"{_FIRST}{_VALUE}{_TO}{_VALUE}")
 _ONE = re.compile(_VALUE)
 _BELOW, _ABOVE = (re.compile(rf"(?:{_any_of(words)})\s*{_VALUE}") for words in ("below", "above"))
-_BELOW_AFTER = re.compile(rf"{_VALUE}\s*(?:{_any_of('or_below')})")
-_ABOVE_AFTER = re.compile(rf"{_VALUE}\s*(?:\+|plus\b|{_any_of('or_above')})\s*((?:[^\W\d_]+)?)")
+_BELOW_AFTER = re.compile(rf"{_FIRST}{_VALUE}\s*(?:{_any_of('or_below')})")
+_ABOVE_AFTER = re.compile(rf"{_FIRST}{_VALUE}\s*(?:\+|plus\b|{_any_of('or_above')})\s*((?:[^\W\d_]+)?)")
 _BRACKETS = re.compile(r"[\[(]\s*(-?(?:inf|\d+(?:\.\d*)?))\s*[,;]\s*(\+?-?(?:inf|\d+(?:\.\d*)?))\s*[\])]")
 _SPACED = re.compile(r"[1-9]\d{0,2}(?: \d{3})+(?:[.,]\d+)?")
 _SPREADSHEET = re.compile(r"(?:\d{1,2}-[a-z]{3}|[a-z]{3}-\d{2})")

@@ -9,7 +9,7 @@ from typing import Any
 from advisor.errors import InputError
 from advisor.inputs.blocks import Block, ColumnBlock, Rows
 from advisor.inputs.columns import InputTable
-from advisor.inputs.labels import label_of, shortened
+from advisor.inputs.labels import label_of, missing_labels, shortened
 from advisor.inputs.source import LONGEST_LINE, Source
 
 _BATCH_ROWS = 1 << 15
@@ -46,7 +46,7 @@ def opened_parquet(source: Source, *, lists: bool = False) -> Iterator[ParquetRo
             with parquet.ParquetFile(
                 again.binary(), buffer_size=_BUFFER_BYTES, pre_buffer=False, read_dictionary=texts
             ) as file:
-                yield ParquetRows(file, source.name, lists=lists)
+                yield ParquetRows(file, source.name, texts, lists=lists)
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"{source.name}: the Parquet file cannot be read ({error})") from error
 
@@ -54,8 +54,9 @@ def opened_parquet(source: Source, *, lists: bool = False) -> Iterator[ParquetRo
 class ParquetRows(Rows):
     """The rows of an open Parquet file."""
 
-    def __init__(self, file: Any, source: str, *, lists: bool) -> None:
+    def __init__(self, file: Any, source: str, texts: Sequence[str], *, lists: bool) -> None:
         self._file = file
+        self._texts = texts  # columns without a categorical type
         self._kinds = [field.type for field in file.schema_arrow]
         self._names = tuple(file.schema_arrow.names)
         self._lists = {name for name, kind in zip(self._names, self._kinds, strict=True) if lists and _is_list(kind)}
@@ -97,6 +98,26 @@ class ParquetRows(Rows):
             yield ColumnBlock(cells, self.table.width, range(place, place + rows))
             place += rows
 
+    def categories(self, column: int) -> tuple[tuple[str, ...], bool | None]:
+        """Return all categories that the type of a column names, and whether their order means something, if known.
+
+        Only a dictionary that was written as one, the same in each row group, is known to be complete and in order.
+        """
+        from pyarrow import types
+
+        name, kind, metadata = self._names[column], self._kinds[column], self._file.metadata
+        if name in self._texts or not types.is_dictionary(kind):
+            return (), None
+        groups = [group for group in range(metadata.num_row_groups) if metadata.row_group(group).num_rows]
+        heads = (next(self._file.iter_batches(1, row_groups=[group], columns=[name])) for group in groups)
+        first, *others = (head.column(0).dictionary for head in heads)
+        written = all(chunk.has_dictionary_page for chunk in self._chunks(name) if chunk.num_values)
+        if not written or any(not first.equals(other) for other in others):
+            return (), None
+        labels = dict.fromkeys(label_of(value) for value in first.to_pylist() if value is not None)
+        missing = set(missing_labels(labels))
+        return tuple(label for label in labels if label not in missing), bool(kind.ordered) or None
+
     def _is_flat(self, at: int) -> bool:
         from pyarrow import types
 
@@ -106,12 +127,16 @@ class ParquetRows(Rows):
 
     def _overlong(self, name: str) -> bool:
         """Return whether the values of a column are so long that a few of them would fill the memory."""
+        return any(
+            chunk.total_uncompressed_size > max(_LARGEST_CHUNK, _LONGEST_MEAN * chunk.num_values)
+            for chunk in self._chunks(name)
+        )
+
+    def _chunks(self, name: str) -> list[Any]:
+        """Return what the file says of a column in each row group."""
         metadata, paths = self._file.metadata, [column.path for column in self._file.schema]
         leaf = next(at for at, path in enumerate(paths) if path == name or path.startswith(f"{name}."))  # of a list
-        chunks = [metadata.row_group(group).column(leaf) for group in range(metadata.num_row_groups)]
-        return any(
-            chunk.total_uncompressed_size > max(_LARGEST_CHUNK, _LONGEST_MEAN * chunk.num_values) for chunk in chunks
-        )
+        return [metadata.row_group(group).column(leaf) for group in range(metadata.num_row_groups)]
 
     def _too_long(self, at: int) -> InputError:
         return InputError(

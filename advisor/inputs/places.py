@@ -7,14 +7,14 @@ import re
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import BinaryIO, NamedTuple, TypeAlias
+from typing import IO, BinaryIO, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError
 from advisor.inputs.blocks import Rows, real_numbers, whole_counts
-from advisor.inputs.columns import COUNT_NAMES, HEADERS, InputTable, find_column
+from advisor.inputs.columns import COUNT_NAMES, HEADERS, MOST_DEGREES, InputTable, find_column, header_words
 from advisor.inputs.head import DETECTED, Expected, Layout
 from advisor.inputs.table import opened_rows
 from simulator.places import Places
@@ -25,7 +25,10 @@ BLOCK = 65_536  # places that are converted to cells at once
 
 
 GRID, DEGREES, PLANE = ("row", "column"), ("longitude", "latitude"), ("x", "y")  # names of the two coordinates
-MOST_DEGREES = {"longitude": 180, "latitude": 90}
+ROUND_SIZES = [float(f"{digit}e{power}") for power in range(-3, 5) for digit in (1, 2, 5)]  # of cells, in km
+MOST_SIDE = 32  # cells along a side of a grid that is chosen here
+OUTERMOST, STRETCHED = 0.001, 3  # share of the users at an end that are left out where they stretch an extent so
+EXTENT_BINS = 1 << 16
 MOST_UNEQUAL = 1_000_000  # sides of a cell: beyond, their sums lose the shorter one
 
 
@@ -77,7 +80,8 @@ def read_places(
 ) -> PlacesRead:
     r"""Count users per cell of a CSV or TSV with two columns of coordinates, and optionally a column of counts.
 
-    With only `grid`, headers say what the coordinates are: row and column are those of a cell, counted from 0;
+    Without `grid` and `cell_km`, longitude and latitude get cells of a round size, at most 32 along a side. With only
+    `grid`, headers say what the coordinates are: row and column are those of a cell, counted from 0;
     longitude and latitude are degrees, and the grid divides their bounding box. Under any other header they are cells
     too if all are whole numbers inside the grid, and otherwise coordinates x and y in a unit of their own, whose
     bounding box is divided. With `cell_km` they are longitude and latitude, divided into cells of that size. These
@@ -111,13 +115,16 @@ def read_places(
     names = [] if columns is None else [name.strip() for name in columns.split(",")]
     if columns is not None and (len(names) != 2 or not all(names)):
         raise InputError(f"--columns must name two columns: row,col or longitude,latitude, got {columns!r}")
-    if grid is None and cell_km is None:
-        raise InputError("--columns needs --grid ROWSxCOLS, or --cell-km for longitude and latitude")
     if cell_km is not None and not (math.isfinite(cell_km) and cell_km > 0):
         raise InputError(f"--cell-km must be a number above 0, got {cell_km:g}")
     size = None if grid is None else parse_grid(grid)
     with opened_rows(path, Expected("users", layout, (*names, counts), decimals=True), stdin) as rows:
         at, count, axes = _columns(rows.table, names, counts, (DEGREES,) if cell_km else (GRID, DEGREES, PLANE))
+        if grid is None and cell_km is None and axes != DEGREES:
+            raise InputError(
+                "--grid or --cell-km is missing: give cells, for example --grid 8x8, or --cell-km 1 for longitude and "
+                "latitude (or --privacy metric with --radius for ordered categories)"
+            )
         blocks = _users(rows, at, count)
         if axes == GRID and size is not None:
             read = _Cells(Places(*size, ground), "cells", _in_grid(rows.table, blocks, size), "row and column")
@@ -143,7 +150,7 @@ def _columns(
     """
     if table.width == 1:
         raise InputError(f"{table.source}: has one column; places need two, separated by commas or tabs")
-    words_of = [set(_words(name)) for name in table.names or ()]
+    words_of = list(map(header_words, table.names or ()))
     if not names:
         for pair in known:
             places = [[at for at, own in enumerate(words_of) if own & HEADERS[axis]] for axis in pair]
@@ -173,11 +180,6 @@ def _columns(
     if counts is not None:
         return at, find_column(table, counts, "--counts"), axes
     return at, next((at for at, name in enumerate(table.names or ()) if name.casefold() in COUNT_NAMES), None), axes
-
-
-def _words(header: str) -> list[str]:
-    """Return the words in a header: "pickup_latitude", "pickupLatitude" and "LAT (deg)" have several words."""
-    return [word.casefold() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", header)]
 
 
 def _users(rows: Rows, at: Sequence[int], count: int | None) -> Iterator[_Users]:
@@ -247,11 +249,16 @@ def _in_cells(
             whole = whole and bool(((cells == np.floor(cells)) & (cells >= 0) & (cells < (size or 0))).all())
             low, high = np.minimum(low, values.min(axis=0)), np.maximum(high, values.max(axis=0))
             np.column_stack([values, users]).tofile(waiting)
+        chosen: tuple[str, ...] = ()
+        if degrees and size is None and cell_km is None:
+            low, high, chosen = _without_outliers(waiting, low, high)
         middle = (low + high) / 2
         scale = (KM_PER_DEGREE, KM_PER_DEGREE * math.cos(math.radians(middle[1]))) if degrees else (1.0, 1.0)
         corner = float(low[0]), float(high[1])
         reach = _plane(np.array([[high[0], low[1]]]), *corner, scale)[0]
-        grid = size or (0, 0)
+        grid = size or (1, 1)
+        if chosen and max(reach) > 0:
+            cell_km = next(side for side in ROUND_SIZES if max(reach) // side < MOST_SIDE)
         if whole:
             sides = np.ones(2)
         elif cell_km is not None:
@@ -279,7 +286,33 @@ def _in_cells(
     where = f"latitude {middle[1]:.3f}, longitude {middle[0]:.3f}" if degrees else f"{middle[0]:g}, {middle[1]:g}"
     note = f"{grid[0]}x{grid[1]} cells of {each} around {where}; the first row {first}"
     meaning = "longitude and latitude" if degrees else "coordinates x and y: not all are whole numbers inside the grid"
-    return _Cells(Places(*grid, ground, *sides.tolist()), unit, result, meaning, (note,))
+    return _Cells(Places(*grid, ground, *sides.tolist()), unit, result, meaning, (note, *chosen))
+
+
+def _without_outliers(
+    waiting: IO[bytes], low: NDArray[np.float64], high: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], tuple[str, ...]]:
+    """Return the extent without the outermost users of an axis, where they stretch it more than threefold, and notes.
+
+    To the 65,536th of the extent: the coordinates stay on disk.
+    """
+    users = np.zeros((2, EXTENT_BINS))
+    scale = np.where(high > low, high - low, 1) / (EXTENT_BINS - 1)
+    waiting.seek(0)
+    while len(part := np.fromfile(waiting, count=3 * BLOCK).reshape(-1, 3)):
+        for axis, bins in enumerate(((part[:, :2] - low) / scale).astype(np.int64).T):
+            users[axis] += np.bincount(bins, part[:, 2], EXTENT_BINS)
+    notes = [f"a round size of cells, with at most {MOST_SIDE} along a side (--cell-km or --grid say otherwise)"]
+    most = OUTERMOST * users[0].sum()
+    for axis, sums in enumerate(np.cumsum(users, axis=1)):
+        first = int((sums <= most).sum())
+        last = int((sums < sums[-1] - most).sum())
+        if low[axis] < high[axis] and STRETCHED * (last + 1 - first) < EXTENT_BINS:
+            low[axis], high[axis] = low[axis] + first * scale[axis], low[axis] + (last + 1) * scale[axis]
+            notes.append(
+                f"the outermost {OUTERMOST:.1%} of users by {DEGREES[axis]} are counted in cells at the border"
+            )
+    return low, high, tuple(notes)
 
 
 def _check_degrees(table: InputTable, degrees: NDArray[np.float64], places: Sequence[int]) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
 from advisor.errors import InputError, printable
+from advisor.inputs.columns import are_bits
 from advisor.inputs.domain import build_domain, read_domain
 from advisor.inputs.held import remembered
 from advisor.inputs.histogram import RawHistogram, binned, read_histogram
@@ -19,6 +21,7 @@ from advisor.question.question import MemorySample, Question
 from advisor.question.settings import Categories, Columns
 
 MOST_DISTINCT, NEARLY_ALL = 60, 0.8  # different values, and share of the rows, from which a sample is hardly one
+MOST_NUMBERS = 1000  # different numbers from which bins are suggested
 
 
 def sample_frequencies(question: Question) -> Frequencies:
@@ -53,26 +56,25 @@ def frequencies_over(question: Question, domains: Iterable[Categories]) -> tuple
     cleaning = question.cleaning
     refuse_beside_bins(question.domain, cleaning)
     if isinstance(question.sample, MemorySample):
-        histogram, name, ordered = _memory_histogram(question.sample, cleaning)
-        domains = (replace(for_size, ordered=ordered) if for_size.ordered is None else for_size for for_size in domains)
+        histogram, name = _memory_histogram(question.sample, cleaning)
     else:
         path = question.path
         histogram, name = _file_histogram(path, question.columns, cleaning, question.terms.n), sample_name(path)
     return tuple(over_domain(histogram, name, domain, cleaning) for domain in domains)
 
 
-def _memory_histogram(sample: MemorySample, cleaning: Cleaning) -> tuple[RawHistogram, str, bool | None]:
-    """Return what is in memory, what it is called, and whether it says that the categories have an order."""
+def _memory_histogram(sample: MemorySample, cleaning: Cleaning) -> tuple[RawHistogram, str]:
+    """Return what is in memory, and what it is called."""
     read = sample_in_memory(*sample)
     name = getattr(sample.values, "name", None)  # of a pandas series
     column = name if isinstance(name, str) else ""
     if cleaning.cut is None:
         histogram = RawHistogram(tuple(read.labels), read.counts, read.in_order, read.assumptions, (), column=column)
-        return histogram, read.name, read.ordered
+        return replace(histogram, categories=tuple(read.domain or ()), ordered=read.ordered), read.name
     users = {label: count for label, count in zip(read.labels, read.counts.tolist(), strict=True) if count}
     cut = binned(read.name, column, users, cleaning.cut)
     histogram = RawHistogram(cut.labels, cut.counts, read.in_order, (), cut.warnings, cut.bins, column)
-    return histogram, read.name, None
+    return histogram, read.name
 
 
 def _file_histogram(path: str, columns: Columns, cleaning: Cleaning, n: int | None) -> RawHistogram:
@@ -90,21 +92,41 @@ def _file_histogram(path: str, columns: Columns, cleaning: Cleaning, n: int | No
         n=n,
     )
     histogram = remembered(path, (columns, cleaning, n), read)
+    if columns.label is None and cleaning.domain is None:
+        _refuse_reports(path, histogram)
     return histogram if cleaning.domain is not None or cleaning.transactions else doubted(histogram)
 
 
 def doubted(histogram: RawHistogram, name: str | None = None) -> RawHistogram:
     """Return what was read one row a user, with a warning where nearly every row has a value of its own.
 
-    name: of the column, where there are several. Numbers that differ are for bins.
+    name: of the column, where there are several; then there are no bins.
     """
     distinct, rows = len(histogram.labels), int(histogram.counts.sum())
     plain = histogram.from_histogram or histogram.bins is not None
-    if plain or distinct <= MOST_DISTINCT or distinct < NEARLY_ALL * rows or all_numbers(histogram.labels):
-        return histogram
     where = "" if name is None else f"column {name}: "
-    warning = f"{where}{distinct:,} different values in {rows:,} rows: is this the right file, and the right column?"
+    if plain or distinct <= MOST_DISTINCT:
+        return histogram
+    if all_numbers(histogram.labels):
+        if distinct < MOST_NUMBERS or where:
+            return histogram
+        warning = f"{distinct:,} different numbers are as many categories: --bins 64 makes few of them, in seconds"
+    elif distinct < NEARLY_ALL * rows:
+        return histogram
+    else:
+        warning = (
+            f"{where}{distinct:,} different values in {rows:,} rows: is this the right file, and the right column?"
+        )
     return replace(histogram, warnings=(*histogram.warnings, warning))
+
+
+def _refuse_reports(path: str, histogram: RawHistogram) -> None:
+    """Raise InputError for a sample whose values are all strings of equally many bits."""
+    if not histogram.from_histogram and histogram.bins is None and are_bits(histogram.labels):
+        raise InputError(
+            f"{sample_name(path)}: all values are strings of bits, which look like reports (if they are values, say "
+            f"--column 1): for example ldp-advise reports {shlex.quote(path)} --protocol oue --eps 1"
+        )
 
 
 def sample_name(path: str) -> str:
@@ -141,6 +163,8 @@ def over_domain(histogram: RawHistogram, name: str, domain: Categories, cleaning
             bins=histogram.bins,
             column=histogram.column,
         )
+    if cleaning.domain is None:
+        histogram = histogram.over_categories()
     built = build_domain(
         histogram.labels,
         histogram.counts,
@@ -149,7 +173,8 @@ def over_domain(histogram: RawHistogram, name: str, domain: Categories, cleaning
         domain=None if cleaning.domain is None else read_domain(cleaning.domain),
         keep_top=cleaning.keep_top,
         other=cleaning.other,
-        ordered=domain.ordered,
+        ordered=histogram.ordered if domain.ordered is None else domain.ordered,
+        declared=cleaning.domain is None and bool(histogram.ordered),
         transactions=cleaning.transactions,
     )
     return Frequencies(

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from advisor.answers.knowledge import check_folder
 from advisor.errors import InputError
+from knowledge import build as builder
+from knowledge.build import ORDERED_FOLDS
 from tests.advisor.conftest import Run
+from tests.knowledge.conftest import BUILT, TINY
 
 
 def test_cells_for_a_file_and_out_of_range_come_with_a_note(run: Run, states: str) -> None:
@@ -35,19 +39,26 @@ def test_a_build_spares_the_files_of_others(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_quick_build_is_made_and_resumed(run: Run, tmp_path: Path) -> None:
+def test_a_quick_build_is_made_and_resumed_by_processes(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = replace(TINY, ordered_cells=ORDERED_FOLDS)
+    assert (builder.QUICK.cells, builder.QUICK.ordered_cells) > (small.cells, small.ordered_cells)
+    monkeypatch.setattr(builder, "QUICK", small)
     folder = tmp_path / "built"
-    code, out, _ = run("knowledge", "build", "--quick", "--to", str(folder), "-q")
+    words = ("knowledge", "build", "--quick", "--to", str(folder), "-q")
+    code, out, _ = run(*words, "--jobs", "1")
     assert code == 0
     assert str(folder) in out
-    first = (folder / "model.npz").read_bytes()
-    cells = (folder / "cells.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    first = {name: (folder / name).read_bytes() for name in BUILT}
     # Killed in the middle of a line: all other cells are kept, and the result is the same.
-    (folder / "cells.jsonl").write_text("".join(cells[:20]) + cells[20][:50], encoding="utf-8")
-    code, _, _ = run("knowledge", "build", "--quick", "--to", str(folder), "-q")
+    for name in ("cells.jsonl", "ordered_cells.jsonl"):
+        lines = (folder / name).read_text(encoding="utf-8").splitlines(keepends=True)
+        (folder / name).write_text("".join(lines[:3]) + lines[3][:50], encoding="utf-8")
+    code, _, _ = run(*words)
     assert code == 2  # the finished files would be replaced
-    code, _, _ = run("knowledge", "build", "--quick", "--to", str(folder), "-q", "--force")
+    code, _, _ = run(*words, "--jobs", "2", "--force")
     assert code == 0
-    assert (folder / "model.npz").read_bytes() == first
+    assert {name: (folder / name).read_bytes() for name in BUILT} == first
     (folder / "notes.txt").touch()
-    assert run("knowledge", "build", "--quick", "--to", str(folder), "-q")[0] == 2
+    assert run(*words)[0] == 2

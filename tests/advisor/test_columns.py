@@ -11,14 +11,20 @@ import numpy as np
 import pytest
 
 from advisor import advise
+from advisor.cli import ranking
+from advisor.errors import InputError
 from advisor.inputs.histogram import read_columns, read_histogram
+from advisor.question.cleaning import Cleaning
 from advisor.question.plurality import BudgetUse, make_plan
-from advisor.question.settings import Plurality
+from advisor.question.question import Question
+from advisor.question.sample import sample_frequencies
+from advisor.question.settings import Columns, Plurality
 from simulator import PROTOCOLS
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 from tests.advisor.cli_answers import SCHEMA
 from tests.advisor.conftest import Run
+from tests.advisor.inputs.reading import put
 from tests.advisor.schemas import schema
 from tests.cells import failures
 
@@ -178,3 +184,54 @@ def test_the_answer_is_that_of_the_reports_that_are_sent() -> None:
 
     assert errors(1.0, attributes=4, solution="smp") == errors(1.0, n=5000)
     assert errors(1.0, attributes=4, solution="spl") == errors(0.25)
+
+
+def test_thousands_of_numbers_are_warned_of_once_before_they_are_simulated(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def simulated(*_: object, **__: object) -> None:
+        raise InputError("the simulation begins")
+
+    monkeypatch.setattr(ranking, "simulated_answer", simulated)
+    few, many, counts = (
+        put(tmp_path, name, "\n".join(f"{at}{rest}" for at in range(size)))
+        for name, size, rest in (("few.txt", 900, ""), ("many.txt", 1100, ""), ("counts.csv", 1100, ",2"))
+    )
+    before, begun, _ = run("--eps", "1", many)[2].partition("the simulation begins")
+    assert (before.count("1,100 different numbers are as many categories: --bins 64 makes"), bool(begun)) == (1, True)
+    for question in (
+        Question(sample=few),
+        Question(sample=many, cleaning=Cleaning(bins=64)),
+        Question(sample=counts, columns=Columns(counts="2")),
+    ):
+        assert "different numbers" not in " ".join(sample_frequencies(question).warnings)
+
+
+BITS = "01101001\n11100001\n00000001\n"
+REPORTS = [  # files and what is said of them, if anything
+    ("bits.txt", BITS, "strings of bits, which look like reports (if they are values, say --column 1): for example"),
+    ("bits.csv", f"report\n{BITS}", "ldp-advise reports bits.csv --protocol oue --eps 1"),
+    ("short.txt", "0110100\n1110000\n", ""),
+    ("uneven.txt", f"{BITS}0110100\n", ""),
+    ("digits.txt", BITS.replace("111", "121"), ""),
+    ("counts.csv", "answer,count\n01101001,4\n11100001,9\n", ""),
+    ("olh.csv", "seed,symbol\n93812,3\n18287,0\n", "ldp-advise reports olh.csv --protocol olh --eps 1"),
+    ("cohorts.csv", "user,cohort,bits\na,3,01101001\nb,0,11100001\n", "strings of bits look like reports: for example"),
+    ("hashes.csv", "user,hash,value\na,93812,3\nb,18287,0\n", "ldp-advise reports hashes.csv --protocol olh --eps 1"),
+]
+
+
+def test_a_sample_that_holds_reports_leads_to_their_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    def check(cell: tuple[str, str, str]) -> None:
+        name, text, words = cell
+        put(tmp_path, name, text)
+        if words:
+            with pytest.raises(InputError) as refusal:
+                sample_frequencies(Question(sample=name))
+            assert words in str(refusal.value)
+        columns = Columns(column=("1",)) if words else Columns()
+        assert sample_frequencies(Question(sample=name, columns=columns)).k in (2, 3, 4)
+
+    assert failures(REPORTS, check) == {}

@@ -465,6 +465,7 @@ def test_frequencies_are_those_of_this_package(
 
 
 # Nothing of these is a report of k = 16 values at epsilon = 1; for every protocol, nothing of STRANGE.
+OF_KINDS = {PROTOCOLS[key](16, 1.0).report_kind: key for key in PROTOCOLS}.values()  # one of each kind of report
 STRANGE = ["", "x", "-", "1e3", "٣", "0x1", ",", "9" * 400, "9" * 5_000, "nan", "\0", '"', "\x1f\x8b", "# 1", "1.5"]
 WRONG = {
     "value": ["16", "-1", "1 2"],
@@ -477,7 +478,7 @@ WRONG = {
 }
 
 
-@over(PROTOCOLS)
+@over(OF_KINDS, slow=[key for key in PROTOCOLS if key not in OF_KINDS])
 def test_lines_that_are_no_reports_are_left_out_and_counted(key, *, monkeypatch: pytest.MonkeyPatch) -> None:
     """Wherever they stand, and however the lines fall into blocks."""
     collection = CodedCollection(key, proper_method(key), 16, 1.0)

@@ -54,7 +54,7 @@ def test_errors_are_those_of_devices_that_report_round_by_round(replays: int) ->
         for _ in range(replays):
             values = answer.question.changes.draw(500, rng)
             truth = np.eye(4)[values].mean(axis=(0, 1))
-            estimate = member.estimate(replay_rounds(member, values, rng), 500).mean(axis=0)
+            estimate = member.estimate(replay_rounds(member, values, 1, rng)[0], 500).mean(axis=0)
             errors.append(np.abs(estimate - truth).mean())
         assert abs(np.mean(errors) - row.error_average) < 5 * np.std(errors) / math.sqrt(replays)
 

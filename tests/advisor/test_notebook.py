@@ -147,18 +147,17 @@ def test_every_answer_of_a_function_can_be_asked_the_same(tmp_path: Path, monkey
         "memoise": advisor.memoise(1.0, epsilon_forever=2.0, rounds=3, k=16),
         "audit": advisor.audit(1.0, k=4, protocol="grr", trials=2000),
     }
+    monkeypatch.setattr("advisor.show.pictures._svg", lambda figure, salt: "<svg></svg>")  # composed, and not drawn
     for name, answer in answers.items():
         assert answer.summary.rstrip(".")[:20] in str(answer), name
         assert len(answer.to_frame()) >= 1, name
         assert json.loads(answer.to_json())["schema_version"], name
         assert "<table" in answer._repr_html_(), name
-        with monkeypatch.context() as undrawn:  # on pages
-            undrawn.setattr("advisor.show.pictures._svg", lambda figure, salt: "<svg></svg>")
-            answer.report(tmp_path / f"{name}.html")
+        answer.report(tmp_path / f"{name}.html")
         assert answer.summary[:20] in (tmp_path / f"{name}.html").read_text(encoding="utf-8"), name
         if name == "memoise":
             with pytest.raises(InputError, match="nothing to draw"):
                 answer.plot()
         else:
             answer.plot(tmp_path / f"{name}.svg")
-            assert (tmp_path / f"{name}.svg").stat().st_size > 1000, name
+            assert (tmp_path / f"{name}.svg").read_text(encoding="utf-8") == "<svg></svg>", name

@@ -11,13 +11,16 @@ import pytest
 from advisor.extensions.places.answer import answer_places
 from advisor.extensions.places.question import CHANNEL_METHODS, Ground, PlacesMenu, PlacesQuestion, Promise
 from advisor.extensions.places.reading import places_request
-from advisor.question.settings import Simulation, Terms
+from advisor.question.question import Question
+from advisor.question.sample import sample_frequencies
+from advisor.question.settings import Columns, Simulation, Terms
 from simulator import METRICS, POSTPROCESSORS
 from simulator.channels import krr, optimal, planar_geometric
 from simulator.methods import observe
 from simulator.places import Places
 from simulator.seeding import rng_for
 from tests.advisor.conftest import Run
+from tests.advisor.inputs.reading import put
 from tests.advisor.schemas import schema
 
 PLAIN = ["places", "--eps", "2", "--grid", "5x6", "--columns", "row,col"]
@@ -274,3 +277,16 @@ def test_the_curve_is_that_of_the_channels_and_cloaking_keeps_nothing(run: Run, 
     large = [[word.replace("3x3", size) for word in CURVE] for size in ("40x40", "11x11")]
     assert "--curve takes at most 1,500 cells" in run(*large[0], visits, "--curve", "1")[2]
     assert "optimal takes at most 100 places" in run(*large[1], visits, "-p", "optimal")[2]
+
+
+def test_coordinates_in_a_sample_lead_to_places(run: Run, tmp_path: Path) -> None:
+    lines = [f"{13 + at % 7 / 100},{52 + at % 5 / 200},{at % 3}" for at in range(900)]
+    path = put(tmp_path, "my places.csv", "lon,lat,visits\n" + "\n".join(lines))
+    code, _, err = run("--eps", "1", path)
+    assert (code, f"say ldp-advise places '{path}' --eps 1, for values name one with --column" in err) == (2, True)
+    for promise in (Promise(), Promise(privacy="metric", radius=1.0)):
+        read = places_request(PlacesQuestion(sample=path, terms=Terms(epsilon=1.0), privacy=promise))
+        assert any("cells of 0.2 km around latitude 52.010" in note for note in read.assumptions)
+    assert sample_frequencies(Question(sample=path, columns=Columns(column=("lon",)))).k == 7
+    impossible = put(tmp_path, "sizes.csv", "long,lat\n200,1\n300,2\n")
+    assert "hold longitudes" not in run("--eps", "1", impossible)[2]

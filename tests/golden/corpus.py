@@ -30,23 +30,28 @@ Outcome: TypeAlias = Mapping[str, Any]
 @contextlib.contextmanager
 def in_a_folder() -> Iterator[None]:
     """Run what follows in a folder with the files, and with the settings that all cases have."""
-    before, environment = Path.cwd(), dict(os.environ)
-    ours = {"COLUMNS": COLUMNS, "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     with tempfile.TemporaryDirectory() as name:
         make(Path(name))
-        os.chdir(name)
-        os.environ.clear()
-        os.environ.update(
-            {key: value for key, value in environment.items() if not key.startswith("LDP_ADVISE_")} | ours
-        )
-        Path("OUT").mkdir()
-        try:
+        with at(Path(name), COLUMNS):
+            Path("OUT").mkdir()
             yield
-        finally:
-            os.chdir(before)
-            os.environ.clear()
-            os.environ.update(environment)
-            _forget_members()
+
+
+@contextlib.contextmanager
+def at(folder: Path, columns: str) -> Iterator[None]:
+    """Run what follows in a folder, on a terminal of so many columns and without anybody's settings."""
+    before, environment = Path.cwd(), dict(os.environ)
+    ours = {"COLUMNS": columns, "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update({key: value for key, value in environment.items() if not key.startswith("LDP_ADVISE_")} | ours)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+        os.environ.clear()
+        os.environ.update(environment)
+        _forget_members()
 
 
 def outcome(case: str) -> Outcome:

@@ -25,6 +25,8 @@ TEXTS = {
     "uniq.txt": "   4320 amber\n   4266 blue\n      2 coral\n",
     "shares.csv": "colour,share\namber,0.5\nblue,0.3\ncoral,0.2\n",
     "survey_codes.csv": "answer\n" + "1\n2\n3\n2\n4\n5\n-99\n" * 40,
+    "antworten.csv": "Antwort;Personen;Anteil\nnie;3102;77,6\nselten;500;12,5\noft;398;9,9\n",
+    "edades.csv": "edad;habitantes\n65 años y más;110\nde 18 a 64 años;500\nmenos de 18 años;210\n",
     "bands.csv": "age,people\n0-17,210\n18-29,180\n30-44,240\n45-64,260\n65 and over,110\n",
     "ages_and_towns.csv": "id,age,town\n" + "".join(f"{i},{20 + i * i % 13},town {i * 7 % 5}\n" for i in range(1, 301)),
     "baskets.txt": "milk bread\nbread\nmilk eggs tea\n\neggs\n" * 30,

@@ -100,7 +100,20 @@ def help_text(command: str) -> str:
         return shown(f"ldp-advise {command} --help").replace("]...", "]")
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+OFTEN = (
+    "choose_no",
+    "choose_unknown",
+    "budgets_some",
+    "budgets_none",
+    "plan_detect",
+    "plan_budget",
+    "plan_none",
+    "places",
+)
+SHOWN = [pytest.param(name, marks=[pytest.mark.slow] * (name in OFTEN)) for name in COMMANDS]  # others are alike
+
+
+@pytest.mark.parametrize("name", SHOWN)
 def test_answers_are_shown_as_they_are_kept(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pictures are composed, but not rendered: the text that is kept of a page has nothing of them."""
     monkeypatch.setattr("advisor.show.pictures._svg", lambda figure, salt: "<svg></svg>")

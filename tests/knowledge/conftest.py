@@ -7,21 +7,26 @@ import pytest
 
 from knowledge.build import FOLDS, Size, build
 from knowledge.making import cells, ordered_cells
+from knowledge.making.workers import Workers
 
 # As few cells as there are networks: each leaves one out.
 TINY = Size(cells=FOLDS, largest=24, width=16, epochs=8, ordered_cells=FOLDS, ordered_width=12, cases=8)
+BUILT = ("policies.json", "model.npz", "cells.npz", "leaves.npz", "curves.npz")
 
 
-@pytest.fixture(scope="session")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a very small build of few repetitions: right in form, not in its figures."""
-    folder = tmp_path_factory.mktemp("tiny")
+def built(folder: Path, workers: Workers) -> Path:
+    """A very small build of few repetitions: right in form, not in its figures."""
     with pytest.MonkeyPatch.context() as patched:
         for kind in (cells.SimulatedCell, ordered_cells.OrderedCell):
             patched.setattr(kind, "repetitions", 3)
         patched.setattr("knowledge.build.ORDERED_FOLDS", FOLDS)
-        build(folder, size=TINY, seed=4)
+        build(folder, size=TINY, seed=4, workers=workers)
     return folder
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built(tmp_path_factory.mktemp("tiny"), Workers())
 
 
 def own_names(table: Mapping[str, object]) -> set[str]:

@@ -119,7 +119,8 @@ def member_of(key, k=3, forever=FOREVER, once=ONCE):
 EVERY = [*MEMOISED, "dbitflip1", "dbitflip2", "dbitflip3"]
 
 
-def replay_rounds(member, values, rng):
-    """Let every device report in every round: values ``(n, rounds)`` to counts ``(rounds, ...)``."""
-    report = member.devices(len(values), rng)
-    return np.stack([member.support(report(column, rng)) for column in values.T])
+def replay_rounds(member, values, draws, rng):
+    """Let every device report in every round, again and again: values ``(n, rounds)`` to ``(draws, rounds, ...)``."""
+    report = member.devices(draws * len(values), rng)
+    rounds = [np.split(report(np.tile(column, draws), rng), draws) for column in values.T]
+    return np.array([[member.support(reports) for reports in of_one] for of_one in zip(*rounds, strict=True)])

@@ -169,22 +169,22 @@ def covered(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("posterior", "draw", "sd"),
+    ("posterior", "draw", "sd", "truths"),
     [
-        ("mixture", lambda rng: rng.dirichlet(np.full(256, 0.2)), 1 / 256),
-        ("mixture", lambda rng: rng.dirichlet(np.full(256, 0.5)), 1 / 256),
-        ("families", lambda rng: rng.dirichlet(np.full(256, 0.2)), 1 / 256),
-        ("families", lambda rng: rng.dirichlet(np.full(256, 0.5)), 1 / 256),
-        ("wavelet", lambda rng: random_curve(rng, 128), 0.1 / 128),
-        ("wavelet", lambda rng: random_curve(rng, 128), 0.3 / 128),
-        ("rough curves", lambda rng: rough_curve(rng, 64), 0.3 / 64),
-        ("rough curves", lambda rng: rough_curve(rng, 64), 0.05 / 64),
+        ("mixture", lambda rng: rng.dirichlet(np.full(256, 0.2)), 1 / 256, 40),
+        ("mixture", lambda rng: rng.dirichlet(np.full(256, 0.5)), 1 / 256, 40),
+        ("families", lambda rng: rng.dirichlet(np.full(256, 0.2)), 1 / 256, 40),
+        ("families", lambda rng: rng.dirichlet(np.full(256, 0.5)), 1 / 256, 40),
+        ("wavelet", lambda rng: random_curve(rng, 128), 0.1 / 128, 40),
+        ("wavelet", lambda rng: random_curve(rng, 128), 0.3 / 128, 40),
+        ("rough curves", lambda rng: rough_curve(rng, 64), 0.3 / 64, 150),
+        ("rough curves", lambda rng: rough_curve(rng, 64), 0.05 / 64, 80),
     ],
 )
 def test_nine_of_ten_frequencies_are_inside_the_ranges_of_the_draws(
-    posterior: str, draw: Callable[[np.random.Generator], np.ndarray], sd: float
+    posterior: str, draw: Callable[[np.random.Generator], np.ndarray], sd: float, truths: int
 ) -> None:
     """Fitted priors cost some cover, the atoms' steps and zeros at the edge of a range give some: 5 points for both."""
-    share, error = covered(POSTERIORS[posterior], draw, sd, 150 if posterior == "rough curves" else 40)
+    share, error = covered(POSTERIORS[posterior], draw, sd, truths)
     assert abs(share - 0.9) < 0.05 + 4 * error
     assert error < 0.015  # or the bound would mean nothing

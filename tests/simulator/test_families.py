@@ -121,7 +121,7 @@ def likelihoods(estimate: np.ndarray, noise: Noise) -> np.ndarray:
     return np.array(found)
 
 
-@pytest.mark.parametrize("slope", [0.0, 2.0])
+@pytest.mark.parametrize("slope", [2.0, pytest.param(0.0, marks=pytest.mark.slow)])
 def test_evidence_is_the_mean_likelihood_of_all_distributions(slope: float) -> None:
     """Each kind is as frequent. The estimates are at the middle of their bins; frequencies stand on atoms a quarter of
     the noise apart, which is some thousandths of a nat for each of ten categories, one way or the other.

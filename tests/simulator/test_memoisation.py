@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -151,10 +152,11 @@ USERS = np.array([20, 9, 15, 12, 6])
 DRAWS = 3000
 
 
-def moments_of(member, histories=HISTORIES, users=USERS):
+@cache
+def moments_of(key):
     """Exact mean and covariance of the support counts of all rounds, one after the other."""
-    mean, covariance = 0.0, 0.0
-    for history, count in zip(histories.tolist(), users, strict=True):
+    member, mean, covariance = member_of(key), 0.0, 0.0
+    for history, count in zip(HISTORIES.tolist(), USERS, strict=True):
         table = sequences(member, tuple(history))
         chances = np.array(list(table.values()))
         rows = np.array([supports(member, sent).ravel() for sent in table])
@@ -175,12 +177,11 @@ def verdicts(draws, mean, covariance, where):
     return two_sided(means), two_sided(z)
 
 
-def drawn(member, way, draws, name):
-    rng = stream("memoised", name, way, member.key)
+def drawn(member, way, draws):
+    rng = stream("memoised", "law", way, member.key)
     if way == "sample":
         return np.array([member.sample_rounds(HISTORIES, USERS, rng).ravel() for _ in range(draws)])
-    values = np.repeat(HISTORIES, USERS, axis=0)
-    return np.array([replay_rounds(member, values, rng).ravel() for _ in range(draws)])
+    return replay_rounds(member, np.repeat(HISTORIES, USERS, axis=0), draws, rng).reshape(draws, -1)
 
 
 def looked_at(member, way):
@@ -191,23 +192,25 @@ def looked_at(member, way):
     return (rounds[:, None] == rounds) | (values[:, None] == values)
 
 
-@over([("grr", "sample", 800), ("oue", "sample", 800)], slow=itertools.product(MEMOISED, ["sample", "replay"], [DRAWS]))
-def test_the_law_over_rounds_is_that_of_all_sequences(key, way, times):
+def lawful(key, way, times):
+    """Draws, once their means and covariances are those of all sequences."""
     member = member_of(key)
-    mean, covariance = moments_of(member)
-    draws = drawn(member, way, times, "law")
-    for p_values in verdicts(draws, mean, covariance, looked_at(member, way)):
-        assert accept(p_values)
+    draws = drawn(member, way, times)
+    for p_values in verdicts(draws, *moments_of(key), looked_at(member, way)):
+        assert accept(p_values), way
+    return draws
+
+
+@over([("grr", "sample", 800), ("oue", "sample", 800)])
+def test_the_law_over_rounds_is_that_of_all_sequences(key, way, times):
+    lawful(key, way, times)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("key", MEMOISED)
-def test_whole_counts_over_the_rounds_have_the_law_of_devices(key):
+def test_counts_over_the_rounds_have_the_law_of_devices_and_of_all_sequences(key):
     """Sums over rounds of each category, sampled against replayed: beyond means and covariances."""
-    member = member_of(key)
-    sampled, replayed = (
-        drawn(member, way, DRAWS, "sums").reshape(-1, 3, 3).sum(axis=1) for way in ("sample", "replay")
-    )
+    sampled, replayed = (lawful(key, way, DRAWS).reshape(-1, 3, 3).sum(axis=1) for way in ("sample", "replay"))
     for category in range(3):
         top = int(max(sampled.max(), replayed.max())) + 1
         tables = np.array([np.bincount(draws[:, category], minlength=top) for draws in (sampled, replayed)])
@@ -219,7 +222,7 @@ def test_whole_counts_over_the_rounds_have_the_law_of_devices(key):
 @pytest.mark.parametrize("key", ["grr", "oue", "blh"])
 def test_negative_control_fresh_noise_in_each_round_is_noticed(key):
     member = member_of(key)
-    mean, covariance = moments_of(member)
+    mean, covariance = moments_of(key)
     rng = stream("memoised", "fresh", key)
     counts = np.array([np.bincount(column, USERS, minlength=3) for column in HISTORIES.T]).astype(int)
     draws = member.once.sample_support(np.broadcast_to(counts, (DRAWS, 3, 3)), rng)
@@ -233,15 +236,10 @@ def test_negative_control_fresh_noise_in_each_round_is_noticed(key):
 def test_negative_control_a_memo_that_is_forgotten_is_noticed(key):
     """A value that comes back with a new memo: the same means, another covariance of rounds 0 and 2."""
     member = member_of(key)
-    mean, covariance = moments_of(member)
     rng, values = stream("memoised", "forgotten", key), np.repeat(HISTORIES, USERS, axis=0)
-
-    def forgetful():
-        steps = [replay_rounds(member, values[:, :2], rng), replay_rounds(member, values[:, 2:], rng)]
-        return np.concatenate(steps).ravel()
-
-    draws = np.array([forgetful() for _ in range(DRAWS)])
-    means, covariances = verdicts(draws, mean, covariance, looked_at(member, "sample"))
+    steps = [replay_rounds(member, before, DRAWS, rng) for before in (values[:, :2], values[:, 2:])]
+    draws = np.concatenate(steps, axis=1).reshape(DRAWS, -1)
+    means, covariances = verdicts(draws, *moments_of(key), looked_at(member, "sample"))
     assert accept(means)
     assert not accept(covariances)
 

@@ -7,14 +7,16 @@ import hashlib
 import io
 from collections import UserDict
 from collections.abc import Iterable
+from contextvars import copy_context
 from functools import cache, lru_cache
 from pathlib import PurePath
 
 import numpy as np
 
 from advisor.cli.options import COMMANDS
-from advisor.errors import printable
-from advisor.inputs.held import HeldFile
+from advisor.errors import InputError, printable
+from advisor.inputs.held import HeldFile, held_files
+from advisor.inputs.histogram import read_head
 from advisor.question.frequencies import from_shape
 from advisor.question.settings import Shape
 from simulator import PROTOCOLS
@@ -24,6 +26,7 @@ from simulator.seeding import rng_for
 MEGABYTE = 1_000_000
 LARGEST = 50 * MEGABYTE  # maximum size of a file
 MOST = 200 * MEGABYTE  # of all that are held: what was not asked for longest is forgotten first
+MOST_COLUMNS = 200  # of a file that are offered to choose from
 DIGEST = 16  # characters of the digest by which an address names a file
 LABEL, PEOPLE = "answer", "people"  # columns of the file of a shape
 ROWS, COLUMNS, RESIDENTS = 12, 16, 20_000  # of the town that is an example
@@ -46,6 +49,21 @@ class Uploads(UserDict[str, HeldFile]):
         while sum(len(file.content) for file in self.data.values()) > MOST:
             del self.data[next(iter(self.data))]
         return digest
+
+
+def columns_of(file: HeldFile | None) -> list[tuple[str, str]]:
+    """Return what options name each column of a file by, and its first values; none if there is nothing to choose."""
+
+    def read() -> list[tuple[str, str]]:
+        held_files.set({} if file is None else {"file": file})
+        try:
+            table = read_head("file")
+        except InputError:  # which the answer says
+            return []
+        several = 1 < len(table.values) <= MOST_COLUMNS
+        return [(table.reference(at), table.preview(at)) for at in table.values if several]
+
+    return copy_context().run(read)
 
 
 def safe_name(name: str) -> str:

@@ -9,10 +9,10 @@ from typing import TypeVar
 from shiny import Inputs, Outputs, Session, reactive, render, req, ui
 
 from advisor.answers.rank.outlook import Stops
-from advisor.extensions.app.files import Uploads
+from advisor.extensions.app.files import Uploads, columns_of
 from advisor.extensions.app.pieces import PageAnswer
 from advisor.extensions.app.session import Page
-from advisor.extensions.app.state import Data
+from advisor.extensions.app.state import Data, State
 from advisor.extensions.app.worker import WorkerPool
 
 T = TypeVar("T")
@@ -47,6 +47,10 @@ def _follow_changes(page: Page) -> None:
             page.tell_work("")
         else:
             page.begin(state)
+
+    @reactive.effect
+    def offer_columns() -> None:
+        page.send("columns", columns_of(State(page.goal, {}, page.data(), files=page.uploads).held))
 
     @reactive.effect
     def fail() -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import shlex
 import sys
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated
 
 from advisor.cli import options
@@ -14,13 +16,14 @@ from advisor.cli.run import Job, WholeOutput, run
 from advisor.extensions.choose.answer import Choice, choose
 from advisor.extensions.choose.case import Wishes
 from advisor.extensions.choose.document import choice_document, reproduce
-from advisor.extensions.choose.prompts import ask
+from advisor.extensions.choose.prompts import ask, ask_columns
+from advisor.inputs.histogram import read_head
 from advisor.question.frequencies import Frequencies
 from advisor.question.option import options_of, refuse, require
 from advisor.question.question import Question
 from advisor.question.rules import check_data
 from advisor.question.sample import sample_frequencies
-from advisor.question.settings import Categories
+from advisor.question.settings import Categories, Columns
 
 EXAMPLES = {
     "people": "the number of people, for example --n 2000",
@@ -53,9 +56,11 @@ def choose_command(
     names = [name for name in EXAMPLES if sample is None or name != "answers"]
     complete = wishes
     if asks:
+        data = replace(data, columns=_columns(data))
+        first = 3 if data.columns.column != question.columns.column else 1
         # A file shows whether there is an order, and --k stands beside --ordered.
         order = ["ordered"] if sample is None and wishes.answers is None else []
-        complete = ask(wishes, [*names, *order])
+        complete = ask(wishes, [*names, *order], first)
         names.remove("within")  # which may be left open
     options_needed = [(item.name, spec) for item, spec in options_of(Wishes) if item.name in names]
     require(*((spec.flags[0], getattr(complete, name), EXAMPLES[name]) for name, spec in options_needed))
@@ -82,3 +87,16 @@ def choose_command(
         ),
         output,
     )
+
+
+def _columns(data: Question) -> Columns:
+    """Return the columns of the file, which are asked for if it has several and the options name none."""
+    given = data.given("columns:column,counts", "cleaning:transactions")
+    with suppress(OSError):  # which reading the file says
+        if data.sample is None or given or Path(data.path).is_fifo():  # the head of a pipe cannot be read twice
+            return data.columns
+    table = read_head(data.path, layout=data.columns.layout, cut=data.cleaning.cut)
+    if len(table.values) < 2:
+        return data.columns
+    column, counts = ask_columns(table)
+    return replace(data.columns, column=(column,), counts=counts)

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import typer
 
 from advisor.checks import shown
 from advisor.errors import InputError
 from advisor.extensions.choose.case import Wishes
+from advisor.inputs.columns import InputTable, are_counts, choose_columns, find_column
+
+T = TypeVar("T")
 
 UNKNOWN = (
     "",
@@ -108,26 +112,60 @@ PROMPTS = {
 }
 
 
-def ask(wishes: Wishes, names: Sequence[str]) -> Wishes:
-    """Return the wishes with answers, typed on a terminal, to what they leave open.
+def ask(wishes: Wishes, names: Sequence[str], first: int = 1) -> Wishes:
+    """Return the wishes with answers, typed on a terminal, to what they leave open; `first` numbers the questions.
 
     Raises typer.Abort if the input ends before.
     """
     open_names = [name for name in PROMPTS if name in names and getattr(wishes, name) is None]
-    for at, name in enumerate(open_names, start=1):
-        wishes = replace(wishes, **{name: _typed(name, at)})
+    for at, name in enumerate(open_names, start=first):
+        answer: Any = _typed(f"{at}. {PROMPTS[name].question}", partial(PROMPTS[name].read, name))
+        wishes = replace(wishes, **{name: answer})
     return wishes
 
 
-def _typed(name: str, at: int) -> Any:
+def ask_columns(table: InputTable) -> tuple[str, str | None]:
+    """Return the columns of the answers and of the counts (None: one row per person), typed on a terminal.
+
+    Raises typer.Abort if the input ends before.
+    """
+    typer.echo(f"{table.source} has {table.width} columns:", err=True)
+    for at in table.values:
+        typer.echo(f"  {at + 1}  {table.preview(at)}", err=True)
+
+    def proposed(column: str | None) -> tuple[int, int | None] | tuple[None, None]:
+        try:
+            return choose_columns(table, column, None)
+        except InputError:
+            return None, None
+
+    known, _ = proposed(None)
+    likely = "" if known is None else table.reference(known)
+    question = f"1. Which column holds the answers? Its name or number{likely and f' [{likely}]'}"
+    label = _typed(question, lambda line: find_column(table, line.strip() or likely, "--column"))
+    name = table.reference(label)
+    _, known = proposed(name)
+    likely = "none: one row per person" if known is None else table.reference(known)
+    question = f"2. Which column holds the number of people? Its name or number [{likely}]"
+
+    def read(line: str) -> int | None:
+        count = choose_columns(table, name, line.strip() or None)[1]
+        if count is not None and not are_counts(table, count):
+            raise InputError(f"Please name a column of whole numbers. Got {shown(line.strip())}.")
+        return count
+
+    count = _typed(question, read)
+    return name, None if count is None else table.reference(count)
+
+
+def _typed(question: str, read: Callable[[str], T]) -> T:
     """Ask a question on standard error until there is an answer."""
-    prompt = PROMPTS[name]
     while True:
-        typer.echo(f"{at}. {prompt.question}\n> ", err=True, nl=False)
+        typer.echo(f"{question}\n> ", err=True, nl=False)
         line = sys.stdin.readline()
         if not line:
             raise typer.Abort
         try:
-            return prompt.read(name, line)
+            return read(line)
         except InputError as error:
             typer.echo(str(error), err=True)

@@ -46,6 +46,7 @@ def places_command(
     run(
         Job(
             read=lambda: places_request(question),
+            warnings=lambda request: request.warnings,
             answer=partial(answer_places, jobs=question.simulation.jobs or 1),
             document=places_document,
             progress=partial(DelayedProgress, "simulating"),

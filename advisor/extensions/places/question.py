@@ -41,7 +41,7 @@ class Ground(Settings):
         metavar="A,B",
         help="the coordinates: row,col, longitude,latitude or x,y [default: by header]",
     )
-    cell_km: float | None = like(Cells, "cell_km")
+    cell_km: float | None = like(Cells, "cell_km", help="side of a cell of degrees [default: round, at most 32x32]")
     distance: str | None = like(Cells, "distance")
 
 
@@ -145,14 +145,8 @@ class PlacesQuestion(Question):
         require(
             ("SAMPLE", self.sample, "a file with coordinates, or - for standard input"),
             ("--eps", self.terms.epsilon, "the privacy budget of one report, for example --eps 1"),
-            (
-                "--grid or --cell-km",
-                located or in_a_row or None,
-                "cells, for example --grid 8x8, or --cell-km 1 for longitude and latitude (or "
-                "--privacy metric with --radius for ordered categories)",
-            ),
         )
-        if located and (flags := ", ".join(self.given("columns:column", "domain:k"))):
+        if (located or not in_a_row) and (flags := ", ".join(self.given("columns:column", "domain:k"))):
             raise InputError(f"{flags}: this is about one column of values; places have two, --columns row,col")
         _ = self.protocols, self.methods, self.metrics  # each raises InputError for an unknown name
 

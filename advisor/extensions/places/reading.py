@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from advisor.errors import InputError
 from advisor.extensions.places.question import PlacesQuestion
 from advisor.inputs.channel import read_channel
+from advisor.inputs.columns import CoordinatesError
 from advisor.inputs.places import MOST_CELLS, PlacesRead, read_places
 from advisor.question.sample import sample_frequencies, sample_name
 from simulator.channels import Channel
@@ -65,7 +66,13 @@ def places_request(question: PlacesQuestion) -> PlacesRequest:
     Raises InputError if the sample, the channel or a setting is wrong.
     """
     ground = question.ground
-    read = _line(question) if (ground.grid or ground.cell_km or ground.columns) is None else _grid(question)
+    try:
+        in_a_row = question.privacy.privacy == "metric" and (ground.grid or ground.cell_km or ground.columns) is None
+        read = _line(question) if in_a_row else _grid(question)
+    except CoordinatesError:
+        if question.path == "-":
+            raise
+        read = _grid(question)
     assumed, counts, n, k = list(read.assumptions), read.counts, question.terms.n, read.places.k
     users = int(counts.sum())
     if n is not None and n != users:

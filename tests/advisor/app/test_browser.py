@@ -6,6 +6,7 @@ import io
 import json
 import shlex
 import time
+import urllib.request
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from advisor.extensions.app.files import example_file
+from advisor.extensions.app.state import state_of
 from tests.advisor.app.conftest import Server, Tab
 from tests.advisor.conftest import Run
 
@@ -324,3 +326,31 @@ def test_a_simulated_address_is_simulated_again(tab: Tab) -> None:
     before = tab.page.wait_for_selector("#frequencies svg").inner_html()
     tab.page.click("#again")
     tab.page.wait_for_function("html => document.querySelector('#frequencies svg').innerHTML !== html", arg=before)
+
+
+def test_columns_to_pick_come_and_go_with_the_file(server: Server) -> None:
+    client = pytest.importorskip("websockets.sync.client")
+    state = state_of("goal=compare", {})
+    inputs: dict[str, Any] = {name: text or None for name, text in state.values.items()}
+    inputs |= {".clientdata_url_search": "?goal=compare", "shape": "zipf", "eps": "1", "k": "8", "column": ""}
+
+    def dropped(content: bytes) -> dict[str, Any]:
+        request = urllib.request.Request(f"{server.address}upload?name=a.csv", data=content)  # noqa: S310 - of this machine
+        with urllib.request.urlopen(request) as answer:  # noqa: S310
+            return {"dropped": json.load(answer), "k": ""}
+
+    with client.connect(server.address.replace("http", "ws") + "websocket/", max_size=None) as session:
+
+        def newest(kind: str, data: dict[str, Any], action: str = "update") -> Any:
+            """Return the first message of a kind that comes after a change."""
+            session.send(json.dumps({"method": action, "data": data}))
+            while kind not in (message := json.loads(session.recv(timeout=60)).get("custom", {})):
+                pass
+            return message[kind]
+
+        assert newest("columns", inputs, "init") == []
+        offered = newest("columns", dropped(b"town,age\nKiel,31\nUlm,18\nKiel,18\n"))
+        assert offered == [["town", "'town': Kiel, Ulm, Kiel"], ["age", "'age': 31, 18, 18"]]
+        assert "column=age" in newest("address", {"column": "age"})
+        assert newest("columns", {"shape": "uniform", "k": "8", "column": ""}) == []
+        assert newest("columns", dropped(b"a\nb\na\n")) == []

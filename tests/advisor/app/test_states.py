@@ -17,17 +17,20 @@ import pytest
 
 from advisor.errors import InputError
 from advisor.extensions.app.answers import result_of
-from advisor.extensions.app.files import example_file, safe_name
+from advisor.extensions.app.files import columns_of, example_file, safe_name
 from advisor.extensions.app.goals import MOST_CONTROLS, goals
 from advisor.extensions.app.pieces import choice_of, faults, first_paint, page_answer
 from advisor.extensions.app.state import FEW, Inquiry, decision, ranking, state_of
 from advisor.extensions.app.wording import worded
+from advisor.inputs.columns import find_column
 from advisor.inputs.held import HeldFile, held_files
+from advisor.inputs.histogram import read_head
 from advisor.question.question import Question
 from advisor.question.settings import Instant, Terms
 from advisor.show.rank.data import rank_data
 from simulator.methods.summaries import SUMMARIES
 from tests.advisor.conftest import Run
+from tests.advisor.inputs.reading import put
 from tests.cells import failures, over
 
 FRUIT = b"fruit,count\napple,500\nbanana,300\ncherry,150\ndate,50\n"
@@ -242,6 +245,42 @@ def test_a_file_is_parsed_once() -> None:
     for epsilon in ("1", "2"):
         page_answer(state_of(f"goal=compare&file=a&name=fruit.csv&eps={epsilon}", {"a": held}))
     assert len(held.made) == 1
+
+
+TOWNS = "town,age,-x,age\nKiel,31,a,7\nUlm,18,b,7\nKiel,44,c,9\nUlm,31,a,8\n"
+OFFERED = [  # a file, and what is offered to choose from
+    (
+        TOWNS,
+        [
+            ("town", "'town': Kiel, Ulm, Kiel"),
+            ("2", "'age': 31, 18, 44"),
+            ("3", "'-x': a, b, c"),
+            ("4", "'age': 7, 7, 9"),
+        ],
+    ),
+    (",town,age\n0,Kiel,31\n1,Ulm,18\n", [("town", "'town': Kiel, Ulm"), ("age", "'age': 31, 18")]),
+    ("a\nb\na\n", []),
+    ("", []),
+    (",".join(map(str, range(300))) + "\n", []),  # too many to choose from
+]
+
+
+def test_columns_are_offered_where_a_file_has_several(tmp_path: Path) -> None:
+    def check(cell: tuple[str, list[tuple[str, str]]]) -> None:
+        text, offered = cell
+        assert columns_of(HeldFile(text.encode())) == offered
+        for name, words in offered:  # each of them is one that can be asked for
+            assert state_of(f"goal=compare&file=a&name=t.csv&column={name}", {"a": HeldFile(FRUIT)}).wrong() == {}
+            table = read_head(put(tmp_path, "t.csv", text))
+            assert table.preview(find_column(table, name, "--column")) == words
+
+    assert columns_of(None) == []
+    assert failures(OFFERED, check) == {}
+    state = state_of("goal=plan&file=a&name=t.csv", {"a": HeldFile(TOWNS.encode())})
+    with pytest.raises(InputError) as refusal:
+        page_answer(state)
+    assert "has 4 columns" in faults(state, refusal.value)["column"]  # beside which they are offered
+    assert first_paint(state).count('class="pick" data-for="column"') == 1
 
 
 def test_the_examples_are_what_their_pages_read() -> None:

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
+import pytest
 
 from advisor import advise
+from advisor.extensions.columns.answer import columns_question
 from advisor.inputs.memory import SampleInMemory, estimate_in_memory, sample_in_memory
+from advisor.question.cleaning import Cleaning
+from advisor.question.question import Question
 from advisor.question.request import Request
-from tests.advisor.inputs.reading import refusal
+from advisor.question.sample import sample_frequencies
+from advisor.question.settings import Columns, Terms
+from tests.advisor.inputs.reading import put, refusal
 from tests.cells import failures
 
 COLOURS = pd.Series(["red", "blue", "red", "green", "red", "blue"], name="colour")
@@ -71,8 +79,64 @@ def test_the_order_of_a_dtype_of_intervals_and_of_whole_numbers_is_taken() -> No
     cut = request(sample_counts=pd.Series([1, 2], index=pd.interval_range(0, 2)[::-1]))
     assert (cut.labels, cut.counts.tolist(), cut.ordered) == (("(0, 1]", "(1, 2]"), [2, 1], True)
     assert request(sample_counts=COLOURS.value_counts()).labels == ("blue", "green", "red")  # frequencies are no order
+    numbers = pd.Series([1, 3, 1], dtype=pd.CategoricalDtype([1, 2, 3], ordered=True))
+    assert request(sample=numbers, k=5).labels == ("1", "2", "3", "4", "5")  # no names are made up for numbers
     by_hand = pd.Series([1, 2, 3], index=["low", "mid", "high"])
     assert request(sample_counts=by_hand, ordered=True).labels == ("low", "mid", "high")
+
+
+CATEGORICAL = [  # categories, whether they are ordered, and the labels of the domain
+    (["zoo", "ape", "bee"], True, ("zoo", "ape", "bee")),
+    (["medium", "small", "large"], True, ("medium", "small", "large")),  # declared, against the usual order
+    (["large", "medium", "small"], True, ("large", "medium", "small")),
+    (["3", "1", "2"], True, ("3", "1", "2")),
+    (["3", "1", "2"], False, ("1", "2", "3")),
+    (["zoo", "ape", "bee"], False, ("zoo", "ape", "bee")),
+]
+
+
+def test_categories_are_the_same_from_a_series_and_from_parquet(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    path = str(tmp_path / "a.parquet")
+
+    def same(cell: tuple[list[str], bool, tuple[str, ...]]) -> None:
+        categories, ordered, labels = cell
+        first, second, _ = categories
+        held = pd.Series([first, second, first, first], dtype=pd.CategoricalDtype(categories, ordered), name="size")
+        pd.DataFrame({"size": held, "other": held}).to_parquet(path, row_group_size=3)
+        asked = request(sample=held)
+        read = sample_frequencies(Question(sample=path, columns=Columns(column=("size",))))
+        beside = columns_question(
+            Question(sample=path, columns=Columns(column=("size", "other")), terms=Terms(epsilon=1))
+        ).columns[1]
+        users = dict(zip(asked.labels, asked.counts.tolist(), strict=True))
+        assert users == dict.fromkeys(labels, 0) | {first: 3, second: 1}
+        for file in (read, beside):
+            assert (file.labels, file.weights.tolist(), file.ordered) == (labels, asked.counts.tolist(), asked.ordered)
+            assert file.warnings == asked.warnings == ()
+        assert set(read.assumptions) - set(asked.assumptions) == {"column 'size' read as values, one row a user"}
+        assert f"3 categories{' and their order' if ordered else ''} taken from" in asked.assumptions[0]
+
+    assert failures(CATEGORICAL, same) == {}
+
+
+def test_a_dictionary_that_says_nothing_is_not_taken(tmp_path: Path) -> None:
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path = str(tmp_path / "a.parquet")
+
+    def labels(**options: object) -> tuple[str, ...]:
+        return sample_frequencies(Question(sample=path, **options)).labels
+
+    WORN.to_frame("size").to_parquet(path, use_dictionary=False)  # comes back in the order of the rows
+    assert labels() == ("large", "medium", "small")
+    tables = [pa.table({"size": pa.array(words).dictionary_encode()}) for words in (["b", "a"], ["a", "b"])]
+    with pq.ParquetWriter(path, tables[0].schema) as writer:
+        for table in tables:
+            writer.write_table(table)
+    assert labels() == ("a", "b")
+    WORN.to_frame("size").to_parquet(path)
+    domain = put(tmp_path, "domain.txt", "small\nmedium\nlarge\n")  # which may leave out what nobody has
+    assert labels(cleaning=Cleaning(domain=domain)) == ("small", "medium", "large")
 
 
 def test_an_estimate_has_the_labels_and_the_order_of_its_index() -> None:

@@ -303,7 +303,7 @@ def test_reports_are_ordered_as_samples_are_and_the_warning_is_not_hidden(run: R
         assert ("--ordered takes them in alphabetical order" in err) is (labels is names)
 
 
-@pytest.mark.parametrize("examples", [20, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("examples", [10, pytest.param(200, marks=pytest.mark.slow)])
 def test_whatever_the_labels_are_none_is_lost(examples: int) -> None:
     @given(st.lists(st.text(max_size=12), min_size=2, max_size=12, unique=True))
     @settings(max_examples=examples, deadline=None)

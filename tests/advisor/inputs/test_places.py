@@ -94,8 +94,48 @@ def test_decimal_commas_are_read_where_semicolons_separate() -> None:
     assert read("lon;lat\n8,5;50\n8,5;50,0015\n", columns="lon,lat", cell_km=1.0).counts.sum() == 2
 
 
+EXTENTS = [(0.0009, 0.0001), (0.02, 0.5), (0.31, 0.02), (3.0, 7.0), (90.0, 70.0), (359.0, 0.001)]
+
+
+@over(EXTENTS)
+def test_without_a_grid_degrees_get_the_finest_round_cells_that_are_few(wide, high) -> None:
+    rng, sizes = np.random.default_rng(1), [digit * 10.0**power for power in range(-3, 5) for digit in (1, 2, 5)]
+    lon, lat = wide * (rng.random(300) - 0.5), 10 + high * (rng.random(300) - 0.5)
+    found = read(
+        "Länge;Breite\n"
+        + "".join(f"{x!r};{y!r}\n".replace(".", ",") for x, y in zip(lon.tolist(), lat.tolist(), strict=True))
+    )
+    middle = (lat.min() + lat.max()) / 2
+    sides = KM_PER_DEGREE * np.array([np.ptp(lat), np.ptp(lon) * np.cos(np.radians(middle))])
+    (finest,) = [size for size in sizes if size == pytest.approx(found.places.width)]
+    assert found.places.height == found.places.width
+    assert max(sides) / finest < 32 <= max(sides) / max(size for size in sizes if size < finest)
+    assert (found.places.rows, found.places.columns) == tuple(max(2, int(side // finest) + 1) for side in sides)
+    assert found.counts.sum() == 300
+    assert "a round size of cells, with at most 32 along a side (--cell-km or" in found.assumptions[-1]
+
+
+def test_a_few_far_off_places_do_not_stretch_the_cells() -> None:
+    rng = np.random.default_rng(2)
+    near = np.column_stack([13.4 + 0.2 * rng.random(2000), 52.5 + 0.1 * rng.random(2000)])
+    for far, stretched in ((2, True), (3, False)):  # of 2,000 users, 0.1 % are 2
+        values = near.copy()
+        values[:far] = 0
+        found = read("lon,lat\n" + "".join(f"{x!r},{y!r}\n" for x, y in values.tolist()))
+        assert found.counts.sum() == 2000
+        assert sum("the outermost 0.1% of users by" in note for note in found.assumptions) == 2 * stretched
+        assert found.places.width == (0.5 if stretched else 200)
+        if stretched:  # the extent of the others, less 0.1 % of them on a side
+            low, high = np.sort(values, axis=0)[[2, -3]]
+            cells = (high - low) * KM_PER_DEGREE * [np.cos(np.radians(52.55)), 1] / 0.5
+            assert np.abs(np.array([found.places.columns, found.places.rows]) - cells).max() < 1.5
+            assert found.counts.reshape(found.places.rows, -1)[-1, 0] >= 2  # in the corner that is nearest
+
+
 BAD_PLACES = [
-    ("r,c\n0,0\n", {"columns": "r,c"}, "needs --grid"),
+    ("r,c\n0,0\n", {"columns": "r,c"}, "--grid or --cell-km is missing: give cells"),
+    ("lon,lat\n1,2\n1,2\n", {}, "differ in both coordinates"),
+    ("lon,lat\n1,2\n1,95\n", {}, "latitude must be between"),
     ("r,c\n0,0\n", {"columns": "r", "grid": "2x2"}, "must name two columns"),
     ("r,c\n0,0\n", {"columns": "r,r", "grid": "2x2"}, "twice"),
     ("r,c\n0,5\n", {"columns": "r,c", "grid": "2x2"}, "line 2: the column must be a whole number from 0 to 1"),

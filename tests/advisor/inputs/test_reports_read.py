@@ -53,7 +53,7 @@ def test_a_list_in_a_cell_of_parquet_is_a_report(tmp_path: Path, monkeypatch: py
 
 MANY = [
     ("oue", "01" * 32, {"k": 64}),
-    ("grr", "17", {"k": 64}),
+    pytest.param("grr", "17", {"k": 64}, marks=pytest.mark.slow),
     ("tree", "7,1", {"k": 256}),
     pytest.param("olh", "4000000000,1", {"k": 64}, marks=pytest.mark.slow),
     pytest.param("ss", "1;2;3", {"k": 12}, marks=pytest.mark.slow),

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from knowledge.build import FOLDS, ORDERED_FOLDS, build
 from knowledge.describe.features import NAMES
 from knowledge.making import fitting
 from knowledge.making.fitting import Dataset, distil, fit_model, spreads
@@ -16,7 +15,7 @@ from knowledge.making.workers import Workers
 from knowledge.model import Network, Networks, Provenance, load, standardised
 from simulator import rng_for
 from simulator._types import FloatArray
-from tests.knowledge.conftest import TINY
+from tests.knowledge.conftest import BUILT, built
 
 
 def test_a_network_learns_a_smooth_function() -> None:
@@ -139,10 +138,8 @@ def test_far_features_are_clipped() -> None:
 
 
 @pytest.mark.slow
-def test_a_build_does_not_depend_on_its_workers(tmp_path: Path) -> None:
-    size = replace(TINY, cells=2 * FOLDS, ordered_cells=ORDERED_FOLDS)
-    build(tmp_path / "alone", size=size, seed=3)
-    for backend in ("threading", "loky"):
-        build(tmp_path / backend, size=size, seed=3, workers=Workers(2, backend))
-        for name in ("policies.json", "model.npz", "cells.npz", "leaves.npz", "curves.npz"):
-            assert (tmp_path / backend / name).read_bytes() == (tmp_path / "alone" / name).read_bytes()
+def test_a_build_does_not_depend_on_threads(tiny: Path, tmp_path: Path) -> None:
+    """Nor on processes: see where one is resumed from the command line."""
+    built(tmp_path, Workers(2, "threading"))
+    for name in BUILT:
+        assert (tmp_path / name).read_bytes() == (tiny / name).read_bytes()

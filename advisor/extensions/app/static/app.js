@@ -79,7 +79,8 @@ function showErrors(messages) {
     const name = place.id.replace(/-error$/, ""), text = messages[name] ?? "";
     if (place.textContent !== text) place.textContent = text;
     const control = name === "data" ? one(".upload") : document.getElementById(name);
-    if (control) text ? control.setAttribute("aria-invalid", "true") : control.removeAttribute("aria-invalid");
+    for (const invalid of [control, one(`.pick[data-for="${name}"]`)])
+      if (invalid) text ? invalid.setAttribute("aria-invalid", "true") : invalid.removeAttribute("aria-invalid");
     if (text) place.closest("details")?.setAttribute("open", "");
   }
   document.body.classList.toggle("asks", Object.keys(messages).length > 0);
@@ -102,6 +103,24 @@ function setText(name, text) {
   input.value = text;
   input.dispatchEvent(new Event("change", { bubbles: true }));
 }
+
+// Where a file has several columns, they are picked instead of typed; what is set is the text all the same.
+function showColumns(columns) {
+  for (const pick of document.querySelectorAll(".pick")) {
+    const input = document.getElementById(pick.dataset.for), value = input.value;
+    const options = columns.map(([name, words]) => new Option(words, name));
+    if (value && !columns.some(([name]) => name === value)) options.push(new Option(value, value));
+    pick.replaceChildren(new Option("as the file says", ""), ...options);
+    pick.value = value;
+    pick.hidden = !columns.length;
+    input.hidden = !pick.hidden;
+  }
+}
+document.addEventListener("change", ({ target }) => {
+  const pick = one(`.pick[data-for="${target.id}"]`);
+  if (target.matches(".pick")) setText(target.dataset.for, target.value); else if (pick) pick.value = target.value;
+});
+const forgetColumns = () => { for (const pick of document.querySelectorAll(".pick")) setText(pick.dataset.for, ""); };
 
 function receive(file) {
   const bar = one(".uploading"), name = one(".file-name"), limit = 50e6;
@@ -128,6 +147,7 @@ function receive(file) {
       shape.dispatchEvent(new Event("change", { bubbles: true }));  // else the same shape could not be picked again
     }
     for (const input of document.querySelectorAll("[data-start]")) setText(input.id, "");
+    forgetColumns();
     tell("dropped", answer);
   };
   bar.hidden = false;
@@ -148,6 +168,7 @@ for (const kind of ["dragover", "drop"]) window.addEventListener(kind, event => 
 
 one("#shape")?.addEventListener("change", event => {
   if (!event.target.value) return;
+  forgetColumns();
   one(".file-name").textContent = "Drop a file here, or choose one";
   for (const input of document.querySelectorAll("[data-start]")) if (!input.value) setText(input.id, input.dataset.start);
 });
@@ -170,6 +191,7 @@ const listen = () => {
   const on = (name, what) => window.Shiny.addCustomMessageHandler(name, what);
   on("errors", showErrors);
   on("work", showWork);
+  on("columns", showColumns);
   on("address", query => {
     history.replaceState(null, "", `?${query}`);
     const advise = one(".advise");
