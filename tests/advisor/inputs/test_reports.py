@@ -73,6 +73,8 @@ READ = [
     ("grr", {}, "NA\nDE\nNA\nDE\n", {"DE": 2, "NA": 2}, "'NA' (2 users) looks like no answer"),
     ("grr", {"domain": ("NA", "1")}, "NA\n1\n", {"NA": 1, "1": 1}),
     ("grr", {"domain": ("3", "1", "2")}, "3\n1\n3.0\n2\n", {"3": 2, "1": 1, "2": 1}),
+    ("oue", {"header": True}, "report\n0;1;1\n1;0;1\n0;0;1\n", {"0": 1, "1": 1, "2": 3}),
+    ("ss", SIX | {"header": True}, "set\n1;6\n2;3\n", {"1": 1, "2": 1, "3": 1, "4": 0, "5": 0, "6": 1}),
     ("ss", SIX, "1;6\n2;3\n", {"1": 1, "2": 1, "3": 1, "4": 0, "5": 0, "6": 1}),
     ("ss", {"domain": numbers(6), "column": "x"}, "user,x\n1,2;3\n", {**dict.fromkeys(numbers(6), 0), "2": 1, "3": 1}),
 ]
