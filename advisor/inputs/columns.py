@@ -123,7 +123,9 @@ class InputTable:
 
     def bad(self, place: int, what: str) -> InputError:
         """Return an error with its place."""
-        return InputError(f"{self.at(place)}: {what}")
+        error = InputError(f"{self.at(place)}: {what}")
+        error.place = place
+        return error
 
     def __reduce__(self) -> tuple[type[InputTable], tuple[object, ...]]:
         """Pickle the head without its rows: a worker needs only names and places."""

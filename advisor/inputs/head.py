@@ -61,6 +61,7 @@ class Expected:
     items: bool = False  # whether a row may hold any number of cells
     counted: bool = False  # whether lines may be labels with counts, as programs print them
     lists: bool = False  # whether a cell of a Parquet file may hold a list
+    ragged: bool = False  # whether a few rows may have another number of cells, so that any text is read as CSV is
 
 
 @dataclass(frozen=True)
@@ -257,7 +258,8 @@ def find_dialect(source: str, suffix: str, head: Head, expected: Expected) -> Di
         return _one_column(head)
     if expected.items:
         return _between_items(head)
-    form = Dialect(head.separator) if head.separator else _separated(suffix, head)
+    suffix = ".csv" if expected.ragged and suffix not in _CANDIDATES else suffix
+    form = Dialect(head.separator) if head.separator else _separated(suffix, head, lists=expected.lists)
     if form.delimiter == "," and _commas_are_decimal(head):
         return Dialect(";")
     if expected.blanks and form.delimiter is None:
@@ -267,7 +269,7 @@ def find_dialect(source: str, suffix: str, head: Head, expected: Expected) -> Di
     return form
 
 
-def _separated(suffix: str, head: Head) -> Dialect:
+def _separated(suffix: str, head: Head, *, lists: bool) -> Dialect:
     candidates = _CANDIDATES.get(suffix, _OTHER_CANDIDATES)
     # Tab-separated files often do not quote: a field may begin with a quotation mark that is part of it.
     for form in (*map(Dialect, candidates), Dialect("\t", quoted=False)):
@@ -275,7 +277,7 @@ def _separated(suffix: str, head: Head) -> Dialect:
             parsed = _parsed(form, head)
             if parsed.agree(head) and len(parsed.filled[0][1]) > 1:
                 return form
-    if mostly := _mostly_separated(candidates, head):
+    if not lists and (mostly := _mostly_separated(candidates, head)):
         return mostly
     if suffix not in _CANDIDATES:
         return _one_column(head)

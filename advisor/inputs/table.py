@@ -221,6 +221,9 @@ class TextRows(Rows):
                 continue
             if even and len(row) > width and not any(map(str.strip, row[width:])):
                 row = row[:width]
+            if even and len(row) != width and self.bad is not None:
+                self.bad.append("" if self.bad[2:] else str(self._ragged(place, len(row))))  # of some, to be shown
+                continue
             if even and len(row) <= width and self._is_below(row):
                 self._below.append((place, row))
                 continue

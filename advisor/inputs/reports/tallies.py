@@ -183,8 +183,8 @@ def _counts(content: Mapping[str, Any], settings: ReportSettings, name: str) -> 
     n, counts = content["n"], content["counts"]
     if settings.kind in ("value", "subset"):
         users = {str(label): int(count) for label, count in counts.items()}
-        if any(not 1 <= count <= n for count in users.values()):
-            raise InputError(f"a count of n={n} reports is from 1 to {n}")
+        if any(not 0 <= count <= n for count in users.values()):
+            raise InputError(f"a count of n={n} reports is from 0 to {n}")
         return LabelCounts(n, users, dict.fromkeys(users, name))
     numbers = list(map(int, counts))
     oracle = settings.oracle(settings.k or 0)
