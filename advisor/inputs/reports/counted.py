@@ -18,11 +18,12 @@ import numpy as np
 
 from advisor.errors import InputError
 from advisor.inputs.blocks import RowBlock, Rows, whole_counts
-from advisor.inputs.columns import FEW_USERS, choose_columns, find_column, names_total, total_row
+from advisor.inputs.columns import choose_columns, find_column, names_total, total_row
 from advisor.inputs.labels import shortened
 from advisor.inputs.reports.categories import count_labels, values_of
 from advisor.inputs.reports.settings import CellCounts, Counting, ReportSettings, place_names
 from advisor.inputs.reports.vectors import categories_of_columns
+from advisor.inputs.totals import FEW_USERS
 
 
 def count_counts(rows: Rows, settings: ReportSettings) -> Counting:
