@@ -13,7 +13,7 @@ from itertools import islice
 from typing import TypeAlias
 
 from advisor.errors import InputError, listed, printable
-from advisor.inputs.columns import InputTable, is_place, numbers_rows
+from advisor.inputs.columns import COUNT_NAMES, InputTable, is_place, numbers_rows
 from advisor.inputs.numbers import NO_CODES, MissingCodes, is_missing, looks_missing, looks_numeric
 
 HEAD_LINES = 1000
@@ -456,7 +456,9 @@ def _names_columns(first: list[str], rest: list[list[str]], *, table: bool) -> b
     below = [[row[at] for row in even] for at in range(len(first))]
     for cell, column in zip(first, below, strict=True):
         present = [value for value in column if not is_missing(value)]
-        numeric = bool(present) and all(map(looks_numeric, present))
+        numbers = sum(map(looks_numeric, present))
+        # A column of counts may hold codes and footnotes.
+        numeric = numbers == len(present) > 0 or (cell.casefold() in COUNT_NAMES and 2 * numbers > len(present))
         if not is_missing(cell) and numeric and not (_is_year(cell) and all(map(_is_year, present))):
             return not any(map(looks_numeric, first)) or not all(map(looks_numeric, first))
     if any(map(looks_numeric, first)):
