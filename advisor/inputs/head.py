@@ -37,7 +37,7 @@ NamesColumns: TypeAlias = Callable[[Sequence[str], Sequence[Sequence[str]], bool
 
 
 @dataclass(frozen=True)
-class Layout:
+class FileLayout:
     """What the user says about the layout of a file; None: find out."""
 
     header: bool | None = None  # whether the first line of the table names the columns
@@ -45,7 +45,7 @@ class Layout:
     decimal: str | None = None  # decimal sign, "," or "."
 
 
-DETECTED = Layout()
+DETECTED = FileLayout()
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Expected:
     """The expectations of a reader about a file, and the user's options."""
 
     what: str  # what the rows are, for messages ("reports")
-    layout: Layout = DETECTED
+    layout: FileLayout = DETECTED
     columns: Sequence[str | None] = ()  # columns that the user named
     names_columns: NamesColumns | None = None  # function that detects a header; None for the usual rules
     decimals: bool = False  # whether a column holds decimals: then "," beside ";" is more likely a decimal sign

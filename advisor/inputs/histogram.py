@@ -17,7 +17,7 @@ from advisor.errors import InputError, listed
 from advisor.inputs.bins import Bins, Cut, edge_text, exact
 from advisor.inputs.blocks import Block, Rows, whole_counts
 from advisor.inputs.columns import InputTable, choose_columns, find_column
-from advisor.inputs.head import DETECTED, Expected, Layout
+from advisor.inputs.head import DETECTED, Expected, FileLayout
 from advisor.inputs.labels import OTHER_LABEL, missing_doubts, missing_labels, plural, shortened
 from advisor.inputs.numbers import (
     EMPTY,
@@ -70,7 +70,7 @@ def read_histogram(
     *,
     column: str | None = None,
     counts: str | None = None,
-    layout: Layout = DETECTED,
+    layout: FileLayout = DETECTED,
     missing: MissingCodes = NO_CODES,
     transactions: bool = False,
     keep: str = "own",
@@ -91,7 +91,7 @@ def read_histogram(
         The column with the labels, by header or by number from 1.
     counts : str or None
         The column with the number of users; makes the file a histogram.
-    layout : Layout
+    layout : FileLayout
         What the user says about the layout.
     missing : MissingCodes
         The cells without a value: their users are left out. Without any, such a file is refused.
@@ -185,7 +185,7 @@ def _columns(table: InputTable, column: str | None, counts: str | None, n: int |
         ) from None
 
 
-def read_head(path: str, *, layout: Layout = DETECTED, cut: Cut | None = None) -> InputTable:
+def read_head(path: str, *, layout: FileLayout = DETECTED, cut: Cut | None = None) -> InputTable:
     """Return the columns and the first rows of a file with the columns of `read_histogram`."""
     names_columns = None if cut is None else names_numbers
     with opened_rows(path, Expected("users", layout, (), names_columns, decimals=cut is not None)) as rows:
@@ -193,7 +193,7 @@ def read_head(path: str, *, layout: Layout = DETECTED, cut: Cut | None = None) -
 
 
 def read_columns(
-    path: str, columns: Sequence[str], *, layout: Layout = DETECTED, missing: MissingCodes = NO_CODES
+    path: str, columns: Sequence[str], *, layout: FileLayout = DETECTED, missing: MissingCodes = NO_CODES
 ) -> tuple[RawHistogram, ...]:
     """Count the users per label of several columns in one pass over a file with a row per user.
 
@@ -341,7 +341,7 @@ class LabelTally:
         if self._unknown:
             those = f"{len(self._unknown)} of {self._counted + len(self._unknown)} categories"
             names = listed(map(shortened, self._unknown), most=3)
-            warnings.append(f"{those} ({names}) were left out, as their counts are missing (write 0 where nobody is)")
+            warnings.append(f"{those} left out, as counts are missing: {names} (write 0 where nobody is)")
         return warnings
 
     def _without_total(self) -> list[str]:
@@ -551,7 +551,9 @@ def _own_range(bins: Bins) -> str:
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", " ": "whitespace"}
 
 
-def _tally_items(path: str, keep: str, keep_top: int | None, layout: Layout, stdin: BinaryIO | None) -> RawHistogram:
+def _tally_items(
+    path: str, keep: str, keep_top: int | None, layout: FileLayout, stdin: BinaryIO | None
+) -> RawHistogram:
     """Count the users per item, where each row counts for one of its items; see `read_histogram`.
 
     The input is read twice; standard input is read again from a copy on disk. An item that no user keeps has 0 users.

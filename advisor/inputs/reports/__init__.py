@@ -38,7 +38,7 @@ from typing import Any, BinaryIO, cast
 
 from advisor.errors import InputError, printable, reason
 from advisor.inputs.blocks import Block, Rows
-from advisor.inputs.head import DETECTED, Expected, Layout
+from advisor.inputs.head import DETECTED, Expected, FileLayout
 from advisor.inputs.labels import check_domain, plural
 from advisor.inputs.numbers import is_finite
 from advisor.inputs.reports.categories import count_sets, count_values, domain_of_labels, labels_have_header
@@ -92,7 +92,7 @@ def count_reports(
     epsilon: float,
     *,
     domain: Sequence[str] | None = None,
-    layout: Layout = DETECTED,
+    layout: FileLayout = DETECTED,
     stdin: BinaryIO | None = None,
     workers: Workers | None = None,
     digests: bool = False,
@@ -109,7 +109,7 @@ def count_reports(
         Files and patterns of their names, "-" for standard input.
     protocol, epsilon : str, float
         The key of a protocol above, and the privacy budget of each report.
-    domain, layout : sequence of str and Layout, or None
+    domain, layout : sequence of str and FileLayout, or None
         All categories in the order of the users' devices; what the user says about the layout. Without a domain they
         are 0 to k - 1; for grr and ss also 1 to k or other labels, if the reports hold these.
     stdin : binary file, or None
@@ -186,7 +186,7 @@ class _Reading:
     """Files of reports while they are read: their counters, and assumptions and warnings (each text once)."""
 
     settings: ReportSettings
-    layout: Layout
+    layout: FileLayout
     several: bool  # whether there are several files
     countings: list[Counting] = field(default_factory=list)
     missing: int = 0
