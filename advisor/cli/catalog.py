@@ -10,11 +10,12 @@ from typing import Annotated, ClassVar
 import typer
 
 from advisor.answers.catalog import catalog, explanation
-from advisor.answers.epsilon import Shuffling, Statement, convert, meaning, shuffled
+from advisor.answers.epsilon import Shuffling, meaning, shuffled
 from advisor.cli.options import Only
 from advisor.cli.run import WHOLE, Job, Output, WholeOutput, run
 from advisor.question.option import Settings, option, refuse, require
 from advisor.question.settings import Categories, Cells, Menu, Terms
+from advisor.question.statement import Statement, convert
 from advisor.show.catalog import bibtex_document, explain_document, list_document
 from advisor.show.epsilon import epsilon_document
 

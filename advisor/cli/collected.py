@@ -68,7 +68,7 @@ def estimate_command(
 
     Example: ldp-advise estimate raw.csv --protocol oue --eps 1 --n 100000 --apply repaired.csv
     """
-    asked = replace(question, sample=sample)
+    asked = replace(question, sample=sample).with_budget()
     require(
         ("SAMPLE", sample, "the file with the estimate, or - for standard input"),
         *required_options(asked),
@@ -79,9 +79,10 @@ def estimate_command(
 
 def required_options(question: CollectedQuestion) -> tuple[tuple[str, object, str], ...]:
     """Return what both commands need besides a file."""
+    stated = question.collection.statement.given() or None
     return (
         ("--protocol", question.collection.protocol, "the protocol that was used, for example --protocol oue"),
-        ("--eps", question.terms.epsilon, "the privacy budget of one report, for example --eps 1"),
+        ("--eps", question.terms.epsilon or stated, "the privacy budget of one report, for example --eps 1"),
     )
 
 

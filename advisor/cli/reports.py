@@ -15,7 +15,7 @@ from advisor.cli.ranking import RankOutput, SimulatedOutput
 from advisor.cli.run import Job, SideFile, run, silence
 from advisor.errors import InputError
 from advisor.inputs.reports import Counts, merge_reports, named_files
-from advisor.inputs.reports.settings import ReportSettings
+from advisor.inputs.reports.settings import PARAMETERS
 from advisor.inputs.reports.tallies import tally_text
 from advisor.question.cluster import Cluster
 from advisor.question.collected_request import CollectedQuestion, Collection, counts_of_reports, reports_request
@@ -42,7 +42,7 @@ class Tallies(Settings):
 def reports_command(
     *,
     files: Files = None,
-    question: Annotated[CollectedQuestion, Only(*COLLECTED, "report_format")],
+    question: Annotated[CollectedQuestion, Only(*COLLECTED, "cleaning:domain,drop_missing,missing", "report_format")],
     next_round: NextRound,
     shown: SimulatedOutput,
     cluster: Cluster,
@@ -63,16 +63,8 @@ def reports_command(
         asked = _like(question, cluster.given(), counts)
         _answer(files or (), asked, next_round, shown, tallies, lambda: counts)
         return
+    question = question.with_budget()
     require(("FILES", files, "the files with the reports, or - for standard input"), *required_options(question))
-    ReportSettings(
-        question.collection.protocol or "",
-        question.epsilon,
-        question.domain.k,
-        None if question.cleaning.domain is None else (),  # which is read later
-        question.columns.label,
-        question.report_format.hash,
-        steps=question.report_format.steps,
-    ).check()
 
     def read() -> Counts:
         jobs, digests = question.simulation.jobs, tallies.tally is not None
@@ -93,7 +85,7 @@ def _like(question: CollectedQuestion, more: Sequence[str], counts: Counts) -> C
         (
             *question.given("domain:k", "columns", "cleaning", "report_format"),
             *more,
-            *collection.given(*settings.parameters, "subset_size", "hash_range", "block_count"),
+            *collection.given(*PARAMETERS, "flip_prob"),
         ),
         "is for reports: tallies know how they were made",
     )

@@ -46,6 +46,10 @@ class Block(ABC):
         """Return the stripped cells row by row."""
         return list(map(list, zip(*map(self.cells, range(self.width)), strict=True)))
 
+    def part(self, rows: slice) -> Block:
+        """Return some of the rows."""
+        return RowBlock(self.rows()[rows], self.places[rows])
+
     def tallied(self, column: int) -> Mapping[str, int]:
         """Return how many rows hold each stripped cell, in order of first appearance."""
         return Counter(self.cells(column))
@@ -81,6 +85,10 @@ class RowBlock(Block):
         super().__init__(len(rows[0]), places)
         self._rows = rows
 
+    def part(self, rows: slice) -> Block:
+        """Return some of the rows."""
+        return RowBlock(self._rows[rows], self.places[rows])
+
     def cells(self, column: int) -> list[str]:
         """Return the stripped cells of a column."""
         return [row[column].strip() for row in self._rows]
@@ -98,8 +106,8 @@ class ColumnBlock(Block):
         self._columns = columns
 
     def cells(self, column: int) -> list[str]:
-        """Return the cells of a column of the block."""
-        return self._columns[column]
+        """Return the cells of a column of the block; of one that was not read, empty ones."""
+        return self._columns[column] if column in self._columns else [""] * len(self)
 
 
 class TextBlock(Block):
@@ -258,6 +266,7 @@ class Rows(ABC):
 
     quoted: bool = True  # whether quotation marks enclose cells, and are not part of them
     doubts: tuple[str, ...] = ()  # evidence against one value per line, if lines were not cut into cells
+    bad: list[str] | None = None  # what is wrong with rows of another number of cells; None: they are refused
 
     def __init__(self, table: InputTable, assumptions: tuple[str, ...]) -> None:
         self.table = table
@@ -271,6 +280,11 @@ class Rows(ABC):
 
         Raises InputError for a row with another number of cells and for unpaired quotation marks.
         """
+
+    def take_blank_lines(self) -> int:
+        """Return the number of blank lines between rows, for whom they are no matter of a warning."""
+        blanks, self._blanks = self._blanks, 0
+        return blanks
 
     def without_second_header(self) -> tuple[str, ...]:
         """Leave out the first row if it is a second header, and return a warning about it."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from advisor.errors import InputError, printable
 from advisor.inputs.blocks import real_numbers
-from advisor.inputs.head import Expected, Layout
+from advisor.inputs.head import Expected, FileLayout
 from advisor.inputs.source import opened
 from advisor.inputs.table import opened_rows
 from simulator.channels import Channel
@@ -72,7 +72,7 @@ def _numpy_matrix(path: str, k: int) -> NDArray[np.float64]:
 def _text_matrix(path: str, k: int) -> NDArray[np.float64]:
     parts: list[NDArray[np.float64]] = []
     inputs = 0
-    with opened_rows(path, Expected("inputs", Layout(header=False), decimals=True)) as rows:
+    with opened_rows(path, Expected("inputs", FileLayout(header=False), decimals=True)) as rows:
         signs = list(map(rows.table.decimal_sign, range(rows.table.width)))
         for block in rows.blocks():
             inputs += len(block)

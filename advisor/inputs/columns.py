@@ -15,10 +15,14 @@ from advisor.checks import shown
 from advisor.errors import InputError, listed, near_miss, printable
 from advisor.inputs.labels import shortened
 from advisor.inputs.numbers import (
+    NO_CODES,
     NO_NUMBER,
+    TWO_WAYS,
     DecimalSign,
+    MissingCodes,
     decimal_signs,
     grouping_comma,
+    is_grouped,
     looks_missing,
     looks_numeric,
     whole_count,
@@ -51,6 +55,8 @@ class InputTable:
     places: Sequence[int]  # the line on which each row begins
     unit: str = "line"  # what places count: "line" or "row"
     comma: bool | None = False  # whether "," is the decimal sign; None: it may be
+    decimal: str | None = None  # the decimal sign that the user names
+    codes: MissingCodes = NO_CODES  # cells that the user takes for missing
 
     @property
     def typed(self) -> str:
@@ -67,9 +73,14 @@ class InputTable:
 
     def count(self, index: int, cell: str) -> int | str:
         """Return the number of users in a cell of a column, or its error in a few words."""
-        if self.comma is None and index not in self._commas:
+        if self.decimal is not None:
+            return whole_count(cell, comma=self.decimal == ",")
+        if index not in self._commas:
             self._commas[index] = grouping_comma(self.cells(index))
-        return whole_count(cell, comma=self._commas[index] if self.comma is None else self.comma)
+        told = self._commas[index]
+        if told is None and not self.comma and is_grouped(cell, "."):  # 1.000 is no way to write 1
+            return TWO_WAYS
+        return whole_count(cell, comma=self.comma if told is None else told)
 
     @cached_property
     def _commas(self) -> dict[int, bool | None]:
@@ -86,13 +97,12 @@ class InputTable:
     @cached_property
     def second_header(self) -> bool:
         """Whether the first row is text, above numbers alone: units, say, if the numbers are counts."""
-        rows = [row for row in self.rows if len(row) == self.width]
-        if self.names is None or len(rows) < 3 or any(looks_numeric(cell.strip()) for cell in rows[0]):
+        rows = [[cell.strip() for cell in row] for row in self.rows if len(row) == self.width]
+        if self.names is None or len(rows) < 3 or any(map(str.isdigit, "".join(rows[0]))):
             return False
-        below = (
-            [row[at].strip() for row in rows[1:]] for at, cell in enumerate(rows[0]) if not looks_missing(cell.strip())
-        )
-        return any(all(looks_numeric(cell) or not cell for cell in cells) and any(cells) for cells in below)
+        bare = "" in rows[0] or any(cell[0] + cell[-1] in ("()", "[]") for cell in rows[0])  # no label, or a unit
+        below = zip(*rows[1:], strict=True)
+        return bare and any(any(cells) and all(looks_numeric(cell) or not cell for cell in cells) for cells in below)
 
     @property
     def values(self) -> tuple[int, ...]:
@@ -123,7 +133,9 @@ class InputTable:
 
     def bad(self, place: int, what: str) -> InputError:
         """Return an error with its place."""
-        return InputError(f"{self.at(place)}: {what}")
+        error = InputError(f"{self.at(place)}: {what}")
+        error.place = place
+        return error
 
     def __reduce__(self) -> tuple[type[InputTable], tuple[object, ...]]:
         """Pickle the head without its rows: a worker needs only names and places."""
@@ -159,8 +171,9 @@ def bad_count(table: InputTable, place: int, cell: str, reason: str, column: str
     if column:
         what = f"column {column} holds{got or ' an empty cell'} on {table.unit} {place}, which is no count: it {reason}"
     return InputError(
-        f'{table.source}: {what}; a count is a whole number of users, 0 or more, e.g. 12, 12.0, 1e6 or "1,000"; '
-        "a raw estimate is for ldp-advise estimate"
+        f'{table.source}: {what}; a count is a whole number of users, 0 or more, e.g. 12, 12.0, 1e6 or "1,000" '
+        f"(--missing {shlex.quote(cell)} leaves out where it is not known; raw estimates: ldp-advise estimate)",
+        ("--counts",),
     )
 
 
@@ -178,10 +191,6 @@ def read_number(table: InputTable, sign: DecimalSign, place: int, cell: str, wha
             hint += "; if a comma is the decimal sign, say --decimal ,"
         raise table.bad(place, f"the {what}{f' {shortened(cell)}' if cell else ''} {value}{hint}")
     return value
-
-
-FEW_USERS = 100
-"""Number of users up to which one count is often the sum of the others by chance."""
 
 
 def total_row(numbers: Sequence[float], rounding: float = 0) -> int | None:
@@ -280,10 +289,11 @@ def choose_columns(table: InputTable, column: str | None, counts: str | None) ->
             ("--column",),
         )
     if label is None:
+        quoted = "; if the line is one value, put it in quotes" if table.names is None else ""
         raise InputError(
             f"{table.source}: has {table.width} columns: {table.columns()}; say which one holds the "
             "values with --column (and, if another holds the number of users, --counts)"
-            f"{_reports_hint(table) or _paste(table)}; if the line is one value, put it in quotes",
+            f"{_reports_hint(table) or _paste(table)}{quoted}",
             ("--column",),
         )
     return label, count
@@ -347,20 +357,28 @@ def _is_tally(table: InputTable, column: int) -> bool:
 def _labels_and_counts(table: InputTable, words: frozenset[str]) -> tuple[int, int] | None:
     """Return the only column of distinct words, and the only one of counts with such a name, of more than two.
 
-    None if any other column could be either: these hold decimals, shares or nothing.
+    None if any other column could be either: these hold decimals, shares or nothing, or any numbers beside a "count".
     """
-    named = [at for at in table.values if table.names and table.names[at].casefold() in words]
+    named = [at for at in table.values if table.names and _has_name(table.names[at], words)]
     if len(table.values) < 3 or not any(are_counts(table, at) for at in named):
         return None
     cells = {at: table.cells(at) for at in table.values}
     numbers = [at for at, column in cells.items() if all(looks_numeric(cell.rstrip("% ")) for cell in column if cell)]
     counts = [at for at in numbers if are_counts(table, at)]
+    sure = [at for at in counts if table.names and _has_name(table.names[at], COUNT_NAMES)]
+    counts = sure if len(sure) == 1 else counts
     labels = [at for at in cells if at not in numbers]
     if len(counts) != 1 or len(labels) != 1:
         return None
     distinct = set(cells[labels[0]])
-    sure = 1 < len(distinct) == len(cells[labels[0]]) and "" not in distinct and not any(map(looks_numeric, distinct))
-    return (labels[0], counts[0]) if sure else None
+    each = 1 < len(distinct) == len(cells[labels[0]]) and "" not in distinct and not any(map(looks_numeric, distinct))
+    return (labels[0], counts[0]) if each and counts[0] in named else None
+
+
+def _has_name(name: str, words: frozenset[str]) -> bool:
+    """Return whether a header is one of some words, or has one that means counts among others: "number of persons"."""
+    own = header_words(name)
+    return name.casefold() in words or (len(own) > 1 and bool(own & (COUNT_NAMES | HEADERS["counted"]) & words))
 
 
 def _other(table: InputTable, column: int) -> int:
@@ -397,18 +415,25 @@ def _count_column(table: InputTable, label: int | None) -> int | None:
             f"{table.source}: columns {listed(table.called(at) for at in whole)} could both hold the "
             "number of users; say which with --counts (and which holds the labels with --column)"
         )
-    if not candidates and two and label is None:
-        tallies = [at for at in table.values if names[at] in HEADERS["counted"] and _is_tally(table, at)]
+    if not candidates and two:
+        words = COUNT_NAMES | HEADERS["counted"]
+        tallies = [at for at in table.values if at != label and _has_name(names[at], words) and _is_tally(table, at)]
         if len(tallies) == 1 and not all(map(looks_numeric, table.cells(_other(table, tallies[0])))):  # no row numbers
             return tallies[0]
-    for at in candidates:
+    words = COUNT_NAMES | HEADERS["counted"] if two else COUNT_NAMES
+    for at in (at for at in table.values if at != label and _has_name(names[at], words)):
         cells = table.cells(at)
         written = sum(cell[:1].isdigit() or cell[:1] in "+-−." for cell in cells)  # an empty cell may be a count too
         # Nearly all are counts, so the file is a damaged histogram.
-        if names[at] in COUNT_NAMES and cells and 2 * written >= len(cells):
+        if cells and 2 * written >= len(cells):
             for row, place in list(zip(table.rows, table.places, strict=True))[table.second_header :]:
                 cell = row[at].strip() if len(row) == table.width else "0"
-                if cell and not looks_missing(cell) and isinstance(why := table.count(at, cell), str):
+                if (
+                    cell
+                    and not looks_missing(cell)
+                    and cell not in table.codes
+                    and isinstance(why := table.count(at, cell), str)
+                ):
                     raise bad_count(table, place, cell, why, table.called(at))
     return None
 
@@ -416,5 +441,6 @@ def _count_column(table: InputTable, label: int | None) -> int | None:
 def are_counts(table: InputTable, index: int) -> bool:
     """Return whether a column holds numbers of users, some of which may be missing or suppressed."""
     cells = table.cells(index)[table.second_header :]
-    known = [cell for cell in cells if not looks_missing(cell)]
-    return 2 * len(known) >= max(len(cells), 1) and all(isinstance(table.count(index, cell), int) for cell in known)
+    known = [cell for cell in cells if not looks_missing(cell) and cell not in table.codes]
+    counts = [table.count(index, cell) for cell in known]
+    return 2 * len(known) >= max(len(cells), 1) and all(isinstance(one, int) or one == TWO_WAYS for one in counts)

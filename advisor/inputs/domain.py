@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError, listed
-from advisor.inputs.head import Expected, Layout, empty
+from advisor.inputs.head import Expected, FileLayout, empty
 from advisor.inputs.labels import (
     OTHER_LABEL,
     by_value,
@@ -399,7 +399,7 @@ def read_domain(path: str) -> tuple[str, ...]:
     """
     labels: list[str] = []
     places: list[int] = []
-    with opened_rows(path, Expected("labels", Layout(header=False), single=True)) as rows:
+    with opened_rows(path, Expected("labels", FileLayout(header=False), single=True)) as rows:
         table = rows.table
         if table.width > 1:
             raise InputError(

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError
-from advisor.inputs.columns import FEW_USERS, HEADERS, InputTable, find_column, names_total, read_number, total_row
-from advisor.inputs.head import DETECTED, Expected, Layout
+from advisor.inputs.columns import HEADERS, InputTable, find_column, names_total, read_number, total_row
+from advisor.inputs.head import DETECTED, Expected, FileLayout
 from advisor.inputs.labels import missing_labels, repeated, shortened
 from advisor.inputs.numbers import LARGEST_TOTAL, MOST_LABELS, DecimalSign, is_missing, looks_numeric, plain_number
 from advisor.inputs.table import opened_rows
@@ -39,7 +39,7 @@ def read_estimates(
     *,
     column: str | None = None,
     estimates: str | None = None,
-    layout: Layout = DETECTED,
+    layout: FileLayout = DETECTED,
     stdin: BinaryIO | None = None,
 ) -> RawEstimates:
     r"""Read labels and estimates, one row per category, from CSV, TSV, plain text, gzip of these, or Parquet.
@@ -54,7 +54,7 @@ def read_estimates(
         The file, "-" for standard input.
     column, estimates : str or None
         The columns with the labels and with the estimates, by header or by number from 1; None to find out.
-    layout, stdin : Layout, and binary file or None
+    layout, stdin : FileLayout, and binary file or None
         What the user says about the layout; what "-" reads, None for standard input.
 
     Raises
@@ -96,7 +96,7 @@ def read_estimates(
         _check_labels(table, labels, places)
         at = total_row(values.tolist(), _rounding(values, cells, comma=bool(sign.comma)))
         # One of a few frequencies may well be the sum of the others, but then it is half of all.
-        if at is not None and (names_total(labels[at]) or abs(values[at] - 1) < NEAR_ALL or values[at] > FEW_USERS):
+        if at is not None and (names_total(labels[at]) or abs(values[at] - 1) < NEAR_ALL):
             raise table.bad(
                 places[at],
                 f"{shortened(labels[at])} is the sum of all other rows ({cells[at]}), not a category; remove this row",

@@ -13,8 +13,8 @@ from itertools import islice
 from typing import TypeAlias
 
 from advisor.errors import InputError, listed, printable
-from advisor.inputs.columns import InputTable, is_place, numbers_rows
-from advisor.inputs.numbers import is_missing, looks_missing, looks_numeric
+from advisor.inputs.columns import COUNT_NAMES, InputTable, is_place, numbers_rows
+from advisor.inputs.numbers import NO_CODES, MissingCodes, is_missing, looks_missing, looks_numeric
 
 HEAD_LINES = 1000
 """Number of lines from which the layout is decided; later lines must fit it."""
@@ -23,6 +23,7 @@ MOST_ABOVE = 30
 """Number of lines that may stand above a table."""
 
 _HEAD_CHARACTERS = 1 << 20
+_SPACED = re.compile(r'"[^"]*"(?: "[^"]*")*')
 _EXCEL = re.compile(r'"?sep=(.)"?', re.IGNORECASE)
 _NAMES = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "vertical bars", " ": "blanks"}
 # In a file that calls itself CSV a comma separates; elsewhere it is more often part of the text.
@@ -36,7 +37,7 @@ NamesColumns: TypeAlias = Callable[[Sequence[str], Sequence[Sequence[str]], bool
 
 
 @dataclass(frozen=True)
-class Layout:
+class FileLayout:
     """What the user says about the layout of a file; None: find out."""
 
     header: bool | None = None  # whether the first line of the table names the columns
@@ -44,7 +45,7 @@ class Layout:
     decimal: str | None = None  # decimal sign, "," or "."
 
 
-DETECTED = Layout()
+DETECTED = FileLayout()
 
 
 @dataclass(frozen=True)
@@ -52,15 +53,17 @@ class Expected:
     """The expectations of a reader about a file, and the user's options."""
 
     what: str  # what the rows are, for messages ("reports")
-    layout: Layout = DETECTED
+    layout: FileLayout = DETECTED
     columns: Sequence[str | None] = ()  # columns that the user named
     names_columns: NamesColumns | None = None  # function that detects a header; None for the usual rules
     decimals: bool = False  # whether a column holds decimals: then "," beside ";" is more likely a decimal sign
     blanks: bool = False  # whether blanks may separate columns, instead of words within a label
     single: bool = False  # whether there is a single column, whatever the lines hold
     items: bool = False  # whether a row may hold any number of cells
+    missing: MissingCodes = NO_CODES  # cells that the user takes for missing
     counted: bool = False  # whether lines may be labels with counts, as programs print them
     lists: bool = False  # whether a cell of a Parquet file may hold a list
+    ragged: bool = False  # whether a few rows may have another number of cells, so that any text is read as CSV is
 
 
 @dataclass(frozen=True)
@@ -113,7 +116,7 @@ def records(form: Dialect, lines: Iterable[str], first: int = 1) -> Iterator[tup
 
     Raises RecordError for unpaired quotation marks.
     """
-    if form.delimiter is None or form.delimiter == " ":
+    if form.delimiter is None or form == SPACED:
         for place, line in enumerate(lines, first):
             words = line.split()
             yield place, words if form.delimiter or not words else [line.strip()]
@@ -257,7 +260,12 @@ def find_dialect(source: str, suffix: str, head: Head, expected: Expected) -> Di
         return _one_column(head)
     if expected.items:
         return _between_items(head)
-    form = Dialect(head.separator) if head.separator else _separated(suffix, head)
+    suffix = ".csv" if expected.ragged and suffix not in _CANDIDATES else suffix
+    form = Dialect(head.separator) if head.separator else _separated(suffix, head, lists=expected.lists)
+    if form.delimiter in {None, ","} and _is_spaced(head):
+        return Dialect(" ")
+    if form.delimiter == "," and _is_decimal_column(head, headed=expected.layout.decimal != ","):
+        return Dialect(";")
     if form.delimiter == "," and _commas_are_decimal(head):
         return Dialect(";")
     if expected.blanks and form.delimiter is None:
@@ -267,7 +275,13 @@ def find_dialect(source: str, suffix: str, head: Head, expected: Expected) -> Di
     return form
 
 
-def _separated(suffix: str, head: Head) -> Dialect:
+def _is_spaced(head: Head) -> bool:
+    """Return whether single blanks separate cells in quotation marks, as R writes tables."""
+    first, *rest = head.filled
+    return bool(_SPACED.fullmatch(first)) and bool(rest) and all(line[0] == '"' and '" ' in line for line in rest)
+
+
+def _separated(suffix: str, head: Head, *, lists: bool) -> Dialect:
     candidates = _CANDIDATES.get(suffix, _OTHER_CANDIDATES)
     # Tab-separated files often do not quote: a field may begin with a quotation mark that is part of it.
     for form in (*map(Dialect, candidates), Dialect("\t", quoted=False)):
@@ -275,7 +289,7 @@ def _separated(suffix: str, head: Head) -> Dialect:
             parsed = _parsed(form, head)
             if parsed.agree(head) and len(parsed.filled[0][1]) > 1:
                 return form
-    if mostly := _mostly_separated(candidates, head):
+    if not lists and (mostly := _mostly_separated(candidates, head)):
         return mostly
     if suffix not in _CANDIDATES:
         return _one_column(head)
@@ -292,11 +306,20 @@ def _mostly_separated(candidates: str, head: Head) -> Dialect | None:
         widths = [len(row) for _, row in parsed.filled]
         if parsed.error or len(widths) < 3 or all(sum(map(bool, row)) < 2 for _, row in parsed.filled):
             continue  # "a;" alone is no row of two cells
-        usual = usual_width(widths)
-        inner = widths[widths.index(usual) : len(widths) - widths[::-1].index(usual)]
-        if usual > 1 and set(inner) == {usual} and 2 * len(inner) >= len(widths):
+        usual = usual_width([width for width in widths if width > 1] or [1])
+        begin, end = widths.index(usual), len(widths) - widths[::-1].index(usual)
+        inner = [row for _, row in parsed.filled[begin:end]]
+        most = 2 * len(inner) >= len(widths)
+        if usual > 1 and {len(row) for row in inner} == {usual} and (most or _is_headed(inner)):
             return form
     return None
+
+
+def _is_headed(rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether a row without numbers stands above at least two rows with a column of numbers."""
+    first, *rest = ([cell.strip() for cell in row] for row in rows)
+    numeric = any(all(map(looks_numeric, column)) for column in zip(*rest, strict=True))
+    return len(rest) > 1 and not any(map(looks_numeric, first)) and numeric
 
 
 def usual_width(widths: Sequence[int]) -> int:
@@ -332,6 +355,13 @@ def _commas_are_decimal(head: Head) -> bool:
     if len(set(map(len, cut))) != 1 or len(cut[0]) == 1:
         return False
     return any(all(_DECIMAL_COMMA.fullmatch(cell.strip()) for cell in column) for column in zip(*cut, strict=True))
+
+
+def _is_decimal_column(head: Head, *, headed: bool) -> bool:
+    """Return whether all lines are numbers with a decimal comma; headed: below a line without a comma."""
+    first, *rest = head.filled
+    header = "," not in first if headed else "," not in first or bool(_DECIMAL_COMMA.fullmatch(first))
+    return len(rest) > 1 and header and all(map(_DECIMAL_COMMA.fullmatch, rest))
 
 
 def layout_doubts(head: Head) -> tuple[str, ...]:
@@ -392,6 +422,8 @@ def find_columns(
         [row for _, row in kept],
         [place for place, _ in kept],
         comma=(None if form.delimiter == ";" else False) if decimal is None else decimal == ",",
+        decimal=decimal,
+        codes=expected.missing,
     )
     verb = "taken as" if expected.layout.header is None else "is"
     none = "no header line found" if expected.layout.header is None else "no header line, as asked"
@@ -418,15 +450,24 @@ def _names_columns(first: list[str], rest: list[list[str]], *, table: bool) -> b
     """
     if len(first) > 1 and not first[0] and len(rest) > 1 and numbers_rows([row[0].strip() for row in rest if row]):
         return True  # pandas writes a series without a name so: ",0" above "0,red" and "1,blue"
-    if any(map(looks_numeric, first)):
+    if any(looks_numeric(cell) and not _is_year(cell) for cell in first) or all(map(looks_missing, first)):
         return False
     even = [[cell.strip() for cell in row] for row in rest if len(row) == len(first)]
     below = [[row[at] for row in even] for at in range(len(first))]
     for cell, column in zip(first, below, strict=True):
         present = [value for value in column if not is_missing(value)]
-        if not is_missing(cell) and present and all(map(looks_numeric, present)):
-            return True
+        numbers = sum(map(looks_numeric, present))
+        # A column of counts may hold codes and footnotes.
+        numeric = numbers == len(present) > 0 or (cell.casefold() in COUNT_NAMES and 2 * numbers > len(present))
+        if not is_missing(cell) and numeric and not (_is_year(cell) and all(map(_is_year, present))):
+            return not any(map(looks_numeric, first)) or not all(map(looks_numeric, first))
+    if any(map(looks_numeric, first)):
+        return False
     return table and not any(cell and cell in column for cell, column in zip(first, below, strict=True))
+
+
+def _is_year(cell: str) -> bool:
+    return len(cell) == 4 and cell.isdecimal() and cell[:2] in ("19", "20")
 
 
 def _row_names(first: list[str], rest: list[list[str]]) -> bool:
@@ -451,7 +492,7 @@ def lines_above(parsed: HeadRecords, head: Head, expected: Expected) -> tuple[in
     It is sure if the first line with all columns names one that the user names, or has no number and all below it has.
     """
     rows = [row for _, row in parsed.filled]
-    usual = usual_width([len(row) for row in rows])
+    usual = usual_width([len(row) for row in rows if len(row) > 1] or [1])
     named = {name.strip().casefold() for name in expected.columns if name}
     for at, row in enumerate(rows[:MOST_ABOVE] if usual > 1 else []):
         cells = [cell.strip() for cell in row]

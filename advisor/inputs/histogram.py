@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from advisor.errors import InputError, listed
 from advisor.inputs.bins import Bins, Cut, edge_text, exact
 from advisor.inputs.blocks import Block, Rows, whole_counts
-from advisor.inputs.columns import FEW_USERS, InputTable, choose_columns, find_column, names_total, total_row
-from advisor.inputs.head import DETECTED, Expected, Layout
+from advisor.inputs.columns import InputTable, choose_columns, find_column
+from advisor.inputs.head import DETECTED, Expected, FileLayout
 from advisor.inputs.labels import OTHER_LABEL, missing_doubts, missing_labels, plural, shortened
 from advisor.inputs.numbers import (
     EMPTY,
@@ -35,6 +35,7 @@ from advisor.inputs.numbers import (
 from advisor.inputs.shares import counted_shares, share_column, shares_sum
 from advisor.inputs.source import opened
 from advisor.inputs.table import TextRows, opened_rows
+from advisor.inputs.totals import CountedRow, total_of
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def read_histogram(
     *,
     column: str | None = None,
     counts: str | None = None,
-    layout: Layout = DETECTED,
+    layout: FileLayout = DETECTED,
     missing: MissingCodes = NO_CODES,
     transactions: bool = False,
     keep: str = "own",
@@ -90,7 +91,7 @@ def read_histogram(
         The column with the labels, by header or by number from 1.
     counts : str or None
         The column with the number of users; makes the file a histogram.
-    layout : Layout
+    layout : FileLayout
         What the user says about the layout.
     missing : MissingCodes
         The cells without a value: their users are left out. Without any, such a file is refused.
@@ -130,7 +131,9 @@ def read_histogram(
         return _tally_items(path, keep, keep_top, layout, stdin)
     names_columns = None if cut is None else names_numbers
     counted = column is None and cut is None
-    expected = Expected("users", layout, (column, counts), names_columns, decimals=cut is not None, counted=counted)
+    expected = Expected(
+        "users", layout, (column, counts), names_columns, decimals=cut is not None, counted=counted, missing=missing
+    )
     with opened_rows(path, expected, stdin) as rows:
         table = rows.table
         label, count = _columns(table, column, counts, n)
@@ -144,6 +147,11 @@ def read_histogram(
                 tally.add(block, label, count)
         tallied = tally.result()
         categories, ordered = rows.categories(label) if cut is None else ((), None)
+    name = table.names[label] if table.names else ""
+    if count is None and name and name in tallied.labels:
+        doubts.append(f"the name of the column, {shortened(name)}, is one of its values: a second header?")
+    if count is None and table.second_header:
+        doubts.append(f"line {table.places[0]} stands like a second header above numbers, and was counted as a user")
     notes = table.row_numbers_note if table.row_numbers not in (label, count) else ()
     if count is not None:
         notes += (f"column {table.called(count)} read as counts, column {table.called(label)} as labels",)
@@ -153,7 +161,7 @@ def read_histogram(
         tallied,
         assumptions=(*rows.assumptions, *notes),
         warnings=(*rows.warnings(), *rows.doubts, *doubts, *tallied.warnings, *_odd_labels(rows, tallied.labels)),
-        column=table.names[label] if table.names else "",
+        column=name,
         categories=categories,
         ordered=ordered,
     )
@@ -177,7 +185,7 @@ def _columns(table: InputTable, column: str | None, counts: str | None, n: int |
         ) from None
 
 
-def read_head(path: str, *, layout: Layout = DETECTED, cut: Cut | None = None) -> InputTable:
+def read_head(path: str, *, layout: FileLayout = DETECTED, cut: Cut | None = None) -> InputTable:
     """Return the columns and the first rows of a file with the columns of `read_histogram`."""
     names_columns = None if cut is None else names_numbers
     with opened_rows(path, Expected("users", layout, (), names_columns, decimals=cut is not None)) as rows:
@@ -185,7 +193,7 @@ def read_head(path: str, *, layout: Layout = DETECTED, cut: Cut | None = None) -
 
 
 def read_columns(
-    path: str, columns: Sequence[str], *, layout: Layout = DETECTED, missing: MissingCodes = NO_CODES
+    path: str, columns: Sequence[str], *, layout: FileLayout = DETECTED, missing: MissingCodes = NO_CODES
 ) -> tuple[RawHistogram, ...]:
     """Count the users per label of several columns in one pass over a file with a row per user.
 
@@ -230,19 +238,8 @@ def _odd_labels(rows: Rows, labels: tuple[str, ...]) -> tuple[str, ...]:
     return (f"{plural(len(odd), one, many)} {what}",) if odd else ()
 
 
-class _Counted(NamedTuple):
-    """A row of a histogram."""
-
-    label: str
-    users: int
-    place: int
-
-
-LEAST_STEPS = 20
-"""Steps between round counts up to which one count is often the sum of the others by chance (500, 300, 150, 50)."""
-
-LEAST_ROUNDED = 200
-"""Mean number of users from which rounding of counts does not matter."""
+MOST_ROWS = 10_000
+"""Maximum of rows among which totals are looked for."""
 
 
 class LabelTally:
@@ -259,7 +256,7 @@ class LabelTally:
         self._missing_at: dict[str, int] = {}
         self._repeated: dict[str, int] = {}
         self._total = 0
-        self._ends: list[_Counted] = []  # the first and the last row of a histogram
+        self._rows: list[CountedRow] = []  # of a histogram, up to a maximum
         self._counted = 0  # rows of a histogram
         self._unknown: list[str] = []  # labels whose count is missing
 
@@ -283,13 +280,12 @@ class LabelTally:
             if name in users or name in self.users:
                 self._repeated.setdefault(name, place)
             users[name] = users.get(name, 0) + number
-        known: Sequence[int] = range(len(counts))
-        if self._missing or None in counts:
-            known = [at for at in known if counts[at] is not None and labels[at] not in self._missing]
-        self._counted += len(known)
-        self._total += sum(counts[at] or 0 for at in known)
-        for at in [*(() if self._ends else known[:1]), *known[-1:]]:
-            self._ends = [*self._ends[:1], _Counted(labels[at], counts[at] or 0, places[at])]
+        self._counted += len(counts) - counts.count(None)
+        self._total += sum(filter(None, counts))
+        if self._counted <= MOST_ROWS:
+            for name, number, place in zip(labels, counts, places, strict=True):
+                if number is not None and name not in self._missing:
+                    self._rows.append(CountedRow(name, number, place))
         self.add_users(users, lambda word: places[labels.index(word)])
 
     def add_users(self, users: Mapping[str, int], place_of: Callable[[str], int]) -> None:
@@ -322,7 +318,7 @@ class LabelTally:
             raise InputError(f"{self.table.source}: holds no user ({why}); at least one is needed")
         counts = np.fromiter(self.users.values(), dtype=np.int64, count=len(self.users))
         warnings += missing_doubts(self.users)
-        return RawHistogram(tuple(self.users), counts, bool(self._ends), warnings=tuple(warnings))
+        return RawHistogram(tuple(self.users), counts, self._counted > 0, warnings=tuple(warnings))
 
     def _warnings_of_counts(self) -> list[str]:
         """Return the warnings for a histogram, and leave out the total of its rows, and labels without a count.
@@ -345,38 +341,23 @@ class LabelTally:
         if self._unknown:
             those = f"{len(self._unknown)} of {self._counted + len(self._unknown)} categories"
             names = listed(map(shortened, self._unknown), most=3)
-            warnings.append(f"{those} ({names}) were left out, as their counts are missing (write 0 where nobody is)")
+            warnings.append(f"{those} left out, as counts are missing: {names} (write 0 where nobody is)")
         return warnings
 
     def _without_total(self) -> list[str]:
-        """Leave out a row that has the name of a total and is one; raise InputError for a row that may be one."""
-        if self._counted < 3:
+        """Leave out a row that is the total of the others; raise InputError for a row that may be one."""
+        if self._counted > MOST_ROWS:
             return []
-        first, last = self._ends
-        # Published counts are rounded, and so is their total.
-        rounding = self._counted if self._total > LEAST_ROUNDED * self._counted else 0
-        at = total_row([first.users, self._total - first.users - last.users, last.users], rounding)
-        if at is None:
-            return []
-        row = last if at else first
-        rest = self._total - row.users
-        where = f"{shortened(row.label)} ({self.table.unit} {row.place})"
-        found = f"{where} is {'' if rest == row.users else 'nearly '}the sum of all other rows, {rest:,}"
-        if not names_total(row.label):
-            if row.users < FEW_USERS:
-                return []
-            steps = row.users // math.gcd(*self.users.values())
-            if steps < LEAST_STEPS or rest != row.users:
-                return [f"{found}: if it is their total and no category, leave it out"]
-            raise InputError(
-                f"{self.table.source}: {found}; if it is their total leave it out with --missing "
-                f"{shlex.quote(row.label)}, if it is a category move it between the others"
-            )
-        self._total -= row.users
-        self.users[row.label] -= row.users
-        if not self.users[row.label]:
-            del self.users[row.label]
-        return [f"{found}, and was left out as their total"]
+        try:
+            at, warnings = total_of(self._rows, self.table.unit)
+        except InputError as error:
+            raise InputError(f"{self.table.source}: {error}", ("--missing",)) from None
+        if at is not None:
+            row = self._rows[at]
+            self.users[row.label] -= row.users
+            if not self.users[row.label]:
+                del self.users[row.label]
+        return warnings
 
     def _leave_out(self, missing: Sequence[str]) -> list[str]:
         """Remove users without a value and return notes about it; raise InputError if they may not be dropped."""
@@ -479,7 +460,7 @@ class NumberTally(LabelTally):
                 f"all numbers are whole, and bins of width {edge_text(bins.width)} are not: {what}; a whole "
                 "--bin-width avoids that"
             )
-        return RawHistogram(bins.labels, counts, bool(self._ends), warnings=tuple(warnings), bins=bins)
+        return RawHistogram(bins.labels, counts, self._counted > 0, warnings=tuple(warnings), bins=bins)
 
     def _refusal(self, label: str, place: int, reason: str) -> InputError:
         what = "holds" if self._column is None else f"column {shortened(self._column)} holds"
@@ -570,7 +551,9 @@ def _own_range(bins: Bins) -> str:
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", " ": "whitespace"}
 
 
-def _tally_items(path: str, keep: str, keep_top: int | None, layout: Layout, stdin: BinaryIO | None) -> RawHistogram:
+def _tally_items(
+    path: str, keep: str, keep_top: int | None, layout: FileLayout, stdin: BinaryIO | None
+) -> RawHistogram:
     """Count the users per item, where each row counts for one of its items; see `read_histogram`.
 
     The input is read twice; standard input is read again from a copy on disk. An item that no user keeps has 0 users.

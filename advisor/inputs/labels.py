@@ -55,8 +55,11 @@ def missing_doubts(users: Mapping[str, int]) -> tuple[str, ...]:
     """
     if len(users) > MOST_CODED:
         return ()
-    odd = [label for label in users if looks_missing(label)] or _far_codes(users)
-    if not odd:
+    odd = [label for label in users if looks_missing(label)]
+    if odd == ["NA"] and all(len(label) == len(odd[0]) and label.isupper() for label in users):
+        odd = []  # a code of countries
+    odd = odd or _far_codes(users)
+    if not odd or 2 * len(odd) >= len(users):
         return ()
     options = " ".join(f"--missing {label}" for label in odd) if number(odd[0]) is not None else "--drop-missing"
     those = f"{listed(map(shortened, odd), most=4)} ({plural(sum(map(users.__getitem__, odd)), 'user', 'users')})"

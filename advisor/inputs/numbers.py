@@ -32,7 +32,10 @@ _MISSING_WORDS = frozenset({"", "nan", "na", "n/a", "null", "none"})
 _MARKS = "\u00a0\u202f\u2009 '’"  # between groups of thousands, beside "," and "."
 _MARKED = re.compile(rf"[+-]?[1-9][0-9]{{0,2}}(?:[{_MARKS}][0-9]{{3}})+(?:[.,][0-9]*)?")
 _NO_MARKS = str.maketrans("", "", _MARKS)
-_CODES = frozenset({"", "na", "n/a", "n.a.", "nan", "<na>", "#n/a", "null", ".", "..", "...", ":", "-", "–", "—"})
+_CODES = frozenset(
+    {"", "na", "n/a", "n.a.", "nan", "<na>", "#n/a", "null", ".", "..", "...", ":", "-", "–", "—", "(blank)"}
+)
+_ERROR = re.compile(r"#[A-Z]+(?:/[0A])?[!?]?")  # of a spreadsheet or of SPSS: #NULL!, #DIV/0!
 _SUPPRESSED = re.compile(r"\*+|\([a-z]\)", re.IGNORECASE)  # of a count in an official table: (D), **
 
 
@@ -60,7 +63,7 @@ def looks_missing(cell: str) -> bool:
     >>> [looks_missing(cell) for cell in ("", "NA", "(D)", "**", "..", "none", "D")]
     [True, True, True, True, True, False, False]
     """
-    return cell.casefold() in _CODES or bool(_SUPPRESSED.fullmatch(cell))
+    return cell.casefold() in _CODES or bool(_SUPPRESSED.fullmatch(cell) or _ERROR.fullmatch(cell))
 
 
 def number(label: str) -> Decimal | None:
@@ -148,6 +151,30 @@ def whole_count(cell: str, *, comma: bool | None = False) -> int | str:
     if value > LARGEST_TOTAL:
         return f"is above {LARGEST_TOTAL} (2^53)"
     return int(value) if value == value.to_integral_value() else "is not a whole number"
+
+
+_UNITS = re.compile(
+    r"1[ .,']?000\b|\b(?:tsd|tausend|thousands?|mio|million\w*|milli?ers?|miles|migliaia|duizend|mln|tys)\b",
+    re.IGNORECASE,
+)
+
+
+def unit_doubt(text: str) -> str:
+    """Return an addition to a warning if a text that is left out may say that counts are in thousands or millions.
+
+    >>> unit_doubt("Bevölkerung in 1000"), unit_doubt("Umfrage 2024")
+    ('; if it says that counts are in thousands or millions, write them in full', '')
+    """
+    return "; if it says that counts are in thousands or millions, write them in full" if _UNITS.search(text) else ""
+
+
+def is_grouped(cell: str, mark: str) -> bool:
+    """Return whether a cell is a whole number in groups of thousands with a mark between them, "," or ".".
+
+    >>> is_grouped("1.000", "."), is_grouped("1.000.000", "."), is_grouped("0.500", "."), is_grouped("1,000", ".")
+    (True, True, False, False)
+    """
+    return mark in cell and bool(_THOUSANDS.fullmatch(cell))
 
 
 def grouping_comma(cells: Iterable[str]) -> bool | None:

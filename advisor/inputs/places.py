@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from advisor.errors import InputError
 from advisor.inputs.blocks import Rows, real_numbers, whole_counts
 from advisor.inputs.columns import COUNT_NAMES, HEADERS, MOST_DEGREES, InputTable, find_column, header_words
-from advisor.inputs.head import DETECTED, Expected, Layout
+from advisor.inputs.head import DETECTED, Expected, FileLayout
 from advisor.inputs.table import opened_rows
 from simulator.places import Places
 
@@ -75,7 +75,7 @@ def read_places(
     cell_km: float | None = None,
     ground: str = "euclidean",
     counts: str | None = None,
-    layout: Layout = DETECTED,
+    layout: FileLayout = DETECTED,
     stdin: BinaryIO | None = None,
 ) -> PlacesRead:
     r"""Count users per cell of a CSV or TSV with two columns of coordinates, and optionally a column of counts.

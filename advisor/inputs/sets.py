@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from advisor.errors import listed, near_miss
-from advisor.inputs.head import Expected, Layout
+from advisor.inputs.head import Expected, FileLayout
 from advisor.inputs.labels import shortened
 from advisor.inputs.table import opened_rows
 
@@ -20,7 +20,7 @@ def read_sets(path: str, labels: Iterable[str]) -> tuple[tuple[int, ...], ...]:
     """
     places = {label: place for place, label in enumerate(labels)}
     sets: list[tuple[int, ...]] = []
-    with opened_rows(path, Expected("sets", Layout(header=False), items=True)) as rows:
+    with opened_rows(path, Expected("sets", FileLayout(header=False), items=True)) as rows:
         for block in rows.blocks(even=False):
             for line, (name, *cells) in zip(block.places, block.rows(), strict=True):
                 members = dict.fromkeys(cell for cell in cells if cell)

@@ -28,8 +28,9 @@ def shares_sum(table: InputTable, index: int) -> int | None:
     values, rounding = _numbers(table, cells)
     if len(values) < 2 or min(values) < 0 or (all(value.is_integer() for value in values) and not percent):
         return None
-    total = math.fsum(values) / (1 if total_row(values, rounding) is None else 2)
-    return next((whole for whole in (1, 100) if abs(total - whole) <= rounding), None)
+    total = math.fsum(values)
+    sums = [total] if total_row(values, rounding) is None else [total, total / 2]  # half of all is no total
+    return next((whole for one in sums for whole in (1, 100) if abs(one - whole) <= rounding), None)
 
 
 def _numbers(table: InputTable, cells: Sequence[str]) -> tuple[list[float], float]:
@@ -69,8 +70,9 @@ def counted_shares(rows: Rows, label: int, index: int, n: int | None) -> tuple[B
     kept = [at for at in range(len(cells)) if at not in empty]
     values, rounding = _numbers(table, [cells[at] for at in kept])
     warnings = [f"the share of {shortened(labels[at])} is missing, and it was left out" for at in empty[:3]]
+    whole = shares_sum(table, index)
     total = total_row(values, rounding)
-    if total is not None:
+    if total is not None and whole is not None and abs(math.fsum(values) - whole) > rounding:
         at = kept.pop(total)
         del values[total]
         warnings.append(

@@ -51,6 +51,10 @@ _KNOWN_BINARY = (
     (b"SQLite format 3\x00", "an SQLite database", "export the table as CSV"),
     (b"\x93NUMPY", "a NumPy array", "write it as CSV, for example with numpy.savetxt"),
     (b"%PDF", "a PDF", "copy the table into a CSV file"),
+    (b"$FL2", "an SPSS file (.sav)", "export the table as CSV"),
+    (b"$FL3", "an SPSS file (.zsav)", "export the table as CSV"),
+    (b"<stata_dta>", "a Stata file (.dta)", "export the table as CSV"),
+    (b"{\\rtf", "an RTF document", "copy the table into a CSV file"),
     (b"ARROW1", "an Arrow (Feather) file", "write it as Parquet or CSV"),
     (b"\x80\x04", "a Python pickle, which is never loaded", "write it as CSV or Parquet"),
     (b"\x80\x05", "a Python pickle, which is never loaded", "write it as CSV or Parquet"),
@@ -279,9 +283,10 @@ def _checked(stream: BinaryIO, source: Source) -> Iterator[bytes]:
         chunk, begun = begun + chunk, b""
         if b"\x00" in chunk:
             at = read + chunk.index(b"\x00") + 1
+            like = ", as in UTF-16 without a mark" if at < 3 else ""
             raise InputError(
-                f"{source.name}: is not text (a NUL byte at byte {at}); give CSV, TSV, plain text, gzip of these, or "
-                "Parquet"
+                f"{source.name}: is not text (a NUL byte at byte {at}{like}); give CSV, TSV, plain text (UTF-8), gzip "
+                "of these, or Parquet"
             )
         plain = chunk.isascii()
         end = len(chunk) if plain or source.is_windows else _end_of_utf8(chunk)

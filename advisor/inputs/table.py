@@ -35,9 +35,9 @@ from advisor.inputs.head import (
 )
 from advisor.inputs.json_lines import as_table
 from advisor.inputs.labels import plural
-from advisor.inputs.numbers import looks_numeric
+from advisor.inputs.numbers import looks_numeric, unit_doubt
 from advisor.inputs.parquet import opened_parquet
-from advisor.inputs.printed import printed_counts
+from advisor.inputs.printed import printed_counts, refuse_rules
 from advisor.inputs.source import Source, opened
 
 BLOCK_ROWS = 4000
@@ -88,7 +88,11 @@ class TextRows(Rows):
         if notes:  # the header is ours
             head, suffix = replace(head, first=0), ".csv"
         form = find_dialect(source.name, suffix, head, expected)
-        printed = printed_counts(source.name, head.lines) if form.delimiter is None and expected.counted else None
+        if not expected.items:
+            refuse_rules(source.name, head.lines)
+        printed = None
+        if expected.counted and (form.delimiter is None or not any(form.delimiter in line for line in head.lines)):
+            printed = printed_counts(source.name, head.lines)
         if printed is not None:
             self._chunks = printed.as_csv(source.name, head.lines, chain([head.rest], self._chunks))
             head, form = replace(take_head(source.name, self._chunks, None), first=0), Dialect(",")
@@ -105,6 +109,8 @@ class TextRows(Rows):
         self.form = form
         self.quoted = form.quoted
         super().__init__(*find_columns(source.name, form, self._head, expected, cut=head.cut))
+        if expected.what == "users":
+            self._refuse_odd_rows()
         self.assumptions += notes
         if form.delimiter is None and not any(expected.columns):
             self.doubts = layout_doubts(head)
@@ -119,9 +125,9 @@ class TextRows(Rows):
         if not above or not sure:
             return head
         lines, title = plural(above, "line stands", "lines stand"), printable(head.lines[0].strip()[:60])
-        self._notes.append(
-            f"{lines} above the header ({title}) and {'was' if above == 1 else 'were'} left out: --skip {above}"
-        )
+        were = f"{'was' if above == 1 else 'were'} left out (--skip {above} says so, --skip 0 reads all)"
+        text = " ".join(head.lines[:above])
+        self._notes.append(f"{lines} above the header ({title}) and {were}{unit_doubt(text)}")
         head = head.without(above)
         self._head = head_records(self._source.name, form, head)
         return head
@@ -132,7 +138,28 @@ class TextRows(Rows):
             return ()
         self._second = self.table.places[0]
         cells = listed((printable(cell.strip()) for cell in self.table.rows[0] if cell.strip()), most=3)
-        return (f"line {self._second} ({cells}) was left out: it stands like a second header above numbers",)
+        what = f"line {self._second} ({cells}) was left out: it stands like a second header above numbers"
+        return (what + unit_doubt(cells),)
+
+    def _refuse_odd_rows(self) -> None:
+        """Raise InputError for rows that are quoted as a whole, and for rows that describe the columns."""
+        for at, row in zip(self.table.places, self.table.rows[:3], strict=False):
+            if any('"ImportId"' in cell for cell in row):
+                raise self.table.bad(
+                    at,
+                    "describes the columns, as Qualtrics writes it below the header; leave out what stands above it "
+                    f"with --skip {at - 1}, and name the column by its number (--column 1)",
+                )
+        cells = self.table.cells(0) if self.table.width == 1 else []
+        for mark in ",;\t":
+            parts = [cell.split(mark) for cell in cells]
+            even = len({len(part) for part in parts}) == 1 and len(parts[0]) > 1
+            counts = all(looks_numeric(part[-1].strip()) and not looks_numeric(part[0].strip()) for part in parts)
+            if even and self.quoted and counts:
+                raise InputError(
+                    f"{self.table.source}: every line stands in quotation marks as a whole, with several columns in "
+                    "it; remove the marks around the lines"
+                )
 
     def warnings(self) -> tuple[str, ...]:
         """Return a warning for blank lines between rows, for lines around the table, and for the encoding."""
@@ -221,6 +248,9 @@ class TextRows(Rows):
                 continue
             if even and len(row) > width and not any(map(str.strip, row[width:])):
                 row = row[:width]
+            if even and len(row) != width and self.bad is not None:
+                self.bad.append("" if self.bad[2:] else str(self._ragged(place, len(row))))  # of some, to be shown
+                continue
             if even and len(row) <= width and self._is_below(row):
                 self._below.append((place, row))
                 continue
@@ -250,8 +280,10 @@ class TextRows(Rows):
         text, *rest = map(str.strip, row)
         if any(rest) or self.table.width == 1 or looks_numeric(text):
             return False
-        short = len(row) < self.table.width
-        return (" " in text and len(text) > self._longest) or (short and bool(self._below or self._blanks_at_end))
+        if len(row) == self.table.width:
+            return " " in text and len(text) > self._longest
+        words = " " in text or not text[:1].isalnum() or len(text) > self._longest
+        return words or bool(self._below or self._blanks_at_end)
 
     @cached_property
     def _longest(self) -> int:

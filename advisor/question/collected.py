@@ -87,7 +87,7 @@ def collect(
             f"reports reports.csv --protocol {protocol} --eps {epsilon:g} --k {size} (in Python: tally=...)"
         )
     noise = oracle.noise(n)
-    frequencies, unit = _as_frequencies(placed, noise)
+    frequencies, unit = _as_frequencies(placed, noise, raw=raw)
     notes.append(unit)
     rounded = None if raw else _rounded_note(frequencies, noise)
     given, cut = None, None
@@ -194,14 +194,14 @@ def _arranged(labels: Sequence[str], domain: Sequence[str] | None, ordered: bool
     return Arrangement(tuple(order), is_ordered, "")
 
 
-def _as_frequencies(values: FloatArray, noise: Noise) -> tuple[FloatArray, str]:
+def _as_frequencies(values: FloatArray, noise: Noise, *, raw: bool) -> tuple[FloatArray, str]:
     """Return frequencies; the sum, or if it fits both the spread, decides between frequencies and counts."""
     total, k, n = float(values.sum()), len(values), noise.n
     reach = 0.0 if noise.sums_to_one else SUM_SD * (k * noise.variance_at_zero + noise.variance_slope) ** 0.5
     sums = [1.0, positive_sum(values, noise)] if is_clipped(values) else [1.0]  # no values below 0 offset the rest
     reach += SUM_SD * noise.sd * k**0.5 * (len(sums) - 1)
     frequencies = any(abs(total - expected_sum) <= reach + ROUNDING for expected_sum in sums)
-    counts = any(abs(total / n - expected_sum) <= reach + ROUNDING + k / n for expected_sum in sums)
+    counts = not raw and any(abs(total / n - expected_sum) <= reach + ROUNDING + k / n for expected_sum in sums)
     if frequencies and counts and n > 1:
         spread = max(float(values.std()), 1e-300)
         expected = (noise.variance_at_zero + noise.variance_slope / k) ** 0.5
@@ -210,11 +210,16 @@ def _as_frequencies(values: FloatArray, noise: Noise) -> tuple[FloatArray, str]:
         return values, f"the values are frequencies (they sum to {total:.4g})"
     if counts:
         return values / n, f"the values are counts (they sum to {total:,.6g}, of n = {n:,} users)"
+    within = f"within ±{100 * (reach + ROUNDING):.2g} %"
+    if raw:
+        raise InputError(
+            f"the estimate of the reports sums to {total:,.4g}, not to 1 {within}: check the protocol, eps, k"
+        )
     hint = "; these look like percentages: divide them by 100" if abs(total / 100 - 1) <= reach + ROUNDING else ""
     raise InputError(
         f"the estimate sums to {total:,.6g}, which is neither about 1 (frequencies) nor about n = {n:,} (counts), "
-        f"within ±{100 * (reach + ROUNDING):.2g} %: check n, eps and the protocol, that no category is "
-        f"missing and that the values are not rounded too far{hint}"
+        f"{within}: check n, eps and the protocol, that no category is missing and that the values are not rounded too "
+        f"far{hint}"
     )
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
 from advisor.checks import text, whole
 from advisor.errors import InputError
@@ -14,6 +14,7 @@ from advisor.inputs.reports import Counts, count_reports, total_bytes, with_cate
 from advisor.inputs.reports.settings import (
     MOST_STEPS,
     PARAMETERS,
+    RATES,
     Parameters,
     check_parameters,
     numbers_note,
@@ -28,7 +29,8 @@ from advisor.question.question import Question
 from advisor.question.request import Request
 from advisor.question.rules import check_menu
 from advisor.question.sample import sample_name
-from advisor.question.settings import Menu, require_one
+from advisor.question.settings import Columns, Menu, require_one
+from advisor.question.statement import ROUNDING, Statement, convert
 from simulator import frequency_oracles
 from simulator.protocols.hadamard import HadamardResponse
 
@@ -64,10 +66,20 @@ class Collection(Settings):
         help="blocks of hr; pure-ldp has 1 up to ε = 1 [default: the best]",
     )
 
+    own_rate: float | None = like(Statement, "p", help="instead of --eps: probability that a report has the own value")
+    other_rate: float | None = like(Statement, "q")
+    flip_prob: float | None = like(Statement, "flip_prob", help="instead of both: probability of a wrong bit or value")
+
     @property
     def parameters(self) -> Parameters:
-        """The parameters of the protocol that were given."""
-        return {name: value for name in PARAMETERS if (value := getattr(self, name)) is not None}
+        """The parameters of the protocol that were given; p and q of grr follow from its budget."""
+        names = [name for name in PARAMETERS if self.protocol != "grr" or name not in RATES]
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
+
+    @property
+    def statement(self) -> Statement:
+        """What was given instead of a budget."""
+        return Statement(p=self.own_rate, q=self.other_rate, flip_prob=self.flip_prob)
 
     def check(self) -> None:
         """Refuse parameters that the protocol does not have."""
@@ -98,6 +110,10 @@ class ReportFormat(Settings):
 
     panel: ClassVar[str] = "Data"
 
+    counts: str | None = like(
+        Columns, "counts", help="column with the number of reports: rows are values, or sums of bits"
+    )
+    skip_bad: bool = option("--skip-bad", advanced=True, help="leave out rows that are no reports, up to 1 %")
     hash: str | None = option("--hash", read=text, metavar="NAME", help="hash of blh and olh reports: mix64 or xxh32")
     steps: int | None = option(
         "--steps",
@@ -115,6 +131,38 @@ class CollectedQuestion(Question):
     collection: Collection = Collection()
     estimate_columns: EstimateColumns = EstimateColumns()
     report_format: ReportFormat = ReportFormat()
+
+    def with_budget(self) -> Self:
+        """Return the question with the budget that p and q promise, or the probability of a flip, if they were given.
+
+        Raises InputError if they are none of the protocol, or --eps is another budget.
+        """
+        collection, k, given = self.collection, self.domain.k, self.terms.epsilon
+        name, p, q, flip = collection.protocol, collection.own_rate, collection.other_rate, collection.flip_prob
+        if name is None or not collection.statement.given():
+            return self
+        if flip is not None and name not in ("grr", "rappor"):
+            raise InputError(f"flip-prob is for grr and rappor, whose bits all flip alike; for {name} give --p and --q")
+        if k is None and name == "grr" and p and q and (1 - p) / q < 0.5 / ROUNDING:  # rounding leaves one number
+            k = 1 + round((1 - p) / q)
+        # Bits may have any p and q, not just those that are usual for the protocol.
+        epsilon = convert(collection.statement, protocol=None if flip is None and name != "grr" else name, k=k).epsilon
+        if given is not None and abs(given - epsilon) > ROUNDING * epsilon:
+            raise InputError(
+                f"eps is {given:g}, and {epsilon:.4g} is what the probabilities say: leave --eps out, or them"
+            )
+        p, q = (p, q) if flip is None else (1 - flip, flip / ((k or 2) - 1 if name == "grr" else 1))
+        return replace(
+            self,
+            terms=replace(self.terms, epsilon=epsilon),
+            domain=replace(self.domain, k=k),
+            collection=replace(collection, own_rate=p, other_rate=q, flip_prob=None),
+        )
+
+
+def _budget_note(question: CollectedQuestion) -> tuple[str, ...]:
+    p, q = question.collection.own_rate, question.collection.other_rate
+    return () if p is None else (f"ε = {question.epsilon:.5g}, the largest log-ratio with p = {p:.6g} and q = {q:.6g}",)
 
 
 def check_collected(question: CollectedQuestion) -> None:
@@ -150,7 +198,7 @@ def estimate_request(question: CollectedQuestion) -> Request:
         k=domain.k,
         domain=categories,
         ordered=False if numbered else domain.ordered,
-        assumptions=(*read.assumptions, *numbered),
+        assumptions=(*_budget_note(question), *read.assumptions, *numbered),
         warnings=read.warnings,
     )
     return build_estimate_request(
@@ -186,9 +234,13 @@ def counts_of_reports(
         k=domain.k,
         domain=categories,
         column=columns.label,
+        counts=how.counts,
+        n=question.terms.n if how.counts is not None else None,
         layout=columns.layout,
         hash=how.hash,
         steps=how.steps,
+        missing=cleaning.missing_codes,
+        skip_bad=how.skip_bad,
         parameters=collection.parameters,
         workers=cluster.workers(jobs),
         digests=digests,
@@ -222,7 +274,7 @@ def reports_request(counts: Counts, question: CollectedQuestion) -> Request:
             parameters=collection.parameters,
             domain=given,
             ordered=False if numbered else domain.ordered,
-            assumptions=[f"{tally.n:,} reports read", *read.assumptions, *numbered],
+            assumptions=[f"{tally.n:,} reports read", *_budget_note(question), *read.assumptions, *numbered],
             warnings=read.warnings,
         )
     except InputError as error:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeAlias, TypeVar
 
 from advisor.checks import budget, choice, path, real, several, share, shown, text, whole
 from advisor.errors import InputError
-from advisor.inputs.head import Layout
+from advisor.inputs.head import FileLayout
 from advisor.inputs.numbers import MOST_LABELS
 from advisor.inputs.places import parse_grid
 from advisor.members import FORM, as_named, member_of_python
@@ -373,9 +373,9 @@ class Columns(Settings):
     )
 
     @property
-    def layout(self) -> Layout:
+    def layout(self) -> FileLayout:
         """What the user says about the layout of the file."""
-        return Layout(self.header, self.skip, self.decimal)
+        return FileLayout(self.header, self.skip, self.decimal)
 
     @property
     def label(self) -> str | None:

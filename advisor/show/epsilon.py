@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from advisor.answers.epsilon import Conversion, Meaning, Shuffled
+from advisor.answers.epsilon import Meaning, Shuffled
+from advisor.question.statement import Conversion
 from advisor.show.model import Document, Records, Scalar, Sentence, Verdict
 from advisor.show.sentences import meaning_sentences, shuffled_sentences
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,6 +12,8 @@ from simulator.attacks import Supports, of_bits
 from simulator.protocols.fakes import targets_and_others
 from simulator.protocols.oracle import IndependentSupports
 from simulator.protocols.protocol import Blanket, Tally
+
+ROUNDING = 1e-9  # of a budget that was computed from p and q
 
 
 class UnaryEncoding(IndependentSupports):
@@ -59,7 +62,31 @@ class UnaryEncoding(IndependentSupports):
         return Tally(targets_and_others(self.k, targets, fakes, others, rng), fakes)
 
 
-class RAPPOR(UnaryEncoding):
+@dataclass(frozen=True, repr=False)
+class RatedBits(UnaryEncoding):
+    """A unary encoding whose p and q may be others than the usual ones of its budget, as `own_rate` and `other_rate`.
+
+    Raises
+    ------
+    ValueError
+        If they are not probabilities with p above q, or break the promise of `epsilon`.
+    """
+
+    own_rate: float | None = None
+    other_rate: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.own_rate is None and self.other_rate is None:
+            return
+        if not 0 < self.q < self.p < 1 or Blanket.of_bits(self.p, self.q).loss > self.epsilon + ROUNDING:
+            raise ValueError(f"p={self.p} and q={self.q} are no probabilities, or exceed epsilon={self.epsilon}")
+
+    def __repr__(self) -> str:
+        return super().__repr__() + ("" if self.own_rate is None else f" with p={self.p!r} and q={self.q!r}")
+
+
+class RAPPOR(RatedBits):
     """Basic one-time RAPPOR, the symmetric unary encoding (SUE): p + q = 1.
 
     Erlingsson, Pihur, Korolova, "RAPPOR: randomized aggregatable privacy-preserving ordinal response", CCS 2014.
@@ -74,14 +101,14 @@ class RAPPOR(UnaryEncoding):
 
     @property
     def p(self) -> float:
-        return 1 / (1 + math.exp(-self.epsilon / 2))
+        return 1 / (1 + math.exp(-self.epsilon / 2)) if self.own_rate is None else self.own_rate
 
     @property
     def q(self) -> float:
-        return math.exp(-self.epsilon / 2) * self.p
+        return math.exp(-self.epsilon / 2) * self.p if self.other_rate is None else self.other_rate
 
 
-class OUE(UnaryEncoding):
+class OUE(RatedBits):
     """Optimised unary encoding: p = 1/2, and q as small as the budget allows.
 
     Wang, Blocki, Li, Jha, "Locally differentially private protocols for frequency estimation", USENIX Security 2017.
@@ -96,8 +123,8 @@ class OUE(UnaryEncoding):
 
     @property
     def p(self) -> float:
-        return 0.5
+        return 0.5 if self.own_rate is None else self.own_rate
 
     @property
     def q(self) -> float:
-        return 1 / (math.exp(self.epsilon) + 1)
+        return 1 / (math.exp(self.epsilon) + 1) if self.other_rate is None else self.other_rate

@@ -11,6 +11,7 @@ import pytest
 
 from advisor import advise
 from advisor.answers.rank.apply import frequency_interval
+from advisor.inputs.reports.settings import PARAMETERS as FLAGS
 from simulator import POSTPROCESSORS, PROTOCOLS
 from simulator.seeding import rng_for
 from tests.advisor.cli_answers import answer
@@ -94,9 +95,11 @@ def test_the_hash_of_the_reports_matters(run: Run, tmp_path: Path) -> None:
 
 
 PARAMETERS = {
-    "ss": ("subset_size", "--subset-size", 3),
-    "olh": ("hash_range", "--hash-range", 7),
-    "hr": ("block_count", "--blocks", 1),
+    "ss": {"subset_size": 3},
+    "olh": {"hash_range": 7},
+    "hr": {"block_count": 1},
+    "rappor": {"own_rate": 0.6, "other_rate": 0.3557},  # their budget is just below 1
+    "oue": {"own_rate": 0.3, "other_rate": 0.1363},
 }
 
 
@@ -104,8 +107,9 @@ PARAMETERS = {
 def test_parameters_of_other_packages_are_those_of_reports_estimate_noise_and_simulation(
     run: Run, tmp_path: Path, protocol: str
 ) -> None:
-    field, flag, value = PARAMETERS[protocol]
-    oracle = PROTOCOLS[protocol](K, EPSILON, **{field: value})
+    parameters = PARAMETERS[protocol]
+    words = [word for name, value in parameters.items() for word in (FLAGS[name], str(value))]
+    oracle = PROTOCOLS[protocol](K, EPSILON, **parameters)
     assert oracle.noise(N) != PROTOCOLS[protocol](K, EPSILON).noise(N)
     users = np.repeat(np.arange(K), COUNTS)
     made = oracle.perturb(users, rng_for(0, "tests", "parameters", protocol))
@@ -113,7 +117,7 @@ def test_parameters_of_other_packages_are_those_of_reports_estimate_noise_and_si
     path, target = tmp_path / "reports.csv", tmp_path / "out.csv"
     path.write_text("".join(",".join(map(str, row)) + "\n" for row in rows), encoding="utf-8")
     one = ("--surrogate", "norm_sub", "--next-protocol", protocol)
-    base = (*QUICK, *one, "-p", protocol, flag, str(value), "--apply", str(target), "--force", "--format", "json")
+    base = (*QUICK, *one, "-p", protocol, *words, "--apply", str(target), "--force", "--format", "json")
     read = answer(run("reports", *base, "--k", str(K), str(path))[1])
     expected = oracle.estimate(oracle.support(made), N)
     applied = table(target)

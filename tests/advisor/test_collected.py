@@ -14,7 +14,7 @@ import pytest
 from advisor import Advice, advise
 from advisor.answers.rank.apply import applied_csv
 from advisor.errors import InputError
-from advisor.question.collected import CHANCE, POSITIVE_PART, collect, tally_in_memory
+from advisor.question.collected import CHANCE, POSITIVE_PART, collect, collect_tally, tally_in_memory
 from advisor.question.doubts import CHANCE as OF_DOUBT
 from advisor.question.doubts import spread_doubt, sum_doubt
 from advisor.question.request import Collected
@@ -93,6 +93,12 @@ def test_frequencies_and_counts_are_told_apart_and_said() -> None:
         (said,) = checked(counts).assumptions
         assert said.startswith("the values are counts (they sum to ")
         assert said.endswith("of n = 100,000 users)")
+
+
+def test_an_estimate_of_reports_is_never_read_as_counts() -> None:
+    tally = Tally(np.array([3, 120, 140, 160]), 300)  # a column that holds no sums of bits: the estimates sum to -0.41
+    with pytest.raises(InputError, match=r"the estimate of the reports sums to -0\.409, not to 1 within"):
+        collect_tally("abcd", tally, protocol="rappor", epsilon=1.0)
 
 
 def test_where_the_sum_fits_both_the_spread_decides() -> None:

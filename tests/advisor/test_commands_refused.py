@@ -100,7 +100,7 @@ COLLECTED = [
     (f"{ESTIMATE} estimate.csv --apply estimate.csv --force", "read in the same run, so it is never overwritten"),
     ("reports --eps 1 -p oue --estimates x absent.csv", "--estimates is no option of ldp-advise reports"),
     ("reports --eps 1 -p oue --keep-top 3 absent.csv", "--keep-top is no option of ldp-advise reports"),
-    ("reports --eps 1 -p oue --drop-missing absent.csv", "--drop-missing is no option of ldp-advise reports"),
+    ("reports --eps 1 -p oue --other absent.csv", "--other is no option of ldp-advise reports"),
     ("reports --eps 1 -p oue --steps 8 absent.csv", "reports of oue are no real numbers"),
     ("reports --eps 1 -p olh absent.csv", "reports of olh do not tell how many categories there are; say so with --k"),
     ("reports --eps 1 -p grr --hash mix64 absent.csv", "grr has no hash function"),

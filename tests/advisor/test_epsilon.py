@@ -6,8 +6,9 @@ from itertools import combinations, product
 
 import pytest
 
-from advisor.answers.epsilon import Statement, convert, meaning
+from advisor.answers.epsilon import meaning
 from advisor.errors import InputError
+from advisor.question.statement import Statement, convert
 from advisor.show.sentences import meaning_sentences
 from knowledge.deployments import DEPLOYMENTS, nearest
 from simulator import PROTOCOLS

@@ -73,12 +73,8 @@ ANSWERS = (  # kind, reasons, command line
     ("worth_it", "", f"places --eps 4 {TOWN}"),
     ("no_better_than_no_data", "", f"places --eps 0.001 --n 100 {TOWN}"),
 )
-# The kinds, reasons and commands of these are those of others.
-ALIKE = [
-    one
-    for one in ANSWERS
-    if re.search(r"--matrix --metric|choose --n (2000|100k)|0.1,1 --k 18|columns --eps 8", one[2])
-]
+OTHERS = re.compile(r"--matrix|choose --n (2000|100k)|0.1,1 --k 18|columns --eps 8")  # of commands that others show
+ALIKE = [one for one in ANSWERS if OTHERS.search(one[2])]
 
 Written = Callable[[str], dict[str, tuple[str, str]]]  # by format: (standard output, standard error)
 

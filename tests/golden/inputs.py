@@ -98,5 +98,9 @@ def _make_reports(folder: Path) -> None:
     }
     lines["grr_outside.txt"] = [*lines["grr.txt"], "99"]
     lines["oue_mixed.txt"] = ["00010010", "0001", "00010011"]
+    lines["oue_cut.txt"] = [*lines["oue.txt"], "0001"]
+    lines["survey.csv"] = ["answer,n", "no,1604", "yes,831"]
+    lines["sums.csv"] = ["total,a,b,c", "4000,2210,1790,1605", "6000,3310,2690,2405"]
+    lines["grr_missing.txt"] = [*lines["grr.txt"], "", "NA", "3"]
     for name, rows in lines.items():
         (folder / name).write_text("".join(f"{row}\n" for row in rows))

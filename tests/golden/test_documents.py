@@ -100,17 +100,8 @@ def help_text(command: str) -> str:
         return shown(f"ldp-advise {command} --help").replace("]...", "]")
 
 
-OFTEN = (
-    "choose_no",
-    "choose_unknown",
-    "budgets_some",
-    "budgets_none",
-    "plan_detect",
-    "plan_budget",
-    "plan_none",
-    "places",
-)
-SHOWN = [pytest.param(name, marks=[pytest.mark.slow] * (name in OFTEN)) for name in COMMANDS]  # others are alike
+MORE = ("budgets_", "choose_", "plan_")  # of which one is shown by default
+SHOWN = [pytest.param(name, marks=[pytest.mark.slow] * name.startswith(MORE)) for name in COMMANDS]
 
 
 @pytest.mark.parametrize("name", SHOWN)

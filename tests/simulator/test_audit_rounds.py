@@ -133,7 +133,7 @@ def test_the_loss_stops_at_the_permanent_budget_and_goes_on_with_fresh_noise(key
         assert np.log(law[law > 0] / law.T[law > 0]).max() == pytest.approx(rounds, rel=1e-9)
 
 
-@over(itertools.product(MEMOISED, (2, 3)))
+@over(itertools.product(MEMOISED, [2]), slow=itertools.product(MEMOISED, [3]))
 def test_the_attack_is_the_likelihood_ratio_of_both_counts_over_all_sequences(key, rounds):
     """At k = 3: reports of the client itself, round by round, are counts drawn at once, and told apart as often."""
     member, n = MEMOISED[key](3, 2.0, 1.0), 10_000

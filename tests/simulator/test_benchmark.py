@@ -243,7 +243,7 @@ def test_each_error_is_that_of_the_one_result_on_one_draw() -> None:
 @pytest.mark.parametrize(
     ("k", "ordered", "cases"),
     [
-        (3, False, 120),
+        (3, False, 60),
         *(pytest.param(k, ordered, 600, marks=pytest.mark.slow) for k in (3, 6) for ordered in (False, True)),
     ],
 )

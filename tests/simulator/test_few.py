@@ -115,7 +115,7 @@ TWO = [
 ]
 
 
-@over(TWO, slow=[("grr", 2.0, 200, (60, 140)), ("oue", 2.0, 200, (40, 100))])
+@over(TWO[1:3], slow=[TWO[0], TWO[3], ("grr", 2.0, 200, (60, 140)), ("oue", 2.0, 200, (40, 100))])
 def test_the_posterior_of_two_categories_is_prior_times_law(protocol, epsilon, n, counts) -> None:
     """Means, squares and shares below three places over runs, whose spread gives the standard error.
 

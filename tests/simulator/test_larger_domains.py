@@ -20,7 +20,7 @@ from .law import CHECKS, COMPARISONS, PROTOCOLS, accept, check_marginals, law_fo
 COUNTS = np.array([300, 0, 0, 50, 20, 10, 5, 0, 0, 10, 5, 0])
 
 
-@pytest.mark.parametrize("way", ["sample", "replay"])
+@pytest.mark.parametrize("way", ["sample", pytest.param("replay", marks=pytest.mark.slow)])
 def test_negative_control_a_constant_that_is_a_little_off_is_noticed(way):
     def check(cell):
         kind, name, factor = cell

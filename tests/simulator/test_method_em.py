@@ -47,7 +47,7 @@ def test_em_and_ems_are_the_published_loops(member, epsilon):
             np.testing.assert_allclose(own, slow_em(channel(protocol), counts, epsilon, smooth=smooth), atol=1e-9)
 
 
-@pytest.mark.parametrize("name", ["em", "ems"])
+@pytest.mark.parametrize("name", ["ems", pytest.param("em", marks=pytest.mark.slow)])
 def test_the_loops_do_not_depend_on_what_else_is_in_a_block(name, monkeypatch):
     protocol = SquareWave(131, 0.5)
     counts = np.stack([apportion(frequencies(shape, 131), n) for shape in ("zipf", "spike") for n in (30, 10**6)])

@@ -50,8 +50,8 @@ def agrees(oracle, found, supports_of_one, repetitions=100):
 
 
 @over(
-    [*((key, 1.0, 100) for key in ("oue", "the", "grr", "olh")), ("ss", 1.0, 20), ("ss", 3.5, 20)],
-    slow=[("rappor", 1.0, 100), ("blh", 1.0, 100)],
+    [*((key, 1.0, 100) for key in ("oue", "grr", "olh")), ("ss", 1.0, 20)],
+    slow=[*((key, 1.0, 100) for key in ("the", "rappor", "blh")), ("ss", 3.5, 20)],
 )
 def test_gains_are_those_of_the_paper(key, epsilon, repetitions):
     oracle, found = gain_of(key, epsilon, repetitions)

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from advisor.answers.clients.collection import HASHED, CodedCollection, client_file
 from advisor.errors import InputError
-from advisor.inputs.head import Layout
+from advisor.inputs.head import FileLayout
 from advisor.inputs.reports import count_reports, with_categories
 from simulator import Tally
 from simulator._types import FloatArray
@@ -40,7 +40,7 @@ def counted(lines: Iterable[str], protocol: str, epsilon: float, k: int, options
         stdin = io.BytesIO("\n".join(block).encode())
         try:
             counts = count_reports(
-                "-", protocol, epsilon, **options, domain=labels, layout=Layout(header=False), stdin=stdin
+                "-", protocol, epsilon, **options, domain=labels, layout=FileLayout(header=False), stdin=stdin
             )
             read = with_categories(counts)
             if read.tally.n == len(block):

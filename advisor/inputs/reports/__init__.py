@@ -32,17 +32,20 @@ import io
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 from advisor.errors import InputError, printable, reason
 from advisor.inputs.blocks import Block, Rows
-from advisor.inputs.head import DETECTED, Expected, Layout
-from advisor.inputs.labels import check_domain
+from advisor.inputs.head import DETECTED, Expected, FileLayout
+from advisor.inputs.labels import check_domain, plural
+from advisor.inputs.numbers import is_finite
 from advisor.inputs.reports.categories import count_sets, count_values, domain_of_labels, labels_have_header
+from advisor.inputs.reports.counted import count_counts
 from advisor.inputs.reports.plausibility import implausible
-from advisor.inputs.reports.settings import Counted, Counting, LabelCounts, Parameters, ReportSettings, place_names
+from advisor.inputs.reports.settings import Counted, Counting, LabelCounts, ReportSettings, place_names
+from advisor.inputs.reports.skipping import Tolerance, check_bad
 from advisor.inputs.reports.symbols import count_hashes, count_nodes, count_symbols
 from advisor.inputs.reports.tallies import Part, ReportFile, added, difference, is_tally, merge_tallies
 from advisor.inputs.reports.vectors import bits_have_header, cells_have_header, count_vectors, real_sums
@@ -88,16 +91,12 @@ def count_reports(
     protocol: str,
     epsilon: float,
     *,
-    k: int | None = None,
     domain: Sequence[str] | None = None,
-    column: str | None = None,
-    layout: Layout = DETECTED,
-    hash: str | None = None,  # noqa: A002 - the protocols call it so
-    steps: int | None = None,
-    parameters: Parameters | None = None,
+    layout: FileLayout = DETECTED,
     stdin: BinaryIO | None = None,
     workers: Workers | None = None,
     digests: bool = False,
+    **others: Any,
 ) -> Counts:
     """Count reports in CSV, TSV, plain text, gzip of these, or Parquet, one report per row.
 
@@ -110,19 +109,15 @@ def count_reports(
         Files and patterns of their names, "-" for standard input.
     protocol, epsilon : str, float
         The key of a protocol above, and the privacy budget of each report.
-    k, domain : int and sequence of str, or None
-        Number of categories, or all categories in the order of the users' devices. Without a domain they are 0 to
-        k - 1; for grr and ss also 1 to k or other labels, if the reports hold these.
-    column, layout : str or None, and Layout
-        The column with the reports, by header or by number from 1; what the user says about the layout.
-    parameters : mapping, or None
-        Parameters that other packages choose in another way: ``subset_size`` of ss, ``hash_range`` (g) of olh,
-        ``block_count`` of hr.
-    hash, steps, stdin : str, int and binary file, or None
-        For blh and olh: "mix64" or "xxh32" (None: `simulator.hashing.DEFAULT_HASH`); for she: N where reports are whole
-        numbers of steps of 1/N; what "-" reads.
+    domain, layout : sequence of str and FileLayout, or None
+        All categories in the order of the users' devices; what the user says about the layout. Without a domain they
+        are 0 to k - 1; for grr and ss also 1 to k or other labels, if the reports hold these.
+    stdin : binary file, or None
+        What "-" reads.
     workers, digests : Workers and bool
         Workers that count (None: this process); whether to digest the files, so that `tally_text` can identify them.
+    others
+        Other fields of `ReportSettings`, such as `k` and `column`.
 
     Raises
     ------
@@ -132,15 +127,15 @@ def count_reports(
     labels = None if domain is None else check_domain(domain)
     if labels is not None and len(labels) < 2:
         raise InputError(f"domain: has {len(labels)} label(s); a domain needs at least 2 categories")
-    if labels is not None and k not in (None, len(labels)):
-        raise InputError(f"--k: got {k}, but the domain has {len(labels)} labels; leave out --k")
-    size = k if labels is None else len(labels)
-    settings = ReportSettings(
-        protocol, epsilon, size, labels, column, hash, parameters or {}, steps, labels is not None
-    )
+    if labels is not None and others.get("k") not in (None, len(labels)):
+        raise InputError(f"--k: got {others['k']}, but the domain has {len(labels)} labels; leave out --k")
+    settings = ReportSettings(protocol, epsilon, domain=labels, domain_given=labels is not None, **others)
+    settings = settings if labels is None else replace(settings, k=len(labels))
     settings.check()
     paths, twice = named_files([path] if isinstance(path, str) else path)
     several = len(paths) > 1
+    if several and settings.counts is not None and settings.n is not None:
+        raise InputError("--counts with --n is for one file: write a --tally of each, and add them up with --merge")
     reading = _Reading(settings, layout, several)
     names = ["standard input" if path == "-" else printable(path) for path in paths]
     with ExitStack() as stack:
@@ -152,26 +147,38 @@ def count_reports(
             if path != "-" and is_tally(path):
                 raise InputError(f"{name}: is a tally, no reports; ldp-advise reports --merge FILES adds tallies up")
         inline = workers is None or (workers.jobs == 1 and workers.backend != "dask")
-        tasks = reading.tasks(paths, stdin, whole_files=inline)
+        tasks = reading.tasks(paths, stdin, whole_files=inline or settings.counts is not None)
         reports, total = [0] * len(paths), None
         try:
             # In order, so that the error names the first problem.
-            for at, counted in (workers or Workers()).results(_count, tasks, ordered=True):
+            for at, counted, left_out, bad in (workers or Workers()).results(_count, tasks, ordered=True):
                 total = added(reading.countings[0].settings, total, counted, "these files" if several else names[at])
                 reports[at] += counted.n
+                reading.missing += left_out
+                reading.bad += bad  # the same list: rows of another width are still to come
         except WorkersError as error:
             raise InputError(f"--backend dask: {error}") from None
-    if total is None:
-        raise TypeError("nothing is counted")
+    gone, bad, counted_reports = reading.missing, reading.bad, sum(reports)
+    check_bad(bad, counted_reports + gone + len(bad))
+    if total is None or not counted_reports:
+        raise InputError(f"{names[0]}: holds no report{f': all {gone:,} are missing' if gone else ''}")
     part = Part(reading.countings[0].settings, total, tuple(map(ReportFile, names, sha256, reports)))
     copies = _copies(names, sha256) if several else ()
     note = [f"reports of {len(paths)} files added up"] if several else []
-    return Counts(part, (*note, *reading.assumptions), (*twice, *reading.warnings, *copies, *reading.doubts))
+    note += ["--drop-missing left out no report: none is missing"] if settings.missing.usual and not gone else []
+    note += ["--skip-bad left out no row: all are reports"] if settings.skip_bad and not bad else []
+    left = [f"{plural(gone, 'report was', 'reports were')} left out: the value is missing"] if gone else []
+    shown = "; ".join([*filter(None, bad)][:3])
+    left += [f"{plural(len(bad), 'row is no report', 'rows are no reports')}, left out: {shown}"] if bad else []
+    warnings = (*left, *twice, *reading.warnings, *copies, *reading.doubts)
+    return Counts(part, (*note, *reading.assumptions), warnings)
 
 
-def _count(counting: Counting, blocks: Iterable[Block], at: int) -> tuple[int, Counted]:
+def _count(counting: Counting, blocks: Iterable[Block], at: int) -> tuple[int, Counted, int, list[str]]:
     """Count a block of a file; workers call this."""
-    return at, counting.count(blocks)
+    settings = counting.settings
+    rest = Tolerance(blocks, counting.columns, settings.domain or (), settings.missing, settings.skip_bad)
+    return at, counting.count(rest), rest.missing, rest.bad
 
 
 @dataclass
@@ -179,9 +186,11 @@ class _Reading:
     """Files of reports while they are read: their counters, and assumptions and warnings (each text once)."""
 
     settings: ReportSettings
-    layout: Layout
+    layout: FileLayout
     several: bool  # whether there are several files
     countings: list[Counting] = field(default_factory=list)
+    missing: int = 0
+    bad: list[str] = field(default_factory=list)
     assumptions: dict[str, None] = field(default_factory=dict)
     warnings: dict[str, None] = field(default_factory=dict)
     doubts: dict[str, None] = field(default_factory=dict)
@@ -197,10 +206,13 @@ class _Reading:
         # "New York" on a line is one label if labels may have several words.
         blanks = kind != "value" and not any(len(label.split()) > 1 for label in settings.domain or ())
         lists = kind in ("bits", "subset", "cells", "node")
-        expected = Expected("reports", self.layout, (settings.column,), self._names_columns, blanks=blanks, lists=lists)
+        named = (settings.column, settings.counts)
+        expected = Expected("reports", self.layout, named, self._names_columns, blanks=blanks, lists=lists)
+        expected = replace(expected, ragged=settings.skip_bad)
         for at, path in enumerate(paths):
             with opened_rows(path, expected, stdin) as rows:
-                counting = _COUNTINGS[kind](rows, settings)
+                rows.bad = self.bad if settings.skip_bad else None
+                counting = (_COUNTINGS[kind] if settings.counts is None else count_counts)(rows, settings)
                 for first in self.countings[:1]:
                     why = difference(first.settings, counting.settings)
                     if why is not None:
@@ -209,16 +221,20 @@ class _Reading:
                         )
                 self.countings.append(counting)
                 self.assumptions.update(dict.fromkeys((*rows.assumptions, *counting.notes)))
-                blocks = rows.blocks(counting.columns, even=counting.even)
+                blocks = rows.blocks(counting.columns, even=counting.even) if settings.counts is None else ()
                 for piece in [blocks] if whole_files else ([block] for block in blocks):
                     yield counting, piece, at
                 before = f"{rows.table.source}: " if self.several else ""
+                if settings.missing and rows.table.width == 1:
+                    self.missing += rows.take_blank_lines()
                 self.warnings.update(dict.fromkeys(before + text for text in rows.warnings()))
                 if kind == "value":
                     self.doubts.update(dict.fromkeys(before + text for text in rows.doubts))
 
     def _names_columns(self, first: Sequence[str], _rest: Sequence[Sequence[str]], usual: bool) -> bool:
         kind = self.settings.kind
+        if self.settings.counts is not None:
+            return not all(map(is_finite, first)) if kind == "bits" else usual
         if kind in ("value", "subset"):
             return labels_have_header(first, usual, self.settings)
         if kind == "cells":

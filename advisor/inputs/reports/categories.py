@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
-from itertools import chain
+from itertools import chain, permutations
 from typing import TypeAlias, cast
 
 import numpy as np
 
 from advisor.errors import InputError, listed, near_miss
 from advisor.inputs.blocks import Block, Rows
-from advisor.inputs.columns import InputTable
+from advisor.inputs.columns import HEADERS, InputTable
 from advisor.inputs.domain import LabelDomain, build_domain
-from advisor.inputs.labels import missing_labels, plural, shortened, value_of
-from advisor.inputs.numbers import MOST_LABELS, all_numbers, number
+from advisor.inputs.labels import missing_doubts, missing_labels, plural, shortened, value_of
+from advisor.inputs.numbers import MOST_LABELS, all_numbers, number, whole_count
 from advisor.inputs.reports.settings import (
     Counting,
     LabelCounts,
@@ -27,6 +28,7 @@ from advisor.inputs.reports.settings import (
     no_such_column,
     place_names,
 )
+from advisor.inputs.reports.skipping import Tolerance, counts_of
 from simulator.protocols.subset import SubsetSelection
 
 _SEPARATORS = {";": "semicolons", "|": "vertical bars", ",": "commas", None: "blanks"}
@@ -46,7 +48,7 @@ def labels_have_header(first: Sequence[str], usual: bool, settings: ReportSettin
     return usual
 
 
-def _counted(
+def count_labels(
     table: InputTable, domain: tuple[str, ...] | None, labels: Callable[[Block], Labels], blocks: Iterable[Block]
 ) -> LabelCounts:
     """Count the labels of reports; look at each label that is new where it is met first.
@@ -57,18 +59,22 @@ def _counted(
     n = 0
     users: Counter[str] = Counter()
     labels_of: dict[str, str] = {}
-    for block in blocks:
+
+    def checked(block: Block) -> tuple[int, Mapping[str, int]]:
         users_of_block, first_places = labels(block)
-        n += len(block)
         new = users_of_block.keys() - users.keys()
+        places = first_places() if new else {}
+        for label in users_of_block:
+            if label in new:
+                outside = domain is not None and not {label, number(label)} & allowed
+                if not label or outside or (isinstance(blocks, Tolerance) and blocks.drops(label)):
+                    raise _no_category(table, label, places[label], domain or ())
+                labels_of[label] = table.at(places[label])
+        return len(block), users_of_block
+
+    for rows, users_of_block in counts_of(blocks, checked):
+        n += rows
         users.update(users_of_block)
-        if new:
-            places = first_places()
-            for label in users_of_block:
-                if label in new:
-                    if not label or (domain is not None and not {label, number(label)} & allowed):
-                        raise _no_category(table, label, places[label], domain or ())
-                    labels_of[label] = table.at(places[label])
         if len(users) > MOST_LABELS:
             raise _too_many(table.source)
     return LabelCounts(n, users, labels_of)
@@ -76,7 +82,7 @@ def _counted(
 
 def _no_category(table: InputTable, label: str, place: int, domain: Sequence[str]) -> InputError:
     if not label:
-        return table.bad(place, "the report is missing (an empty cell); fill it in, or remove the row")
+        return table.bad(place, "the report is missing (an empty cell); --drop-missing leaves out such rows")
     hint = f"; it has {listed(domain, most=6)}"
     if table.names is None and table.places and place == table.places[0]:
         hint += "; if the line names the columns, say --header"
@@ -99,10 +105,32 @@ def count_values(rows: Rows, settings: ReportSettings) -> Counting:
     """
     table = rows.table
     at = named_column(table, settings.column)
+    counts = _counts_beside(table, at)
+    if counts is not None:
+        name = shlex.quote(table.names[counts] or f"{counts + 1}") if table.names else f"{counts + 1}"
+        raise InputError(
+            f"{table.source}: column {table.called(counts)} holds a whole number beside each value; if it is the "
+            f"number of reports with that value say --counts {name}, if each row is one report give that column alone"
+        )
     if at is None:
         raise no_such_column(table, f"a report of {settings.protocol} is one value")
-    count = partial(_counted, table, settings.domain, partial(_values, at))
+    count = partial(count_labels, table, settings.domain, partial(values_of, at))
     return Counting(table, settings, column_note(table, at), [at], count)
+
+
+def _counts_beside(table: InputTable, values: int | None) -> int | None:
+    """Return which of two columns holds whole numbers beside distinct values, if `values` is not that one.
+
+    Numbers from 0 or 1 on, one by one, are those of the rows, unless a count is what their column is called.
+    """
+    found, named = [], HEADERS["count_alone"] | HEADERS["counted"]
+    for one, other in permutations(table.values, 2) if len(table.values) == 2 else ():
+        counts, labels, called = table.cells(one), table.cells(other), table.plain_names[one : one + 1]
+        numbered = tuple(counts) in (place_names(len(counts)), place_names(len(counts) + 1)[1:])
+        tally = len(set(labels)) == len(labels) > 1 and all(isinstance(whole_count(cell), int) for cell in counts)
+        if values != one and tally and set(counts) != {"1"} and (not numbered or named.intersection(called)):
+            found.append((not named.intersection(called), one))
+    return min(found)[1] if len({unnamed for unnamed, _ in found}) == len(found) > 0 else None
 
 
 def count_sets(rows: Rows, settings: ReportSettings) -> Counting:
@@ -116,12 +144,13 @@ def count_sets(rows: Rows, settings: ReportSettings) -> Counting:
         separated = f"members of a set separated by {_SEPARATORS[separator]}"
         notes = (*column_note(table, at), *([separated] if oracle.omega > 1 else []))
     size = f"{settings} and k={settings.k} has sets of omega={oracle.omega}"
-    count = partial(_counted, table, settings.domain, partial(_sets, table, at, separator, oracle.omega, size))
+    count = partial(count_labels, table, settings.domain, partial(_sets, table, at, separator, oracle.omega, size))
     return Counting(table, settings, notes, None if at is None else [at], count, even=at is not None)
 
 
-def _values(at: int, block: Block) -> Labels:
-    return block.tallied(at), lambda: _first_places(block.cells(at), block.places)
+def values_of(at: int, block: Block) -> Labels:
+    """Return the values in a column of a block."""
+    return block.tallied(at), lambda: first_places(block.cells(at), block.places)
 
 
 def _sets(table: InputTable, at: int | None, separator: str | None, omega: int, size: str, block: Block) -> Labels:
@@ -138,10 +167,11 @@ def _sets(table: InputTable, at: int | None, separator: str | None, omega: int, 
             hint = "" if at is not None else "; if one column holds the sets, name it with --column"
             raise table.bad(place, _wrong_set(each, omega, size) + hint)
     members = list(chain.from_iterable(sets))
-    return Counter(members), lambda: _first_places(members, np.repeat(block.places, omega).tolist())
+    return Counter(members), lambda: first_places(members, np.repeat(block.places, omega).tolist())
 
 
-def _first_places(labels: Sequence[str], places: Sequence[int]) -> dict[str, int]:
+def first_places(labels: Sequence[str], places: Sequence[int]) -> dict[str, int]:
+    """Return the first place of each label."""
     return dict(zip(reversed(labels), reversed(places), strict=True))
 
 
@@ -167,7 +197,7 @@ def joined(settings: ReportSettings, total: LabelCounts, part: LabelCounts, sour
         if settings.k is not None and len(kinds) > settings.k:
             raise InputError(
                 f"{result.seen[label]}: {shortened(label)} is different category number {settings.k + 1}, but k is "
-                f"{settings.k}; k may be wrong"
+                f"{settings.k}; k may be wrong{', and --skip-bad needs --domain FILE' if settings.skip_bad else ''}"
             )
     if len(result.users) > MOST_LABELS:
         raise _too_many(source)
@@ -184,7 +214,7 @@ def domain_of_labels(settings: ReportSettings, counted: LabelCounts, source: str
     missing = [label for label in missing_labels(counted.seen) if label not in (domain or ())]
     if missing:
         raise InputError(
-            f"{counted.seen[missing[0]]}: the report is missing ({missing[0]!r}); fill it in, or remove the row"
+            f"{counted.seen[missing[0]]}: the report is missing ({missing[0]!r}); --drop-missing leaves out such rows"
         )
     users = dict(sorted(counted.users.items()))
     if domain is None and settings.k is not None and all_numbers(users):
@@ -202,7 +232,7 @@ def domain_of_labels(settings: ReportSettings, counted: LabelCounts, source: str
         return built
     k = len(built.labels)
     note = f"k={k}, the categories reported: p and q depend on it, and categories that nobody reported are missed"
-    warnings = built.warnings
+    warnings = (*built.warnings, *(() if settings.domain else missing_doubts(users)))
     if once := int(np.count_nonzero(built.counts == 1)):
         warnings += (
             f"{once} of {k} categories {'was' if once == 1 else 'were'} reported only once, so that others may not "
@@ -213,7 +243,7 @@ def domain_of_labels(settings: ReportSettings, counted: LabelCounts, source: str
 
 def _wrong_set(members: Sequence[str], omega: int, size: str) -> str:
     if not any(members):  # an empty cell splits into [] or [""]
-        return "the report is missing (an empty cell); fill it in, or remove the row"
+        return "the report is missing (an empty cell); --drop-missing leaves out such rows"
     if len(members) != omega:
         got = f"the set has {plural(len(members), 'member', 'members')} ({listed(members, most=4)})"
         return f"{got}, but {size}; k or eps may be wrong, or they have another size: --subset-size {len(members)}"

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any, TypeAlias
 
+import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError, listed, near_miss
 from advisor.inputs.blocks import Block
 from advisor.inputs.columns import HEADERS, InputTable, find_column
-from advisor.inputs.numbers import MOST_LABELS
+from advisor.inputs.numbers import MOST_LABELS, NO_CODES, MissingCodes
+from advisor.inputs.reports.skipping import counts_of
 from simulator import PROTOCOLS, Protocol
 from simulator.hashing import HASHES
 from simulator.protocols import EPSILON_MAX, EPSILON_MIN
@@ -21,9 +23,10 @@ from simulator.protocols.hadamard import HadamardResponse
 READABLE = ("value", "bits", "subset", "hash", "symbol", "cells", "node")
 """Kinds of reports that can be written into a file."""
 
-Parameters: TypeAlias = Mapping[str, int | str]
+Parameters: TypeAlias = Mapping[str, int | float | str]
 
-PARAMETERS = {"subset_size": "--subset-size", "hash_range": "--hash-range", "block_count": "--blocks"}
+RATES = {"own_rate": "--p", "other_rate": "--q"}
+PARAMETERS = {"subset_size": "--subset-size", "hash_range": "--hash-range", "block_count": "--blocks", **RATES}
 """Options for parameters that other packages choose differently, by field of the protocol."""
 
 MOST_STEPS = 1 << 60  # of she: reports are whole steps of 1 / steps
@@ -65,9 +68,10 @@ def lowest_count(protocol: Protocol, n: int) -> int:
 def check_parameters(protocol: str, parameters: Parameters) -> None:
     """Raise InputError for a parameter that the protocol does not have."""
     for name, flag in PARAMETERS.items():
-        owner = next(key for key, kind in PROTOCOLS.items() if name in kind.__dataclass_fields__)
-        if name in parameters and protocol != owner:
-            raise InputError(f"{flag}: {protocol} has no such parameter; leave it out (it belongs to {owner})")
+        owners = [key for key, kind in PROTOCOLS.items() if name in kind.__dataclass_fields__]
+        if name in parameters and protocol not in owners:
+            owners = ["grr"] * (name in RATES) + owners  # whose p and q follow from its budget
+            raise InputError(f"{flag}: {protocol} has no such parameter; leave it out (it belongs to {listed(owners)})")
 
 
 @dataclass(frozen=True)
@@ -78,11 +82,15 @@ class ReportSettings:
     epsilon: float
     k: int | None = None
     domain: tuple[str, ...] | None = None
-    column: str | None = None
-    hash: str | None = None
-    parameters: Parameters = field(default_factory=dict)
+    column: str | None = None  # of the reports, by header or by number from 1
+    hash: str | None = None  # of blh and olh: "mix64" or "xxh32"; None for `simulator.hashing.DEFAULT_HASH`
+    parameters: Parameters = field(default_factory=dict)  # that others choose in another way, see `PARAMETERS`
     steps: int | None = None  # of she: reports are whole steps of 1 / steps
     domain_given: bool = False  # whether the user named the categories, instead of the files
+    counts: str | None = None  # column of how many reports a row stands for, see `counted`
+    n: int | None = None  # reports behind sums that do not tell it
+    missing: MissingCodes = NO_CODES  # what stands for no report: such rows are left out
+    skip_bad: bool = False  # whether rows that are no reports are left out
 
     @property
     def kind(self) -> str:
@@ -104,7 +112,7 @@ class ReportSettings:
             allowed = readable_protocols()
             miss = "" if kind else near_miss(protocol, allowed)
             raise InputError(
-                f"reports of {protocol} cannot be read from a file; readable are {', '.join(allowed)}{miss}"
+                f"reports of {protocol:.40} cannot be read from a file; readable are {', '.join(allowed)}{miss}"
             )
         if not EPSILON_MIN <= self.epsilon <= EPSILON_MAX:
             raise InputError(f"eps must be between {EPSILON_MIN:g} and {EPSILON_MAX:g}, got {self.epsilon}")
@@ -120,9 +128,13 @@ class ReportSettings:
             raise InputError(f"hash: {protocol} has no hash function; leave it out (it belongs to {hashed})")
         if self.hash is not None and self.hash not in HASHES:
             hint = near_miss(self.hash, HASHES)
-            raise InputError(f"hash: got {self.hash!r}; allowed are {', '.join(HASHES)}{hint}")
+            raise InputError(f"hash: got {self.hash!r:.40}; allowed are {', '.join(HASHES)}{hint}")
         if self.steps is not None and kind != "cells":
             raise InputError(f"steps: reports of {protocol} are no real numbers; leave it out (it belongs to she)")
+        if self.counts is not None and kind not in ("value", "bits"):
+            raise InputError(f"--counts is for grr, and for sums of bits; of {protocol} give one report per row")
+        if self.counts is not None and (self.missing or self.skip_bad):
+            raise InputError("--counts does not go with --drop-missing, --missing and --skip-bad: remove such rows")
         if self.column is not None and kind in TWO_COLUMNS:
             raise InputError(
                 f"--column: reports of {protocol} are in two columns; name them {' and '.join(TWO_COLUMNS[kind])}, or "
@@ -217,5 +229,6 @@ class Counting:
 
 
 def summed(cells: Callable[[Block], Cells], blocks: Iterable[Block]) -> CellCounts:
-    """Return the sum of counts over at least one block; `cells` returns the counts ``(m,)`` of a block."""
-    return reduce(CellCounts.__add__, (CellCounts(len(block), cells(block)) for block in blocks))
+    """Return the sum of counts over blocks; `cells` returns the counts ``(m,)`` of a block."""
+    counts = counts_of(blocks, lambda block: CellCounts(len(block), cells(block)))
+    return reduce(CellCounts.__add__, counts, CellCounts(0, np.array(0)))

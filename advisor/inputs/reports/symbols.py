@@ -154,7 +154,7 @@ def _number_of(table: InputTable, place: int, cell: str, column: NumberColumn) -
     """Return the number in a cell; a table of floats writes 7 as "7.0", and "4.1e9" has lost digits of a seed."""
     what, allowed = column.what, column.allowed
     if not cell:
-        raise table.bad(place, f"the {what} is missing (an empty cell); fill it in, or remove the row")
+        raise table.bad(place, f"the {what} is missing (an empty cell); --drop-missing leaves out such rows")
     digits, _, zeros = cell.partition(".")
     if not (digits.isascii() and digits.isdecimal()) or zeros.strip("0"):
         raise table.bad(place, f"the {what} {shortened(cell)} is not a whole number written with digits; {allowed}")

@@ -21,6 +21,7 @@ from advisor.inputs.reports.categories import joined
 from advisor.inputs.reports.settings import (
     MOST_STEPS,
     PARAMETERS,
+    RATES,
     CellCounts,
     Counted,
     LabelCounts,
@@ -190,7 +191,7 @@ FIELDS: dict[str, Any] = {
     "domain_given": bool,
     "hash": Maybe(str),
     "steps": Maybe(Number(1, MOST_STEPS, whole=True)),
-    "parameters": {**{f"{name}?": COUNT for name in PARAMETERS}, ...: _unknown},
+    "parameters": {**{f"{name}?": Number(0, 1) if name in RATES else COUNT for name in PARAMETERS}, ...: _unknown},
     "n": USERS,
     "unit": str,
     "counts": lambda name, value: checked({...: COUNT} if isinstance(value, dict) else [_big], value, name),

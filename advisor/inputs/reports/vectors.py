@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
+from statistics import mode
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +51,10 @@ def count_vectors(rows: Rows, settings: ReportSettings) -> Counting:
     Raises InputError for columns that do not fit the domain, and for a first report that does not determine k.
     """
     table, at, bits = rows.table, named_column(rows.table, settings.column), settings.kind == "bits"
-    k = settings.k or (table.width if at is None else _length(table, at, bits=bits))
+    if at is None and not any((*(table.names or ())[-1:], *table.cells(table.width - 1))):
+        hint = "remove it, or name the column of the reports with --column"
+        raise InputError(f"{table.source}: column {table.width} is empty, as rows end with a separator: {hint}")
+    k = settings.k or (table.width if at is None else _length(table, at, settings))
     if k < 2 or (at is None and k != table.width):
         size = f"a report of {settings.protocol} is {settings.k or 'two or more'} numbers, one a column, or all"
         if bits:
@@ -59,7 +64,7 @@ def count_vectors(rows: Rows, settings: ReportSettings) -> Counting:
             "that --column names"
         )
     what = "bits" if bits else "numbers"
-    order, labels, notes = _categories_of_columns(table, settings, k, what=what, columns=at is None)
+    order, labels, notes = categories_of_columns(table, settings, k, what=what, columns=at is None)
     whose = f"{f'k is {k}' if settings.k is not None else f'the first report has {k}'}; all reports have k characters"
     sums: Callable[[Block], Cells] = partial(_sums, table, at, k, settings.steps)
     if bits:
@@ -75,16 +80,20 @@ def count_vectors(rows: Rows, settings: ReportSettings) -> Counting:
     )
 
 
-def _length(table: InputTable, at: int, *, bits: bool) -> int:
-    """Return the length of the first report."""
-    first = next(iter(table.cells(at)), "")
-    if not bits:
-        return len(split_numbers(first))
-    first = plain_bits(first)
-    if not 2 <= len(first) <= MOST_LABELS or set(first) - _BITS:
+def _length(table: InputTable, at: int, settings: ReportSettings) -> int:
+    """Return the length of the first report, or that of most where some may be left out."""
+    bits = settings.kind == "bits"
+    reports = [plain_bits(cell) if bits else split_numbers(cell) for cell in table.cells(at)]
+    if not reports:
+        return 2  # all rows have another number of cells, which their reader refuses
+    first = reports[0]
+    fit = [report for report in reports if report and not (bits and set(report) - _BITS)]
+    if fit and (settings.skip_bad or settings.missing):
+        return mode(map(len, fit))
+    if bits and (not 2 <= len(first) <= MOST_LABELS or first not in fit):
         raise table.bad(
             table.places[0] if table.places else 1,
-            f"the report {shortened(first)} is not a string of 0 and 1, one for each of two or more categories",
+            f"the report {shortened(str(first))} is not a string of 0 and 1, one for each of two or more categories",
         )
     return len(first)
 
@@ -97,7 +106,7 @@ def _placed(sums: Callable[[Block], Cells], order: Sequence[int], block: Block) 
     return placed
 
 
-def _categories_of_columns(
+def categories_of_columns(
     table: InputTable, settings: ReportSettings, k: int, *, what: str, columns: bool
 ) -> tuple[Sequence[int], tuple[str, ...], tuple[str, ...]]:
     """Return the category of each bit or number, all labels, and the assumptions."""
@@ -110,15 +119,15 @@ def _categories_of_columns(
     try:
         labels = check_domain(names)
     except InputError as error:
-        raise InputError(f"{table.source}: the header does not name k={k} categories: {error}") from None
+        raise InputError(f"{table.source}: the names are not those of k={k} categories: {error}") from None
     if settings.domain is None:
         return range(k), labels, (f"the {k} names of the header taken as the categories",)
     place = {label: at for at, label in enumerate(settings.domain)}
     strange = [label for label in labels if label not in place]
     if strange:
         raise InputError(
-            f"{table.source}: column {shortened(strange[0])} is not a label of the domain; the columns are those of "
-            "the domain, in any order, or have no header (--no-header)"
+            f"{table.source}: {shortened(strange[0])} is not a label of the domain; the {what} are those of the "
+            "domain, in any order, or have no header (--no-header)"
         )
     return [place[label] for label in labels], settings.domain, (f"{what} placed by the names of the header",)
 
@@ -160,7 +169,7 @@ def _bits_of(cells: Sequence[str], k: int) -> NDArray[np.uint8] | None:
 
 def _wrong_bits(cell: str, k: int, whose: str) -> str | None:
     if not cell:
-        return "the report is missing (an empty cell); fill it in, or remove the row"
+        return "the report is missing (an empty cell); --drop-missing leaves out such rows"
     if odd := sorted(set(cell) - _BITS):
         return f"the report {shortened(cell)} holds {odd[0]!r}; a report is {k} characters 0 and 1"
     if len(cell) == k:
@@ -177,15 +186,19 @@ def _sums_of_columns(table: InputTable, block: Block) -> Cells:
     if bits is not None and bits.max() <= 1:
         return bits.sum(axis=0, dtype=np.int64)
     rows = block.rows()
-    for row, place in zip(rows, block.places, strict=True):
+    right = set(chain.from_iterable(rows)) <= _BITS
+    for row, place in () if right else zip(rows, block.places, strict=True):
         for at, cell in enumerate(row):
             if not cell:
-                raise table.bad(place, f"column {table.called(at)} is missing (an empty cell); it must be 0 or 1")
+                raise table.bad(place, f"column {table.called(at)} is missing; --drop-missing leaves out such rows")
             if cell not in _BITS:
                 first = table.names is None and place == table.places[0]
                 hint = "; if the line names the columns, say --header" if first else ""
+                if any(other.isdecimal() and set(other) - _BITS for other in row):
+                    hint += "; if rows are sums of bits, name the column with the number of reports by --counts"
                 raise table.bad(place, f"column {table.called(at)} is {shortened(cell)}; it must be 0 or 1{hint}")
-    return (np.array(rows) == "1").sum(axis=0, dtype=np.int64)
+    ones = np.frombuffer("".join(chain.from_iterable(rows)).encode(), np.uint8).reshape(len(rows), -1) == ord("1")
+    return ones.sum(axis=0, dtype=np.int64)
 
 
 STEP = 64  # fractional bits

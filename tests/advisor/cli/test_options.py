@@ -203,7 +203,7 @@ def test_an_unknown_option_is_looked_for_in_other_commands(run: Run) -> None:
     assert (
         "--apply is no option of ldp-advise, but of ldp-advise estimate, ldp-advise reports" in run("--apply", "x")[2]
     )
-    assert "--counts is no option of ldp-advise reports, but of ldp-advise" in run("reports", "--counts", "x")[2]
+    assert "--bins is no option of ldp-advise reports, but of ldp-advise" in run("reports", "--bins", "x")[2]
     assert "there is no option --epz; did you mean --eps?" in run("--epz", "1")[2]
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from advisor.errors import InputError
-from advisor.inputs.head import Layout
+from advisor.inputs.head import FileLayout
 from advisor.inputs.histogram import RawHistogram, read_histogram
 from advisor.inputs.numbers import MissingCodes
 from advisor.inputs.reports import RawReports, count_reports, with_categories
@@ -49,7 +49,7 @@ def with_layout(options: dict[str, Any]) -> dict[str, Any]:
     layout = {name: options.pop(name) for name in ("header", "skip", "decimal") if name in options}
     if "drop_missing" in options or "missing" in options:
         options["missing"] = MissingCodes(options.pop("drop_missing", False), options.pop("missing", ()))
-    return {**options, "layout": Layout(**layout)}
+    return {**options, "layout": FileLayout(**layout)}
 
 
 def read_bytes(data: bytes, **options) -> RawHistogram:

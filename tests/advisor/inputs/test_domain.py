@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from advisor.errors import InputError
 from advisor.inputs.domain import LabelDomain, build_domain, read_domain
-from advisor.inputs.head import Layout
+from advisor.inputs.head import FileLayout
 from advisor.inputs.histogram import read_histogram
 from advisor.inputs.labels import OTHER_LABEL
 from advisor.question.collected import collect
@@ -246,7 +246,7 @@ def test_histogram_and_raw_values_give_the_same_domain(users, k) -> None:
     users = {label: users[label] + 1 for label in sorted(users)}
     rows = "".join(f"{label}\n" * number for label, number in users.items())
     table = "label,count\n" + "".join(f"{label},{number}\n" for label, number in users.items())
-    raw = read_histogram("-", stdin=io.BytesIO(rows.encode()), layout=Layout(header=False))
+    raw = read_histogram("-", stdin=io.BytesIO(rows.encode()), layout=FileLayout(header=False))
     tabled = read_histogram("-", stdin=io.BytesIO(table.encode()))
     assert not raw.from_histogram
     assert tabled.from_histogram

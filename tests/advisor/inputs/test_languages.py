@@ -51,11 +51,11 @@ def test_counts_are_recognised_and_ranges_stand_in_order(language, header, label
 
 ANSWERS = "Antwort;Personen;Anteil\nnie;3102;77,6\noft;898;22,4\n"
 UNSURE = [
-    ("Antwort;Land;Personen\nnie;DE;31\noft;AT;9\n", "--column (and, if another holds the number of users, --counts);"),
-    ("Antwort;Personen;Anteil\nnie;3102;77\noft;898;23\n", "--counts);"),  # shares without decimals may be counts
-    ("Antwort;Personen;Mittel\nnie;3102;34,5\nnie;898;41,2\n", "--counts);"),
-    ("Antwort;Personen;Mittel\n1;3102;34,5\n2;898;41,2\n", "--counts);"),
-    ("Nombre;Edad;Peso\nAna;31;60,5\nEva;44;70,5\n", "--counts);"),  # a name in Spanish
+    ("Antwort;Land;Personen\nnie;DE;31\noft;AT;9\n", "--column (and, if another holds the number of users, --counts)"),
+    ("Antwort;Personen;Anteil\nnie;3102;77\noft;898;23\n", "--counts)"),  # shares without decimals may be counts
+    ("Antwort;Personen;Mittel\nnie;3102;34,5\nnie;898;41,2\n", "--counts)"),
+    ("Antwort;Personen;Mittel\n1;3102;34,5\n2;898;41,2\n", "--counts)"),
+    ("Nombre;Edad;Peso\nAna;31;60,5\nEva;44;70,5\n", "--counts)"),  # a name in Spanish
     ("Antwort;n;Mittel\nnie;3102;34,5\noft;898;41,2\n", "--column Antwort --counts n if n is a number of users"),
 ]
 

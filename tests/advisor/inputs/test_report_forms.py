@@ -26,7 +26,7 @@ def slow(*setting: object) -> object:
 
 SETTINGS = [
     *((protocol, 2, 1.5, {}) for protocol in ("rappor", "oue")),
-    ("the", 40, 1.5, {}),
+    ("the", 12, 1.5, {}),
     *(slow(protocol, k, 1.5) for protocol, k in (("the", 2), ("rappor", 40), ("oue", 40))),
     ("grr", 6, 2.0, {}),
     *(("ss", k, epsilon, {}) for k, epsilon in ((24, 0.5), (6, 4.0))),  # sets of 9, and of one

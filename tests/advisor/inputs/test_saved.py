@@ -28,6 +28,7 @@ ODD: list[Any] = [
     *(None, True, False, -1, -5, 0, 1, 2, 3, 8.0, 0.5, 1.5, 10**30, 10**400, 1 << 53, float("nan"), float("inf")),
     *("", "x", "1_0", "5", " 5", "9" * 5000, "\ud800", "e\u0301", "\u200b", "grr", "olh", "she", "mix64"),
     *([], {}, [1], ["a", "a"], [["x"]], {"a": -1}, {"subset_size": 2}, {"hash_range": 1 << 50}, {"block_count": 3.5}),
+    *({"own_rate": 0.7, "other_rate": 0.3}, {"own_rate": 2}, {"own_rate": "0.7"}, {"other_rate": float("nan")}),
     json.loads("[" * 400 + "]" * 400),
 ]
 WHOLE = {"type": "integer", "minimum": 0, "maximum": 1 << 53}
@@ -45,7 +46,8 @@ REFERENCE = Draft202012Validator(
             "steps": {"type": ["integer", "null"], "minimum": 1},
             "parameters": {
                 "additionalProperties": False,
-                "properties": dict.fromkeys(("subset_size", "hash_range", "block_count"), WHOLE),
+                "properties": dict.fromkeys(("subset_size", "hash_range", "block_count"), WHOLE)
+                | {name: {"type": "number", "minimum": 0, "maximum": 1} for name in ("own_rate", "other_rate")},
                 "type": "object",
             },
             "n": WHOLE,
@@ -151,6 +153,7 @@ WRONG_COUNTS = [
     ("oue", "domain", ["a", "b"], "k is 9, but its domain has 2 categories"),
     ("oue", "parameters", [], "parameters must be an object, got a list"),
     ("oue", "parameters", {"rate": 1}, "parameters.rate is no field that is known here"),
+    ("oue", "parameters", {"own_rate": 1.5}, "parameters.own_rate must be a number from 0 to 1, got 1.5"),
     ("oue", "unit", "2^-64", "unit must be reports for oue, got '2^-64'"),
     ("oue", "files", [{"name": "x", "sha256": "0" * 64, "reports": -5}], "files[0].reports must be a whole number"),
     ("oue", "files", [{"name": "x", "sha256": "", "reports": 80}], "files[0].sha256 must be a SHA-256 digest"),
