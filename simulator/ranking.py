@@ -263,7 +263,7 @@ def rank(
     )
     if any(1 / NOTHING < ratio.value < math.inf for ratio in ratios.values()):
         none = Ratio(math.inf, math.inf, math.inf)
-        ratios = {pair: ratio if round(ratio.value, DIGITS) <= 1 else none for pair, ratio in ratios.items()}
+        ratios = {pair: one if round(one.value, DIGITS) <= 1 else none for pair, one in ratios.items()}
     return tuple(
         Standing(
             pair,

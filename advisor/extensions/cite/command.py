@@ -57,10 +57,8 @@ def _cited(kind: str, key: str) -> Cited:
     return Cited(key, kind, getattr(member, "title", key), "" if reference == REGISTERED.get(key) else reference)
 
 
-_ROWS = [
-    {"protocol": str, "method": str, "repetitions?": Maybe(COUNT)}
-    | dict.fromkeys(("error?", "error_low?", "error_high?"), Maybe(Number()))
-]
+_ERRORS = dict.fromkeys(("error?", "error_low?", "error_high?"), Maybe(Number()))
+_ROWS = [{"protocol": str, "method": str, "repetitions?": Maybe(COUNT), **_ERRORS}]
 ANSWER = {
     "request": {
         **{"eps?": (Maybe(Number()),), "k?": (COUNT,), "n?": (COUNT,), "metric?": Maybe(str), "sample?": Maybe(str)},
