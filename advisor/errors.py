@@ -74,10 +74,9 @@ def near_miss(name: str, allowed: Iterable[str]) -> str:
     ''
     """
     close = closest(name, allowed)
-    if not close or close == name:
-        return ""
-    unlike = f" ({code_points(close, name)}, not {code_points(name, close)})" if look(close) == look(name) else ""
-    return f"; did you mean {close!r}{unlike}?"
+    same = close is not None and look(close) == look(name)
+    unlike = f" ({code_points(close or '', name)}, not {code_points(name, close or '')})" if same else ""
+    return f"; did you mean {close!r}{unlike}?" if close and close != name else ""
 
 
 def look(text: str) -> str:

@@ -32,9 +32,7 @@ def csv_of(rows: Iterable[Sequence[object]], *, safe_cells: bool = False) -> str
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     if safe_cells:
-        rows = (
-            [f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) else cell for cell in row] for row in rows
-        )
+        rows = ([f"'{it}" if isinstance(it, str) and _FORMULA.match(it) else it for it in row] for row in rows)
     writer.writerows(rows)
     return text.getvalue()
 

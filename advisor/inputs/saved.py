@@ -31,6 +31,7 @@ class Maybe(NamedTuple):
     shape: Any
 
 
+NAMES: dict[type, str] = {str: "text", bool: "true or false", list: "a list", dict: "an object"}
 BUDGET = Number(EPSILON_MIN, EPSILON_MAX)
 CATEGORIES = Number(2, MOST_LABELS, whole=True)
 USERS, COUNT = (Number(least, LARGEST_TOTAL, whole=True) for least in (1, 0))
@@ -58,7 +59,6 @@ def checked(shape: Any, value: Any, name: str = "") -> Any:
     >>> checked({"n": Number(1, 9, whole=True), "label?": Maybe(str), "x": [bool]}, {"n": 8.0, "x": [True], "y": 1})
     {'n': 8, 'x': [True]}
     """
-    allowed: dict[type, str] = {str: "text", bool: "true or false", list: "a list", dict: "an object"}
     kind = shape if isinstance(shape, type) else type(shape)
     if kind is Maybe:
         return None if value is None else checked(shape.shape, value, name)
@@ -70,13 +70,13 @@ def checked(shape: Any, value: Any, name: str = "") -> Any:
             if type(value) in (int, float) and low <= value <= high and (not whole or value == int(value)):
                 return int(value) if whole else float(value)
         wanted = f"a whole number from {low:,} to {high:,}" if whole else f"a number from {low:g} to {high:g}"
-    elif kind not in allowed:
+    elif kind not in NAMES:
         return shape(name, value)
     else:
-        wanted = allowed[kind]
+        wanted = NAMES[kind]
         if isinstance(value, kind) and not (isinstance(value, str) and re.search("[\ud800-\udfff]", value)):
             return _inside(shape, value, name)
-    got = allowed[type(value)] if isinstance(value, list | dict) else shown(value)
+    got = NAMES[type(value)] if isinstance(value, list | dict) else shown(value)
     raise InputError(f"{name[:80] or 'the content'} must be {wanted}, got {got}")
 
 
@@ -90,6 +90,4 @@ def _inside(shape: Any, value: Any, name: str) -> Any:
     if missing := [key for key in shape if key != ... and not key.endswith("?") and key not in value]:
         raise InputError(f"{before}{missing[0]} is missing")
     names = value if ... in shape else [key for key in fields if key in value]
-    return {
-        checked(str, key, name): checked(fields.get(key, shape.get(...)), value[key], before + key) for key in names
-    }
+    return {key: checked(fields.get(key, shape.get(...)), value[key], before + key) for key in names}

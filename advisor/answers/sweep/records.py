@@ -131,8 +131,8 @@ def _differences(there: Mapping[str, object], here: Mapping[str, object]) -> Ite
 
 def _setting(value: object) -> str:
     if isinstance(value, list):
-        return f"{len(value)} names" if len(value) > NAMED else " and ".join(map(str, value))
-    return "not given" if value is None else str(value).lower()
+        return f"{len(value)} names" if len(value) > NAMED else f"{' and '.join(map(str, value)):.90}"
+    return "not given" if value is None else f"{str(value).lower():.90}"
 
 
 def _first_line(plan: Mapping[str, object]) -> bytes:

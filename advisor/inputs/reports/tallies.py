@@ -178,6 +178,13 @@ def _big(name: str, value: object) -> object:
     return checked(Number(1 - (1 << 53), (1 << 53) - 1, whole=True), value, name)
 
 
+def _tallied(name: str, value: object) -> object:
+    """Return counts by label or by cell; the range of whole numbers is checked with the protocol."""
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    plain = {*map(type, items)} == {int}  # of millions, nothing is checked one by one
+    return value if plain else checked({...: COUNT} if isinstance(value, dict) else [_big], value, name)
+
+
 def _unknown(name: str, value: object) -> None:
     raise InputError(f"{name} is no field that is known here, got {shown(value)}")
 
@@ -194,7 +201,7 @@ FIELDS: dict[str, Any] = {
     "parameters": {**{f"{name}?": Number(0, 1) if name in RATES else COUNT for name in PARAMETERS}, ...: _unknown},
     "n": USERS,
     "unit": str,
-    "counts": lambda name, value: checked({...: COUNT} if isinstance(value, dict) else [_big], value, name),
+    "counts": _tallied,
     "files": [{"name": str, "sha256": _digest, "reports": COUNT}],
 }
 """What a tally holds, as others may have written it."""
@@ -228,9 +235,10 @@ def _counts(content: Mapping[str, Any], settings: ReportSettings, name: str) -> 
     if isinstance(counts, dict) != (settings.kind in ("value", "subset")):
         raise InputError(f"counts of {settings.protocol} are not of this form")
     if isinstance(counts, dict):
-        total = n * getattr(oracle, "omega", 1)
-        if max(counts.values(), default=0) > n or sum(counts.values()) != total:
-            raise InputError(f"counts of n={n} reports are at most {n}, and add up to {total}")
+        checked(str, "".join(counts), "counts")  # all labels at once
+        total, each = n * getattr(oracle, "omega", 1), counts.values()
+        if not each or min(each) < 0 or max(each) > n or sum(each) != total:
+            raise InputError(f"counts of n={n} reports are from 0 to {n}, and add up to {total}")
         return LabelCounts(n, counts, dict.fromkeys(counts, name))
     size = oracle.sample_tally(np.bincount([0], minlength=oracle.k), np.random.default_rng(0)).counts.shape[-1]
     if len(counts) != size:

@@ -143,9 +143,9 @@ def test_a_tally_is_counted_as_it_stands_there_or_refused(size: int, tmp_path: P
 WRONG_COUNTS = [
     ("grr", "k", 8.5, "k must be a whole number from 2 to 2,000,000, got 8.5"),
     ("grr", "n", "80", "n must be a whole number from 1 to 9,007,199,254,740,992, got '80'"),
-    ("grr", "counts", {"0": 79}, "counts of n=80 reports are at most 80, and add up to 80"),
+    ("grr", "counts", {"0": 79}, "counts of n=80 reports are from 0 to 80, and add up to 80"),
     ("grr", "counts", {"0": 80.5}, "counts.0 must be a whole number from 0"),
-    ("ss", "counts", {"0": 80}, "counts of n=80 reports are at most 80, and add up to 160"),
+    ("ss", "counts", {"0": 80}, "counts of n=80 reports are from 0 to 80, and add up to 160"),
     ("oue", "counts", [True] * 9, "counts[0] must be a whole number from"),
     ("oue", "counts", ["1_0"] * 9, "counts[0] must be a whole number from"),
     ("oue", "counts", [81] * 9, "a count of n=80 reports is from 0 to 80"),
@@ -158,7 +158,11 @@ WRONG_COUNTS = [
     ("oue", "files", [{"name": "x", "sha256": "0" * 64, "reports": -5}], "files[0].reports must be a whole number"),
     ("oue", "files", [{"name": "x", "sha256": "", "reports": 80}], "files[0].sha256 must be a SHA-256 digest"),
     ("she", "steps", 1.5, "steps must be a whole number from 1 to"),
-    ("she", "counts", [10**400] * 9, "counts[0] must be a whole number from"),
+    ("she", "counts", [10**400] * 9, "a count of n=80 reports is from"),
+    ("she", "counts", ["1" * 400] * 9, "counts[0] must be a whole number from"),
+    ("grr", "counts", {"\ud800": 80}, "counts must be text, got '\\ud800'"),
+    ("grr", "counts", {"0": 85, "1": -5}, "counts of n=80 reports are from 0 to 80"),
+    ("grr", "counts", {}, "counts of n=80 reports are from 0 to 80"),
     ("she", "counts", [str(80 << 105)] * 9, "a count of n=80 reports is from"),
 ]
 
