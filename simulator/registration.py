@@ -8,7 +8,7 @@ from typing import Any
 from simulator import plugins
 from simulator.conformance import ConformanceError, check_metric, check_postprocessor, check_protocol
 from simulator.conformance.requirement import require_texts, text_of
-from simulator.foreign import FAILURES, REGISTERED, ForeignError, containment, guard
+from simulator.foreign import FAILURES, REGISTERED, ForeignError, containment, guard, watched
 from simulator.foreign import register as register_source
 from simulator.methods import PostProcessor
 from simulator.metrics import Metric
@@ -59,7 +59,7 @@ def register(member: Any, kind: str | None = None, *, source: str | None = None)
     if kind_wanted not in KINDS:
         allowed = ", ".join(KINDS)
         raise ValueError(f"{called}: say which kind of member it is, one of {allowed}: register(member, 'method')")
-    with containment():
+    with containment(), watched(f"checking {kind_wanted} {called}"):
         try:
             built = guard(lambda: _made(member, kind_wanted, called))
             name = guard(lambda: _checked(built, kind_wanted, table))
@@ -144,7 +144,7 @@ def check_own_metric(metric: Metric, k: int) -> None:
     Raises ForeignError if it breaks its contract there.
     """
     try:
-        with containment():
+        with containment(), watched(f"checking metric {REGISTERED[metric.name]}"):
             check_metric(metric, k, own=True)
     except ConformanceError as error:
         raise ForeignError(f"{REGISTERED[metric.name]}: it breaks its contract: {error} ({CALLED['metric']})") from None

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import re
+import sys
+import tomllib
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -106,3 +109,20 @@ def test_extensions_are_imported_by_the_page_alone() -> None:
     public = "advisor"  # the functions that it exports, for those who check types
     allowed = {(public, "audit"), (public, "rounds")}
     assert {arrow for arrow in arrows if extension(arrow[0]) not in ("app", arrow[1])} == allowed
+
+
+def test_every_package_that_is_imported_is_named_with_its_lowest_version() -> None:
+    """A package that another one brings may be too old: uvicorn 0.34 was, which Shiny allows."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = {name: lines for name, lines in project["optional-dependencies"].items() if name not in ("dev", "test")}
+    lines = [*project["dependencies"], *(line for lines in extras.values() for line in lines)]
+    bounded = {match[1].lower() for line in lines if (match := re.match(r"([\w-]+)>=\d", line))}
+    tops = set()
+    for name in modules():
+        if ".templates." not in name:  # scripts, and parts of clients that import each other
+            for node in statements(name):
+                whole = [one.name for one in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+                tops |= {module.partition(".")[0] for module in whole}
+    foreign = tops - {*PACKAGES, *sys.stdlib_module_names, "_typeshed"}
+    assert {"numpy", "uvicorn", "ot"} <= foreign
+    assert {{"ot": "pot"}.get(name, name) for name in foreign} - bounded == set()

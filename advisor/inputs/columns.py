@@ -171,9 +171,8 @@ def bad_count(table: InputTable, place: int, cell: str, reason: str, column: str
     if column:
         what = f"column {column} holds{got or ' an empty cell'} on {table.unit} {place}, which is no count: it {reason}"
     return InputError(
-        f'{table.source}: {what}; a count is a whole number of users, 0 or more, e.g. 12, 12.0, 1e6 or "1,000" '
-        f"(--missing {shlex.quote(cell)} leaves out where it is not known; raw estimates: ldp-advise estimate)",
-        ("--counts",),
+        f'{table.source}: {what}; a count is a whole number of users, 0 or more, e.g. 12, 12.0, 1e6 or "1,000" (raw '
+        f"estimates: ldp-advise estimate; leave out counts that are not known with --missing {shlex.quote(cell)})"
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -259,12 +258,12 @@ class _Run:
         """Yield the given number of reports of a value in blocks, with the generator of the stage."""
         seed, k, epsilon = self.stream
         rng = rng_for(seed, "audit", stage, k, repr(epsilon), value)
-        with _seeded(int(rng.integers(2**32))):
-            for start in range(0, size, BLOCK):
-                block = min(BLOCK, size - start)
-                # The first report is read before thousands are in memory, and no report twice: it may be an iterator.
-                yield [self.read(self.call(value, calls, rng), value) for calls in (1, block - 1) if calls], rng
-                self.progress(block)
+        _seed(int(rng.integers(2**32)))
+        for start in range(0, size, BLOCK):
+            block = min(BLOCK, size - start)
+            # The first report is read before thousands are in memory, and no report twice: it may be an iterator.
+            yield [self.read(self.call(value, calls, rng), value) for calls in (1, block - 1) if calls], rng
+            self.progress(block)
 
 
 def _adding(progress: Callable[[int, int], None] | None, total: int) -> Callable[[int], None]:
@@ -280,20 +279,13 @@ def _adding(progress: Callable[[int, int], None] | None, total: int) -> Callable
     return add
 
 
-@contextmanager
-def _seeded(seed: int) -> Iterator[None]:
-    """Seed the two global generators for a while: clients of other packages draw from them, and know no other stream.
+def _seed(seed: int) -> None:
+    """Seed the two global generators: clients of other packages draw from them, and know no other stream.
 
-    The caller's draws from them then continue.
+    The containment of the audit puts back the caller's.
     """
-    python, legacy = random.getstate(), np.random.get_state()  # noqa: NPY002 - it is theirs
     random.seed(seed)
     np.random.seed(seed)  # noqa: NPY002 - the generator that such a client reads
-    try:
-        yield
-    finally:
-        random.setstate(python)
-        np.random.set_state(legacy)  # noqa: NPY002
 
 
 def _caller(client: Client, label: str, k: int, epsilon: float) -> Call:
@@ -308,7 +300,8 @@ def _caller(client: Client, label: str, k: int, epsilon: float) -> Call:
             return client(value, k, epsilon, rng=rng) if takes_rng else client(value, k, epsilon)
 
         try:
-            return [guard(once, LONGEST) for _ in range(times)]
+            with np.errstate():  # the client's own may stay
+                return [guard(once, LONGEST) for _ in range(times)]
         except ForeignError as error:
             raise ClientError(f"{label} failed for value {value}, k={k}, epsilon={epsilon:g}: {error}") from error
 

@@ -17,6 +17,8 @@ from scipy import stats
 
 from advisor import InputError, audit
 from advisor.answers.clients.collection import CodedCollection, client_file
+from advisor.extensions.audit.answer import answer
+from advisor.extensions.audit.apart import answer_apart
 from advisor.extensions.audit.document import audit_document
 from advisor.extensions.code.reports import module_of
 from advisor.inputs.reports.lines import reports_of
@@ -33,7 +35,7 @@ from tests.simulator.law import accept, two_sided
 SCHEMA = schema("audit")
 
 CLIENTS = """
-import random, math
+import math, os, random, signal, sys, time
 
 def good(value, k, epsilon):
     p = math.exp(epsilon) / (math.exp(epsilon) + k - 1)
@@ -51,6 +53,22 @@ def crashes(value, k, epsilon):
 def wrong(value, k, epsilon):
     return "seven"
 
+def leaves(value, k, epsilon):
+    os._exit(0)
+
+def leaves_late(value, k, epsilon):
+    return os._exit(0) if value == 4 else value
+
+def aborts(value, k, epsilon):
+    os.abort()
+
+def is_alarmed(value, k, epsilon):
+    signal.setitimer(signal.ITIMER_REAL, 0.1)
+    time.sleep(60)
+
+def exits(value, k, epsilon):
+    sys.exit(0)
+
 def values_of(report, k, epsilon):
     return [report]
 
@@ -58,9 +76,19 @@ NUMBER = 3
 """
 
 
+APART = "advisor.extensions.audit.command.answer_apart"
+
+
+@pytest.fixture(autouse=True)
+def _in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process takes half a second: tests that are about it put it back."""
+    monkeypatch.setattr(APART, answer)
+
+
 @pytest.fixture
 def clients(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "audited_clients.py").write_text(CLIENTS, encoding="utf-8")
+    (tmp_path / "no_client.py").write_text("import os; os._exit(0)\n", encoding="utf-8")
     (tmp_path / "broken_clients.py").write_text("import nothing_of_this_name\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -251,6 +279,38 @@ def test_a_target_that_cannot_be_audited_has_its_own_message(run: Run) -> None:
         assert len(err.splitlines()) == 1
 
     assert failures(cells, check) == {}
+
+
+@over(
+    [("audited_clients.py:leaves_late", "exit code 0")],
+    slow=[
+        ("audited_clients:leaves", "exit code 0"),
+        ("audited_clients:aborts", "SIGABRT"),
+        ("audited_clients.py:is_alarmed", "SIGALRM"),
+        ("audited_clients:exits", "SystemExit: 0"),
+        ("no_client:f", "exit code 0"),
+        ("audited_clients:leaky --support no_client.py:f", "exit code 0"),
+    ],
+)
+def test_a_client_that_leaves_passes_no_pipeline(
+    target, said, *, run: Run, clients: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(APART, answer_apart)
+    how = "" if "--support" in target else "--reports grr"
+    code, out, err = run("audit", *f"--target {target} {how} --eps 1 --k 5 --trials 50 --fail-if-leaks".split())
+    assert (code, out) == (2, "")
+    assert f"{target.partition(' ')[0]} " in err
+    assert said in err
+    assert len(err.splitlines()) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("clients")
+def test_a_process_of_its_own_gives_the_same_answer(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = "audit --target audited_clients.py:good --reports grr --eps 1,2 --k 5 --trials 500 --format json"
+    here = run(*asked.split())
+    monkeypatch.setattr(APART, answer_apart)
+    assert run(*asked.split()) == here
 
 
 @pytest.mark.slow

@@ -261,6 +261,77 @@ def test_one_that_fails_in_the_simulation_is_left_out_and_named(command: Command
     assert "moody" not in out
 
 
+MEDDLING = """
+import os, random
+import numpy as np
+
+def meddle():
+    np.seterr(all="raise"); os.chdir("/"); np.random.seed(5); random.seed(5)
+
+meddle()
+
+def halved(estimate, noise):
+    meddle()
+    return estimate / 2
+
+def farthest(estimate, truth):
+    meddle()
+    return np.abs(estimate - truth).max(axis=-1)
+
+class Flip:
+    def perturb(self, values, k, epsilon, rng):
+        meddle()
+        kept = np.expm1(epsilon) / (np.expm1(epsilon) + k)
+        return np.where(rng.random(len(values)) < kept, values, rng.integers(0, k, size=len(values)))
+
+    def estimate(self, reports, k, epsilon):
+        meddle()
+        kept = np.expm1(epsilon) / (np.expm1(epsilon) + k)
+        return (np.bincount(reports, minlength=k) / len(reports) - (1 - kept) / k) / kept
+"""
+
+
+@pytest.mark.parametrize(
+    "menu",
+    [
+        "-p oue --method own.py:halved,norm_sub --metric own.py:farthest,l1",
+        pytest.param("-p own.py:Flip,oue --method none,norm_sub --metric own.py:farthest", marks=pytest.mark.slow),
+    ],
+)
+def test_what_a_member_does_to_the_process_changes_no_answer_and_nothing_after_it(menu: str, command: Command) -> None:
+    answers = []
+    for file in (MEDDLING, MEDDLING.replace("np.seterr", "return; np.seterr")):
+        member_of_file.cache_clear()
+        Path("own.py").write_text(file, encoding="utf-8")
+        before = Path.cwd(), np.geterr()
+        answers.append(command(f"{ASKED} {menu} --seed 3 --format json")[:2])
+        assert (Path.cwd(), np.geterr()) == before
+    assert answers[0] == answers[1]
+    assert answers[0][0] == 0
+
+
+@pytest.mark.parametrize(
+    ("file", "doing"),
+    [
+        ("wait()", "importing own.py"),
+        ("def slow(estimate, noise):\n    wait()", "checking method own.py:slow"),
+        (
+            "def slow(estimate, noise):\n    return wait() if estimate.shape[-1] == 5 else estimate / 2",
+            "calling own.py:slow",
+        ),
+    ],
+)
+def test_one_that_does_not_end_is_named_after_a_while_and_when_it_is_interrupted(
+    file: str, doing: str, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(foreign, "PATIENCE", 0.2)
+    waiting = "import os, time\ndef wait():\n    time.sleep(1); os.kill(os.getpid(), 2); time.sleep(60)\n"
+    Path("own.py").write_text(waiting + file, encoding="utf-8")
+    code, out, err = command(f"{ASKED} -p oue --method own.py:slow")
+    assert (code, out) == (130, "")
+    assert err.splitlines()[-2:] == [f"still {doing}", f"ldp-advise: interrupted while {doing}"]
+
+
 @pytest.mark.parametrize(
     "option",
     [

@@ -58,6 +58,9 @@ TEXTS = {
     "    if random.random() < p:\n        return value\n"
     "    return random.choice([other for other in range(k) if other != value])\n"
     "\n\ndef honest(value, k, epsilon):\n    return value\n",
+    "meddling.py": "import os\n\nimport numpy\n\nnumpy.seterr(all='raise')\nos.chdir('/')\n"
+    "\n\ndef half(estimate, noise):\n    return numpy.maximum(estimate - noise.sd / 2, 0)\n",
+    "leaving.py": "import os\n\n\ndef client(value, k, epsilon):\n    os._exit(0)\n",
     "channel.csv": "0.4,0.2,0.2,0.2\n0.2,0.4,0.2,0.2\n0.2,0.2,0.4,0.2\n0.2,0.2,0.2,0.4\n",
     "channel_off.csv": "0.4,0.2,0.2\n0.2,0.9,0.2\n0.2,0.2,0.6\n",
     "line.csv": "place,count\n0,50\n1,30\n2,15\n3,5\n",

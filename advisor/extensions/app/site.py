@@ -86,10 +86,10 @@ def serve(query: str, port: int, *, opens: bool, members: Members = ()) -> None:
             timeout_graceful_shutdown=PATIENCE,
             server_header=False,
         )
-        for first in (partial(page_answer, state_of("", {})), workers.warm):  # the first of each kind is slow
-            threading.Thread(target=first, daemon=True).start()
         typer.echo(f"ldp-advise app: {address}")
         typer.echo("This computer alone can open it. Ctrl-C ends it.")
+        for first in (partial(page_answer, state_of("", {})), workers.warm):  # the first of each kind is slow
+            threading.Thread(target=first, daemon=True).start()
         if opens:
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
         uvicorn.Server(config).run(sockets=[listener])

@@ -97,7 +97,8 @@ def _named(match: re.Match[str], goal: PageGoal) -> str:
     flag, value = match[1], match[2] or ""
     behind = f" {value}" if value else ""
     if flag not in _settings(goal):
-        return ELSEWHERE.format(flag + behind) if value.isupper() else ELSEWHERE.format(flag) + behind
+        ends = match.string[match.end() : match.end() + 1] in ("", *");,.")  # then the word is no part of the sentence
+        return ELSEWHERE.format(flag + behind) if value.isupper() or ends else ELSEWHERE.format(flag) + behind
     name, control = _settings(goal)[flag]
     takes_value = control is not None and control.spec is not None and control.spec.read is not None
     if control is not None and takes_value and (value in control.choices or value[:1].isdigit()):

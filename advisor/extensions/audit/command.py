@@ -12,6 +12,7 @@ from advisor.cli.progress import DelayedProgress
 from advisor.cli.run import Job, SideFile, WholeOutput, run
 from advisor.errors import InputError
 from advisor.extensions.audit.answer import Audits, answer
+from advisor.extensions.audit.apart import answer_apart
 from advisor.extensions.audit.document import audit_document
 from advisor.extensions.audit.picture import audit_figure, audit_sections
 from advisor.extensions.audit.question import AttackSettings, AuditQuestion, ForeignClient, Leaks, Subjects
@@ -59,7 +60,7 @@ def audit_command(
     run(
         Job(
             read=lambda: question,
-            answer=answer,
+            answer=answer_apart if client.target or client.support else answer,
             document=audit_document,
             sections=audit_sections,
             files=[SideFile("--plot", picture.plot, PICTURES, _draw, require_matplotlib)],

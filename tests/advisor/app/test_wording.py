@@ -39,7 +39,7 @@ WRONG = (
     ("goal=compare&method=wavelet_eb&ordered=no", "method", "“Do the categories have an order?” = yes"),
 )
 MARKUP = re.compile(r"<(pre|script|style|code)\b.*?</\1>|<[^>]*>", re.DOTALL)
-FLAG = re.compile(r"(--[a-z][a-z-]*)(?: [A-Z]+)?( on the command line)?")
+FLAG = re.compile(r"(--[a-z][a-z-]*)(?: [\w.]+(?= on the command line))?( on the command line)?")
 
 
 def sentences(answer: PageAnswer) -> Iterator[str]:
@@ -93,6 +93,7 @@ OPTIONS = [
     ("--n 100,000 was given", "“Number of users” = 100,000 was given"),
     ("name all with --domain FILE.", "name all with --domain FILE on the command line."),
     ("at most 20 (--max-reps); more", "at most 20 (--max-reps on the command line); more"),
+    ("a total: --missing World.", "a total: --missing World on the command line."),
     ("--eps: to plan it: ldp-advise plan --eps 1", "“ε of one report”: to plan it: ldp-advise plan --eps 1"),
     ("they are a better guide: ldp-advise choose FILE.", "they are a better guide: drop them here."),
     ("a – b -- c", "a – b -- c"),
