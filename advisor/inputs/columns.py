@@ -25,6 +25,7 @@ from advisor.inputs.numbers import (
     is_grouped,
     looks_missing,
     looks_numeric,
+    unit_doubt,
     whole_count,
 )
 
@@ -38,6 +39,9 @@ COUNT_NAMES = HEADERS["count"]
 PREVIEWED, PREVIEW_WIDTH = 3, 60  # first values of a column that are shown, and characters of them
 FEWEST_BITS = 8  # of cells that are all strings of bits, from which they look like reports
 MOST_DEGREES = {"longitude": 180, "latitude": 90}
+
+
+_NO_COUNT = re.compile(r"%|(?<=[a-z])_?k$|[x(/ ]?\b0?00\b")
 
 
 class CoordinatesError(InputError):
@@ -100,9 +104,10 @@ class InputTable:
         rows = [[cell.strip() for cell in row] for row in self.rows if len(row) == self.width]
         if self.names is None or len(rows) < 3 or any(map(str.isdigit, "".join(rows[0]))):
             return False
-        bare = "" in rows[0] or any(cell[0] + cell[-1] in ("()", "[]") for cell in rows[0])  # no label, or a unit
-        below = zip(*rows[1:], strict=True)
-        return bare and any(any(cells) and all(looks_numeric(cell) or not cell for cell in cells) for cells in below)
+        columns = [(cell, list(filter(None, below))) for cell, *below in zip(*rows, strict=True) if cell]
+        # Text above numbers: a unit in brackets, or what stands beside no label.
+        above = [cell for cell, below in columns if below and all(map(looks_numeric, below))]
+        return bool(above) and ("" in rows[0] or any(cell[0] + cell[-1] in ("()", "[]") for cell in above))
 
     @property
     def values(self) -> tuple[int, ...]:
@@ -289,6 +294,8 @@ def choose_columns(table: InputTable, column: str | None, counts: str | None) ->
         )
     if label is None:
         quoted = "; if the line is one value, put it in quotes" if table.names is None else ""
+        if quoted and all(looks_numeric(cell) for at in table.values for cell in table.cells(at)):
+            quoted += ", or if a comma is the decimal sign say --decimal ,"
         raise InputError(
             f"{table.source}: has {table.width} columns: {table.columns()}; say which one holds the "
             "values with --column (and, if another holds the number of users, --counts)"
@@ -377,6 +384,8 @@ def _labels_and_counts(table: InputTable, words: frozenset[str]) -> tuple[int, i
 def _has_name(name: str, words: frozenset[str]) -> bool:
     """Return whether a header is one of some words, or has one that means counts among others: "number of persons"."""
     own = header_words(name)
+    if _NO_COUNT.search(name) or own & HEADERS["no_count"] or unit_doubt(name):
+        return False
     return name.casefold() in words or (len(own) > 1 and bool(own & (COUNT_NAMES | HEADERS["counted"]) & words))
 
 
@@ -396,7 +405,8 @@ def _count_column(table: InputTable, label: int | None) -> int | None:
         if label is None and table.width == 2 and _is_tally(table, 1):
             raise InputError(
                 f"{table.source}: has 2 columns and no header line; if they are label and number of users say "
-                "--counts 2, if each line is one user say --column 1 or --column 2"
+                "--counts 2 (with --header if the first line names them), if each line is one user say --column 1 or "
+                "--column 2"
             )
         return None
     if not two and label is None:

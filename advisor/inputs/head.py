@@ -510,11 +510,21 @@ def lines_above(parsed: HeadRecords, head: Head, expected: Expected) -> tuple[in
     return 0, False
 
 
-def header_doubt(table: InputTable) -> tuple[str, ...]:
-    """Return a warning if the first value of a single column of words may be a header: unique among repeated values."""
-    first, *rest = table.cells(0)
+def header_doubt(input_table: InputTable, *, table: bool) -> tuple[str, ...]:
+    """Return a warning if the first value of a single column may be a header: a number above words, or unique.
+
+    table: whether a word that is unique would be taken as the header.
+    """
+    first, *rest = input_table.cells(0)
     times = Counter(rest)
-    if first in times or looks_numeric(first) or 2 * sum(count for count in times.values() if count > 1) <= len(rest):
+    if looks_numeric(first) and len(rest) > 1 and not any(map(looks_numeric, rest)):  # pandas writes 0 above a series
+        return (f"the first line ({first}) was counted as a value above words; if it names the column say --header",)
+    if (
+        table
+        or first in times
+        or looks_numeric(first)
+        or 2 * sum(count for count in times.values() if count > 1) <= len(rest)
+    ):
         return ()
     return (
         f"the first line ({printable(first[:60])}) was counted as a value, and no other line near it is the same; if "

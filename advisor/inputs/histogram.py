@@ -31,6 +31,7 @@ from advisor.inputs.numbers import (
     is_missing,
     looks_numeric,
     real_number,
+    unit_doubt,
 )
 from advisor.inputs.shares import counted_shares, share_column, shares_sum
 from advisor.inputs.source import opened
@@ -150,6 +151,8 @@ def read_histogram(
     name = table.names[label] if table.names else ""
     if count is None and name and name in tallied.labels:
         doubts.append(f"the name of the column, {shortened(name)}, is one of its values: a second header?")
+    if count is not None and table.names:
+        doubts += filter(None, [unit_doubt(table.names[count]).removeprefix("; ")])
     if count is None and table.second_header:
         doubts.append(f"line {table.places[0]} stands like a second header above numbers, and was counted as a user")
     notes = table.row_numbers_note if table.row_numbers not in (label, count) else ()
@@ -281,11 +284,14 @@ class LabelTally:
                 self._repeated.setdefault(name, place)
             users[name] = users.get(name, 0) + number
         self._counted += len(counts) - counts.count(None)
-        self._total += sum(filter(None, counts))
-        if self._counted <= MOST_ROWS:
-            for name, number, place in zip(labels, counts, places, strict=True):
-                if number is not None and name not in self._missing:
-                    self._rows.append(CountedRow(name, number, place))
+        known = zip(labels, counts, places, strict=True)
+        rows = [
+            CountedRow(name, number, place)
+            for name, number, place in known
+            if number is not None and name not in self._missing
+        ]
+        self._rows = [*self._rows, *rows] if self._counted <= MOST_ROWS else [*(self._rows or rows)[:1], *rows[-1:]]
+        self._total += sum(row.users for row in rows)
         self.add_users(users, lambda word: places[labels.index(word)])
 
     def add_users(self, users: Mapping[str, int], place_of: Callable[[str], int]) -> None:
@@ -346,14 +352,16 @@ class LabelTally:
 
     def _without_total(self) -> list[str]:
         """Leave out a row that is the total of the others; raise InputError for a row that may be one."""
-        if self._counted > MOST_ROWS:
-            return []
+        rows = self._rows
+        if self._counted > MOST_ROWS:  # all rows between the first and the last as one
+            between = CountedRow("", self._total - rows[0].users - rows[-1].users, 0)
+            rows = [rows[0], between, rows[-1]]
         try:
-            at, warnings = total_of(self._rows, self.table.unit)
+            at, warnings = total_of(rows, self.table.unit, unknown=bool(self._unknown))
         except InputError as error:
             raise InputError(f"{self.table.source}: {error}", ("--missing",)) from None
         if at is not None:
-            row = self._rows[at]
+            row = rows[at]
             self.users[row.label] -= row.users
             if not self.users[row.label]:
                 del self.users[row.label]

@@ -91,4 +91,4 @@ def _lines(name: str, chunks: Iterator[bytes], field: str) -> Iterator[bytes]:
             if cell is None:
                 raise InputError(f"{name}: line {number} is not a JSON object with the field {field!r} alone")
             writer.writerow([cell])
-        yield text.getvalue().encode()
+        yield text.getvalue().encode(errors="replace")  # half a character cannot be written

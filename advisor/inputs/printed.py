@@ -143,9 +143,10 @@ def _refuse_undecided(source: str, lines: Sequence[str], *, printed: bool) -> No
 
 def refuse_rules(source: str, lines: Sequence[str]) -> None:
     """Raise InputError for a table with rules, as psql, mysql and Markdown have, or in LaTeX."""
-    filled = [line.strip() for line in lines if line.strip()]
-    ruled = any(_RULE.fullmatch(line) for line in filled[:RULED])
-    if ruled or any(line.startswith("\\begin{") for line in filled[:RULED]):
+    filled = [line.rstrip() for line in lines[:RULED] if line.strip()]
+    ruled = any(_RULE.fullmatch(line) and set(line) & set("+|") for line in filled)
+    psql = len(filled) > 1 and filled[0][0] == " " and _RULE.fullmatch(filled[1]) and len(filled[1]) >= len(filled[0])
+    if ruled or psql or any(line.startswith("\\begin{") for line in filled):
         raise InputError(
             f"{source}: this is a printed table with rules between its rows; write it as CSV (psql --csv, mysql "
             "--batch)"

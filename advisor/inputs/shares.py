@@ -24,7 +24,8 @@ def share_column(table: InputTable, label: int | None = None) -> int | None:
 def shares_sum(table: InputTable, index: int) -> int | None:
     """Return 1 or 100 if a column holds shares with this sum; None for other columns, as those of whole numbers."""
     cells = list(filter(None, table.cells(index)))
-    percent = bool(cells) and all(cell.endswith("%") for cell in cells)
+    named = table.names is not None and "%" in table.names[index]
+    percent = named or (bool(cells) and all(cell.endswith("%") for cell in cells))
     values, rounding = _numbers(table, cells)
     if len(values) < 2 or min(values) < 0 or (all(value.is_integer() for value in values) and not percent):
         return None

@@ -55,6 +55,7 @@ _KNOWN_BINARY = (
     (b"$FL3", "an SPSS file (.zsav)", "export the table as CSV"),
     (b"<stata_dta>", "a Stata file (.dta)", "export the table as CSV"),
     (b"{\\rtf", "an RTF document", "copy the table into a CSV file"),
+    (b"version https://git-lfs", "a pointer of Git LFS to the file", "fetch it with git lfs pull"),
     (b"ARROW1", "an Arrow (Feather) file", "write it as Parquet or CSV"),
     (b"\x80\x04", "a Python pickle, which is never loaded", "write it as CSV or Parquet"),
     (b"\x80\x05", "a Python pickle, which is never loaded", "write it as CSV or Parquet"),

@@ -114,8 +114,8 @@ class TextRows(Rows):
         self.assumptions += notes
         if form.delimiter is None and not any(expected.columns):
             self.doubts = layout_doubts(head)
-        if not form.table and layout.header is None and self.table.names is None:
-            self.doubts += header_doubt(self.table)
+        if self.table.width == 1 and layout.header is None and self.table.names is None:
+            self.doubts += header_doubt(self.table, table=form.table)
         self._begin = "".join(head.lines[self._head.end - head.first :]).encode() + head.rest
 
     def _below_titles(self, form: Dialect, head: Head, expected: Expected) -> Head:
@@ -150,12 +150,11 @@ class TextRows(Rows):
                     "describes the columns, as Qualtrics writes it below the header; leave out what stands above it "
                     f"with --skip {at - 1}, and name the column by its number (--column 1)",
                 )
-        cells = self.table.cells(0) if self.table.width == 1 else []
+        cells = [*(self.table.names or ()), *self.table.cells(0)] if self.table.width == 1 and self.table.names else []
         for mark in ",;\t":
             parts = [cell.split(mark) for cell in cells]
             even = len({len(part) for part in parts}) == 1 and len(parts[0]) > 1
-            counts = all(looks_numeric(part[-1].strip()) and not looks_numeric(part[0].strip()) for part in parts)
-            if even and self.quoted and counts:
+            if even and self.quoted and all(looks_numeric(part[-1].strip()) for part in parts[1:]):
                 raise InputError(
                     f"{self.table.source}: every line stands in quotation marks as a whole, with several columns in "
                     "it; remove the marks around the lines"

@@ -17,7 +17,7 @@ FEW_USERS = 100  # up to which one count is often the sum of the others by chanc
 FEW_STEPS = {3: 100}
 FEW_STEPS_OF_MORE = 20
 BREAKDOWNS = range(2, 6)  # how often the other rows may add up to the total, if there are several levels
-CHANCE = 0.05  # of a subtotal by chance
+CHANCE = 0.01  # of a subtotal by chance
 
 
 class CountedRow(NamedTuple):
@@ -28,51 +28,62 @@ class CountedRow(NamedTuple):
     place: int
 
 
-def total_of(rows: Sequence[CountedRow], unit: str) -> tuple[int | None, list[str]]:
+def total_of(rows: Sequence[CountedRow], unit: str, *, unknown: bool = False) -> tuple[int | None, list[str]]:
     """Return the place of a row that is the total of the others, and warnings about it and about subtotals.
 
     unit: what places count, "line" or "row".
+    unknown: whether counts of other rows are missing, which the total contains.
 
-    Raises InputError (without the name of the file) where a row may be the total, or where the others add up to several
-    times the total.
+    Raises InputError (without the name of the file) where a row may be the total, or where there are subtotals.
     """
-    if len(rows) < 3:
-        return None, []
     named = [at for at, row in enumerate(rows) if names_total(row.label)]
-    total, last = sum(row.users for row in rows), len(rows) - 1
-    if len(named) > 1 or (named and named[0] not in (0, last)):
-        row = rows[next((at for at in named if at not in (0, last)), named[0])]
-        raise InputError(f"{_where(row, unit)} stands like a subtotal among the rows; {_leaving(row)}")
-    if not named:
-        at = total_row([row.users for row in rows])
-        if at is not None and rows[at].users >= FEW_USERS:
-            found = f"{_where(rows[at], unit)} is the sum of all other rows, {rows[at].users:,}"
-            steps = rows[at].users // math.gcd(*(row.users for row in rows))
-            if steps >= FEW_STEPS.get(len(rows), FEW_STEPS_OF_MORE):
-                move = "if it is a category, move it between the others"
-                raise InputError(f"{found}; if it is their total, {_leaving(rows[at])}; {move}")
-            return None, [f"{found}: if it is their total and no category, {_leaving(rows[at])}"]
-        return None, _subtotals(rows, unit)
-    row = rows[named[0]]
-    rest = total - row.users
-    if abs(rest - row.users) <= len(rows):  # published counts are rounded, and so is their total
-        found = f"{_where(row, unit)} is {'' if rest == row.users else 'nearly '}the sum of all other rows, {rest:,}"
-        return named[0], [f"{found}, and was left out as their total"]
-    for times in BREAKDOWNS:
-        if abs(rest - times * row.users) <= times * len(rows):
-            raise InputError(
-                f"the rows add up to {times} times {_where(row, unit)}, so there are subtotals, or several breakdowns; "
-                "keep one row a category: --missing NAME leaves a row out, and may be repeated"
+    total, ends = sum(row.users for row in rows), (0, len(rows) - 1)
+    for at in named:
+        row, rest = rows[at], total - rows[at].users
+        sums = _run(rows, at) > 0
+        if at not in ends or len(named) > 1:
+            if sums:
+                raise InputError(f"{_where(row, unit)} stands like a subtotal among the rows; {_leaving(row)}")
+            continue
+        if abs(rest - row.users) <= (len(rows) if len(rows) > 2 else 0):  # published counts are rounded
+            found = (
+                f"{_where(row, unit)} is {'' if rest == row.users else 'nearly '}the sum of all other rows, {rest:,}"
             )
-    if rest > row.users and row.users >= FEW_USERS:
-        raise InputError(
-            f"the rows add up to {rest:,}, more than {_where(row, unit)}, {row.users:,}, so there are subtotals, or "
-            "several answers a person; keep one row a category: --missing NAME leaves a row out, and may be repeated"
-        )
-    if row.users >= max(other.users for at, other in enumerate(rows) if at != named[0]):
-        why = f"was left out by its name, though it is {row.users:,} and the other rows add up to {rest:,}"
-        return named[0], [f"{_where(row, unit)} {why}"]
-    return None, [f"{_where(row, unit)} was counted as a category: if it is the total of others, {_leaving(row)}"]
+            return at, [f"{found}, and was left out as their total"]
+        if unknown and row.users >= rest:
+            found = f"{_where(row, unit)}, {row.users:,}, is more than the sum of all known rows, {rest:,}"
+            return at, [f"{found}, and was left out as their total"]
+        for times in BREAKDOWNS if len(rows) > 2 else ():
+            if abs(rest - times * row.users) <= times * len(rows):
+                raise InputError(
+                    f"the rows add up to {times} times {_where(row, unit)}, so there are subtotals, or several "
+                    "breakdowns; keep one row a category: --missing NAME leaves a row out, and may be repeated"
+                )
+        if row.users >= max((other.users for other in rows if other is not row), default=0):
+            what = f"was counted as a category, {row.users:,}, though the other rows add up to {rest:,}"
+            return None, [f"{_where(row, unit)} {what}: if it is their total, {_leaving(row)}"]
+    end = total_row([row.users for row in rows])
+    if end is None or named:
+        return None, _subtotals(rows, unit)
+    row = rows[end]
+    found = f"{_where(row, unit)} is the sum of all other rows, {row.users:,}"
+    steps = row.users // math.gcd(*(row.users for row in rows))
+    if steps >= FEW_STEPS.get(len(rows), FEW_STEPS_OF_MORE) and row.users >= FEW_USERS:
+        move = "if it is a category, move it between the others"
+        raise InputError(f"{found}; if it is their total, {_leaving(row)}; {move}")
+    doubtful = row.users >= FEW_USERS or steps >= FEW_STEPS_OF_MORE
+    return None, [f"{found}: if it is their total and no category, {_leaving(row)}"] if doubtful else []
+
+
+def _run(rows: Sequence[CountedRow], at: int) -> int:
+    """Return how many rows just before or behind a row add up to it; 0 if none do."""
+    for others in (rows[:at][::-1], rows[at + 1 :]):
+        for size, users in enumerate(accumulate(row.users for row in others), start=1):
+            if users >= rows[at].users:
+                if users == rows[at].users:
+                    return size
+                break
+    return 0
 
 
 def _where(row: CountedRow, unit: str) -> str:
