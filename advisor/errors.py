@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from collections.abc import Iterable
 from itertools import islice
+from pathlib import Path
 
 MOST_COMPARED, LONGEST_COMPARED = 2000, 100  # names, and characters per name: a hint must be fast and short
 
@@ -53,11 +55,13 @@ def one_line(text: str) -> str:
 
 
 def reason(error: OSError) -> str:
-    """Return the system's reason for the error.
+    """Return the system's reason for the error; a link without a target is named, and not said to be no file.
 
     >>> reason(OSError(13, "Permission denied"))
     'Permission denied'
     """
+    if isinstance(error, FileNotFoundError) and error.filename and Path(error.filename).is_symlink():
+        return f"is a link to {Path(error.filename).readlink()}, which does not exist"
     return error.strerror or str(error)
 
 
@@ -70,7 +74,31 @@ def near_miss(name: str, allowed: Iterable[str]) -> str:
     ''
     """
     close = closest(name, allowed)
-    return f"; did you mean {close!r}?" if close and close != name else ""
+    same = close is not None and look(close) == look(name)
+    unlike = f" ({code_points(close or '', name)}, not {code_points(name, close or '')})" if same else ""
+    return f"; did you mean {close!r}{unlike}?" if close and close != name else ""
+
+
+def look(text: str) -> str:
+    """Return a text as it looks: letters composed, blanks alike, and without characters that nobody sees.
+
+    >>> look("e\u0301\u200b") == look("é"), look("New\u00a0York") == look("New York"), look("2") == look("²")
+    (True, True, False)
+    """
+    text = unicodedata.normalize("NFC", text)
+    if not text.isprintable():
+        text = "".join(mark for mark in text if unicodedata.category(mark) not in ("Cf", "Cc"))
+    return " ".join(text.split())
+
+
+def code_points(text: str, other: str) -> str:
+    """Return the characters of a text that another one does not have, or all but ASCII, as Unicode numbers them.
+
+    >>> code_points("e\u0301", "é"), code_points("a\u200bb", "ab"), code_points("ab", "a\u200bb")
+    ('U+0065 U+0301', 'U+200B', 'without it')
+    """
+    own = [mark for mark in text if mark not in other] or [mark for mark in text if not mark.isascii()]
+    return " ".join(f"U+{ord(mark):04X}" for mark in dict.fromkeys(own)) or "without it"
 
 
 def closest(name: str, allowed: Iterable[str]) -> str | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from simulator.ranking import NOTHING
+
 
 def number(value: float, digits: int = 4) -> str:
     """Return a figure with so many significant digits, in scientific notation only where it is very small.
@@ -107,7 +109,7 @@ def change(error: float, reference: float) -> str:
     """
     if error == reference:
         return "±0 %"
-    if reference == 0 or math.isinf(error) or math.isinf(reference):
+    if reference <= NOTHING * error or math.isinf(error) or math.isinf(reference):
         return "–"
     share = round(100 * (error / reference - 1))
     return f"−{-share} %" if share < 0 else f"+{share:,} %" if share > 0 else "±0 %"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import re
 import shutil
 import stat
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +18,23 @@ from typing import BinaryIO
 from advisor.errors import InputError, listed, reason
 
 STREAMS = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
+
+
+_FORMULA = re.compile(r"[=@]|[+-](?!(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$)")
+
+
+def csv_of(rows: Iterable[Sequence[object]], *, safe_cells: bool = False) -> str:
+    r"""Return rows as CSV; on request with an apostrophe before text, but not numbers, that a spreadsheet would run.
+
+    >>> csv_of([("=1+1", "-0.5", "-x", -1.5)], safe_cells=True)
+    "'=1+1,-0.5,'-x,-1.5\n"
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    if safe_cells:
+        rows = ([f"'{it}" if isinstance(it, str) and _FORMULA.match(it) else it for it in row] for row in rows)
+    writer.writerows(rows)
+    return text.getvalue()
 
 
 @dataclass(frozen=True)
@@ -125,7 +144,8 @@ class Outputs:
         if state is not None and not replaces:
             raise InputError(f"{option} {path}: the file exists; give --force to replace it, or another name")
         if not target.parent.is_dir():
-            raise InputError(f"{option} {path}: there is no directory {Path(path).parent}")
+            parent = target.parent if Path(path).is_symlink() else Path(path).parent
+            raise InputError(f"{option} {path}: there is no directory {parent}")
         # What replaces a file is made beside it first.
         needed = [(target.parent, os.W_OK | os.X_OK), *([] if state is None else [(target, os.W_OK)])]
         if not all(os.access(one, mode) for one, mode in needed):

@@ -22,6 +22,7 @@ AS_GOOD = 1.01  # errors within 1 % of each other are called equal
 CONFIDENCE = 0.95
 LEAST_SKEW = 1e-6  # of a mean, below which the correction of its interval is rounding
 FLOOR = 1e-9  # errors below it are rounding; of squared ones their roots
+NOTHING = 1e-12  # of another error: an error below it is 0 but for rounding, and nothing is divided by it
 SAME = 1e-9  # relative difference up to which two errors are the same but for rounding
 
 
@@ -49,6 +50,21 @@ class Ratio(NamedTuple):
     def is_open(self) -> bool:
         """Whether the interval includes both 1 and a 5 % disadvantage, so that more repetitions could still decide."""
         return self.low <= 1 and self.high > PRACTICAL_RATIO
+
+    @property
+    def figures(self) -> tuple[float | None, float | None, float | None]:
+        """What is shown of it: None for what is infinite, and for all where the reference is `NOTHING`."""
+        value, low, high = (figure if math.isfinite(figure) else None for figure in self)
+        return (None, None, None) if self.value > 1 / NOTHING else (value, low, high)
+
+
+def quotient(error: float | None, reference: float | None) -> float | None:
+    """Return an error over another one; None if either is missing, or the other one is `NOTHING`.
+
+    >>> quotient(1.0, 0.5), quotient(1.0, 1e-13), quotient(0.0, 0.0)
+    (2.0, None, None)
+    """
+    return None if error is None or not reference or reference < NOTHING * error else error / reference
 
 
 def preference(ratio: float, cost: Cost) -> tuple[bool, Cost, float]:
@@ -131,7 +147,8 @@ class Standing(NamedTuple):
     # standard_error, spread: standard error of the mean, and standard deviation from run to run
     standard_error: float
     spread: float
-    ratio: Ratio  # mean error over that of the pair with the lowest, paired repetition by repetition
+    # mean error over that of the pair with the lowest, paired repetition by repetition; infinite if that is `NOTHING`
+    ratio: Ratio
     # Share of all repetitions in which the pair had the lowest error; pairs that had dropped out do not win
     win_share: float
 
@@ -234,14 +251,19 @@ def rank(
     """
     if not errors:
         return ()
-    leader, wins, pairs = leading(errors), win_shares(errors), list(errors)
+    leader, wins = leading(errors), win_shares(errors)
     lowest = errors[leader]
     ratios = {pair: ratio(block, lowest) for pair, block in errors.items()}
+    # Where nothing can be divided by the lowest error, the errors themselves order the others.
+    pairs = sorted(errors, key=lambda pair: _mean(errors[pair]) if math.isinf(ratios[pair].value) else 0.0)
     order = places(
         [ratios[pair].value for pair in pairs],
         [pair == leader or ratios[pair].is_tie for pair in pairs],
         [cost[pair[0]] for pair in pairs],
     )
+    if any(1 / NOTHING < ratio.value < math.inf for ratio in ratios.values()):
+        none = Ratio(math.inf, math.inf, math.inf)
+        ratios = {pair: one if round(one.value, DIGITS) <= 1 else none for pair, one in ratios.items()}
     return tuple(
         Standing(
             pair,

@@ -12,7 +12,7 @@ import typer
 from advisor.answers.catalog import catalog, explanation
 from advisor.answers.epsilon import Shuffling, meaning, shuffled
 from advisor.cli.options import Only
-from advisor.cli.run import Job, Output, WholeOutput, run
+from advisor.cli.run import WHOLE, Job, Output, WholeOutput, run
 from advisor.question.option import Settings, option, refuse, require
 from advisor.question.settings import Categories, Cells, Menu, Terms
 from advisor.question.statement import Statement, convert
@@ -58,7 +58,7 @@ def explain_command(
     question: Annotated[Terms, Only("epsilon")],
     domain: Annotated[Categories, Only("k")],
     cells: Annotated[Cells, Only("grid", "distance", "radius")],
-    output: Annotated[References, Only("format", "output", "report", "title", "force", "quiet", "verbose")],
+    output: Annotated[References, Only(*WHOLE)],
 ) -> None:
     """Explain a protocol, method or metric, with code to copy.
 

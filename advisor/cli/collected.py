@@ -105,7 +105,7 @@ def rank_collected(
     several = terms.every_metric or len(terms.metrics) > 1
     if next_round.apply is not None and several and len(asked.menu.method) != 1:
         raise InputError("--apply writes one estimate, so it needs one --metric, or the one --method to apply")
-    jobs = asked.simulation.jobs
+    jobs, write_applied = asked.simulation.jobs, partial(_write_applied, safe_cells=shown.output.safe_cells)
     run(
         Job(
             read=lambda: read(asked),
@@ -115,7 +115,7 @@ def rank_collected(
             fails=useless if shown.usefulness.fail_if_useless else None,
             progress=partial(DelayedProgress, "simulating"),
             inputs=files,
-            files=[SideFile("--apply", next_round.apply, ("", ".csv"), _write_applied), *shown.side_files()],
+            files=[SideFile("--apply", next_round.apply, ("", ".csv"), write_applied), *shown.side_files()],
             warnings=lambda request: request.warnings,
             reading="reading what was collected",
         ),
@@ -123,5 +123,5 @@ def rank_collected(
     )
 
 
-def _write_applied(answer: Answer, target: Path) -> None:
-    target.write_text(applied_csv(answer.first), encoding="utf-8")
+def _write_applied(answer: Answer, target: Path, *, safe_cells: bool) -> None:
+    target.write_text(applied_csv(answer.first, safe_cells=safe_cells), encoding="utf-8")

@@ -14,7 +14,7 @@ from advisor.checks import shown
 from advisor.cli.groups import PanelCommand
 from advisor.cli.options import HELP, Only, spread
 from advisor.cli.progress import DelayedProgress
-from advisor.cli.run import Job, Output, WholeOutput, run, silence
+from advisor.cli.run import WHOLE, Job, Output, WholeOutput, run, silence
 from advisor.errors import InputError, listed, near_miss
 from advisor.question.cluster import Cluster
 from advisor.question.option import Settings, option, require
@@ -80,7 +80,7 @@ def cells_command(
         str | None, typer.Argument(metavar="SAMPLE", help="look up this file instead of a shape", show_default=False)
     ] = None,
     question: Annotated[Question, Only("terms", "domain", "columns", "cleaning", "menu", "shape")],
-    output: Annotated[Output, Only("top", "format", "output", "report", "title", "force", "quiet", "verbose")],
+    output: Annotated[Output, Only("top", *WHOLE)],
 ) -> None:
     """Show the simulated populations nearest to a question, and which methods were best in them.
 

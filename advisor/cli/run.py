@@ -63,6 +63,9 @@ class Output(Settings):
         "--output", "-o", read=path, metavar="FILE", help="write the answer here, in the suffix's format"
     )
     report: str | None = option("--report", read=path, metavar="FILE", help="write one page with everything: .html")
+    safe_cells: bool = option(
+        "--safe-cells", advanced=True, help="in CSV, an apostrophe before text that a spreadsheet would run: = + - @"
+    )
     title: str | None = option("--title", read=text, metavar="TEXT", advanced=True, help="title of the page")
     force: bool = option("--force", advanced=True, help="replace files that exist")
     quiet: bool = option("--quiet", "-q", help="the answer and its tables only; warnings stay")
@@ -88,7 +91,8 @@ class Output(Settings):
 
 
 # For commands whose tables are always shown as a whole.
-WholeOutput: TypeAlias = Annotated[Output, Only("format", "output", "report", "title", "force", "quiet", "verbose")]
+WHOLE = ("format", "output", "report", "safe_cells", "title", "force", "quiet", "verbose")
+WholeOutput: TypeAlias = Annotated[Output, Only(*WHOLE)]
 
 
 @dataclass(frozen=True)
@@ -239,7 +243,7 @@ def write(document: Document, output: Output, target: Target | None, view: View)
     _say_verdict(document, output, view)
     if target is not None:
         try:
-            target.write_text(_text(document, output.chosen_format, view))
+            target.write_text(_text(document, output, view))
         except InputError:
             if not target.is_stream:
                 write(document, output, None, view)
@@ -249,7 +253,7 @@ def write(document: Document, output: Output, target: Target | None, view: View)
     if output.chosen_format == "table":
         show(document, view)
     else:
-        sys.stdout.write(_text(document, output.chosen_format, view))
+        sys.stdout.write(_text(document, output, view))
     sys.stdout.flush()
 
 
@@ -260,17 +264,17 @@ def _say_verdict(document: Document, output: Output, view: View) -> None:
         say(f"verdict: {verdict.text}")
 
 
-def _text(document: Document, name: str, view: View) -> str:
+def _text(document: Document, output: Output, view: View) -> str:
     return {
         "table": lambda: plain_text(document, view),
         "plain": lambda: plain_text(document, view),
         "markdown": lambda: markdown(document, view),
         "latex": lambda: latex(document, view),
-        "csv": lambda: csv_text(document),
+        "csv": lambda: csv_text(document, safe_cells=output.safe_cells),
         "json": lambda: json_text(document) + "\n",
         "html": lambda: _page(document),
         "value": lambda: f"{document.value}\n" if document.value else "",
-    }[name]()
+    }[output.chosen_format]()
 
 
 def _refuse_stream(option: str, path: str | None, why: str) -> None:

@@ -212,7 +212,8 @@ def total_row(numbers: Sequence[float], rounding: float = 0) -> int | None:
 
 def names_total(label: str) -> bool:
     """Return whether a label is a usual name of the sum of all rows."""
-    return "".join(filter(str.isalpha, label.casefold())) in HEADERS["all_rows"]
+    words = re.findall(r"[^\W\d_]+", label.casefold())
+    return "".join(words) in HEADERS["all_rows"] and not any(map(str.isdigit, label))
 
 
 def numbers_rows(cells: Sequence[str]) -> bool:

@@ -16,6 +16,7 @@ from advisor.inputs.labels import (
     OTHER_LABEL,
     by_value,
     check_domain,
+    look_alikes,
     merge_equal_numbers,
     mixed_note,
     place_in_domain,
@@ -256,7 +257,8 @@ def build_domain(
     placed = np.fromiter(draft.users.values(), dtype=np.int64, count=len(draft.users))
     if placed.sum() < 1:
         raise InputError("no user is left in the domain; at least one is needed")
-    return LabelDomain(tuple(draft.users), placed, is_ordered, tuple(draft.assumptions), tuple(draft.warnings))
+    warnings = (*draft.warnings, *look_alikes((*users, *draft.users)))
+    return LabelDomain(tuple(draft.users), placed, is_ordered, tuple(draft.assumptions), warnings)
 
 
 def _users(labels: Sequence[str], counts: NDArray[np.int64]) -> dict[str, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 
-from advisor.errors import InputError, listed, near_miss
+from advisor.errors import InputError, code_points, listed, look, near_miss
 from advisor.inputs.numbers import NO_CODES, MissingCodes, all_numbers, is_missing, looks_missing, number
 
 LONGEST_SHOWN = 60  # characters of a label in a message
@@ -181,6 +181,29 @@ def refuse_outside(outside: Collection[str], domain: Sequence[str]) -> None:
     hint = near_miss(label, domain) or f"; it has {listed(domain, most=6)}"
     raise InputError(
         f"label {shortened(label)}{more} is not in the domain{hint}; add it, or keep the most frequent with --keep-top"
+    )
+
+
+def look_alikes(labels: Iterable[str]) -> tuple[str, ...]:
+    r"""Return a warning for labels that nobody can tell apart by looking at them, and that are categories of their own.
+
+    >>> look_alikes(["Ohio", "Ohio\u200b", "Utah"])[0][:78]
+    "labels that look the same are different categories: 'Ohio\\u200b' (U+200B) and "
+    """
+    groups: dict[str, list[str]] = {}
+    names = dict.fromkeys(labels)
+    for name in () if all(map(str.isascii, names)) else names:
+        groups.setdefault(look(name), []).append(name)
+    same = sorted(sorted(group) for group in groups.values() if len(group) > 1 and not "".join(group).isascii())
+    if not same:
+        return ()
+    pairs = [
+        f"{shortened(two)} ({code_points(two, one)}) and {shortened(one)} ({code_points(one, two)})"
+        for one, two, *_ in same
+    ]
+    return (
+        f"labels that look the same are different categories: {listed(pairs, most=3)}; if they are one, write them in "
+        "the same way first (Unicode form NFC, without invisible characters)",
     )
 
 

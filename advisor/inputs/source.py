@@ -182,10 +182,10 @@ def _open_path(path: str) -> BinaryIO:
         raise InputError(f"the file name is empty, got {path!r}; name a file, or - for standard input")
     try:
         return Path(path).open("rb")
-    except FileNotFoundError:
+    except FileNotFoundError as error:
         where = Path(path)
-        hint = near_miss(where.name, _names_in(where.parent))
-        raise InputError(f"{printable(path)}: no such file{hint}") from None
+        hint = f"no such file{near_miss(where.name, _names_in(where.parent))}"
+        raise InputError(f"{printable(path)}: {reason(error) if where.is_symlink() else hint}") from None
     except IsADirectoryError:
         raise InputError(f"{printable(path)}: is a directory; name a file in it") from None
     except PermissionError:

@@ -10,7 +10,7 @@ import numpy as np
 
 from advisor.errors import InputError
 from advisor.inputs.domain import Arrangement, arranged, given_order
-from advisor.inputs.labels import by_value, check_domain, shortened, value_of
+from advisor.inputs.labels import by_value, check_domain, look_alikes, shortened, value_of
 from advisor.inputs.numbers import all_numbers
 from advisor.inputs.reports.plausibility import implausible
 from advisor.inputs.reports.settings import Parameters, lowest_count, place_names, protocol_with
@@ -79,7 +79,7 @@ def collect(
     names, place_of = order.labels, {label: at for at, label in enumerate(labels)}
     placed = values[[place_of[label] for label in names]]
     notes += [order.note] if order.note and order.note not in notes else []
-    worries += [text for text in order.warnings if text not in worries]
+    worries += [text for text in (*order.warnings, *look_alikes(labels)) if text not in worries]
     oracle = protocol_with(protocol, size, epsilon, parameters or {})
     if not isinstance(oracle, FrequencyOracle):
         raise InputError(
@@ -146,7 +146,7 @@ def collect_tally(
         )
     none = () if oracle.offers("estimate") else (f"{protocol} has no raw estimate, and no intervals from one",)
     observed = observe(oracle, tally, Domain(ordered=True))
-    return Collected(oracle, tally.n, tuple(labels), observed, (*assumptions, *none), tuple(warnings))
+    return Collected(oracle, tally.n, tuple(labels), observed, (*assumptions, *none), (*warnings, *look_alikes(labels)))
 
 
 def tally_in_memory(tally: Tally, protocol: str, k: int, epsilon: float, *, ordered: bool | None = None) -> Collected:

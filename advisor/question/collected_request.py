@@ -12,6 +12,7 @@ from advisor.inputs.domain import read_domain
 from advisor.inputs.estimates import read_estimates
 from advisor.inputs.reports import Counts, count_reports, total_bytes, with_categories
 from advisor.inputs.reports.settings import (
+    MOST_STEPS,
     PARAMETERS,
     RATES,
     Parameters,
@@ -116,7 +117,7 @@ class ReportFormat(Settings):
     hash: str | None = option("--hash", read=text, metavar="NAME", help="hash of blh and olh reports: mix64 or xxh32")
     steps: int | None = option(
         "--steps",
-        read=whole(1, 2**60),
+        read=whole(1, MOST_STEPS),
         metavar="N",
         advanced=True,
         help="reports of she are whole steps of 1/N, as clients of `code` send",

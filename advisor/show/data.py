@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 from collections.abc import Mapping
@@ -12,6 +10,7 @@ from importlib.metadata import version
 from rich.cells import cell_len
 
 from advisor.errors import printable_lines
+from advisor.outputs import csv_of
 from advisor.show.model import Code, Document, Json, Role, Scalar, Sentence, Table, Tone, View
 from simulator._version import __version__
 
@@ -55,13 +54,10 @@ def _escaped(line: str) -> str:
     return line if line.isprintable() else "".join(m if m.isprintable() else json.dumps(m)[1:-1] for m in line)
 
 
-def csv_text(document: Document) -> str:
+def csv_text(document: Document, *, safe_cells: bool = False) -> str:
     """Return the records of a document: a header, then one line for each; what is not known is empty."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(document.records.columns)
-    writer.writerows(map(_printable, document.records.rows))
-    return text.getvalue()
+    records = document.records
+    return csv_of([records.columns, *map(_printable, records.rows)], safe_cells=safe_cells)
 
 
 def _printable(row: tuple[Scalar, ...]) -> list[Scalar]:

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from advisor.answers.clients.collection import CodedCollection
-from advisor.extensions.code.answer import MEANINGS, files_of
+from advisor.errors import InputError
+from advisor.extensions.code.answer import MEANINGS, files_of, written
 from simulator import POSTPROCESSORS, PROTOCOLS
 from simulator.methods.summaries import SUMMARIES
 from tests.advisor.conftest import Run
@@ -125,6 +126,72 @@ def test_nothing_is_overwritten_unless_asked(run: Run, folder: Path) -> None:
     assert run("code", *PAIR, "--to", "there", "--force")[0] == 0
     assert (there / "notes.txt").read_text() == "mine"
     assert (there / "client.py").read_text().startswith('"""Client')
+
+
+def test_a_full_disk_leaves_the_directory_as_it_was(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    collection, write_text, left = CodedCollection("grr", "none", 4, 1.0), Path.write_text, [0]
+
+    def limited(self: Path, text: str, **options: str) -> int:
+        left[0] -= 1
+        if left[0] < 0:
+            write_text(self, text[:5], **options)
+            raise OSError(28, "No space left on device")
+        return write_text(self, text, **options)
+
+    def content() -> dict[str, str]:
+        return {str(each.relative_to(folder)): each.is_file() and each.read_text() for each in folder.rglob("*")}
+
+    (folder / "empty").mkdir()
+    (folder / "used").mkdir()
+    (folder / "used" / "client.py").write_text("mine")
+    (folder / "far.md").write_text("far")
+    (folder / "used" / "README.md").symlink_to(folder / "far.md")
+    monkeypatch.setattr(Path, "write_text", limited)
+    for name, force in (("new", False), ("empty", False), ("used", True)):
+        before = content()
+        for writes in range(len(MEANINGS)):
+            left[0] = writes
+            with pytest.raises(InputError, match=rf"--to {name}: cannot be written \(No space left on device\)"):
+                written(collection, name, force=force, inputs=())
+            assert content() == before
+        left[0] = len(MEANINGS)
+        written(collection, name, force=force, inputs=())
+        files = files_of(collection)
+        assert {each.name: each.read_text() for each in (folder / name).iterdir()} == files
+        assert (folder / name).stat().st_mode == (folder / "empty").stat().st_mode
+        assert (folder / name / "client.py").stat().st_mode == (folder / "far.md").stat().st_mode
+    assert (folder / "far.md").read_text() == files["README.md"]  # a link stays one, and its file is written
+
+
+def test_a_link_to_nothing_is_named_and_no_hint_writes_over_what_was_given(run: Run, folder: Path) -> None:
+    (folder / "x.json").symlink_to("nowhere")
+    (folder / "in").symlink_to("gone/x.csv")
+    (folder / "mine.csv").write_text("a\nb\n")
+    link = "x.json: is a link to nowhere, which does not exist"
+    cells = [
+        ("--eps 1 x.json", link),
+        ("reports x.json -p grr --eps 1", link),
+        ("--eps 1 mine.csv --domain x.json", link),
+        ("reports --merge x.json", "x.json: cannot be read (is a link to nowhere, which does not exist)"),
+        ("cite x.json", "x.json: cannot be read (is a link to nowhere, which does not exist)"),
+        ("code x.json --to new", "x.json: cannot be read (is a link to nowhere, which does not exist)"),
+        (f"code {' '.join(PAIR)} --to x.json", link),
+        ("--eps 1 mine.csv --output in", f"--output in: there is no directory {folder / 'gone'}"),
+        ("code mine.csv --to new", "mine.csv: is no saved answer; save one with"),
+        ("cite mine.csv", "mine.csv: holds no ranking and no sweep in JSON; save one with"),
+        ("reports --merge mine.csv", "mine.csv: is no tally"),
+        ("sweep --eps 1 --k 4 --n 100 --resume mine.csv", "--resume mine.csv: this file holds no cells of a sweep"),
+    ]
+
+    def check(cell: tuple[str, str]) -> None:
+        words, message = cell
+        code, out, err = run(*words.split())
+        line = err.splitlines()[-1]
+        assert (code, out) == (2, "")
+        assert message in line
+        assert "mine.csv" not in line.partition("save one with")[2]
+
+    assert failures(cells, check) == {}
 
 
 def test_a_file_that_is_read_is_never_written(run: Run, folder: Path) -> None:

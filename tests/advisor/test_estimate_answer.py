@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import math
 import re
@@ -19,8 +21,9 @@ from advisor.question.collected import collect
 from advisor.question.estimate_request import COLLECTIONS, SIMULATED, build_estimate_request
 from advisor.question.question import Question
 from advisor.question.settings import Simulation, Terms
-from advisor.show.data import plain_text
-from advisor.show.model import View
+from advisor.show.data import csv_text, json_text, markdown, plain_text
+from advisor.show.model import Table, View
+from advisor.show.page import fragment_html
 from advisor.show.rank.answer import summary
 from advisor.show.rank.document import rank_document
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, frequency_oracles
@@ -330,3 +333,27 @@ def test_bad_requests_are_value_errors_of_one_line() -> None:
         assert "\n" not in str(caught.value)
 
     assert failures(cells, check) == {}
+
+
+def test_no_view_shows_a_ratio_to_an_error_that_is_zero() -> None:
+    three = {"estimate": [3.0, *[0.0] * 7], "protocol": "grr", "n": 3, "surrogate": "norm_sub", "ordered": False}
+    advice = advise(18.0, **three, metric="mse", method=["none", "power", "norm_cut"], repetitions=2)
+    later = advice.next_round
+    assert later is not None
+    for ranking in (advice, later):
+        assert ranking.best.error < 1e-12 * max(row.error for row in ranking.recommendations)
+        rows = [row for row in ranking.recommendations if row.error > 1e-12]
+        assert {row.ratio_to_best for row in (*rows, *ranking.baselines) if row.error > 1e-12} == {None}
+    document = rank_document((advice,))
+    table = next(part for part in document.parts if isinstance(part, Table))
+    names = [column.header for column in table.columns]
+    shown = {row.cells[names.index("method")]: row.cells[names.index("to best")] for row in table.rows}
+    assert shown | {"none": "1.00×", "norm_cut": "–", "power": "–", "(no data)": "–"} == shown
+    cells = list(csv.DictReader(io.StringIO(csv_text(document))))
+    saved = json.loads(json_text(document))["recommendations"]
+    assert [row["ratio_to_best"] for row in cells[: len(saved)]] == [
+        "" if row["ratio_to_best"] is None else repr(row["ratio_to_best"]) for row in saved
+    ]
+    for text in (plain_text(document, View(None)), markdown(document, View(None)), fragment_html(document)):
+        assert re.search(r"\d{9}×|(,\d{3}){3}×", text) is None
+        assert "–" in text

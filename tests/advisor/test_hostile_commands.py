@@ -178,7 +178,7 @@ def test_the_environment_forces_nothing_unless_it_says_so(
 def test_a_file_that_appears_meanwhile_is_kept_and_the_answer_is_said(
     run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def appears(*_: object) -> str:
+    def appears(*_: object, **__: object) -> str:
         Path("x.csv").write_text("mine", encoding="utf-8")
         return "7\n"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import socket
 import threading
@@ -10,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from advisor.errors import InputError
-from advisor.outputs import Outputs, Target
+from advisor.outputs import Outputs, Target, csv_of
+from tests.advisor.conftest import Run
 from tests.cells import failures
 
 
@@ -18,6 +21,46 @@ def added(outputs: Outputs, option: str, path: Path | str, **options) -> Target:
     target = outputs.add(option, str(path), **options)
     assert target is not None
     return target
+
+
+def test_cells_that_a_spreadsheet_would_run_have_an_apostrophe_on_request_and_numbers_never(
+    run: Run, tmp_path: Path
+) -> None:
+    run_cells = [
+        "=1+1",
+        "=2",
+        "=",
+        "+x",
+        "-x",
+        "@a",
+        "--1",
+        "+-1",
+        "-1+2",
+        "-1e",
+        "=-5",
+        "-.",
+        "-inf",
+        '=HYPERLINK("x")',
+    ]
+    plain = ["-0.5", "+1", "-1e-05", "-.5", "-5.", "a=1", "'=1", "", "a@b", "5-3", -1.5, None, 3, float("nan")]
+    for safe, mark in ((True, "'"), (False, "")):
+        text = csv_of([["=head"], *([cell] for cell in (*run_cells, *plain))], safe_cells=safe)
+        cells = [row[0] if row else "" for row in csv.reader(io.StringIO(text))]
+        assert cells[0] == f"{mark}=head"
+        assert cells[1 : len(run_cells) + 1] == [mark + cell for cell in run_cells]
+        assert cells[len(run_cells) + 1 :] == ["" if cell is None else str(cell) for cell in plain]
+    file, written = tmp_path / "a.csv", tmp_path / "b.csv"
+    file.write_text("town,=cmd\n-1,x\n=2,y\n-1,y\n=2,x\n")
+    few = ("--eps", "1", "--method", "none,norm_sub", "--protocol", "grr", "--reps", "2", "--quiet")
+    code, out, _ = run(
+        "columns", str(file), "--column", "town", "--column", "=cmd", *few, "--safe-cells", "--format", "csv"
+    )
+    assert (code, [line.split(",")[0] for line in out.splitlines()[1:]]) == (0, ["town", "'=cmd"])
+    file.write_text("-1\n=2\n-1\n")
+    asked = (str(file), "-p", "grr", "--eps", "1", "--no-header", "--surrogate", "norm_sub", "--reps", "2", "--quiet")
+    code, _, err = run("reports", *asked, "--method", "norm_sub", "--safe-cells", "--apply", str(written))
+    assert code == 0, err
+    assert {line.split(",")[0] for line in written.read_text().splitlines()[1:]} == {"-1", "'=2"}
 
 
 def test_what_is_written_is_whole_and_readable_by_all(tmp_path: Path) -> None:

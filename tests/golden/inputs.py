@@ -65,6 +65,8 @@ TEXTS = {
     "channel_off.csv": "0.4,0.2,0.2\n0.2,0.9,0.2\n0.2,0.2,0.6\n",
     "line.csv": "place,count\n0,50\n1,30\n2,15\n3,5\n",
     "damaged_tally.json": '{"format": "ldp-advise tally", "version": 1}\n',
+    "look_alikes.csv": "town,people\ncaf\u00e9,1200\ncafe\u0301,800\nOhio,95\nOhio\u200b,90\n",
+    "formulas.csv": "cell,estimate\n=1+1,0.5\n-0.5,0.3\n@sum,0.2\n",
     "not_an_answer.json": '{"rows": []}\n',
 }
 

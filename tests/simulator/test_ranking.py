@@ -21,6 +21,7 @@ from simulator.ranking import (
     paired_ratio,
     places,
     preference,
+    quotient,
     rank,
     t_quantile,
 )
@@ -92,6 +93,20 @@ def test_the_ends_of_an_interval_solve_halls_cubic() -> None:
     assert mean_error(np.full(9, 0.3))[:3] == pytest.approx((0.3, 0.3, 0.3), rel=1e-12)
     even = mean_error(np.array([1.0, 2.0, 3.0]))
     assert even.high - even.error == pytest.approx(t_quantile(3) * stats.sem([1.0, 2.0, 3.0]))
+
+
+def test_nothing_is_divided_by_an_error_that_is_zero_but_for_rounding() -> None:
+    cost: dict[str, Cost] = dict.fromkeys("abcd", (1,))
+    for least in (0.0, 1e-17, 9e-13, 1.1e-12, 1e-9, 0.1):
+        errors = {(name, "x"): np.full(5, error) for name, error in zip("adbc", (least, 1.0, 0.3, 0.2), strict=True)}
+        standings = rank(errors, cost)
+        assert [one.pair[0] for one in standings] == ["a", "c", "b", "d"]  # by error, whether there are ratios or none
+        ratios = [one.ratio.figures[0] for one in standings]
+        assert ratios == (
+            [1.0, None, None, None] if least < 1e-12 else pytest.approx([1, 0.2 / least, 0.3 / least, 1 / least])
+        )
+        assert quotient(1.0, least) == (None if least < 1e-12 else 1 / least)
+    assert (quotient(None, 1.0), quotient(1.0, None), quotient(0.0, 0.0), quotient(0.0, 1.0)) == (None, None, None, 0.0)
 
 
 def test_a_perfect_reference_has_no_finite_ratio() -> None:

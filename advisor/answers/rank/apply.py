@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import replace
 from statistics import NormalDist
 
@@ -13,6 +11,7 @@ from numpy.typing import ArrayLike
 from advisor.answers.rank.result import Ranking
 from advisor.errors import InputError
 from advisor.names import resolve
+from advisor.outputs import csv_of
 from advisor.question.request import Collected
 from simulator import POSTPROCESSORS, Noise, Observed
 from simulator._types import FloatArray
@@ -126,19 +125,15 @@ def applied_columns(advice: Ranking, observed: Observed | None = None) -> dict[s
     return dict(zip(COLUMNS[1:], (raw, processed, low, high), strict=True))
 
 
-def applied_csv(advice: Ranking) -> str:
+def applied_csv(advice: Ranking, *, safe_cells: bool = False) -> str:
     """Return what was collected as CSV: value, raw, post-processed, and the interval of the true frequency.
 
     Raw estimate and interval are empty where the protocol has no raw estimate.
 
     Raises InputError if the advice is not about what was collected.
     """
-    columns = applied_columns(advice).values()
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows(zip(advice.request.labels, *map(_cells, columns), strict=True))
-    return text.getvalue()
+    rows = zip(advice.request.labels, *map(_cells, applied_columns(advice).values()), strict=True)
+    return csv_of([COLUMNS, *rows], safe_cells=safe_cells)
 
 
 def _cells(numbers: FloatArray) -> list[str]:

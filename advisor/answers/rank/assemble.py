@@ -32,6 +32,7 @@ from simulator.ranking import (
     leading,
     mean_error,
     paired_ratio,
+    quotient,
     rank,
     t_quantile,
     without_rounding,
@@ -215,7 +216,7 @@ def ranking_of(request: Request, table: tuple[Contest, ...]) -> Ranking:
     infinite = request.metric_values.may_be_infinite(metric)
     beside = [
         *(_baseline("raw", pair, contest) for pair in [(rows[0].protocol, RAW)] if pair in contest.runs.errors),
-        Baseline("uniform", None, None, uniform, uniform, uniform, uniform / lowest if lowest else None, None, None),
+        Baseline("uniform", None, None, uniform, uniform, uniform, quotient(uniform, lowest), None, None),
         _baseline("default", contest.default, contest),
         *central_rows(metric, request, lowest),
     ]
@@ -254,7 +255,7 @@ def _left_out(contest: Contest, *, infinite: bool) -> list[str]:
 
 
 def _row(standing: Standing, contest: Contest, request: Request) -> Recommendation:
-    protocol, method = standing.pair
+    (protocol, method), (ratio, low, high) = standing.pair, standing.ratio.figures
     n, runs = contest.experiment.n, contest.runs
     oracle = contest.experiment.oracles[protocol]
     errors = contest.errors(standing.pair)
@@ -268,8 +269,7 @@ def _row(standing: Standing, contest: Contest, request: Request) -> Recommendati
         column = runs.column((protocol, method), name)[: len(errors)]
         return finite(float(without_rounding(column, METRICS[name].unit).mean()))
 
-    mean_square = measured("mse", method)
-    raw_square = None if raw is None else measured("mse", RAW)
+    worth = quotient(None if raw is None else measured("mse", RAW), measured("mse", method))
     return Recommendation(
         rank=standing.rank,
         tier=1 if standing.rank == 1 else 2,
@@ -281,14 +281,14 @@ def _row(standing: Standing, contest: Contest, request: Request) -> Recommendati
         error_high=figures.high,
         standard_error=figures.standard_error,
         spread=figures.spread,
-        ratio_to_best=finite(standing.ratio.value),
-        ratio_low=finite(standing.ratio.low),
-        ratio_high=finite(standing.ratio.high),
+        ratio_to_best=ratio,
+        ratio_low=low,
+        ratio_high=high,
         win_share=standing.win_share,
         repetitions=len(errors),
         error_without_postprocessing=raw,
         # The mean square of the raw estimate falls as 1/n.
-        equivalent_users=n * raw_square / mean_square if mean_square and raw_square is not None else None,
+        equivalent_users=None if worth is None else n * worth,
         mean_absolute_error=measured("mae", method),
         report_bits=oracle.report_bits,
         attack_success=request.attack_success(protocol),
@@ -300,7 +300,7 @@ def _row(standing: Standing, contest: Contest, request: Request) -> Recommendati
 def _baseline(kind: str, pair: Pair, contest: Contest) -> Baseline:
     figures = contest.figures(contest.errors(pair))
     ratio = contest.ratio(contest.ranked_errors(pair), contest.ranked[contest.leader])
-    return Baseline(kind, *pair, figures.error, figures.low, figures.high, *map(finite, ratio))
+    return Baseline(kind, *pair, figures.error, figures.low, figures.high, *ratio.figures)
 
 
 def _errors_without_data(metric: str, experiment: Experiment) -> NDArray[np.float64]:

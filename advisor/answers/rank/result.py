@@ -18,7 +18,7 @@ from simulator import METRICS, Protocol
 from simulator.benchmark import Runs
 from simulator.detection import LEVEL, POWER
 from simulator.methods.summaries import SUMMARIES
-from simulator.ranking import mean_error
+from simulator.ranking import mean_error, quotient
 from simulator.seeding import rng_for
 from simulator.shuffler import CentralHistogram
 
@@ -462,5 +462,5 @@ def central_rows(metric: str, request: Request, lowest: float | None) -> tuple[B
         estimate = histogram.estimate(row, rng_for(request.seed, "trusted server", place))
         errors.append(measure(estimate, row / row.sum()))
     figures = mean_error(np.array(errors, dtype=np.float64))
-    ratio = figures.error / lowest if lowest else None
+    ratio = quotient(figures.error, lowest)
     return (Baseline("central", None, histogram.title, figures.error, figures.low, figures.high, ratio, None, None),)

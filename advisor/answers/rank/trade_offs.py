@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from advisor.answers.rank.result import Ranking, Recommendation, SingleCategories
 from simulator import METRICS
-from simulator.ranking import PRACTICAL_RATIO, Pair, Ratio, RatioOf, preference
+from simulator.ranking import NOTHING, PRACTICAL_RATIO, Pair, Ratio, RatioOf, preference
 
 CLEARLY = 1.05  # times the lowest error, from which on a pair gives something up
 NEAR = 1.25  # times the lowest errors of all metrics, up to which one pair is good at all of them
@@ -62,7 +62,7 @@ def predicted_for_single_categories(metric: str, rows: Sequence[Recommendation])
 
 
 def _given_up(best: Pair, ratio: Ratio) -> SingleCategories | None:
-    clear = math.isfinite(ratio.value) and ratio.value > CLEARLY and ratio.low > 1
+    clear = CLEARLY < ratio.value < 1 / NOTHING and ratio.low > 1
     return SingleCategories(*best, *ratio) if clear else None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
@@ -144,7 +143,7 @@ def simulate_cell(question: SweepQuestion, place: Place) -> Cell:
 
 
 def _pair_error(block: NDArray[np.float64], best: NDArray[np.float64], win_share: float) -> PairError:
-    ratio = (None if math.isinf(value) else _rounded(value) for value in paired_ratio(block, best))
+    ratio = (None if value is None else _rounded(value) for value in paired_ratio(block, best).figures)
     return PairError(_rounded(float(block.mean())), _standard_error(block), _rounded(win_share), *ratio)
 
 
@@ -160,8 +159,8 @@ def _winner(errors: Mapping[Pair, NDArray[np.float64]], costs: Mapping[str, Cost
     runner_up = min((pair for pair in errors if pair != best), key=ratios.__getitem__, default=None)
     margins: tuple[float | None, ...] = (None, None, None)
     if runner_up is not None:
-        ratio = paired_ratio(errors[runner_up], block)
-        margins = tuple(None if math.isinf(value) else _rounded(value - 1) for value in ratio)
+        ratio = paired_ratio(errors[runner_up], block).figures
+        margins = tuple(None if value is None else _rounded(value - 1) for value in ratio)
     margin, low, high = margins
     return Winner(
         protocol=best[0],

@@ -6,19 +6,19 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
-from typing import TypeVar
 
 from advisor.answers.sweep.result import Cell, PairError, Winner
 from advisor.errors import InputError
+from advisor.inputs.saved import BUDGET, CATEGORIES, USERS, Maybe, Number, checked
 from advisor.question.sweep import Place, SweepQuestion
 from knowledge.making.store import Store
+from simulator.ranking import Pair
 
 LONGEST_PLAN = 1_000_000  # maximum of bytes read from a first line
 NAMED = 3  # maximum of protocols or methods named in an error
 CELL_START = b'{"index":'
-T = TypeVar("T")
 FLAGS = {
     "metric": "--metric",
     "protocols": "--protocol",
@@ -52,9 +52,9 @@ class CellFile:
 
     def add(self, cell: Cell) -> None:
         """Append a finished cell."""
-        record = {"index": number_of(cell.place), "population": self._question.population(cell.k), **asdict(cell)}
+        content = {"index": number_of(cell.place), "population": self._question.population(cell.k), **asdict(cell)}
         pairs = [(*pair, *figures) for pair, figures in cell.pairs.items()]
-        self._store.add({**record, "pairs": pairs})
+        self._store.add({**content, "pairs": pairs})
 
     def _read(self, path: Path) -> Iterator[Cell]:
         """Yield the finished cells; then remove an incomplete cell at the end, which a killed process leaves.
@@ -67,7 +67,7 @@ class CellFile:
                 continue
             try:
                 cell, population = cell_of(json.loads(line))
-            except (KeyError, TypeError, ValueError, OverflowError, RecursionError):
+            except (ValueError, RecursionError):
                 if number > len(lines) and _is_half(line):
                     os.truncate(path, path.stat().st_size - len(line))
                     return
@@ -131,8 +131,8 @@ def _differences(there: Mapping[str, object], here: Mapping[str, object]) -> Ite
 
 def _setting(value: object) -> str:
     if isinstance(value, list):
-        return f"{len(value)} names" if len(value) > NAMED else " and ".join(map(str, value))
-    return "not given" if value is None else str(value).lower()
+        return f"{len(value)} names" if len(value) > NAMED else f"{' and '.join(map(str, value)):.90}"
+    return "not given" if value is None else f"{str(value).lower():.90}"
 
 
 def _first_line(plan: Mapping[str, object]) -> bytes:
@@ -152,53 +152,46 @@ def number_of(place: Place) -> int:
     return int.from_bytes(hashlib.blake2b(repr(place).encode(), digest_size=6).digest(), "big")
 
 
-def cell_of(record: dict[str, object]) -> tuple[Cell, str]:
+_SHARE, _ERROR = Number(0, 1), Number(0)
+_FIGURES = (_ERROR, _ERROR, _SHARE, *[Maybe(_ERROR)] * 3)  # of a `PairError`
+
+
+def _pair(name: str, value: object) -> tuple[Pair, PairError]:
+    protocol, method, *figures = checked([lambda _, item: item], value, name)
+    read = (checked(shape, item, name) for shape, item in zip(_FIGURES, figures, strict=True))
+    return (checked(str, protocol, name), checked(str, method, name)), PairError(*read)
+
+
+def _names(name: str, value: object) -> Pair:
+    protocol, method = checked([str], value, name)
+    return protocol, method
+
+
+_SHAPE = {
+    **{"protocol": str, "method": str, "error": _ERROR, "standard_error": _ERROR, "win_share": _SHARE},
+    **dict.fromkeys(("margin", "margin_low", "margin_high"), Maybe(Number())),
+    "runner_up": Maybe(_names),
+}
+
+
+def _winner(name: str, value: object) -> Winner:
+    return Winner(**checked(_SHAPE, value, name))
+
+
+_CELL = {
+    **{"epsilon": BUDGET, "n": USERS, "k": CATEGORIES, "winner": _winner, "by_protocol": [_winner], "pairs": [_pair]},
+    **{"index": Number(0, 1 << 48, whole=True), "population": str},
+}
+
+
+def cell_of(content: object) -> tuple[Cell, str]:
     """Return a cell from its record, and the digest that distinguishes its frequencies from others of the same size.
 
-    Raises KeyError, TypeError or ValueError if the record is not a cell.
+    Raises ValueError if the record is not a cell.
     """
-    by_protocol, every = record["by_protocol"], record["pairs"]
-    if not isinstance(by_protocol, list) or not isinstance(every, list):
-        raise TypeError("no lists")
-    cell = Cell(
-        epsilon=_of(float, record["epsilon"]),
-        n=_of(int, record["n"]),
-        k=_of(int, record["k"]),
-        winner=_winner_of(record["winner"]),
-        by_protocol=tuple(_winner_of(one) for one in by_protocol),
-        pairs={(_of(str, one[0]), _of(str, one[1])): _pair_error_of(*one[2:]) for one in every},
-    )
-    pairs = {(one.protocol, one.method) for one in (cell.winner, *cell.by_protocol)}
-    if record["index"] != number_of(cell.place) or not pairs <= cell.pairs.keys():
+    epsilon, n, k, winner, winners, pairs, index, population = checked(_CELL, content).values()
+    cell = Cell(epsilon, n, k, winner, tuple(winners), dict(pairs))
+    named = {(one.protocol, one.method) for one in (winner, *winners)}
+    if index != number_of(cell.place) or not named <= cell.pairs.keys():
         raise ValueError("an index or a winner of another cell")
-    return cell, _of(str, record["population"])
-
-
-def _pair_error_of(*figures: object) -> PairError:
-    error, standard_error, win_share, *ratio = figures
-    value, low, high = (None if figure is None else _of(float, figure) for figure in ratio)
-    return PairError(_of(float, error), _of(float, standard_error), _of(float, win_share), value, low, high)
-
-
-def _winner_of(record: object) -> Winner:
-    if not isinstance(record, dict) or record.keys() != {field.name for field in fields(Winner)}:
-        raise TypeError("no winner")
-    runner_up = record["runner_up"]
-    if runner_up is not None:
-        first, second = runner_up
-        record["runner_up"] = (_of(str, first), _of(str, second))
-    for name in ("error", "standard_error", "win_share"):
-        _of(float, record[name])
-    for name in ("margin", "margin_low", "margin_high"):
-        if record[name] is not None:
-            _of(float, record[name])
-    return Winner(**{**record, "protocol": _of(str, record["protocol"]), "method": _of(str, record["method"])})
-
-
-def _of(kind: type[T], value: object) -> T:
-    """Return a value, checked to be of a type; integers are accepted as floats."""
-    if isinstance(value, int) and not isinstance(value, bool) and issubclass(float, kind):
-        value = float(value)
-    if isinstance(value, bool) or not isinstance(value, kind):
-        raise TypeError(f"no {kind.__name__}")
-    return value
+    return cell, str(population)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 from collections import UserDict
 from collections.abc import Iterable
 from contextvars import copy_context
@@ -17,6 +15,7 @@ from advisor.cli.options import COMMANDS
 from advisor.errors import InputError, printable
 from advisor.inputs.held import HeldFile, held_files
 from advisor.inputs.histogram import read_head
+from advisor.outputs import csv_of
 from advisor.question.frequencies import from_shape
 from advisor.question.settings import Shape
 from simulator import PROTOCOLS
@@ -111,8 +110,4 @@ def _town() -> HeldFile:
 
 
 def _file(header: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> HeldFile:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return HeldFile(text.getvalue().encode())
+    return HeldFile(csv_of([header, *rows]).encode())

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 from advisor.answers.catalog import member_named
-from advisor.checks import shown
+from advisor.checks import LARGEST, shown
 from advisor.cli.catalog import Bibliography, References
 from advisor.cli.options import Only, argument
-from advisor.cli.run import Job, run
-from advisor.errors import InputError, listed, reason
+from advisor.cli.run import WHOLE, Job, run
+from advisor.errors import InputError, listed
 from advisor.extensions.cite.paragraph import Cited, Used, methods_paragraph
+from advisor.inputs.saved import COUNT, Maybe, Number, checked, read_json
 from advisor.names import TABLES, resolve
 from advisor.question.option import require
 from advisor.show.catalog import bibtex, source_data
 from advisor.show.model import Code, Document, Records
 from simulator.foreign import REGISTERED
-
-LARGEST_ANSWER = 200_000_000  # bytes of a saved answer that are read
 
 
 def used_in(names: Sequence[str]) -> Used:
@@ -59,42 +57,44 @@ def _cited(kind: str, key: str) -> Cited:
     return Cited(key, kind, getattr(member, "title", key), "" if reference == REGISTERED.get(key) else reference)
 
 
+_ERRORS = dict.fromkeys(("error?", "error_low?", "error_high?"), Maybe(Number()))
+_ROWS = [{"protocol": str, "method": str, "repetitions?": Maybe(COUNT), **_ERRORS}]
+ANSWER = {
+    "request": {
+        **{"eps?": (Maybe(Number()),), "k?": (COUNT,), "n?": (COUNT,), "metric?": Maybe(str), "sample?": Maybe(str)},
+        "own_members?": [dict.fromkeys(("name", "kind", "title", "reference"), str)],
+    },
+    **{"recommendations?": _ROWS, "results?": [{"errors": _ROWS}], "repetitions?": COUNT, "judged?": bool},
+    **{"seed?": Number(0, LARGEST, whole=True), "source?": str, "summary?": str, "tool_version?": str},
+}
+"""What is cited of a saved answer."""
+
+
 def _used_in_answer(path: str) -> Used:
-    try:
-        with Path(path).open("rb") as file:
-            answer = json.loads(file.read(LARGEST_ANSWER))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({reason(error)})") from None
-    except (ValueError, RecursionError):
-        answer = None
-    rows = _compared(answer) if isinstance(answer, dict) else None
-    if not isinstance(rows, list) or not isinstance(answer.get("request"), dict):
+    content = read_json(path)
+    if not isinstance(content, dict) or "request" not in content or not content.keys() & {"results", "recommendations"}:
         raise InputError(
             f"{path}: holds no ranking and no sweep in JSON; save one with ldp-advise ... --output "
-            "answer.json, and name it here"
+            "FILE.json, and name it here"
         )
-    if not rows:
-        raise InputError(f"{path}: this answer recommends nothing, so there is nothing to cite")
     try:
-        pairs = [(str(row["protocol"]), str(row["method"])) for row in rows]
-        own_members = {entry["name"]: Cited(**entry) for entry in answer["request"].get("own_members", ())}
-    except (AttributeError, TypeError, KeyError):
-        raise InputError(f"{path}: its recommendations do not all name a protocol and a method") from None
+        return _used(checked(ANSWER, content))
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def _used(answer: dict[str, Any]) -> Used:
+    rows = [row for cell in answer.get("results", ()) for row in cell["errors"]] or answer.get("recommendations")
+    if not rows:
+        raise InputError("this answer recommends nothing, so there is nothing to cite")
+    pairs = [(row["protocol"], row["method"]) for row in rows]
+    own_members = {entry["name"]: Cited(**entry) for entry in answer["request"].get("own_members", ())}
 
     def used(kind: str, place: int) -> tuple[Cited, ...]:
         keys = dict.fromkeys(pair[place] for pair in pairs)
         return tuple(own_members[name] if name in own_members else _cited(kind, resolve(kind, name)) for name in keys)
 
     return Used(used("protocol", 0), used("method", 1), answer, len(set(pairs)))
-
-
-def _compared(answer: Mapping[str, Any]) -> object:
-    """Return the rows of the pairs that an answer compared: a ranking, or all cells of a sweep."""
-    cells = answer.get("results")
-    if not isinstance(cells, list):
-        return answer.get("recommendations")
-    rows = (cell.get("errors") for cell in cells if isinstance(cell, dict))
-    return [row for some in rows if isinstance(some, list) for row in some]
 
 
 def citation_document(used: Used, *, bibtex_alone: bool = False) -> Document:
@@ -121,10 +121,7 @@ Names = Annotated[list[str] | None, argument("NAME", "protocols and methods, or 
 
 
 def cite_command(
-    *,
-    names: Names = None,
-    bibliography: Bibliography,
-    output: Annotated[References, Only("format", "output", "report", "title", "force", "quiet", "verbose")],
+    *, names: Names = None, bibliography: Bibliography, output: Annotated[References, Only(*WHOLE)]
 ) -> None:
     """Write a methods paragraph, and BibTeX of what it cites.
 

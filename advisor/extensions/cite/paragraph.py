@@ -103,11 +103,11 @@ def _how(answer: Mapping[str, Any], pairs: int, tool: str) -> str:
     ends = dict.fromkeys(f"{end:,}" for end in (min(runs), max(runs))) if runs else ()
     often = f" {' to '.join(ends)} times" if ends else ""
     seed = f" (seed {answer['seed']})" if "seed" in answer else ""
-    if answer.get("judged"):
+    if answer.get("judged") and runs:
         return f"{tool} read errors off {runs[0]:,} draws of the frequencies that may be behind the estimate{seed}."
     what = "it" if pairs == 1 else "each pair"
     behind = answer.get("source") == "surrogate"
-    sample = _escaped(str(answer["request"].get("sample", "a sample")))
+    sample = _escaped(answer["request"].get("sample") or "a sample")
     of = "populations that may be behind the data" if behind else f"the frequencies of {sample}"
     return f"{tool} simulated {what}{often} with {of}{seed}."
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from advisor.answers.clients.collection import CodedCollection, client_file, environment
 from advisor.answers.clients.parameters import Parameters
@@ -126,10 +129,11 @@ def check_directory(name: str, *, force: bool) -> None:
     folder = Path(name)
     try:
         there = sorted(each.name for each in folder.iterdir())
-    except FileNotFoundError:
-        if folder.resolve().parent.is_dir():
+    except FileNotFoundError as error:
+        if folder.resolve().parent.is_dir() and not folder.is_symlink():
             return
-        raise InputError(f"--to {name}: there is no directory {folder.resolve().parent}") from None
+        why = reason(error) if folder.is_symlink() else f"there is no directory {folder.resolve().parent}"
+        raise InputError(f"--to {name}: {why}") from None
     except NotADirectoryError:
         raise InputError(f"--to {name}: this is a file; name a directory, new or empty") from None
     except OSError as error:
@@ -142,18 +146,25 @@ def check_directory(name: str, *, force: bool) -> None:
 
 
 def written(collection: CodedCollection, directory: str, *, force: bool, inputs: Sequence[str | None]) -> Deployed:
-    """Write the files of a collection; each file is complete or absent.
+    """Write the files of a collection: all of them are complete, in a folder beside the others, before one is there.
 
     Raises InputError if the directory or a file cannot be written.
     """
-    files = files_of(collection)
+    files, folder = files_of(collection), Path(directory)
+    outputs = Outputs(force=force, inputs=[name for name in inputs if name is not None])
     try:
-        Path(directory).mkdir(exist_ok=True)
+        there = folder.is_dir()
+        targets = {name: outputs.add("--to", str(folder / name)) for name in files if there}
+        with TemporaryDirectory(prefix=".ldp-advise-", dir=folder if there else folder.resolve().parent) as beside:
+            whole = Path(beside, "files")
+            whole.mkdir()
+            for name, text in files.items():
+                (whole / name).write_text(text, encoding="utf-8")
+            for name, target in targets.items():
+                if target is not None:
+                    target.write(partial(shutil.move, whole / name))
+            if not there:
+                whole.rename(folder)
     except OSError as error:
         raise InputError(f"--to {directory}: cannot be written ({reason(error)})") from None
-    outputs = Outputs(force=force, inputs=[name for name in inputs if name is not None])
-    targets = {name: outputs.add("--to", str(Path(directory, name))) for name in files}
-    for name, target in targets.items():
-        if target is not None:
-            target.write_text(files[name])
     return Deployed(collection, directory, {name: len(text.encode()) for name, text in files.items()})

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from advisor.answers.clients.collection import HASHED, CodedCollection, ShuffledCollection
-from advisor.checks import budget, choice, path, real, share, whole
-from advisor.errors import InputError, reason
+from advisor.checks import choice, path
+from advisor.errors import InputError
 from advisor.inputs.domain import read_domain
-from advisor.inputs.numbers import MOST_LABELS
+from advisor.inputs.saved import BUDGET, CATEGORIES, USERS, Maybe, Number, checked, read_json
 from advisor.names import mechanism, resolve
 from advisor.question.option import Settings, like, option, refuse, require
 from advisor.question.settings import AnyProtocol, Categories, Cells, Menu, Terms, require_one
@@ -124,6 +122,15 @@ class Wanted:
             raise InputError(str(error)) from None
 
 
+_REQUEST = {
+    "eps": Maybe(BUDGET),
+    "k": CATEGORIES,
+    "n?": Maybe(USERS),
+    "central?": Maybe({"eps": Number(0), "delta": Number(0, 1)}),
+}
+_ROW = {"protocol": str, "method": str, "epsilon?": Maybe(BUDGET)}
+
+
 def saved_pair(name: str) -> tuple[str, str, float, int, ShuffledCollection | None]:
     """Return protocol, method, budget and domain size of the first row of an answer saved with ``--format json``.
 
@@ -132,32 +139,28 @@ def saved_pair(name: str) -> tuple[str, str, float, int, ShuffledCollection | No
     Raises InputError if the file is not such an answer, or if its recommendation is not a single report of one
     question.
     """
-    wrong = f"{name}: is no saved answer; save one with ldp-advise --eps 1 --k 256 --format json --output {name}"
+    content = read_json(name)
+    rows, request = (content.get(key) if isinstance(content, dict) else None for key in ("recommendations", "request"))
+    if not rows or not isinstance(request, dict):
+        raise InputError(f"{name}: is no saved answer; save one with ldp-advise --eps 1 --k 256 --output FILE.json")
     try:
-        answer: Any = json.loads(Path(name).read_bytes())
-    except OSError as error:
-        raise InputError(f"{name}: cannot be read ({reason(error)})") from None
-    except (ValueError, RecursionError):
-        raise InputError(wrong) from None
-    try:
-        request, best = answer["request"], answer["recommendations"][0]
         if request.get("plan") is not None:
             raise InputError(
-                f"{name}: is about several attributes or rounds; name the pair and the budget of one report instead: "
+                "is about several attributes or rounds; name the pair and the budget of one report instead: "
                 "--protocol, --method, --eps and --k"
             )
-        central = request.get("central")
+        request, best = checked(_REQUEST, request, "request"), checked([_ROW], rows, "recommendations")[0]
+        central, n = request.get("central"), request.get("n")
+        # With a shuffler the budget depends on the protocol.
+        epsilon = best.get("epsilon") or request["eps"]
+        if epsilon is None or (central is not None and n is None):
+            raise InputError("lacks a budget, or the number of users")
         return (
-            resolve("protocol", str(best["protocol"])),
-            resolve("method", str(best["method"])),
-            # With a shuffler the budget depends on the protocol.
-            budget("eps", best.get("epsilon") or request["eps"]),
-            whole(2, MOST_LABELS)("k", request["k"]),
-            None
-            if central is None
-            else ShuffledCollection(
-                real(0)("eps", central["eps"]), share("delta", central["delta"]), whole(1)("n", request["n"])
-            ),
+            resolve("protocol", best["protocol"]),
+            resolve("method", best["method"]),
+            epsilon,
+            request["k"],
+            None if central is None else ShuffledCollection(central["eps"], central["delta"], n or 0),
         )
-    except (KeyError, IndexError, TypeError, AttributeError):
-        raise InputError(wrong) from None
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None

@@ -29,6 +29,8 @@ RATES = {"own_rate": "--p", "other_rate": "--q"}
 PARAMETERS = {"subset_size": "--subset-size", "hash_range": "--hash-range", "block_count": "--blocks", **RATES}
 """Options for parameters that other packages choose differently, by field of the protocol."""
 
+MOST_STEPS = 1 << 60  # of she: reports are whole steps of 1 / steps
+
 TWO_COLUMNS = {"hash": ("seed", "symbol"), "node": ("height", "node")}
 """Names of the columns, for kinds of reports with two columns."""
 
@@ -110,7 +112,7 @@ class ReportSettings:
             allowed = readable_protocols()
             miss = "" if kind else near_miss(protocol, allowed)
             raise InputError(
-                f"reports of {protocol} cannot be read from a file; readable are {', '.join(allowed)}{miss}"
+                f"reports of {protocol:.40} cannot be read from a file; readable are {', '.join(allowed)}{miss}"
             )
         if not EPSILON_MIN <= self.epsilon <= EPSILON_MAX:
             raise InputError(f"eps must be between {EPSILON_MIN:g} and {EPSILON_MAX:g}, got {self.epsilon}")
@@ -126,7 +128,7 @@ class ReportSettings:
             raise InputError(f"hash: {protocol} has no hash function; leave it out (it belongs to {hashed})")
         if self.hash is not None and self.hash not in HASHES:
             hint = near_miss(self.hash, HASHES)
-            raise InputError(f"hash: got {self.hash!r}; allowed are {', '.join(HASHES)}{hint}")
+            raise InputError(f"hash: got {self.hash!r:.40}; allowed are {', '.join(HASHES)}{hint}")
         if self.steps is not None and kind != "cells":
             raise InputError(f"steps: reports of {protocol} are no real numbers; leave it out (it belongs to she)")
         if self.counts is not None and kind not in ("value", "bits"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -12,10 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from advisor.errors import InputError, printable, reason
+from advisor.checks import shown
+from advisor.errors import InputError, printable
+from advisor.inputs.labels import check_domain
+from advisor.inputs.numbers import LARGEST_TOTAL
 from advisor.inputs.reports.categories import joined
 from advisor.inputs.reports.settings import (
+    MOST_STEPS,
     PARAMETERS,
+    RATES,
     CellCounts,
     Counted,
     LabelCounts,
@@ -23,10 +29,11 @@ from advisor.inputs.reports.settings import (
     check_parameters,
     lowest_count,
 )
+from advisor.inputs.reports.vectors import LARGEST, STEP
+from advisor.inputs.saved import BUDGET, CATEGORIES, COUNT, USERS, Maybe, Number, checked, read_json
 from simulator import __version__
 
 FORMAT, VERSION = "ldp-advise tally", 1
-LARGEST = 1 << 28  # maximum of bytes of a tally file
 
 
 @dataclass(frozen=True)
@@ -97,7 +104,7 @@ def tally_text(part: Part) -> str:
         "steps": settings.steps,
         "parameters": dict(sorted(settings.parameters.items())),
         "n": part.n,
-        "unit": "2^-64" if settings.kind == "cells" else "reports",
+        "unit": _unit(settings),
         # Some languages cannot represent integers of more than 53 bits.
         "counts": [_written(count) for count in counted.cells.tolist()]
         if isinstance(counted, CellCounts)
@@ -106,6 +113,10 @@ def tally_text(part: Part) -> str:
     }
     content["check"] = _check(content)
     return json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+
+def _unit(settings: ReportSettings) -> str:
+    return "2^-64" if settings.kind == "cells" else "reports"
 
 
 def _written(count: int) -> int | str:
@@ -132,71 +143,111 @@ def read_tally(path: str) -> Part:
 
     Raises InputError if the file cannot be read, is not a tally, was changed, or holds impossible values.
     """
-    name = printable(path)
     try:
-        content = json.loads(Path(path).read_bytes()) if Path(path).stat().st_size <= LARGEST else None
-    except OSError as error:
-        raise InputError(f"{name}: cannot be read ({reason(error)})") from None
-    except (ValueError, RecursionError):
-        content = None
+        return _read(read_json(path), printable(path))
+    except RecursionError:
+        raise InputError(f"{printable(path)}: is no tally") from None
+
+
+def _read(content: object, name: str) -> Part:
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InputError(
             f"{name}: is no tally, or was cut short; --merge adds up what --tally wrote, without it reports are read"
         )
     if content.get("version") != VERSION:
-        raise InputError(
-            f"{name}: is a tally of version {content.get('version')}, version {VERSION} is read; make it again"
-        )
+        version = shown(content.get("version"))
+        raise InputError(f"{name}: is a tally of version {version}, version {VERSION} is read; make it again")
     if content.get("check") != _check(content):
         raise InputError(f"{name}: was changed after it was written (its check does not fit); make it again")
     try:
-        return _part(content, name)
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        why = str(error) if isinstance(error, InputError) else "it lacks something, or holds something else"
-        raise InputError(f"{name}: is no tally that can be: {why}") from None
+        return _part(checked(FIELDS, content), name)
+    except ValueError as error:
+        raise InputError(f"{name}: is no tally that can be: {error}") from None
+
+
+def _digest(name: str, value: object) -> object:
+    if isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value):
+        return value
+    raise InputError(f"{name} must be a SHA-256 digest, got {shown(value)}")
+
+
+def _big(name: str, value: object) -> object:
+    """Return a sum of steps, which `_written` may have made a text."""
+    if isinstance(value, str) and re.fullmatch("-?[1-9][0-9]{15,49}", value) and _written(int(value)) == value:
+        return int(value)
+    return checked(Number(1 - (1 << 53), (1 << 53) - 1, whole=True), value, name)
+
+
+def _tallied(name: str, value: object) -> object:
+    """Return counts by label or by cell; the range of whole numbers is checked with the protocol."""
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    plain = {*map(type, items)} == {int}  # of millions, nothing is checked one by one
+    return value if plain else checked({...: COUNT} if isinstance(value, dict) else [_big], value, name)
+
+
+def _unknown(name: str, value: object) -> None:
+    raise InputError(f"{name} is no field that is known here, got {shown(value)}")
+
+
+LARGEST_SUM = int(LARGEST) << STEP  # maximum of a number of a report, in the unit of its sum
+FIELDS: dict[str, Any] = {
+    "protocol": str,
+    "epsilon": BUDGET,
+    "k": Maybe(CATEGORIES),
+    "domain": Maybe([str]),
+    "domain_given": bool,
+    "hash": Maybe(str),
+    "steps": Maybe(Number(1, MOST_STEPS, whole=True)),
+    "parameters": {**{f"{name}?": Number(0, 1) if name in RATES else COUNT for name in PARAMETERS}, ...: _unknown},
+    "n": USERS,
+    "unit": str,
+    "counts": _tallied,
+    "files": [{"name": str, "sha256": _digest, "reports": COUNT}],
+}
+"""What a tally holds, as others may have written it."""
 
 
 def _part(content: Mapping[str, Any], name: str) -> Part:
+    """Return the part that a tally holds; raise ValueError if its fields, each in its range, contradict each other."""
     domain = content["domain"]
     settings = ReportSettings(
-        protocol=content["protocol"],
-        epsilon=float(content["epsilon"]),
-        k=content["k"],
-        domain=None if domain is None else tuple(domain),
-        column=None,
-        hash=content["hash"],
-        parameters=content["parameters"],
-        steps=content["steps"],
-        domain_given=bool(content["domain_given"]),
+        **{field: content[field] for field in ("protocol", "epsilon", "k", "hash", "parameters", "steps")},
+        domain=None if domain is None else check_domain(domain),
+        domain_given=content["domain_given"],
     )
     settings.check()
     check_parameters(settings.protocol, settings.parameters)
-    files = tuple(ReportFile(str(file["name"]), str(file["sha256"]), int(file["reports"])) for file in content["files"])
-    part = Part(settings, _counts(content, settings, name), files)
-    if not isinstance(part.n, int) or part.n < 1 or part.n != sum(file.reports for file in files):
-        raise InputError(f"n is {part.n}, but its files have {sum(file.reports for file in files)} reports")
+    if settings.domain is not None and len(settings.domain) != settings.k:
+        raise InputError(f"k is {settings.k}, but its domain has {len(settings.domain)} categories")
+    if content["unit"] != _unit(settings):
+        raise InputError(f"unit must be {_unit(settings)} for {settings.protocol}, got {shown(content['unit'])}")
+    files = tuple(ReportFile(**file) for file in content["files"])
+    part, reports = Part(settings, _counts(content, settings, name), files), sum(file.reports for file in files)
+    if part.n != reports:
+        raise InputError(f"n is {part.n}, but its files have {reports} reports")
     return part
 
 
 def _counts(content: Mapping[str, Any], settings: ReportSettings, name: str) -> Counted:
     """Return the counts; raise InputError if no reports can have them."""
     n, counts = content["n"], content["counts"]
-    if settings.kind in ("value", "subset"):
-        users = {str(label): int(count) for label, count in counts.items()}
-        if any(not 0 <= count <= n for count in users.values()):
-            raise InputError(f"a count of n={n} reports is from 0 to {n}")
-        return LabelCounts(n, users, dict.fromkeys(users, name))
-    numbers = list(map(int, counts))
-    oracle = settings.oracle(settings.k or 0)
+    oracle = settings.oracle(settings.k or 2)
+    if isinstance(counts, dict) != (settings.kind in ("value", "subset")):
+        raise InputError(f"counts of {settings.protocol} are not of this form")
+    if isinstance(counts, dict):
+        checked(str, "".join(counts), "counts")  # all labels at once
+        total, each = n * getattr(oracle, "omega", 1), counts.values()
+        if not each or min(each) < 0 or max(each) > n or sum(each) != total:
+            raise InputError(f"counts of n={n} reports are from 0 to {n}, and add up to {total}")
+        return LabelCounts(n, counts, dict.fromkeys(counts, name))
     size = oracle.sample_tally(np.bincount([0], minlength=oracle.k), np.random.default_rng(0)).counts.shape[-1]
-    if len(numbers) != size:
-        raise InputError(f"a tally of {settings.protocol} with k={settings.k} has {size} counts, got {len(numbers)}")
-    if settings.kind == "cells":
-        return CellCounts(n, np.array(numbers, dtype=object))
-    lowest = lowest_count(oracle, n)
-    if min(numbers) < lowest or max(numbers) > n:
-        raise InputError(f"a count of n={n} reports is from {lowest} to {n}")
-    return CellCounts(n, np.array(numbers, dtype=np.int64))
+    if len(counts) != size:
+        raise InputError(f"a tally of {settings.protocol} with k={settings.k} has {size} counts, got {len(counts)}")
+    cells = settings.kind == "cells"
+    lowest, highest = (-n * LARGEST_SUM, n * LARGEST_SUM) if cells else (lowest_count(oracle, n), n)
+    if min(counts) < lowest or max(counts) > highest:
+        raise InputError(f"a count of n={n} reports is from {lowest} to {highest}")
+    return CellCounts(n, np.array(counts, dtype=object if cells else np.int64))
 
 
 def merge_tallies(paths: Sequence[str]) -> Part:
@@ -221,5 +272,7 @@ def merge_tallies(paths: Sequence[str]) -> Part:
                 )
         owner.update((file.sha256, name) for file in part.files)
         total = added(settings, total, part.counted, f"{len(parts)} tallies")
+    if total is None or total.n > LARGEST_TOTAL:
+        raise InputError(f"{len(parts)} tallies: have more than {LARGEST_TOTAL} (2^53) reports together")
     files = sorted((file for part in parts.values() for file in part.files), key=lambda file: (file.name, file.sha256))
-    return replace(parts[first], counted=total or parts[first].counted, files=tuple(files))
+    return replace(parts[first], counted=total, files=tuple(files))

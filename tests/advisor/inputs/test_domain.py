@@ -16,7 +16,8 @@ from advisor.inputs.domain import LabelDomain, build_domain, read_domain
 from advisor.inputs.head import FileLayout
 from advisor.inputs.histogram import read_histogram
 from advisor.inputs.labels import OTHER_LABEL
-from tests.advisor.inputs.reading import gz, put, refusal
+from advisor.question.collected import collect
+from tests.advisor.inputs.reading import gz, put, read_reports, refusal
 from tests.cells import failures, over
 
 
@@ -258,3 +259,36 @@ def test_histogram_and_raw_values_give_the_same_domain(users, k) -> None:
     else:
         assert built[0][:2] == built[1][:2]
         assert sum(number for _, number in built[0][0]) == sum(users.values())
+
+
+ALIKE = [  # two labels of each, and how the warning shows the second one, in the order of code points
+    ("caf\u00e9", "cafe\u0301", "'caf\u00e9' (U+00E9) and 'cafe\u0301' (U+0065 U+0301)"),
+    ("New York", "New\u00a0York", r"'New\xa0York' (U+00A0) and 'New York' (U+0020)"),
+    ("Ohio", "Ohio\u200b", r"'Ohio\u200b' (U+200B) and 'Ohio' (without it)"),
+    ("Ohio", "Oh\u00adio", r"'Oh\xadio' (U+00AD) and 'Ohio' (without it)"),
+    ("b\u200cc", "b\u200dc", r"'b\u200dc' (U+200D) and 'b\u200cc' (U+200C)"),
+    ("\u212b", "\u00c5", "'\u212b' (U+212B) and '\u00c5' (U+00C5)"),
+]
+UNLIKE = [("2", "\u00b2"), ("a", "\u0430"), ("e", "\u00e9"), ("Ohio", "ohio"), ("a b", "ab"), ("10", "1\u200b0a")]
+
+
+def test_labels_that_look_alike_are_apart_with_a_warning_that_shows_their_characters(tmp_path: Path) -> None:
+    def check(cell: tuple[str, ...]) -> None:
+        one, two, *shown = cell
+        data = f"{one}\n{two}\n{two}\nUtah\n"
+        built = build({one: 5, two: 3, "Utah": 2})
+        assert sorted(built.labels) == sorted([one, two, "Utah"])  # not merged
+        read = read_reports(put(tmp_path, "reports.csv", data), "grr", 1.0, header=False)
+        assert len(read.labels) == 3
+        estimate = collect([one, two, "Utah"], np.array([0.5, 0.3, 0.2]), protocol="grr", epsilon=4.0, n=1000)
+        for warnings in (built.warnings, read.warnings, estimate.warnings):
+            texts = [text for text in warnings if "look the same" in text]
+            assert len(texts) == len(shown)
+            assert all(f"different categories: {part}; if they are one, write them in" in texts[0] for part in shown)
+
+    assert failures([*ALIKE, *UNLIKE], check) == {}
+
+
+def test_a_label_that_only_looks_like_one_of_the_domain_is_refused_with_its_characters() -> None:
+    message = refusal(build, {"cafe\u0301": 1, "tea": 2}, domain=["caf\u00e9", "tea"])
+    assert "did you mean 'caf\u00e9' (U+00E9, not U+0065 U+0301)?" in message
