@@ -66,6 +66,9 @@ def is_alarmed(value, k, epsilon):
     signal.setitimer(signal.ITIMER_REAL, 0.1)
     time.sleep(60)
 
+def interrupts(value, k, epsilon):
+    raise KeyboardInterrupt
+
 def exits(value, k, epsilon):
     sys.exit(0)
 
@@ -288,6 +291,7 @@ def test_a_target_that_cannot_be_audited_has_its_own_message(run: Run) -> None:
         ("audited_clients:aborts", "SIGABRT"),
         ("audited_clients.py:is_alarmed", "SIGALRM"),
         ("audited_clients:exits", "SystemExit: 0"),
+        ("audited_clients:interrupts", "KeyboardInterrupt"),
         ("no_client:f", "exit code 0"),
         ("audited_clients:leaky --support no_client.py:f", "exit code 0"),
     ],

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
+import warnings
+from collections.abc import Callable
 from contextlib import chdir
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -22,7 +24,7 @@ def answer_apart(question: AuditQuestion, progress: Progress) -> Audits:
     name = " or ".join(str(one) for one in (question.client.target, question.client.support) if one)
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_work, args=(question, str(Path.cwd()), sender))
+    process = context.Process(target=_work, args=(question, str(Path.cwd()), warnings.showwarning, sender))
     process.start()
     sender.close()  # so that the end of the process is noticed
     try:
@@ -50,11 +52,19 @@ def _ending(code: int) -> str:
     return f"exit code {code}" if code >= 0 else signal.Signals(-code).name
 
 
-def _work(question: AuditQuestion, folder: str, sender: Connection) -> None:
-    """Answer a question in this process, and say so through a pipe."""
+def _work(question: AuditQuestion, folder: str, show: Callable[..., None], sender: Connection) -> None:
+    """Answer a question in this process, and say so through a pipe; `show` shows a warning of the client."""
+    warnings.showwarning = show
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who waits for this process ends it
     with chdir(folder):
         try:
             sender.send(answer(question, lambda *step: sender.send(step)))
         except (InputError, MemoryError, RecursionError) as error:
             sender.send(error)
+        except BaseException as error:
+            if isinstance(error, Exception):
+                raise
+            # An interrupt, an exit: of the client alone, since nothing interrupts this process.
+            what = f"{type(error).__name__}: {error}".removesuffix(": ")
+            name = question.client.target or question.client.support
+            sender.send(InputError(f"{name} raised {what}; a client returns each report, and does not leave"))
