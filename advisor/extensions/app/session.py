@@ -147,10 +147,11 @@ class Page:
         if (k or 0) > MOST_FOLLOWED:
             return await ask(0)
         for file in inquiry.files.values():
+            if file is state.held and known_labels(inquiry.question, file) is None:
+                self._step("reading the file")
             async with self.workers.reading(file):
                 labels = known_labels(inquiry.question, file)
                 if (labels or 0) > MOST_FOLLOWED or (labels is None and file is state.held):
-                    self._step("reading the file")
                     return await ask(0)
         return await asyncio.to_thread(answer, inquiry)
 

@@ -76,7 +76,7 @@ class WorkerPool:
         """
         free = self._free[niceness > 0]
         if free.locked():
-            step("waiting for another simulation")
+            step("waiting for other pages")
         async with free:
             receiver, sender = self._context.Pipe(duplex=False)
             work = (inquiry, self._members, sender, niceness)

@@ -153,6 +153,7 @@ def test_an_own_member_that_fails_is_named_and_not_the_memory(monkeypatch: pytes
         raise ForeignError("mine.py:of_five: it breaks its contract")
 
     monkeypatch.setattr(worker, "answer", fails)
+    monkeypatch.setattr("signal.signal", lambda *_: None)  # here it is the process of the tests
     receiver, sender = Pipe(duplex=False)
     worker._work(Inquiry("", Question()), (), sender, 0)
     kind, (what, made) = receiver.recv()
