@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from contextvars import ContextVar
+from copy import copy
 from dataclasses import dataclass, field
 from io import BytesIO
 from typing import TypeVar
@@ -52,10 +53,10 @@ def remembered(path: str, how: Hashable, read: Callable[[], T]) -> T:
         try:
             file.keep({how: read()})
         except InputError as error:
-            file.keep({how: error})
+            file.keep({how: copy(error)})  # which what was under way does not hang on
     made = file.made[how]
     if isinstance(made, InputError):
-        raise made.with_traceback(None)
+        raise copy(made)
     return made  # type: ignore[return-value]  # made by the same `read`
 
 

@@ -180,7 +180,8 @@ def test_what_is_made_of_a_held_file_is_kept_a_few_times_and_so_is_its_refusal()
             raise InputError(f"no {how}")
         return how
 
-    token = held.held_files.set({"a": held.HeldFile(b"")})
+    file = held.HeldFile(b"")
+    token = held.held_files.set({"a": file})
     try:
         for how in (1, 1, 2, 3, 4, 5, 5, 1):
             assert held.remembered("a", how, lambda how=how: read(how)) == how
@@ -190,6 +191,10 @@ def test_what_is_made_of_a_held_file_is_kept_a_few_times_and_so_is_its_refusal()
     finally:
         held.held_files.reset(token)
     assert calls == [1, 2, 3, 4, 5, 1, -1]
+    assert len(file.made) == held.MOST_READINGS
+    refusal = file.made[-1]
+    assert isinstance(refusal, InputError)
+    assert refusal.__traceback__ is None  # it would keep all that was under way
 
 
 def test_the_leaf_of_a_column_is_its_own_or_the_first_below_it() -> None:
