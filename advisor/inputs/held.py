@@ -49,12 +49,13 @@ def remembered(path: str, how: Hashable, read: Callable[[], T]) -> T:
     if files is None:
         return read()
     file = _held(files, path)
-    if how not in file.made:
+    made = file.made.get(how)
+    if made is None:
         try:
-            file.keep({how: read()})
+            made = read()
         except InputError as error:
-            file.keep({how: copy(error)})  # which what was under way does not hang on
-    made = file.made[how]
+            made = copy(error)  # which what was under way does not hang on
+        file.keep({how: made})
     if isinstance(made, InputError):
         raise copy(made)
     return made  # type: ignore[return-value]  # made by the same `read`
