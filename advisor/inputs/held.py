@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from contextvars import ContextVar
+from copy import copy
 from dataclasses import dataclass, field
 from io import BytesIO
 from typing import TypeVar
@@ -11,6 +12,8 @@ from typing import TypeVar
 from advisor.errors import InputError, printable
 
 T = TypeVar("T")
+LARGEST_CONTENT = 256_000_000  # bytes of a file once it is decompressed: a gzip of 1 MB may hold a thousand times that
+MOST_READINGS = 4  # of a file that are kept: each holds all of its labels
 
 
 @dataclass(eq=False)
@@ -19,6 +22,12 @@ class HeldFile:
 
     content: bytes = field(repr=False)
     made: dict[Hashable, object] = field(default_factory=dict, repr=False)
+
+    def keep(self, made: Mapping[Hashable, object]) -> None:
+        """Keep what was made of it, and forget what was made first."""
+        self.made |= made
+        while len(self.made) > MOST_READINGS:
+            del self.made[next(iter(self.made))]
 
 
 # None: files are on disk. Otherwise nothing but these can be opened, whatever name somebody types.
@@ -35,14 +44,30 @@ def held_stream(path: str) -> BytesIO | None:
 
 
 def remembered(path: str, how: Hashable, read: Callable[[], T]) -> T:
-    """Return what `read` makes of a file; where the file is held, only once for each way `how` to read it."""
+    """Return what `read` makes of a file, or raises; where it is held, only once for each way `how` to read it."""
     files = held_files.get()
     if files is None:
         return read()
-    made = _held(files, path).made
-    if how not in made:
-        made[how] = read()
-    return made[how]  # type: ignore[return-value]  # made by the same `read`
+    file = _held(files, path)
+    made = file.made.get(how)
+    if made is None:
+        try:
+            made = read()
+        except InputError as error:
+            made = copy(error)  # which what was under way does not hang on
+        file.keep({how: made})
+    if isinstance(made, InputError):
+        raise copy(made)
+    return made  # type: ignore[return-value]  # made by the same `read`
+
+
+def check_content(name: str, size: int) -> None:
+    """Raise InputError if files are held, and `size` bytes are more than one of them may hold; `name`: of the file."""
+    if size > LARGEST_CONTENT and held_files.get() is not None:
+        raise InputError(
+            f"{name}: holds more than {LARGEST_CONTENT // 1_000_000} MB once it is decompressed: ldp-advise reads such "
+            "files on the command line"
+        )
 
 
 def _held(files: Mapping[str, HeldFile], path: str) -> HeldFile:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import accumulate
 from typing import Any
 
 from advisor.errors import InputError
 from advisor.inputs.blocks import Block, ColumnBlock, Rows
 from advisor.inputs.columns import InputTable
+from advisor.inputs.held import check_content
 from advisor.inputs.labels import label_of, missing_labels, shortened
 from advisor.inputs.source import LONGEST_LINE, Source
 
@@ -46,6 +49,9 @@ def opened_parquet(source: Source, *, lists: bool = False) -> Iterator[ParquetRo
             with parquet.ParquetFile(
                 again.binary(), buffer_size=_BUFFER_BYTES, pre_buffer=False, read_dictionary=texts
             ) as file:
+                groups = (file.metadata.row_group(group) for group in range(file.metadata.num_row_groups))
+                cells = file.metadata.num_rows * file.metadata.num_columns  # of a byte at least, once they are text
+                check_content(source.name, max(cells, sum(group.total_byte_size for group in groups)))
                 yield ParquetRows(file, source.name, texts, lists=lists)
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"{source.name}: the Parquet file cannot be read ({error})") from error
@@ -59,6 +65,10 @@ class ParquetRows(Rows):
         self._texts = texts  # columns without a categorical type
         self._kinds = [field.type for field in file.schema_arrow]
         self._names = tuple(file.schema_arrow.names)
+        self._leaves: dict[str, int] = {}  # by the name of a column: of a list, the first
+        for leaf, column in enumerate(file.schema):
+            for name in accumulate(column.path.split("."), "{}.{}".format):
+                self._leaves.setdefault(name, leaf)
         self._lists = {name for name, kind in zip(self._names, self._kinds, strict=True) if lists and _is_list(kind)}
         if not self._names:
             raise InputError(f"{source}: the Parquet file has no columns")
@@ -71,7 +81,8 @@ class ParquetRows(Rows):
     def _head(self) -> list[list[str]]:
         """Return the first rows; columns that cannot be read anyway are empty there."""
         places = range(len(self._names))
-        once = [at for at in places if self._names.count(self._names[at]) == 1]
+        times = Counter(self._names)
+        once = [at for at in places if times[self._names[at]] == 1]
         flat = [at for at in once if self._is_flat(at) and not self._overlong(self._names[at])]
         cells = next(self._batches(flat, _HEAD_ROWS)) if flat else {}
         rows = len(cells[flat[0]]) if flat else 0
@@ -134,8 +145,7 @@ class ParquetRows(Rows):
 
     def _chunks(self, name: str) -> list[Any]:
         """Return what the file says of a column in each row group."""
-        metadata, paths = self._file.metadata, [column.path for column in self._file.schema]
-        leaf = next(at for at, path in enumerate(paths) if path == name or path.startswith(f"{name}."))  # of a list
+        metadata, leaf = self._file.metadata, self._leaves[name]
         return [metadata.row_group(group).column(leaf) for group in range(metadata.num_row_groups)]
 
     def _too_long(self, at: int) -> InputError:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 import numpy as np
 
 from advisor.errors import InputError, near_miss, printable, reason
-from advisor.inputs.held import held_stream
+from advisor.inputs.held import check_content, held_stream
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -313,6 +313,7 @@ def _checked(stream: BinaryIO, source: Source) -> Iterator[bytes]:
             text = chunk if read else chunk.removeprefix(mark)
             yield _from_windows(text, source.name) if source.is_windows else text
         read += len(chunk)
+        check_content(source.name, read)
         lines += int(np.count_nonzero(np.frombuffer(chunk, np.uint8) == ord("\n")))
 
 

@@ -10,7 +10,7 @@ from functools import partial
 from advisor.errors import InputError, printable
 from advisor.inputs.columns import are_bits
 from advisor.inputs.domain import build_domain, read_domain
-from advisor.inputs.held import remembered
+from advisor.inputs.held import HeldFile, remembered
 from advisor.inputs.histogram import RawHistogram, binned, read_histogram
 from advisor.inputs.memory import sample_in_memory
 from advisor.inputs.numbers import all_numbers
@@ -77,6 +77,12 @@ def _memory_histogram(sample: MemorySample, cleaning: Cleaning) -> tuple[RawHist
     return histogram, read.name
 
 
+def known_labels(question: Question, file: HeldFile) -> int | None:
+    """Return how many labels a file that is held has for a question: 0 if it is refused, None if it was not read."""
+    made = file.made.get((question.path, question.columns, question.cleaning, question.terms.n))
+    return None if made is None else len(made.labels) if isinstance(made, RawHistogram) else 0
+
+
 def _file_histogram(path: str, columns: Columns, cleaning: Cleaning, n: int | None) -> RawHistogram:
     read = partial(
         read_histogram,
@@ -91,7 +97,7 @@ def _file_histogram(path: str, columns: Columns, cleaning: Cleaning, n: int | No
         cut=cleaning.cut,
         n=n,
     )
-    histogram = remembered(path, (columns, cleaning, n), read)
+    histogram = remembered(path, (path, columns, cleaning, n), read)
     if columns.label is None and cleaning.domain is None:
         _refuse_reports(path, histogram)
     return histogram if cleaning.domain is not None or cleaning.transactions else doubted(histogram)

@@ -11,12 +11,14 @@ from shiny import Inputs, Session, reactive
 
 from advisor.answers.rank.outlook import Stops
 from advisor.errors import InputError
+from advisor.extensions.app.answers import answer
 from advisor.extensions.app.files import Uploads
 from advisor.extensions.app.goals import PREDICTED
 from advisor.extensions.app.pieces import PageAnswer, budget_of, faults, page_answer
-from advisor.extensions.app.state import Data, State, decision, ranking, state_of
+from advisor.extensions.app.state import Data, Inquiry, State, decision, ranking, state_of
 from advisor.extensions.app.wording import worded
 from advisor.extensions.app.worker import WorkerPool
+from advisor.question.sample import known_labels
 
 PAUSE = 0.4  # seconds without a change before the parts below the answer are computed
 FOLLOWS = 1.5  # seconds without a change before a simulation follows by itself
@@ -45,7 +47,7 @@ class Page:
         # The question whose simulation was asked for, and the one whose simulation was cancelled: any change begins
         # with the first sight again.
         self.wanted: reactive.Value[str] = reactive.Value(first.question if first.simulated else "")
-        self.declined = ""
+        self.declined = self.begun = ""  # and the one that was answered last
         self.current: reactive.Value[PageAnswer | None] = reactive.Value(None)
         self.again: reactive.Value[int] = reactive.Value(0)
         self.curve: ShownCurve | None = None
@@ -76,10 +78,14 @@ class Page:
         self.send("work", {"words": words, "share": share, "running": running, "offers": offers})
 
     def begin(self, state: State) -> None:
-        """Begin to answer a state."""
+        """Begin to answer a state, unless that its simulation is no longer wanted is all that has changed."""
+        before, self.begun = self.begun, state.question
+        if before == self.declined == state.question and not state.simulated:
+            self.tell_work("Cancelled.", offers=True)
+            return
         with reactive.isolate():
-            before = self.current()
-        self.answering.invoke(state, before is not None and before.state.question == state.question)
+            current = self.current()
+        self.answering.invoke(state, current is not None and current.state.question == state.question)
 
     async def _answer(self, state: State, is_shown: bool) -> None:
         """Show the first sight of a state, and then its simulation, where it is asked for or follows by itself.
@@ -125,15 +131,29 @@ class Page:
     async def _worked_out(self, state: State) -> PageAnswer | dict[str, str]:
         """Return the answer for a state, or what is wrong, by the control that is to blame."""
         try:
-            choice = value = None
-            if state.simulated or self.goal.key not in PREDICTED:
-                ask = partial(self.workers.answer, step=self._step, niceness=NICENESS if state.simulated else 0)
-                inquiry = decision(state)
-                choice = None if inquiry is None else await ask(inquiry)
-                value = await ask(ranking(state, budget_of(choice)))
+            inquiry = await asyncio.to_thread(decision, state)
+            choice = None if inquiry is None else await self._value(state, inquiry)
+            value = await self._value(state, await asyncio.to_thread(ranking, state, budget_of(choice)))
             return await asyncio.to_thread(page_answer, state, value, choice)
         except (InputError, MemoryError) as error:
             return faults(state, error)
+
+    async def _value(self, state: State, inquiry: Inquiry) -> Any:
+        """Return what answers a question, from a process that is ended if this is cancelled, unless that is quick."""
+        ask = partial(self.workers.answer, inquiry, self._step)
+        if state.simulated or self.goal.key not in PREDICTED:
+            return await ask(NICENESS if state.simulated else 0)
+        k = inquiry.question.domain.k if inquiry.wishes is None else inquiry.wishes.answers
+        if (k or 0) > MOST_FOLLOWED:
+            return await ask(0)
+        for file in inquiry.files.values():
+            if file is state.held and known_labels(inquiry.question, file) is None:
+                self._step("reading the file")
+            async with self.workers.reading(file):
+                labels = known_labels(inquiry.question, file)
+                if (labels or 0) > MOST_FOLLOWED or (labels is None and file is state.held):
+                    return await ask(0)
+        return await asyncio.to_thread(answer, inquiry)
 
     async def _show(self, answer: PageAnswer) -> None:
         async with reactive.lock():

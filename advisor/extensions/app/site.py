@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
+import signal
 import socket
+import tempfile
 import threading
 import webbrowser
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable
 from functools import partial
+from html import escape
 from importlib.resources import files
-from typing import Any
+from pathlib import Path
 
 import typer
 import uvicorn
@@ -21,15 +25,13 @@ from starlette.routing import Mount, Route
 
 from advisor.errors import InputError, reason
 from advisor.extensions.app.files import LARGEST, MEGABYTE, Uploads, safe_name
+from advisor.extensions.app.messages import Receive, Scope, Send, checked
 from advisor.extensions.app.outputs import server_of
 from advisor.extensions.app.pieces import first_paint, page_answer
 from advisor.extensions.app.state import state_of
 from advisor.extensions.app.worker import Members, WorkerPool
 from advisor.show.page import SCRIPT, STYLE
 
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Scope]]
-Send = Callable[[Scope], Awaitable[None]]
 Handler = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 HOST = "127.0.0.1"
@@ -37,6 +39,7 @@ TOKEN_BYTES = 24
 LARGEST_MESSAGE = 1 << 20  # maximum of bytes per message of a page: files are sent differently
 PATIENCE = 2  # seconds that open pages are given when the program ends
 TOO_LARGE = f"The file is larger than {LARGEST // MEGABYTE} MB: ldp-advise reads larger ones on the command line."
+NO_DISK = "Files go to the memory of the program: drop them on the page."
 REFUSAL = "This page is private: open the address that ldp-advise app has shown."
 # The one inline script of Shiny's own, which sets two attributes; that of another release is refused, without harm.
 INLINE = "'sha256-erP5hScmId9gRru9k52QQl/lSJmUl8NfFAiLNMbPtcg='"
@@ -53,7 +56,7 @@ HEADERS = {
 
 
 def serve(query: str, port: int, *, opens: bool, members: Members = ()) -> None:
-    """Serve the page until it is interrupted.
+    """Serve the page until it is interrupted, asked to end, or left by its terminal.
 
     query: what the page is set to at first, as an address has it behind its question mark.
     port: 0 for any that is free.
@@ -61,7 +64,7 @@ def serve(query: str, port: int, *, opens: bool, members: Members = ()) -> None:
 
     Raises InputError if the port is taken.
     """
-    with socket.socket() as listener:
+    with socket.socket() as listener, tempfile.TemporaryDirectory(prefix="ldp-advise-") as folder:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((HOST, port))
@@ -69,6 +72,7 @@ def serve(query: str, port: int, *, opens: bool, members: Members = ()) -> None:
             why = reason(error) if isinstance(error, OSError) else str(error)
             raise InputError(f"--port {port}: cannot be used ({why}); leave it out for any that is free") from None
         listener.listen(128)
+        _interrupt_at_end()
         token, port = secrets.token_urlsafe(TOKEN_BYTES), listener.getsockname()[1]
         address = f"http://{HOST}:{port}/{token}/" + (f"?{query}" if query else "")
         uploads, workers = Uploads(), WorkerPool(members)
@@ -91,8 +95,30 @@ def serve(query: str, port: int, *, opens: bool, members: Members = ()) -> None:
         for first in (partial(page_answer, state_of("", {})), workers.warm):  # the first of each kind is slow
             threading.Thread(target=first, daemon=True).start()
         if opens:
-            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+            threading.Thread(target=webbrowser.open, args=(_redirect(Path(folder), address),), daemon=True).start()
+        # A message that is no text is the fault of its sender, who learns it; the terminal need not show a traceback.
+        logging.getLogger("uvicorn.error").addFilter(lambda record: "Invalid UTF-8" not in str(record.msg))
         uvicorn.Server(config).run(sockets=[listener])
+
+
+def _interrupt_at_end() -> None:
+    """Let what else ends the program do so as Ctrl-C does, which ends processes and removes files."""
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)  # Windows has no terminals that leave
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores it
+            signal.signal(number, lambda *_: signal.raise_signal(signal.SIGINT))
+
+
+def _redirect(folder: Path, address: str) -> str:
+    """Return the address of a file that leads to the page: all users can read the arguments of the browser."""
+    page = folder / "open.html"
+    page.touch(0o600)
+    page.write_text(
+        f'<!DOCTYPE html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={escape(address)}">'
+        f'<title>ldp-advise</title><a href="{escape(address)}">ldp-advise app</a>',
+        encoding="utf-8",
+    )
+    return page.as_uri()
 
 
 class Guard:
@@ -123,11 +149,13 @@ class Guard:
                 message["headers"] = [*given, *ours]
             await send(message)
 
+        if scope["type"] == "websocket":
+            receive = checked(receive, send)
         await self._inner(scope, receive, guarded)
 
     def _is_welcome(self, scope: Scope) -> bool:
         headers = dict(scope["headers"])
-        start = scope["path"].encode()[: len(self._prefix)]
+        start = f"{scope['path']}/".encode()[: len(self._prefix)]  # without its last slash it is led to the page
         from_here = headers.get(b"origin", b"") in {b"", *self._origins}
         return headers.get(b"host") in self._hosts and from_here and secrets.compare_digest(start, self._prefix)
 
@@ -141,14 +169,15 @@ def site(inner: Handler, uploads: Uploads, token: str, port: int) -> Guard:
         Route("/upload", partial(_receive, uploads), methods=["POST"]),
         Route("/page.css", partial(_text, style, "text/css")),
         Route("/page.js", partial(_text, script, "text/javascript")),
+        Route("/session/{path:path}", partial(_text, NO_DISK, "text/plain", status=403), methods=["POST"]),
         Mount("/", app=inner),
     ]
     return Guard(Starlette(routes=[Mount(f"/{token}", routes=routes)]), token, port)
 
 
-async def _text(content: str, kind: str, request: Request) -> Response:
+async def _text(content: str, kind: str, request: Request, *, status: int = 200) -> Response:
     del request
-    return Response(content, media_type=kind)
+    return Response(content, status, media_type=kind)
 
 
 async def _receive(uploads: Uploads, request: Request) -> Response:

@@ -1,18 +1,21 @@
-"""Simulations in separate processes: they do not delay other pages, and end when they are cancelled."""
+"""Reading and simulating in separate processes: they do not delay other pages, and end when they are cancelled."""
 
 from __future__ import annotations
 
 import asyncio
 import multiprocessing
 import os
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Collection, Hashable, Mapping
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from advisor.errors import InputError
 from advisor.extensions.app.answers import answer
 from advisor.extensions.app.state import Inquiry
+from advisor.inputs.held import HeldFile
 from advisor.members import member_of_file
 from simulator.foreign import ForeignError
 
@@ -38,7 +41,7 @@ Members = tuple[tuple[str, str], ...]  # kinds and names of members from files, 
 
 
 class WorkerPool:
-    """Starts processes, as many at a time as there are processors; others wait their turn."""
+    """Starts processes, as many of each kind at a time as there are processors; others wait their turn."""
 
     def __init__(self, members: Members = ()) -> None:
         methods = multiprocessing.get_all_start_methods()
@@ -46,25 +49,35 @@ class WorkerPool:
         self._context: Any = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
         if "forkserver" in methods:
             self._context.set_forkserver_preload([*PRELOADED])
-        self._free = asyncio.Semaphore(max(1, os.cpu_count() or 1))
+        # A first sight does not wait for simulations.
+        self._free = {is_nice: asyncio.Semaphore(max(1, os.cpu_count() or 1)) for is_nice in (False, True)}
+        self._reading: WeakKeyDictionary[HeldFile, asyncio.Lock] = WeakKeyDictionary()
         self._members = members
 
     def warm(self) -> None:
         """Start what starts the processes, before the first of them is asked for."""
         process = self._context.Process(daemon=True)  # which does nothing
-        process.start()
-        process.join()
+        with suppress(OSError, EOFError):  # the program is ended meanwhile
+            process.start()
+            process.join()
+
+    def reading(self, file: HeldFile) -> asyncio.Lock:
+        """Return what lets one process at a time read a file: others wait for what it brings."""
+        return self._reading.setdefault(file, asyncio.Lock())
 
     async def answer(self, inquiry: Inquiry, step: Step, niceness: int) -> Any:
         """Return what answers a question, from a process that is ended if this is cancelled.
+
+        What the process has made of the files is kept here, so that the next one need not.
 
         step: called at each progress event. niceness: priority of the process, lower for higher values.
 
         Raises InputError as the command line does.
         """
-        if self._free.locked():
-            step("waiting for another simulation")
-        async with self._free:
+        free = self._free[niceness > 0]
+        if free.locked():
+            step("waiting for other pages")
+        async with free:
             receiver, sender = self._context.Pipe(duplex=False)
             work = (inquiry, self._members, sender, niceness)
             process = self._context.Process(target=_work, args=work, daemon=True)
@@ -73,7 +86,12 @@ class WorkerPool:
             try:
                 await asyncio.shield(starting)
                 sender.close()  # so that the end of the process is noticed
-                return await _received(receiver, step)
+                value, made = await _received(receiver, step)
+                for name, file in inquiry.files.items():
+                    file.keep(made[name])
+                if isinstance(value, InputError):
+                    raise value
+                return value
             finally:
                 await asyncio.shield(_ended(process, starting))
                 sender.close()
@@ -99,27 +117,33 @@ async def _received(receiver: Connection, step: Step) -> Any:
             raise InputError(
                 "the simulation ended before its time: there may not be enough memory, and fewer categories take less"
             ) from None
-        if isinstance(what, InputError):
-            raise what
         if kind == DONE:
             return what
         step(what)
 
 
 def _work(inquiry: Inquiry, members: Members, sender: Connection, niceness: int) -> None:
-    """Answer a question in this process, and say so through a pipe."""
+    """Answer a question in this process, and send the answer and what was made of its files through a pipe."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C in a terminal reaches this process too: no traceback
     with suppress(OSError, AttributeError):
         os.nice(niceness)
+    before = {name: set(file.made) for name, file in inquiry.files.items()}
     try:
-        for kind, name in members:
-            member_of_file(kind, name)
-        sender.send((DONE, answer(inquiry, lambda *what: sender.send((STEP, what if len(what) > 1 else what[0])))))
+        try:
+            for kind, name in members:
+                member_of_file(kind, name)
+            value = answer(inquiry, lambda *what: sender.send((STEP, what if len(what) > 1 else what[0])))
+        except (InputError, ForeignError) as error:
+            value = error if isinstance(error, InputError) else InputError(str(error))
+        except MemoryError as error:
+            value = InputError(f"there is not enough memory for this ({error or 'fewer categories take less'})")
+        made = {name: _without(file.made, before[name]) for name, file in inquiry.files.items()}
+        sender.send((DONE, (value, made)))
     except BrokenPipeError:
-        return  # nobody waits for it any more
-    except (InputError, ForeignError) as error:
-        sender.send((DONE, error if isinstance(error, InputError) else InputError(str(error))))
-    except MemoryError as error:
-        words = f"there is not enough memory for this ({error or 'fewer categories take less'})"
-        sender.send((DONE, InputError(words)))
+        pass  # nobody waits for it any more
     finally:
         sender.close()
+
+
+def _without(made: Mapping[Hashable, object], before: Collection[Hashable]) -> dict[Hashable, object]:
+    return {how: what for how, what in made.items() if how not in before}

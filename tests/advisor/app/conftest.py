@@ -26,6 +26,7 @@ class Server:
     address: str
     process: int
     temporary: Path
+    popen: subprocess.Popen[str]
 
     def written(self) -> int:
         """Bytes that the process has handed to a disk so far."""
@@ -75,17 +76,20 @@ def serving(tmp_path_factory: pytest.TempPathFactory, *words: str) -> Iterator[S
     process = subprocess.Popen(
         [sys.executable, "-m", "advisor", "app", "--no-browser", *words],
         stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
         env=environment | {"TMPDIR": str(temporary)},
         cwd=OWN_METHOD.parents[1],
     )
     assert process.stdout is not None
+    assert process.stderr is not None
     address = process.stdout.readline().partition(": ")[2].strip()
     assert address.startswith("http://127.0.0.1:")
-    yield Server(address, process.pid, temporary)
+    yield Server(address, process.pid, temporary, process)
     process.terminate()
     process.wait(timeout=30)
     process.stdout.close()
+    process.stderr.close()
 
 
 class Tab:

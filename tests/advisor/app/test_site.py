@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import stat
 from collections.abc import Iterable
 from itertools import product
 from multiprocessing import Pipe
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +16,9 @@ import pytest
 from advisor.errors import InputError
 from advisor.extensions.app import command, worker
 from advisor.extensions.app.files import LARGEST, Uploads
+from advisor.extensions.app.messages import checked, is_sound
+from advisor.extensions.app.state import Inquiry
+from advisor.question.question import Question
 from simulator.foreign import ForeignError
 from tests.advisor.conftest import Run
 from tests.cells import over
@@ -77,7 +82,7 @@ def ask(
         [
             ("/", [(b"host", HOST)]),
             ("/t0keN/", [(b"host", HOST)]),
-            ("/t0ken", [(b"host", HOST)]),
+            ("/t0ke", [(b"host", HOST)]),
             ("/t0ken/", []),
             ("/t0ken/", [(b"host", b"evil.example:8123")]),  # a name that somebody has pointed at this computer
             ("/t0ken/", [(b"host", HOST), (b"origin", b"http://evil.example")]),
@@ -148,10 +153,12 @@ def test_an_own_member_that_fails_is_named_and_not_the_memory(monkeypatch: pytes
         raise ForeignError("mine.py:of_five: it breaks its contract")
 
     monkeypatch.setattr(worker, "answer", fails)
+    monkeypatch.setattr("signal.signal", lambda *_: None)  # here it is the process of the tests
     receiver, sender = Pipe(duplex=False)
-    worker._work(None, (), sender, 0)  # type: ignore[arg-type]
-    (kind, what) = receiver.recv()
-    assert (kind, type(what), str(what)) == (worker.DONE, InputError, "mine.py:of_five: it breaks its contract")
+    worker._work(Inquiry("", Question()), (), sender, 0)
+    kind, (what, made) = receiver.recv()
+    assert (kind, made, type(what)) == (worker.DONE, {}, InputError)
+    assert str(what) == "mine.py:of_five: it breaks its contract"
 
 
 def test_a_port_that_is_taken_is_named(run: Run) -> None:
@@ -164,3 +171,73 @@ def test_a_port_that_is_taken_is_named(run: Run) -> None:
         code, _, err = run("app", "--no-browser", "--port", str(port))
     assert code == 2
     assert err.startswith(f"ldp-advise: error: --port {port}: cannot be used (Address already in use")
+
+
+def test_an_address_without_its_last_slash_leads_to_the_page() -> None:
+    first = ask("/t0ken", query="goal=plan&n=20000")[0]
+    assert first["status"] == 307
+    assert dict(first["headers"])[b"location"] == b"http://127.0.0.1:8123/t0ken/?goal=plan&n=20000"
+
+
+def test_nothing_is_taken_by_the_way_that_writes_to_disk() -> None:
+    for path in ("upload/def", "upload/", "other/def"):
+        assert ask(f"/t0ken/session/abc/{path}", method="POST", body=[b"x"])[0]["status"] == 403
+    assert ask("/t0ken/session/abc/download/take_csv")[0]["status"] == 200
+
+
+def test_the_browser_is_given_a_private_file_instead_of_the_token(tmp_path: Path) -> None:
+    pytest.importorskip("shiny", reason="the page needs Shiny: pip install 'ldp-advise[app]'")
+    from advisor.extensions.app.site import _redirect
+
+    given = _redirect(tmp_path, 'http://127.0.0.1:8123/t0ken/?a=1&b=<">')
+    (file,) = tmp_path.iterdir()
+    assert given == file.as_uri()
+    assert "t0ken" not in given
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert 'url=http://127.0.0.1:8123/t0ken/?a=1&amp;b=&lt;&quot;&gt;"' in file.read_text("utf-8")
+
+
+SET = '"data":{".clientdata_url_search":"?"'
+SOUND = [
+    ("init", ""),
+    ("init", ',"n":"20","method":["em"],"cancel:shiny.action":0,".clientdata_output_x_font":{"a":[1]}'),
+    *(("update", more) for more in (',"dropped":{"digest":"ab","name":"a.csv"}', ',"n":null', ',"n":"\\ud83d\\ude00"')),
+]
+UNSOUND = [
+    *("", "hello", "5", "null", "[]", "{}", "[" * 100_000, '{"method":' + "9" * 5000 + "}", '{"method":NaN}', None),
+    *(
+        '{"method":"init"}',
+        '{"method":"init","data":[]}',
+        '{"method":"init","data":{}}',
+        '{"method":["init"],"data":{}}',
+    ),
+    '{"method":"init","data":{".clientdata_url_search":5}}',
+    '{"method":"uploadInit","args":[[{"name":"a","size":1,"type":""}]],"tag":1}',
+    *(
+        f'{{"method":"init",{SET},{more}}}}}'
+        for more in ('"a:b:c":1', '"a:shiny.date":1', '"a:shiny.action":true', '"n":"\\ud800"', '"n":{}', '"n":[[1]]')
+    ),
+    *(f'{{"method":"init",{SET},"dropped":{value}}}}}' for value in ("5", "null", "{}", '{"digest":[],"name":"a"}')),
+]
+
+
+@over(SOUND)
+def test_what_a_page_says_is_heard(method, more) -> None:
+    text = f'{{"method":"{method}",{SET}{more}}}}}'
+    assert is_sound(text, method)
+    assert not is_sound(text, "init" if method == "update" else "update")
+
+
+@over(UNSOUND)
+def test_what_a_page_never_says_ends_its_session(text) -> None:
+    assert not is_sound(text, "init")
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return {"type": "websocket.receive", "text": text}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    assert asyncio.run(checked(receive, send)()) == {"type": "websocket.disconnect", "code": 1008}  # type: ignore[arg-type]
+    assert sent == [{"type": "websocket.close", "code": 1008}]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from advisor.errors import InputError, closest
+from advisor.inputs import held
 from advisor.inputs import parquet as reader
 from advisor.inputs.histogram import read_histogram
 from advisor.inputs.memory import estimate_in_memory, sample_in_memory
@@ -136,3 +138,72 @@ def test_a_value_is_as_long_as_it_may_be_wherever_it_stands(place: int, tmp_path
         else:
             said = f"line {place + 2}: a value is longer than {longest} char"
             assert said in refusal(read_file, tmp_path, "a.csv", data, column="v")
+
+
+def test_what_a_held_file_unfolds_into_is_bounded_and_on_disk_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(held, "LARGEST_CONTENT", 1_000_000)
+    rows, cells = 600_000, io.BytesIO()
+    pq.write_table(pa.table({"a": [1, 2] * (rows // 2), "b": [1, 2] * (rows // 2)}), cells)
+    (tmp_path / "cells.parquet").write_bytes(cells.getvalue())
+    texts = {"over.gz": b"aa\n" * 400_000, "under.gz": b"aa\n" * 300_000}
+    for name, text in texts.items():
+        (tmp_path / name).write_bytes(gzip.compress(text + b"b\n"))
+    monkeypatch.chdir(tmp_path)
+    names = ("over.gz", "under.gz", "cells.parquet")
+    files = {name: held.HeldFile(Path(name).read_bytes()) for name in names}
+    on_disk = [read_histogram(name, column="1").counts.sum() for name in names]
+    assert on_disk == [400_001, 300_001, rows]
+
+    def check(name: str) -> None:
+        if name == "under.gz":
+            assert read_histogram(name).counts.sum() == 300_001
+        else:
+            refused = f"^{name}: holds more than 1 MB once it is decompressed: .* on the command line$"
+            with pytest.raises(InputError, match=refused):
+                read_histogram(name, column="1")
+
+    token = held.held_files.set(files)
+    try:
+        assert failures(names, check) == {}
+    finally:
+        held.held_files.reset(token)
+
+
+def test_what_is_made_of_a_held_file_is_kept_a_few_times_and_so_is_its_refusal() -> None:
+    calls = []
+
+    def read(how: int) -> int:
+        calls.append(how)
+        if how < 0:
+            raise InputError(f"no {how}")
+        return how
+
+    file = held.HeldFile(b"")
+    token = held.held_files.set({"a": file})
+    try:
+        for how in (1, 1, 2, 3, 4, 5, 5, 1):
+            assert held.remembered("a", how, lambda how=how: read(how)) == how
+        for _ in range(2):
+            with pytest.raises(InputError, match="no -1"):
+                held.remembered("a", -1, lambda: read(-1))
+    finally:
+        held.held_files.reset(token)
+    assert calls == [1, 2, 3, 4, 5, 1, -1]
+    assert len(file.made) == held.MOST_READINGS
+    refusal = file.made[-1]
+    assert isinstance(refusal, InputError)
+    assert refusal.__traceback__ is None  # it would keep all that was under way
+
+
+def test_the_leaf_of_a_column_is_its_own_or_the_first_below_it() -> None:
+    target = io.BytesIO()
+    table = pa.table({"a.b": [1], "a": [[1]], "s": [{"x.y": 1, "z": 2}], "a.b.c": [2], "t": ["x"]})
+    pq.write_table(table, target)
+    with pq.ParquetFile(target) as file:
+        paths = [column.path for column in file.schema]
+        leaves = reader.ParquetRows(file, "a", [], lists=False)._leaves
+    for name in table.column_names:
+        expected = next(at for at, path in enumerate(paths) if path == name or path.startswith(f"{name}."))
+        assert leaves[name] == expected
