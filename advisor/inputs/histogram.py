@@ -63,9 +63,7 @@ class RawHistogram:
         order = " and their order" if self.ordered else ""
         note = f"{len(counts)} categories{order} taken from the categorical type of the column"
         assumptions = (*self.assumptions, note)
-        # Without a meaning, the order of a type is an accident, as that of rows.
-        chosen = self.from_histogram or bool(self.ordered)
-        return replace(self, labels=self.categories, counts=counts, from_histogram=chosen, assumptions=assumptions)
+        return replace(self, labels=self.categories, counts=counts, from_histogram=True, assumptions=assumptions)
 
 
 def read_histogram(

@@ -127,7 +127,11 @@ class ParquetRows(Rows):
             return (), None
         labels = dict.fromkeys(label_of(value) for value in first.to_pylist() if value is not None)
         missing = set(missing_labels(labels))
-        return tuple(label for label in labels if label not in missing), bool(kind.ordered) or None
+        found = [label for label in labels if label not in missing]
+        columns = (self._file.schema_arrow.pandas_metadata or {}).get("columns", ())
+        chosen = any(one.get("name") == name and one.get("pandas_type") == "categorical" for one in columns)
+        # Other writers list values as they meet them, which is no order.
+        return tuple(found if chosen or kind.ordered else sorted(found)), bool(kind.ordered) or None
 
     def _is_flat(self, at: int) -> bool:
         from pyarrow import types
