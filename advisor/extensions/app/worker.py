@@ -107,7 +107,7 @@ async def _ended(process: Any, starting: asyncio.Future[None]) -> None:
         await asyncio.to_thread(process.join)
     with suppress(
         OSError, AttributeError, TypeError
-    ):  # glibc keeps the memory of what was handed over, until it is asked
+    ):  # glibc alone has it: freed memory stays with it until it is asked
         ctypes.CDLL(None).malloc_trim(0)
 
 
