@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import multiprocessing
 import os
 import signal
@@ -104,6 +105,10 @@ async def _ended(process: Any, starting: asyncio.Future[None]) -> None:
     if starting.exception() is None:
         process.kill()
         await asyncio.to_thread(process.join)
+    with suppress(
+        OSError, AttributeError, TypeError
+    ):  # glibc alone has it: freed memory stays with it until it is asked
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 async def _received(receiver: Connection, step: Step) -> Any:
