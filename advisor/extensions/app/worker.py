@@ -105,9 +105,8 @@ async def _ended(process: Any, starting: asyncio.Future[None]) -> None:
     if starting.exception() is None:
         process.kill()
         await asyncio.to_thread(process.join)
-    with suppress(
-        OSError, AttributeError, TypeError
-    ):  # glibc alone has it: freed memory stays with it until it is asked
+    # glibc alone has it: freed memory stays with it until it is asked.
+    with suppress(OSError, AttributeError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)
 
 
