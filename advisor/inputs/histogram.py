@@ -184,7 +184,8 @@ def _columns(table: InputTable, column: str | None, counts: str | None, n: int |
             return others[0] if label is None else label, shares
         raise InputError(
             f"{table.source}: column {table.called(shares)} holds shares that sum to {shares_sum(table, shares)}: read "
-            f"them with --counts {shlex.quote(table.called(shares).strip(chr(39)))} and --n, the number of users"
+            f"them with --counts {shlex.quote(table.called(shares).strip(chr(39)))} and --n, the number of users",
+            ("--n", "--counts"),
         ) from None
 
 

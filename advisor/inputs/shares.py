@@ -60,7 +60,8 @@ def counted_shares(rows: Rows, label: int, index: int, n: int | None) -> tuple[B
     if n is None:
         raise InputError(
             f"{table.source}: column {column} holds shares that sum to {shares_sum(table, index)}, not numbers of "
-            "users: say how many users there are with --n"
+            "users: say how many users there are with --n",
+            ("--n",),
         )
     labels, cells, places = [], [], []
     for block in rows.blocks([label, index]):

@@ -79,7 +79,7 @@ def _memory_histogram(sample: MemorySample, cleaning: Cleaning) -> tuple[RawHist
 
 def known_labels(question: Question, file: HeldFile) -> int | None:
     """Return how many labels a file that is held has for a question: 0 if it is refused, None if it was not read."""
-    made = file.made.get((question.path, question.columns, question.cleaning, question.terms.n))
+    made = file.made.get((question.path, question.columns, question.cleaning))
     return None if made is None else len(made.labels) if isinstance(made, RawHistogram) else 0
 
 
@@ -95,9 +95,14 @@ def _file_histogram(path: str, columns: Columns, cleaning: Cleaning, n: int | No
         transactions=cleaning.transactions,
         keep=cleaning.keep or "own",
         cut=cleaning.cut,
-        n=n,
     )
-    histogram = remembered(path, (path, columns, cleaning, n), read)
+    key = (path, columns, cleaning)
+    try:
+        histogram = remembered(path, key, read)
+    except InputError as error:
+        if n is None or "--n" not in error.fields:  # only shares depend on the number of users
+            raise
+        histogram = remembered(path, (*key, n), partial(read, n=n))
     if columns.label is None and cleaning.domain is None:
         _refuse_reports(path, histogram)
     return histogram if cleaning.domain is not None or cleaning.transactions else doubted(histogram)
