@@ -45,21 +45,23 @@ def total_of(rows: Sequence[CountedRow], unit: str, *, unknown: bool = False) ->
             if sums:
                 raise InputError(f"{_where(row, unit)} stands like a subtotal among the rows; {_leaving(row)}")
             continue
-        if abs(rest - row.users) <= (len(rows) if len(rows) > 2 else 0):  # published counts are rounded
-            found = (
-                f"{_where(row, unit)} is {'' if rest == row.users else 'nearly '}the sum of all other rows, {rest:,}"
-            )
+        rounding = (
+            min(len(rows), row.users // FEW_STEPS_OF_MORE) if len(rows) > 2 else 0
+        )  # published counts are rounded
+        if abs(rest - row.users) <= rounding:
+            nearly = "" if rest == row.users else "nearly "
+            found = f"{_where(row, unit)} is {nearly}the sum of all other rows, {rest:,}"
             return at, [f"{found}, and was left out as their total"]
         if unknown and row.users >= rest:
             found = f"{_where(row, unit)}, {row.users:,}, is more than the sum of all known rows, {rest:,}"
             return at, [f"{found}, and was left out as their total"]
         for times in BREAKDOWNS if len(rows) > 2 else ():
-            if abs(rest - times * row.users) <= times * len(rows):
+            if abs(rest - times * row.users) <= times * rounding:
                 raise InputError(
                     f"the rows add up to {times} times {_where(row, unit)}, so there are subtotals, or several "
                     "breakdowns; keep one row a category: --missing NAME leaves a row out, and may be repeated"
                 )
-        if row.users >= max((other.users for other in rows if other is not row), default=0):
+        if row.users >= max((FEW_USERS, *(other.users for other in rows if other is not row))):
             what = f"was counted as a category, {row.users:,}, though the other rows add up to {rest:,}"
             return None, [f"{_where(row, unit)} {what}: if it is their total, {_leaving(row)}"]
     end = total_row([row.users for row in rows])
