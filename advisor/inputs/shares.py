@@ -92,7 +92,7 @@ def largest_remainders(shares: Sequence[float], n: int) -> list[int]:
     """Return whole numbers that add up to n, proportional to shares up to less than 1.
 
     >>> largest_remainders([0.5, 0.25, 0.25], 5)
-    [2, 2, 1]
+    [3, 1, 1]
     """
     exact = np.array(shares) / math.fsum(shares) * n
     users = np.floor(exact).astype(np.int64)
