@@ -36,7 +36,9 @@ def z_of_two_variances(a: FloatArray, b: FloatArray) -> FloatArray:
     heavier = np.maximum(np.maximum(*kurtosis) - 1, 2)  # 2 for normal draws
     se = pooled * np.sqrt(heavier * (1 / len(a) + 1 / len(b))) / 3
     off = roots[0] - roots[1]
-    return np.where(pooled < ROUNDING, 0.0, off / np.maximum(se, 1e-300))
+    scale = np.maximum(np.abs(a).max(axis=0), 1.0)
+    # Sums that never vary differ by rounding only; the root of the pooled root's cube is a standard deviation.
+    return np.where(pooled**1.5 < ROUNDING * scale, 0.0, off / np.maximum(se, 1e-300))
 
 
 def z_of_variance(squares: FloatArray) -> float:

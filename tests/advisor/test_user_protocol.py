@@ -14,6 +14,7 @@ import pytest
 from advisor import advise
 from simulator import PROTOCOLS, rng_for, user_protocol
 from simulator.conformance import ConformanceError, check_protocol
+from simulator.conformance.scores import z_of_two_variances
 from simulator.foreign import ForeignError, PluginWarning
 from simulator.protocols import functions
 from tests.advisor.conftest import Run
@@ -122,8 +123,28 @@ def test_the_checks_find_what_is_wrong(kind):
     assert WRONG[kind] in str(refusal.value)
 
 
+class Rounded:
+    """Randomised response in another form, whose estimates add up to 1 but for rounding."""
+
+    def perturb(self, values, k, epsilon, rng):
+        other = rng.integers(0, k - 1, size=len(values))
+        kept = rng.random(len(values)) < math.exp(epsilon) / (math.exp(epsilon) + k - 1)
+        return np.where(kept, values, other + (other >= values))
+
+    def estimate(self, reports, k, epsilon):
+        p, q = math.exp(epsilon) / (math.exp(epsilon) + k - 1), 1 / (math.exp(epsilon) + k - 1)
+        return (np.bincount(reports, minlength=k) / len(reports) - q) / (p - q)
+
+
+def test_rounding_is_no_difference_of_variances_and_a_difference_is():
+    rng = rng_for(0, "tests", "rounding")
+    fast, slow = (200 + scale * rng.normal(size=(2000, 1)) for scale in (1e-14, 1e-13))
+    assert abs(z_of_two_variances(fast, slow)).max() == 0
+    assert abs(z_of_two_variances(fast, 200 + 1e-3 * rng.normal(size=(2000, 1)))).max() > 8
+
+
 @pytest.mark.slow
-@over(SAME.values())
+@over([*SAME.values(), Rounded])
 def test_the_checks_pass_what_is_right(kind):
     for seed in range(3):
         check_protocol(made(kind), seed=seed)
