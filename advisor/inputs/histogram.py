@@ -184,7 +184,7 @@ def _columns(table: InputTable, column: str | None, counts: str | None, n: int |
             return others[0] if label is None else label, shares
         raise InputError(
             f"{table.source}: column {table.called(shares)} holds shares that sum to {shares_sum(table, shares)}: read "
-            f"them with --counts {shlex.quote(table.called(shares).strip(chr(39)))} and --n, the number of users",
+            f"them with --counts {shlex.quote(table.reference(shares))} and --n, the number of users",
             ("--n", "--counts"),
         ) from None
 
@@ -291,7 +291,9 @@ class LabelTally:
             for name, number, place in known
             if number is not None and name not in self._missing
         ]
-        self._rows = [*self._rows, *rows] if self._counted <= MOST_ROWS else [*(self._rows or rows)[:1], *rows[-1:]]
+        self._rows += rows
+        if self._counted > MOST_ROWS:
+            self._rows = self._rows[:1] + self._rows[1:][-1:]
         self._total += sum(row.users for row in rows)
         self.add_users(users, lambda word: places[labels.index(word)])
 
@@ -354,7 +356,7 @@ class LabelTally:
     def _without_total(self) -> list[str]:
         """Leave out a row that is the total of the others; raise InputError for a row that may be one."""
         rows = self._rows
-        if self._counted > MOST_ROWS:  # all rows between the first and the last as one
+        if self._counted > MOST_ROWS and len(rows) > 1:  # all rows between the first and the last as one
             between = CountedRow("", self._total - rows[0].users - rows[-1].users, 0)
             rows = [rows[0], between, rows[-1]]
         try:

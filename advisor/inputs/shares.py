@@ -8,11 +8,12 @@ from decimal import Decimal
 
 import numpy as np
 
-from advisor.errors import InputError
+from advisor.errors import InputError, listed
 from advisor.inputs.blocks import Block, RowBlock, Rows
 from advisor.inputs.columns import InputTable, total_row
 from advisor.inputs.labels import shortened
 from advisor.inputs.numbers import DecimalSign, plain_number
+from simulator.populations import apportion
 
 
 def share_column(table: InputTable, label: int | None = None) -> int | None:
@@ -68,10 +69,10 @@ def counted_shares(rows: Rows, label: int, index: int, n: int | None) -> tuple[B
         labels += block.cells(label)
         cells += block.cells(index)
         places += list(block.places)
-    empty = [at for at, cell in enumerate(cells) if not cell]
-    kept = [at for at in range(len(cells)) if at not in empty]
+    kept = [at for at, cell in enumerate(cells) if cell]
     values, rounding = _numbers(table, [cells[at] for at in kept])
-    warnings = [f"the share of {shortened(labels[at])} is missing, and it was left out" for at in empty[:3]]
+    empty = [shortened(name) for name, cell in zip(labels, cells, strict=True) if not cell]
+    warnings = [f"left out, as shares are missing: {listed(empty, most=3)}"] if empty else []
     whole = shares_sum(table, index)
     total = total_row(values, rounding)
     if total is not None and whole is not None and abs(math.fsum(values) - whole) > rounding:
@@ -81,21 +82,8 @@ def counted_shares(rows: Rows, label: int, index: int, n: int | None) -> tuple[B
             f"{shortened(labels[at])} ({table.unit} {places[at]}) is the sum of all other rows, {cells[at]}, and was "
             "left out as their total"
         )
-    users = largest_remainders(values, n)
+    users = apportion(np.array(values), n).tolist()
     block = RowBlock(
         [[labels[at], str(count)] for at, count in zip(kept, users, strict=True)], [places[at] for at in kept]
     )
     return block, warnings
-
-
-def largest_remainders(shares: Sequence[float], n: int) -> list[int]:
-    """Return whole numbers that add up to n, proportional to shares up to less than 1.
-
-    >>> largest_remainders([0.5, 0.25, 0.25], 5)
-    [3, 1, 1]
-    """
-    exact = np.array(shares) / math.fsum(shares) * n
-    users = np.floor(exact).astype(np.int64)
-    most = np.argsort(users - exact, kind="stable")[: n - int(users.sum())]
-    users[most] += 1
-    return [int(count) for count in users]
