@@ -41,6 +41,7 @@ READ = [
     ("a.csv", "x,count\nShell,310\nTotal,210\nEsso,100\nBP,77\n", {}, [310, 210, 100, 77], ""),
     ("a.csv", "x,count\nAll,310\nSome,99\nNone,70\n", {}, [310, 99, 70], "though the other rows add up to 169"),
     ("a.csv", MANY + "Total,50015001\n", {}, list(range(1, 10002)), "as their total"),
+    ("a.csv", MANY + "Total,50015001\n" + "b,\n" * 5000, {}, list(range(1, 10002)), "as their total"),
     ("a.csv", "x,count\nAll,3\nSome,2\nNone,2\n", {}, [3, 2, 2], ""),
     # counts that are missing, codes of missing answers
     ("a.csv", "x,count\na,120\nb,\nc,30\n", {}, [120, 30], "1 of 3 categories left out, as counts are missing: 'b'"),
