@@ -191,7 +191,7 @@ def test_a_cluster_gives_the_very_tally_and_survives_a_killed_worker(
     add, seen = gathering_module.added, threading.Event()
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs="CRITICAL"
+            n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs="CRITICAL"
         ) as cluster,
         distributed.Client(cluster) as client,
     ):

@@ -55,7 +55,7 @@ def test_a_cluster_of_this_machine_gives_the_same_and_says_what_becomes_of_it(mo
     expected = [number * number for number in range(20)]
     assert list(Workers(2, "dask").results(square, tasks, ordered=True)) == expected
     with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, dashboard_address=None, silence_logs="CRITICAL"
+        n_workers=1, threads_per_worker=1, dashboard_address=":0", silence_logs="CRITICAL"
     ) as cluster:
         there = Workers(1, "dask", cluster.scheduler_address)
         assert sorted(there.results(square, tasks)) == expected
