@@ -13,8 +13,7 @@ from advisor.answers import knowledge as answer
 from advisor.checks import shown
 from advisor.cli.groups import PanelCommand
 from advisor.cli.options import HELP, Only, spread
-from advisor.cli.progress import DelayedProgress
-from advisor.cli.run import WHOLE, Job, Output, WholeOutput, run, silence
+from advisor.cli.run import WHOLE, Job, Output, WholeOutput, run
 from advisor.errors import InputError, listed, near_miss
 from advisor.question.cluster import Cluster
 from advisor.question.option import Settings, option, require
@@ -103,7 +102,6 @@ def cells_command(
             answer=lambda request, progress: answer.nearest_cells(request, count),  # noqa: ARG005
             document=document.cells_document,
             inputs=asked.files,
-            progress=silence,
             unprotected=sample is not None,
         ),
         output,
@@ -148,7 +146,6 @@ def build_command(
                 building.to, workers, quick=building.quick, seed=simulation.seed, progress=progress
             ),
             document=partial(document.built_document, building.to),
-            progress=partial(DelayedProgress, "simulating"),
         ),
         output,
     )

@@ -9,7 +9,6 @@ from typing import Annotated
 from advisor.answers.plan.answer import make_plan
 from advisor.answers.plan.result import PlanResult
 from advisor.cli.options import Only, Sample
-from advisor.cli.progress import DelayedWords
 from advisor.cli.run import Job, Output, SideFile, run
 from advisor.question.plan import plan_question
 from advisor.question.question import Question
@@ -56,7 +55,6 @@ def plan_command(
             answer=lambda plan, progress: make_plan(plan, instant=instant, simulation=simulation, progress=progress),
             document=plan_document,
             sections=_sections,
-            progress=DelayedWords,
             inputs=asked.files,
             files=[SideFile("--plot", picture.plot, PICTURES, _draw, require_matplotlib)],
             unprotected=sample is not None,

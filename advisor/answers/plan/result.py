@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from advisor.question.plan import PlanQuestion
@@ -16,7 +15,6 @@ from simulator.ranking import Pair
 LAST = {"n": 10.0, "epsilon": 2.0}
 FLAT = 0.95
 
-Progress = Callable[[str], None]
 Curve = tuple[tuple[float, float, bool], ...]  # (x, error, whether simulated), by x
 
 
