@@ -43,21 +43,13 @@ class KnowledgeGroup(TyperGroup):
 
 
 knowledge_app = typer.Typer(
-    cls=KnowledgeGroup,
-    invoke_without_command=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings=HELP,
+    cls=KnowledgeGroup, pretty_exceptions_enable=False, rich_markup_mode=None, context_settings=HELP
 )
 
 
 @knowledge_app.callback()
-def knowledge_command(context: typer.Context) -> None:
+def knowledge_command() -> None:
     """Show what predictions rest on, or build it anew."""
-    if context.invoked_subcommand is None:
-        raise InputError(
-            "knowledge needs a command: info, rules, cells or build; for example ldp-advise knowledge info"
-        )
 
 
 def info_command(output: WholeOutput) -> None:

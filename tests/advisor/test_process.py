@@ -361,6 +361,29 @@ def test_long_work_on_a_terminal_shows_that_it_goes_on_and_nothing_else_does(mon
     assert off.getvalue() == quiet.getvalue() == ""
 
 
+def test_an_error_on_a_terminal_is_folded_at_words_and_says_what_to_do_on_a_line_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["estimate", "--eps", "1", "--n", "1000"]
+    said = "SAMPLE and --protocol are missing", "give the file with the estimate, or - for standard input; the protocol"
+    assert main(words) == 2
+    assert capsys.readouterr().err.startswith(f"ldp-advise: error: {': '.join(said)} that was used, for example")
+    monkeypatch.setenv("COLUMNS", "50")
+    terminal = on_terminal(monkeypatch)
+    assert main(words) == 2
+    drawn = terminal.getvalue()
+    lines = ESCAPE.sub("", drawn).splitlines()
+    assert lines[0] == f"Error: {said[0]}"
+    assert " ".join(line.strip() for line in lines[1:]).startswith(f"hint: {said[1]}")
+    assert len(lines) > 3
+    assert max(map(len, lines)) <= 50
+    assert drawn.startswith("\x1b[1;31mError:\x1b[0m")
+    monkeypatch.setenv("NO_COLOR", "1")
+    terminal.truncate(0)
+    assert main(words) == 2
+    assert "\x1b" not in terminal.getvalue()
+
+
 def test_one_bar_shows_every_stage_never_goes_back_and_counts_what_was_there(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = on_terminal(monkeypatch)
     with progress.DelayedProgress() as bar:
