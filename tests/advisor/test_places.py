@@ -272,7 +272,7 @@ def test_the_curve_is_that_of_the_channels_and_cloaking_keeps_nothing(run: Run, 
     assert "cloaking (a cell reports the middle of its block) keeps no ε" in out
     assert "ibu has one answer only for krr" in out
     assert "m·ε (10 reports: ε = 20)" in out
-    assert "Privacy against quality" in (tmp_path / "curve.svg").read_text()
+    assert "loss of quality" in (tmp_path / "curve.svg").read_text()
     assert "--curve goes with --privacy metric" in run(*PLAIN, visits, "--curve", "1")[2]
     large = [[word.replace("3x3", size) for word in CURVE] for size in ("40x40", "11x11")]
     assert "--curve takes at most 1,500 cells" in run(*large[0], visits, "--curve", "1")[2]

@@ -12,7 +12,7 @@ from advisor.answers.rank.collection import OneCollection
 from advisor.extensions.places.answer import PlacesAdvice
 from advisor.extensions.places.words import describe, length
 from advisor.figures import number
-from advisor.names import UNPROCESSED, method_name, method_text, protocol_text
+from advisor.names import UNPROCESSED, method_name, protocol_text
 from advisor.show.pictures import style
 from advisor.show.pictures.frequencies import draw_order
 from simulator.places import Places
@@ -38,12 +38,8 @@ def places_figure(advice: PlacesAdvice) -> Figure:
     mechanism, places, truth = advice.mechanisms[protocol], request.places, request.truth
     answer, raw = mechanism.estimates[method], mechanism.estimates.get(UNPROCESSED)
     raw = None if method == UNPROCESSED else raw
-    after = method_text(method) if method == UNPROCESSED else method_name(method)
-    panels: list[Panel] = [
-        ("truth", truth),
-        (f"{after[:1].upper()}{after[1:]}", answer),
-        ("minus the truth", answer - truth),
-    ]
+    after = "no post-processing" if method == UNPROCESSED else method_name(method)
+    panels: list[Panel] = [("truth", truth), (after, answer), ("minus the truth", answer - truth)]
     if raw is not None:
         panels += [("reported", mechanism.reported), ("raw estimate", raw), ("minus the truth", raw - truth)]
     without = advice.error_of(metric, protocol, UNPROCESSED)
@@ -75,13 +71,9 @@ def _draw_maps(figure: Figure, panels: list[Panel], places: Places) -> None:
     from matplotlib.colors import LinearSegmentedColormap, Normalize
 
     highest = max(float(values.max()) for _, values in panels[:2] if values is not None)
-    colours = [
-        (0, style.faded(style.ORANGE, 1)),
-        (0.5, style.faded(style.ORANGE, 0)),
-        (0.5, style.faded(style.BLUE, 0)),
-        (1, style.faded(style.BLUE, 1)),
-    ]
-    scale = ScalarMappable(Normalize(-1, 1), LinearSegmentedColormap.from_list("around 0", colours))
+    colours = map(style.faded, (style.ORANGE, style.ORANGE, style.BLUE, style.BLUE), (1, 0, 0, 1))
+    shades = LinearSegmentedColormap.from_list("around 0", list(zip((0, 0.5, 0.5, 1), colours, strict=True)))
+    scale = ScalarMappable(Normalize(-1, 1), shades)
     grid = figure.subplots(len(panels) // 3, 3, squeeze=False)
     for axes, (title, values) in zip(grid.ravel(), panels, strict=True):
         axes.set_title(title)
@@ -114,34 +106,19 @@ def curve_figure(advice: PlacesAdvice) -> Figure:
     names = dict.fromkeys(point.mechanism.partition(" ")[0] for point in advice.trade_offs)
     with style.picture(4.2) as (figure, axes):
         bound = min(nothing, farthest)
-        axes.plot(
-            [0, bound, farthest], [0, bound, bound], color=style.QUIET, linewidth=1, linestyle=":", label="at most"
-        )
+        axes.plot([0, bound, farthest], [0, bound, bound], ":", color=style.QUIET, label="at most")
         for name, colour, marker in zip(names, style.SERIES, style.MARKERS, strict=False):
             own = [point for point in points if point.mechanism.partition(" ")[0] == name]
             places = [(point.expected_distance, point.adversary_error) for point in own]
-            axes.plot(
-                *zip(*places, strict=True),
-                color=colour,
-                marker=marker,
-                markersize=6,
-                linewidth=1.4,
-                label=name.replace("_", " "),
-            )
+            axes.plot(*zip(*places, strict=True), color=colour, marker=marker, label=name.replace("_", " "))
             for point, place in zip(own, places, strict=True):
                 text = point.mechanism.partition(" ")[2] if point.epsilon is None else f"{point.epsilon:g}"
                 axes.annotate(text, place, (5, -12), textcoords="offset points", color=colour)
-        axes.set(
-            xlabel=f"mean distance of the report from the truth ({unit}): loss",
-            ylabel=f"error of an adversary ({unit}): privacy",
-        )
+        axes.set_xlabel(f"mean distance of the report from the truth ({unit}): loss of quality")
+        axes.set_ylabel(f"error of an adversary ({unit}): privacy")
         axes.legend(loc="lower right")
-        near = length(advice.request.radius or 0, unit)
-        style.headline(
-            figure,
-            "Privacy against quality of service",
-            f"Budgets within {near} beside the marks; dotted: no mechanism can be above",
-        )
+        how = f"Budgets within {length(advice.request.radius or 0, unit)} beside the marks"
+        style.headline(figure, "Privacy against quality of service", how)
         texts = (
             f"{point.mechanism}{'' if point.epsilon is None else f', ε = {point.epsilon:g}'}: moved "
             f"{number(point.expected_distance, 3)}, adversary {number(point.adversary_error, 3)} {unit}"
