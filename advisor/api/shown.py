@@ -46,7 +46,7 @@ class Shown(ABC):
     def summary(self) -> str:
         """The answer in a sentence, or a few."""
         verdict = self._document.verdict
-        return "" if verdict is None else verdict.text
+        return "" if verdict is None else verdict.summary
 
     def to_json(self) -> str:
         """Return the answer as one JSON object (see the shipped JSON Schema)."""

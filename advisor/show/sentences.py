@@ -170,3 +170,9 @@ def unit_text(metric: str, bins: Bins | None) -> str:
     if bins is None or unit != "bins":
         return unit
     return f"bins of width {edge_text(bins.width)}" if bins.width else "bins of different widths"
+
+
+def unit_after(metric: str, error: float, bins: Bins | None) -> str:
+    """Return what follows the figure of an error: its unit, and the error in the unit of the data, if they say more."""
+    unit = unit_text(metric, bins)
+    return "" if not unit or unit.startswith("frequency") else f" {unit}{data_text(metric, error, bins)}"

@@ -12,7 +12,21 @@ from advisor.extensions.choose.case import METRIC, Alternatives, Reason, rounded
 from advisor.figures import percent, users
 from advisor.question.settings import Categories
 from advisor.show.budgets import TONES, priced_data
-from advisor.show.model import Code, Column, Document, Part, Records, Role, Row, Scalar, Sentence, Table, Tone, Verdict
+from advisor.show.model import (
+    Badge,
+    Code,
+    Column,
+    Document,
+    Part,
+    Records,
+    Role,
+    Row,
+    Scalar,
+    Sentence,
+    Table,
+    Tone,
+    Verdict,
+)
 from advisor.show.rank.table import ATTACK, attacker_text
 
 CHANGES = "Each of these changes alone would be enough, give or take the 95 % interval in brackets:"
@@ -36,7 +50,7 @@ def choice_document(choice: Choice) -> Document:
         *(Sentence(text, Role.ANSWER, Tone.DOUBTFUL) for text in assumed),
         *map(Sentence, rest),
         *([_changes_table(changes)] if changes else []),
-        *(Sentence(text, Role.NOTE) for text in means),
+        *(Sentence(text, Role.LEGEND) for text in means),
         *([_price_table(choice.prices)] if choice.prices else []),
         *(Sentence(text, Role.NOTE) for text in words.note_lines(choice)),
         Code(again, "Reproduce this"),
@@ -48,15 +62,16 @@ def choice_document(choice: Choice) -> Document:
         verdict=Verdict(
             COLLECT if good else REFRAIN,
             first,
-            Tone.PLAIN if good else Tone.DOUBTFUL,
+            Badge.COLLECT if good else Badge.ALMOST if choice.reason in words.CLOSE else Badge.DO_NOT_COLLECT,
             () if good else (choice.reason.value,),
             {"eps": choice.epsilon, "within": case.within, **_errors(choice), "error_without_data": case.without},
+            numbers=words.numbers(choice),
         ),
         parts=tuple(parts),
         data={
             "request": {name: facts[name] for name in REQUEST},
             **{name: value for name, value in facts.items() if name not in REQUEST},
-            "summary": first,
+            "summary": f"{first} {words.numbers(choice)}",
             "sentences": [first, *assumed, *rest, *means],
             "command": again,
             "next_command": further,
