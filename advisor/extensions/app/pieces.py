@@ -306,5 +306,6 @@ def _reports(ranking: Ranking, protocol: FrequencyOracle, again: int) -> Table:
 def _promise_section(ranking: Ranking) -> Section:
     """Return the guarantee of the budget in words."""
     best, request = ranking.best, ranking.request
-    sentences = meaning_sentences(meaning(best.epsilon or request.epsilon, request.k, best.protocol))
+    guess = request.oracle(best.protocol).attack_success
+    sentences = meaning_sentences(meaning(best.epsilon or request.epsilon, request.k, best.protocol, guess))
     return Section("The promise in words", tuple(map(Sentence, sentences)))

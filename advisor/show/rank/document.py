@@ -101,7 +101,8 @@ def _details(ranking: Ranking) -> list[Part]:
         Column("bits"),
         Column("attack success"),
     )
-    promise = meaning_sentences(meaning(ranking.best.epsilon or request.epsilon, request.k, ranking.best.protocol))
+    best, guess = ranking.best, request.oracle(ranking.best.protocol).attack_success
+    promise = meaning_sentences(meaning(best.epsilon or request.epsilon, request.k, best.protocol, guess))
     return [
         Table(columns, tuple(rows), "Protocols at this ε and k", verbose=True, cut=False),
         *sentences((*detail_sentences(ranking), f"Experiment {ranking.experiment_id}.", *promise), Role.LEGEND),

@@ -68,9 +68,10 @@ def _note(outlook: Outlook) -> str:
 
 
 def _texts(point: Expectation, advice: Ranking) -> tuple[str, ...]:
-    k = advice.request.k
-    protocol = PROTOCOLS[point.protocol](k, point.epsilon)
-    smallest, off, without = point.smallest(k), point.per_category, advice.error_without_data
+    request, k = advice.request, advice.request.k
+    collected = request.collected is not None
+    protocol = request.oracle(point.protocol) if collected else PROTOCOLS[point.protocol](k, point.epsilon)
+    smallest, off, without = point.smallest(protocol), point.per_category, advice.error_without_data
     compared = "–"
     if without:
         guess = f"{number(without, 3)}, guessing {advice.guess_without_data}"

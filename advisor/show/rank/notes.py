@@ -156,7 +156,8 @@ def next_round_sentence(ranking: Ranking) -> str:
     best, collected = ranking.best, ranking.request.collected
     now = "" if collected is None else collected.protocol
     pair = pair_text(best.protocol, best.method)
-    used = protocol_text(now)
+    stated = None if collected is None else getattr(collected.oracle, "own_rate", None)
+    used = protocol_text(now) + ("" if stated is None else " with its p and q")
     rows = [row for row in ranking.recommendations if row.protocol == now]
     answer = f"{used} is still among the best protocols"
     if not rows:
