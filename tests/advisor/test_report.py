@@ -22,7 +22,7 @@ plain,2000
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 MOST_BYTES = 500_000
 pytestmark = pytest.mark.skipif(
-    not find_spec("matplotlib"), reason="the page needs matplotlib: pip install 'ldp-advise[plot]'"
+    not find_spec("matplotlib"), reason="its pictures need matplotlib: pip install 'ldp-advise[plot]'"
 )
 MOST_BYTES_OF_ALL = 750_000  # every pair in every metric along an order
 
