@@ -294,7 +294,7 @@ def _target(file: SideFile[A], outputs: Outputs) -> Target | None:
 def _page(document: Document) -> str:
     from advisor.show.page import page_html  # only for pages
 
-    return page_html(document, command_line(without=_destinations()))
+    return (document.page or page_html)(document, command_line(without={**_destinations(), "--for": True}))
 
 
 def _destinations() -> dict[str, bool]:

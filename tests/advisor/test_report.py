@@ -13,6 +13,7 @@ import pytest
 
 from advisor.cli.app import main
 from tests.advisor.conftest import Run
+from tests.advisor.test_decision import Balanced
 
 NASTY = """label,count
 <script>document.title='broken'</script>,5000
@@ -63,6 +64,7 @@ def test_the_page_is_small_whole_and_alone(page: Path) -> None:
     command = "ldp-advise --eps 1 --reps 4 --max-reps 4 -p grr,oue,olh --format value"
     assert re.search(rf"<pre>{command} \S+nasty.csv</pre>", text)
     assert "numpy" in text
+    Balanced(text)
 
 
 @pytest.mark.slow

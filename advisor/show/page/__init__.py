@@ -234,5 +234,5 @@ _environment.tests |= {
     "explorer": lambda part: isinstance(part, Explorer),
 }
 _environment.globals |= {"STYLE": STYLE, "SCRIPT": SCRIPT, "DIGEST": DIGEST}
-PAGE = _environment.get_template("page.html")
+PAGE, DECISION = map(_environment.get_template, ("page.html", "decision.html"))
 PARTS = _environment.get_template("parts.html").module
