@@ -21,7 +21,6 @@ from advisor.outputs import Outputs, Target
 from advisor.question.option import Settings, option, options_of
 from advisor.show.data import csv_text, cut, json_text, latex, markdown, plain_text
 from advisor.show.model import TOP, Document, Section, Tone, View
-from advisor.show.pictures import require_matplotlib
 from advisor.show.terminal import show
 from simulator.foreign import SOURCES, containment
 
@@ -153,12 +152,10 @@ def run(job: Job[Q, A, P], output: Output, top: int | None = TOP) -> None:
     _refuse_stream("--resume", job.resume, "finished cells are kept there")
     outputs.add("--resume", job.resume, continues=True)
     answer_target = outputs.add("--output", None if output.output == "-" else output.output)
-    page: SideFile[Document] = SideFile("--report", output.report, PAGES, _write_page, require_matplotlib)
+    page: SideFile[Document] = SideFile("--report", output.report, PAGES, _write_page)
     targets = [_target(file, outputs) for file in job.files]
     page_target = _target(page, outputs)
-    if output.chosen_format == "html":
-        require_matplotlib("--format html")
-    elif output.title is not None and output.report is None:
+    if output.chosen_format != "html" and output.title is not None and output.report is None:
         raise InputError("--title is the title of a page: give --report FILE.html too, or --format html")
     with containment() if SOURCES else nullcontext():  # prints of other packages are not part of the answer
         answer, document, early = _answered(job, quiet=output.quiet)
@@ -297,7 +294,7 @@ def _target(file: SideFile[A], outputs: Outputs) -> Target | None:
 def _page(document: Document) -> str:
     from advisor.show.page import page_html  # only for pages
 
-    return page_html(document, command_line(without=_destinations()))
+    return (document.page or page_html)(document, command_line(without={**_destinations(), "--for": True}))
 
 
 def _destinations() -> dict[str, bool]:

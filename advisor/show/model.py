@@ -410,6 +410,8 @@ class Document(_Printable):
     setting: str = ""  # the question, in a line, for the head of a page
     # additional sections of pages; called only when a page is written
     sections: Callable[[], tuple[Section, ...]] = field(default=tuple, repr=False)
+    # another page than that of all documents, from the document and the command
+    page: Callable[[Document, str], str] | None = field(default=None, repr=False)
 
     @property
     def every_part(self) -> tuple[Part, ...]:

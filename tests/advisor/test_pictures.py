@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from importlib.util import find_spec
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -13,6 +14,8 @@ import pytest
 from advisor import advise, plan, sweep
 from advisor.answers.rank.collection import one_collection
 from advisor.api.advice import Advice
+from advisor.extensions.choose.case import Wishes
+from advisor.extensions.choose.picture import price_figure
 from advisor.show.pictures import save, to_svg
 from advisor.show.pictures.frequencies import frequencies_figure
 from advisor.show.pictures.plan import plan_figure
@@ -20,6 +23,7 @@ from advisor.show.pictures.ranking import ranking_figure
 from advisor.show.pictures.style import INK, SERIES, tint
 from advisor.show.pictures.sweep import SHADE, curves_figure, winners_figure
 from simulator import Noise
+from tests.advisor.choices import chosen
 from tests.advisor.conftest import Run
 from tests.advisor.estimates import ALONE
 
@@ -257,3 +261,20 @@ def test_curves_show_the_method_of_the_caller() -> None:
 
     swept = sweep(eps=1, n=1000, k=8, protocol="oue", method=[*MANY, worst_of_all], repetitions=2)
     assert "worst_of_all" in words(to_svg(curves_figure(swept), "f"))
+
+
+def test_the_picture_of_a_choice_marks_goal_limit_and_choice() -> None:
+    for wishes, at, mark in (
+        (Wishes(people=2000, answers=2, within=3.0, sensitive="high", times=1), 0.63, "collect with ε = 0.63: 2.71"),
+        (Wishes(people=2000, answers=18, within=1.0, sensitive="medium", times=1), 2.0, "at the limit ε = 2: 1.31"),
+    ):
+        choice = chosen(wishes)
+        figure = price_figure(choice)
+        (axes,) = figure.axes
+        drawn(figure)
+        assert mark in {text.get_text() for text in axes.texts}
+        levels = {line.get_ydata()[0] for line in axes.lines if len(set(line.get_ydata())) == 1 < len(line.get_xdata())}
+        assert {100 * choice.case.within, 100 * choice.case.without} <= levels
+        assert axes.lines[-1].get_xdata()[0] == at
+        boxes = [text.get_window_extent() for text in axes.texts]
+        assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
