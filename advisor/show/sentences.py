@@ -180,3 +180,9 @@ def error_unit(metric: str, bins: Bins | None) -> tuple[float, str]:
     """
     size = data_error(metric, 1.0, bins)
     return (1.0, unit_text(metric, bins)) if bins is None or size is None else (size, bins.name)
+
+
+def unit_after(metric: str, error: float, bins: Bins | None) -> str:
+    """Return what follows the figure of an error: its unit, and the error in the unit of the data, if they say more."""
+    unit = unit_text(metric, bins)
+    return "" if not unit or unit.startswith("frequency") else f" {unit}{data_text(metric, error, bins)}"

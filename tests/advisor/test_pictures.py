@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from importlib.util import find_spec
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -17,6 +18,8 @@ from advisor import advise, pareto, plan, sweep
 from advisor.answers.rank.collection import one_collection
 from advisor.api.advice import Advice
 from advisor.api.sweep import Sweep
+from advisor.extensions.choose.case import Wishes
+from advisor.extensions.choose.picture import price_figure
 from advisor.show.page import COLOURS
 from advisor.show.pictures import save, style, to_svg
 from advisor.show.pictures.frequencies import frequencies_figure
@@ -24,6 +27,7 @@ from advisor.show.pictures.plan import plan_figure
 from advisor.show.pictures.ranking import differing, factor_text, pareto_figure, ranking_figure, ratio_svg
 from advisor.show.pictures.sweep import best_overall, curves_figure, regret_figure
 from simulator import Noise
+from tests.advisor.choices import chosen
 from tests.advisor.conftest import Run
 from tests.advisor.estimates import ALONE
 
@@ -244,3 +248,22 @@ def test_words_on_the_darkest_cell_can_be_read() -> None:
 
     # at least the 4.5 of WCAG 2.1 (1.4.3)
     assert (luminance(style.ORANGE, 0.6) + 0.05) / (luminance(style.INK) + 0.05) > 4.5
+
+
+def test_the_picture_of_a_choice_marks_goal_limit_and_choice() -> None:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    for wishes, at, mark in (
+        (Wishes(people=2000, answers=2, within=3.0, sensitive="high", times=1), 0.63, "collect with ε = 0.63: 2.71"),
+        (Wishes(people=2000, answers=18, within=1.0, sensitive="medium", times=1), 2.0, "at the limit ε = 2: 1.31"),
+    ):
+        choice = chosen(wishes)
+        figure = price_figure(choice)
+        (axes,) = figure.axes
+        FigureCanvasAgg(figure).draw()
+        assert mark in {text.get_text() for text in axes.texts}
+        levels = {line.get_ydata()[0] for line in axes.lines if len(set(line.get_ydata())) == 1 < len(line.get_xdata())}
+        assert {100 * choice.case.within, 100 * choice.case.without} <= levels
+        assert axes.lines[-1].get_xdata()[0] == at
+        boxes = [text.get_window_extent() for text in axes.texts]
+        assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))

@@ -72,9 +72,11 @@ def _note(outlook: Outlook) -> str:
 
 
 def _texts(point: Expectation, advice: Ranking) -> tuple[str, ...]:
-    k, (size, _) = advice.request.k, error_unit(advice.metric, advice.request.bins)
-    protocol = PROTOCOLS[point.protocol](k, point.epsilon)
-    smallest, off, without = point.smallest(k), point.per_category, advice.error_without_data
+    request, k = advice.request, advice.request.k
+    size, _ = error_unit(advice.metric, request.bins)
+    collected = request.collected is not None
+    protocol = request.oracle(point.protocol) if collected else PROTOCOLS[point.protocol](k, point.epsilon)
+    smallest, off, without = point.smallest(protocol), point.per_category, advice.error_without_data
     compared = "–"
     if without:
         guess = f"{number(size * without, 3)}, guessing {advice.guess_without_data}"
