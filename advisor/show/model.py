@@ -354,6 +354,7 @@ class Curve:
 
     name: str
     values: tuple[tuple[float | None, ...], ...]
+    intervals: tuple[tuple[tuple[float, float], ...], ...] = ()  # 95 % intervals of the values, if they are drawn
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 from advisor.extensions.choose.answer import Choice
 from advisor.extensions.choose.case import LEAST
 from advisor.extensions.choose.words import points, size
-from advisor.show.pictures.style import BAND, BLUE, INK, ORANGE, QUIET, log_axis, picture
+from advisor.show.pictures.style import BAND, BLUE, INK, ORANGE, QUIET, headline, log_axis, picture
 from knowledge.menu import EPSILON
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def price_figure(choice: Choice) -> Figure:
     budgets = [] if case.gaps else [float(f"{budget:.3g}") for budget in np.geomspace(*ends, BUDGETS)]
     rows = [case.predicted(budget).best for budget in budgets]
     xs, ys = zip(*((row.epsilon, 100 * row.ranking.best.error) for row in choice.prices), strict=True)
-    with picture(6.4, 3.9) as (figure, axes):
+    with picture(3.9) as (figure, axes):
         low, high = ([100 * getattr(row, end) for row in rows] for end in ("error_low", "error_high"))
         axes.fill_between(budgets, low, high, color=BAND, linewidth=0)
         axes.plot(budgets, [100 * row.error for row in rows], color=QUIET, linewidth=1.4)
@@ -42,7 +42,8 @@ def price_figure(choice: Choice) -> Figure:
             *(["line and band: predicted, 95 %"] if rows else []),
             *(["dots: simulated"] if choice.simulations else []),
         ]
-        axes.set_title("; ".join((f"{case.people:,} people, {case.answers:,} possible answers", *parts)), pad=14)
+        setting = f"{case.people:,} people, {case.answers:,} possible answers"
+        headline(figure, "What each ε buys", "; ".join((setting, *parts)))
         dots = "; ".join(f"ε = {x:g}: {y:.3g} points" for x, y in zip(xs, ys, strict=True))
         figure.set_label(
             f"Error of a share against ε: {dots}. Asked for: {points(case.within)}; without any data: "
@@ -69,4 +70,4 @@ def _mark(axes: Axes, choice: Choice) -> None:
         (f"limit: ε = {case.limit:g}", (case.limit, bottom), (-4, 4), "right"),
         (f"{chosen} ε = {at:g}: {size(choice.best.error)}", (at, error), beside, side),
     ):
-        axes.annotate(text, place, xytext=offset, textcoords="offset points", fontsize=8, ha=end)
+        axes.annotate(text, place, xytext=offset, textcoords="offset points", ha=end)
