@@ -6,31 +6,25 @@ import math
 
 from simulator.ranking import NOTHING
 
+LEAST = 1e-10  # below it a figure is no more than that
+
 
 def number(value: float, digits: int = 4) -> str:
-    """Return a figure with so many significant digits, in scientific notation only where it is very small.
+    """Return a figure with so many significant digits, never in scientific notation.
 
-    >>> number(0.0424371), number(12.3), number(1234567.0), number(0.0000123456), number(0)
-    ('0.04244', '12.30', '1,234,567', '1.235e-05', '0')
+    >>> number(0.0424371), number(12.3), number(1234567.0), number(0.0000123456), number(0), number(3e-14)
+    ('0.04244', '12.30', '1,234,567', '0.00001235', '0', 'under 0.0000000001')
     """
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else "infinite" if value == math.inf else str(value)
-    size = math.floor(math.log10(abs(value)))
-    if size < -4:
-        return f"{value:.{digits - 1}e}"
-    return f"{value:,.{max(0, digits - 1 - size)}f}"
+    if abs(value) < LEAST:
+        return f"under {LEAST:.10f}"
+    return f"{value:,.{max(0, digits - 1 - _size(value))}f}"
 
 
-def margin(value: float, half_width: float) -> str:
-    """Return the half-width of an interval with the decimals of the figure it belongs to.
-
-    >>> margin(0.0424371, 0.00123), margin(3.2e-6, 1e-8)
-    ('0.00123', '1.0e-08')
-    """
-    if value == 0 or half_width == 0:
-        return "0"
-    size = math.floor(math.log10(abs(value)))
-    return f"{half_width:.1e}" if size < -4 else f"{half_width:.{max(0, 3 - size)}f}"
+def _size(value: float) -> int:
+    """Return the power of ten of the first digit of a value."""
+    return math.floor(math.log10(abs(value)))
 
 
 def rounded(value: float, digits: int) -> float:
@@ -139,13 +133,21 @@ def lower_end(low: float, high: float) -> float:
 def error_text(error: float, low: float, high: float, *, ranges: bool = False) -> str:
     """Return ``error ± half-width`` of an interval, the wider half; or ``error (low–high)``, where it is a range.
 
-    >>> error_text(0.2185, 0.2148, 0.2222), error_text(4.81, 2.7, 8.7, ranges=True)
-    ('0.2185 ± 0.0037', '4.81 (2.7–8.7)')
-    >>> error_text(0.12, 1.1e-11, 0.31, ranges=True)
-    '0.120 (0–0.31)'
+    The interval decides the digits: two of its half-width from 10 to 19, else one, and at most four of the error.
+
+    >>> error_text(0.2185, 0.2148, 0.2222), error_text(0.2185, 0.2066, 0.2304), error_text(4.8, 2.7, 8.7, ranges=True)
+    ('0.218 ± 0.004', '0.218 ± 0.012', '4.80 (2.7–8.7)')
+    >>> error_text(0.12, 1.1e-11, 0.31, ranges=True), error_text(0.2185, 0.2185, 0.2185)
+    ('0.120 (0–0.31)', '0.2185')
     """
-    if math.isinf(error):
+    if not math.isfinite(error) or error < LEAST:
         return number(error)
     if ranges:
         return f"{number(error, 3)} ({number(lower_end(low, high), 2)}–{number(high, 2)})"
-    return f"{number(error)} ± {margin(error, max(high - error, error - low))}"
+    half = max(high - error, error - low)
+    if half <= 0 or not math.isfinite(half):
+        return number(error)
+    digits = 1 + (f"{half:e}"[0] == "1")
+    decimals = max(0, min(digits - 1 - _size(half), 3 - _size(error)))
+    width = f"{half:,.{decimals}f}"
+    return f"{error:,.{decimals}f} ± {width}" if float(width.replace(",", "")) else number(error)

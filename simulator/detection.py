@@ -140,7 +140,7 @@ def detectable(protocol: Protocol, n: int) -> float | None:
 
 
 def _variance(protocol: Protocol, n: int, frequency: float) -> float:
-    """Return the variance of the estimate of a frequency, on average over the categories where it differs."""
+    """Return the variance of the estimate of a frequency, where it differs on average, or of two the larger one."""
     linear: Linear | None = protocol.linear
     if linear is None:
         raise ValueError(f"detection needs a raw estimate, and {protocol.key} has none")
@@ -150,4 +150,5 @@ def _variance(protocol: Protocol, n: int, frequency: float) -> float:
     at = (np.arange(len(values)), values)
     population = np.full((len(values), k), (1 - frequency) / (k - 1))
     population[at] = frequency
-    return max(float(linear.covariance(n).entry(population)[at].mean()), 0.0)  # rounding can leave -1e-20
+    variances = linear.covariance(n).entry(population)[at]
+    return max(float(variances.max() if k == 2 else variances.mean()), 0.0)  # rounding can leave -1e-20

@@ -46,7 +46,7 @@ class Shown(ABC):
     def summary(self) -> str:
         """The answer in a sentence, or a few."""
         verdict = self._document.verdict
-        return "" if verdict is None else verdict.text
+        return "" if verdict is None else verdict.summary
 
     def to_json(self) -> str:
         """Return the answer as one JSON object (see the shipped JSON Schema)."""
@@ -85,7 +85,7 @@ class Shown(ABC):
         return written(figure, target)
 
     def report(self, path: str | Path, *, force: bool = False) -> None:
-        """Write one self-contained page with everything; needs matplotlib (the extra ``plot``).
+        """Write one self-contained page with everything; its pictures need matplotlib (the extra ``plot``).
 
         Parameters
         ----------
@@ -97,10 +97,9 @@ class Shown(ABC):
         Raises
         ------
         InputError
-            If matplotlib is missing, or the file exists or cannot be written.
+            If the file exists or cannot be written.
         """
         target = python_target("report", path, PAGES, force=force)
-        require_matplotlib("report")
         target.write_text(page_html(replace(self._document, sections=self._sections)))
 
     def __str__(self) -> str:

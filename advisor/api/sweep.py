@@ -17,7 +17,7 @@ from advisor.question.rules import check_sweep
 from advisor.question.settings import Named, alias
 from advisor.question.sweep import sweep_question
 from advisor.show.model import Document
-from advisor.show.pictures.sweep import curves_figure, winners_figure
+from advisor.show.pictures.sweep import curves_figure, regret_figure
 from advisor.show.sweep import answer_sentence, sweep_document
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Sweep(SweepResult, Shown):
         curves: draw the errors of all methods against ε (or n, for a single ε) instead.
         path, force, result and errors: as in `advisor.api.shown.Shown.plot`.
         """
-        return written((curves_figure if curves else winners_figure)(self), plot_target(path, force=force))
+        return written((curves_figure if curves else regret_figure)(self), plot_target(path, force=force))
 
     def __repr__(self) -> str:
         return f"<Sweep: {len(self.cells):,} cells, {self.question.metric}, frequencies of {self.question.first.name}>"

@@ -8,12 +8,15 @@ from typing import Annotated
 
 from advisor.answers.plan.answer import make_plan
 from advisor.answers.plan.result import PlanResult
+from advisor.cli.audience import Audience
 from advisor.cli.options import Only, Sample
 from advisor.cli.run import Job, Output, SideFile, run
+from advisor.question.option import refuse
 from advisor.question.plan import plan_question
 from advisor.question.question import Question
 from advisor.question.rules import check_plan
 from advisor.question.settings import Picture
+from advisor.show.decision import decision_of_plan
 from advisor.show.model import Figure, Section
 from advisor.show.pictures import PICTURES, require_matplotlib, save, to_svg
 from advisor.show.pictures.plan import plan_figure
@@ -35,7 +38,12 @@ PLANNED = (
 
 
 def plan_command(
-    *, sample: Sample = None, question: Annotated[Question, Only(*PLANNED)], picture: Picture, output: Output
+    *,
+    sample: Sample = None,
+    question: Annotated[Question, Only(*PLANNED)],
+    picture: Picture,
+    audience: Audience,
+    output: Output,
 ) -> None:
     """Say how many users, or which ε, an error takes.
 
@@ -48,12 +56,14 @@ def plan_command(
     asked = replace(question, sample=sample)
     check_plan(asked)
     instant, simulation = asked.instant.instant, asked.simulation
+    if audience.given():
+        refuse(asked.given("promise"), "does not go with --for decision, whose promise is that of a single report")
     run(
         Job(
             read=lambda: plan_question(asked),
             warnings=lambda plan: plan.frequencies.warnings,
             answer=lambda plan, progress: make_plan(plan, instant=instant, simulation=simulation, progress=progress),
-            document=plan_document,
+            document=audience.page(plan_document, decision_of_plan, output),
             sections=_sections,
             inputs=asked.files,
             files=[SideFile("--plot", picture.plot, PICTURES, _draw, require_matplotlib)],

@@ -23,6 +23,7 @@ from advisor.answers.rank.simulate import simulated_answer
 from advisor.answers.rank.verdict import USELESS
 from advisor.answers.rank.why import explained, why_of
 from advisor.checks import path
+from advisor.cli.audience import Audience
 from advisor.cli.examples import missing_budget
 from advisor.cli.options import Only, Sample
 from advisor.cli.run import Job, Output, SideFile, run
@@ -34,6 +35,7 @@ from advisor.question.request import Request
 from advisor.question.rules import PREDICTED, check_ranking
 from advisor.question.settings import Instant, Picture, Reasons, Usefulness
 from advisor.show.budgets import budgets_document
+from advisor.show.decision import decision_of
 from advisor.show.model import Document, Figure, Role, Section, Sentence
 from advisor.show.pictures import PICTURES, require_matplotlib, save, to_svg
 from advisor.show.pictures.frequencies import frequencies_figure
@@ -194,7 +196,7 @@ class RankOutput(Bundle):
 SimulatedOutput = Annotated[RankOutput, Only("picture", "files", "usefulness", "layout", "output")]
 
 
-def rank(question: Question, shown: RankOutput) -> None:
+def rank(question: Question, shown: RankOutput, audience: Audience | None = None) -> None:
     """Answer a question by simulation for a sample, otherwise by prediction; several budgets side by side.
 
     Raises InputError for missing or contradictory options, or an invalid sample.
@@ -205,7 +207,9 @@ def rank(question: Question, shown: RankOutput) -> None:
     check_or_price(question)
     if not question.is_predicted and shown.reasons.why:
         raise InputError("--why explains a predicted answer: leave the file out, or add --instant")
+    audience = audience or Audience()
     if len(question.each) > 1:
+        refuse(audience.given(), "goes with one ε: give one --eps")
         _rank_at_budgets(question, shown)
         return
     if question.is_predicted:
@@ -214,7 +218,7 @@ def rank(question: Question, shown: RankOutput) -> None:
         read=lambda: ranking_requests(question)[0],
         warnings=lambda request: request.warnings,
         answer=partial(ranking_answer, question, why=shown.reasons.why),
-        document=shown.document,
+        document=audience.page(shown.document, lambda answer: decision_of(answer.first), shown.output),
         sections=sections_of,
         fails=useless if shown.usefulness.fail_if_useless else None,
         inputs=question.files,
@@ -222,7 +226,7 @@ def rank(question: Question, shown: RankOutput) -> None:
         unprotected=question.sample is not None,
     )
     if question.instant.bias:
-        flags = [*question.given("instant:instant"), *shown.given("files", "usefulness", "layout")]
+        flags = [*question.given("instant:instant"), *shown.given("files", "usefulness", "layout"), *audience.given()]
         refuse(flags, "does not go with --bias, which is simulated and no ranking")
         plot = SideFile("--plot", shown.picture.plot, PICTURES, draw_bias, require_matplotlib)
         answer = partial(bias_of, jobs=question.simulation.jobs)
@@ -319,6 +323,7 @@ def rank_command(
     sample: Sample = None,
     question: Annotated[Question, Only(*RANKED, "instant")],
     shown: RankOutput,
+    audience: Audience,
     version: Annotated[  # noqa: ARG001 - handled by its callback
         bool, typer.Option("--version", callback=_version, is_eager=True, hidden=True, help="show the version")
     ] = False,
@@ -328,4 +333,4 @@ def rank_command(
     Examples: ldp-advise --eps 1 --metric emd sample.csv
               ldp-advise --eps 0.5,1,2 --k 256 --n 2M
     """
-    rank(replace(question, sample=sample), shown)
+    rank(replace(question, sample=sample), shown, audience)

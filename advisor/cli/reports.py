@@ -99,7 +99,9 @@ def _like(question: CollectedQuestion, more: Sequence[str], counts: Counts) -> C
     return replace(
         question,
         terms=replace(question.terms, epsilon=settings.epsilon),
-        collection=Collection(used=(settings.protocol,), surrogate=collection.surrogate, **given),
+        collection=Collection(
+            used=(settings.protocol,), surrogate=collection.surrogate, uneven="own_rate" in given, **given
+        ),
     )
 
 

@@ -19,9 +19,8 @@ from advisor.cli.progress import DelayedProgress
 from advisor.errors import InputError, listed, one_line
 from advisor.outputs import Outputs, Target
 from advisor.question.option import Settings, option, options_of
-from advisor.show.data import csv_text, json_text, latex, markdown, plain_text
-from advisor.show.model import TOP, Document, Section, View
-from advisor.show.pictures import require_matplotlib
+from advisor.show.data import csv_text, cut, json_text, latex, markdown, plain_text
+from advisor.show.model import TOP, Document, Section, Tone, View
 from advisor.show.terminal import show
 from simulator.foreign import SOURCES, containment
 from simulator.progress import Progress
@@ -55,7 +54,7 @@ class Output(Settings):
 
     panel: ClassVar[str] = "Output"
 
-    top: int | None = option("--top", read=whole(1), metavar="N", help="rows to show; csv, json: all [default: 10]")
+    top: int | None = option("--top", read=whole(1), metavar="N", help=f"rows to show [default: {TOP}; csv, json: all]")
     every_row: bool = option("--all", advanced=True, help="show every row")
     format: str | None = option("--format", read=choice(FORMATS), metavar="FORMAT", help=", ".join(FORMATS))
     output: str | None = option(
@@ -139,12 +138,10 @@ def run(job: Job[Q, A], output: Output, top: int | None = TOP) -> None:
     _refuse_stream("--resume", job.resume, "finished cells are kept there")
     outputs.add("--resume", job.resume, continues=True)
     answer_target = outputs.add("--output", None if output.output == "-" else output.output)
-    page: SideFile[Document] = SideFile("--report", output.report, PAGES, _write_page, require_matplotlib)
+    page: SideFile[Document] = SideFile("--report", output.report, PAGES, _write_page)
     targets = [_target(file, outputs) for file in job.files]
     page_target = _target(page, outputs)
-    if output.chosen_format == "html":
-        require_matplotlib("--format html")
-    elif output.title is not None and output.report is None:
+    if output.chosen_format != "html" and output.title is not None and output.report is None:
         raise InputError("--title is the title of a page: give --report FILE.html too, or --format html")
     with containment() if SOURCES else nullcontext():  # prints of other packages are not part of the answer
         answer, document, early = _answered(job, quiet=output.quiet)
@@ -167,6 +164,8 @@ def run(job: Job[Q, A], output: Output, top: int | None = TOP) -> None:
         written = [name for name in paths if name is not None and name != "-" and Path(name).is_file()]
         if written:
             say(f"written: {', '.join(written)}")
+    if job.unprotected and not output.quiet:
+        say(NOTICE)
     if job.fails is not None and job.fails(answer):
         raise typer.Exit(FAILED)
 
@@ -179,8 +178,6 @@ def _answered(job: Job[Q, A], *, quiet: bool) -> tuple[A, Document, list[str]]:
     with DelayedProgress(enabled=not (quiet or typed)) as progress:
         progress(job.reading, 0, 0)
         question = job.read()
-    if job.unprotected and not quiet:
-        say(NOTICE)
     early = [] if job.warnings is None else list(job.warnings(question))
     for warning in early:
         say(f"warning: {warning}")
@@ -227,6 +224,8 @@ def write(document: Document, output: Output, target: Target | None, view: View)
 
     Raises InputError if the file cannot be written, after printing the answer; OSError if standard output fails.
     """
+    if output.chosen_format in ("csv", "json"):
+        document = cut(document, output.top)
     _say_verdict(document, output, view)
     if target is not None:
         try:
@@ -247,8 +246,9 @@ def write(document: Document, output: Output, target: Target | None, view: View)
 def _say_verdict(document: Document, output: Output, view: View) -> None:
     """Print the verdict on standard error if only rows or names are printed, which look alike for all verdicts."""
     verdict = document.verdict
-    if verdict is not None and output.chosen_format in ("csv", "value") and not (view.quiet and not verdict.tone):
-        say(f"verdict: {verdict.text}")
+    silent = view.quiet and verdict is not None and verdict.badge.tone is Tone.GOOD
+    if verdict is not None and output.chosen_format in ("csv", "value") and not silent:
+        say(f"verdict: {verdict.summary}")
 
 
 def _text(document: Document, output: Output, view: View) -> str:
@@ -281,7 +281,7 @@ def _target(file: SideFile[A], outputs: Outputs) -> Target | None:
 def _page(document: Document) -> str:
     from advisor.show.page import page_html  # only for pages
 
-    return page_html(document, command_line(without=_destinations()))
+    return (document.page or page_html)(document, command_line(without={**_destinations(), "--for": True}))
 
 
 def _destinations() -> dict[str, bool]:

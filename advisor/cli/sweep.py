@@ -20,7 +20,7 @@ from advisor.question.settings import Picture
 from advisor.question.sweep import SweepQuestion, SweptQuestion, sweep_question
 from advisor.show.model import Figure, Section
 from advisor.show.pictures import PICTURES, require_matplotlib, save, to_svg
-from advisor.show.pictures.sweep import curves_figure, winners_figure
+from advisor.show.pictures.sweep import curves_figure, regret_figure
 from advisor.show.sweep import sweep_document
 from simulator.progress import Progress
 
@@ -88,7 +88,7 @@ def sweep_command(
             inputs=asked.files,
             resume=resume,
             files=[
-                SideFile("--plot", picture.plot, PICTURES, _draw_winners, require_matplotlib),
+                SideFile("--plot", picture.plot, PICTURES, _draw_regret, require_matplotlib),
                 SideFile("--plot-curves", files.plot_curves, PICTURES, _draw_curves, require_matplotlib),
             ],
             unprotected=sample is not None,
@@ -98,8 +98,8 @@ def sweep_command(
     )
 
 
-def _draw_winners(sweep: SweepResult, target: Path) -> None:
-    save(winners_figure(sweep), target)
+def _draw_regret(sweep: SweepResult, target: Path) -> None:
+    save(regret_figure(sweep), target)
 
 
 def _draw_curves(sweep: SweepResult, target: Path) -> None:
@@ -108,7 +108,7 @@ def _draw_curves(sweep: SweepResult, target: Path) -> None:
 
 def _sections(sweep: SweepResult) -> tuple[Section, ...]:
     pictures = (
-        Figure("Winners", "the winner of each cell", lambda: to_svg(winners_figure(sweep), "winners")),
+        Figure("One pair for all", "what one pair costs in each cell", lambda: to_svg(regret_figure(sweep), "regret")),
         Figure("Errors", "errors of all methods", lambda: to_svg(curves_figure(sweep), "curves")),
     )
     return (Section("Pictures", pictures),)

@@ -86,7 +86,8 @@ def arranged(labels: Sequence[str], *, from_file: bool, ordered: bool | None) ->
             f"({listed(map(shortened, order.outside), most=3)}), so all were taken as names without order (--ordered "
             "puts them in order, these last)",
         )
-    return Arrangement(listing, False, f"labels are names: no order between them (listed {plain}{hint})", mixed)
+    where = f" (listed {plain}{hint})" if hint else ""
+    return Arrangement(listing, False, f"names have no order{where}", mixed)
 
 
 def given_order(names: Sequence[str]) -> bool:

@@ -101,14 +101,18 @@ def read_estimates(
                 places[at],
                 f"{shortened(labels[at])} is the sum of all other rows ({cells[at]}), not a category; remove this row",
             )
-        note = f"column {table.called(value_at)} read as estimates, column {table.called(label_at)} as labels"
+        note = f"estimates in column {table.called(value_at)}, labels in {table.called(label_at)}"
         note = "; ".join((*(table.row_numbers_note if label_at != table.row_numbers else ()), note))
     if len(labels) < 2:
         raise InputError(f"{table.source}: holds 1 estimate; a domain needs at least 2 categories, one row each")
     return RawEstimates(
         tuple(labels),
         values,
-        (*rows.assumptions, note, *(["estimates have a decimal comma"] if sign.comma else [])),
+        (
+            *rows.assumptions[table.names is not None and label_at is not None :],
+            note,
+            *(["estimates have a decimal comma"] if sign.comma else []),
+        ),
         (*rows.warnings(), *doubts),
         labelled=label_at is not None,
         column="" if label_at is None or table.names is None else table.names[label_at],

@@ -425,9 +425,8 @@ def find_columns(
         decimal=decimal,
         codes=expected.missing,
     )
-    verb = "taken as" if expected.layout.header is None else "is"
     none = "no header line found" if expected.layout.header is None else "no header line, as asked"
-    decided = f"first line {verb} the header ({joined})" if named else none
+    decided = f"header ({joined})" if named else none
     named_rows = ["rows have a cell more than the header: the first is taken as the name of the row"]
     separated = [] if form.delimiter in {None, ","} else [f"columns separated by {form.name}"]
     return table, (decided, *separated, *(named_rows if row_names and table.row_numbers is None else []))

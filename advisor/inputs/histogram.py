@@ -121,7 +121,7 @@ def read_histogram(
     >>> import io
     >>> read = read_histogram("-", stdin=io.BytesIO(b"state\n1\n2\n1\n"))
     >>> read.labels, read.counts.tolist(), read.assumptions
-    (('1', '2'), [2, 1], ('first line taken as the header (state)',))
+    (('1', '2'), [2, 1], ('header (state)',))
     """
     if transactions:
         if column is not None or counts is not None:
@@ -157,12 +157,12 @@ def read_histogram(
         doubts.append(f"line {table.places[0]} stands like a second header above numbers, and was counted as a user")
     notes = table.row_numbers_note if table.row_numbers not in (label, count) else ()
     if count is not None:
-        notes += (f"column {table.called(count)} read as counts, column {table.called(label)} as labels",)
+        notes += (f"counts in column {table.called(count)}, labels in {table.called(label)}",)
     elif table.width > 1:
         notes += (f"column {table.called(label)} read as values, one row a user",)
     return replace(
         tallied,
-        assumptions=(*rows.assumptions, *notes),
+        assumptions=(*rows.assumptions[count is not None and table.names is not None :], *notes),
         warnings=(*rows.warnings(), *rows.doubts, *doubts, *tallied.warnings, *_odd_labels(rows, tallied.labels)),
         column=name,
         categories=categories,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
@@ -10,6 +10,7 @@ from advisor.checks import text, whole
 from advisor.errors import InputError
 from advisor.inputs.domain import read_domain
 from advisor.inputs.estimates import read_estimates
+from advisor.inputs.labels import shortened
 from advisor.inputs.reports import Counts, count_reports, total_bytes, with_categories
 from advisor.inputs.reports.settings import (
     MOST_STEPS,
@@ -30,7 +31,7 @@ from advisor.question.request import Request
 from advisor.question.rules import check_menu
 from advisor.question.sample import sample_name
 from advisor.question.settings import Columns, Menu, require_one
-from advisor.question.statement import ROUNDING, Statement, convert
+from advisor.question.statement import ROUNDING, Statement, convert, is_uneven
 from simulator import frequency_oracles
 from simulator.protocols.hadamard import HadamardResponse
 
@@ -69,11 +70,12 @@ class Collection(Settings):
     own_rate: float | None = like(Statement, "p", help="instead of --eps: probability that a report has the own value")
     other_rate: float | None = like(Statement, "q")
     flip_prob: float | None = like(Statement, "flip_prob", help="instead of both: probability of a wrong bit or value")
+    uneven: bool = False  # whether p and q of grr are those of two answers that are forced unevenly
 
     @property
     def parameters(self) -> Parameters:
-        """The parameters of the protocol that were given; p and q of grr follow from its budget."""
-        names = [name for name in PARAMETERS if self.protocol != "grr" or name not in RATES]
+        """The parameters of the protocol that were given; p and q of grr follow from its budget, unless uneven."""
+        names = [name for name in PARAMETERS if self.protocol != "grr" or name not in RATES or self.uneven]
         return {name: value for name in names if (value := getattr(self, name)) is not None}
 
     @property
@@ -143,8 +145,10 @@ class CollectedQuestion(Question):
             return self
         if flip is not None and name not in ("grr", "rappor"):
             raise InputError(f"flip-prob is for grr and rappor, whose bits all flip alike; for {name} give --p and --q")
+        if k is None and name == "grr" and self.cleaning.domain not in (None, "-"):
+            k = len(read_domain(self.cleaning.domain))
         if k is None and name == "grr" and p and q and (1 - p) / q < 0.5 / ROUNDING:  # rounding leaves one number
-            k = 1 + round((1 - p) / q)
+            k = max(2, 1 + round((1 - p) / q))
         # Bits may have any p and q, not just those that are usual for the protocol.
         epsilon = convert(collection.statement, protocol=None if flip is None and name != "grr" else name, k=k).epsilon
         if given is not None and abs(given - epsilon) > ROUNDING * epsilon:
@@ -152,17 +156,36 @@ class CollectedQuestion(Question):
                 f"eps is {given:g}, and {epsilon:.4g} is what the probabilities say: leave --eps out, or them"
             )
         p, q = (p, q) if flip is None else (1 - flip, flip / ((k or 2) - 1 if name == "grr" else 1))
+        uneven = name == "grr" and is_uneven(p or 0.0, q or 0.0, k or 0)
+        if uneven and self.cleaning.domain is None:
+            raise InputError(
+                f"p={p:g} and q={q:g} do not sum to 1, so the two answers differ: give --domain FILE, a text with the "
+                "answer that p and q are about on its first line, and the other on the second"
+            )
         return replace(
             self,
             terms=replace(self.terms, epsilon=epsilon),
             domain=replace(self.domain, k=k),
-            collection=replace(collection, own_rate=p, other_rate=q, flip_prob=None),
+            collection=replace(collection, own_rate=p, other_rate=q, flip_prob=None, uneven=uneven),
         )
 
 
-def _budget_note(question: CollectedQuestion) -> tuple[str, ...]:
+def _budget_note(question: CollectedQuestion, labels: Sequence[str]) -> tuple[str, ...]:
     p, q = question.collection.own_rate, question.collection.other_rate
-    return () if p is None else (f"ε = {question.epsilon:.5g}, the largest log-ratio with p = {p:.6g} and q = {q:.6g}",)
+    if p is None:
+        return ()
+    about = f" of a report {shortened(labels[0])}" if question.collection.uneven else ""
+    return (f"ε = {question.epsilon:.5g}, the largest log-ratio with p = {p:.6g} and q = {q:.6g}{about}",)
+
+
+def _check_answers(question: CollectedQuestion, labels: Sized) -> None:
+    """Refuse two answers where p and q of grr alone say that there are more."""
+    p, q, k = question.collection.own_rate, question.collection.other_rate, question.domain.k
+    if p is not None and question.cleaning.domain is None and len(labels) == 2 < (k or 2):
+        raise InputError(
+            f"p={p:g} and q={q:g} fit {k} answers, and there are two: give --domain FILE with all of them, one per "
+            "line; of two, first that which p and q are about"
+        )
 
 
 def check_collected(question: CollectedQuestion) -> None:
@@ -186,6 +209,7 @@ def estimate_request(question: CollectedQuestion) -> Request:
     categories = None if question.cleaning.domain is None else read_domain(question.cleaning.domain)
     estimates = question.estimate_columns.estimates
     read = read_estimates(path, column=columns.label, estimates=estimates, layout=columns.layout)
+    _check_answers(question, read.labels if collection.protocol == "grr" else ())
     unordered = not read.labelled and domain.ordered is None and categories is None
     numbered = _numbered(read.labels) if unordered else ()
     collected = collect(
@@ -198,7 +222,7 @@ def estimate_request(question: CollectedQuestion) -> Request:
         k=domain.k,
         domain=categories,
         ordered=False if numbered else domain.ordered,
-        assumptions=(*_budget_note(question), *read.assumptions, *numbered),
+        assumptions=(*_budget_note(question, categories or read.labels), *read.assumptions, *numbered),
         warnings=read.warnings,
     )
     return build_estimate_request(
@@ -245,6 +269,7 @@ def counts_of_reports(
         workers=cluster.workers(jobs),
         digests=digests,
     )
+    _check_answers(question, getattr(counts.part.counted, "users", ()))
     n = question.terms.n
     if n not in (None, counts.part.n):
         raise InputError(
@@ -262,7 +287,7 @@ def reports_request(counts: Counts, question: CollectedQuestion) -> Request:
     domain, collection = question.domain, question.collection
     protocol, read = collection.protocol or "", with_categories(counts)
     given = counts.part.settings.domain if counts.part.settings.domain_given else None
-    tally = read.tally
+    tally, note = read.tally, _budget_note(question, read.labels)
     unordered = domain.ordered is None and given is None and protocol in frequency_oracles()
     numbered = _numbered(read.labels) if unordered else ()
     try:
@@ -274,7 +299,7 @@ def reports_request(counts: Counts, question: CollectedQuestion) -> Request:
             parameters=collection.parameters,
             domain=given,
             ordered=False if numbered else domain.ordered,
-            assumptions=[f"{tally.n:,} reports read", *_budget_note(question), *read.assumptions, *numbered],
+            assumptions=[f"{tally.n:,} reports read", *note, *read.assumptions, *numbered],
             warnings=read.warnings,
         )
     except InputError as error:

@@ -114,7 +114,7 @@ def _times_less(values: FloatArray, noise: Noise) -> float:
 
     k, ordered = len(values), np.sort(values)
     at_zero, slope = noise.line(values)
-    least = float(np.min(at_zero)) + min(0.0, slope)  # of any value, whatever its true frequency is
+    least = float(np.min(at_zero)) + min(0.0, float(np.min(slope)))  # of any value, whatever its true frequency is
     if least <= 0:
         return 1.0
     # Counts are whole numbers: what is alike may differ by less than one of them.

@@ -95,11 +95,11 @@ def assumed_shape(
     else:
         name, parameter = "zipf", SKEW if shape.skew is None else shape.skew
         if shape.skew is None:
-            assumed.append("frequencies are as skewed as 1/rank: skew 1 (--skew or --shape say otherwise)")
+            assumed.append("skew 1: frequencies fall as 1/rank (--skew or --shape)")
     needs = [metric for metric in metrics if METRICS[metric].ordered_only]
     is_ordered = bool(needs) if ordered is None else ordered
     if needs and ordered is None:
-        assumed.append(f"the categories are ordered: {needs[0]} needs an order (--ordered or --unordered say so)")
+        assumed.append(f"ordered categories, as {needs[0]} needs (--ordered)")
     try:
         weights = frequencies(name, k, parameter, seed=seed)
     except ValueError as error:

@@ -124,8 +124,7 @@ def _about_size(
     """Return what is assumed of the number of users, and what is worrying about a sample that is smaller."""
     users = frequencies.users
     if not named:
-        size = "the size of the sample " if frequencies.labels else ""
-        return [f"n = {everyone:,} users will report{': ' if size else ' '}{size}(--n says otherwise)"], ()
+        return ["n as in the sample (--n)" if frequencies.labels else f"n = {everyone:,} users (--n)"], ()
     if users in (n, None):
         return [], ()
     assumed = [f"the frequencies of the sample's {users:,} users stand for those of n = {n:,}"]

@@ -19,6 +19,7 @@ from advisor.question.option import Settings, option
 from knowledge.deployments import DEPLOYMENTS
 from simulator.attacks import independent_support_attack
 from simulator.protocols import EPSILON_MAX, EPSILON_MIN
+from simulator.protocols.forced import forced_budget
 
 FLIPPED = ("grr", "rappor", "oue")
 BITS = ("rappor", "oue", "the")
@@ -141,15 +142,22 @@ def _from_supports(p: float, q: float, name: str | None, k: int | None) -> Conve
             f"p and q alone do not decide the ε of {name}; they do for {listed(['grr', *BITS, *HASHES, 'ss'])}"
         )
     size = _size(k, f"p and q of {name}")
+    if name == "grr" and is_uneven(p, q, size):
+        how = "ε = the larger of ln(p / q) and ln((1 − q) / (1 − p))"
+        return _checked(forced_budget(p, q), None, how, guess=(1 + p - q) / 2)
     total = p + (size - 1) * q
     values = 1 if name == "grr" else max(1, round(total))
     what = "1" if name == "grr" else "the number of values in a report, a whole number below k"
-    uneven = "; an answer that is forced unevenly is no grr: its frequency is (share − q) / (p − q)"
-    _fits(total, values, f"p + (k − 1) q is {what} in {name}{uneven if name == 'grr' and size == 2 else ''}")
+    _fits(total, values, f"p + (k − 1) q is {what} in {name}")
     if values >= size:
         raise InputError(f"p + (k − 1) q is {what} in {name}, got {total:.4g} with k = {size}")
     how = "ε = ln(p (k − 1) / (1 − p))" if name == "grr" else f"ε = ln(p (k − ω) / (ω (1 − p))), ω = {values}"
     return _from_sets(_logit(p), size, values, how, p / values, "values" if name == "grr" else "sets of ω values")
+
+
+def is_uneven(p: float, q: float, k: int) -> bool:
+    """Return whether p and q are about the first of two answers, forced unevenly, and not alike for both."""
+    return k == 2 and abs(p + q - 1) > ROUNDING
 
 
 def _fits(stated: float, expected: float, why: str) -> None:

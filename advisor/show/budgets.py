@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from advisor.answers.budgets import Budgets, Priced
 from advisor.answers.rank.verdict import MARGINAL, NOT_CERTAIN, NOTHING_LEFT, USELESS, WORTH_IT, against_nothing
 from advisor.figures import number, percent, points, rounded, users
-from advisor.names import pair_text, protocol_in_full
+from advisor.names import pair_text
 from advisor.question.request import Request, nothing_left_sentence
 from advisor.show.data import envelope
 from advisor.show.model import (
+    Badge,
     Cell,
     Column,
     Document,
@@ -29,7 +30,6 @@ from advisor.show.model import (
 from advisor.show.rank.data import rank_data
 from advisor.show.rank.table import ATTACK, attacker_text, error_cell
 from advisor.show.sentences import assumed_sentences, domain_text, total_text, unit_text
-from simulator import POSTPROCESSORS
 
 COLUMNS = (
     "eps",
@@ -60,9 +60,9 @@ def budgets_document(budgets: Budgets) -> Document:
     first, *others = verdicts = [_verdict(budgets, metric) for metric in budgets.metrics]
     for verdict, metric in zip(verdicts, budgets.metrics, strict=True):
         rows = budgets.priced(metric)
-        parts += [verdict.sentence] if verdict in others else []
-        parts += [*sentences(_sentences(rows)), price_table(rows)] if rows else []
-    parts += sentences(_notes(budgets, all_rows), Role.NOTE)
+        parts += verdict.sentences if verdict in others else ()
+        parts += [price_table(rows)] if rows else []
+    parts += sentences(_notes(budgets), Role.NOTE)
     budget_list = ", ".join(f"{epsilon:g}" for epsilon in budgets.epsilons)
     several = len(budgets.metrics) > 1
     return Document(
@@ -118,18 +118,13 @@ def _row(row: Priced) -> Row:
     return Row.of(cells, TONES[row.verdict])
 
 
-def _sentences(rows: Sequence[Priced]) -> list[str]:
-    """Return the error in users, and what a report reveals."""
+def _numbers(rows: Sequence[Priced]) -> str:
+    """Return the error in users at the first and the last budget."""
     first, last, request = rows[0], rows[-1], rows[0].ranking.request
-    lines = []
-    if first.off is not None and last.off is not None:
-        off = _at_ends(rows, [f"{users(rounded(off, 2))} ({points(off / request.n)})" for off in (first.off, last.off)])
-        lines.append(f"Expect each category to be off by about {off}, of {request.n:,} users.")
-    guesses = _at_ends(rows, [f"{percent(row.attack)} of cases" for row in (first, last)])
-    lines.append(
-        f"The best guess from one report is right in {guesses}; without a report in {percent(request.prior_guess)}."
-    )
-    return lines
+    if first.off is None or last.off is None:
+        return ""
+    off = _at_ends(rows, [f"{users(rounded(off, 2))} ({points(off / request.n)})" for off in (first.off, last.off)])
+    return f"Expected: off by {off}, of {request.n:,} users a category."
 
 
 def _at_ends(rows: Sequence[Priced], figures: Sequence[str]) -> str:
@@ -142,12 +137,13 @@ def _verdict(budgets: Budgets, metric: str) -> Verdict:
     """Return the verdict of the best budget."""
     rows, request = budgets.priced(metric), budgets.first.request
     if not rows:
-        return Verdict(NOTHING_LEFT, nothing_left_sentence(request.removals), Tone.DOUBTFUL)
+        return Verdict(NOTHING_LEFT, nothing_left_sentence(request.removals), Badge.NOTHING_LEFT)
     kinds = [row.verdict for row in rows]
     best = next(kind for kind in (WORTH_IT, MARGINAL, USELESS) if kind in kinds)
     reasons = rows[kinds.index(best)].ranking.reasons
     text = verdict_sentence(rows, len(budgets.epsilons)) + total_text(request.plan, each=True)
-    return Verdict(best, text, Tone.PLAIN if best == WORTH_IT else Tone.DOUBTFUL, reasons)
+    badge = {WORTH_IT: Badge.COLLECT, MARGINAL: Badge.ALMOST, USELESS: Badge.DO_NOT_COLLECT}[best]
+    return Verdict(best, text, badge, reasons, numbers=_numbers(rows))
 
 
 def verdict_sentence(rows: Sequence[Priced], budgets: int) -> str:
@@ -164,14 +160,14 @@ def verdict_sentence(rows: Sequence[Priced], budgets: int) -> str:
     ]
     if good:
         where = "at every ε given" if len(good) == budgets else f"at ε = {_listed(good)}"
-        return " ".join([f"Collecting is worth it {where} ({metric} error): use {_pairs(good)}.", *rest])
+        return " ".join([f"{where} ({metric} error), with {_pairs(good)}.", *rest])
     without, guess = rows[0].ranking.error_without_data, rows[0].ranking.guess_without_data
     figure = "" if without is None else f", which has {metric} error {number(without, 3)} without any data"
     if some:
-        return " ".join([f"Marginal at best, against assuming {guess}{figure}.", *rest])
+        return " ".join([f"no ε given is clearly better than assuming {guess}{figure}.", *rest])
     return (
-        "Not worth collecting like this at any ε given: no answer is clearly better than assuming "
-        f"{guess}{figure}. ldp-advise plan says how many users or which ε it takes."
+        f"at no ε given is an answer clearly better than assuming {guess}{figure}. ldp-advise plan says how many users "
+        "or which ε it takes."
     )
 
 
@@ -195,16 +191,12 @@ def _domain(request: Request) -> str:
     return f"{domain_text(request.k, ordered=request.ordered)}, n = {request.n:,}"
 
 
-def _notes(budgets: Budgets, rows: Sequence[Priced]) -> list[str]:
+def _notes(budgets: Budgets) -> list[str]:
     """Return the sources of the rows."""
     request, source = budgets.first.request, budgets.first.source
     how = "Predicted for" if source == "grid" else "Simulated from"
     seed = "" if source == "grid" else f", seed {request.seed}"
-    lines = [
-        f"{how} {request.sample}: {_domain(request)}{seed}; intervals are 95 %. Each row is the answer to its ε alone: "
-        "with one --eps the answer has all pairs, and its page (--report) moves with ε and n.",
-        _names(rows),
-    ]
+    lines = [f"{how} {request.sample}: {_domain(request)}{seed}; with one --eps the answer has all pairs."]
     short = [
         epsilon
         for epsilon, answer in zip(budgets.epsilons, budgets.answers, strict=True)
@@ -214,14 +206,6 @@ def _notes(budgets: Budgets, rows: Sequence[Priced]) -> list[str]:
         lines.append(f"Constraints leave no pair at ε = {', '.join(f'{epsilon:g}' for epsilon in short)}.")
     assumed = dict.fromkeys(text for answer in budgets.answers for text in answer.first.request.assumptions)
     return [*lines, *assumed_sentences(assumed)]
-
-
-def _names(rows: Iterable[Priced]) -> str:
-    """Return the full names of the names in the table."""
-    pairs = [row.ranking.best.pair for row in rows]
-    protocols = [protocol_in_full(key) for key in dict.fromkeys(protocol for protocol, _ in pairs)]
-    methods = [f"{key} ({POSTPROCESSORS[key].title})" for key in dict.fromkeys(method for _, method in pairs)]
-    return f"Names: {'; '.join([*protocols, *methods])}."
 
 
 def _data(budgets: Budgets, rows: Sequence[Priced]) -> dict[str, Json]:

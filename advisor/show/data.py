@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 
 from rich.cells import cell_len
 
 from advisor.errors import printable_lines
 from advisor.outputs import csv_of
-from advisor.show.model import Code, Document, Json, Role, Scalar, Sentence, Table, Tone, View
+from advisor.show.model import Code, Document, Json, Records, Scalar, Sentence, Table, Tone, View
 from simulator._version import __version__
 
 SCHEMA_VERSION = 1
+PRINTED_COLUMNS = 4  # of a table in Markdown, if that many are optional
+ROWS = ("recommendations", "results", "frontier")  # fields of JSON objects that hold the rows of a ranking
+GROUPS = ("metric", "next_round")  # columns of records that tell rankings apart
 LIBRARIES = ("numpy", "scipy")  # whose versions are recorded, because figures depend on them
 # What LaTeX takes for something else, or has no letter for; [ behind a line end would be its option.
 _MATHS = {
@@ -44,6 +49,28 @@ def json_text(document: Document) -> str:
     return "\n".join(map(_escaped, text.split("\n")))
 
 
+def cut(document: Document, top: int | None) -> Document:
+    """Return a document with the first `top` rows of each ranking in its data and records; None: all."""
+    if top is None:
+        return document
+    columns, seen, rows = document.records.columns, Counter[tuple[Scalar, ...]](), []
+    groups = [columns.index(name) for name in GROUPS if name in columns]
+    for row in document.records.rows:
+        group = tuple(row[place] for place in groups)
+        seen[group] += 1
+        rows += [row] if seen[group] <= top else []
+    data = {name: _cut(value, name, top) for name, value in document.data.items()}
+    return replace(document, data=data, records=Records(columns, tuple(rows)))
+
+
+def _cut(value: Json, name: str, top: int) -> Json:
+    if isinstance(value, Mapping):
+        return {key: _cut(one, key, top) for key, one in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_cut(one, "", top) for one in (value[:top] if name in ROWS else value)]
+    return value
+
+
 def error_json(message: str, more: Mapping[str, Json] | None = None) -> str:
     """Return an error as one JSON object on one line, with what else is known beside its message."""
     return _escaped(json.dumps({**HEAD, "error": {"message": message, **(more or {})}}, ensure_ascii=False))
@@ -69,7 +96,7 @@ def plain_text(document: Document, view: View) -> str:
     blocks: list[list[str]] = [[]]
     for part in view.parts(document):
         if isinstance(part, Sentence):
-            blocks[-1].append(part.text)
+            blocks[-1].append(part.full_text)
             continue
         if isinstance(part, Code):
             blocks.append([*([f"{part.title}:", ""] if part.title else []), part.text.rstrip("\n")])
@@ -99,7 +126,8 @@ def markdown(document: Document, view: View) -> str:
     lines: list[str] = []
     for part in view.parts(document):
         if isinstance(part, Sentence):
-            lines.append(f"**{part.text}**" if part.role is Role.ANSWER else part.text)
+            badge = f"**{part.badge}:** " if part.badge else ""
+            lines.append(f"{badge}{replace(part, badge='').full_text}")
             continue
         if lines:
             blocks.append("  \n".join(lines))
@@ -108,7 +136,8 @@ def markdown(document: Document, view: View) -> str:
             blocks.append(f"{f'{part.title}:' if part.title else ''}\n\n```\n{part.text.rstrip()}\n```".strip())
         elif isinstance(part, Table):
             blocks += [f"**{part.title}**"] if part.title else []
-            blocks.append(table_lines(part))
+            surplus = 0 if view.verbose else max(0, len(part.columns) - PRINTED_COLUMNS)
+            blocks.append(table_lines(part.without(*part.droppable[:surplus])))
     if lines:
         blocks.append("  \n".join(lines))
     return "\n\n".join(blocks) + "\n"
@@ -128,7 +157,7 @@ def latex(document: Document, view: View) -> str:
     r"""Return the tables of a document as ``tabular`` of booktabs, for ``\input``; all else is in comments."""
     lines = [r"% needs \usepackage{booktabs}"]
     for part in view.parts(document):
-        text = part.title if isinstance(part, Table) else part.text if isinstance(part, Sentence | Code) else ""
+        text = part.title if isinstance(part, Table) else getattr(part, "full_text", "")
         lines += [f"% {line}" for line in text.splitlines()]
         if isinstance(part, Table):
             lines += _tabular(part)

@@ -7,7 +7,7 @@ Each command builds a `Document`. Each format has exactly one renderer, which kn
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Json: TypeAlias = "Mapping[str, Json] | Sequence[Json] | str | int | float | bool | None"
 Scalar: TypeAlias = str | int | float | bool | None
 Cell: TypeAlias = str | tuple[str, float | None]  # text of a cell, and the figure behind it if any
-TOP = 10  # default number of rows shown of a table
+TOP = 5  # default number of rows shown of a table
 
 
 class _Printable:
@@ -48,8 +48,31 @@ class Tone(StrEnum):
     PLAIN = ""
     GOOD = "good"
     DOUBTFUL = "doubtful"
+    BAD = "bad"
+    PICK = "pick"
     MARKED = "marked"
     FAINT = "faint"
+
+
+class Badge(StrEnum):
+    """Decision of a verdict."""
+
+    NONE = ""
+    COLLECT = "Collect"
+    USE = "Use"
+    TIED = "Tied"
+    ALMOST = "Almost"
+    NOTHING_SURE = "Nothing is sure"
+    DO_NOT_COLLECT = "Do not collect"
+    DO_NOT_USE = "Do not use"
+    NOTHING_LEFT = "Nothing is left"
+
+    @property
+    def tone(self) -> Tone:
+        """Its emphasis."""
+        if self in (Badge.ALMOST, Badge.NOTHING_SURE):
+            return Tone.DOUBTFUL
+        return Tone.BAD if self in (Badge.DO_NOT_COLLECT, Badge.DO_NOT_USE, Badge.NOTHING_LEFT) else Tone.GOOD
 
 
 @dataclass(frozen=True)
@@ -59,6 +82,14 @@ class Sentence(_Printable):
     text: str
     role: Role = Role.DETAIL
     tone: Tone = Tone.PLAIN
+    badge: str = ""  # the decision in a word or two, in front of the text
+    option: str = ""  # words for the command line that do what the text says
+
+    @property
+    def full_text(self) -> str:
+        """The text with its badge and its option."""
+        text = f"{self.badge}: {self.text}" if self.badge else self.text
+        return f"{text} ({self.option})" if self.option else text
 
 
 def sentences(texts: Iterable[str], role: Role = Role.DETAIL, tone: Tone = Tone.PLAIN) -> list[Sentence]:
@@ -67,24 +98,54 @@ def sentences(texts: Iterable[str], role: Role = Role.DETAIL, tone: Tone = Tone.
 
 
 @dataclass(frozen=True)
+class Change:
+    """Something that would change the answer."""
+
+    text: str  # one sentence
+    option: str = ""  # the words to add to the command, or a command
+    settings: Mapping[str, str] = field(default_factory=dict)  # values of controls of the page that do the same
+
+
+@dataclass(frozen=True)
 class Verdict:
     """Conclusion of an answer: all formats show its sentence first, and programs read its kind."""
 
     kind: str  # a word for programs
-    text: str  # one sentence, or two, for people
-    tone: Tone = Tone.PLAIN
+    text: str  # one sentence for people
+    badge: Badge = Badge.NONE  # the decision in a word or two
     reasons: tuple[str, ...] = ()  # reasons against a better verdict, a word for each
     figures: Mapping[str, float | None] = field(default_factory=dict)
+    _: KW_ONLY
+    numbers: str = ""  # the figures in one line: what was asked for, what is expected, what no data would give
+    changes: tuple[Change, ...] = ()  # what would change it
 
     @property
-    def sentence(self) -> Sentence:
-        """The sentence for readers."""
-        return Sentence(self.text, Role.ANSWER, self.tone)
+    def sentences(self) -> tuple[Sentence, ...]:
+        """The sentences for readers."""
+        return (
+            Sentence(self.text, Role.ANSWER, self.badge.tone if self.badge else Tone.PLAIN, self.badge),
+            *([Sentence(self.numbers, Role.ANSWER)] if self.numbers else []),
+            *(Sentence(change.text, option=change.option) for change in self.changes),
+        )
+
+    @property
+    def summary(self) -> str:
+        """The sentences as one text, without what would change it."""
+        return " ".join(sentence.full_text for sentence in self.sentences if sentence.role is Role.ANSWER)
 
     @property
     def data(self) -> dict[str, Json]:
         """Fields of the JSON object."""
-        return {"kind": self.kind, "text": self.text, "reasons": list(self.reasons), "figures": dict(self.figures)}
+        changes: list[Json] = [{"text": change.text, "option": change.option} for change in self.changes]
+        return {
+            "kind": self.kind,
+            "badge": self.badge,
+            "text": self.text,
+            "numbers": self.numbers,
+            "reasons": list(self.reasons),
+            "figures": dict(self.figures),
+            "changes": changes,
+        }
 
 
 @dataclass(frozen=True)
@@ -97,6 +158,7 @@ class Column(_Printable):
     text: bool = False  # whether it holds words (to the left), not figures (to the right)
     drop: int = 0  # if space is short, columns with a higher number are dropped first; columns with 0 never
     verbose: bool = False  # whether it is shown only on request
+    names: Callable[[str], str] | None = None  # words for its cells, where there is room
     # sentence that replaces the column if all its cells are equal, with ``{}`` for the cell; "" to keep the column
     shared: str = ""
     path: bool = False  # whether its cells may be cut at the start if space is short: the end of a path says most
@@ -120,6 +182,9 @@ class Row:
     kept: bool = False
     extra: bool = False
     tones: tuple[Tone, ...] = ()
+    # group, name: a table that is cut shows one row of a group, which names the others; "" for a row of its own
+    group: str = ""
+    name: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cells", tuple(map(printable, self.cells)))
@@ -135,11 +200,13 @@ class Row:
         kept: bool = False,
         extra: bool = False,
         tones: tuple[Tone, ...] = (),
+        group: str = "",
+        name: str = "",
     ) -> Row:
         """Return a row of cells; a cell is a text, or a text with its figure."""
         pairs = [(cell, None) if isinstance(cell, str) else cell for cell in cells]
         texts, values = zip(*pairs, strict=True)
-        return cls(texts, values, tone, kept=kept, extra=extra, tones=tones)
+        return cls(texts, values, tone, kept=kept, extra=extra, tones=tones, group=group, name=name)
 
 
 @dataclass(frozen=True)
@@ -152,7 +219,6 @@ class Table(_Printable):
     title: str = ""  # text above it, or ""
     noun: str = "rows"  # plural noun for its rows, for the note that some are not shown
     cut: bool = True  # whether rows beyond the view are left out
-    gaps: frozenset[int] = frozenset()  # numbers of the rows before which rows were left out
     hidden: int = 0  # number of rows of the ranking that were left out
     heading: str = ""  # heading on a page for it and the sentences before it, if the page has several such tables
     verbose: bool = False  # whether the whole table is shown only on request
@@ -165,20 +231,41 @@ class Table(_Printable):
                 raise ValueError(f"a row must have {len(self.columns)} cells, got {len(row.cells)}")
 
     def head(self, top: int | None) -> Table:
-        """Return the table with its first `top` rows (None: all), and with all rows for comparison."""
+        """Return the table with its first `top` rows (None: all), and with all rows for comparison.
+
+        Of a group it shows the rows for comparison, or else the first row; the note of such a row, in the column
+        without a header, names another one.
+        """
         if top is None or not self.cut:
             return self
         kept: list[Row] = []
-        gaps: dict[int, int] = {}  # number of rows left out before a gap: the row after the gap
+        groups = {row.group for row in self.rows if row.kept}  # that are shown by a row for comparison
         ranked = left_out = 0
         for row in self.rows:
-            ranked += not row.extra
-            if ranked > top and not (row.kept or row.extra):
-                left_out += 1
+            if row.kept or row.extra:
+                shown = True
             else:
-                gaps.setdefault(left_out, len(kept))
-                kept.append(row)
-        return replace(self, rows=tuple(kept), gaps=frozenset(gaps.values()) - {0}, hidden=left_out)
+                shown = (not row.group or row.group not in groups) and ranked < top
+                left_out += not shown
+                groups.add(row.group)
+            ranked += shown and not row.extra
+            kept += [row] if shown else []
+        return replace(self, rows=tuple(self._with_others(kept)), hidden=left_out)
+
+    def _with_others(self, shown: Sequence[Row]) -> Iterator[Row]:
+        """Yield rows, the first of each group with the names of the rows that are not shown."""
+        note = next((place for place, column in enumerate(self.columns) if not column.header), None)
+        others: dict[str, list[str]] = {}
+        for row in self.rows:
+            others.setdefault(row.group, []).extend([] if row in shown else [row.name])
+        for row in shown:
+            names = others.pop(row.group, []) if row.group else []
+            if not names or note is None or row.cells[note]:
+                yield row
+                continue
+            cells = list(row.cells)
+            cells[note] = f"or {names[0]}{', …' if len(names) > 1 else ''}"
+            yield replace(row, cells=tuple(cells))
 
     def folded(self) -> tuple[Table, tuple[Sentence, ...]]:
         """Return the table without columns that are constant over the ranking, and sentences with their values."""
@@ -236,6 +323,11 @@ class Code(_Printable):
     title: str = ""
     role: Role = Role.ANSWER
 
+    @property
+    def full_text(self) -> str:
+        """The text."""
+        return self.text
+
 
 @dataclass(frozen=True)
 class Figure(_Printable):
@@ -262,6 +354,7 @@ class Curve:
 
     name: str
     values: tuple[tuple[float | None, ...], ...]
+    intervals: tuple[tuple[tuple[float, float], ...], ...] = ()  # 95 % intervals of the values, if they are drawn
 
 
 @dataclass(frozen=True)
@@ -318,11 +411,13 @@ class Document(_Printable):
     setting: str = ""  # the question, in a line, for the head of a page
     # additional sections of pages; called only when a page is written
     sections: Callable[[], tuple[Section, ...]] = field(default=tuple, repr=False)
+    # another page than that of all documents, from the document and the command
+    page: Callable[[Document, str], str] | None = field(default=None, repr=False)
 
     @property
     def every_part(self) -> tuple[Part, ...]:
         """The verdict, and all parts after it."""
-        return self.parts if self.verdict is None else (self.verdict.sentence, *self.parts)
+        return self.parts if self.verdict is None else (*self.verdict.sentences, *self.parts)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -354,7 +449,7 @@ class View:
                 table, sentences = self.table(part)
                 shown += [table, *(sentence for sentence in sentences if sentence.role in roles)]
             elif isinstance(part, Sentence | Code) and part.role in roles:
-                shown.append(part)
+                shown.append(part if self.options or isinstance(part, Code) else replace(part, option=""))
         if Role.LEGEND in roles:
             tables = (part for part in shown if isinstance(part, Table))
             shown += [Sentence(words, Role.LEGEND) for words in dict.fromkeys(map(legend, tables)) if words]
@@ -364,10 +459,8 @@ class View:
 
     def table(self, table: Table) -> tuple[Table, tuple[Sentence, ...]]:
         """Return a table as this view shows it, and sentences that replace its constant columns."""
-        cut, sentences = table.head(self.top).folded()
-        if self.verbose:
-            return cut, sentences
-        return cut.without(*(column for column in cut.columns if column.verbose)), sentences
+        rare = () if self.verbose else (column for column in table.columns if column.verbose)
+        return table.head(self.top).without(*rare).folded()
 
     def _hint(self, document: Document, shown: Sequence[Part]) -> str:
         hidden = [(part.hidden, part.noun) for part in shown if isinstance(part, Table) and part.hidden]

@@ -11,6 +11,7 @@ from advisor.figures import lower_end, number, times
 from advisor.names import pair_text, protocol_text
 from advisor.question.plan import PlanQuestion
 from advisor.show.model import (
+    Badge,
     Cell,
     Column,
     Document,
@@ -25,7 +26,7 @@ from advisor.show.model import (
     plain,
     sentences,
 )
-from advisor.show.sentences import assumed_sentences, data_text, domain_text, unit_text
+from advisor.show.sentences import assumed_sentences, domain_text, unit_after
 from simulator.detection import LEVEL, POWER
 
 REACHED, MET_AT_ONCE, OUT_OF_REACH = "reached", "met_at_once", "out_of_reach"
@@ -39,13 +40,14 @@ def plan_document(plan: PlanResult) -> Document:
     rows = [plain(row) for row in plan.rows]
     name = "users" if question.unknown == "n" else "privacy budget"
     return Document(
-        title=f"{name[0].upper()}{name[1:]} needed {_goal(question)}",
+        title=f"{name[0].upper()}{name[1:]} needed: {_goal(question)}",
         verdict=_verdict(plan),
         parts=(
             *sentences(plan.warnings, Role.WARNING),
             *sentences(_detail_sentences(plan)),
             plan_table(plan),
             *sentences(_note_sentences(plan), Role.NOTE),
+            *sentences(_method_sentences(plan), Role.LEGEND),
         ),
         data=_data(plan, rows),
         records=Records.of([{"unknown": question.unknown, **row} for row in rows]),
@@ -58,22 +60,28 @@ def _verdict(plan: PlanResult) -> Verdict:
     best, question = plan.best, plan.question
     without = None if question.detects else plan.error_without_data
     if without is not None and without <= question.target:
-        text = (
-            f"No data are needed for {question.metric} error {question.target:g}: an answer without any has "
-            f"{number(without, 3)}. {answer_sentence(plan)}"
-        )
-        return Verdict(NO_DATA_NEEDED, text, Tone.DOUBTFUL, figures={"error_without_data": without})
+        text = f"no data are needed for {question.metric} error {question.target:g}. {answer_sentence(plan)}"
+        given = {"error_without_data": without}
+        return Verdict(NO_DATA_NEEDED, text, Badge.DO_NOT_COLLECT, figures=given, numbers=_numbers(plan))
     kind = OUT_OF_REACH if best.value is None else MET_AT_ONCE if best.met_at_once else REACHED
-    tone = Tone.DOUBTFUL if best.value is None else Tone.PLAIN
-    return Verdict(kind, answer_sentence(plan), tone, figures={plan.question.unknown: best.value})
+    badge = Badge.COLLECT if best.value is not None else Badge.ALMOST if plan.instead else Badge.DO_NOT_COLLECT
+    figures = {plan.question.unknown: best.value}
+    return Verdict(kind, answer_sentence(plan), badge, figures=figures, numbers=_numbers(plan))
+
+
+def _numbers(plan: PlanResult) -> str:
+    """Return what was asked for, what is expected at the answer, and what no data would give."""
+    question, best, without = plan.question, plan.best, plan.error_without_data
+    expected = "" if best.value is None or best.source != "simulation" else f"; {_simulated_text(best, question)}"
+    no_data = "" if without is None or question.detects else f"; without data {number(without, 3)}"
+    return f"Asked: {_goal(question)} at {_setting(question)}{expected}{no_data}."
 
 
 def _goal(question: PlanQuestion) -> str:
     if question.detects:
-        return f"to detect a frequency of {question.target:g} (power {POWER:g}, level {LEVEL:g} over all categories)"
-    bins = question.frequencies.bins
-    unit = unit_text(question.metric, bins) + data_text(question.metric, question.target, bins)
-    return f"to reach {question.metric} error {question.target:g} ({unit})"
+        return f"detect a frequency of {question.target:g} (power {POWER:g}, level {LEVEL:g} over all categories)"
+    unit = unit_after(question.metric, question.target, question.frequencies.bins)
+    return f"{question.metric} error {question.target:g}{unit}"
 
 
 def _setting(question: PlanQuestion) -> str:
@@ -104,27 +112,26 @@ def _interval(row: PlanRow, question: PlanQuestion) -> str:
 def answer_sentence(plan: PlanResult) -> str:
     """Return the answer in one sentence, or two if the target is out of reach."""
     question, best = plan.question, plan.best
-    goal, setting = _goal(question), _setting(question)
     if best.value is None:
-        return _out_of_reach(plan, goal, setting)
+        return _out_of_reach(plan)
     if best.met_at_once:
         least = f"{question.sign} = {value_text(question, best.value)}"
-        return f"{least}, the least that is looked at, is already enough {goal} at {setting}: use {_pair(best)}."
-    return f"You need {_need(best, question)} {goal} at {setting}: use {_pair(best)}."
+        return f"{least}, the least that is looked at, is already enough with {_pair(best)}."
+    return f"{_need(best, question)} needed with {_pair(best)}."
 
 
-def _out_of_reach(plan: PlanResult, goal: str, setting: str) -> str:
+def _out_of_reach(plan: PlanResult) -> str:
     question, best = plan.question, plan.best
     sign, end = question.sign, question.range[1]
     if best.source == "grid":
         # Predictions beyond the data of the model are no answer: the sentence ends at the limit of the data.
         covered = ENDS[question.unknown][1]
         return (
-            f"No {sign} up to {covered:,.4g}, where the predictions end, is enough {goal} at {setting}. "
+            f"No {sign} up to {covered:,.4g}, where the predictions end, is enough. "
             f"{_pair(best)} comes nearest, with {number(best.error or 0)}. Without --instant, {sign} is looked for up "
             f"to {end:,.4g}."
         )
-    text = f"No {sign} up to {end:,.4g} is enough {goal} at {setting}"
+    text = f"No {sign} up to {end:,.4g} is enough"
     if question.detects:
         return f"{text}: {_pair(best)} comes nearest, with power {best.error:.3g}."
     if plan.falls:
@@ -139,7 +146,7 @@ def _out_of_reach(plan: PlanResult, goal: str, setting: str) -> str:
 
 
 def _detail_sentences(plan: PlanResult) -> list[str]:
-    """Return the certainty of the answer, and whether it is useful."""
+    """Return the budget of a report with a shuffler."""
     question, best = plan.question, plan.best
     lines = []
     if question.shuffled is not None and best.value is not None:
@@ -148,36 +155,38 @@ def _detail_sentences(plan: PlanResult) -> list[str]:
             f"Each report then has its own budget, ε₀ = {local:.4g}, which so many users need: with fewer honest ones "
             "the promise is broken at this ε₀."
         )
-    if best.source != "simulation":
-        by_formula = best.source == "formula"
-        how = "follows from a formula" if by_formula else "is predicted by a model fitted to simulated populations"
-        lines.append(f"This {how}, and is not simulated.")
-    elif best.value is not None:
-        lines.append(_simulated_sentence(best, question))
-    if plan.error_without_data is not None and question.target >= plan.error_without_data:
-        lines.append(
-            "This target asks for nothing: an answer without any data ('every category is equally frequent', or 0 for "
-            f"all) already has error {number(plan.error_without_data)}."
-        )
     return lines
 
 
-def _simulated_sentence(best: PlanRow, question: PlanQuestion) -> str:
-    """Return a sentence about the simulation at the answer."""
+def _simulated_text(best: PlanRow, question: PlanQuestion) -> str:
+    """Return the result of the simulation at the answer."""
     error, low, high = best.error or 0.0, best.error_low or 0.0, best.error_high or 0.0
     if not question.detects:
-        interval = f"{number(lower_end(low, high))}–{number(high)}"
-        return f"Simulated there: error {number(error)} ({interval}), {best.repetitions} repetitions."
+        return f"expected there {number(error, 3)} ({number(lower_end(low, high), 3)}–{number(high, 3)})"
     jump = f", as it jumps past {POWER:g} here (a count is a whole number)"
     why = jump if low > POWER and not best.met_at_once else ""
-    return f"Simulated there: power {error:.3f} ({low:.3f}–{high:.3f}){why}, {best.repetitions} repetitions."
+    return f"expected there power {error:.3f} ({low:.3f}–{high:.3f}){why}"
 
 
 def _note_sentences(plan: PlanResult) -> list[str]:
-    """Return the notes below the table: how the needs were determined, and assumptions."""
+    """Return how the needs were determined, and assumptions."""
     question, frequencies = plan.question, plan.question.frequencies
+    domain, seed = domain_text(frequencies.k, ordered=frequencies.ordered), question.seed
+    if plan.best.source == "simulation":
+        how = f"Simulated {plan.best.repetitions} times at the answer: {frequencies.name}, {domain}, seed {seed}."
+    elif question.detects:
+        how = f"By formula, not simulated: {domain}."
+    else:
+        how = f"Predicted for {frequencies.name}, not simulated: {domain}."
+    return [how, *([] if question.detects else assumed_sentences(frequencies.assumptions))]
+
+
+def _method_sentences(plan: PlanResult) -> list[str]:
+    """Return the first answer, and how the rows were made."""
+    question, simulated = plan.question, [row for row in plan.rows if row.source == "simulation"]
     lines = []
-    simulated = [row for row in plan.rows if row.source == "simulation"]
+    if simulated:
+        lines.append("Simulated rows: bisection with common random numbers; 95 % intervals.")
     if plan.first is not None and simulated:
         how = "by formula" if question.detects else "as predicted"
         lines.append(f"First answer, {how}: {question.sign} = {value_text(question, plan.first)}.")
@@ -191,23 +200,9 @@ def _note_sentences(plan: PlanResult) -> list[str]:
             f"A raw estimate counts as a detection above the threshold that one in {1 / LEVEL:.0f} collections passes "
             f"with any of {question.frequencies.k:,} categories that nobody holds (one-sided, Bonferroni)."
         )
-        if simulated:
-            lines.append(
-                f"Simulated with seed {question.seed}: bisection with common random numbers; intervals are 95 %. "
-                "--protocol simulates other protocols too."
-            )
-        return lines
-    domain = domain_text(frequencies.k, ordered=frequencies.ordered)
-    if simulated:
-        lines.append(
-            f"Simulated from {frequencies.name}: {domain}, seed {question.seed}; bisection with common random numbers; "
-            "intervals are 95 % and cover what the repetitions leave open."
-        )
-    else:
-        lines.append(f"Predicted for {frequencies.name}: {domain}; intervals are 95 % of the prediction.")
     if simulated and len(simulated) < len(plan.rows):
-        lines.append("--protocol with --method simulates a pair whose row is only predicted.")
-    return [*lines, *assumed_sentences(frequencies.assumptions)]
+        lines.append("--protocol, with --method, simulates what is only predicted.")
+    return lines
 
 
 def plan_table(plan: PlanResult) -> Table:
@@ -220,9 +215,9 @@ def plan_table(plan: PlanResult) -> Table:
         *(() if question.detects else (Column("method", text=True),)),
         Column(question.sign, f"{what} needed"),
         Column("95 % interval", drop=2),
-        Column("to best", f"{what} over those of the first row", drop=3),
+        Column("ratio", f"{what} over those of the first row", drop=3),
         Column(there, f"{there.split()[0]} with the {what} of the row, or at the end of the range", drop=1),
-        Column("runs", "simulated collections", drop=4),
+        Column("runs", "simulated collections", drop=4, verbose=True),
         Column("figures", "where they come from", text=True, shared="All figures are {}."),
     )
     rows = tuple(_row(row, plan) for row in plan.rows)
@@ -280,7 +275,7 @@ def _data(plan: PlanResult, rows: Sequence[Json]) -> dict[str, Json]:
             "methods": list(question.methods),
         },
         "unknown": {"n": "n", "epsilon": "eps"}[question.unknown],
-        "summary": " ".join([answer_sentence(plan), *_detail_sentences(plan)[:1]]),
+        "summary": _verdict(plan).summary,
         "value": plan.value,
         "first_answer": plan.first,
         "seed": question.seed,

@@ -170,3 +170,19 @@ def unit_text(metric: str, bins: Bins | None) -> str:
     if bins is None or unit != "bins":
         return unit
     return f"bins of width {edge_text(bins.width)}" if bins.width else "bins of different widths"
+
+
+def error_unit(metric: str, bins: Bins | None) -> tuple[float, str]:
+    """Return the unit of the data and the size of an error of 1 in it; the metric's own unit where the data have none.
+
+    >>> error_unit("l1", None)
+    (1.0, 'frequency')
+    """
+    size = data_error(metric, 1.0, bins)
+    return (1.0, unit_text(metric, bins)) if bins is None or size is None else (size, bins.name)
+
+
+def unit_after(metric: str, error: float, bins: Bins | None) -> str:
+    """Return what follows the figure of an error: its unit, and the error in the unit of the data, if they say more."""
+    unit = unit_text(metric, bins)
+    return "" if not unit or unit.startswith("frequency") else f" {unit}{data_text(metric, error, bins)}"

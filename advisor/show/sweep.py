@@ -10,6 +10,7 @@ from advisor.answers.rank.result import finite
 from advisor.answers.sweep.result import Cell, PairError, SweepResult, Winner
 from advisor.names import pair_text
 from advisor.show.model import (
+    Badge,
     Column,
     Document,
     Json,
@@ -59,7 +60,7 @@ def sweep_document(sweep: SweepResult, *, per_protocol: bool = False) -> Documen
     question = sweep.question
     return Document(
         title=f"Pairs with the lowest {question.metric} error",
-        verdict=Verdict("winners", answer_sentence(sweep)),
+        verdict=Verdict("winners", answer_sentence(sweep), _badge(sweep)),
         parts=(
             *sentences(question.warnings, Role.WARNING),
             Sentence(_cell_sentence(sweep)),
@@ -73,6 +74,14 @@ def sweep_document(sweep: SweepResult, *, per_protocol: bool = False) -> Documen
         ),
         setting=f"{len(sweep.cells):,} cells, frequencies of {question.first.name}",
     )
+
+
+def _badge(sweep: SweepResult) -> Badge:
+    """Return whether one pair is to be used in every cell, and surely."""
+    pairs = {(cell.winner.protocol, cell.winner.method) for cell in sweep.cells}
+    if not any(not cell.tied_with(cell.winner) for cell in sweep.cells):
+        return Badge.TIED
+    return Badge.USE if len(pairs) == 1 else Badge.NOTHING_SURE
 
 
 def answer_sentence(sweep: SweepResult) -> str:

@@ -16,8 +16,15 @@ from advisor.show.model import Code, Column, Document, Role, Sentence, Table, To
 
 PIPE_WIDTH = 1000  # no terminal, no edge: nothing is folded or cut
 SHORT_PATH, SHORTEST_PATH = 20, 8  # characters of a path that matter more than columns that may go, and at all
-STYLES = {Role.ANSWER: "bold", Role.NOTE: "dim", Role.LEGEND: "dim"}
-TONES = {Tone.GOOD: "green", Tone.MARKED: "cyan", Tone.FAINT: "dim", Tone.DOUBTFUL: "yellow"}
+STYLES = {Role.NOTE: "dim", Role.LEGEND: "dim"}
+TONES = {
+    Tone.PICK: "bold green",
+    Tone.GOOD: "green",
+    Tone.MARKED: "cyan",
+    Tone.FAINT: "dim",
+    Tone.DOUBTFUL: "yellow",
+    Tone.BAD: "red",
+}
 
 
 class Terminal(Console):
@@ -51,7 +58,7 @@ def show(document: Document, view: View, console: Console | None = None) -> None
     """Print a document; columns that do not fit the width are left out, and named."""
     console = console_for() if console is None else console
     dropped: list[Column] = []
-    for part in view.parts(document):
+    for place, part in enumerate(view.parts(document)):
         if isinstance(part, Table):
             fitting = fitted(part, console)
             dropped += [column for column in part.columns if column not in fitting.columns and column not in dropped]
@@ -59,13 +66,17 @@ def show(document: Document, view: View, console: Console | None = None) -> None
                 _print(Text(part.title, style="bold"), console)
             # Where not even the words fit, a table would be cut.
             fits = _widths(fitting, console).minimum <= console.width
+            console.print()
             _print(_drawn(fitting) if fits else _turned(fitting), console)
         elif isinstance(part, Code):
             if part.title:
                 console.print(Text(f"\n{part.title}:\n", style="cyan"))
             console.out(part.text, highlight=False, end="" if part.text.endswith("\n") else "\n")
         elif isinstance(part, Sentence):
-            _print(Text(part.text, style=_style(part)), console)
+            text = _sentence(part, console)
+            if place == 0 and document.verdict is not None:
+                text.stylize("bold")
+            _print(text, console)
     if dropped:  # also where quiet: a table that seems whole and is not would mislead
         names = ", ".join(column.header or "notes" for column in dropped)
         _print(Text(f"Not shown at this width: {names}.", style="dim"), console)
@@ -81,9 +92,13 @@ def _print(drawn: RichTable | Text, console: Console) -> None:
     console.out(re.sub(r" +$", "", captured.get(), flags=re.MULTILINE), highlight=False, end="")
 
 
-def _style(sentence: Sentence) -> str:
-    base = STYLES.get(sentence.role, "")
-    return f"{base} {TONES[sentence.tone]}".strip() if sentence.tone is not Tone.PLAIN else base
+def _sentence(sentence: Sentence, console: Console) -> Text:
+    """Return a sentence with its badge on a block of colour, where there are colours."""
+    if not sentence.badge:
+        return Text(sentence.full_text, style=f"{STYLES.get(sentence.role, '')} {TONES.get(sentence.tone, '')}".strip())
+    colour = TONES.get(sentence.tone, "")
+    badge = f" {sentence.badge.upper()} " if console.color_system and not console.no_color else f"{sentence.badge}:"
+    return Text.assemble((badge, f"reverse {colour}"), " ", sentence.text)
 
 
 def fitted(table: Table, console: Console) -> Table:
@@ -125,12 +140,10 @@ def _turned(table: Table) -> RichTable:
 
 
 def _drawn(table: Table) -> RichTable:
-    drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True, header_style="bold")
+    drawn = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True, header_style="bold")
     for column in table.columns:
         drawn.add_column(Text(column.header), justify="left" if column.text else "right")
-    for place, row in enumerate(table.rows):
-        if place in table.gaps:
-            drawn.add_section()
+    for row in table.rows:
         cells = (Text(cell, style=TONES.get(tone, "")) for cell, tone in zip(row.cells, row.tones, strict=True))
         drawn.add_row(*cells, style=TONES.get(row.tone))
     return drawn

@@ -77,10 +77,10 @@ class Noise(Covariance):
     def entry(self, frequency: FloatArray) -> FloatArray:
         return self.variance_at_zero + self.variance_slope * np.asarray(frequency, dtype=np.float64)
 
-    def line(self, estimate: FloatArray) -> tuple[FloatArray | float, float]:
+    def line(self, estimate: FloatArray) -> tuple[FloatArray | float, FloatArray | float]:
         """Return a and b of the variance ``a + b f`` of each entry, all other frequencies being as estimated.
 
-        They are `variance_at_zero` and `variance_slope`. Where other frequencies matter as well, a is ``(..., k)``.
+        They are `variance_at_zero` and `variance_slope`. Where entries differ, a, or both, are ``(..., k)``.
         """
         return self.variance_at_zero, self.variance_slope
 

@@ -64,7 +64,7 @@ def test_the_curve_is_drawn(run: Run, tmp_path: Path) -> None:
     words = ("-p", "grr,oue", "--method", "norm_sub,none", "--plot", picture)
     assert run("--eps", "0.5,1,2", "--k", "18", "--n", "2000", *words)[0] == 0
     drawn = picture.read_text(encoding="utf-8")
-    for words in ("privacy budget ε of one report", "without any data", "l1 error (frequency)"):
+    for words in ("privacy budget ε of one report", "no data: ", "l1 error (frequency)"):
         assert words in drawn
 
 

@@ -10,6 +10,8 @@ import pytest
 from advisor import Advice, advise
 from advisor.answers.rank.outlook import Stops, outlook
 from advisor.show.model import Explorer
+from advisor.show.page.curve import curve_of
+from advisor.show.pictures.style import plain
 from advisor.show.rank.explorer import explorer_of
 from knowledge.describe.profile import profile_of
 from knowledge.ranking import look_up
@@ -78,6 +80,27 @@ def test_a_look_up_is_not_scaled_and_more_users_err_less(predicted: Explorer) ->
     column = [row[predicted.dials[0].at] for row in predicted.curves[0].values]
     assert all(one is not None and other is not None and one > other for one, other in pairwise(column))
     assert len(predicted.dials[1].texts) == len(predicted.curves[0].values) == 7
+
+
+def test_lines_have_their_numbers_of_users_at_their_ends_and_stand_within_their_bands(predicted: Explorer) -> None:
+    drawn = curve_of(predicted)
+    texts = {place: text.removesuffix(" users") for place, _, text in drawn["ends"]}
+    assert [texts[place] for place in range(7)] == [plain(n) for n in predicted.dials[1].values]
+    heights = [height for _, height, _ in drawn["ends"]]
+    assert all(after - before >= 12 for before, after in pairwise(heights))
+    bands = {place: dict(points[:9]) for shape, _, place, points in drawn["shapes"] if shape == "polygon"}
+    for place, row in enumerate(drawn["dots"]):
+        assert all(bands[place][x] <= y for x, y in row)  # pixels count from the top
+
+
+def test_an_error_in_bins_is_in_the_unit_of_the_data() -> None:
+    ages = list(range(80)) * 5
+    advice = advise(1.0, sample=ages, bin_width=10, edges=(0, 80), unit="years", metric="emd", instant=True, n=10_000)
+    explorer, best = shown_outlook(advice), advice.best
+    first, second = (dial.at for dial in explorer.dials)
+    assert explorer.axis == "earth mover's distance (years)"
+    assert explorer.curves[0].values[second][first] == 10 * best.error
+    assert explorer.figures[first][second][0].startswith(f"{10 * best.error:.3g}")
 
 
 def test_a_dial_that_is_turned_stays_the_same_dial(predicted: Explorer) -> None:

@@ -15,6 +15,7 @@ import pytest
 
 from advisor import Advice, InputError, advise
 from advisor.answers.rank.apply import applied_csv, frequency_interval
+from advisor.names import method_text
 from advisor.show.pictures.frequencies import frequencies_figure
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, Tally
 from simulator.confidence import LEAST, RANGE, WIDER
@@ -172,9 +173,8 @@ def test_what_is_written_drawn_and_applied_is_the_method_on_all_that_was_observe
     expected = POSTPROCESSORS[advice.best.method].apply(observed)
     np.testing.assert_array_equal([float(row["post_processed"]) for row in rows], expected)
     (axes,) = frequencies_figure(advice).axes
-    shown = {line.get_label(): line.get_ydata() for line in axes.get_lines()}
-    (strokes,) = (each for each in axes.collections if each.get_label() == f"after {advice.best.method}")
-    np.testing.assert_array_equal([stroke[0, 1] for stroke in strokes.get_segments()], expected)
+    shown = {line.get_label(): line.get_xdata() for line in axes.get_lines()}
+    np.testing.assert_array_equal(shown[method_text(advice.best.method)], expected)
     if protocol == "sw":
         assert "raw estimate" not in shown
         assert "sw has no raw estimate, and no intervals from one" in advice.request.assumptions

@@ -1,7 +1,11 @@
+"""Pictures show what the answer says, in words that can be read, on paper and on a phone."""
+
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from importlib.util import find_spec
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -10,22 +14,27 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from advisor import advise, plan, sweep
+from advisor import advise, pareto, plan, sweep
 from advisor.answers.rank.collection import one_collection
 from advisor.api.advice import Advice
-from advisor.show.pictures import save, to_svg
+from advisor.api.sweep import Sweep
+from advisor.extensions.choose.case import Wishes
+from advisor.extensions.choose.picture import price_figure
+from advisor.show.page import COLOURS
+from advisor.show.pictures import save, style, to_svg
 from advisor.show.pictures.frequencies import frequencies_figure
 from advisor.show.pictures.plan import plan_figure
-from advisor.show.pictures.ranking import ranking_figure
-from advisor.show.pictures.style import INK, SERIES, tint
-from advisor.show.pictures.sweep import SHADE, curves_figure, winners_figure
+from advisor.show.pictures.ranking import differing, factor_text, pareto_figure, ranking_figure, ratio_svg
+from advisor.show.pictures.sweep import best_overall, curves_figure, regret_figure
 from simulator import Noise
+from tests.advisor.choices import chosen
 from tests.advisor.conftest import Run
 from tests.advisor.estimates import ALONE
 
 START = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
-MANY = ["none", "norm_sub", "eb_ns", "power_ns", "base_pos", "norm_cut", "norm", "mle_apx", "norm_mul"]
 NASTY = ["<script>alert(1)</script>", "$x^2$ & co", 'a "quoted" & \\frac one']
+FEW: dict[str, Any] = {"repetitions": 4, "max_repetitions": 4}
+PHONE = 366  # pixels that a page of 390 pixels leaves a picture
 pytestmark = pytest.mark.skipif(
     not find_spec("matplotlib"), reason="pictures need matplotlib: pip install 'ldp-advise[plot]'"
 )
@@ -34,21 +43,18 @@ pytestmark = pytest.mark.skipif(
 @pytest.fixture(scope="module")
 def advice() -> Advice:
     counts = dict(zip(NASTY, [500, 300, 200], strict=True))
-    return advise(1.0, sample_counts=counts, n=5000, repetitions=4, max_repetitions=4, protocol=["grr", "oue"])
+    return advise(1.0, sample_counts=counts, n=5000, protocol=["grr", "oue"], **FEW)
+
+
+@pytest.fixture(scope="module")
+def swept() -> Sweep:
+    menu = {"protocol": ["grr", "oue"], "method": ["none", "norm_sub", "eb_ns"], "repetitions": 4}
+    return sweep(eps=[0.5, 4.0], n=[1000, 100_000], k=[64], **menu)  # type: ignore[arg-type]
 
 
 def words(svg: str) -> list[str]:
     root = ElementTree.fromstring(svg)  # noqa: S314 - our own picture
     return ["".join(one.itertext()).strip() for one in root.iter("{http://www.w3.org/2000/svg}text")]
-
-
-def drawn(figure: Any) -> Any:
-    """Return a canvas that the figure is drawn on: boxes have their sizes from then on."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    canvas = FigureCanvasAgg(figure)
-    canvas.draw()
-    return canvas
 
 
 COMMANDS = {  # the last two words of each are its pictures
@@ -75,104 +81,111 @@ def test_commands_draw_pictures_the_same_again_and_never_over_a_file(
         assert "exists" in err
         assert run(*asked, "--force")[0] == 0
         assert [path.read_bytes() for path in paths] == written
-        if "two.svg" in pictures:
-            assert "fruit, by falling frequency" in words(Path("two.svg").read_text(encoding="utf-8"))
 
 
-def test_a_picture_has_a_title_and_a_description_for_who_cannot_see_it(advice: Advice, tmp_path: Path) -> None:
+def figures(advice: Advice, swept: Sweep) -> list[Callable[[], Any]]:
+    return [
+        lambda: ranking_figure(advice),
+        lambda: frequencies_figure(advice),
+        lambda: plan_figure(plan(target=1e-5, n=100, k=4, protocol="grr", method="norm_sub", instant=True)),
+        lambda: pareto_figure(pareto(advise(1.0, k=64, n=10_000))),
+        lambda: regret_figure(swept),
+    ]
+
+
+@pytest.mark.parametrize("place", range(5))
+def test_words_are_large_enough_for_a_phone_plain_and_apart_and_colours_have_names_on_pages(
+    place: int, advice: Advice, swept: Sweep, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.text import Text
+
+    figure = figures(advice, swept)[place]()
+    texts: list[Text] = []  # those that are drawn
+    draw = Text.draw
+    monkeypatch.setattr(Text, "draw", lambda text, renderer: (texts.append(text), draw(text, renderer)))
+    FigureCanvasAgg(figure).draw()
+    texts = list({id(text): text for text in texts if text.get_visible() and text.get_text().strip()}.values())
+    pixels = PHONE / (72 * figure.get_size_inches()[0])
+    assert min(text.get_fontsize() for text in texts) * pixels > 7.5
+    assert not [text.get_text() for text in texts if re.search(r"\de[-+]?\d|[⁰¹²³⁴-⁹]", text.get_text())]
+    boxes = [Text.get_window_extent(text) for text in texts]  # without the lines to their marks
+    for at, box in enumerate(boxes):
+        assert figure.bbox.x0 - 1 <= box.x0
+        assert box.x1 <= figure.bbox.x1 + 1
+        assert not any(box.shrunk(0.9, 0.7).overlaps(other.shrunk(0.9, 0.7)) for other in boxes[at + 1 :])
+    assert set(re.findall(r"#[0-9a-f]{6}\b", to_svg(figure, "a").split("</metadata>")[-1])) <= COLOURS.keys()
+
+
+def test_a_picture_has_a_title_and_a_description_and_labels_of_the_user_stay_text(
+    advice: Advice, tmp_path: Path
+) -> None:
     save(ranking_figure(advice), tmp_path / "ranking.svg")
     for svg in ((tmp_path / "ranking.svg").read_text(encoding="utf-8"), to_svg(frequencies_figure(advice), "shares")):
         root = ElementTree.fromstring(svg)  # noqa: S314 - our own picture
         named = {one.get("id"): one.text or "" for one in root if one.tag.endswith(("}title", "}desc"))}
         assert root.get("role") == "img"
         title, description = (named[one] for one in str(root.get("aria-labelledby")).split())
-        assert "ε = 1" in title
-        assert advice.best.method in description
+        assert advice.best.protocol.upper() in title
+        assert " %" in description
         assert "<script" not in svg
+    assert NASTY[1] in words(svg)
+    sample = pd.Series([1, 2, 2, 3] * 50, name="$age$")
+    named = advise(1.0, sample=sample, protocol="grr", method="norm_sub", **FEW)
+    assert frequencies_figure(named).axes[0].get_ylabel() == "$age$"
 
 
-def test_the_ranking_begins_at_0_and_has_its_pairs_their_errors_and_what_they_are_compared_with(advice: Advice) -> None:
-    figure = ranking_figure(advice)
-    (axes,) = figure.axes
-    assert axes.get_xlim()[0] == 0
-    labels = [label.get_text() for label in axes.get_yticklabels()]
-    for kind in ("(usual default)", "(raw estimate)"):
-        assert any(kind in label for label in labels)
-    assert sum(line.get_marker() == "s" for line in axes.lines) == 2
-    assert any("without any data" in text.get_text() for text in axes.texts)
-    dots = {
-        round(float(np.atleast_1d(line.get_ydata())[0])): float(np.atleast_1d(line.get_xdata())[0])
-        for line in axes.lines
-        if line.get_marker() in ("o", "s")
-    }
-    shown = words(to_svg(figure, "a"))
-    for place, row in enumerate(advice.recommendations[:15]):
-        assert dots[place] == row.error
-        assert any(re.match(rf"{row.protocol} +{row.method}( \(|$)", word) for word in shown)
-    assert any("l1 error (frequency)" in word for word in shown)
+def test_the_ranking_shows_paired_ratios_in_its_order_and_arrows_beyond_the_axis(advice: Advice) -> None:
+    (axes,) = ranking_figure(advice).axes
+    marks = {line.get_ydata()[0]: line for line in axes.lines if line.get_marker() in ("o", "<", ">")}
+    shown = [row for row in advice.recommendations if row.tier == 1][:1]
+    assert marks[0].get_xdata()[0] == shown[0].ratio_to_best
+    assert axes.get_yticklabels()[0].get_fontweight() == "bold"
+    without = (advice.error_without_data or 0) / advice.lowest.error
+    last = marks[max(marks)]
+    assert (last.get_marker() == ">") == (without > axes.get_xlim()[1])
+    texts = [text.get_text() for text in axes.texts]
+    assert texts[-1] == factor_text(without)
+    assert texts[0] in ("lowest", factor_text(shown[0].ratio_to_best or 0))
+    assert any(label.get_text().startswith("no data") for label in axes.get_yticklabels())
 
 
-def test_frequencies_have_the_labels_and_the_answer_in_bold_within_its_intervals(advice: Advice) -> None:
-    axes = frequencies_figure(advice).axes[0]
-    names = [label.get_text() for label in axes.get_xticklabels()]
+def test_of_many_ties_the_first_of_each_protocol_stands_for_the_others(advice: Advice) -> None:
+    rows = advice.recommendations
+    assert differing(rows, len(rows)) == list(rows)
+    assert [row.protocol for row in differing(rows, 3)] == list(dict.fromkeys(row.protocol for row in rows))
+    alone = [row for row in rows if row.protocol == "grr"]
+    assert differing(alone, 2) == alone[:2]
+
+
+def test_the_ratio_of_a_row_is_a_dot_on_a_common_axis_and_an_arrow_beyond_it(advice: Advice) -> None:
+    row = advice.recommendations[0]._replace(ratio_to_best=1.0, ratio_low=1.0, ratio_high=1.0)
+    dots = [ratio_svg(row._replace(ratio_to_best=ratio)) for ratio in (1.0, 1.5, 2.0, 2.0 * 1.5)]
+    places = [float(re.search(r'cx="([\d.]+)"', dot)[1]) for dot in dots]  # type: ignore[index]
+    assert places[1] - places[0] == pytest.approx(places[3] - places[2], abs=0.11)  # logarithmic
+    assert "<circle" not in ratio_svg(row._replace(ratio_to_best=3.1))
+    assert ratio_svg(row._replace(ratio_to_best=None)) == ""
+    ElementTree.fromstring(dots[0])  # noqa: S314 - our own picture
+
+
+def test_frequencies_lead_from_the_raw_estimate_to_what_is_recommended(advice: Advice) -> None:
+    (axes,) = frequencies_figure(advice).axes
+    names = [label.get_text() for label in axes.get_yticklabels()]
     assert names[1:] == NASTY[1:]
     assert NASTY[0].startswith(names[0].rstrip("…"))
-    shown = one_collection(advice)
-    assert shown.low is not None
-    assert shown.high is not None
-    assert shown.raw is not None
-    assert ((shown.low <= shown.raw.clip(0, 1)) & (shown.raw.clip(0, 1) <= shown.high)).all()
-    ages = (1000 * np.exp(-(((np.arange(60) - 30) / 12) ** 2))).astype(int)
-    few = {"repetitions": 4, "max_repetitions": 4, "protocol": "oue", "method": ["norm_sub", "wavelet_eb"]}
-    long = advise(1.0, sample_counts=dict(enumerate(ages)), ordered=True, metric="emd", **few)  # type: ignore[arg-type]
-    axes = frequencies_figure(long).axes[0]
-    lines = {str(line.get_label()): float(line.get_linewidth()) for line in axes.lines}
-    assert max(lines, key=lambda name: lines[name]) == f"after {long.best.method}"
-    assert any("interval" in str(one.get_label()) for one in axes.collections)
-    assert [label.get_text() for label in axes.get_xticklabels()][-1] == "59"
-
-
-def test_labels_of_the_user_stay_text_and_the_axis_has_the_name_that_the_data_have(advice: Advice) -> None:
-    figure = frequencies_figure(advice)
-    assert figure.axes[0].get_xlabel() == "category, by falling frequency"
-    svg = to_svg(figure, "b")
-    assert "<script" not in svg
-    shown = words(svg)
-    assert {NASTY[1], "frequency"} <= set(shown)
-    assert any(word.startswith("<script>alert") for word in shown)
-    sample = pd.Series([1, 2, 2, 3] * 50, name="$age$")
-    named = advise(1.0, sample=sample, repetitions=4, max_repetitions=4, protocol="grr", method="norm_sub")
-    assert frequencies_figure(named).axes[0].get_xlabel() == "$age$"
-
-
-def test_frequencies_of_an_estimate_are_the_estimate_itself() -> None:
+    shown, lines = one_collection(advice), {str(line.get_label()): line for line in axes.lines}
+    assert lines["truth"].get_xdata().tolist() == shown.truth.tolist()
+    assert lines["raw estimate"].get_xdata().tolist() == shown.raw.tolist()  # type: ignore[union-attr]
+    (answer,) = (line for line in axes.lines if line.get_color() == style.BLUE and line.get_marker() == "o")
+    assert answer.get_xdata().tolist() == shown.answer.tolist()
     raw = np.array([0.55, 0.3, 0.2, -0.05])
-    advice = advise(1.0, estimate=raw, protocol="oue", n=20_000, repetitions=4, method="norm_sub", **ALONE)
-    axes = frequencies_figure(advice).axes[0]
-    crosses = next(line for line in axes.lines if line.get_marker() == "x")
-    assert sorted(np.asarray(crosses.get_ydata()).tolist()) == sorted(raw.tolist())
-    assert any("plausible truths" in text.get_text() for text in axes.get_legend().get_texts())
-
-
-def test_colours_differ_in_brightness() -> None:
-    from matplotlib.colors import to_rgb
-
-    weights = np.array([0.2126, 0.7152, 0.0722])
-
-    def luminance(colour: str) -> float:
-        parts = np.array(to_rgb(colour))
-        return float(weights @ np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4))
-
-    # Words of the cells of a sweep: at least the 4.5 of WCAG 2.1 (1.4.3) against every colour that is used there.
-    for colour in SERIES:
-        low, high = sorted((luminance(INK), luminance(tint(colour, SHADE))))
-        assert (high + 0.05) / (low + 0.05) > 4.5
-    one, other = (float(weights @ np.array(to_rgb(colour))) for colour in SERIES[:2])
-    assert abs(one - other) > 0.05
-    assert len(set(SERIES)) == len(SERIES)
-
-
-# --- plans and sweeps -----------------------------------------------------------------------------------------------
+    estimated = advise(1.0, estimate=raw, protocol="oue", n=20_000, repetitions=4, method="norm_sub", **ALONE)
+    lines = {str(line.get_label()): line for line in frequencies_figure(estimated).axes[0].lines}
+    assert sorted(lines["raw estimate"].get_xdata().tolist()) == sorted(raw.tolist())
+    assert "mean of plausible truths" in lines
+    ages = (1000 * np.exp(-(((np.arange(60) - 30) / 12) ** 2))).astype(int)
+    long = advise(1.0, sample_counts=dict(enumerate(ages)), ordered=True, metric="emd", method="wavelet_eb", **FEW)
+    assert [label.get_text() for label in frequencies_figure(long).axes[0].get_xticklabels()][-1] == "59"
 
 
 @pytest.mark.parametrize(
@@ -184,76 +197,73 @@ def test_colours_differ_in_brightness() -> None:
         pytest.param({"detect": 0.05, "n": 10_000}, marks=pytest.mark.slow),
     ],
 )
-def test_plan_has_the_target_and_the_answer(question: dict[str, float]) -> None:
+def test_plan_has_the_target_no_data_and_the_answer_with_its_interval(question: dict[str, float]) -> None:
     answer = plan(k=16, protocol="grr", method=None if "detect" in question else "norm_sub", **question)  # type: ignore[arg-type]
     figure = plan_figure(answer)
-    axes = figure.axes[0]
-    upright = [line for line in axes.lines if len(set(np.asarray(line.get_xdata()).tolist())) == 1]
-    assert any(np.asarray(line.get_xdata())[0] == answer.value for line in upright)
-    level = [line for line in axes.lines if np.asarray(line.get_ydata()).tolist() == [question.get("target", 0.8)] * 2]
-    assert level
-    shown = words(to_svg(figure, "c"))
-    assert any("users n" in word or "budget ε" in word for word in shown)
-    assert not any("mathdefault" in word for word in shown)
+    (axes,) = figure.axes
+    upright = [line.get_xdata()[0] for line in axes.lines if len(set(line.get_xdata())) == 1]
+    assert answer.value in upright
+    levels = {line.get_ydata()[0] for line in axes.lines if len(set(line.get_ydata())) == 1}
+    assert {question.get("target", 0.8), answer.error_without_data or 0.8} <= levels
+    simulated = [point for point in answer.curve if point.simulated]
+    assert all(point.low <= point.error <= point.high for point in answer.curve)
+    assert bool(axes.containers[0].lines[0].get_xdata().size) == bool(simulated or answer.best.repetitions)
 
 
-def test_sweep_pictures_name_every_winner() -> None:
-    menu = {"protocol": ["grr", "oue"], "method": MANY[:3], "repetitions": 4}
-    swept = sweep(eps=[0.5, 2.0], n=[1000, 10_000], k=[8], **menu)  # type: ignore[arg-type]
-    shown = words(to_svg(winners_figure(swept), "d"))
+def test_a_sweep_names_another_pair_only_where_the_table_calls_it_clearly_better(swept: Sweep) -> None:
+    pair = best_overall(swept)
+    figure = regret_figure(swept)
+    texts = {text.get_position(): " ".join(text.get_text().split()) for text in figure.axes[0].texts}
+    assert any(texts.values())
+    assert not all(texts.values())
     for cell in swept.cells:
-        assert any(cell.winner.method in word for word in shown)
-    figure = curves_figure(swept)
-    assert len([axes for axes in figure.axes if axes.get_visible()]) == 2
-    curves = words(to_svg(figure, "e"))
-    assert "none" in curves
-    assert swept.cells[0].winner.method in curves
+        text = texts[swept.question.users.index(cell.n), swept.question.epsilons.index(cell.epsilon)]
+        assert bool(text) == cell.is_clearly_worse(pair)
+        if text and cell.winner.method != pair[1]:
+            assert pair[1] not in cell.tied_with(cell.winner)
 
 
-@pytest.mark.parametrize("users", [[1000], pytest.param([1000, 9999, 10**5], marks=pytest.mark.slow)])
-def test_no_word_of_the_curves_is_cut_off_and_no_line_is_covered(users: list[int]) -> None:
-    sizes = [8, 16] if len(users) > 1 else [8]
-    swept = sweep(eps=[0.5, 2.0], n=users, k=sizes, protocol="grr", method=MANY[:7], repetitions=2)
-    figure = winners_figure(swept)
-    drawn(figure)
-    title = figure.legends[0].get_window_extent()
-    assert figure.bbox.x0 <= title.x0 <= title.x1 <= figure.bbox.x1
-    figure = curves_figure(swept)
-    canvas = drawn(figure)
-    (part,) = figure.subfigs
-    (legend,) = part.legends
-    panels = [axes.get_tightbbox(canvas.get_renderer()) for axes in figure.axes]  # with their words
-    for box in [*panels, legend.get_window_extent()]:
-        assert figure.bbox.x0 <= box.x0 <= box.x1 <= figure.bbox.x1
-        assert figure.bbox.y0 <= box.y0 <= box.y1 <= figure.bbox.y1
-    assert not any(legend.get_window_extent().overlaps(axes.get_window_extent()) for axes in figure.axes)
-
-
-def test_curves_show_all_methods_in_rows_of_as_many_as_have_colours() -> None:
-    for methods, sizes in ((MANY[:7], [7]), (MANY, [5, 4])):
-        swept = sweep(eps=[1.0], n=[1000], k=[8], protocol="grr", method=methods, repetitions=2)
-        figure = curves_figure(swept)
-        drawn(figure)
-        legends = [legend for part in figure.subfigs for legend in part.legends]
-        names = [[text.get_text() for text in legend.get_texts()] for legend in legends]
-        assert [len(group) for group in names] == sizes
-        assert sorted(name for group in names for name in group) == sorted(methods)
-        errors = {pair[1]: error for pair, error in swept.cells[0].errors.items()}
-        assert [name for group in names for name in group if name != "none"] == sorted(
-            (name for name in methods if name != "none"), key=errors.__getitem__
-        )
-        for axes in figure.axes:  # in colour or in grey, each method is in each panel
-            assert {line.get_ydata()[0] for line in axes.lines} == set(errors.values())
-            assert axes.get_ylim() == pytest.approx(figure.axes[0].get_ylim())
-        for box in (legend.get_window_extent() for legend in legends):
-            assert figure.bbox.x0 <= box.x0 <= box.x1 <= figure.bbox.x1
-
-
-@pytest.mark.slow
 @pytest.mark.usefixtures("own_members")
-def test_curves_show_the_method_of_the_caller() -> None:
+def test_curves_name_every_method_and_the_best_the_raw_and_those_of_the_caller_have_colours() -> None:
     def worst_of_all(estimate: np.ndarray, noise: Noise) -> np.ndarray:
         return estimate + 5 * noise.sd
 
-    swept = sweep(eps=1, n=1000, k=8, protocol="oue", method=[*MANY, worst_of_all], repetitions=2)
-    assert "worst_of_all" in words(to_svg(curves_figure(swept), "f"))
+    many = ["none", "norm_sub", "eb_ns", "power_ns", "base_pos", worst_of_all]
+    swept = sweep(eps=1, n=[1000, 10_000], k=8, protocol="oue", method=many, repetitions=2)
+    figure = curves_figure(swept)
+    assert [len(axes.lines) for axes in figure.axes] == [len(many)]
+    colours = {text.get_text(): text.get_color() for text in figure.axes[0].texts}
+    assert len(colours) == len(many)
+    coloured = {name for name, colour in colours.items() if colour != style.QUIET}
+    assert {"worst_of_all", "no post-processing"} < coloured < colours.keys()
+
+
+def test_words_on_the_darkest_cell_can_be_read() -> None:
+    def luminance(colour: str, share: float = 1.0) -> float:
+        parts = np.array([1 - share * (1 - part) for part in style.faded(colour, 1)[:3]])
+        return float(
+            np.array([0.2126, 0.7152, 0.0722])
+            @ np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+        )
+
+    # at least the 4.5 of WCAG 2.1 (1.4.3)
+    assert (luminance(style.ORANGE, 0.6) + 0.05) / (luminance(style.INK) + 0.05) > 4.5
+
+
+def test_the_picture_of_a_choice_marks_goal_limit_and_choice() -> None:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    for wishes, at, mark in (
+        (Wishes(people=2000, answers=2, within=3.0, sensitive="high", times=1), 0.63, "collect with ε = 0.63: 2.71"),
+        (Wishes(people=2000, answers=18, within=1.0, sensitive="medium", times=1), 2.0, "at the limit ε = 2: 1.31"),
+    ):
+        choice = chosen(wishes)
+        figure = price_figure(choice)
+        (axes,) = figure.axes
+        FigureCanvasAgg(figure).draw()
+        assert mark in {text.get_text() for text in axes.texts}
+        levels = {line.get_ydata()[0] for line in axes.lines if len(set(line.get_ydata())) == 1 < len(line.get_xdata())}
+        assert {100 * choice.case.within, 100 * choice.case.without} <= levels
+        assert axes.lines[-1].get_xdata()[0] == at
+        boxes = [text.get_window_extent() for text in axes.texts]
+        assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))

@@ -10,10 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from advisor.answers.rank.apply import frequency_interval
 from advisor.errors import InputError
+from advisor.inputs.reports.settings import protocol_with
+from advisor.question.cleaning import Cleaning
 from advisor.question.collected_request import CollectedQuestion, Collection
 from advisor.question.settings import Categories, Terms
 from simulator import PROTOCOLS, rng_for
+from simulator.detection import smallest_detectable, threshold
 from tests.advisor.conftest import Run
 from tests.advisor.inputs.reading import put
 from tests.cells import over
@@ -21,8 +25,9 @@ from tests.cells import over
 
 def stated(protocol: str, p: float | None, q: float | None, *, k: int | None = None, **more) -> CollectedQuestion:
     collection = Collection(used=(protocol,), own_rate=p, other_rate=q, flip_prob=more.pop("flip", None))
-    terms = Terms(epsilon=more.pop("epsilon", None))
-    return CollectedQuestion(collection=collection, domain=Categories(k=k), terms=terms).with_budget()
+    terms, cleaning = Terms(epsilon=more.pop("epsilon", None)), Cleaning(domain=more.pop("domain", None))
+    question = CollectedQuestion(collection=collection, domain=Categories(k=k), terms=terms, cleaning=cleaning)
+    return question.with_budget()
 
 
 def bits_channel(p: float, q: float, k: int) -> np.ndarray:
@@ -81,8 +86,56 @@ def test_estimates_vary_as_the_closed_form_says_user_by_user(protocol: str, p: f
     assert np.abs(member.estimate(quick, n).mean(axis=0) - counts / n).max() < 5 * np.sqrt(variance.max() / repetitions)
 
 
+@over([(11 / 12, 1 / 6), (0.6, 0.01), (0.99, 0.6)])
+def test_answers_that_are_forced_unevenly_have_one_noise_and_intervals_that_cover(p: float, q: float) -> None:
+    question = stated("grr", p, q, k=2, domain="answers.txt")
+    channel = np.array([[p, 1 - p], [q, 1 - q]])
+    assert question.epsilon == pytest.approx(np.log(channel.max(axis=0) / channel.min(axis=0)).max(), rel=1e-12)
+    member = protocol_with("grr", 2, question.epsilon, question.collection.parameters)
+    counts, n, repetitions, rng = np.array([600, 1400]), 2000, 2000, rng_for(0, "tests", "forced", f"{p}")
+    variance = (600 * p * (1 - p) + 1400 * q * (1 - q)) / (n * (p - q)) ** 2
+    noise = member.noise(n)
+    assert noise.entry(counts / n) == pytest.approx([variance, variance])
+    by_user = np.array([member.replay_support(counts, rng) for _ in range(repetitions)])
+    for supports in (by_user, member.sample_support(np.tile(counts, (repetitions, 1)), rng)):
+        runs = member.estimate(supports, n)
+        assert np.abs(runs.mean(axis=0) - counts / n).max() < 5 * np.sqrt(variance / repetitions)
+        assert np.abs(runs.var(axis=0) / variance - 1).max() < 5 * np.sqrt(2 / repetitions)
+        low, high = frequency_interval(runs, noise)
+        covered = ((low <= counts / n) & (counts / n <= high)).mean(axis=0)
+        assert np.abs(covered - 0.95).max() < 5 * np.sqrt(0.95 * 0.05 / repetitions)
+    least = round(smallest_detectable(member, n) * n)  # of either answer, at least as often as is said
+    for at, holders in enumerate(np.array([[least, n - least], [n - least, least]])):
+        supports = member.sample_support(np.tile(holders, (repetitions, 1)), rng)
+        assert (member.estimate(supports, n)[:, at] > threshold(member, n)).mean() > 0.8 - 5 * 0.4 / repetitions**0.5
+
+
+def test_answers_that_are_forced_unevenly_need_their_order(run: Run, tmp_path: Path) -> None:
+    counts = put(tmp_path, "counts.csv", "answer,count\n0,1220\n1,780\n")
+    raw = put(tmp_path, "raw.csv", f"value,estimate\n0,{1 - (0.39 - 1 / 6) / 0.75}\n1,{(0.39 - 1 / 6) / 0.75}\n")
+    order, rates = put(tmp_path, "order.txt", "1\n0\n"), ("--p", repr(11 / 12), "--q", repr(1 / 6))
+    reports = ("reports", counts, "--counts", "count", "--protocol", "grr")
+    assert "--domain FILE" in run(*reports, *rates)[2]
+    assert "fit 3 answers, and there are two" in run(*reports, "--p", "0.6667", "--q", "0.1667")[2]
+    tally, figures = tmp_path / "t.json", []
+    assert run(*reports, *rates, "--domain", order, "--tally", str(tally))[0] == 0
+    estimate = ("estimate", raw, "--n", "2000", "--protocol", "grr", *rates, "--domain", order)
+    for at, words in enumerate(((*reports, *rates, "--domain", order), ("reports", "--merge", str(tally)), estimate)):
+        applied = tmp_path / f"{at}.csv"
+        code, out, _ = run(*words, "--method", "none", "--apply", str(applied), "--verbose", "--reps", "4")
+        assert (code, "best guess is right in 87.5 %" in out, "of a report '1'" in out) == (0, True, True)
+        figures.append(np.loadtxt(applied, delimiter=",", skiprows=1))
+    assert figures[0][:, :2] == pytest.approx(np.array([[1, (0.39 - 1 / 6) / 0.75], [0, 1 - (0.39 - 1 / 6) / 0.75]]))
+    page = tmp_path / "page.html"
+    assert run(*estimate, "--threat", "0.05", "--reps", "4")[0] == 0
+    assert run(*estimate, "--method", "none", "--reps", "4", "--report", str(page))[0] == 0
+    assert "right in 87.5 % of cases, if all values are equally likely" in page.read_text(encoding="utf-8")
+    assert figures[1] == pytest.approx(figures[0])
+    assert figures[2] == pytest.approx(figures[0])
+
+
 WRONG = [
-    (("grr", 0.8, 0.1), {"k": 2}, r"p \+ \(k − 1\) q is 1 in grr; an answer that is forced unevenly .*; got 0.9"),
+    (("grr", 0.8, 0.1), {"k": 2}, "p=0.8 and q=0.1 do not sum to 1, .* give --domain FILE"),
     (("grr", 0.8, 0.1), {"k": 4}, r"p \+ \(k − 1\) q is 1 in grr; got 1.1"),
     (("grr", 0.5, 0.001), {}, "p and q of grr needs --k"),
     (("grr", None, None), {"flip": 0.1}, "flip-prob for grr needs --k"),

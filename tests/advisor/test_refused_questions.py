@@ -168,10 +168,20 @@ def test_what_is_refused_is_refused_in_one_line_that_says_why(line, *, run: Run)
 @pytest.mark.usefixtures("folder")
 def test_a_missing_matplotlib_is_told_before_anything_else(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    for line in ("--plot x.png fruit.csv", "--report x.html fruit.csv", "--k 50 --plot x.png"):
+    for line in ("--plot x.png fruit.csv", "--k 50 --plot x.png"):
         code, _, err = run(*(["pareto"] if "--k" in line else []), "-q", "--eps", "1", *line.split())
         assert code == 2
         assert "needs matplotlib: pip install 'ldp-advise[plot]'" in err
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_page_without_matplotlib_has_its_tables_and_says_what_draws(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    code, page, _ = run("-q", "--eps", "1", "--k", "8", "-p", "grr", "--format", "html")
+    assert (code, page.count("needs matplotlib: pip install &#39;ldp-advise[plot]&#39;")) == (0, 1)
+    assert "<td" in page
 
 
 def test_python_refuses_the_same() -> None:

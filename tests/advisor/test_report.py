@@ -13,6 +13,7 @@ import pytest
 
 from advisor.cli.app import main
 from tests.advisor.conftest import Run
+from tests.advisor.test_decision import Balanced
 
 NASTY = """label,count
 <script>document.title='broken'</script>,5000
@@ -22,7 +23,7 @@ plain,2000
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 MOST_BYTES = 500_000
 pytestmark = pytest.mark.skipif(
-    not find_spec("matplotlib"), reason="the page needs matplotlib: pip install 'ldp-advise[plot]'"
+    not find_spec("matplotlib"), reason="its pictures need matplotlib: pip install 'ldp-advise[plot]'"
 )
 MOST_BYTES_OF_ALL = 750_000  # every pair in every metric along an order
 
@@ -63,6 +64,7 @@ def test_the_page_is_small_whole_and_alone(page: Path) -> None:
     command = "ldp-advise --eps 1 --reps 4 --max-reps 4 -p grr,oue,olh --format value"
     assert re.search(rf"<pre>{command} \S+nasty.csv</pre>", text)
     assert "numpy" in text
+    Balanced(text)
 
 
 @pytest.mark.slow

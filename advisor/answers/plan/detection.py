@@ -20,7 +20,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from advisor.answers.plan.result import Curve, PlanRow, settled_row, value_text
+from advisor.answers.plan.result import Curve, PlanRow, Point, settled_row, value_text
 from advisor.question.plan import PlanQuestion
 from advisor.question.rules import ROUNDING
 from simulator import frequency_oracles
@@ -173,4 +173,5 @@ def settle(question: PlanQuestion, row: PlanRow, progress: Progress = silent) ->
 def _curve(question: PlanQuestion, protocol: str, value: float) -> Curve:
     low, high = question.range
     xs = np.geomspace(max(low, value / 30), min(high, value * 30), 41).tolist()
-    return tuple((x, _power(question, protocol, x), False) for x in xs)
+    powers = [_power(question, protocol, x) for x in xs]
+    return tuple(Point(x, power, simulated=False, low=power, high=power) for x, power in zip(xs, powers, strict=True))

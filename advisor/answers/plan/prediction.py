@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from advisor.answers.plan.result import Curve, PlanRow
+from advisor.answers.plan.result import Curve, PlanRow, Point
 from advisor.errors import listed
 from advisor.question.metric_settings import MetricSettings
 from advisor.question.plan import PlanQuestion
@@ -51,11 +51,12 @@ class PlanPrediction:
         return sorted(self.rows, key=lambda row: (row.pair != self.choice, row.need))
 
     def curve(self, pair: Pair) -> Curve:
-        """Return (x, predicted error, False) of a pair."""
+        """Return the predicted errors of a pair."""
         if pair not in self.errors:
             return ()
         return tuple(
-            (x, error, False) for x, error in zip(self.xs.tolist(), self.errors[pair][0].tolist(), strict=True)
+            Point(x, error, simulated=False, low=low, high=high)
+            for x, error, low, high in zip(self.xs.tolist(), *self.errors[pair].tolist(), strict=True)
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from advisor.question.plan import PlanQuestion
 from advisor.question.rules import ROUNDING
@@ -15,7 +16,19 @@ from simulator.ranking import Pair
 LAST = {"n": 10.0, "epsilon": 2.0}
 FLAT = 0.95
 
-Curve = tuple[tuple[float, float, bool], ...]  # (x, error, whether simulated), by x
+
+class Point(NamedTuple):
+    """A point of the curve of a pair."""
+
+    x: float  # the unknown
+    error: float  # mean error, or power
+    simulated: bool  # whether it is simulated, not predicted
+    # low, high: 95 % interval of the mean, or of the prediction; the error itself where it follows from a formula
+    low: float
+    high: float
+
+
+Curve = tuple[Point, ...]  # by x
 
 
 @dataclass(frozen=True)
@@ -82,7 +95,7 @@ class PlanResult:
     # The lower error of two answers that use no data: all categories equally frequent, and 0 for all; None for a
     # detection
     error_without_data: float | None
-    curve: Curve  # (x, error, whether simulated) of the best pair, by x
+    curve: Curve  # of the best pair, by x
     warnings: tuple[str, ...]  # what the reader should worry about
 
     @property
@@ -99,7 +112,7 @@ class PlanResult:
     def falls(self) -> bool:
         """Whether the simulated error of the best pair still falls at the end of the range."""
         start = self.question.range[1] / LAST[self.question.unknown]
-        last = [error for x, error, simulated in self.curve if simulated and x >= start * (1 - ROUNDING)]
+        last = [point.error for point in self.curve if point.simulated and point.x >= start * (1 - ROUNDING)]
         return len(last) > 1 and last[-1] < FLAT * last[0]
 
 

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from advisor.answers.plan.result import LAST, Curve, PlanRow, settled_row, value_text
+from advisor.answers.plan.result import LAST, Curve, PlanRow, Point, settled_row, value_text
 from advisor.errors import InputError, listed
 from advisor.question.plan import PlanQuestion
 from advisor.question.request import DEFAULT_PAIR
@@ -21,7 +21,7 @@ from simulator.domain import Domain
 from simulator.methods import possible
 from simulator.progress import Progress, part
 from simulator.race import race
-from simulator.ranking import Pair, paired_ratio, preference
+from simulator.ranking import Pair, mean_error, paired_ratio, preference
 
 CONTENDERS = 8  # pairs that race for the first place, besides the best of each protocol and what the model knows not
 RERACES = 4  # races after the first, at the answer of the leader
@@ -203,5 +203,6 @@ class Search:
 
     def curve(self, pair: Pair, before: Curve) -> Curve:
         """Return the curve of a pair: what was predicted, and what was measured."""
-        measured = [(x, float(errors.mean()), True) for x, errors in self._measured.get(pair, {}).items()]
+        means = [(x, mean_error(errors)) for x, errors in self._measured.get(pair, {}).items()]
+        measured = [Point(x, mean.error, simulated=True, low=mean.low, high=mean.high) for x, mean in means]
         return tuple(sorted([*before, *measured]))

@@ -11,7 +11,7 @@ from advisor.answers.rank.verdict import reasons_of
 from advisor.question.request import Request
 from knowledge import predict, ranking
 from knowledge.menu import EPSILON, USERS
-from simulator import PROTOCOLS
+from simulator import Protocol
 from simulator.detection import detectable
 
 EPSILONS = (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0)
@@ -50,9 +50,9 @@ class Expectation:
             per_category=None if self.per_category is None else self.per_category * factor,
         )
 
-    def smallest(self, k: int) -> float | None:
-        """Return the smallest frequency that the protocol detects among k categories; None if there is none."""
-        least = detectable(PROTOCOLS[self.protocol](k, self.epsilon), self.n)
+    def smallest(self, protocol: Protocol) -> float | None:
+        """Return the smallest frequency that the protocol detects in any of its categories; None if there is none."""
+        least = detectable(protocol, self.n)
         return None if least is None or least > 1 else least
 
     def reasons(self, without_data: float) -> tuple[str, ...]:

@@ -80,16 +80,19 @@ class Cell:
                 best[method] = min(error, best.get(method, math.inf))
         tied = {method for method, error in best.items() if error <= winner.error * PRACTICAL_RATIO}
         if winner == self.winner:  # with which all pairs are compared
-            tied |= {
-                pair[1]
-                for pair, figures in self.pairs.items()
-                if figures.ratio_low is not None and figures.ratio_low <= 1
-            }
-            tied &= best.keys()
+            tied |= {pair[1] for pair in self.pairs if not self.is_clearly_worse(pair)} & best.keys()
         if winner.runner_up is not None and not winner.sure:
             tied |= {winner.runner_up[1]} & best.keys()
         tied = {method for method in tied if best[method] < math.inf or winner.error == math.inf}
         return tuple(sorted(tied, key=best.__getitem__))
+
+    def is_clearly_worse(self, pair: Pair) -> bool:
+        """Whether a pair is more than 5 % worse than the overall winner, and separable from it; or not there."""
+        figures = self.pairs.get(pair)
+        if figures is None:
+            return True
+        separable = figures.ratio_low is None or figures.ratio_low > 1
+        return separable and figures.error > self.winner.error * PRACTICAL_RATIO
 
     def words(self, winner: Winner, *, per_protocol: bool = False) -> str:
         """Return the certainty of a winner's method: the methods tied with it, or the margin to the next method."""

@@ -33,7 +33,7 @@ from advisor.extensions.code.answer import files_of
 from advisor.figures import percent
 from advisor.show.data import csv_text
 from advisor.show.model import Code, Column, Document, Part, Role, Row, Section, Sentence, Table
-from advisor.show.page import RESTS_ON, explorer_html, page_html, pieces_html, section_html, svg_html
+from advisor.show.page import explorer_html, page_html, pieces_html, section_html, svg_html
 from advisor.show.pictures import to_svg
 from advisor.show.pictures.frequencies import frequencies_figure
 from advisor.show.rank.document import reasons_section
@@ -104,14 +104,14 @@ class PageAnswer:
         document = worded_document(self.decision.document, self.state.goal)
         first, rest = _first_and_rest(document)
         verdict, changes = pieces_html(replace(document, parts=first))
-        more = "".join(html for _, html in pieces_html(replace(document, verdict=None, parts=rest))[1])
+        more = "".join(html for _, html, _ in pieces_html(replace(document, verdict=None, parts=rest))[1])
         details = f"<section>{_folded('More about this decision', more)}</section>" if more else ""
         then, blocks = pieces_html(ranked)
         choice = choice_of(self.decision)
         best = f'<section class="at"><h2>The best pair with ε = {budget_of(choice):g}</h2>{then}</section>'
         if choice is not None and choice.reason == Reason.NOTHING_ASKED:  # there is no pair to use
             best, blocks = "", ()
-        return verdict + "".join(html for _, html in changes), f"{best}{_blocks_html(blocks)}{details}"
+        return verdict + "".join(html for _, html, _ in changes), f"{best}{_blocks_html(blocks)}{details}"
 
     def explorer(self, stops: Stops | None = None) -> tuple[str, Stops]:
         """Return the figures that change with ε and n, and the values of both; "" if there are no figures.
@@ -255,13 +255,13 @@ def _is_said_first(part: Part) -> bool:
     return isinstance(part, Sentence) and part.role is not Role.NOTE
 
 
-def _blocks_html(blocks: Iterable[tuple[str, str]]) -> str:
-    """Return blocks under their headings; their sources are folded."""
+def _blocks_html(blocks: Iterable[tuple[str, str, bool]]) -> str:
+    """Return blocks under their headings; their sources, and all rows of long tables, are folded."""
     return "".join(
         f"<section>{_folded(title, html)}</section>"
-        if title == RESTS_ON
+        if folded
         else f"<section><h2>{escape(title or ('Ranking' if '<table' in html else 'More'))}</h2>{html}</section>"
-        for title, html in blocks
+        for title, html, folded in blocks
     )
 
 
@@ -306,5 +306,6 @@ def _reports(ranking: Ranking, protocol: FrequencyOracle, again: int) -> Table:
 def _promise_section(ranking: Ranking) -> Section:
     """Return the guarantee of the budget in words."""
     best, request = ranking.best, ranking.request
-    sentences = meaning_sentences(meaning(best.epsilon or request.epsilon, request.k, best.protocol))
+    guess = request.oracle(best.protocol).attack_success
+    sentences = meaning_sentences(meaning(best.epsilon or request.epsilon, request.k, best.protocol, guess))
     return Section("The promise in words", tuple(map(Sentence, sentences)))

@@ -10,7 +10,7 @@ from itertools import pairwise
 from advisor.extensions.audit.answer import Audits
 from advisor.extensions.audit.question import AuditQuestion
 from advisor.question.settings import Cells
-from advisor.show.model import Column, Document, Records, Role, Row, Sentence, Table, Tone, Verdict
+from advisor.show.model import Badge, Column, Document, Records, Role, Row, Sentence, Table, Tone, Verdict
 from simulator.attributes import published_budget
 from simulator.audit import Audit
 from simulator.audit.attributes import HIDDEN
@@ -58,7 +58,7 @@ def audit_document(audits: Audits) -> Document:
     return Document(
         title="Privacy loss that attacks on reports prove",
         verdict=Verdict(
-            "leaks" if audits.leaks else "no_leak_shown", verdict, Tone.DOUBTFUL if audits.leaks else Tone.PLAIN
+            "leaks" if audits.leaks else "no_leak_shown", verdict, Badge.DO_NOT_USE if audits.leaks else Badge.NONE
         ),
         parts=(
             _matrix(rows) if matrix else _table(rows),

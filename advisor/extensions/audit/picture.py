@@ -12,7 +12,7 @@ from advisor.extensions.audit.document import domain, figure, label, summary
 from advisor.show.model import Figure as Picture
 from advisor.show.model import Section
 from advisor.show.pictures import to_svg
-from advisor.show.pictures.style import BAND, DASHES, INK, MARKERS, QUIET, SERIES, empty, settings
+from advisor.show.pictures.style import BAND, DASHES, INK, MARKERS, QUIET, SERIES, empty, headline, settings
 from simulator.audit import Audit
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 AXES = {"epsilon": "budget ε", "rounds": "collections of the same value", "symbols": "symbols of the hash"}
-ACROSS = 3  # panels side by side
+ACROSS = 2  # panels side by side
 NAME_LENGTH = 28  # of a tick: the end of a longer name, which is that of a client
 
 
@@ -51,7 +51,7 @@ def audit_figure(audits: Audits) -> Figure:
     across = min(ACROSS, len(panels))
     down = math.ceil(len(panels) / across)
     with settings():
-        drawn = empty(max(5.2, 2.4 * across + 0.6), max(4.0, 2.5 * down + 0.8))
+        drawn = empty(max(3.6, 2.5 * down + 0.8))
         grid = drawn.subplots(down, across, squeeze=False, sharey=True).ravel().tolist()
         for (panel, name), found in lines.items():
             xs = list(range(len(found))) if ticks else [getattr(row, axis) for row in found]
@@ -64,9 +64,9 @@ def audit_figure(audits: Audits) -> Figure:
         if ticks:
             grid[0].set_xticks(range(len(ticks)), ticks, rotation=90 if max(map(len, ticks)) > 6 else 0)
         handles = {name: mark for axes in grid for mark, name in zip(*axes.get_legend_handles_labels(), strict=True)}
-        drawn.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=3, handlelength=2.4)
-        drawn.supylabel("lower bound of the privacy loss", fontsize=9)
-        drawn.suptitle("What attacks prove", x=0.01, ha="left", fontsize=10)
+        drawn.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=2, handlelength=2.4)
+        drawn.supylabel("privacy loss")
+        headline(drawn, summary(rows), "Marks: lower bounds of the privacy loss that attacks prove")
         drawn.set_label(summary(rows))
     return drawn
 

@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Annotated
 
 from advisor.cli import options
+from advisor.cli.audience import Audience
 from advisor.cli.options import Only, Sample
 from advisor.cli.run import Job, WholeOutput, run
 from advisor.extensions.choose.answer import Choice, choose
 from advisor.extensions.choose.case import Wishes
+from advisor.extensions.choose.decision import decision_of_choice
 from advisor.extensions.choose.document import choice_document, reproduce
 from advisor.extensions.choose.prompts import ask, ask_columns
 from advisor.inputs.histogram import read_head
@@ -39,6 +41,7 @@ def choose_command(
     sample: Sample = None,
     wishes: Wishes,
     question: Annotated[Question, Only("columns", "cleaning", "instant:instant")],
+    audience: Audience,
     output: WholeOutput,
 ) -> None:
     """Ask a few plain questions, and say which ε to use, if any.
@@ -50,6 +53,7 @@ def choose_command(
               ldp-advise choose --n 2000 --k 18 --within 1 --sensitive medium --times 1
               ldp-advise choose ages.csv --counts count
     """
+    document = audience.page(choice_document, decision_of_choice, output)
     data = replace(question, sample=sample)
     check_data(data)
     asks = sample != "-" and sys.stdin is not None and sys.stdin.isatty()
@@ -80,7 +84,7 @@ def choose_command(
             read=lambda: None if sample is None else sample_frequencies(data),
             warnings=lambda frequencies: () if frequencies is None else frequencies.warnings,
             answer=answer,
-            document=choice_document,
+            document=document,
             inputs=data.files,
             unprotected=sample is not None,
         ),

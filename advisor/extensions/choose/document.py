@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 
 from advisor.answers.budgets import Priced
@@ -9,10 +10,28 @@ from advisor.answers.rank.verdict import ENOUGH, against_nothing
 from advisor.extensions.choose import words
 from advisor.extensions.choose.answer import Choice
 from advisor.extensions.choose.case import METRIC, Alternatives, Reason, rounded
+from advisor.extensions.choose.picture import price_figure
 from advisor.figures import percent, users
 from advisor.question.settings import Categories
 from advisor.show.budgets import TONES, priced_data
-from advisor.show.model import Code, Column, Document, Part, Records, Role, Row, Scalar, Sentence, Table, Tone, Verdict
+from advisor.show.model import (
+    Badge,
+    Code,
+    Column,
+    Document,
+    Figure,
+    Part,
+    Records,
+    Role,
+    Row,
+    Scalar,
+    Section,
+    Sentence,
+    Table,
+    Tone,
+    Verdict,
+)
+from advisor.show.pictures import to_svg
 from advisor.show.rank.table import ATTACK, attacker_text
 
 CHANGES = "Each of these changes alone would be enough, give or take the 95 % interval in brackets:"
@@ -36,27 +55,29 @@ def choice_document(choice: Choice) -> Document:
         *(Sentence(text, Role.ANSWER, Tone.DOUBTFUL) for text in assumed),
         *map(Sentence, rest),
         *([_changes_table(changes)] if changes else []),
-        *(Sentence(text, Role.NOTE) for text in means),
+        *(Sentence(text, Role.LEGEND) for text in means),
         *([_price_table(choice.prices)] if choice.prices else []),
         *(Sentence(text, Role.NOTE) for text in words.note_lines(choice)),
         Code(again, "Reproduce this"),
         *([Code(_ranking(choice), "Compare with all other pairs")] if good else []),
         Code(further, title),
     ]
+    badge = Badge.COLLECT if good else Badge.ALMOST if choice.reason in words.CLOSE else Badge.DO_NOT_COLLECT
     return Document(
-        title="Collect, and with which ε" if good else "Do not collect like this",
+        title=f"{badge}: {re.split(r'[:.,] ', f'{first} ')[0]}",
         verdict=Verdict(
             COLLECT if good else REFRAIN,
             first,
-            Tone.PLAIN if good else Tone.DOUBTFUL,
+            badge,
             () if good else (choice.reason.value,),
             {"eps": choice.epsilon, "within": case.within, **_errors(choice), "error_without_data": case.without},
+            numbers=words.numbers(choice),
         ),
         parts=tuple(parts),
         data={
             "request": {name: facts[name] for name in REQUEST},
             **{name: value for name, value in facts.items() if name not in REQUEST},
-            "summary": first,
+            "summary": f"{first} {words.numbers(choice)}",
             "sentences": [first, *assumed, *rest, *means],
             "command": again,
             "next_command": further,
@@ -66,7 +87,13 @@ def choice_document(choice: Choice) -> Document:
         records=Records(tuple(facts), (tuple(facts.values()),)),
         value=REFRAIN if choice.epsilon is None else f"{choice.epsilon:g}",
         setting=f"{case.people:,} people, {case.answers:,} possible answers",
+        sections=lambda: (_picture_section(choice),) if choice.prices else (),
     )
+
+
+def _picture_section(choice: Choice) -> Section:
+    picture = Figure("What ε buys", "error of a share against ε", lambda: to_svg(price_figure(choice), "prices"))
+    return Section(picture.title, (picture,))
 
 
 def _change_rows(choice: Choice) -> list[Row]:

@@ -23,43 +23,35 @@ ASSUMED = (
 SENSITIVE = {"low": "hardly sensitive", "medium": "somewhat sensitive", "high": "very sensitive"}
 CLOSE = (Reason.JUST_ENOUGH, Reason.JUST_SHORT)  # the accuracy lies within the interval of what is expected
 LIKELY = (Reason.REACHED, *CLOSE)  # where a collection is an option
-LINES = {
+LINES = {  # the verdict, then further sentences
     Reason.REACHED: (
-        "Collect with ε = {epsilon}{each}, by {pair}. Expect the share of an answer to be {off} on average; "
-        "{aim}.{half}",
-        "The figures are {how}; those in brackets are the 95 % interval. An ε of up to {limit} would be allowed.",
+        "with ε = {epsilon}{each}, by {pair}.",
+        "The figures are {how}; those in brackets are the 95 % interval. An ε of up to {limit} would be allowed.{half}",
     ),
     Reason.NOTHING_ASKED: (
-        "Do not collect for this: {guess}. You asked for {within}, which takes no data.",
+        "{guess}, and that is all you asked for.",
         "Ask for less than {without} to learn something.",
     ),
     Reason.JUST_ENOUGH: (
-        "Perhaps enough, not surely: with {people} people, {answers} possible answers and ε = {limit}, expect the "
-        "share of an answer to be {off} on average; {aim}.",
-        "The figures are {how}, by {pair}. The 95 % interval in brackets reaches above what you need, so simulate "
-        "before you decide.{enough}",
-        "Without any data, {guess}.",
+        "perhaps enough at ε = {most}, not surely: simulate before you decide.",
+        "The figures are {how}, by {pair}; the 95 % interval in brackets reaches above what you need.{enough}",
+        "The limit: ε = {limit}.",
     ),
     Reason.JUST_SHORT: (
-        "Just short: with {people} people, {answers} possible answers and ε = {limit}, expect the share of an answer "
-        "to be {off} on average; {aim}.",
-        "The figures are {how}, by {pair}. What you need lies within the 95 % interval in brackets, so it is not ruled "
-        "out.{enough}",
-        "Without any data, {guess}.",
+        "just short at ε = {most}, but not ruled out.",
+        "The figures are {how}, by {pair}; what you need lies within the 95 % interval in brackets.{enough}",
+        "The limit: ε = {limit}.",
     ),
     Reason.OUT_OF_REACH: (
-        "Do not collect like this: with {people} people and {answers} possible answers, no ε up to {limit} brings the "
-        "share of an answer within {within} on average.",
-        "{there} it would be {off} by {pair} ({how}, 95 % interval). Without any data, {guess}.",
+        "no ε up to {most} brings the share of an answer within {within}.",
+        "{there} it would be {off} by {pair} ({how}, 95 % interval). The limit: ε = {limit}.",
     ),
     Reason.UNSURE: (
-        "Do not collect like this: with {people} people and ε up to {limit} the share of an answer would be {off} on "
-        "average. It is not sure that this is better than no data at all.",
-        "Without any data, {guess}. The best pair is {pair} ({how}).",
+        "up to ε = {most} it is not sure to be better than no data at all.",
+        "The best pair is {pair} ({how}). The limit: ε = {limit}.",
     ),
     Reason.NOT_COVERED: (
-        "Do not collect without a simulation: predictions do not cover {people} people, {answers} possible answers and "
-        "ε up to {limit}.",
+        "not without a simulation: predictions do not cover {people} people and {answers} possible answers.",
         "They cover {gaps}. The next command simulates {unknown}.",
     ),
 }
@@ -99,6 +91,13 @@ def answer_lines(choice: Choice) -> list[str]:
     return [first, *(hidden_sentences(choice.there) if choice.reason in LIKELY else ()), *rest]
 
 
+def numbers(choice: Choice) -> str:
+    """Return what was asked for, what is expected, and what no data would give."""
+    parts = _parts(choice)
+    expected = "" if choice.reason in (Reason.NOT_COVERED, Reason.NOTHING_ASKED) else "expected {off}; "
+    return f"{{aim}}; {expected}without data {{without}}.".format_map(parts)
+
+
 def _parts(choice: Choice) -> dict[str, str]:
     """Return what the sentences of an answer are made of."""
     case, best, there, near = choice.case, choice.best, choice.there, choice.case.nearest
@@ -120,12 +119,13 @@ def _parts(choice: Choice) -> dict[str, str]:
         "limit": f"{case.limit:g}{total} (the limit this tool takes for {SENSITIVE[case.sensitive]} answers)",
         "there": f"Even with {' and '.join(more)}, which is more," if more else f"With ε = {case.limit:g}",
         "pair": pair_text(*best.pair),
-        "off": f"off by about {points(best.error)} ({margin}), which is {users(best.error * there.request.n)} people,",
+        "off": f"off by {points(best.error)} ({margin}), {users(best.error * there.request.n)} people",
         "how": "simulated" if there.repetitions else "predicted",
         "within": within,
-        "aim": f"up to {within} is worth a collection (half of the error without data)"
+        "aim": f"Worth a collection: within {within}, half of the error without data"
         if choice.open_accuracy
-        else f"you asked for {within}",
+        else f"Asked: within {within}",
+        "most": f"{case.limit:g}",
         "enough": "" if coarser is None else f" If {points(coarser.value)} would do, collect.",
         "without": without,
         "guess": guess,

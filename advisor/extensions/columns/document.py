@@ -7,7 +7,21 @@ from advisor.errors import listed
 from advisor.extensions.columns.answer import ColumnPlan, JointPlan
 from advisor.figures import error_text, number, percent, points, times, users
 from advisor.question.request import nothing_left_sentence
-from advisor.show.model import Column, Document, Json, Part, Records, Role, Row, Scalar, Sentence, Table, Tone, Verdict
+from advisor.show.model import (
+    Badge,
+    Column,
+    Document,
+    Json,
+    Part,
+    Records,
+    Role,
+    Row,
+    Scalar,
+    Sentence,
+    Table,
+    Tone,
+    Verdict,
+)
 from simulator import METRICS
 
 FIGURES = ("error", "error_low", "error_high", "mean_absolute_error", "report_bits")  # of the best pair of a column
@@ -22,7 +36,7 @@ def joint_document(plan: JointPlan) -> Document:
     verdict = Verdict(
         USELESS if all_useless else plan.solution,
         summary,
-        Tone.DOUBTFUL if useless else Tone.PLAIN,
+        Badge.DO_NOT_COLLECT if all_useless else Badge.ALMOST if useless else Badge.USE,
         ("useless_columns",) if useless else (),
     )
     warnings = [*question.warnings, *_own_warnings(plan)]

@@ -26,6 +26,7 @@ from advisor.show.model import (
     Table,
     Tone,
     figure_cell,
+    sentences,
 )
 from advisor.show.pictures import to_svg
 from simulator.ranking import Standing
@@ -39,20 +40,13 @@ def places_document(advice: PlacesAdvice) -> Document:
     request, metrics = advice.request, tuple(advice.rankings)
     parts: list[Part] = [Sentence(text, Role.WARNING) for text in advice.warnings]
     for metric in metrics:
-        sentences, error = words.answer_sentences(advice, metric), number(advice.uniform_errors[metric])
-        sentences[1:1] = [Sentence(text) for text in words.quality_sentences(advice, metric)]
-        parts += [words.verdict(advice, metric).sentence] if metric != metrics[0] else []
-        parts += [
-            *sentences,
-            _table(advice, metric),
-            Sentence(
-                f"Without any data (every place equally frequent): {metric} error {error} {advice.unit_of(metric)}."
-            ),
-        ]
+        parts += words.verdict(advice, metric).sentences if metric != metrics[0] else ()
+        parts += [*(Sentence(text) for text in words.quality_sentences(advice, metric)), _table(advice, metric)]
     if advice.trade_offs:
         parts += [_curve(advice), *(Sentence(text) for text in words.curve_sentences(advice))]
-    parts += [Sentence(text) for text in words.promise_sentences(advice)]
-    parts += [Sentence(text, Role.NOTE) for text in words.footer_sentences(advice)]
+    promise, *more = words.promise_sentences(advice)
+    parts += [Sentence(promise), *sentences(more, Role.LEGEND), *sentences(words.footer_sentences(advice), Role.NOTE)]
+    parts += sentences(words.method_sentences(advice), Role.LEGEND)
     parts.append(Sentence(words.METHODS_LEGEND, Role.LEGEND))
     several = len(metrics) > 1
     return Document(
@@ -78,13 +72,13 @@ def _table(advice: PlacesAdvice, metric: str) -> Table:
         Column("protocol", text=True),
         Column("method", text=True),
         Column(f"{metric} error"),
-        Column("to best", "error over the lowest one", drop=1),
-        Column("vs raw", "change against the raw estimate of the same protocol", drop=4),
-        Column("moved", MOVED, drop=1),
+        Column("ratio", "error over the lowest one", drop=1),
+        Column("vs raw", "change against the raw estimate of the same protocol", drop=4, verbose=True),
+        Column("moved", MOVED, drop=1, verbose=advice.request.radius is None),
         *(() if advice.request.radius is None else near),
-        Column("any two", "largest log-ratio for any two places", drop=3),
+        Column("any two", "largest log-ratio for any two places", drop=3, verbose=advice.request.radius is None),
         Column("bits", "size of one report", drop=8),
-        Column("attack", "how often the best guess from one report is the user's place", drop=6),
+        Column("attack", "how often the best guess from one report is the user's place", drop=6, verbose=True),
     )
     return Table(columns, tuple(_row(advice, metric, row) for row in advice.rankings[metric]), noun="pairs")
 
@@ -112,7 +106,8 @@ def _row(advice: PlacesAdvice, metric: str, row: Standing) -> Row:
         (f"{mechanism.protocol.report_bits:,}", mechanism.protocol.report_bits),
         (percent(mechanism.attack_success), mechanism.attack_success),
     ]
-    return Row.of(cells, Tone.GOOD if row.rank == 1 else Tone.PLAIN)
+    best = row.pair == advice.best(metric).pair
+    return Row.of(cells, Tone.PICK if best else Tone.FAINT if row.rank == 1 else Tone.PLAIN)
 
 
 def _distance(value: float | None, advice: PlacesAdvice) -> Cell:

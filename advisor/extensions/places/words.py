@@ -12,9 +12,10 @@ from advisor.extensions.places.answer import PlacesAdvice
 from advisor.extensions.places.mechanisms import Mechanism
 from advisor.extensions.places.reading import PlacesRequest
 from advisor.figures import error_text, number
-from advisor.names import method_text, pair_text, protocol_text, title_inside
+from advisor.names import method_name, pair_text, protocol_text, title_inside
 from advisor.question.request import removal_sentences
-from advisor.show.model import Role, Sentence, Tone, Verdict
+from advisor.show.model import Badge, Verdict
+from advisor.show.sentences import assumed_sentences
 
 SEVERAL = 10  # reports of one user, as an example
 
@@ -88,16 +89,22 @@ def verdict(advice: PlacesAdvice, metric: str) -> Verdict:
     best = advice.best(metric)
     protocol, method = best.pair
     figures = {"error": best.error, "error_low": best.low, "error_high": best.high}
+    numbers = f"Expected: {_error(advice, metric)}; without data {number(advice.uniform_errors[metric], 3)}."
     if _is_useless(advice, metric):
         return Verdict(
             USELESS,
-            "Nothing beats an answer without any data (every place equally frequent): this setting is too noisy "
-            f"for these places. First of the ranking: {pair_text(protocol, method)}, {_error(advice, metric)}.",
-            Tone.DOUBTFUL,
+            f"even {pair_text(protocol, method)} is no better than assuming that every place is equally frequent.",
+            Badge.DO_NOT_COLLECT,
             figures=figures,
+            numbers=numbers,
         )
-    text = f"Use {_in_full(advice.mechanisms[protocol])} with {method_text(method)}."
-    return Verdict(WORTH_IT, text, figures=figures)
+    rows = advice.rankings[metric]
+    ties = sum(row.rank == 1 for row in rows)
+    why = f"the first of {ties} tied pairs: {_why_first(advice, metric)}"
+    if ties == 1:
+        why = "no other pair comes within 5 % of it" if len(rows) > 1 else "no other pair was asked for"
+    text = f"{_in_full(advice.mechanisms[protocol])} with {method_name(method)}, {why}."
+    return Verdict(WORTH_IT, text, Badge.TIED if ties > 1 else Badge.USE, figures=figures, numbers=numbers)
 
 
 def _is_useless(advice: PlacesAdvice, metric: str) -> bool:
@@ -109,34 +116,16 @@ def _error(advice: PlacesAdvice, metric: str) -> str:
     return f"{metric} error {error_text(best.error, best.low, best.high)} {advice.unit_of(metric)}"
 
 
-def answer_sentences(advice: PlacesAdvice, metric: str) -> list[Sentence]:
-    """Return what follows the verdict: the error, and how many others are as good."""
-    rows = advice.rankings[metric]
-    if _is_useless(advice, metric):
-        return []
-    ties = sum(row.rank == 1 for row in rows)
-    others = "1 other pair is" if ties == 2 else f"{ties - 1} other pairs are"
-    compared = (
-        f"{others} within 5 % of the lowest error, or cannot be separated from it. This one is listed first because "
-        f"{_why_first(advice, metric)}."
-    )
-    if ties == 1:
-        compared = "No other pair comes within 5 % of it."
-    if len(rows) == 1:
-        compared = "There is no other pair to compare with: no other pair was asked for."
-    return [Sentence(f"Expect {_error(advice, metric)}.", Role.ANSWER), Sentence(compared)]
-
-
 def _in_full(member: Mechanism) -> str:
-    """Return the name of a protocol in commands, its full name, and the size of its report."""
+    """Return the name of a protocol in commands, its full name, and its full name."""
     protocol = member.protocol
     title = title_inside(protocol.title if member.channel is None else member.channel.title)
-    return f"{protocol_text(protocol.key)} ({title}, {protocol.report_bits:,}-bit reports)"
+    return f"{protocol_text(protocol.key)} ({title})"
 
 
 def summary(advice: PlacesAdvice, metric: str) -> str:
     """Return the answer in one paragraph."""
-    return " ".join([verdict(advice, metric).text, *(sentence.text for sentence in answer_sentences(advice, metric))])
+    return verdict(advice, metric).summary
 
 
 def _why_first(advice: PlacesAdvice, metric: str) -> str:
@@ -167,12 +156,17 @@ def footer_sentences(advice: PlacesAdvice) -> list[str]:
     """Return what the figures rest on."""
     request, places = advice.request, advice.request.places
     shape = f"a line of {places.k}" if places.rows == 1 else f"{places.rows}x{places.columns} cells"
-    more = f" (up to {advice.repetitions} for the leading pairs)" if advice.repetitions > request.repetitions else ""
-    lines = [
-        f"Simulated from {request.sample}: {shape}, {places.ground} distance in {request.unit}, n = {request.n:,}; "
-        f"{request.repetitions} repetitions{more}, seed {request.question.simulation.seed}; intervals are 95 %.",
-        *removal_sentences(advice.removals),
+    more = f" to {advice.repetitions}" if advice.repetitions > request.repetitions else ""
+    return [
+        f"Simulated {request.repetitions}{more} times: {shape}, {places.ground} distance in {request.unit}, "
+        f"n = {request.n:,}, seed {request.question.simulation.seed}.",
+        *assumed_sentences(request.assumptions),
     ]
+
+
+def method_sentences(advice: PlacesAdvice) -> list[str]:
+    """Return how the figures were computed, and what was left out."""
+    lines = removal_sentences(advice.removals)
     if advice.emd_error:
         lines.append(
             "emd: earth mover's distance on the ground, a fast value proven to be within "
@@ -186,10 +180,7 @@ def footer_sentences(advice: PlacesAdvice) -> list[str]:
     )
     if fits:
         lines.append(f"ibu: mean log-likelihood of a report in nats: {fits}.")
-    lines += _uniqueness(advice)
-    if request.assumptions:
-        lines.append("Assumed: " + "; ".join(request.assumptions) + ".")
-    return lines
+    return [*lines, *_uniqueness(advice)]
 
 
 def _uniqueness(advice: PlacesAdvice) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from advisor.extensions.rounds.answer import MEMOISED_NOISE, Approach, Comparison
 from advisor.extensions.rounds.question import RoundsQuestion
 from advisor.figures import number, points, times, users
-from advisor.show.model import Column, Document, Records, Role, Row, Sentence, Table, Tone, Verdict
+from advisor.show.model import Badge, Column, Document, Records, Role, Row, Sentence, Table, Tone, Verdict, sentences
 from simulator import PROTOCOLS
 from simulator.memoisation import MEMOISED, DBitFlipPM, Repeated
 
@@ -28,10 +28,10 @@ def rounds_document(answer: Comparison) -> Document:
     rows, words = (*answer.memoised, *answer.fresh), verdict(answer)
     return Document(
         title="Rounds with the same users: memoised or fresh noise",
-        verdict=Verdict("memoise" if answer.memoise else "fresh_noise", words),
+        verdict=words,
         parts=(
             *(Sentence(text, Role.WARNING) for text in question.warnings),
-            *map(Sentence, detail_sentences(answer)),
+            *sentences(detail_sentences(answer), Role.LEGEND),
             Table(COLUMNS, tuple(_row(row, answer) for row in rows), noun="approaches", cut=False),
             *(Sentence(text, Role.NOTE) for text in note_sentences(answer)),
         ),
@@ -48,7 +48,7 @@ def rounds_document(answer: Comparison) -> Document:
             },
             "memoize": answer.memoise,
             "protocol": answer.best.protocol,
-            "summary": words,
+            "summary": words.summary,
             "assumptions": question.assumptions,
             "warnings": question.warnings,
             "approaches": [row._asdict() for row in rows],
@@ -91,39 +91,32 @@ def budget(value: float) -> str:
     return f"{value:.3g}" if value < 1000 else number(value)
 
 
-def verdict(answer: Comparison) -> str:
-    """Return what to do, and what users spend with it and without."""
-    question, memory, fresh = answer.question, answer.memory, answer.same_round
+def verdict(answer: Comparison) -> Verdict:
+    """Return what to do, and what users spend and lose in accuracy with it."""
+    question, memory, fresh, best = answer.question, answer.memory, answer.same_round, answer.best
     after = f"after {question.rounds:,} rounds" if question.rounds > 1 else "after one round"
+    chosen, other = (memory, fresh) if answer.memoise else (fresh, memory)
+    most = f" (at most {budget(chosen.spent_most)})" if chosen.spent_most != chosen.spent_mean else ""
+    instead = f"fresh noise would spend {budget(other.spent_mean)}"
     if answer.memoise:
-        spent = (
-            f"a user has spent ε = {budget(memory.spent_mean)}"
-            if memory.spent_most == memory.spent_mean
-            else f"a user has spent ε = {budget(memory.spent_mean)} on average and at most {budget(memory.spent_most)}"
-        )
-        return (
-            f"Memoise: use {full_name(memory)}; {after} {spent}. Fresh noise at ε = {fresh.epsilon_round:g} in each "
-            f"round would have spent {budget(fresh.spent_mean)}."
-        )
-    return (
-        f"Do not memoise: use {full_name(fresh)} with fresh noise at ε = {fresh.epsilon_round:g} in each round; "
-        f"{after} a user has spent ε = {budget(fresh.spent_mean)}. Memoisation with {memory.protocol} would have spent "
-        f"{budget(memory.spent_mean)} on average."
+        kind, text = "memoise", f"memoised noise: {full_name(memory)}."
+    else:
+        instead = f"memoisation with {memory.protocol} would spend {budget(memory.spent_mean)}"
+        kind, text = "fresh_noise", f"fresh noise in each round, ε = {fresh.epsilon_round:g}: {full_name(fresh)}."
+    off = (
+        f"off by {users(best.error_round * question.n)} of {question.n:,} users a category "
+        f"({points(best.error_round)}) in a round, {users(best.error_average * question.n)} in the average of all"
     )
+    if best.error_round >= float(question.changes.frequencies.max()):
+        off = "a round alone says nothing: it is off by more than the largest frequency"
+    numbers = f"Expected: ε = {budget(chosen.spent_mean)}{most} spent {after}; {instead}; {off}."
+    return Verdict(kind, text, Badge.USE, numbers=numbers)
 
 
 def detail_sentences(answer: Comparison) -> list[str]:
-    """Return what the approach errs by, how fresh noise of the same spending compares, and what averaging reveals."""
+    """Return how fresh noise of the same spending compares, and what averaging reveals."""
     question, best, memory, fresh = answer.question, answer.best, answer.memory, answer.same_round
-    largest = float(question.changes.frequencies.max())
-    lines = [
-        f"Expect a category to be off by about {users(best.error_round * question.n)} of {question.n:,} users "
-        f"({points(best.error_round)}) in a round, and by about {users(best.error_average * question.n)} in the "
-        f"average of all rounds, before post-processing."
-        if best.error_round < largest
-        else f"A round alone says nothing: its raw estimates are off by more than the largest frequency, "
-        f"{number(largest, 3)}. More users or a larger --eps are needed."
-    ]
+    lines = []
     if answer.memoise and len(answer.fresh) > 1:
         other = answer.fresh[1]
         lines.append(

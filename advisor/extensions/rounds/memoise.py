@@ -22,7 +22,7 @@ class MemoiseAnswer(Comparison, Shown):
     @property
     def summary(self) -> str:
         """The verdict."""
-        return verdict(self)
+        return verdict(self).summary
 
     @property
     def _document(self) -> Document:

@@ -18,6 +18,7 @@ from advisor.inputs.reports.skipping import counts_of
 from simulator import PROTOCOLS, Protocol
 from simulator.hashing import HASHES
 from simulator.protocols import EPSILON_MAX, EPSILON_MIN
+from simulator.protocols.forced import ForcedResponse
 from simulator.protocols.hadamard import HadamardResponse
 
 READABLE = ("value", "bits", "subset", "hash", "symbol", "cells", "node")
@@ -52,7 +53,8 @@ def protocol_with(protocol: str, k: int, epsilon: float, parameters: Parameters)
 
     Raises InputError for an impossible parameter.
     """
-    kind: Callable[..., Protocol] = PROTOCOLS[protocol]
+    forced = protocol == "grr" and not RATES.keys().isdisjoint(parameters)
+    kind: Callable[..., Protocol] = ForcedResponse if forced else PROTOCOLS[protocol]
     try:
         return kind(k, epsilon, **parameters)
     except ValueError as error:
@@ -69,8 +71,8 @@ def check_parameters(protocol: str, parameters: Parameters) -> None:
     """Raise InputError for a parameter that the protocol does not have."""
     for name, flag in PARAMETERS.items():
         owners = [key for key, kind in PROTOCOLS.items() if name in kind.__dataclass_fields__]
+        owners = ["grr"] * (name in RATES) + owners  # forced unevenly; else its p and q follow from its budget
         if name in parameters and protocol not in owners:
-            owners = ["grr"] * (name in RATES) + owners  # whose p and q follow from its budget
             raise InputError(f"{flag}: {protocol} has no such parameter; leave it out (it belongs to {listed(owners)})")
 
 

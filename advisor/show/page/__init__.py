@@ -8,21 +8,22 @@ import re
 import tomllib
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
-from itertools import groupby, takewhile
+from itertools import chain, groupby, takewhile
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from advisor.errors import InputError
 from advisor.show.model import TOP, Code, Document, Explorer, Figure, Part, Role, Section, Sentence, Table, View, legend
 from advisor.show.page.curve import curve_of
+from advisor.show.pictures import require_matplotlib
 from simulator._version import __version__
 
-PRINTED = 25  # rows of every table after the first: a page with all metrics stays small
+PRINTED = 25  # rows at its end of every table after the first: a page with all metrics stays small
 MOST_WHOLE = 8  # characters of a cell that is never broken
-RESTS_ON = "What it rests on"
 LIBRARIES = ("numpy", "scipy", "pandas", "matplotlib")
 STYLE, SCRIPT, _WORDS = (
     (files(__name__) / name).read_text("utf-8") for name in ("page.css", "page.js", "glossary.toml")
@@ -41,35 +42,54 @@ COLOURS = {
 }
 
 
-def page_html(document: Document, command: str = "") -> str:
-    """Return the page of a document.
+@dataclass(frozen=True)
+class _Arranged:
+    """The parts of a document in the order of a page."""
 
-    document: the answer; its sections follow its parts, but for those that stand first, behind the answer itself.
+    answer: list[Part]  # its sentences, then the warnings
+    tables: list[Section]  # the picked rows of its tables, under their headings
+    notes: list[Section]  # what follows the last of them
+    appendix: list[Section]  # all rows of tables that are cut
+
+
+def page_html(document: Document, command: str = "") -> str:
+    """Return the page of a document: answer, picked rows, pictures, notes, and all rows as an appendix.
+
+    Pictures need matplotlib; without it, a sentence stands in their place.
+
+    document: the answer; its sections follow its tables, but for those that stand first, behind the answer itself.
     command: the command that gives the same again, or "".
     """
     again = [Code(command)] if command else []
-    sections = document.sections()
-    answer, blocks = _arranged(document)
+    sections = [_drawable(section) for section in document.sections()]
+    parts = tuple(part for part in document.parts if not (isinstance(part, Code) and part.text == command))
+    arranged = _arranged(replace(document, parts=parts))
     return PAGE.render(
         document=document,
-        answer=answer,
+        answer=arranged.answer,
         first=[section for section in sections if section.first],
-        contents=sum(bool(block.title) for block in blocks) > 2,
+        contents=len(arranged.tables) > 1,
         sections=[
-            *blocks,
+            *arranged.tables,
             *(section for section in sections if not section.first),
+            *arranged.notes,
             Section("Reproduce this", (*again, Sentence(_versions(), Role.NOTE))),
         ],
+        appendix=arranged.appendix,
     )
 
 
-def pieces_html(document: Document) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """Return the answer in sentences, with its warnings, and what follows it under headings.
+def pieces_html(document: Document) -> tuple[str, tuple[tuple[str, str, bool], ...]]:
+    """Return the answer in sentences, with its warnings, and what follows it.
 
-    For a page that has more around them.
+    That are blocks: heading, content, and whether it stands folded. For a page that has more around them.
     """
-    answer, blocks = _arranged(document)
-    return _made("parts", answer), tuple((block.title, _made("parts", block.parts)) for block in blocks)
+    arranged = _arranged(document)
+    blocks = [(block, False) for block in arranged.tables]
+    blocks += [(block, bool(blocks)) for block in arranged.notes + arranged.appendix]
+    return _made("parts", arranged.answer), tuple(
+        (block.title, _made("parts", block.parts), folded) for block, folded in blocks
+    )
 
 
 def section_html(section: Section) -> str:
@@ -105,32 +125,59 @@ def _made(macro: str, value: object) -> str:
     return str(getattr(PARTS, macro)(value))
 
 
-def _arranged(document: Document) -> tuple[list[Part], list[Section]]:
-    """Return the sentences of the answer, then the warnings, and all that follows under its headings."""
+def _arranged(document: Document) -> _Arranged:
     parts = document.every_part
     warnings = [part for part in parts if isinstance(part, Sentence) and part.role is Role.WARNING]
     others = [part for part in parts if part not in warnings]
     answer: list[Part] = list(takewhile(lambda part: isinstance(part, Sentence), others))
-    return [*answer, *warnings], _blocks(_shortened(others[len(answer) :]))
+    groups, appendix = _picked(others[len(answer) :])
+    tables, notes = _blocks(groups)
+    return _Arranged([*answer, *warnings], tables, notes, appendix)
 
 
-def _blocks(parts: Iterable[Part]) -> list[Section]:
-    """Return parts under the headings of their tables, what follows the last of these under one of its own."""
-    blocks: list[Section] = []
-    pending: list[Part] = []
+def _picked(parts: Iterable[Part]) -> tuple[list[list[Part]], list[Section]]:
+    """Return each part with what is said of it, columns and rows left out, and the tables that lack rows."""
+    groups: list[list[Part]] = []
+    appendix: list[Section] = []
     for part in parts:
-        pending.append(part)
-        if isinstance(part, Table) and part.heading:
-            blocks.append(Section(part.heading, tuple(pending)))
-            pending = []
-    return [*blocks, Section(RESTS_ON if blocks else "", tuple(pending))] if pending else blocks
+        if not isinstance(part, Table):
+            groups.append([part])
+            continue
+        table, notes = View().table(part)
+        if table.hidden:
+            ranked, heading = sum(not row.extra for row in part.rows), f": {part.heading}" if part.heading else ""
+            silent = replace(part, columns=tuple(replace(column, meaning="") for column in part.columns), title="")
+            whole, _ = View(PRINTED if appendix else None).table(silent)
+            appendix.append(Section(f"All {ranked:,} {part.noun}{heading}", (whole,)))
+            hidden = Sentence(f"{table.hidden:,} more {part.noun} stand at the end.", Role.NOTE)
+            table, notes = replace(table, hidden=0), (hidden, *notes)
+        groups.append([table, *notes])
+    return groups, appendix
 
 
-def _shortened(parts: Sequence[Part]) -> list[Part]:
-    """Return the parts of a document, the first table whole and the others cut."""
-    tables = {place: part for place, part in enumerate(parts) if isinstance(part, Table) and part.cut}
-    cut = {place: table.head(PRINTED) for place, table in list(tables.items())[1:]}
-    return [cut.get(place, part) for place, part in enumerate(parts)]
+def _blocks(groups: Sequence[Sequence[Part]]) -> tuple[list[Section], list[Section]]:
+    """Return parts under the headings of their tables, or before the last table, and what follows these."""
+    tables = {place: group[0] for place, group in enumerate(groups) if isinstance(group[0], Table)}
+    headings = {place: table.heading for place, table in tables.items() if not table.verbose}
+    ends = [place for place, heading in headings.items() if heading] or list(headings)[-1:]
+    starts = [0, *(end + 1 for end in ends)]
+    blocks = [
+        Section(headings[end], tuple(chain.from_iterable(groups[start : end + 1])))
+        for start, end in zip(starts, ends, strict=False)
+    ]
+    rest = tuple(chain.from_iterable(groups[starts[-1] :]))
+    return blocks, [Section("Notes" if blocks else "", rest)] if rest else []
+
+
+def _drawable(section: Section) -> Section:
+    """Return a section that says what its pictures need where they cannot be drawn."""
+    others = tuple(part for part in section.parts if not isinstance(part, Figure))
+    if len(others) < len(section.parts):
+        try:
+            require_matplotlib("What is drawn here")
+        except InputError as error:
+            return replace(section, parts=(*others, Sentence(f"{error}.", Role.NOTE)))
+    return section
 
 
 def _folds(parts: Iterable[Part]) -> list[tuple[bool, list[Part]]]:
@@ -177,7 +224,6 @@ _environment.filters |= {
     "folds": _folds,
     "legend": legend,
     "picture": _picture,
-    "short": lambda table: replace(table.head(TOP), hidden=0),
     "words_in": _words_in,
     "curve": curve_of,
 }
@@ -187,6 +233,6 @@ _environment.tests |= {
     "code": lambda part: isinstance(part, Code),
     "explorer": lambda part: isinstance(part, Explorer),
 }
-_environment.globals |= {"PRINTED": PRINTED, "STYLE": STYLE, "SCRIPT": SCRIPT, "DIGEST": DIGEST}
-PAGE = _environment.get_template("page.html")
+_environment.globals |= {"STYLE": STYLE, "SCRIPT": SCRIPT, "DIGEST": DIGEST}
+PAGE, DECISION = map(_environment.get_template, ("page.html", "decision.html"))
 PARTS = _environment.get_template("parts.html").module

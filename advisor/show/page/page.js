@@ -31,7 +31,7 @@ for (const panel of root.querySelectorAll(".explorer")) {
       input.parentElement.querySelector("output").textContent = text;
     }
     data.figures[at[0]][at[1]].forEach((text, place) => { shown[place].textContent = text; });
-    for (const line of svg.querySelectorAll("polyline"))
+    for (const line of svg.querySelectorAll("[data-second]"))
       line.classList.toggle("chosen", Number(line.dataset.second) === at[1]);
     const dot = dots[at[1]][at[0]];
     circle.style.display = dot ? "" : "none";

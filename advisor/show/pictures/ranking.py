@@ -1,195 +1,240 @@
-"""Pictures of rankings: the errors of the top pairs, of several budgets, and of a Pareto frontier."""
+"""Pictures of rankings: ratios to the lowest error, the errors of several budgets, and a Pareto frontier."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple
 
 from advisor.answers.budgets import Budgets
 from advisor.answers.rank.result import Baseline, Ranking, Recommendation
 from advisor.answers.rank.trade_offs import Frontier
-from advisor.figures import number, percent
-from advisor.show.pictures.style import BAND, BLUE, INK, PAPER, QUIET, log_axis, picture
+from advisor.answers.rank.verdict import MARGINAL, USELESS
+from advisor.figures import change, percent
+from advisor.names import method_text, pair_text, protocol_text
+from advisor.show.pictures import style
 from advisor.show.sentences import unit_text
+from simulator.ranking import PRACTICAL_RATIO, quotient
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-ROWS = 15
-NAMES = {"raw": "raw estimate", "default": "usual default"}
-SHADES = "Blues"  # light to dark in the first colour of all pictures: darker where a report gives more away
-NEAR = 0.035  # of the height of the picture: labels that are nearer than that are written one below the other
+ROWS = 12
+NARROW, WIDE = 1.25, 2.0  # where the axis of ratios ends, at least and at most
+LOWEST = 0.7  # where it begins, at least
+NAME = 34  # characters of a name; what is longer is cut
+STRIP = (0.9, 3.0)  # ends of the logarithmic axis that the ratios of all rows share
+STRIP_SIZE = (120, 16)  # pixels
+
+
+class _Row(NamedTuple):
+    """A name, and a ratio to the lowest error with its interval; NaN for a row that only says how many are left out."""
+
+    name: str
+    ratio: float
+    low: float
+    high: float
 
 
 def ranking_figure(advice: Ranking) -> Figure:
-    """Return the errors of the first pairs from 0 on, in the order of the ranking, and what they are compared with.
+    """Return paired ratios of errors to the lowest one: of the pair to use, its ties, the next pairs, and baselines.
 
-    That are the usual default and the raw estimate, as squares, and as a line what is reached without any data.
+    What lies beyond the axis is an arrow at its end; the factor stands beside each row.
     """
-    kinds = {(row.protocol, row.method): NAMES[row.kind] for row in advice.baselines if row.kind in NAMES}
-    top = {row.pair for row in advice.ties}
-    rows: list[Recommendation | Baseline] = list(advice.recommendations[:ROWS])
-    inside = {(row.protocol, row.method) for row in rows}
-    rows += [row for row in advice.baselines if row.kind in NAMES and (row.protocol, row.method) not in inside]
-    pairs = [(row.protocol or "", row.method or "") for row in rows]
-    labels = [
-        f"{'  '.join(pair)}{f' ({kinds[pair]})' if pair in kinds else ''}" + ": infinite" * (row.error == math.inf)
-        for pair, row in zip(pairs, rows, strict=True)
-    ]
+    ties, others = advice.ties, advice.recommendations[len(advice.ties) :]
+    tied = differing(ties, ROWS // 2)
+    several = len({row.protocol for row in advice.recommendations}) > 1
+    new = [row for row in others if not several or row.protocol not in {row.protocol for row in tied}]
+    rows = [_row(pair_text(*row.pair), row, advice) for row in (*tied, *differing(new, ROWS - 3 - len(tied)))]
+    start = max(min(0.97, *(row.low for row in rows[: len(tied)])), LOWEST)
+    half = sorted(row.ratio for row in rows)[len(rows) // 2]
+    end = min(max(NARROW, 1.05 * half, *(row.high for row in rows[: len(tied)])), WIDE)
+    if len(ties) > len(tied):
+        rows.insert(len(tied), _Row(f"and {len(ties) - len(tied):,} more, not told apart", *[math.nan] * 3))
+    compared = _baselines(advice)
+    heights = [*range(len(rows)), *(len(rows) + 0.5 + at for at in range(len(compared)))]
+    rows += compared
     request, metric = advice.request, advice.metric
-    with picture(6.6, 1.3 + 0.24 * len(labels), grid="x") as (figure, axes):
-        for place, (row, pair) in enumerate(zip(rows, pairs, strict=True)):
-            if pair in top:
-                axes.axhspan(place - 0.5, place + 0.5, color=BAND, zorder=0, linewidth=0)
-            colour = BLUE if pair in top else QUIET
-            axes.plot([row.error_low, row.error_high], [place, place], color=colour, linewidth=1.6)
-            mark, fill = "s" if pair in kinds else "o", colour if pair in top else PAPER
-            axes.plot(row.error, place, mark, color=colour, markerfacecolor=fill, markersize=5.5)
-        axes.set_yticks(range(len(labels)), labels)
-        axes.set_ylim(len(labels) - 0.5, -0.5)
+    with style.picture(0.75 + 0.27 * len(rows), grid="x") as (figure, axes):
+        axes.axvspan(start, PRACTICAL_RATIO, color=style.BAND, zorder=0, linewidth=0)
+        axes.set(xlim=(start, end), ylim=(heights[-1] + 0.6, -0.6))
+        axes.set_yticks(heights, [row.name if len(row.name) <= NAME else f"{row.name[: NAME - 1]}…" for row in rows])
         axes.tick_params(axis="y", length=0)
-        reach = max((row.error_high for row in rows if row.error < math.inf), default=1.0)
-        axes.set_xlim(0.0, (1.05 * reach) or 1.0)
-        if advice.error_without_data is not None:
-            _mark_without_data(axes, advice.error_without_data, advice.guess_without_data)
-        axes.set_xlabel(f"{metric} error ({unit_text(metric, request.bins)}) and 95 % interval; shaded: first tier")
-        axes.set_title(f"ε = {request.epsilon:g}, k = {request.k:,}, n = {request.n:,}", pad=14)
-        figure.set_label(
-            f"{metric} errors, the lowest first: "
-            + "; ".join(f"{label} {number(row.error, 3)}" for label, row in zip(labels, rows, strict=True))
-        )
+        axes.spines["left"].set_visible(False)
+        for place, (height, row, label) in enumerate(zip(heights, rows, axes.get_yticklabels(), strict=True)):
+            colour = style.INK if place else style.BLUE
+            label.set(color=colour, weight="normal" if place else "bold")
+            _draw_ratio(axes, height, row, colour)
+        step = next(step for step in (0.05, 0.1, 0.2, 0.5) if end - start < 7 * step)
+        ticks = [1 + step * at for at in range(math.ceil((start - 1) / step), math.floor((end - 1) / step + 1e-9) + 1)]
+        axes.set_xticks(ticks, ["lowest" if tick == 1 else change(tick, 1.0) for tick in ticks])
+        axes.set_xlabel(f"{metric} error over the lowest one; shaded: within 5 %")
+        figures = f"{metric} error {style.plain(advice.best.error, 3)} ({unit_text(metric, request.bins)})"
+        setting = f"ε = {request.epsilon:g}, k = {request.k:,}, n = {request.n:,}"
+        style.headline(figure, _verdict(advice), f"{figures} at {setting}; lines: 95 % intervals")
+        texts = (f"{row.name} {factor_text(row.ratio)}".rstrip() for row in rows)
+        figure.set_label(f"{metric} errors over the lowest one: {'; '.join(texts)}")
     return figure
 
 
-def _mark_without_data(axes: Axes, error: float, guess: str) -> None:
-    """Draw the error that is reached without any data, or say where it lies beyond the picture."""
-    far = error > axes.get_xlim()[1]
-    if not far:
-        axes.axvline(error, color=INK, linestyle=":", linewidth=1.2)
-    axes.annotate(
-        f"without any data ({guess}): {number(error, 3)}{' →' if far else ''}",
-        (1 if far else error, 1),
-        xycoords=("axes fraction" if far else "data", "axes fraction"),
-        fontsize=8,
-        ha="right" if error > axes.get_xlim()[1] / 2 else "left",
-        va="bottom",
-        xytext=(0, 2),
-        textcoords="offset points",
+def _verdict(advice: Ranking) -> str:
+    best = advice.best
+    pair = pair_text(*best.pair) if advice.request.collected is None else method_text(best.method)
+    if advice.verdict == USELESS:
+        return f"Not worth it: even {pair} is no better than no data"
+    return f"Use {pair}{', with care' if advice.verdict == MARGINAL else ''}"
+
+
+def differing(rows: Sequence[Recommendation], most: int) -> list[Recommendation]:
+    """Return rows: if there are more than `most`, the first of each protocol; of a single protocol the first rows."""
+    first: dict[str, Recommendation] = {}
+    for row in rows:
+        first.setdefault(row.protocol, row)
+    return list(rows if len(rows) <= most or len(first) == 1 else first.values())[:most]
+
+
+def factor_text(ratio: float) -> str:
+    """Return a ratio of errors in words.
+
+    >>> factor_text(1.0212), factor_text(3.41), factor_text(math.inf)
+    ('+2 %', '3.4 times', 'infinite')
+    """
+    if math.isnan(ratio):
+        return ""
+    words = style.plain(ratio, 2)
+    return change(ratio, 1.0) if ratio < 1.995 else words if ratio == math.inf else f"{words} times"
+
+
+def _row(name: str, row: Recommendation | Baseline, advice: Ranking) -> _Row:
+    """Return the ratio of a row; where the lowest error is 0, any other is infinitely larger."""
+    lowest = row.error <= advice.lowest.error
+    ratio = (1.0 if lowest else math.inf) if row.ratio_to_best is None else row.ratio_to_best
+    return _Row(name, ratio, row.ratio_low or ratio, row.ratio_high or ratio)
+
+
+def _baselines(advice: Ranking) -> list[_Row]:
+    """Return what a pair is compared with: the usual default, the raw estimate, a trusted server, and no data."""
+    rows = []
+    for row in advice.baselines:
+        pair = row.protocol or "", row.method or ""
+        names = {"default": f"usual default: {pair_text(*pair)}", "raw": f"raw estimate of {protocol_text(pair[0])}"}
+        if row.kind != "uniform" and pair != advice.best.pair:
+            rows.append(_row(names.get(row.kind, "trusted server"), row, advice))
+    rows.sort(key=lambda row: row.ratio)
+    if advice.error_without_data is not None:
+        ratio = quotient(advice.error_without_data, advice.lowest.error)
+        rows.append(_Row(f"no data: {advice.guess_without_data}", *[math.inf if ratio is None else ratio] * 3))
+    return rows
+
+
+def _draw_ratio(axes: Axes, height: float, row: _Row, colour: str) -> None:
+    """Draw a ratio with its interval, or an arrow at the end of the axis, and its factor beside it."""
+    start, end = axes.get_xlim()
+    place = min(max(row.ratio, start), end)
+    mark = "o" if start <= row.ratio <= end else ">" if row.ratio > end else "<"
+    fill = colour if row.ratio < PRACTICAL_RATIO or row.low <= 1 else style.PAPER
+    axes.plot([max(row.low, start), min(row.high, end)], [height, height], color=colour, linewidth=1.6)
+    axes.plot(place, height, mark, color=colour, markerfacecolor=fill, markersize=7, clip_on=False, zorder=3)
+    words = "lowest" if row.ratio == 1 else factor_text(row.ratio)
+    axes.text(1.03, height, words, transform=axes.get_yaxis_transform(), va="center", color=colour)
+
+
+def ratio_svg(row: Recommendation | Baseline) -> str:
+    """Return a small picture of a row's ratio to the lowest error with its interval, in the colour of the text.
+
+    All rows share a logarithmic axis, shaded up to 5 %; a ratio beyond it is an arrow. "" without a ratio.
+    """
+    if (ratio := row.ratio_to_best) is None:
+        return ""
+    width, height = STRIP_SIZE
+    low, at, high, edge = (
+        round(6 + (width - 12) * min(math.log(max(one, STRIP[0]) / STRIP[0], STRIP[1] / STRIP[0]), 1), 1)
+        for one in (row.ratio_low or ratio, ratio, row.ratio_high or ratio, PRACTICAL_RATIO)
+    )
+    middle = height / 2
+    mark = (
+        f'<circle cx="{at}" cy="{middle}" r="3.5"/>'
+        if ratio <= STRIP[1]
+        else f'<path d="M{at - 3} {middle - 4}l7 4l-7 4z"/>'
+    )
+    return (
+        f'<svg class="ratio" width="{width}" height="{height}" role="img" fill="currentColor" '
+        f'aria-label="{ratio:.2f} times the lowest error"><rect width="{edge}" height="{height}" opacity=".15"/>'
+        f'<path d="M{low} {middle}H{high}" stroke="currentColor" stroke-width="1.5"/>{mark}</svg>'
     )
 
 
 def budgets_figure(budgets: Budgets) -> Figure:
     """Return the error with its interval at each ε, the pair where it changes, and what no data would give."""
     rows = sorted(budgets.priced(budgets.metrics[0]), key=lambda row: row.epsilon)
-    metric, request = rows[0].ranking.metric, rows[0].ranking.request
+    rows = [row for row in rows if row.ranking.best.error < math.inf]
+    ranking = rows[0].ranking
+    metric, request, without = ranking.metric, ranking.request, ranking.error_without_data
     xs, best = [row.epsilon for row in rows], [row.ranking.best for row in rows]
-    with picture(6.2, 3.8) as (figure, axes):
-        axes.fill_between(
-            xs,
-            [best_row.error_low for best_row in best],
-            [best_row.error_high for best_row in best],
-            color=BAND,
-            linewidth=0,
-            label="95 % interval",
-        )
-        axes.plot(
-            xs,
-            [best_row.error for best_row in best],
-            "o-",
-            color=BLUE,
-            markersize=5,
-            linewidth=1.6,
-            label="pair to use",
-        )
-        without = rows[0].ranking.error_without_data
+    errors = [row.error for row in best]
+    reach = [[row.error - row.error_low for row in best], [row.error_high - row.error for row in best]]
+    with style.picture(3.4) as (figure, axes):
+        axes.errorbar(xs, errors, reach, fmt="o-", color=style.BLUE, markersize=6, linewidth=1.8, capsize=4)
+        style.log_axis(axes.xaxis, xs)
+        axes.set_xlim(0.9 * xs[0], xs[-1] * (xs[-1] / xs[0]) ** 0.35 * 1.4)  # room for the last name
+        axes.set_ylim(0, 1.2 * max([without or 0, *(row.error_high for row in best)]))
+        axes.locator_params("y", nbins=5)
         if without is not None:
-            guess = rows[0].ranking.guess_without_data
-            axes.axhline(without, color=INK, linestyle=":", linewidth=1, label=f"without any data: {guess}")
-        for place, (x, best_row) in enumerate(zip(xs, best, strict=True)):
-            if place == 0 or best_row.pair != best[place - 1].pair:
-                axes.annotate(
-                    f"{best_row.protocol} {best_row.method}",
-                    (x, best_row.error),
-                    xytext=(6, 8),
-                    textcoords="offset points",
-                    fontsize=8,
-                )
-        if len(xs) > 1:
-            log_axis(axes.xaxis)
-        axes.margins(x=0.2, y=0.12)
-        axes.set_ylim(0, 1.3 * axes.get_ylim()[1])  # room for the legend above the lines
-        unit = unit_text(metric, request.bins)
-        axes.set(xlabel="privacy budget ε of one report", ylabel=f"{metric} error ({unit})")
-        axes.legend(loc="upper right")
-        axes.set_title(f"k = {request.k:,}, n = {request.n:,}", pad=14)
+            style.level_line(axes, without, f"no data: {ranking.guess_without_data}")
+        for place, (x, row) in enumerate(zip(xs, best, strict=True)):
+            if place == 0 or row.pair != best[place - 1].pair:
+                name = pair_text(*row.pair).replace(" with ", "\nwith ")
+                axes.annotate(name, (x, row.error), (8, 4), textcoords="offset points", linespacing=1.1)
+        axes.set(xlabel="privacy budget ε of one report", ylabel=f"{metric} error ({unit_text(metric, request.bins)})")
+        texts = [f"{style.plain(row.error, 3)} at ε = {x:g}" for x, row in zip(xs, best, strict=True)]
+        setting = f"k = {request.k:,}, n = {request.n:,}; bars: 95 % intervals"
+        style.headline(figure, f"{metric} error {', '.join(dict.fromkeys((texts[0], texts[-1])))}", setting)
+        figure.set_label(f"{metric} error with the pair to use: {', '.join(texts)}")
     return figure
 
 
 def pareto_figure(frontier: Frontier) -> Figure:
-    """Return the pairs of the frontier with their names, and the others as dots behind them."""
+    """Return the least error at each size of a report as steps, and the pairs of the frontier with their names.
+
+    Of an attack the picture shows how much more often it is right than a guess without a report.
+    """
     request, metric = frontier.advice.request, frontier.advice.metric
-    beaten = [row for row, _ in frontier.dominated if row.error < math.inf]
-    with picture(7.2, 4.5) as (figure, axes):
-        axes.scatter(
-            [row.report_bits for row in beaten],
-            [row.error for row in beaten],
-            s=10,
-            color=QUIET,
-            linewidths=0,
-            alpha=0.5,
-            label="other pairs",
+    rows = sorted(frontier.drawn, key=lambda row: row.error)
+    floor = min((row.error for row in rows if row.error > 0), default=1.0) / 10  # a logarithmic axis has no 0
+    sizes, errors = [row.report_bits for row in rows], [max(row.error, floor) for row in rows]
+    first, blind, most = frontier.rows[0], request.prior_guess, max(row.attack_success for row in rows)
+    height = max(3.6, 0.48 * len(rows) + 0.6)
+    with style.picture(height) as (figure, axes):
+        axes.set(xlim=(min(sizes) / 1.4, 1.4 * max(sizes)), ylim=(min(errors) / 1.1, 1.3 * max(errors)))
+        style.log_axis(axes.xaxis)
+        style.log_axis(axes.yaxis)
+        for row, _ in frontier.dominated:
+            axes.plot(row.report_bits, row.error, ".", color=style.BARS, markersize=6)
+        by_size = sorted(zip(sizes, errors, strict=True))
+        least = [1.3 * max(errors), *accumulate((error for _, error in by_size), min)]
+        steps = [by_size[0][0], *(size for size, _ in by_size), 1.4 * max(sizes)]
+        axes.step(steps, [*least, least[-1]], where="post", color=style.INK, linewidth=1.4)
+        shades = [style.faded(style.BLUE, (row.attack_success - blind) / ((most - blind) or 1.0)) for row in rows]
+        axes.scatter(sizes, errors, s=80, c=shades, edgecolors=style.INK, linewidths=0.6, zorder=3)
+        marks = [
+            (*place, f"{pair_text(*row.pair)}\n{_costs(row)}", style.BLUE if row is first else style.INK)
+            for row, place in zip(rows, zip(sizes, errors, strict=True), strict=True)
+        ]
+        style.name_beside(axes, marks, 0.44 / (height - 0.6))
+        axes.set(xlabel="size of a report (bits)", ylabel=f"{metric} error ({unit_text(metric, request.bins)})")
+        others = {1: "no other pair is", 2: "1 other is"}.get(len(rows), f"{len(rows) - 1} others are")
+        style.headline(
+            figure,
+            f"{pair_text(*first.pair)}; {others} worth considering",
+            f"Steps: the least error at a size. Darker: more attacks succeed, from {percent(blind)} (a blind guess) to "
+            f"{percent(most)}. ε = {request.epsilon:g}, k = {request.k:,}, n = {request.n:,}.",
         )
-        marks = axes.scatter(
-            [row.report_bits for row in frontier.drawn],
-            [row.error for row in frontier.drawn],
-            c=[100 * row.attack_success for row in frontier.drawn],
-            cmap=SHADES,
-            vmin=0,
-            s=50,
-            edgecolors=INK,
-            linewidths=0.8,
-            zorder=3,
-            label="worth considering",
-        )
-        log_axis(axes.xaxis)
-        log_axis(axes.yaxis)
-        axes.margins(x=0.16, y=0.08)
-        _name(axes, frontier)
-        axes.set(
-            xlabel="size of a report (bits)",
-            ylabel=f"{metric} error ({unit_text(metric, request.bins)})",
-            title=f"ε = {request.epsilon:g}, k = {request.k:,}, n = {request.n:,}",
-        )
-        figure.colorbar(marks, ax=axes, label="attack success (%)")
-        axes.legend(loc="best")
-        figure.set_label(
-            "Pairs that no other beats in error, size and attack: "
-            + "; ".join(
-                f"{row.protocol} {row.method}: {metric} error {number(row.error, 3)}, {row.report_bits:,} bits, attack "
-                f"{percent(row.attack_success)}"
-                for row in frontier.drawn
-            )
-        )
+        texts = (f"{pair_text(*row.pair)}: {metric} error {style.plain(row.error, 3)}, {_costs(row)}" for row in rows)
+        figure.set_label(f"Pairs that no other beats in error, size and attack: {'; '.join(texts)}")
     return figure
 
 
-def _name(axes: Axes, frontier: Frontier) -> None:
-    """Write the names beside their marks, from the top down, none over another."""
-    axes.autoscale_view()
-    low, high = (math.log(end) for end in axes.get_ylim())
-    rows = sorted(frontier.drawn, key=lambda row: row.error)
-    heights = [(math.log(row.error) - low) / (high - low) for row in rows]
-    for place in range(len(rows) - 2, -1, -1):
-        heights[place] = min(heights[place], heights[place + 1] - NEAR)
-    for place, row in enumerate(rows):
-        height = max(heights[place], (place + 1) * NEAR)  # not below the axis
-        axes.annotate(
-            f"{row.protocol} {row.method}",
-            (row.report_bits, row.error),
-            textcoords=("offset points", "axes fraction"),
-            xytext=(7, height),
-            fontsize=8,
-            va="center",
-            zorder=4,
-        )
+def _costs(row: Recommendation) -> str:
+    return f"{row.report_bits:,} bits, attack {percent(row.attack_success)}"

@@ -1,204 +1,140 @@
-"""Pictures of a sweep: a map of the winners, and curves of the errors of all methods."""
+"""Pictures of a sweep: a map of what one pair costs everywhere, and curves of the errors of all methods."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from itertools import product
+from functools import partial
+from itertools import cycle, product
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 from advisor.answers.sweep.result import Cell, SweepResult
-from advisor.question.sweep import Place
-from advisor.show.pictures.style import BAND, DASHES, MARKERS, PAPER, QUIET, SERIES, empty, log_axis, settings, tint
+from advisor.names import UNPROCESSED, method_name, method_text, pair_text
+from advisor.show.pictures import style
+from advisor.show.pictures.ranking import factor_text
 from advisor.show.sentences import unit_text
+from simulator.foreign import REGISTERED
+from simulator.ranking import Pair
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLOURED = len(SERIES)  # methods in one panel that are told apart by their colours
-ON_SHADE = "#101010"  # not the ink of pictures, which is light on a dark page: shades are light on both
-SHADE = 0.45  # opacity of the colour of a cell, so that its words stay readable
-CHARACTER = 0.075  # width of a character of a cell, in inches
+DARKEST, SHADE = 2.0, 0.6  # factor from which on a cell is darkest, and how dark: words stay readable on it
+CELL, LETTER, ROW = 0.95, 0.085, 0.19  # inches: least width of a cell, width of a letter, height of a line
+MOST_COLOURED = 4  # methods with the lowest error somewhere
+NAME_HEIGHT = 0.17  # inches, of the name of a method
 
 
-def winners_figure(sweep: SweepResult) -> Figure:
-    """Return for each k a map over ε and n: the pair to use in words, coloured by its method.
+def regret_figure(sweep: SweepResult) -> Figure:
+    """Return for each k a map over ε and n of what the pair that is best overall costs against the pair to use there.
 
-    If other methods are within 5 % of it or not separable from it, the cell shows their number, and a corner has the
-    colour of the nearest method.
+    A cell has words only where it is clearly worse than that pair: see `Cell.is_clearly_worse`.
     """
-    from matplotlib.patches import Patch
+    from matplotlib.patches import Rectangle
 
-    question = sweep.question
-    cells = {cell.place: cell for cell in sweep.cells}
-    columns, rows = len(question.users), len(question.epsilons)
-    colours = _colours(sweep)
-    longest = max(len(word) for cell in sweep.cells for word in _words(cell).split("\n"))
-    width = max(1.1, CHARACTER * longest + 0.15)
-    with settings():
-        figure = empty(max(1.4 + width * columns, 4.2), (0.75 + 0.62 * rows) * len(question.sizes) + 0.9)
-        panels = figure.subplots(len(question.sizes), 1, squeeze=False)[:, 0]
-        for axes, k in zip(panels, question.sizes, strict=True):
-            for (row, epsilon), (column, n) in product(enumerate(question.epsilons), enumerate(question.users)):
-                _draw_cell(axes, column, row, cells[epsilon, n, k], colours)
-            axes.set_xlim(-0.5, columns - 0.5)
-            axes.set_ylim(rows - 0.5, -0.5)
-            axes.set_xticks(range(columns), [f"{n:,}" for n in question.users])
+    question, pair = sweep.question, best_overall(sweep)
+    columns, rows, sizes = len(question.users), len(question.epsilons), question.sizes
+    width = max(style.WIDTH, CELL * columns + 0.8)
+    letters = max(8, int((width - 0.8) / columns / LETTER) - 1)
+    words = {
+        cell.place: fill(pair_text(cell.winner.protocol, cell.winner.method), letters)
+        + f"\n{factor_text(_regret(cell, pair))}"
+        for cell in sweep.cells
+        if cell.is_clearly_worse(pair)
+    }
+    height = ROW * (1 + max((text.count("\n") for text in words.values()), default=1)) + 0.2
+    with style.settings():
+        figure = style.empty((height * rows + 0.55) * len(sizes) + 0.25, width)
+        panels = dict(zip(sizes, figure.subplots(len(sizes), 1, squeeze=False, sharex=True)[:, 0], strict=True))
+        for cell in sweep.cells:
+            x, y, axes = question.users.index(cell.n), question.epsilons.index(cell.epsilon), panels[cell.k]
+            shade = style.faded(style.ORANGE, SHADE * min(math.log(_regret(cell, pair), DARKEST), 1.0))
+            axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=shade, edgecolor=style.BARS))
+            axes.text(x, y, words.get(cell.place, ""), ha="center", va="center", linespacing=1.1)
+        for k, axes in panels.items():
+            axes.set(xlim=(-0.5, columns - 0.5), ylim=(rows - 0.5, -0.5), ylabel="budget ε", title=f"k = {k:,}")
+            axes.set_xticks(range(columns), map(style.plain, question.users))
             axes.set_yticks(range(rows), [f"{epsilon:g}" for epsilon in question.epsilons])
             axes.tick_params(length=0)
-            for spine in axes.spines.values():
-                spine.set_visible(False)
-            axes.set_ylabel("budget ε")
-            axes.set_title(f"Lowest {question.metric} error, k = {k:,}")
-        panels[-1].set_xlabel("users n")
-        handles = [Patch(facecolor=tint(colour, SHADE), label=method) for method, colour in colours.items()]
-        figure.legend(
-            handles=handles,
-            loc="outside lower center",
-            ncols=min(4, len(handles)),
-            title="method with the lowest error; corner: one tied with it",
-            title_fontsize=8,
-        )
-        figure.set_label(
-            "; ".join(
-                f"ε = {cell.epsilon:g}, n = {cell.n:,}, k = {cell.k:,}: {_words(cell).replace(chr(10), ' ')}"
-                for cell in sweep.cells
-            )
-        )
+            axes.spines[:].set_visible(False)
+        panels[sizes[-1]].set_xlabel("users")
+        worst = factor_text(max(_regret(cell, pair) for cell in sweep.cells))
+        how = f"Darker: more {question.metric} error than with the best pair of a cell, which is named where it is"
+        how += f" clearly better: in {len(words)} of {len(sweep.cells)}"
+        style.headline(figure, f"{pair_text(*pair)} everywhere: error at most {worst}", how)
+        texts = (f"ε = {x:g}, n = {n:,}, k = {k:,}: {' '.join(text.split())}" for (x, n, k), text in words.items())
+        figure.set_label(f"Another pair is clearly better than {pair_text(*pair)}: {'; '.join(texts) or 'nowhere'}")
     return figure
 
 
-def _draw_cell(axes: Axes, column: int, row: int, cell: Cell, colours: dict[str, str]) -> None:
-    from matplotlib.patches import Polygon, Rectangle
+def best_overall(sweep: SweepResult) -> Pair:
+    """Return the pair whose errors are, as a geometric mean over all cells, nearest to those of the pairs to use."""
 
-    winner, tied = cell.winner, cell.tied_with(cell.winner)
-    shade = tint(colours[winner.method], SHADE)
-    axes.add_patch(Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor=shade, edgecolor=PAPER, linewidth=1.5))
-    if tied:
-        corner = [(column + 0.48, row - 0.48), (column + 0.48, row - 0.08), (column + 0.3, row - 0.48)]
-        axes.add_patch(Polygon(corner, facecolor=colours.get(tied[0], QUIET), linewidth=0))
-    axes.text(
-        column,
-        row,
-        _words(cell),
-        ha="center",
-        va="center",
-        fontsize=7,
-        fontweight="normal" if tied else "bold",
-        color=ON_SHADE,
-    )
+    def cost(pair: Pair) -> tuple[int, float]:
+        costs = [_regret(cell, pair) for cell in sweep.cells]
+        finite = [math.log(cost) for cost in costs if cost < math.inf]
+        return len(costs) - len(finite), sum(finite)
+
+    return min(dict.fromkeys(pair for cell in sweep.cells for pair in cell.pairs), key=cost)
 
 
-def _words(cell: Cell) -> str:
-    """Return the text of a cell: the pair, and the certainty of its method."""
-    return f"{cell.winner.protocol}\n{cell.winner.method}\n{cell.words(cell.winner)}".rstrip()
-
-
-def _colours(sweep: SweepResult) -> dict[str, str]:
-    """Return a colour for each method that wins in any cell, the most frequent first; after the last colour, grey."""
-    winners = Counter(cell.winner.method for cell in sweep.cells)
-    methods = sorted(
-        (method for method in sweep.question.methods if method in winners), key=lambda name: -winners[name]
-    )
-    return {method: SERIES[place] if place < len(SERIES) else QUIET for place, method in enumerate(methods)}
+def _regret(cell: Cell, pair: Pair) -> float:
+    """Return the error of a pair over that of the pair to use, at least 1; infinite for a pair that is not there."""
+    figures = cell.pairs.get(pair)
+    if figures is not None and figures.ratio_to_best is not None:
+        return max(figures.ratio_to_best, 1.0)
+    return 1.0 if figures is not None and figures.error <= cell.winner.error else math.inf
 
 
 def curves_figure(sweep: SweepResult) -> Figure:
     """Return the errors of all methods, each with its best protocol, along ε for each n (along n for one ε).
 
-    More methods than there are colours are drawn in several rows of panels, each with all other methods in grey.
+    Methods that are the best somewhere, the raw estimate and the caller's own have colours, the others are grey.
     """
     question = sweep.question
     along_n = len(question.epsilons) == 1
     panels = list(product(question.sizes, question.epsilons if along_n else question.users))
-    methods = _methods(sweep)
-    most = math.ceil(len(methods) / math.ceil(len(methods) / COLOURED))
-    infinite = any(error == math.inf for cell in sweep.cells for error in cell.errors.values())
-    groups = [methods[at : at + most] for at in range(0, len(methods), most)]
-    across = min(3, len(panels))
+    wins = Counter(min(question.methods, key=partial(_lowest, cell)) for cell in sweep.cells)
+    best = [method for method, _ in wins.most_common(MOST_COLOURED)]
+    own = (method for method in question.methods if method == UNPROCESSED or method in REGISTERED)
+    coloured = dict(
+        zip(dict.fromkeys([*best, *own]), cycle(zip(style.SERIES, style.MARKERS, strict=True)), strict=False)
+    )
+    names = {method: method_name(method) for method in question.methods} | {UNPROCESSED: method_text(UNPROCESSED)}
+    across = min(2, len(panels))
     down = math.ceil(len(panels) / across)
-    cells = {cell.place: cell for cell in sweep.cells}
-    with settings():
-        figure = empty(max(3.0 * across, 4.6) + 0.6, (2.7 * down + 0.9) * len(groups))
-        for part, group in zip(figure.subfigures(len(groups), 1, squeeze=False)[:, 0], groups, strict=True):
-            all_panels = part.subplots(down, across, squeeze=False, sharey=True).ravel()
-            for axes, (k, fixed) in zip(all_panels, panels, strict=False):
-                places: list[Place] = (
-                    [(fixed, n, k) for n in question.users]
-                    if along_n
-                    else [(epsilon, int(fixed), k) for epsilon in question.epsilons]
-                )
-                xs = [place[1] if along_n else place[0] for place in places]
-                series = {method: [_lowest(cells[place], method, math.nan) for place in places] for method in methods}
-                for method in methods:
-                    if method not in group:
-                        axes.plot(xs, series[method], color=QUIET, alpha=0.4, linewidth=0.8)
-                _draw_curves(axes, xs, {method: series[method] for method in group}, powers=along_n)
-                axes.set_title(f"ε = {fixed:g}, k = {k:,}" if along_n else f"n = {fixed:,.0f}, k = {k:,}")
-            for axes in all_panels[len(panels) :]:
-                axes.set_visible(False)
-            for axes in all_panels[max(0, len(panels) - across) : len(panels)]:
-                axes.set_xlabel("users n" if along_n else "privacy budget ε of one report")
-            unit = unit_text(question.metric, question.first.bins)
-            for axes in all_panels[: len(panels) : across]:
-                axes.set_ylabel(f"{question.metric} error ({unit})")
-            part.legend(
-                *all_panels[0].get_legend_handles_labels(),
-                loc="outside lower center",
-                ncols=4 if across < 3 else len(group),
-                fontsize=8,
-                handlelength=2.4,
-                title="method, each with its best protocol"
-                + ("; grey: the other methods" if groups[1:] else "")
-                + ("; infinite errors are not drawn" if infinite else ""),
-                title_fontsize=8,
-            )
-        figure.set_label(
-            f"{question.metric} error of {', '.join(methods)}, each with its best protocol, against "
-            f"{'users, by budget' if along_n else 'budgets, by number of users'} and k"
-        )
+    height = max(2.0, NAME_HEIGHT * len(question.methods))
+    with style.settings():
+        figure = style.empty((height + 0.7) * down)
+        grid = figure.subplots(down, across, squeeze=False, sharey=True).ravel()
+        for axes, (k, fixed) in zip(grid, panels, strict=False):
+            cells = [cell for cell in sweep.cells if cell.k == k and fixed == (cell.epsilon if along_n else cell.n)]
+            xs = [cell.n if along_n else cell.epsilon for cell in cells]
+            for method in question.methods:
+                colour, mark = coloured.get(method, (style.QUIET, ""))
+                width, order = (1.4, 3) if mark else (0.8, 2)
+                ys = [_lowest(cell, method) for cell in cells]
+                axes.plot(xs, ys, color=colour, marker=mark, linewidth=width, zorder=order, label=names[method])
+            axes.set_title(f"ε = {fixed:g}, k = {k:,}" if along_n else f"n = {style.plain(fixed)}, k = {k:,}")
+            axes.grid(color=style.BAND, linewidth=0.8)
+            axes.set_xlabel("users" if along_n else "privacy budget ε")
+            style.log_axis(axes.xaxis, at=None if along_n else xs)
+        if any(0 < error < math.inf for cell in sweep.cells for error in cell.errors.values()):
+            style.log_axis(grid[0].yaxis)
+        for at, axes in enumerate(grid):
+            axes.set_visible(at < len(panels))
+            if at % across == across - 1 or at == len(panels) - 1:
+                ends = [(line.get_xydata()[-1], line) for line in axes.lines]
+                marks = [(x, y, line.get_label(), line.get_color()) for (x, y), line in ends if 0 < y < math.inf]
+                style.name_beside(axes, marks, NAME_HEIGHT / height)
+        figure.supylabel(f"{question.metric} error ({unit_text(question.metric, question.first.bins)})")
+        title = f"Lowest error: {', '.join(names[method] for method in best)}"
+        style.headline(figure, title, "Each method with its best protocol. Infinite errors are not drawn")
+        figure.set_label(f"{question.metric} error of {', '.join(question.methods)}, each with its best protocol")
     return figure
 
 
-def _methods(sweep: SweepResult) -> list[str]:
-    """Return the methods, those with the lowest errors first; the raw estimate last."""
-
-    def distance(method: str) -> float:
-        return sum(math.log(max(_lowest(cell, method, math.inf), 1e-300)) for cell in sweep.cells)
-
-    return sorted(sweep.question.methods, key=lambda method: (method == "none", distance(method)))
-
-
-def _lowest(cell: Cell, method: str, missing: float) -> float:
+def _lowest(cell: Cell, method: str) -> float:
     """Return the lowest error of a method in a cell, over its protocols."""
-    return min((error for (_, name), error in cell.errors.items() if name == method), default=missing)
-
-
-def _draw_curves(
-    axes: Axes, xs: Sequence[float], series: Mapping[str, Sequence[float]], *, powers: bool = False
-) -> None:
-    """Draw errors against budgets or numbers of users: a line for each name, NaN for a missing error.
-
-    powers: whether `xs` are written as powers of ten, like numbers of users; otherwise each value has a tick.
-    """
-    for number, (name, errors) in enumerate(series.items()):
-        axes.plot(
-            xs,
-            errors,
-            marker=MARKERS[number % len(MARKERS)],
-            markersize=4,
-            linewidth=1.2,
-            linestyle=DASHES[number % len(DASHES)],
-            color=SERIES[number % len(SERIES)],
-            label=name,
-        )
-    log_axis(axes.xaxis, powers=powers)
-    if not powers:
-        axes.set_xticks(xs, [f"{x:g}" for x in xs])
-        axes.set_xticks([], minor=True)
-    if any(0 < error < math.inf for errors in series.values() for error in errors):
-        log_axis(axes.yaxis)
-    axes.grid(color=BAND, linewidth=0.8)
-    axes.set_axisbelow(True)
+    return min((error for (_, name), error in cell.errors.items() if name == method), default=math.inf)

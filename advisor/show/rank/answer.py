@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from itertools import chain
 
 from advisor.answers.rank.result import Defence, Ranking, Recommendation
 from advisor.answers.rank.trade_offs import NAMED, NEAR, compromise
 from advisor.answers.rank.verdict import MARGINAL, MOST_UNDETECTABLE, NOT_CERTAIN, NOTHING_LEFT, USELESS
 from advisor.figures import number, points, rounded, users, whole_percent
-from advisor.names import method_name, method_text, pair_text, protocol_text, protocol_with_report
-from advisor.question.request import Request, nothing_left_sentence
-from advisor.show.model import Role, Sentence, Tone, Verdict, sentences
+from advisor.names import UNPROCESSED, method_name, method_text, pair_text, protocol_in_full, protocol_text
+from advisor.question.request import nothing_left_sentence
+from advisor.show.model import Badge, Change, Role, Sentence, Tone, Verdict, sentences
 from advisor.show.rank.table import BASELINE_NAMES, error_cell
-from advisor.show.sentences import data_text, total_text, unit_text
+from advisor.show.sentences import total_text, unit_after
 from knowledge.deployments import DEPLOYED
 from simulator import POSTPROCESSORS
 from simulator.foreign import FAILURES, REGISTERED
 from simulator.methods.summaries import POSTERIOR_MEAN, SUMMARIES
 from simulator.ranking import AS_GOOD, PRACTICAL_RATIO
 
+MOST_CHANGES = 3  # that a verdict names
 FEW = 8  # categories that a sentence names
 UNSURE = 0.25  # below this probability of being within 2 % of the best, the pick is only the first of a ranking
 TIGHT = 0.02  # relative half width of an interval up to which three digits of a figure are significant
-NUMBERS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
 PER_CATEGORY = ("l1", "mae")  # metrics that the error of a category fully describes
 NO_MORE = 1.005  # ratio of two errors below which a figure would read "0 %"
 
@@ -30,14 +32,18 @@ NO_MORE = 1.005  # ratio of two errors below which a figure would read "0 %"
 def verdict(ranking: Ranking) -> Verdict:
     """Return the verdict with the pair to use, or why there is no such pair."""
     if not ranking.recommendations:
-        return Verdict(NOTHING_LEFT, nothing_left_sentence(ranking.request.removals), Tone.DOUBTFUL)
-    best, kind = ranking.best, ranking.verdict or ""
-    useless = kind == USELESS
-    sure = best.probability_best is None or best.probability_best >= UNSURE
+        text = nothing_left_sentence(ranking.request.removals)
+        return Verdict(NOTHING_LEFT, text, Badge.NOTHING_LEFT)
+    best = ranking.best
+    badge, text = _decision(ranking)
+    if len(ranking.request.metrics) > 1:
+        text = f"For {ranking.metric}: {text}"
+    if ranking.request.threat is not None:
+        text = f"If {100 * ranking.request.threat:g} % of the users may be fake: {text}"
     return Verdict(
-        kind,
-        _of_metric(ranking, _useless(ranking) if useless else _use(ranking)),
-        Tone.PLAIN if sure and not ranking.reasons else Tone.DOUBTFUL,
+        ranking.verdict or "",
+        text,
+        badge,
         ranking.reasons,
         {
             "error": best.error,
@@ -45,32 +51,33 @@ def verdict(ranking: Ranking) -> Verdict:
             "error_high": best.error_high,
             "error_without_data": ranking.error_without_data,
         },
+        numbers=_numbers(ranking),
+        changes=tuple(_changes(ranking)),
     )
 
 
 def answer_sentences(ranking: Ranking) -> list[Sentence]:
-    """Return the sentences after the verdict: the error in users, detectable frequencies, and the number of ties."""
+    """Return the sentences after the verdict: effect of an attack, categories that are lost, and details."""
     if not ranking.recommendations:
         return []
     attacked = sentences(_defence_sentences(ranking), Role.ANSWER)
-    instead = [*sentences(_remedy_sentences(ranking)), *_worth_it_sentences(ranking)]
+    remedies = sentences(_remedy_sentences(ranking))
     if ranking.verdict == USELESS:
-        return [*attacked, *instead]
+        return [*attacked, *remedies]
     return [
         *attacked,
-        Sentence(_size(ranking), Role.ANSWER),
         *sentences(hidden_sentences(ranking), Role.ANSWER, Tone.DOUBTFUL),
-        *sentences(_sum_sentences(ranking), Role.ANSWER),
         *sentences(_beaten_sentences(ranking), Role.ANSWER, Tone.DOUBTFUL),
-        *instead,
-        *sentences(_single_category_sentences(ranking)),
-        *sentences((_ties(ranking), *_summary_sentences(ranking), *_deployed_sentences(ranking)), Role.NOTE),
+        *remedies,
+        *sentences((_ties(ranking), *_summary_sentences(ranking)), Role.LEGEND),
     ]
 
 
 def summary(ranking: Ranking) -> str:
     """Return the answer as a paragraph."""
-    return " ".join([verdict(ranking).text, *(sentence.text for sentence in answer_sentences(ranking))])
+    first = verdict(ranking)
+    texts = (change.text for change in first.changes), (sentence.text for sentence in answer_sentences(ranking))
+    return " ".join([first.summary, *chain(*texts)])
 
 
 def hidden_sentences(ranking: Ranking) -> list[str]:
@@ -93,75 +100,121 @@ def hidden_sentences(ranking: Ranking) -> list[str]:
     ]
 
 
-def _of_metric(ranking: Ranking, text: str) -> str:
-    """Return the text of a verdict, with the metric first if there are several, and the budget of all rounds."""
-    text += total_text(ranking.request.plan)
-    return text if len(ranking.request.metrics) == 1 else f"For {ranking.metric}: {text[:1].lower()}{text[1:]}"
-
-
-def _use(ranking: Ranking) -> str:
-    """Return the pair to use, with the reason if the verdict is marginal."""
-    best, request = ranking.best, ranking.request
-    collected = request.collected
-    if collected is None:
-        what = f"{protocol_with_report(best.protocol, best.report_bits)} with {method_text(best.method)}"
-    else:
-        what = f"{method_text(best.method)} on this {protocol_text(collected.protocol)} estimate"
+def _decision(ranking: Ranking) -> tuple[Badge, str]:
+    """Return the decision in a word or two, and the pair to use with the reason."""
+    best, collected = ranking.best, ranking.request.collected
+    what = f"{method_text(best.method)} on this {protocol_text(collected.protocol)} estimate" if collected else ""
+    name = method_text(best.method) if best.method == UNPROCESSED else method_name(best.method)
+    what = what or f"{protocol_in_full(best.protocol)} with {name}"
+    without, answer = ranking.error_without_data or 0.0, ranking.guess_without_data
+    if ranking.verdict == USELESS:
+        if collected is not None:
+            return Badge.DO_NOT_USE, f"this estimate says no more than assuming {answer}, even with {what}."
+        better = "is no better" if best.error * AS_GOOD >= without else "is not surely better"
+        luck = " The mean happens to lie where that answer has it." if ranking.metric == "mean" else ""
+        return Badge.DO_NOT_COLLECT, f"even {what} {better} than assuming {answer}.{luck}"
+    if ranking.verdict == MARGINAL and NOT_CERTAIN not in ranking.reasons:
+        return Badge.ALMOST, f"{what} has {whole_percent(best.error / without)} of the error of assuming {answer}."
+    if ranking.verdict == MARGINAL:
+        return Badge.NOTHING_SURE, f"{what} has the best chance, but may be no better than assuming {answer}."
     if best.probability_best is not None and best.probability_best < UNSURE:
-        return f"Use {what}{_if_fake(ranking)}: of several that may turn out the best it has the lowest expected error."
-    if ranking.verdict != MARGINAL:
-        return f"Use {what}{_if_fake(ranking)}."
-    without = ranking.error_without_data or 0.0
-    if NOT_CERTAIN in ranking.reasons:
-        return f"Use {what}, with care: it is not certain that its error is below that of an answer without any data."
-    return (
-        f"Marginal{_if_fake(ranking)}: {what} has {whole_percent(best.error / without)} of the error of an "
-        f"answer without any data ({ranking.guess_without_data})."
-    )
+        return Badge.NOTHING_SURE, f"{what} has the lowest expected error of several that may be best."
+    tied = len(ranking.ties)
+    kind = _kind(ranking)
+    if len(ranking.recommendations) == 1:
+        return Badge.USE, f"{what}: there is no other {kind} to compare with."
+    if tied == 1:
+        return Badge.USE, f"{what}: no other {kind} comes within 5 % of its error."
+    return Badge.TIED, f"{what}, {_reason(ranking)} of {tied} tied {kind}s."
 
 
-def _useless(ranking: Ranking) -> str:
-    """Return the statement that the pair is no better than an answer without data."""
-    best, without = ranking.best, ranking.error_without_data or 0.0
-    figures = f"{ranking.metric} error {_error(ranking)} against {number(without)}"
-    answer = ranking.guess_without_data
-    if ranking.request.collected is not None:
-        return (
-            f"This estimate says no more than assuming {answer}, even with {method_text(best.method)} ({figures})"
-            f"{_if_fake(ranking)}."
-        )
-    better = "is no better" if best.error * AS_GOOD >= without else "is not surely better"
-    text = (
-        f"Not worth collecting like this{_if_fake(ranking)}: even {pair_text(*best.pair)} {better} than assuming "
-        f"{answer} ({figures})."
-    )
-    return f"{text} But the mean happens to lie where that answer has it." if ranking.metric == "mean" else text
+def _kind(ranking: Ranking) -> str:
+    """Return what is ranked: pairs, or the methods for one estimate."""
+    about_estimate = ranking.best.probability_best is not None or ranking.next_round is not None
+    return "method" if about_estimate and ranking.request.collected is not None else "pair"
 
 
-def _if_fake(ranking: Ranking) -> str:
-    """Return the condition of the answer if there is a threat of fake users."""
-    threat = ranking.request.threat
-    return "" if threat is None else f", if {100 * threat:g} % of the users may be fake"
-
-
-def _error(ranking: Ranking) -> str:
-    return error_cell(ranking.best, ranking)[0]
-
-
-def _size(ranking: Ranking) -> str:
-    """Return the size of the error: in users per category, and in the metric if that says more."""
+def _numbers(ranking: Ranking) -> str:
+    """Return the expected error and that without data: in users per category, and in the metric if that says more."""
     best, metric, request = ranking.best, ranking.metric, ranking.request
-    unit = unit_text(metric, request.bins) + data_text(metric, best.error, request.bins)
-    figure = _error(ranking) if unit.startswith(("frequency", "no unit")) else f"{_error(ranking)} {unit}"
-    if best.mean_absolute_error is None:
-        return f"Expect {metric} error {figure}."
-    error, n = best.mean_absolute_error, request.n
-    expect = "Expect" if request.threat is None else "Under the attack, expect"
-    tight = best.error > 0 and best.error_high - best.error_low <= 2 * TIGHT * best.error
-    off = f"off by about {users(rounded(error * n, 3 if tight else 2))} of {n:,} users ({points(error)})"
-    if metric in PER_CATEGORY:
-        return f"{expect} each category to be {off}."
-    return f"{expect} {metric} error {figure}, and each category to be {off}."
+    figure = f"{metric} error {error_cell(best, ranking)[0]}{unit_after(metric, best.error, request.bins)}"
+    without, error = ranking.error_without_data, best.mean_absolute_error
+    no_data = "" if without is None else f"; without data {number(without, 3)}"
+    if error is not None:
+        per_error = request.n * error / best.error if best.error else 0.0
+        tight = best.error_high - best.error_low <= 2 * TIGHT * best.error
+        about = users(rounded(error * request.n, 3 if tight else 2))
+        off = f"off by {about} users a category ({points(error)})"
+        if metric in PER_CATEGORY and per_error:
+            figure = off
+            no_data = "" if without is None else f"; without data {users(rounded(without * per_error, 2))}"
+        else:
+            figure = f"{figure}, {off}"
+    chance = "" if best.probability_best is None else f" Best or within 2 %: {whole_percent(best.probability_best)}."
+    expected = "Expected" if request.threat is None else "Expected under the attack"
+    return f"{expected}: {figure}{no_data}.{chance}{total_text(request.plan)}"
+
+
+def _changes(ranking: Ranking) -> list[Change]:
+    """Return what would change the answer: more data or budget, a protocol in use, a proper or a simpler result."""
+    changes = _worth_it_changes(ranking)
+    if ranking.verdict != USELESS:
+        changes += [*_proper_changes(ranking), *_deployed_changes(ranking), *_single_category_changes(ranking)]
+    return [*changes, *_other_users_changes(ranking)][:MOST_CHANGES]
+
+
+def _worth_it_changes(ranking: Ranking) -> list[Change]:
+    """Return the users or the budget with which a collection would be worth it, and the command that plans it."""
+    request, instead = ranking.request, ranking.worth_it_with
+    if instead is None:
+        return []
+    plan = instead.command
+    goal = f"half of the error without data ({ranking.metric} {instead.target:g})"
+    changes = []
+    if instead.n is not None:
+        n = int(rounded(instead.n, 2))
+        budget = f"ε = {request.epsilon:g}" if request.central is None else request.central.text
+        text = f"About {users(n)} users at {budget} are predicted to reach {goal}."
+        changes.append(Change(text, plan, {"n": f"{n}"}))
+    if instead.epsilon is not None:
+        epsilon = f"{instead.epsilon:.2g}"
+        text = f"ε = {epsilon} with {request.n:,} users is predicted to reach {goal}."
+        changes.append(Change(text, "" if changes else plan, {"eps": epsilon}))
+    if changes:
+        return changes
+    data = "data like these" if request.collected is None else "populations like those behind this estimate"
+    if instead.predicted:
+        return [Change(f"Predictions find no number of users and no ε that reaches {goal}.", plan)]
+    return [Change(f"How many users, or which ε, would reach {goal} is not predicted for {data}.", plan)]
+
+
+def _other_users_changes(ranking: Ranking) -> list[Change]:
+    """Return the nearest other number of users that has another answer."""
+    others = [
+        other
+        for other in ranking.other_users
+        if (other.verdict == USELESS) != (ranking.verdict == USELESS)
+        or (other.verdict != USELESS and other.pair != ranking.best.pair)
+    ]
+    if not others:
+        return []
+    near = min(others, key=lambda other: abs(math.log(other.n / ranking.request.n)))
+    answer = "no data would do as well" if near.verdict == USELESS else f"the answer is {pair_text(*near.pair)}"
+    return [Change(f"With {near.n:,} users {answer}.", f"--n {near.n}", {"n": f"{near.n}"})]
+
+
+def _ties(ranking: Ranking) -> str:
+    """Return the number of rows tied with the first row."""
+    kind, best = _kind(ranking), ranking.best
+    if len(ranking.recommendations) == 1:
+        failed = FAILURES.keys() & {*ranking.request.protocols, *ranking.request.methods}
+        why = "the others failed and are left out" if failed else f"no other {kind} was asked for"
+        return f"There is no other {kind} to compare with: {why}."
+    others = [row for row in ranking.ties if row.pair != best.pair]
+    near = sum((row.ratio_to_best or 1.0) < PRACTICAL_RATIO for row in others)
+    if not others:
+        return f"No other {kind} comes within 5 % of the lowest error."
+    return f"{near:,} other {kind}s within 5 % of the lowest error, {len(others) - near:,} more not told apart from it."
 
 
 def _beaten_sentences(ranking: Ranking) -> list[str]:
@@ -174,59 +227,6 @@ def _beaten_sentences(ranking: Ranking) -> list[str]:
         for row in ranking.baselines
         if row.protocol and row.method and row.ratio_to_best and row.ratio_to_best < 1 / AS_GOOD
     ]
-
-
-def _worth_it_sentences(ranking: Ranking) -> list[Sentence]:
-    """Return a question whose answer would be worth it, and the command that plans it."""
-    request, instead = ranking.request, ranking.worth_it_with
-    if instead is None:
-        return []
-    ways = []
-    if instead.n is not None:
-        budget = f"ε = {request.epsilon:g}" if request.central is None else request.central.text
-        ways.append(f"about {users(rounded(instead.n, 2))} users at {budget}")
-    if instead.epsilon is not None:
-        ways.append(f"ε = {instead.epsilon:.2g} with {request.n:,} users")
-    goal = f"half of the error without any data ({ranking.metric} {instead.target:g})"
-    if ways:
-        what = "A next collection" if request.collected is not None else "A collection"
-        text = f"{what} would be worth it with {', or '.join(ways)}: that is predicted to reach {goal}."
-    elif instead.predicted:
-        text = f"Predictions find no number of users and no ε that reaches {goal}."
-    else:
-        text = f"How many users, or which ε, would reach {goal} is not predicted for {_data(request)}."
-    return [Sentence(text, Role.ANSWER), *([Sentence(f"To plan it: {instead.command}")] if instead.command else [])]
-
-
-def _data(request: Request) -> str:
-    return "data like these" if request.collected is None else "populations like those behind this estimate"
-
-
-def _ties(ranking: Ranking) -> str:
-    """Return the number of rows tied with the first row, and why it is first."""
-    best = ranking.best
-    about_estimate = best.probability_best is not None or ranking.next_round is not None
-    what = "method" if about_estimate and ranking.request.collected is not None else "pair"
-    sure = ""
-    if best.probability_best is not None:
-        only = "only " if best.probability_best < UNSURE else ""
-        sure = f"It is within 2 % of the best {what} with probability {only}{whole_percent(best.probability_best)}. "
-    if len(ranking.recommendations) == 1:
-        failed = FAILURES.keys() & {*ranking.request.protocols, *ranking.request.methods}
-        why = "the others failed and are left out" if failed else f"no other {what} was asked for"
-        return f"{sure}There is no other {what} to compare with: {why}."
-    others = [row for row in ranking.ties if row.pair != best.pair]
-    near = sum((row.ratio_to_best or 1.0) < PRACTICAL_RATIO for row in others)
-    tied = len(others) - near
-    if not others:
-        return f"{sure}No other {what} comes within 5 % of the lowest error."
-    counted = (
-        f"{NUMBERS[near] if near < len(NUMBERS) else near} other {what}{'s are' if near != 1 else ' is'} within 5 %"
-    )
-    if not near:
-        return f"{sure}{tied} other {what}{'s are' if tied != 1 else ' is'} tied with it; {_reason(ranking, others)}."
-    more = f", and {tied} more {'is' if tied == 1 else 'are'} tied" if tied else ""
-    return f"{sure}{counted}{more}; {_reason(ranking, others)}."
 
 
 def _summary_sentences(ranking: Ranking) -> list[str]:
@@ -248,35 +248,36 @@ def _more(row: Recommendation, best: Recommendation, nothing: str = "no more tha
     return f"{whole_percent(more)} more error" if more >= AS_GOOD - 1 else nothing
 
 
-def _sum_sentences(ranking: Ranking) -> list[str]:
-    """Return a note if the frequencies of the pair do not sum to 1, and the extra error of frequencies that do."""
+def _proper_changes(ranking: Ranking) -> list[Change]:
+    """Return a method whose frequencies sum to 1, if those of the pair do not."""
     total = ranking.total
     if total is None:
         return []
     text = f"Its frequencies sum to {number(total)}, not to 1"
     proper = next((row for row in ranking.recommendations if POSTPROCESSORS[row.method].is_proper), None)
     if proper is None:
-        return [f"{text}."]
-    return [f"{text}; --proper keeps to those that do: {method_name(proper.method)} has {_more(proper, ranking.best)}."]
+        return [Change(f"{text}.")]
+    more = _more(proper, ranking.best)
+    return [Change(f"{text}; those of {method_name(proper.method)} do, with {more}.", "--proper", {"proper": "yes"})]
 
 
-def _reason(ranking: Ranking, others: list[Recommendation]) -> str:
-    """Return the reason to use the first row."""
-    best = ranking.best
+def _reason(ranking: Ranking) -> str:
+    """Return the reason to use the first row of several that are tied."""
+    best, others = ranking.best, [row for row in ranking.ties if row.pair != ranking.best.pair]
     bits = [row.report_bits for row in others]
     shortest = best.report_bits <= min(bits) and best.report_bits < max(bits)
     if best.probability_best is not None and best is not ranking.lowest:
-        return "this one is the plainest of those that are as good"
+        return "the plainest"
     if best.pair == ranking.tree and best is not ranking.lowest:
-        return "this one is named by the decision tree (ldp-advise knowledge rules)"
+        return "the decision tree's choice"
     if best is ranking.lowest:
-        return f"this one has the lowest error{' and the shortest report' if shortest else ''}"
+        return f"the lowest error{' and the shortest report' if shortest else ''}"
     if shortest and bits.count(best.report_bits) == sum(row.protocol == best.protocol for row in others):
-        return "this one has the shortest report"
-    return "this one has the report that is shortest and easiest to count"
+        return "the shortest report"
+    return "the cheapest report"
 
 
-def _deployed_sentences(ranking: Ranking) -> list[str]:
+def _deployed_changes(ranking: Ranking) -> list[Change]:
     """Return a protocol in use by a product that is nearly as good, if the first row's protocol is not in use."""
     best = ranking.best
     if ranking.request.collected is not None or best.protocol in DEPLOYED or not best.ratio_to_best:
@@ -285,23 +286,17 @@ def _deployed_sentences(ranking: Ranking) -> list[str]:
     near = min(rows, key=lambda row: row.ratio_to_best or 0.0, default=None)
     if near is None or (near.ratio_to_best or 0.0) >= PRACTICAL_RATIO * best.ratio_to_best:
         return []
-    return [
-        f"{pair_text(*near.pair)} has {_more(near, best, 'no more error')}, and {DEPLOYED[near.protocol]} runs "
-        f"{protocol_text(near.protocol)}; {protocol_text(best.protocol)} runs in no known product. --deployable keeps "
-        "to protocols that do."
-    ]
+    text = f"{pair_text(*near.pair)} runs in {DEPLOYED[near.protocol]} and has {_more(near, best, 'no more error')}."
+    return [Change(text, "--deployable", {"deployable": "yes"})]
 
 
-def _single_category_sentences(ranking: Ranking) -> list[str]:
+def _single_category_changes(ranking: Ranking) -> list[Change]:
     """Return the accuracy for single categories that the first pair gives up for the whole distribution."""
     single = ranking.single_categories
     if single is None:
         return []
-    return [
-        "This is for the distribution as a whole. For single categories use "
-        f"{pair_text(single.protocol, single.method)}: its error per category is "
-        f"{whole_percent(1 - 1 / single.ratio)} lower."
-    ]
+    pair, less = pair_text(single.protocol, single.method), whole_percent(1 - 1 / single.ratio)
+    return [Change(f"For single categories, not the whole distribution: {pair}, {less} less error per category.")]
 
 
 def attack_sentences(ranking: Ranking) -> list[str]:

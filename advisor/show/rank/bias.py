@@ -68,7 +68,7 @@ def draw_bias(answer: BiasAnswer, path: Path) -> None:
     (_, bias, half_width, variance), k = answer.categories, answer.request.k
     ranks, pixels = np.arange(1, k + 1), k > AS_PIXELS
     with settings():
-        figure = empty(6.6, 5.0)
+        figure = empty(5.0)
         upper, lower = figure.subplots(2, 1, sharex=True)
         upper.vlines(ranks, bias - half_width, bias + half_width, color=BLUE, alpha=0.35, rasterized=pixels)
         for axes, values in ((upper, bias), (lower, variance)):

@@ -41,7 +41,7 @@ def rank_document(rankings: tuple[Ranking, ...]) -> Document:
     first, request = rankings[0], rankings[0].request
     parts: list[Part] = [*sentences(first.warnings, Role.WARNING)]
     for ranking in rankings:
-        parts += [verdict(ranking).sentence] if ranking is not first else []
+        parts += verdict(ranking).sentences if ranking is not first else ()
         parts += _ranking_parts(ranking)
     parts += compromise_sentences(rankings)
     if first.why is not None:
@@ -77,7 +77,7 @@ def _ranking_parts(ranking: Ranking) -> list[Part]:
         return parts
     parts.append(replace(ranked_table(ranking), heading=f"{METRICS[ranking.metric].title} ({ranking.metric})"))
     if ranking.next_round is not None:
-        later = replace(ranked_table(ranking.next_round), further=True)
+        later = replace(ranked_table(ranking.next_round), further=True, verbose=True)
         parts += [Sentence(next_round_sentence(ranking.next_round)), later]
     return parts
 
@@ -101,7 +101,8 @@ def _details(ranking: Ranking) -> list[Part]:
         Column("bits"),
         Column("attack success"),
     )
-    promise = meaning_sentences(meaning(ranking.best.epsilon or request.epsilon, request.k, ranking.best.protocol))
+    best, guess = ranking.best, request.oracle(ranking.best.protocol).attack_success
+    promise = meaning_sentences(meaning(best.epsilon or request.epsilon, request.k, best.protocol, guess))
     return [
         Table(columns, tuple(rows), "Protocols at this ε and k", verbose=True, cut=False),
         *sentences((*detail_sentences(ranking), f"Experiment {ranking.experiment_id}.", *promise), Role.LEGEND),

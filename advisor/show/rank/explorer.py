@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 from advisor.answers.epsilon import meaning
 from advisor.answers.rank.outlook import Expectation, Outlook
@@ -11,7 +10,7 @@ from advisor.answers.rank.result import Ranking
 from advisor.answers.rank.verdict import against_nothing
 from advisor.figures import error_text, number, percent, points, users
 from advisor.show.model import Curve, Dial, Explorer
-from advisor.show.sentences import meaning_sentences, unit_text
+from advisor.show.sentences import error_unit, meaning_sentences
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 
 NAMES = (
@@ -29,11 +28,12 @@ def explorer_of(outlook: Outlook) -> Explorer:
     advice, (first, second) = outlook.ranking, outlook.at
     budgets, numbers = tuple(row[0].epsilon for row in outlook.points), tuple(one.n for one in outlook.points[0])
     without = advice.error_without_data
-    axis = f"{METRICS[advice.metric].title} ({unit_text(advice.metric, advice.request.bins)})"
+    size, unit = error_unit(advice.metric, advice.request.bins)
+    axis = f"{METRICS[advice.metric].title} ({unit})"
 
-    def curve(name: str, of: Callable[[Expectation], float | None]) -> Curve:
-        return Curve(name, tuple(tuple(map(of, column)) for column in zip(*outlook.points, strict=True)))
-
+    by_users = tuple(zip(*outlook.points, strict=True))
+    raw = tuple(tuple(None if point.raw is None else size * point.raw for point in row) for row in by_users)
+    nothing = tuple((size * (without or 0.0),) * len(row) for row in by_users)
     return Explorer(
         title="What to expect",
         note=_note(outlook),
@@ -47,9 +47,13 @@ def explorer_of(outlook: Outlook) -> Explorer:
         curves=()
         if len(budgets) < 2
         else (
-            curve("with the pair to use", lambda point: point.error),
-            curve("raw estimate", lambda point: point.raw),
-            *([curve(f"without any data: {advice.guess_without_data}", lambda _: without)] if without else []),
+            Curve(
+                "with the pair to use",
+                tuple(tuple(size * point.error for point in row) for row in by_users),
+                tuple(tuple((size * point.low, size * point.high) for point in row) for row in by_users),
+            ),
+            Curve("raw estimate", raw),
+            *([Curve(f"no data: {advice.guess_without_data}", nothing)] if without else []),
         ),
     )
 
@@ -68,16 +72,18 @@ def _note(outlook: Outlook) -> str:
 
 
 def _texts(point: Expectation, advice: Ranking) -> tuple[str, ...]:
-    k = advice.request.k
-    protocol = PROTOCOLS[point.protocol](k, point.epsilon)
-    smallest, off, without = point.smallest(k), point.per_category, advice.error_without_data
+    request, k = advice.request, advice.request.k
+    size, _ = error_unit(advice.metric, request.bins)
+    collected = request.collected is not None
+    protocol = request.oracle(point.protocol) if collected else PROTOCOLS[point.protocol](k, point.epsilon)
+    smallest, off, without = point.smallest(protocol), point.per_category, advice.error_without_data
     compared = "–"
     if without:
-        guess = f"{number(without, 3)}, guessing {advice.guess_without_data}"
+        guess = f"{number(size * without, 3)}, guessing {advice.guess_without_data}"
         share = f"{100 * point.error / without:.0f} % of" if point.error < math.inf else "infinite beside"
         compared = f"{against_nothing(point.reasons(without))}: {share} the error without any data ({guess})"
     return (
-        error_text(point.error, point.low, point.high, ranges=point.ranges),
+        error_text(size * point.error, size * point.low, size * point.high, ranges=point.ranges),
         compared,
         "–" if off is None else f"about {users(off * point.n)} of {point.n:,} users ({points(off)})",
         "none" if smallest is None else f"{percent(smallest)}: {users(smallest * point.n)} users",

@@ -31,7 +31,7 @@ def setting_text(request: Request) -> str:
 
 
 def note_sentences(ranking: Ranking) -> list[Sentence]:
-    """Return what stands below the table: how it was measured, what was assumed, what can be seen at all."""
+    """Return what stands below the table: how it was measured, what can be seen at all, what was assumed."""
     request = ranking.request
     if not ranking.recommendations:
         return []
@@ -40,16 +40,21 @@ def note_sentences(ranking: Ranking) -> list[Sentence]:
         lines += plan_sentences(request.plan)
     if request.central is not None:
         lines += central_sentences(request.central, ranking.best.protocol, request.protocols)
-    lines += removal_sentences(request.removals)
     if request.threat is not None:
         lines += _threat_sentences(ranking)
-    lines += [*_tree_sentences(ranking), *_other_users_sentences(ranking)]
     if not ranking.resolved and request.collected is None and ranking.source != "grid":
         lines.append(
             f"Not settled after {ranking.repetitions} repetitions: some pairs of rank 1 may be more than 5 % "
             "worse than the lowest error; --max-reps adds repetitions."
         )
-    return sentences([*lines, *assumed_sentences(request.assumptions)], Role.NOTE)
+    lines += assumed_sentences(request.assumptions)
+    further = [
+        *_model_sentences(ranking),
+        *removal_sentences(request.removals),
+        *_tree_sentences(ranking),
+        *_other_users_sentences(ranking),
+    ]
+    return [*sentences(lines, Role.NOTE), *sentences(further, Role.LEGEND)]
 
 
 def _source_sentence(ranking: Ranking) -> str:
@@ -58,33 +63,34 @@ def _source_sentence(ranking: Ranking) -> str:
         return _prediction_sentence(ranking)
     if request.collected is not None:
         return _populations_sentence(request)
-    extra = f" (up to {ranking.repetitions} for the leading pairs)" if ranking.repetitions > request.repetitions else ""
-    return (
-        f"Simulated from {request.sample}: {setting_text(request)}, {request.repetitions} repetitions{extra}, seed "
-        f"{request.seed}; intervals are 95 %."
-    )
+    most = f" to {ranking.repetitions}" if ranking.repetitions > request.repetitions else ""
+    return f"Simulated {request.repetitions}{most} times: {setting_text(request)}, seed {request.seed}."
 
 
 def _prediction_sentence(ranking: Ranking) -> str:
     origins = {row.origin for row in ranking.recommendations}
     how = " and ".join(origin for origin in ("asymptotic", "extrapolated") if origin in origins)
-    beyond = f", {how} beyond them" if how else ""
-    more = "" if ranking.request.labels else " A sample, or --shape, says more about your data."
-    shapes = [f"{name} {number(error)}" for name, error in ranking.by_shape]
-    mean = f" The error is the mean over shapes of this skew: {listed(shapes)}." if shapes else ""
-    return (
-        f"Predicted for {ranking.request.sample}, not simulated: {setting_text(ranking.request)}; by a model fitted "
-        f"to {simulated_populations(ordered=ranking.request.ordered):,} simulated populations{beyond}; intervals are "
-        f"95 % of the prediction.{mean}{more}"
-    )
+    beyond = f", {how} beyond what was simulated" if how else ""
+    return f"Predicted for {ranking.request.sample}, not simulated: {setting_text(ranking.request)}{beyond}."
+
+
+def _model_sentences(ranking: Ranking) -> list[str]:
+    """Return what a prediction rests on; nothing for a simulation."""
+    if ranking.source != "grid":
+        return []
+    fitted = f"{simulated_populations(ordered=ranking.request.ordered):,} simulated populations"
+    lines = [f"The model is fitted to {fitted}; intervals are 95 % of the prediction."]
+    if ranking.by_shape:
+        shapes = listed(f"{name} {number(error)}" for name, error in ranking.by_shape)
+        lines.append(f"The error is the mean over shapes of this skew: {shapes}.")
+    return lines if ranking.request.labels else [*lines, "A sample, or --shape, says more about your data."]
 
 
 def _populations_sentence(request: Request) -> str:
     count = 1 if request.populations is None else len(request.populations)
     if request.judged:
         return (
-            f"Judged by {count} draws of the frequencies that may be behind the estimate in {request.sample}: "
-            f"{setting_text(request)}; seed {request.seed}; intervals are 95 % of what they may be."
+            f"Judged by {count} draws of what may be behind the estimate: {setting_text(request)}, seed {request.seed}."
         )
     each = request.repetitions // count
     collections = "1 collection" if each == 1 else f"{each} collections"
@@ -106,21 +112,11 @@ def _detection_sentences(ranking: Ranking) -> list[str]:
     smallest, request = ranking.detectable_frequency, ranking.request
     if smallest is None:
         return []
-    name = protocol_text(ranking.best.protocol)
-    level = f"power 80 %, level 5 % over all {request.k:,} categories"
     if smallest > 1:
-        return [f"{name} can detect no frequency, not even 1 ({level})."]
-    lines = [
-        f"Smallest frequency {name} can detect: {number(smallest, 3)}, that is {users(smallest * request.n)} users "
-        f"({level})."
-    ]
+        return [f"{protocol_text(ranking.best.protocol)} can detect no frequency, not even 1."]
+    share = f"Smallest visible share: {percent(smallest)} ({users(smallest * request.n)} users)"
     change = ranking.smallest_change
-    if change is not None:
-        lines.append(
-            f"A change of less than {points(change)} since {request.sample} cannot be seen in any category (power "
-            "80 %, level 5 % for each)."
-        )
-    return lines
+    return [f"{share}." if change is None else f"{share}; smallest visible change: {points(change)}."]
 
 
 def detail_sentences(ranking: Ranking) -> list[str]:
@@ -142,6 +138,11 @@ def detail_sentences(ranking: Ranking) -> list[str]:
             f"{users(share * n)} of {n:,} users a category ({points(share)})."
         )
     protocol = ranking.request.oracle(best.protocol)
+    if ranking.detectable_frequency is not None:
+        lines.append(
+            f"Visible shares are told from 0 with power 80 %, at level 5 % over all {ranking.request.k:,} categories; "
+            "changes since the sample with the same power, at level 5 % for each."
+        )
     if protocol.linear is not None and (single := smallest_detectable(protocol, n, 1)) <= 1:
         lines.append(
             f"For one category that is named beforehand, the smallest frequency is {number(single, 3)}, that is "
@@ -155,7 +156,8 @@ def next_round_sentence(ranking: Ranking) -> str:
     best, collected = ranking.best, ranking.request.collected
     now = "" if collected is None else collected.protocol
     pair = pair_text(best.protocol, best.method)
-    used = protocol_text(now)
+    stated = None if collected is None else getattr(collected.oracle, "own_rate", None)
+    used = protocol_text(now) + ("" if stated is None else " with its p and q")
     rows = [row for row in ranking.recommendations if row.protocol == now]
     answer = f"{used} is still among the best protocols"
     if not rows:

@@ -45,7 +45,11 @@ def pareto_document(frontier: Frontier) -> Document:
     advice = frontier.advice
     of_ranking = verdict(advice)
     of_frontier = Verdict(
-        "worth_considering" if frontier.rows else NOTHING_LEFT, summary(frontier), of_ranking.tone, of_ranking.reasons
+        "worth_considering" if frontier.rows else NOTHING_LEFT,
+        summary(frontier),
+        of_ranking.badge,
+        of_ranking.reasons,
+        numbers=of_ranking.numbers,
     )
     if of_ranking.kind == USELESS:
         of_frontier = replace(of_ranking, text=f"{of_ranking.text} {of_frontier.text}")
@@ -53,7 +57,7 @@ def pareto_document(frontier: Frontier) -> Document:
     if frontier.rows:
         # What depends on the first row of the ranking alone is no matter here.
         notes = note_sentences(replace(advice, detectable_frequency=None, elsewhere=None))
-        parts += [Sentence(WHAT), _table(frontier), *notes]
+        parts += [_table(frontier), *notes, Sentence(WHAT, Role.LEGEND)]
     return Document(
         title=f"Pairs worth considering: {advice.metric} error, attack success and bits per report",
         verdict=of_frontier,
@@ -85,7 +89,7 @@ def summary(frontier: Frontier) -> str:
 
 def _table(frontier: Frontier) -> Table:
     advice = frontier.advice
-    columns = _columns(advice, Column("to best", "error over the lowest one", drop=1))
+    columns = _columns(advice, Column("ratio", "error over the lowest one", drop=1))
     rows = (
         Row.of(_cells(row, error_cell(row, advice), (times(row.ratio_to_best), row.ratio_to_best)))
         for row in frontier.rows

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 from advisor.answers.rank.result import Baseline, Ranking, Recommendation
 from advisor.figures import change, error_text, gain, number, percent, times, whole_percent
+from advisor.names import method_name, protocol_text
 from advisor.question.request import Request
 from advisor.show.model import Cell, Column, Row, Table, Tone, figure_cell
 from advisor.show.sentences import data_error, size_text
@@ -32,18 +33,31 @@ Field = tuple[Column, Callable[[Recommendation], Cell]]  # a column, and how a c
 
 
 def ranked_table(ranking: Ranking) -> Table:
-    """Return all rows of a ranking and, where their errors belong, the rows to compare with."""
-    fields = _fields(ranking)
-    columns = (*(column for column, _ in fields), Column("", text=True, drop=2))
-    notes = {(row.protocol, row.method): BASELINE_NAMES[row.kind] for row in ranking.baselines if row.protocol}
-    registered = best_of_own(row.pair for row in ranking.recommendations)
+    """Return all rows of a ranking and, where their errors belong, the rows to compare with.
+
+    Tied rows of a protocol are a group: a table that is cut shows the first of them, or those to compare with.
+    """
+    baselines = {(row.protocol or "", row.method or ""): BASELINE_NAMES[row.kind] for row in ranking.baselines}
+    notes = {**baselines, ranking.best.pair: ", ".join(filter(None, (PICK, baselines.get(ranking.best.pair))))}
+    kept = {*notes, *best_of_own(row.pair for row in ranking.recommendations)}
+    fields = _fields(ranking, notes)
+    columns = tuple(column for column, _ in fields)
     rows: list[tuple[int, bool, Row]] = []
-    for place, recommendation in enumerate(ranking.recommendations):
-        note = notes.get(recommendation.pair, "")
-        mark = ", ".join(filter(None, (PICK if place == 0 else "", note)))
-        cells = (*(cell(recommendation) for _, cell in fields), f"◂ {mark}" if mark else "")
-        tone = Tone.GOOD if recommendation.tier == 1 else Tone.MARKED if note else Tone.PLAIN
-        rows.append((place, False, Row.of(cells, tone, kept=bool(note) or recommendation.pair in registered)))
+    for place, row in enumerate(ranking.recommendations):
+        tone = Tone.MARKED if row.pair in notes else Tone.FAINT if row.tier == 1 else Tone.PLAIN
+        rows.append(
+            (
+                place,
+                False,
+                Row.of(
+                    [cell(row) for _, cell in fields],
+                    Tone.PICK if place == 0 else tone,
+                    kept=row.pair in kept,
+                    group=row.protocol if row.tier == 1 else "",
+                    name=row.method,
+                ),
+            )
+        )
     inside = {row.pair for row in ranking.recommendations}
     for baseline in map(partial(_better_guess, ranking), ranking.baselines):
         if baseline.protocol is None or (baseline.protocol, baseline.method) not in inside:
@@ -76,9 +90,9 @@ def _baseline_row(row: Baseline, columns: tuple[Column, ...], ranking: Ranking) 
         "rank": "–",
         "protocol": row.protocol or "–",
         "method": row.method or "(no data)",
-        f"{ranking.metric} error": (number(row.error), row.error),
+        f"{ranking.metric} error": (number(row.error, 3), row.error),
         _in_unit(ranking): _in_data(ranking, row),
-        "to best": (times(row.ratio_to_best), row.ratio_to_best),
+        "ratio": (times(row.ratio_to_best), row.ratio_to_best),
         "95 % interval": _interval(row),
         "": f"◂ {BASELINE_NAMES[row.kind]}",
     }
@@ -109,19 +123,22 @@ def _versus_raw(row: Recommendation) -> Cell:
     return "–" if raw is None else (change(row.error, raw), row.error / raw if 0 < raw < math.inf else None)
 
 
-def _fields(ranking: Ranking) -> list[Field]:
+def _fields(ranking: Ranking, notes: Mapping[tuple[str, str], str]) -> list[Field]:
     """Return the columns of a ranking: some depend on the metric, a threat, or simulation."""
     threat = () if ranking.request.threat is None else _THREAT
-    return [*_result_fields(ranking), *threat, *_cost_fields(ranking)]
+    return [*_result_fields(ranking, notes), *threat, *_cost_fields(ranking)]
 
 
-def _result_fields(ranking: Ranking) -> list[Field]:
+def _result_fields(ranking: Ranking, notes: Mapping[tuple[str, str], str]) -> list[Field]:
     """Return the columns of the pair, its error, and what that is compared with."""
     meaning = "" if ranking.source == "grid" else ERROR if ranking.over_populations else REPEATED
+    protocol: Field = (Column("protocol", text=True, names=protocol_text), lambda row: row.protocol)
+    collected = {ranking.request.collected and ranking.request.collected.protocol}
     fields: list[Field] = [
-        (Column("rank", RANK), lambda row: (f"{row.rank}=" if row.tied else str(row.rank), row.rank)),
-        (Column("protocol", text=True), lambda row: row.protocol),
-        (Column("method", text=True), lambda row: row.method),
+        (Column("rank", RANK, drop=1), lambda row: (f"{row.rank}=" if row.tied else str(row.rank), row.rank)),
+        *([protocol] if {row.protocol for row in ranking.recommendations} != collected else []),
+        (Column("method", text=True, names=method_name), lambda row: row.method),
+        (Column("", text=True), lambda row: f"◂ {notes[row.pair]}" if row.pair in notes else ""),
         (Column(f"{ranking.metric} error", meaning), lambda row: error_cell(row, ranking)),
     ]
     if data_error(ranking.metric, 0.0, ranking.request.bins) is not None:
@@ -129,11 +146,11 @@ def _result_fields(ranking: Ranking) -> list[Field]:
         fields.append((column, partial(_in_data, ranking)))
     fields += [
         (
-            Column("to best", "error over the lowest one, paired over the repetitions that both have", drop=2),
+            Column("ratio", "error over the lowest one, paired over the repetitions that both have", drop=2),
             lambda row: (times(row.ratio_to_best), row.ratio_to_best),
         ),
-        (Column("95 % interval", drop=4), _interval),
-        (Column("vs no PP", "change against the raw estimate of the same protocol", drop=3), _versus_raw),
+        (Column("95 % interval", "of the ratio", drop=4, verbose=True), _interval),
+        (Column("vs raw", "change against the raw estimate of the protocol", drop=3, verbose=True), _versus_raw),
     ]
     if _is_estimate(ranking):
         best = Column("best", "probability that the error is within 2 % of the lowest", drop=1)
@@ -173,7 +190,7 @@ def _cost_fields(ranking: Ranking) -> list[Field]:
     fields: list[tuple[bool, Column, Callable[[Recommendation], Cell]]] = [
         (
             simulated and ranking.metric in SQUARED,
-            Column("n′/n", "times the users that the raw estimate would need for the same mean squared error", drop=5),
+            Column("user gain", "users that the raw estimate would need for the same error", drop=5, verbose=True),
             worth,
         ),
         (
@@ -181,15 +198,15 @@ def _cost_fields(ranking: Ranking) -> list[Field]:
             Column("ε₀", "budget of one report: with the shuffler it keeps the promise", drop=2),
             lambda row: figure_cell(row.epsilon, "{:.3g}".format),
         ),
-        (True, Column("bits", "size of one report", drop=1), lambda row: (f"{row.report_bits:,}", row.report_bits)),
+        (True, Column("bits", "size of one report", drop=3), lambda row: (f"{row.report_bits:,}", row.report_bits)),
         (
             True,
-            Column("attack", f"{ATTACK}, {attacker_text(request)}", drop=7),
+            Column("attack", f"{ATTACK}, {attacker_text(request)}", drop=7, verbose=True),
             lambda row: (percent(row.attack_success), row.attack_success),
         ),
         (
             simulated and not _is_estimate(ranking),
-            Column("won", "share of the repetitions in which the row has the lowest error", drop=8),
+            Column("win rate", "share of the repetitions with the lowest error", drop=8, verbose=True),
             lambda row: figure_cell(row.win_share, whole_percent),
         ),
         (
@@ -206,6 +223,7 @@ def _cost_fields(ranking: Ranking) -> list[Field]:
                 "whether the model interpolates between what was simulated",
                 text=True,
                 drop=6,
+                verbose=True,
                 shared="All figures are {}.",
             ),
             lambda row: row.origin or "",

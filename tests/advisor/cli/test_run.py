@@ -186,7 +186,6 @@ def test_the_suffix_of_a_file_says_its_format_unless_one_is_named(tmp_path: Path
 def test_a_page_is_written_for_its_suffix_or_its_format(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, output: dict[str, str]
 ) -> None:
-    pytest.importorskip("matplotlib")
     monkeypatch.chdir(tmp_path)
     run(Steps().job(), Output(**output))
     (page,) = tmp_path.iterdir()

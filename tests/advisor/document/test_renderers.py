@@ -253,13 +253,18 @@ def test_a_page_escapes_every_word_and_sorts_by_the_figures() -> None:
     assert page.count("how far it is off") == 1
 
 
-def test_the_tables_of_a_page_after_the_first_are_cut() -> None:
-    rows = tuple(Row((f"row {place}",)) for place in range(60))
-    table = Table((Column("x", text=True),), rows, noun="pairs")
-    page = page_html(replace(DOCUMENT, parts=(table, table)))
-    assert page.count("row 59") == 1
-    assert page.count("row 24") == 2
-    assert "35 more pairs" in page
+def test_a_page_has_picked_rows_then_pictures_then_notes_and_at_its_end_all_rows_of_the_first_table() -> None:
+    rows = tuple(Row((f"row {place}", "7"), kept=place == 40) for place in range(60))
+    table = Table((Column("x", text=True), COLUMNS[-1]), rows, noun="pairs")
+    picture, note = Figure("Picture", "a picture", lambda: "<svg></svg>"), Sentence("This is a note.", Role.NOTE)
+    sections = (Section("Pictures", (picture,)),)
+    document = replace(DOCUMENT, parts=(replace(table, heading="One"), table, note), sections=lambda: sections)
+    body = page_html(document, "ldp-advise").split("<body>")[1]
+    marks = ("row 4<", "row 40<", "54 more", "<svg>", "This is a note.", "Reproduce", "Glossary", "row 5<", "row 59")
+    assert sorted(marks, key=body.index) == list(marks)
+    assert (body.count("row 59"), body.count("row 24")) == (1, 2)
+    assert "34 more pairs: the CSV and the JSON hold them all" in body
+    assert "seed" not in body  # a column that is shown on request
 
 
 def test_a_cell_of_a_page_breaks_within_a_long_interval_and_nowhere_else() -> None:
