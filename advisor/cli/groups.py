@@ -78,9 +78,9 @@ def styled(text: str, **style: Any) -> str:
 
 
 def panels_of(command: Any, context: Any, *, verbose: bool) -> dict[str, list[tuple[str, str]]]:
-    """Return the arguments and options of a command with their help, by panel; "" is that of options to be named only.
+    """Return the arguments and options of a command with their help, by panel.
 
-    verbose: whether rare options are among them, too.
+    verbose: all of them; else without rare ones, and the panel "" has those that are only to be named.
     """
     panels: dict[str, list[tuple[str, str]]] = {}
     for parameter in map(copy, command.get_params(context)):
