@@ -186,9 +186,9 @@ def choice(allowed: Iterable[str]) -> Reader[str]:
     def read(name: str, value: object) -> str:
         wanted = str(value).lower().replace("-", "_")
         if wanted not in words:
-            raise InputError(
-                f"{name} must be one of {listed(words, most=20)}, got {shown(value)}{near_miss(wanted, words)}"
-            )
+            near = near_miss(wanted, words)
+            names = listed(words, most=8 if near else 20)
+            raise InputError(f"{name} must be one of {names}, got {shown(value)}{near}")
         return wanted
 
     return read

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import difflib
+import re
 import unicodedata
 from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 
 MOST_COMPARED, LONGEST_COMPARED = 2000, 100  # names, and characters per name: a hint must be fast and short
+NEAR, SECOND = 0.6, 0.75  # similarity from which a name is suggested, and from which a second one is
+# What begins a hint: the rest of the message says what to do about what is before.
+HINT = re.compile(
+    r"[;:] (?=(?:did you mean|the columns are|it (?:is a|has)|allowed|for example|here|pip install|add|ask|check|close"
+    r"|end|fill|give|keep|leave|make|name|quote|read|remove|rename|run|save|say|shorten|start|take|use|write)\b)"
+    r"|; (?=(?:--help|if|ldp-advise)\b)"
+)
 
 
 class InputError(ValueError):
@@ -66,7 +74,7 @@ def reason(error: OSError) -> str:
 
 
 def near_miss(name: str, allowed: Iterable[str]) -> str:
-    """Return ``"; did you mean 'x'?"`` for the closest allowed name, or an empty string.
+    """Return ``"; did you mean 'x'?"`` for the closest allowed name, or two, or an empty string.
 
     >>> near_miss("cuont", ["value", "count"])
     "; did you mean 'count'?"
@@ -74,9 +82,22 @@ def near_miss(name: str, allowed: Iterable[str]) -> str:
     ''
     """
     close = closest(name, allowed)
-    same = close is not None and look(close) == look(name)
-    unlike = f" ({code_points(close or '', name)}, not {code_points(name, close or '')})" if same else ""
-    return f"; did you mean {close!r}{unlike}?" if close and close != name else ""
+    if not close or close[0] == name:
+        return ""
+    if look(close[0]) == look(name):
+        unlike = f" ({code_points(close[0], name)}, not {code_points(name, close[0])})"
+        return f"; did you mean {close[0]!r}{unlike}?"
+    return f"; did you mean {' or '.join(map(repr, close))}?"
+
+
+def split_hint(message: str) -> tuple[str, str]:
+    """Return what is wrong, and what to do about it; "" for what the message does not say.
+
+    >>> split_hint("a.csv: the file exists; give --force to replace it")
+    ('a.csv: the file exists', 'give --force to replace it')
+    """
+    what, *hint = HINT.split(message, maxsplit=1)
+    return what, "".join(hint)
 
 
 def look(text: str) -> str:
@@ -101,12 +122,12 @@ def code_points(text: str, other: str) -> str:
     return " ".join(f"U+{ord(mark):04X}" for mark in dict.fromkeys(own)) or "without it"
 
 
-def closest(name: str, allowed: Iterable[str]) -> str | None:
-    """Return the allowed name that is most similar to `name`, if close; None if there are too many names to compare."""
+def closest(name: str, allowed: Iterable[str]) -> list[str]:
+    """Return the one or two allowed names that are most similar to `name`; none of too many names to compare."""
     names = [one for one in islice(allowed, MOST_COMPARED + 1) if len(one) <= LONGEST_COMPARED]
     if len(names) > MOST_COMPARED or len(name) > LONGEST_COMPARED:
-        return None
-    return next(iter(difflib.get_close_matches(name, names, n=1, cutoff=0.6)), None)
+        return []
+    return difflib.get_close_matches(name, names, 2, SECOND) or difflib.get_close_matches(name, names, 1, NEAR)
 
 
 def listed(names: Iterable[str], most: int = 12) -> str:

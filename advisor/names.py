@@ -86,12 +86,17 @@ def resolve(kind: str, name: str) -> str:
         wanted = squash(name)
         if other := next((one for one in TABLES if wanted in keys_by_name(one)), None):
             raise InputError(f"unknown {kind} {shown(name)}: it is a {other}, give --{other} {name}")
-        titled = {squash(member.title): key for key, member in table.items()} | known
-        begins = (one for one in (*known, *titled) if len(wanted) > 1 and one.startswith(wanted))
-        close = next(begins, None) or closest(wanted, titled)
-        miss = f"; did you mean {titled[close]!r}?" if close else ""
-        raise InputError(f"unknown {kind} {shown(name)}: allowed are {listed(table, most=20)}{miss}")
+        titled = known | {squash(member.title): key for key, member in table.items()} | known
+        raise InputError(f"unknown {kind} {shown(name)}; {suggestion(name, titled, f'list {kind}s')}")
     return found
+
+
+def suggestion(name: str, keys: Mapping[str, str], listing: str = "list") -> str:
+    """Return the question for the one or two keys of the nearest names, or else the command that lists all."""
+    wanted = squash(name)
+    begins = [wanted] if wanted in keys else [one for one in keys if len(wanted) > 1 and one.startswith(wanted)]
+    close = dict.fromkeys(repr(keys[one]) for one in begins or closest(wanted, keys))
+    return f"did you mean {' or '.join([*close][:2])}?" if close else f"ldp-advise {listing} names them"
 
 
 def beside_files(kind: str, values: Iterable[object]) -> Iterator[object]:

@@ -24,8 +24,7 @@ from knowledge.making.store import Store
 from knowledge.making.workers import BACKENDS, Workers
 from knowledge.model import DATA, Model, Networks, Provenance, Range
 from simulator import __version__
-
-Progress = Callable[[int, int], None]
+from simulator.progress import Progress, Steady, Steps, part, silent, within
 
 
 def collect(
@@ -33,7 +32,7 @@ def collect(
     number: int,
     simulated: Callable[[int], Record],
     workers: Workers,
-    progress: Progress | None = None,
+    progress: Steps | None = None,
 ) -> None:
     """Extend the store to the given number of cells, stored as they finish; they do not depend on the workers.
 
@@ -89,7 +88,7 @@ class _Job:
     size: Size
     seed: int
     workers: Workers
-    progress: Progress | None
+    progress: Progress
     start: float
 
 
@@ -100,7 +99,7 @@ def build(
     size: Size = FULL,
     seed: int = 0,
     workers: Workers = ALONE,
-    progress: Progress | None = None,
+    progress: Progress = silent,
     parts: Sequence[str] = PARTS,
 ) -> Provenance:
     """Make the data and return its provenance. After a kill, call it again: finished cells are kept.
@@ -109,7 +108,8 @@ def build(
     work: file of finished cells, ``cells.jsonl`` in the folder by default; those of ordered domains are beside it, with
         ``ordered_`` before the name.
     size: how much is simulated.
-    seed, workers, progress: as in `collect`; the data does not depend on the workers.
+    seed, workers: of the cells; the data does not depend on the workers.
+    progress: called with the stage, and with the steps that are done and an upper bound.
     parts: the files to make: ``categories`` is ``model.npz``, ``cells.npz`` and ``provenance.json``, ``ordered`` is
         ``leaves`` and ``curves``, and ``policies``, from the predictions of these, is ``policies.json``.
 
@@ -121,11 +121,15 @@ def build(
     job = _Job(folder, folder / "cells.jsonl" if work is None else work, size, seed, workers, progress, time.time())
     with threadpool_limits(1):  # as in workers: how a product is rounded depends on how many threads share it
         # All cells before any fit.
-        measured = {part: _MEASURED[part](job) for part in parts if part in _MEASURED}
-        archives = [_FITTED[part](job, own) for part, own in measured.items()]
+        stages = [name for name in parts if name in _MEASURED]
+        each = [replace(job, progress=part(progress, place, len(stages) + 1)) for place in range(len(stages))]
+        measured = {name: _MEASURED[name](of_stage) for name, of_stage in zip(stages, each, strict=True)}
+        progress("fitting", len(stages), len(stages) + 1)
+        archives = [_FITTED[name](job, own) for name, own in measured.items()]
         if POLICIES in parts:
             model.load.cache_clear()  # models of this folder may be other ones now
             policy.save(grow_policies(folder, size.cases, seed, workers), folder)
+    progress("fitted", 1, 1)
     return archives[0] if archives else model.load(folder).provenance
 
 
@@ -146,7 +150,7 @@ def _records(
     job: _Job, work: Path, plan: dict[str, object], number: int, simulated: Callable[[int], Record]
 ) -> list[Record]:
     store: Store[Record] = Store(work, plan)
-    collect(store, number, simulated, job.workers, job.progress)
+    collect(store, number, simulated, job.workers, within(job.progress, "cells", 0, number))
     records = store.records()
     return [records[index] for index in range(number)]
 
@@ -273,9 +277,8 @@ def main(arguments: Iterable[str] | None = None) -> int:
     if options.cells is not None:
         size = replace(size, cells=options.cells)
 
-    def show(done: int, number: int) -> None:
-        if done % 10 == 0 or done == number:
-            sys.stderr.write(f"\r{done} of {number} cells" + ("\n" if done == number else ""))
+    def show(stage: str, share: float) -> None:
+        sys.stderr.write(f"\r{share:4.0%} {stage:8}" + ("\n" if share == 1 else ""))
 
     build(
         options.folder,
@@ -283,7 +286,7 @@ def main(arguments: Iterable[str] | None = None) -> int:
         size=size,
         seed=options.seed,
         workers=Workers(options.jobs, options.backend, options.scheduler),
-        progress=show,
+        progress=Steady(show),
         parts=PARTS if options.part is None else (options.part,),
     )
     return 0

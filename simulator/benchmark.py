@@ -17,6 +17,7 @@ from simulator.foreign import FAILURES, REGISTERED, SOURCES, ForeignError, attem
 from simulator.methods import Observed, PostProcessor, observe
 from simulator.metrics import Metric
 from simulator.poisoning.attack import Attack, PoisonedCollection, stacked
+from simulator.progress import Steps
 from simulator.protocols.protocol import Protocol, Tally
 from simulator.ranking import Pair
 from simulator.seeding import rng_for
@@ -158,9 +159,6 @@ class Runs:
         return Runs(self.experiment_id, self.metrics, self.first, errors)
 
 
-Progress = Callable[[int, int], None]
-
-
 def simulate(
     experiment: Experiment,
     first: int,
@@ -168,7 +166,7 @@ def simulate(
     *,
     pairs: Iterable[Pair] | None = None,
     jobs: int = 1,
-    progress: Progress | None = None,
+    progress: Steps | None = None,
 ) -> Runs:
     """Simulate repetitions ``first .. first + repetitions - 1`` of some or all pairs of an experiment.
 
@@ -186,7 +184,7 @@ def simulate(
     jobs
         Number of threads.
     progress
-        Called with (cells done, cells in all), a cell being a repetition of a protocol.
+        Called with (repetitions done, repetitions in all), those of each pair.
     """
     methods_of: dict[str, list[str]] = {}
     for protocol, method in experiment.pairs if pairs is None else pairs:
@@ -198,13 +196,13 @@ def simulate(
         for protocol in methods_of
     ]
     blocks: dict[Pair, list[FloatArray]] = {(p, m): [] for p, methods in methods_of.items() for m in methods}
-    done = 0
+    done, total = 0, repetitions * len(blocks)
     for (_, chunk), errors in zip(tasks, _run(experiment, tasks, methods_of, jobs), strict=True):
         for pair, block in errors.items():
             blocks[pair].append(block)
-        done += len(chunk)
+        done += len(chunk) * len(errors)
         if progress is not None:
-            progress(done, repetitions * len(methods_of))
+            progress(done, total)
     merged = {pair: np.concatenate(parts) for pair, parts in blocks.items()}
     return Runs(experiment.id, tuple(experiment.metrics), first, merged)
 

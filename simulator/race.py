@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from simulator.benchmark import Experiment, Progress, Runs, simulate
+from simulator.benchmark import Experiment, Runs, simulate
+from simulator.progress import Progress, silent, within
 from simulator.ranking import Pair, contenders
 
 
@@ -17,7 +18,7 @@ def race(
     repetitions: int,
     max_repetitions: int,
     jobs: int = 1,
-    progress: Progress | None = None,
+    progress: Progress = silent,
 ) -> Runs:
     """Simulate all pairs, then add repetitions for the leading ones until their order is settled.
 
@@ -27,7 +28,7 @@ def race(
 
     Parameters
     ----------
-    experiment, jobs, progress
+    experiment, jobs
         As in `simulate`.
     metrics
         Names of the metrics the race is about.
@@ -38,6 +39,8 @@ def race(
         of each protocol still in the race.
     repetitions, max_repetitions
         To start with, and at most.
+    progress
+        Called with (stage, repetitions done, repetitions at most), those of each pair.
 
     Raises
     ------
@@ -50,7 +53,10 @@ def race(
         )
     companions = set(alongside)
     competing = set(experiment.pairs if menu is None else menu)
-    runs = simulate(experiment, 0, repetitions, jobs=jobs, progress=progress)
+    every, rounds = len(experiment.pairs), (-(-max_repetitions // repetitions) - 1).bit_length()
+    stage, number, done = "all pairs", 0, repetitions * every
+    steps = within(progress, stage, 0, max_repetitions * every)
+    runs = simulate(experiment, 0, repetitions, jobs=jobs, progress=steps)
     names = runs.metrics_of(metrics, competing)
     while runs.repetitions < max_repetitions:
         verdicts = [
@@ -66,6 +72,11 @@ def race(
         for pair in experiment.pairs:
             if pair in racing:
                 behind.setdefault(len(runs.errors[pair]), []).append(pair)
+        number, most = number + 1, done + sum((max_repetitions - first) * len(pairs) for first, pairs in behind.items())
+        stage = f"leaders, round {number} of at most {rounds}"
         for first, pairs in behind.items():
-            runs += simulate(experiment, first, target - first, pairs=pairs, jobs=jobs, progress=progress)
+            steps = within(progress, stage, done, most)
+            runs += simulate(experiment, first, target - first, pairs=pairs, jobs=jobs, progress=steps)
+            done += (target - first) * len(pairs)
+    progress(stage, done, done)
     return runs

@@ -11,9 +11,10 @@ from dataclasses import asdict, dataclass, replace
 from advisor.answers.clients.collection import CodedCollection, client_file
 from advisor.answers.clients.parameters import BUILDERS
 from advisor.answers.usage import usage, usage_on
-from advisor.errors import InputError, closest, listed
+from advisor.checks import shown
+from advisor.errors import InputError
 from advisor.members import FORM, member_in_file
-from advisor.names import TABLES, mechanism, resolve, squash
+from advisor.names import TABLES, mechanism, resolve, squash, suggestion
 from advisor.question.option import refuse
 from advisor.question.settings import Cells
 from knowledge.cards import Card, cards
@@ -183,14 +184,8 @@ def member_named(name: str, kinds: Iterable[str]) -> tuple[str, str] | None:
 
 
 def _unknown(name: str) -> InputError:
-    all_keys = [key for table in (*TABLES.values(), PLANAR) for key in table]
-    keys = {squash(key): key for key in all_keys}
-    close = closest(squash(name), keys)
-    miss = f"; did you mean {keys[close]!r}?" if close else ""
-    return InputError(
-        f"no protocol, method or metric is called {name!r}: there are {listed(all_keys, most=40)}{miss} "
-        "(ldp-advise list describes them)"
-    )
+    keys = {squash(key): key for table in (*TABLES.values(), PLANAR) for key in table}
+    return InputError(f"no protocol, method or metric is called {shown(name)}; {suggestion(name, keys)}")
 
 
 def _title(key: str, member: Member) -> str:

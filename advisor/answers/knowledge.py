@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,11 +16,10 @@ from knowledge import cells, model, predict
 from knowledge.making.workers import Workers, WorkersError
 from knowledge.menu import ALIASES, METHODS
 from simulator import frequency_oracles
+from simulator.progress import Progress, silent
 
 METHODS_SHOWN = 3  # of a simulated cell
 WORK = ("cells.jsonl", "ordered_cells.jsonl")  # by which a build goes on
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -92,9 +90,7 @@ def check_folder(option: str, folder: str, *, force: bool) -> None:
         )
 
 
-def build(
-    folder: str, workers: Workers, *, quick: bool, seed: int, progress: Progress | None = None
-) -> model.Provenance:
+def build(folder: str, workers: Workers, *, quick: bool, seed: int, progress: Progress = silent) -> model.Provenance:
     """Build the knowledge in a folder, going on where an earlier build there was stopped.
 
     Raises InputError if the backend is not installed, the folder holds another build, or cannot be written.

@@ -6,11 +6,15 @@ import inspect
 from pathlib import PurePath
 
 from advisor.answers.clients.collection import environment
+from advisor.names import TABLES
 from advisor.question.settings import Cells
+from knowledge.menu import ALIASES, COVERED, MEASURED
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, PostProcessor
+from simulator.channels import PLANAR
 from simulator.domain import ORDERED, UNORDERED
-from simulator.foreign import REGISTERED
+from simulator.foreign import REGISTERED, SOURCES
 from simulator.methods import possible
+from simulator.methods.summaries import SUMMARIES
 from simulator.protocols import StandardProtocol
 
 ENVIRONMENT = environment(__package__, "# ")
@@ -40,6 +44,25 @@ def usage(kind: str, key: str, k: int = 16, epsilon: float = 1.0) -> str:
 def usage_on(cells: Cells, key: str, epsilon: float) -> str:
     """Return Python that uses a mechanism for places on these cells, see `usage`."""
     return _filled("collect.py", protocol=key, method="ibu", cells=cells, epsilon=epsilon, estimates=False)
+
+
+def trial(kind: str, key: str, epsilon: float = 1.0, k: int = 16) -> str:
+    """Return a command line that ranks with one member, see `usage`; files stand for those of the reader.
+
+    A sample is needed where predictions do not cover the member.
+    """
+    if key in PLANAR:
+        return f"ldp-advise places visits.csv --grid 8x8 --privacy metric --radius 1 --eps {epsilon:g} --protocol {key}"
+    if key in SUMMARIES:
+        return f"ldp-advise estimate raw.csv --protocol oue --eps 1 --n 100k --method {key}"
+    member = TABLES[kind][key]
+    if isinstance(member, PostProcessor) and member.is_remedy:
+        return "ldp-advise fakes --eps 1 --threat 0.05 sample.csv"
+    ordered = member.uses_order if isinstance(member, PostProcessor) else getattr(member, "ordered_only", False)
+    covered = {"method": key.partition(":")[0] in COVERED | {*ALIASES}, "metric": key in (*MEASURED, "mae")}
+    data = f"--k {k}" if covered.get(kind, key not in SOURCES) else "sample.csv"
+    name = "sets:groups.csv" if key == "sets" else key
+    return f"ldp-advise --eps {epsilon:g} {data} --{kind} {name}{' --ordered' * ordered}"
 
 
 def _registration(kind: str, key: str) -> str:

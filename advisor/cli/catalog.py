@@ -11,8 +11,10 @@ import typer
 
 from advisor.answers.catalog import catalog, explanation
 from advisor.answers.epsilon import Shuffling, meaning, shuffled
-from advisor.cli.options import Only
+from advisor.checks import choice
+from advisor.cli.options import Only, argument
 from advisor.cli.run import WHOLE, Job, Output, WholeOutput, run
+from advisor.errors import listed
 from advisor.question.option import Settings, option, refuse, require
 from advisor.question.settings import Categories, Cells, Menu, Terms
 from advisor.question.statement import Statement, convert
@@ -20,12 +22,15 @@ from advisor.show.catalog import bibtex_document, explain_document, list_documen
 from advisor.show.epsilon import epsilon_document
 
 BIBTEX = ".bib"
+KINDS = ("protocols", "methods", "metrics")
+Kind = Annotated[str | None, argument("KIND", f"only {listed(KINDS)}", "Question")]
 Name = Annotated[str, typer.Argument(metavar="NAME", help="a protocol, method or metric, as ldp-advise list names it")]
 
 
-def list_command(output: WholeOutput) -> None:
+def list_command(kind: Kind = None, *, output: WholeOutput) -> None:
     """List protocols, post-processing methods and metrics."""
-    run(Job.of(lambda: list_document(catalog())), output)
+    kinds, entries = KINDS if kind is None else (choice(KINDS)("KIND", kind),), catalog()
+    run(Job.of(lambda: list_document({one: entries[one] for one in kinds})), output)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,9 +65,10 @@ def explain_command(
     cells: Annotated[Cells, Only("grid", "distance", "radius")],
     output: Annotated[References, Only(*WHOLE)],
 ) -> None:
-    """Explain a protocol, method or metric, with code to copy.
+    """Explain a protocol, method or metric.
 
-    The code of a protocol has --eps and --k filled in (default: 1 and 16), that of a mechanism for places --grid.
+    With --verbose there is code to copy: of a protocol with --eps and --k filled in (default: 1 and 16), of a mechanism
+    for places with --grid.
 
     Examples: ldp-advise explain eb_ns
               ldp-advise explain pgr --eps 1 --k 300
@@ -87,7 +93,7 @@ def epsilon_command(
 
     By replacement a value is compared with any other, by removal with no value at all.
 
-    Examples: ldp-advise epsilon --eps 1 --k 100
+    Examples: ldp-advise epsilon 1 --k 100
               ldp-advise epsilon --flip-prob 0.25 --protocol rappor
               ldp-advise epsilon --eps 4 --shuffle --n 1e6 --delta 1e-8
     """

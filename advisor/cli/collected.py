@@ -13,7 +13,6 @@ from advisor.answers.rank.result import Answer
 from advisor.answers.rank.simulate import simulated_answer
 from advisor.checks import path
 from advisor.cli.options import Only, Sample
-from advisor.cli.progress import DelayedProgress
 from advisor.cli.ranking import RankOutput, SimulatedOutput, sections_of, useless
 from advisor.cli.run import Job, SideFile, run
 from advisor.errors import InputError
@@ -113,7 +112,6 @@ def rank_collected(
             document=shown.document,
             sections=sections_of,
             fails=useless if shown.usefulness.fail_if_useless else None,
-            progress=partial(DelayedProgress, "simulating"),
             inputs=files,
             files=[SideFile("--apply", next_round.apply, ("", ".csv"), write_applied), *shown.side_files()],
             warnings=lambda request: request.warnings,

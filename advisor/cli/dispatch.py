@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+import sys
+import textwrap
+from collections.abc import Callable, Iterable
 from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from advisor.cli.examples import MissingBudgetError
 from advisor.cli.groups import MAIN, app_for, command_of, commands_with
 from advisor.cli.options import COMMANDS
 from advisor.cli.run import answered
-from advisor.errors import InputError, listed, near_miss, one_line, printable
+from advisor.errors import InputError, listed, near_miss, one_line, printable, split_hint
 from advisor.names import keys_by_name, squash
 from advisor.show.data import error_json
 from simulator.foreign import blame, interrupted
@@ -49,6 +51,8 @@ LDPCUBE = {  # of the LDP3 toolkit, where -m names methods, and blanks separate 
     **dict.fromkeys(("-d", "--dataset"), "{} (a file, without an option)"),
     **dict.fromkeys(("-u", "--utility_metric"), "-m {}"),
 }
+# What the word after a command is, unless it names a file; where it is a protocol, only if it is one.
+POSITIONS = {"epsilon": "--eps", "generate": "--shape", "audit": "--protocol", "code": "--protocol"}
 LONGEST = 11  # digits: the date of a picture is before the year 3000
 
 
@@ -56,6 +60,7 @@ def prepare(args: list[str]) -> Callable[[], int]:
     """Import what a command line needs, and return what runs it and returns its exit code."""
     answered.set(False)
     _ignore_nonsense()
+    args = _in_our_words(args)
     flags = set(takewhile(lambda word: word != "--", args))
     asks = not flags.isdisjoint(("-h", "--help"))
     options.verbose_help.set(asks and not flags.isdisjoint(("-v", "--verbose")))
@@ -67,6 +72,31 @@ def prepare(args: list[str]) -> Callable[[], int]:
     # Typer's completion hands over the words in the environment, not as arguments.
     app = app_for(os.environ.get("COMP_WORDS", "").split()[1:] if COMPLETION in os.environ else words)
     return lambda: _run(app, words)
+
+
+def _in_our_words(args: list[str]) -> list[str]:
+    """Return a command line with the options of this tool, where other words have one meaning."""
+    name = args[0].removeprefix("--") if args and args[0] != "--epsilon" else ""  # which is a name of --eps
+    command = [name] if name in COMMANDS else []
+    rest = args[len(command) :] or ["info"] * (name == "knowledge")
+    option = POSITIONS.get(name)
+    if option and rest and _stands_for(option, rest[0]):
+        rest = [option, *rest]
+    plain = len([*takewhile(lambda word: word != "--", rest)])
+    return [*command, *map(_renamed, rest[:plain]), *rest[plain:]]
+
+
+def _stands_for(option: str, word: str) -> bool:
+    if option == "--protocol":
+        return squash(word) in keys_by_name("protocol") and not Path(word).exists()
+    return not word.startswith("-")
+
+
+def _renamed(word: str) -> str:
+    """Return an option by its name here, if it takes the same value."""
+    flag, sign, value = word.partition("=")
+    ours = MEANT.get(flag, "{}").removesuffix(" {}")
+    return word if "{}" in ours else ours.replace(" ", "=") + sign + value
 
 
 def _ignore_nonsense() -> None:
@@ -111,10 +141,27 @@ def _report(error: Exception, args: list[str]) -> int:
     priced = error if isinstance(error, MissingBudgetError) else None
     if _wants_json(args) and not answered.get():  # two objects would be none
         typer.echo(error_json(message, {} if priced is None else {"examples": priced.examples}))
-    typer.echo(f"ldp-advise: error: {message}", err=True)
-    for line in () if priced is None else priced.lines:
-        typer.echo(printable(line), err=True)
+    lines = () if priced is None else tuple(map(printable, priced.lines))
+    if sys.stderr.isatty():
+        _show(message, lines)
+    else:  # scripts read a line
+        typer.echo("\n".join((f"ldp-advise: error: {message}", *lines)), err=True)
     return 2
+
+
+def _show(message: str, lines: Iterable[str]) -> None:
+    """Show an error on a terminal, folded at words: what is wrong, and what to do about it on a line of its own."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(stderr=True, highlight=False, color_system=None if "NO_COLOR" in os.environ else "auto")
+    what, hint = split_hint(message)
+    console.print(Text.assemble(("Error:", "bold red"), f" {what}"))
+    if hint:
+        console.print(Text(f"hint: {hint}", style="dim"))
+    for line in lines:
+        indent = " " * 13 if line.startswith("  ") else ""
+        console.print(Text(textwrap.fill(line, console.width, subsequent_indent=indent)))
 
 
 def _message(error: Exception, args: list[str]) -> str:
@@ -123,24 +170,24 @@ def _message(error: Exception, args: list[str]) -> str:
         return f"{first}: neither a file nor a command{near_miss(first, COMMANDS) or '; --help lists the commands'}"
     if hasattr(error, "possibilities") and hasattr(error, "option_name"):
         return _about_unknown(error.option_name, args, list(error.possibilities or ()))
-    budget = next((word for word in args[1:] if re.fullmatch(r"\d*\.?\d+", word)), None)
-    if args[:1] == ["epsilon"] and budget is not None and "extra argument" in str(error):
-        return f"epsilon takes no {budget} without an option: ldp-advise epsilon --eps {budget}"
-    if "unexpected extra argument" in str(error):
-        return f"{str(error).rstrip('.')}: several names of an option are joined by commas, as in -p olh,blh"
-    return str(error.format_message() if hasattr(error, "format_message") else error)
+    message = str(error.format_message() if hasattr(error, "format_message") else error)
+    if message.startswith("Missing argument"):
+        return f"{args[0]} needs a name: for example ldp-advise {args[0]} pgr"
+    if "unexpected extra argument" in message:
+        return f"{message.rstrip('.')}: several names of an option are joined by commas, as in -p olh,blh"
+    return re.sub(r"Option '(\S+)' requires an argument\.", r"\1 needs a value; --help says which", message)
 
 
 def _about_unknown(flag: str, args: list[str], similar: list[str]) -> str:
     """Message for an option this command lacks: a command of its name, the commands that have it, or a near miss."""
     here = command_of(args)
     command = flag.removeprefix("--")
-    if here == MAIN and command in COMMANDS:
+    if here == MAIN and command in COMMANDS:  # behind other words
         return f"there is no option {flag}: it is a command, ldp-advise {command}"
     others = ["ldp-advise" if name == MAIN else f"ldp-advise {name}" for name in commands_with(flag) if name != here]
     if others and here != "knowledge":
         who = "ldp-advise" if here == MAIN else f"ldp-advise {here}"
-        return f"{flag} is no option of {who}, but of {listed(others)}"
+        return f"{flag} is no option of {who}, but of {listed(others, most=3)}"
     if flag in MEANT | LDPCUBE:
         return f"there is no option {flag}: here {', '.join(_translations(args))}"
     like = f"; did you mean {similar[0]}?" if similar else "; --help lists all options"

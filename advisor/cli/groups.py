@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
@@ -20,6 +21,10 @@ from advisor.errors import InputError, listed
 
 MAIN = "rank"
 GENERAL = "General"
+# Options that many commands share and few people need: without --verbose, help only names them.
+RARER = {"bins", "method", "max_bits", "proper", "skew", "shape", "instant", "why", "plot", "top"}
+RARER |= {"format", "output", "report", "quiet", "verbose"}
+SHARED = {"Input", "Question", "Data", "Menu", "Without data", "Output", GENERAL}  # panels that are one in such a help
 COMPLETION = ("install_completion", "show_completion")
 
 
@@ -31,6 +36,11 @@ class PanelCommand(TyperCommand):
         *_, given = self.make_parser(ctx).parse_args(args=list(args))
         refuse_repeats(given, args)
         return super().parse_args(ctx, args)
+
+    def format_usage(self, ctx: Any, formatter: Any) -> None:
+        """Write the first line."""
+        pieces = " ".join(self.collect_usage_pieces(ctx))
+        formatter.write_usage(ctx.command_path, pieces, prefix=f"{styled('Usage:', bold=True)} ")
 
     def format_help_text(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - as the method that it replaces
         """Write the description of the command; examples stay verbatim, one per line."""
@@ -44,24 +54,34 @@ class PanelCommand(TyperCommand):
                     formatter.write_text(" ".join(paragraph.split()))
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the options by panel, in order of appearance of the panels; general options come last."""
+        """Write the commands, and then the options by panel, in order of appearance of the panels."""
         panels = panels_of(self, ctx, verbose=verbose_help.get())
-        general = panels.pop(GENERAL, [])
+        also = [name.split(",")[0].split()[0] for name, _ in panels.pop("", [])]
         formatter.write_paragraph()
-        for title, records in (*panels.items(), (GENERAL, general)):
-            formatter.write_heading(title)
+        for title, records in (self.commands() | panels).items():
+            formatter.write_heading(styled(title, bold=True))
             with formatter.indentation():
-                formatter.write_dl(records, col_max=30)
-        self.format_commands(ctx, formatter)
+                formatter.write_dl([(styled(name, fg="cyan"), words) for name, words in records], col_max=30)
         if not verbose_help.get():
-            formatter.write_text("--help --verbose lists the rarer options too.")
+            formatter.write_text(
+                f"Also {', '.join(also)}{' and ' * bool(also)}rarer ones: --help --verbose explains them."
+            )
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write nothing: a command has no subcommands."""
+    def commands(self) -> dict[str, list[tuple[str, str]]]:
+        """Return the panel of the other commands, which only the main command has."""
+        return {}
+
+
+def styled(text: str, **style: Any) -> str:
+    """Return a text with a style, which Typer takes off where the output is no terminal."""
+    return text if "NO_COLOR" in os.environ else typer.style(text, **style)
 
 
 def panels_of(command: Any, context: Any, *, verbose: bool) -> dict[str, list[tuple[str, str]]]:
-    """Return the arguments and options of a command with their help, by panel; rare options only if `verbose`."""
+    """Return the arguments and options of a command with their help, by panel.
+
+    verbose: all of them; else without rare ones, and the panel "" has those that are only to be named.
+    """
     panels: dict[str, list[tuple[str, str]]] = {}
     for parameter in map(copy, command.get_params(context)):
         parameter.hidden = getattr(parameter, "hidden", False) and not verbose
@@ -70,18 +90,19 @@ def panels_of(command: Any, context: Any, *, verbose: bool) -> dict[str, list[tu
             continue
         if parameter.param_type_name == "argument":
             record = (str(parameter.metavar), record[1])
-        panels.setdefault(getattr(parameter, "rich_help_panel", None) or GENERAL, []).append(record)
+        panel = getattr(parameter, "rich_help_panel", None) or GENERAL
+        if panel in SHARED and not verbose:
+            panel = "" if parameter.name in RARER else "Options"
+        panels.setdefault(panel, []).append(record)
     return panels
 
 
 class MainCommand(PanelCommand):
     """The main command, whose help also lists the other commands."""
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - as the method that it replaces
-        """Write the other commands."""
-        formatter.write_heading("Commands")
-        with formatter.indentation():
-            formatter.write_dl([(name, _summary(name)) for name in COMMANDS], col_max=30)
+    def commands(self) -> dict[str, list[tuple[str, str]]]:
+        """Return the panel of the other commands."""
+        return {"Commands": [(name, _summary(name)) for name in COMMANDS]}
 
 
 def app_for(words: Sequence[str]) -> Callable[..., Any]:

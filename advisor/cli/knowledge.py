@@ -13,8 +13,7 @@ from advisor.answers import knowledge as answer
 from advisor.checks import shown
 from advisor.cli.groups import PanelCommand
 from advisor.cli.options import HELP, Only, spread
-from advisor.cli.progress import DelayedProgress
-from advisor.cli.run import WHOLE, Job, Output, WholeOutput, run, silence
+from advisor.cli.run import WHOLE, Job, Output, WholeOutput, run
 from advisor.errors import InputError, listed, near_miss
 from advisor.question.cluster import Cluster
 from advisor.question.option import Settings, option, require
@@ -44,21 +43,13 @@ class KnowledgeGroup(TyperGroup):
 
 
 knowledge_app = typer.Typer(
-    cls=KnowledgeGroup,
-    invoke_without_command=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings=HELP,
+    cls=KnowledgeGroup, pretty_exceptions_enable=False, rich_markup_mode=None, context_settings=HELP
 )
 
 
 @knowledge_app.callback()
-def knowledge_command(context: typer.Context) -> None:
+def knowledge_command() -> None:
     """Show what predictions rest on, or build it anew."""
-    if context.invoked_subcommand is None:
-        raise InputError(
-            "knowledge needs a command: info, rules, cells or build; for example ldp-advise knowledge info"
-        )
 
 
 def info_command(output: WholeOutput) -> None:
@@ -103,7 +94,6 @@ def cells_command(
             answer=lambda request, progress: answer.nearest_cells(request, count),  # noqa: ARG005
             document=document.cells_document,
             inputs=asked.files,
-            progress=silence,
             unprotected=sample is not None,
         ),
         output,
@@ -148,7 +138,6 @@ def build_command(
                 building.to, workers, quick=building.quick, seed=simulation.seed, progress=progress
             ),
             document=partial(document.built_document, building.to),
-            progress=partial(DelayedProgress, "simulating"),
         ),
         output,
     )

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 from advisor.answers.rank.trade_offs import Frontier, frontier_of
 from advisor.cli.options import Only, Sample
-from advisor.cli.progress import DelayedProgress
 from advisor.cli.ranking import RANKED, check_or_price, ranking_answer
 from advisor.cli.run import Job, Output, SideFile, run
 from advisor.question.question import Question
@@ -40,7 +38,6 @@ def pareto_command(
             answer=lambda request, progress: frontier_of(ranking_answer(asked, request, progress).first),
             document=pareto_document,
             sections=pareto_sections,
-            progress=partial(DelayedProgress, "simulating"),
             inputs=asked.files,
             files=[
                 SideFile("--plot", picture.plot, PICTURES, _draw, require_matplotlib, lambda answer: bool(answer.drawn))

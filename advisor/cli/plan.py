@@ -10,7 +10,6 @@ from advisor.answers.plan.answer import make_plan
 from advisor.answers.plan.result import PlanResult
 from advisor.cli.audience import Audience
 from advisor.cli.options import Only, Sample
-from advisor.cli.progress import DelayedWords
 from advisor.cli.run import Job, Output, SideFile, run
 from advisor.question.option import refuse
 from advisor.question.plan import plan_question
@@ -66,7 +65,6 @@ def plan_command(
             answer=lambda plan, progress: make_plan(plan, instant=instant, simulation=simulation, progress=progress),
             document=audience.page(plan_document, decision_of_plan, output),
             sections=_sections,
-            progress=DelayedWords,
             inputs=asked.files,
             files=[SideFile("--plot", picture.plot, PICTURES, _draw, require_matplotlib)],
             unprotected=sample is not None,

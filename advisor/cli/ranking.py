@@ -26,7 +26,6 @@ from advisor.checks import path
 from advisor.cli.audience import Audience
 from advisor.cli.examples import missing_budget
 from advisor.cli.options import Only, Sample
-from advisor.cli.progress import DelayedProgress
 from advisor.cli.run import Job, Output, SideFile, run
 from advisor.errors import InputError
 from advisor.question.option import Bundle, Settings, option, refuse
@@ -46,6 +45,7 @@ from advisor.show.rank.document import page_sections, rank_document
 from advisor.show.rank.matrix import matrix_document, protocols_document
 from simulator._version import __version__
 from simulator.benchmark import Runs
+from simulator.progress import Progress, part
 
 # Options of a question about a sample, or of a look-up without a sample; several budgets are answered side by side.
 RANKED = (
@@ -214,7 +214,7 @@ def rank(question: Question, shown: RankOutput, audience: Audience | None = None
         return
     if question.is_predicted:
         refuse(shown.files.given("runs"), PREDICTED)
-    job: Job[Request, Any, DelayedProgress] = Job(
+    job: Job[Request, Any] = Job(
         read=lambda: ranking_requests(question)[0],
         warnings=lambda request: request.warnings,
         answer=partial(ranking_answer, question, why=shown.reasons.why),
@@ -223,7 +223,6 @@ def rank(question: Question, shown: RankOutput, audience: Audience | None = None
         fails=useless if shown.usefulness.fail_if_useless else None,
         inputs=question.files,
         files=shown.side_files(),
-        progress=partial(DelayedProgress, "simulating"),
         unprotected=question.sample is not None,
     )
     if question.instant.bias:
@@ -251,7 +250,7 @@ def check_or_price(question: Question) -> None:
     check_ranking(question)
 
 
-def ranking_answer(question: Question, request: Request, progress: DelayedProgress, *, why: bool = False) -> Answer:
+def ranking_answer(question: Question, request: Request, progress: Progress, *, why: bool = False) -> Answer:
     """Return the answer to a request: simulated, or predicted with or without reasons."""
     if not question.is_predicted:
         return simulated_answer(request, jobs=question.simulation.jobs, progress=progress)
@@ -274,9 +273,11 @@ def _rank_at_budgets(question: Question, shown: RankOutput) -> None:
     flags = [*question.given("instant:bias"), *shown.given("files", "reasons", "layout")]
     refuse(flags, "goes with one ε: give one --eps")
 
-    def answers(requests: tuple[Request, ...], progress: DelayedProgress) -> Budgets:
-        answered = tuple(ranking_answer(question, request, progress) for request in requests)
-        return Budgets(question.grid.epsilons, answered)
+    def answers(requests: tuple[Request, ...], progress: Progress) -> Budgets:
+        epsilons = question.grid.epsilons
+        parts = (part(progress, place, len(epsilons), f"ε = {one:g}") for place, one in enumerate(epsilons))
+        answered = (ranking_answer(question, *of_one) for of_one in zip(requests, parts, strict=True))
+        return Budgets(epsilons, tuple(answered))
 
     run(
         Job(
@@ -288,7 +289,6 @@ def _rank_at_budgets(question: Question, shown: RankOutput) -> None:
             fails=(lambda item: any(map(useless, item.answers))) if shown.usefulness.fail_if_useless else None,
             inputs=question.files,
             files=[SideFile("--plot", shown.picture.plot, PICTURES, _draw_budgets, require_matplotlib, _shows_prices)],
-            progress=partial(DelayedProgress, "simulating"),
             unprotected=question.sample is not None,
         ),
         shown.output,

@@ -12,7 +12,7 @@ from advisor.checks import path
 from advisor.cli.collected import COLLECTED, NextRound, rank_collected, required_options
 from advisor.cli.options import Only, argument
 from advisor.cli.ranking import RankOutput, SimulatedOutput
-from advisor.cli.run import Job, SideFile, run, silence
+from advisor.cli.run import Job, SideFile, run
 from advisor.errors import InputError
 from advisor.inputs.reports import Counts, merge_reports, named_files
 from advisor.inputs.reports.settings import PARAMETERS
@@ -131,7 +131,6 @@ def _answer(
             read=read,
             answer=lambda counts, progress: counts,  # noqa: ARG005
             document=partial(tally_document, path=tallies.tally),
-            progress=silence,
             inputs=[*names, question.cleaning.domain],
             files=[SideFile("--tally", tallies.tally, ("", ".json"), _write_tally)],
             warnings=tally_warnings,

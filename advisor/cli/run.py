@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar, Generic, Protocol, TypeAlias, TypeVar
+from typing import Annotated, ClassVar, Generic, TypeAlias, TypeVar
 
 import typer
 
 from advisor.checks import choice, path, text, whole
 from advisor.cli.options import Only, command_line
-from advisor.cli.progress import delayed_status
+from advisor.cli.progress import DelayedProgress
 from advisor.errors import InputError, listed, one_line
 from advisor.outputs import Outputs, Target
 from advisor.question.option import Settings, option, options_of
@@ -23,6 +23,7 @@ from advisor.show.data import csv_text, cut, json_text, latex, markdown, plain_t
 from advisor.show.model import TOP, Document, Section, Tone, View
 from advisor.show.terminal import show
 from simulator.foreign import SOURCES, containment
+from simulator.progress import Progress
 
 FORMATS = ("table", "plain", "markdown", "latex", "csv", "json", "value", "html")
 PAGES = (".html", ".htm")
@@ -45,8 +46,6 @@ answered: ContextVar[bool] = ContextVar("answered", default=False)  # whether th
 
 Q = TypeVar("Q")
 A = TypeVar("A")
-P = TypeVar("P")
-P_co = TypeVar("P_co", covariant=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,26 +107,13 @@ class SideFile(Generic[A]):
     shows: Callable[[A], bool] | None = None  # returns whether an answer has content for the file; None: always
 
 
-class ProgressMaker(Protocol[P_co]):
-    """Makes the context in which the progress of some work is shown, if it is to be shown."""
-
-    def __call__(self, *, enabled: bool) -> AbstractContextManager[P_co]: ...  # noqa: D102
-
-
-def silence(*, enabled: bool) -> AbstractContextManager[None]:
-    """Show no progress, for fast work."""
-    del enabled
-    return nullcontext()
-
-
 @dataclass(frozen=True)
-class Job(Generic[Q, A, P]):
+class Job(Generic[Q, A]):
     """The steps of a command; contradictions between its options have been refused before."""
 
     read: Callable[[], Q]  # reads the inputs and returns the question
-    answer: Callable[[Q, P], A]  # returns the answer; called with the question and the progress display
+    answer: Callable[[Q, Progress], A]  # returns the answer; called with the question and what shows the progress
     document: Callable[[A], Document]  # returns the document of an answer
-    progress: ProgressMaker[P]  # makes the progress display of `answer`
     inputs: Sequence[str | None] = ()  # files that are read, if given, and never overwritten
     files: Sequence[SideFile[A]] = ()  # additional output files
     resume: str | None = None  # file from which `answer` continues, and to which it saves finished work
@@ -138,12 +124,12 @@ class Job(Generic[Q, A, P]):
     fails: Callable[[A], bool] | None = None  # returns whether an answer ends in exit code 3; None: never
 
     @classmethod
-    def of(cls, document: Callable[[], Document]) -> Job[None, None, None]:
+    def of(cls, document: Callable[[], Document]) -> Job[None, None]:
         """Return a job that reads nothing and needs no computation."""
-        return Job(lambda: None, lambda question, progress: None, lambda answer: document(), silence)  # noqa: ARG005
+        return Job(lambda: None, lambda question, progress: None, lambda answer: document())  # noqa: ARG005
 
 
-def run(job: Job[Q, A, P], output: Output, top: int | None = TOP) -> None:
+def run(job: Job[Q, A], output: Output, top: int | None = TOP) -> None:
     """Run a job; all possible checks are made before the first byte is read.
 
     Raises InputError if an output cannot be written, or if the input or the question is invalid.
@@ -184,17 +170,18 @@ def run(job: Job[Q, A, P], output: Output, top: int | None = TOP) -> None:
         raise typer.Exit(FAILED)
 
 
-def _answered(job: Job[Q, A, P], *, quiet: bool) -> tuple[A, Document, list[str]]:
+def _answered(job: Job[Q, A], *, quiet: bool) -> tuple[A, Document, list[str]]:
     """Return the answer, its document, and the warnings that were printed before there was an answer."""
     typed = "-" in job.inputs and sys.stdin is not None and sys.stdin.isatty()
     if typed and not quiet:
         say("reading what is typed: one value per line; Ctrl-D on a line of its own ends it")
-    with delayed_status(job.reading, enabled=not (quiet or typed)):
+    with DelayedProgress(enabled=not (quiet or typed)) as progress:
+        progress(job.reading, 0, 0)
         question = job.read()
     early = [] if job.warnings is None else list(job.warnings(question))
     for warning in early:
         say(f"warning: {warning}")
-    with job.progress(enabled=not quiet) as progress:
+    with DelayedProgress(enabled=not quiet) as progress:
         answer = job.answer(question, progress)
     return answer, job.document(answer), early
 

@@ -12,7 +12,6 @@ from advisor.answers.sweep.records import check_cell_file
 from advisor.answers.sweep.result import SweepResult
 from advisor.checks import path
 from advisor.cli.options import Only, Sample
-from advisor.cli.progress import TimedProgress
 from advisor.cli.run import Job, Output, SideFile, run, say
 from advisor.question.cluster import Cluster, Resumption
 from advisor.question.option import Settings, option
@@ -23,6 +22,7 @@ from advisor.show.model import Figure, Section
 from advisor.show.pictures import PICTURES, require_matplotlib, save, to_svg
 from advisor.show.pictures.sweep import curves_figure, regret_figure
 from advisor.show.sweep import sweep_document
+from simulator.progress import Progress
 
 SWEPT = (
     "grid",
@@ -70,7 +70,7 @@ def sweep_command(
             check_cell_file(Path(resume))
         return sweep_question(asked)
 
-    def answer(grid: SweepQuestion, progress: TimedProgress) -> SweepResult:
+    def answer(grid: SweepQuestion, progress: Progress) -> SweepResult:
         try:
             return run_sweep(grid, asked.simulation, cluster, resume=resume, progress=progress)
         except KeyboardInterrupt as stop:
@@ -85,7 +85,6 @@ def sweep_command(
             answer=answer,
             document=partial(sweep_document, per_protocol=files.per_protocol),
             sections=_sections,
-            progress=partial(TimedProgress, "cells"),
             inputs=asked.files,
             resume=resume,
             files=[

@@ -90,7 +90,8 @@ def assumed_shape(
         try:
             name, parameter = parse_shape(shape.shape)
         except ValueError as error:
-            raise InputError(f"{error}{near_miss(shape.shape.partition(':')[0], SHAPES)}") from None
+            near = near_miss(shape.shape.partition(":")[0], SHAPES)
+            raise InputError(f"unknown shape {shape.shape!r}{near}" if near else str(error)) from None
     else:
         name, parameter = "zipf", SKEW if shape.skew is None else shape.skew
         if shape.skew is None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 
 from advisor.answers.catalog import Entry, Explanation
+from advisor.answers.usage import trial
 from advisor.errors import InputError
-from advisor.show.model import Code, Column, Document, Part, Records, Role, Row, Scalar, Sentence, Table
+from advisor.show.model import Code, Column, Document, Part, Records, Role, Row, Scalar, Sentence, Table, sentences
 from knowledge.sources import Publication, sources_of
 from simulator.foreign import REGISTERED
 
+SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-Z(])")  # between two of them
 NOTATION = "e: raw estimate of a frequency; s: its noise sd at frequency 0; k: categories; n: users"
 NAME, TITLE, UNIT = (Column(header, text=True) for header in ("name", "title", "unit"))
 PROMISES = Column("promises", "what every result keeps, and what a member needs", text=True)
@@ -66,30 +69,33 @@ def _flat(fields: Mapping[str, Scalar | tuple[str, ...]], between: str = "; ") -
 
 
 def explain_document(member: Explanation) -> Document:
-    """Return what is known of a member in sentences, with code to copy."""
-    facts = (
-        ("Description", member.description),
-        ("Formula", member.formula),
-        ("Good for", member.good_for),
-        ("Pitfalls", member.pitfalls),
-        ("Promises", "; ".join(member.promises)),
-        ("Cost", member.cost),
-        ("Source", member.reference),
-    )
+    """Return what is known of a member: the first sentence of each fact; the rest, and code to copy, on request."""
+    texts = {
+        "Description": member.description,
+        "Good for": member.good_for,
+        "Pitfalls": member.pitfalls,
+        "Formula": member.formula,
+    }
+    facts = {name: SENTENCE.split(text, maxsplit=1) for name, text in texts.items() if text}
+    facts |= {name: [text] for name, text in (("Cost", member.cost), ("Source", member.reference)) if text}
+    facts["Try it"] = [trial(member.kind, member.name, member.eps or 1.0, member.k or 16)]
     called = member.name if member.title == member.name else f"{member.name}: {member.title}"
     parts: list[Part] = [Sentence(f"{called} ({member.kind})", Role.ANSWER)]
-    parts += [Sentence(NOTATION, Role.NOTE)] if member.kind == "method" else []
-    parts += [Sentence(f"{name}: {text}") for name, text in facts if text]
-    parts.append(Code(member.python, "With this package"))
+    for name, (first, *_) in facts.items():
+        parts.append(Sentence(f"{name}: {first}"))
+        parts += [Sentence(NOTATION, Role.NOTE)] if name == "Formula" and member.kind == "method" else []
+    more = [f"{name}, further: {text}" for name, (_, *rest) in facts.items() for text in rest]
+    more += [f"Promises: {'; '.join(member.promises)}"] if member.promises else []
+    parts += [*sentences(more, Role.LEGEND), Code(member.python, "With this package", Role.LEGEND)]
     if member.source:
-        parts.append(Code(member.source, "The function itself"))
+        parts.append(Code(member.source, "The function itself", Role.LEGEND))
     if member.client:
-        parts.append(
-            Code(member.client, f"Client without dependencies, client.py (ε = {member.eps:g}, k = {member.k:,})")
-        )
-        parts.append(Sentence(f"ldp-advise code --protocol {member.name} … writes this file and more to a directory."))
+        client = f"Client without dependencies, client.py (ε = {member.eps:g}, k = {member.k:,})"
+        parts.append(Code(member.client, client, Role.LEGEND))
+        written = f"ldp-advise code --protocol {member.name} … writes this file and more to a directory."
+        parts.append(Sentence(written, Role.LEGEND))
     elif member.kind == "protocol":
-        parts.append(Sentence(f"There is no client of {member.name} without this package."))
+        parts.append(Sentence(f"There is no client of {member.name} without this package.", Role.LEGEND))
     data = asdict(member)
     return Document(
         title=called,

@@ -467,7 +467,7 @@ class View:
         if not self.options:
             return f"{hidden[0][0]:,} more {hidden[0][1]}." if hidden else ""
         hints = [f"{hidden[0][0]:,} more {hidden[0][1]}: --all shows them"] if hidden else []
-        more = any(isinstance(part, Sentence) and part.role is Role.LEGEND for part in document.parts)
+        more = any(isinstance(part, Sentence | Code) and part.role is Role.LEGEND for part in document.parts)
         explained = any(isinstance(part, Table) and legend(part) for part in shown)
         if not self.verbose and (more or explained):
             hints.append("--verbose explains the columns" if explained else "--verbose says more")

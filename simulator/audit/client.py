@@ -27,6 +27,7 @@ from simulator.audit.run import ALPHA, ATTACKS, Audit, Subject, check_audit, con
 from simulator.audit.search import most_suspicious, values_to_try
 from simulator.foreign import ForeignError, containment, guard
 from simulator.hashing import DEFAULT_HASH
+from simulator.progress import Steps
 from simulator.seeding import rng_for
 
 Client = Callable[..., Any]
@@ -51,7 +52,7 @@ def audit_client(
     symbols: int | None = None,
     seed: int = 0,
     name: str | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Steps | None = None,
 ) -> Audit:
     """Audit a client from its reports only.
 
@@ -128,7 +129,7 @@ def audit_reports(
     symbols: int | None = None,
     seed: int = 0,
     name: str | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Steps | None = None,
 ) -> Audit:
     """Audit reports that a client has written, in any language.
 
@@ -266,7 +267,7 @@ class _Run:
             self.progress(block)
 
 
-def _adding(progress: Callable[[int, int], None] | None, total: int) -> Callable[[int], None]:
+def _adding(progress: Steps | None, total: int) -> Callable[[int], None]:
     """Return a callback that adds up the completed calls and reports the progress."""
     done = 0
 

@@ -16,6 +16,7 @@ from simulator.attacks import of_hashes, of_largest
 from simulator.audit.closed_form import hashing_only, log_ratio, most_supported
 from simulator.audit.confidence import ceiling, lowest_likely, ratio_bounds
 from simulator.hashing import HASHES, SEED_BITS
+from simulator.progress import Steps
 from simulator.protocols import FrequencyOracle
 from simulator.protocols.protocol import Probabilities, Protocol
 from simulator.seeding import rng_for
@@ -25,7 +26,6 @@ ATTACKS = ("guess", "pair")  # the protocol evaluates them on a report, `Protoco
 LIKELIHOOD = "likelihood"  # of all reports of a user together
 TRIALS, ALPHA = 1_000_000, 0.01
 
-Progress = Callable[[int, int], None]
 Sampler = Callable[[int, int, np.random.Generator], FloatArray]
 """``(value, trials, rng)``: let users who hold a value report, and return ``(trials,)`` chances that v1 is named."""
 
@@ -297,7 +297,7 @@ def run_audit(
     seed: int,
     jobs: int = 1,
     comparisons: int = 1,
-    progress: Progress | None = None,
+    progress: Steps | None = None,
 ) -> Audit:
     """Count how often the attack answers v1 for users who hold v1, and for users who hold v2, and bound the ratio.
 

@@ -22,6 +22,7 @@ from advisor.show.model import View
 from advisor.show.terminal import show
 from knowledge.cards import cards
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, Metric, Noise, PostProcessor
+from simulator.channels import PLANAR
 from simulator.foreign import REGISTERED
 from simulator.protocols.grr import GRR
 from tests.advisor.conftest import Run
@@ -77,7 +78,7 @@ def strangers(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_explain_shows_cost_and_recipes_as_they_are(run: Run, members: list[str]) -> None:
     def shown(name: str) -> None:
-        out = run("explain", name, "--format", "plain")[1]
+        out = run("explain", name, "--format", "plain", "--verbose")[1]
         known = json.loads(run("explain", name, "--format", "json")[1])
         assert known["python"] == usage(known["kind"], name)
         assert known["python"] in out
@@ -99,12 +100,34 @@ def test_explain_shows_cost_and_recipes_as_they_are(run: Run, members: list[str]
     assert failures(members, shown) == {}
 
 
+@pytest.mark.parametrize(
+    "members", [MEMBERS[1::6], pytest.param([*MEMBERS, *PLANAR], marks=pytest.mark.slow)], ids=["a sixth", "all"]
+)
+def test_explain_fits_on_12_lines_and_what_it_says_to_try_works(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, members: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    Path("sample.csv").write_text("value,count\n" + "".join(f"v{at},{900 // at}\n" for at in range(1, 9)))
+
+    def check(name: str) -> None:
+        lines = run("explain", name)[1].splitlines()
+        assert len(lines) <= 12
+        assert max(map(len, lines)) <= 100
+        words = " ".join(lines).partition("Try it: ldp-advise ")[2].removesuffix("--verbose says more.").split()
+        if "sets:groups.csv" not in words and ("sample.csv" in words or "--k" in words):  # and no other file
+            few = ["--reps", "4", "--max-reps", "4"] if "sample.csv" in words else []
+            assert run(*words, *few, "--format", "value")[0] == 0
+
+    assert failures(members, check) == {}
+
+
 @over(product([True, False], ["wavelet_eb", "post_pos", "grr", "norm_cut", "l1"]))
 def test_code_is_neither_folded_nor_taken_for_markup(terminal, name) -> None:
     file = StringIO()
     console = Console(file=file, width=30, force_terminal=terminal, highlight=False, legacy_windows=False)
     member = explanation(name)
-    show(explain_document(member), View(), console)
+    show(explain_document(member), View(verbose=True), console)
     assert member.python in file.getvalue()
     assert (member.source or "") in file.getvalue()
 
@@ -131,7 +154,7 @@ def test_members_of_other_packages_are_explained_from_what_they_say(run: Run) ->
 
     def check(cell: tuple[str, str, str]) -> None:
         name, title, said = cell
-        code, out, _ = run("explain", name)
+        code, out, _ = run("explain", name, "--verbose")
         known = json.loads(run("explain", name, "--format", "json")[1])
         assert (code, known["title"], known["description"]) == (0, title, said)
         assert all(words in out for words in (title, said, known["python"]))
@@ -152,7 +175,7 @@ def test_a_protocol_without_client_code_is_explained_but_not_deployed_with_or_wi
 ) -> None:
     new = tmp_path / "new"
     for formula in ("", cards()["grr"].formula):
-        assert "There is no client of copied without this package." in run("explain", "copied")[1]
+        assert "There is no client of copied without this package." in run("explain", "copied", "-v")[1]
         known = json.loads(run("explain", "copied", "--format", "json")[1])
         assert known["client"] is known["source"] is None
         assert known["formula"] == formula

@@ -129,7 +129,7 @@ def test_every_format_in_the_help_of_a_command_is_given(
     monkeypatch.chdir(tmp_path)
 
     def check(command: str) -> None:
-        text = " ".join(run(*command.split(), "--help")[1].split())
+        text = " ".join(run(*command.split(), "--help", "--verbose")[1].split())
         listed = text.partition("--format FORMAT ")[2].partition(" -o, ")[0].partition(" [")[0]
         formats = listed.replace(" (default)", "").split(", ")
         assert {"value", "html"} <= {*formats}
@@ -212,12 +212,17 @@ def test_environment_sets_options_and_arguments_win(run: Run, states: str, monke
     assert answer(run("--format", "json", states)[1])["request"]["eps"] == 1  # type: ignore[index]
 
 
-def test_the_main_help_is_a_page_of_60_lines(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_main_help_is_a_page_of_48_lines_with_the_commands_first(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     for width in (80, 100):
         monkeypatch.setenv("COLUMNS", str(width))
-        lines = run("--help")[1].splitlines()
-        assert len(lines) <= 60
+        out = run("--help")[1]
+        lines = out.splitlines()
+        assert len(lines) <= 48
         assert max(map(len, lines)) <= width
+        assert out.endswith("\n")
+        assert lines.index("Commands:") < lines.index("Options:")
+        flags = re.findall(r"^  (?:-\w, )?--(\w+)", out, flags=re.MULTILINE)
+        assert flags == ["eps", "n", "metric", "k", "ordered", "column", "counts", "protocol", "help"]
 
 
 @over([MAIN, *sorted({*COMMANDS} - {"knowledge"})])

@@ -190,7 +190,6 @@ AUDIT_FILES = [
 ]
 EPSILON = [
     ("", "give --eps, for example --eps 1 (known deployments have 1.67, Windows telemetry, to 14, "),
-    ("1", "ldp-advise epsilon --eps 1"),
     ("--eps 1 --odds 3", "give one of"),
     ("--eps 0", "above 0"),
     ("--flip-prob 0.25", "needs the protocol"),

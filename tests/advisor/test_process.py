@@ -353,33 +353,47 @@ def test_long_work_on_a_terminal_shows_that_it_goes_on_and_nothing_else_does(mon
     off, quiet, short = io.StringIO(), Terminal(), Terminal()
     for stream, seconds, enabled in ((terminal, 0.5, True), (off, 0.1, True), (quiet, 0.1, False), (short, 0, True)):
         monkeypatch.setattr("sys.stderr", stream)
-        with progress.delayed_status("reading", enabled=enabled):
+        with progress.DelayedProgress(enabled=enabled) as show:
+            show("reading", 0, 0)
             time.sleep(seconds)
     assert "reading" in terminal.getvalue()
     assert "reading" not in short.getvalue()
     assert off.getvalue() == quiet.getvalue() == ""
 
 
-def test_words_say_what_is_being_done(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_on_a_terminal_is_folded_at_words_and_says_what_to_do_on_a_line_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["estimate", "--eps", "1", "--n", "1000"]
+    said = "SAMPLE and --protocol are missing", "give the file with the estimate, or - for standard input; the protocol"
+    assert main(words) == 2
+    assert capsys.readouterr().err.startswith(f"ldp-advise: error: {': '.join(said)} that was used, for example")
+    monkeypatch.setenv("COLUMNS", "50")
     terminal = on_terminal(monkeypatch)
-    with progress.DelayedWords() as say:
-        say("too soon to show")
-        time.sleep(0.1)
-        say("settling oue")
+    assert main(words) == 2
+    drawn = terminal.getvalue()
+    lines = ESCAPE.sub("", drawn).splitlines()
+    assert lines[0] == f"Error: {said[0]}"
+    assert " ".join(line.strip() for line in lines[1:]).startswith(f"hint: {said[1]}")
+    assert len(lines) > 3
+    assert max(map(len, lines)) <= 50
+    assert drawn.startswith("\x1b[1;31mError:\x1b[0m")
+    monkeypatch.setenv("NO_COLOR", "1")
+    terminal.truncate(0)
+    assert main(words) == 2
+    assert "\x1b" not in terminal.getvalue()
+
+
+def test_one_bar_shows_every_stage_never_goes_back_and_counts_what_was_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = on_terminal(monkeypatch)
+    with progress.DelayedProgress() as bar:
+        bar("cell [3]", 30, 100)  # of a sweep that goes on
         time.sleep(0.3)
-    assert "too soon" not in terminal.getvalue()
-    assert "settling oue" in terminal.getvalue()
-
-
-def test_a_timed_bar_tells_the_time_left_and_counts_what_was_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal = on_terminal(monkeypatch)
-    with progress.TimedProgress("cells") as bar:
-        bar(3, 10)
-        time.sleep(0.1)
-        for done in range(4, 9):
-            bar(done, 10)
-            time.sleep(0.15)
-    shown = terminal.getvalue()
-    assert "left:" in shown
-    assert "8/10" in shown
-    assert "0:00:0" in shown
+        bar("cell 8", 80, 100)
+        bar("again", 10, 100)
+        time.sleep(0.2)
+    shown = ESCAPE.sub("", terminal.getvalue())
+    assert "cell [3]" in shown
+    assert " 30%" in shown
+    assert re.findall(r"again\W+80% 0:00:00 (\S+) left", shown)[-1] == "0:00:00"  # 0.3 s for 50 %: 0.12 s for 20 %
+    assert "10%" not in shown

@@ -14,6 +14,7 @@ from simulator.domain import ORDERED
 from simulator.methods import Observed, observe
 from simulator.metrics import Metric
 from simulator.populations import apportion, frequencies
+from simulator.progress import Steady
 from simulator.race import race
 from simulator.ranking import Pair, contenders, leading
 from simulator.seeding import rng_for
@@ -170,8 +171,9 @@ def test_blocks_of_different_experiments_do_not_add_up() -> None:
 
 def test_progress_counts_up_to_the_whole() -> None:
     seen: list[tuple[int, int]] = []
-    simulate(experiment(protocols=("grr", "oue")), 0, 5, progress=lambda done, total: seen.append((done, total)))
-    assert seen[-1] == (10, 10)
+    task = experiment(protocols=("grr", "oue"))
+    simulate(task, 0, 5, progress=lambda done, total: seen.append((done, total)))
+    assert seen[-1] == (5 * len(task.pairs), 5 * len(task.pairs))
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
 
 
@@ -204,8 +206,14 @@ def test_race_lets_a_dropped_pair_make_up_what_it_missed(monkeypatch: pytest.Mon
         return verdict._replace(racing=racing, open=racing)
 
     monkeypatch.setattr("simulator.race.contenders", first_drops_norm_sub)
-    runs = race(task, ["l1"], repetitions=5, max_repetitions=20)
+    shown: list[tuple[str, float]] = []
+    progress = Steady(lambda *step: shown.append(step))
+    runs = race(task, ["l1"], repetitions=5, max_repetitions=20, progress=progress)
     assert {len(block) for block in runs.errors.values()} == {20}
+    stages, shares = zip(*shown, strict=True)
+    assert list(dict.fromkeys(stages)) == ["all pairs", *(f"leaders, round {turn} of at most 2" for turn in (1, 2))]
+    assert list(shares) == sorted(shares)  # though there is more to do than it seemed
+    assert shares[-1] == 1
     assert_same(runs, simulate(task, 0, 20))
 
 

@@ -8,27 +8,24 @@ import numpy as np
 
 from advisor.answers.plan.detection import detection_rows
 from advisor.answers.plan.prediction import first_answers
-from advisor.answers.plan.result import Curve, PlanResult, PlanRow, Progress
+from advisor.answers.plan.result import Curve, PlanResult, PlanRow
 from advisor.answers.plan.search import Search
 from advisor.errors import InputError
 from advisor.question.plan import PlanQuestion
 from advisor.question.settings import Simulation
 from simulator import METRICS
+from simulator.progress import Progress, part, silent
 
 
 def make_plan(
-    question: PlanQuestion,
-    *,
-    instant: bool = False,
-    simulation: Simulation | None = None,
-    progress: Progress | None = None,
+    question: PlanQuestion, *, instant: bool = False, simulation: Simulation | None = None, progress: Progress = silent
 ) -> PlanResult:
     """Answer a question: predicted if `instant`, else settled by simulation.
 
     Raises InputError if no method fits a protocol, or the prediction cannot answer alone.
     """
     if question.detects:
-        first, answers, curve = detection_rows(question, instant=instant)
+        first, answers, curve = detection_rows(question, progress, instant=instant)
         return PlanResult(question, first, answers, None, None, curve, question.frequencies.warnings)
     predicted = first_answers(question)
     if instant:
@@ -37,20 +34,17 @@ def make_plan(
         rows = predicted.ranked
         return _plan(question, predicted.first, rows, None, predicted.curve(rows[0].pair))
     simulation = Simulation() if simulation is None else simulation
-    progress = _silence if progress is None else progress
-    search = Search(question, simulation, progress)
+    named, whole = (part(progress, place, 2 if question.restricted else 1) for place in (0, 1))
+    search = Search(question, simulation, named)
     rows = search.rows(predicted.rows)
     instead = None
     if rows[0].value is None and question.restricted:
         anything = question.unrestricted()
-        best = Search(anything, simulation, progress).rows(first_answers(anything).rows, more=0)[0]
+        best = Search(anything, simulation, whole).rows(first_answers(anything).rows, more=0)[0]
         instead = best if best.value is not None else None
+    progress("settled", 1, 1)
     curve = search.curve(rows[0].pair, predicted.curve(rows[0].pair))
     return _plan(question, predicted.first, rows, instead, curve)
-
-
-def _silence(words: str) -> None:
-    """Show nothing of what is being done."""
 
 
 def _plan(

@@ -20,41 +20,47 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from advisor.answers.plan.result import Curve, PlanRow, Point, settled_row
+from advisor.answers.plan.result import Curve, PlanRow, Point, settled_row, value_text
 from advisor.question.plan import PlanQuestion
 from advisor.question.rules import ROUNDING
 from simulator import frequency_oracles
 from simulator.crossing import crossing
 from simulator.detection import POWER, few_supports, least_users, smallest_detectable, threshold
 from simulator.detection import power as detection_power
+from simulator.progress import Progress, part, silent
 from simulator.ranking import preference
 from simulator.seeding import rng_for
 
 PRECISION = 0.02  # relative standard error of the miss rate: 0.4 points of power
 CELLS = 20_000_000  # maximum of categories x repetitions simulated for a place
 MOST = 10_000  # repetitions that the precision requires for a value that is missed in 0.2 of the runs
+PLACES = 8  # at which a protocol is measured until it is settled, hardly ever more
 SETTLED = 3  # maximum of protocols simulated if none was named: the formula may be wrong about the first
 HALVINGS = 60
 
 
-def detection_rows(question: PlanQuestion, *, instant: bool = False) -> tuple[float | None, tuple[PlanRow, ...], Curve]:
+def detection_rows(
+    question: PlanQuestion, progress: Progress = silent, *, instant: bool = False
+) -> tuple[float | None, tuple[PlanRow, ...], Curve]:
     """Return the answer by formula, the need of each protocol (simulated for the best and the named), and the curve."""
     rows = [_by_formula(question, name) for name in question.protocols]
     rows = _ranked(question, rows)
     first = rows[0].value
     if not instant:
-        rows = _settled(question, rows)
+        rows = _settled(question, rows, progress)
+        progress("settled", 1, 1)
     curve = () if rows[0].value is None else _curve(question, rows[0].protocol, rows[0].value)
     return first, tuple(rows), curve
 
 
-def _settled(question: PlanQuestion, rows: list[PlanRow]) -> list[PlanRow]:
+def _settled(question: PlanQuestion, rows: list[PlanRow], progress: Progress) -> list[PlanRow]:
     """Return rows refined by simulation: all named protocols, else the first until by formula no other needs less."""
     if question.restricted:
-        return _ranked(question, [settle(question, row) for row in rows])
+        parts = (part(progress, place, len(rows), row.protocol) for place, row in enumerate(rows))
+        return _ranked(question, [settle(question, row, of_row) for row, of_row in zip(rows, parts, strict=True)])
     done: list[PlanRow] = []
     while rows and len(done) < SETTLED and (not done or _need(rows[0]) < min(map(_need, done))):
-        done.append(settle(question, rows[0]))
+        done.append(settle(question, rows[0], part(progress, len(done), SETTLED, rows[0].protocol)))
         rows = rows[1:]
     return [*_ranked(question, done), *rows]
 
@@ -134,13 +140,16 @@ def miss_rates(
     return rates
 
 
-def settle(question: PlanQuestion, row: PlanRow) -> PlanRow:
+def settle(question: PlanQuestion, row: PlanRow, progress: Progress = silent) -> PlanRow:
     """Return a row refined by simulation; a row out of reach, or with an exact law, is returned unchanged."""
     if row.value is None or _exact(question, row.protocol, row.value):
         return row
     k, low, high = question.frequencies.k, *question.range
+    places: set[float] = set()
 
     def measure(x: float, first: int, repetitions: int) -> NDArray[np.float64]:
+        progress(f"{question.sign} = {value_text(question, x)}", min(len(places), PLACES), PLACES)
+        places.add(x)
         epsilon, n = question.budget(row.protocol, x), question.users(x)
         return miss_rates(row.protocol, k, epsilon, n, question.target, question.seed, first, repetitions)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,8 +15,6 @@ from simulator.ranking import Pair
 # exp(-ε/2). An error that keeps so much over it is at its floor.
 LAST = {"n": 10.0, "epsilon": 2.0}
 FLAT = 0.95
-
-Progress = Callable[[str], None]
 
 
 class Point(NamedTuple):

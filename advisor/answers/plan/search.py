@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from advisor.answers.plan.result import LAST, Curve, PlanRow, Point, Progress, settled_row
+from advisor.answers.plan.result import LAST, Curve, PlanRow, Point, settled_row, value_text
 from advisor.errors import InputError, listed
 from advisor.question.plan import PlanQuestion
 from advisor.question.request import DEFAULT_PAIR
@@ -19,6 +19,7 @@ from simulator.benchmark import Experiment, simulate
 from simulator.crossing import crossing
 from simulator.domain import Domain
 from simulator.methods import possible
+from simulator.progress import Progress, part
 from simulator.race import race
 from simulator.ranking import Pair, mean_error, paired_ratio, preference
 
@@ -26,6 +27,7 @@ CONTENDERS = 8  # pairs that race for the first place, besides the best of each 
 RERACES = 4  # races after the first, at the answer of the leader
 RACES = (20, 80)  # repetitions
 PREDICTED = 10  # further rows that are only predicted
+PLACES = 20  # at which a pair is measured until it is settled, hardly ever more
 OTHER_NAMES = {"ibu": "ibu_pseudo", "ibu_pseudo": "ibu"}
 
 
@@ -34,6 +36,8 @@ class Search:
 
     def __init__(self, question: PlanQuestion, simulation: Simulation, progress: Progress) -> None:
         self._question, self._simulation, self._progress = question, simulation, progress
+        # A race, two pairs to settle, and as many races again at most, with a pair to settle after each.
+        self._step, self._steps = 0, 3 + 2 * RERACES
         self._measured: dict[Pair, dict[float, NDArray[np.float64]]] = {}
 
     def rows(self, predicted: Sequence[PlanRow], more: int = PREDICTED) -> list[PlanRow]:
@@ -41,6 +45,7 @@ class Search:
         question = self._question
         by_pair = {row.pair: row for row in predicted}
         pairs = [pair for pair in question.named if self._fits(pair, self._start(by_pair.get(pair)))]
+        self._steps = len(pairs) or self._steps
         if not pairs:
             start = self._start(min(by_pair.values(), key=lambda row: row.need, default=None))
             best = self._race(self._contenders(by_pair), start)
@@ -125,13 +130,13 @@ class Search:
             )
         if len(racing) == 1:
             return racing[0]
-        self._progress(f"{len(racing)} pairs race at {question.unknown} = {at:,.4g}")
         runs = race(
             self._experiment(at, racing),
             [question.metric],
             menu=racing,
             repetitions=RACES[0],
             max_repetitions=RACES[1],
+            progress=self._next(f"{question.sign} = {value_text(question, at)}"),
             jobs=self._simulation.threads(len(racing), RACES[1], question.frequencies.k),
         )
         errors = {pair: block for pair, block in runs.of(question.metric).items() if pair in racing}
@@ -141,14 +146,20 @@ class Search:
             errors, key=lambda pair: preference(paired_ratio(errors[pair], errors[lowest]).value, costs[pair[0]])
         )
 
+    def _next(self, name: str) -> Progress:
+        """Return the progress of the next race, or of the next pair to settle."""
+        self._step += 1
+        return part(self._progress, self._step - 1, self._steps, name)
+
     def settle(self, pair: Pair, start: float) -> PlanRow:
         """Return what a pair needs, by bisection on simulated errors."""
         question = self._question
         low, high = question.range
         measured = self._measured.setdefault(pair, {})
+        progress = self._next(f"{pair[0]} with {pair[1]}")
 
         def measure(x: float, first: int, repetitions: int) -> NDArray[np.float64]:
-            self._progress(f"{pair[0]} with {pair[1]} at {question.unknown} = {x:,.5g}, {first + repetitions} runs")
+            progress(f"{question.sign} = {value_text(question, x)}", min(len(measured), PLACES), PLACES)
             # Where a protocol turns into plain randomised response, the formula goes by its other name.
             here = pair if self._fits(pair, x) else (pair[0], OTHER_NAMES.get(pair[1], pair[1]))
             experiment = self._experiment(x, [here])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -14,6 +13,7 @@ from advisor.question.constraints import fitting_pairs
 from advisor.question.request import Request, nothing_left_sentence
 from simulator._types import FloatArray, IntArray
 from simulator.benchmark import CHUNK_CELLS, deviations
+from simulator.progress import Progress, part, within
 from simulator.ranking import Pair, t_quantile
 
 ALONE = 24  # categories that have a row each; of more, blocks of ranks that double
@@ -36,25 +36,30 @@ class BiasAnswer(NamedTuple):
     blocks: FloatArray  # ``(4, blocks)`` figures: means over the categories of a block
 
 
-def bias_of(request: Request, progress: Callable[[int, int], None], jobs: int | None = None) -> BiasAnswer:
+def bias_of(request: Request, progress: Progress, jobs: int | None = None) -> BiasAnswer:
     """Return bias and variance under the pair that a request names, or else under the one that it recommends.
 
     Raises InputError if no pair is left.
     """
     pairs = fitting_pairs(request, request.protocols)
     among = len(pairs)
+    parts = 1 if among == 1 else 2
     if among != 1:
-        first = simulated_answer(request, jobs=jobs, progress=progress).first
+        first = simulated_answer(request, jobs=jobs, progress=part(progress, 0, parts)).first
         if not first.recommendations:
             raise InputError(nothing_left_sentence(request.removals))
         pairs = [first.best.pair]
     request = replace(request, protocols=pairs[0][:1], methods=pairs[0][1:])
     k, repetitions, (experiment, _) = request.k, request.max_repetitions, experiment_of(request)
     step = max(1, CHUNK_CELLS // k)
-    chunks = (range(start, min(start + step, repetitions)) for start in range(0, repetitions, step))
     truth = experiment.populations.mean(axis=0) / experiment.n
     order = np.argsort(-truth, kind="stable")
-    errors = np.concatenate([deviations(experiment, pairs[0], chunk) for chunk in chunks])[:, order]
+    steps, chunks = within(part(progress, parts - 1, parts), "the named pair afresh", 0, repetitions), []
+    for start in range(0, repetitions, step):
+        end = min(start + step, repetitions)
+        chunks.append(deviations(experiment, pairs[0], range(start, end)))
+        steps(end, repetitions)
+    errors = np.concatenate(chunks)[:, order]
     firsts = np.arange(k) if k <= ALONE else 2 ** np.arange(k.bit_length()) - 1
     starts = np.append(firsts, k)
     reach = t_quantile(repetitions) / np.sqrt(repetitions)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 
 from advisor.answers.rank.assemble import RAW, contests, others_repetitions, ranking_of
 from advisor.answers.rank.result import Answer, empty_rankings, usual_pair
@@ -17,19 +15,19 @@ from simulator import METRICS, POSTPROCESSORS
 from simulator.benchmark import Experiment, Runs, judged, simulate
 from simulator.methods.summaries import SUMMARIES
 from simulator.poisoning.attack import MAXIMAL, Attack
+from simulator.progress import Progress, part, silent, within
 from simulator.race import race
 from simulator.ranking import Pair
 
 ALWAYS_MEASURED = ("mae", "mse")  # behind the answer in users, whatever the metric
 
 
-def simulated_answer(
-    request: Request, *, jobs: int | None = None, progress: Callable[[int, int], None] | None = None
-) -> Answer:
+def simulated_answer(request: Request, *, jobs: int | None = None, progress: Progress = silent) -> Answer:
     """Answer a request by simulation: one advice for each of its metrics, and the errors behind them."""
     if nothing_left(request):
         return Answer(empty_rankings(request))
-    experiment, runs = simulate_request(request, jobs=jobs, progress=progress)
+    first, second = (part(progress, place, 1 if request.threat is None else 2) for place in (0, 1))
+    experiment, runs = simulate_request(request, jobs=jobs, progress=first)
     judged_runs = judged_methods(request, experiment)
     menu = [pair for pair in runs.errors if pair[1] in request.methods]
     request = replace(request, metrics=runs.metrics_of(request.metrics, menu))
@@ -37,12 +35,12 @@ def simulated_answer(
     rankings = tuple(ranking_of(request, table) for table in tables)
     if request.threat is not None:
         threads = _threads(experiment, request, jobs)
-        rankings = under_threat(rankings, tables, experiment, jobs=threads, progress=progress)
+        rankings = under_threat(rankings, tables, experiment, jobs=threads, progress=second)
     return Answer(rankings, (runs,) if judged_runs is None else (runs, judged_runs))
 
 
 def simulate_request(
-    request: Request, *, jobs: int | None = None, progress: Callable[[int, int], None] | None = None
+    request: Request, *, jobs: int | None = None, progress: Progress = silent
 ) -> tuple[Experiment, Runs]:
     """Simulate what a request needs: its menu, each protocol's raw estimate, and the usual default."""
     experiment, menu = experiment_of(request)
@@ -98,7 +96,7 @@ def _threads(experiment: Experiment, request: Request, jobs: int | None) -> int:
 
 
 def _simulate_collected(
-    experiment: Experiment, request: Request, used: str, jobs: int, progress: Callable[[int, int], None] | None
+    experiment: Experiment, request: Request, used: str, jobs: int, progress: Progress
 ) -> tuple[Experiment, Runs]:
     """Simulate a collection with each protocol from some populations, for the next round.
 
@@ -106,16 +104,12 @@ def _simulate_collected(
     """
     others = others_repetitions(len(experiment.populations), request.repetitions)
     more = 0 if request.judged else request.repetitions - others
-    before = others * len(experiment.oracles)
-
-    def show(done: int, _: int, start: int = 0) -> None:
-        if progress is not None:
-            progress(start + done, before + more)
-
-    runs = simulate(experiment, 0, others, jobs=jobs, progress=show)
+    pairs, before = [pair for pair in experiment.pairs if pair[0] == used], others * len(experiment.pairs)
+    total = before + more * len(pairs)
+    runs = simulate(experiment, 0, others, jobs=jobs, progress=within(progress, "all pairs", 0, total))
     if more:
-        pairs = [pair for pair in experiment.pairs if pair[0] == used]
-        runs += simulate(experiment, others, more, pairs=pairs, jobs=jobs, progress=partial(show, start=before))
+        steps = within(progress, f"pairs of {used}", before, total)
+        runs += simulate(experiment, others, more, pairs=pairs, jobs=jobs, progress=steps)
     return experiment, runs
 
 

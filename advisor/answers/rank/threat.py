@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TypeAlias
 
 from advisor.answers.rank.assemble import Contest
@@ -11,6 +12,7 @@ from advisor.answers.rank.result import Defence, Ranking, Recommendation
 from simulator.benchmark import Experiment, Runs, simulate
 from simulator.gains import gains
 from simulator.poisoning.attack import NOBODY
+from simulator.progress import Progress, silent
 from simulator.ranking import Pair
 
 REPETITIONS = 20
@@ -23,7 +25,7 @@ def under_threat(
     experiment: Experiment,
     *,
     jobs: int = 1,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress = silent,
 ) -> tuple[Ranking, ...]:
     """Return the rankings, and those for the next round, with gains and with errors where nobody attacks."""
     request = rankings[0].request
@@ -39,7 +41,7 @@ def under_threat(
     calm = experiment if attack is None else replace(experiment, attack=replace(attack, kind=NOBODY))
     # Several populations behind what was collected are shown equally often.
     repetitions = REPETITIONS if request.collected is None else len(experiment.populations)
-    runs = simulate(calm, 0, repetitions, pairs=pairs, jobs=jobs, progress=progress)
+    runs = simulate(calm, 0, repetitions, pairs=pairs, jobs=jobs, progress=partial(progress, "nobody attacks"))
     return tuple(_filled(ranking, table, measured, runs) for ranking, table in zip(rankings, tables, strict=True))
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,16 +21,11 @@ from simulator.benchmark import Experiment, simulate
 from simulator.domain import Domain
 from simulator.foreign import REGISTERED
 from simulator.methods import possible
+from simulator.progress import Progress, silent
 from simulator.ranking import Cost, Pair, mean_error, paired_ratio, preference, win_shares, without_rounding
-
-if TYPE_CHECKING:
-    pass
 
 DIGITS = 7
 ALONE = Cluster()
-
-T = TypeVar("T")
-Progress = Callable[[int, int], None]
 
 
 def run_sweep(
@@ -40,7 +34,7 @@ def run_sweep(
     cluster: Cluster = ALONE,
     *,
     resume: str | Path | None = None,
-    progress: Progress | None = None,
+    progress: Progress = silent,
 ) -> SweepResult:
     """Simulate the cells that are not there yet.
 
@@ -52,11 +46,10 @@ def run_sweep(
     places = question.places
     missing = [place for place in places if place not in done]
     before = len(places) - len(missing)
-    if progress is not None:
-        progress(before, len(places))
+    progress("cells", before, len(places))
     try:
         with refusals():
-            for number, cell in enumerate(_simulated(question, missing, simulation, cluster), start=1):
+            for number, cell in enumerate(_simulated(question, missing, simulation, cluster), start=before + 1):
                 if file is not None:
                     try:
                         file.add(cell)
@@ -65,8 +58,7 @@ def run_sweep(
                         progress_kept = f"{len(done)} of {len(places)} cells are kept"
                         raise InputError(f"--resume {resume}: {problem}; {progress_kept}") from None
                 done[cell.place] = cell
-                if progress is not None:
-                    progress(before + number, len(places))
+                progress(f"cell {number} of {len(places)}", number, len(places))
     except KeyboardInterrupt:
         progress_kept = f"{len(done)} of {len(places)} cells are kept in {resume}; the same command goes on"
         raise KeyboardInterrupt(*([] if file is None else [progress_kept])) from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import nullcontext
 from contextvars import copy_context
 from dataclasses import dataclass, field, fields, replace
@@ -43,9 +43,9 @@ from advisor.question.settings import Categories
 from advisor.show.model import Document
 from advisor.show.rank.document import rank_document
 from simulator.foreign import SOURCES, containment
+from simulator.progress import Progress, silent
 
 LISTED = 40  # categories whose counts stand in the code
-Progress = Callable[..., None]  # of (done, total), or of words that say what is being done
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ class Result:
         return f"from ldp_advise import advise\n\nadvice = advise(\n{inside})\nprint(advice)"
 
 
-def answer(inquiry: Inquiry, progress: Progress | None = None) -> Any:
+def answer(inquiry: Inquiry, progress: Progress = silent) -> Any:
     """Return what answers a question, before it is made a document; raises InputError as the command line does."""
 
     def work() -> Any:
@@ -97,7 +97,7 @@ def result_of(inquiry: Inquiry, value: Any = None) -> Result:
     return Result(inquiry, saved, replace(document, sections=partial(sections_of, saved)))
 
 
-def _answer(inquiry: Inquiry, progress: Progress | None) -> Answer | Choice | PlacesAdvice:
+def _answer(inquiry: Inquiry, progress: Progress) -> Answer | Choice | PlacesAdvice:
     question, jobs = inquiry.question, inquiry.question.simulation.jobs
     if inquiry.wishes is not None:
         return _choice(inquiry.wishes, question, progress)
@@ -119,7 +119,7 @@ def _answer(inquiry: Inquiry, progress: Progress | None) -> Answer | Choice | Pl
     return simulated_answer(request, jobs=jobs, progress=progress)
 
 
-def _choice(wishes: Wishes, question: Question, progress: Progress | None) -> Choice:
+def _choice(wishes: Wishes, question: Question, progress: Progress) -> Choice:
     check_data(question)
     if question.sample is None:
         return choose(wishes)

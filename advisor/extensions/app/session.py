@@ -19,6 +19,7 @@ from advisor.extensions.app.state import Data, Inquiry, State, decision, ranking
 from advisor.extensions.app.wording import worded
 from advisor.extensions.app.worker import WorkerPool
 from advisor.question.sample import known_labels
+from simulator.progress import Progress, Steady, part
 
 PAUSE = 0.4  # seconds without a change before the parts below the answer are computed
 FOLLOWS = 1.5  # seconds without a change before a simulation follows by itself
@@ -132,15 +133,18 @@ class Page:
         """Return the answer for a state, or what is wrong, by the control that is to blame."""
         try:
             inquiry = await asyncio.to_thread(decision, state)
-            choice = None if inquiry is None else await self._value(state, inquiry)
-            value = await self._value(state, await asyncio.to_thread(ranking, state, budget_of(choice)))
+            progress = Steady(partial(self._tell_progress, "Simulating" if state.simulated else "First sight"))
+            first, last = (part(progress, place, 1 if inquiry is None else 2) for place in (0, 1))
+            choice = None if inquiry is None else await self._value(state, inquiry, first)
+            inquiry = await asyncio.to_thread(ranking, state, budget_of(choice))
+            value = await self._value(state, inquiry, first if choice is None else last)
             return await asyncio.to_thread(page_answer, state, value, choice)
         except (InputError, MemoryError) as error:
             return faults(state, error)
 
-    async def _value(self, state: State, inquiry: Inquiry) -> Any:
+    async def _value(self, state: State, inquiry: Inquiry, progress: Progress) -> Any:
         """Return what answers a question, from a process that is ended if this is cancelled, unless that is quick."""
-        ask = partial(self.workers.answer, inquiry, self._step)
+        ask = partial(self.workers.answer, inquiry, progress)
         if state.simulated or self.goal.key not in PREDICTED:
             return await ask(NICENESS if state.simulated else 0)
         k = inquiry.question.domain.k if inquiry.wishes is None else inquiry.wishes.answers
@@ -148,7 +152,7 @@ class Page:
             return await ask(0)
         for file in inquiry.files.values():
             if file is state.held and known_labels(inquiry.question, file) is None:
-                self._step("reading the file")
+                progress("reading the file", 0, 0)
             async with self.workers.reading(file):
                 labels = known_labels(inquiry.question, file)
                 if (labels or 0) > MOST_FOLLOWED or (labels is None and file is state.held):
@@ -161,13 +165,8 @@ class Page:
             self.current.set(answer)
             await reactive.flush()
 
-    def _step(self, what: tuple[int, int] | str) -> None:
-        if isinstance(what, str):
-            words = worded(what, self.goal).replace("epsilon", "ε")
-            self.tell_work(words[:1].upper() + words[1:], running=True)
-        else:
-            done, total = what
-            self.tell_work(f"Simulating: {done:,} of {total:,}", done / total if total else None, running=True)
+    def _tell_progress(self, task: str, stage: str, share: float) -> None:
+        self.tell_work(f"{task}: {worded(stage, self.goal)}", share or None, running=True)
 
 
 def _text(value: object) -> str:

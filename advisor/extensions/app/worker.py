@@ -7,7 +7,7 @@ import ctypes
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any
@@ -19,6 +19,7 @@ from advisor.extensions.app.state import Inquiry
 from advisor.inputs.held import HeldFile
 from advisor.members import member_of_file
 from simulator.foreign import ForeignError
+from simulator.progress import Progress
 
 POLL_SECONDS = 0.05
 DONE, STEP = "done", "step"  # of what is sent: an answer, or its refusal, and a sign of progress before it
@@ -37,7 +38,6 @@ PRELOADED = (
     "scipy.special",
     "simulator.surrogate",
 )
-Step = Callable[[tuple[int, int] | str], None]  # called with (done, total), or with words
 Members = tuple[tuple[str, str], ...]  # kinds and names of members from files, which a new process has to load too
 
 
@@ -66,18 +66,18 @@ class WorkerPool:
         """Return what lets one process at a time read a file: others wait for what it brings."""
         return self._reading.setdefault(file, asyncio.Lock())
 
-    async def answer(self, inquiry: Inquiry, step: Step, niceness: int) -> Any:
+    async def answer(self, inquiry: Inquiry, progress: Progress, niceness: int) -> Any:
         """Return what answers a question, from a process that is ended if this is cancelled.
 
         What the process has made of the files is kept here, so that the next one need not.
 
-        step: called at each progress event. niceness: priority of the process, lower for higher values.
+        niceness: priority of the process, lower for higher values.
 
         Raises InputError as the command line does.
         """
         free = self._free[niceness > 0]
         if free.locked():
-            step("waiting for other pages")
+            progress("waiting for other pages", 0, 0)
         async with free:
             receiver, sender = self._context.Pipe(duplex=False)
             work = (inquiry, self._members, sender, niceness)
@@ -87,7 +87,7 @@ class WorkerPool:
             try:
                 await asyncio.shield(starting)
                 sender.close()  # so that the end of the process is noticed
-                value, made = await _received(receiver, step)
+                value, made = await _received(receiver, progress)
                 for name, file in inquiry.files.items():
                     file.keep(made[name])
                 if isinstance(value, InputError):
@@ -110,7 +110,7 @@ async def _ended(process: Any, starting: asyncio.Future[None]) -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
-async def _received(receiver: Connection, step: Step) -> Any:
+async def _received(receiver: Connection, progress: Progress) -> Any:
     """Return the answer that comes through a pipe, and hand on the signs of progress before it."""
     while True:
         while not receiver.poll():
@@ -123,7 +123,7 @@ async def _received(receiver: Connection, step: Step) -> Any:
             ) from None
         if kind == DONE:
             return what
-        step(what)
+        progress(*what)
 
 
 def _work(inquiry: Inquiry, members: Members, sender: Connection, niceness: int) -> None:
@@ -136,7 +136,7 @@ def _work(inquiry: Inquiry, members: Members, sender: Connection, niceness: int)
         try:
             for kind, name in members:
                 member_of_file(kind, name)
-            value = answer(inquiry, lambda *what: sender.send((STEP, what if len(what) > 1 else what[0])))
+            value = answer(inquiry, lambda *step: sender.send((STEP, step)))
         except (InputError, ForeignError) as error:
             value = error if isinstance(error, InputError) else InputError(str(error))
         except MemoryError as error:

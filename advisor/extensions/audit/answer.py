@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from statistics import fmean, stdev
 from typing import Any
@@ -17,8 +18,7 @@ from simulator.audit.attributes import FAKES, HIDDEN
 from simulator.audit.run import Subject
 from simulator.hashing import DEFAULT_HASH
 from simulator.memoisation import MEMOISED, DBitFlipPM
-
-Progress = Callable[[int, int], None]
+from simulator.progress import Progress, part, silent
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Audits:
         return any(row.leaks for row in self.results)
 
 
-def answer(question: AuditQuestion, progress: Progress) -> Audits:
+def answer(question: AuditQuestion, progress: Progress = silent) -> Audits:
     """Return one audit for each combination of what the question lists.
 
     Raises InputError if the client cannot be imported, fails, or returns what it should not.
@@ -44,11 +44,6 @@ def answer(question: AuditQuestion, progress: Progress) -> Audits:
         return Audits(question, tuple(audits(question, progress)))
     except ValueError as error:
         raise InputError(str(error)) from None
-
-
-def _part(progress: Progress, place: int, parts: int) -> Progress:
-    """Return the progress callback of a part, if all parts have equal size."""
-    return lambda done, total: progress(place * total + done, parts * total)
 
 
 def _audits_of_protocols(question: AuditQuestion, progress: Progress) -> Iterator[audit.Audit]:
@@ -62,7 +57,7 @@ def _audits_of_protocols(question: AuditQuestion, progress: Progress) -> Iterato
                 seed=question.simulation.seed + run,
                 jobs=question.simulation.workers(trials * subject.cells),
                 comparisons=len(subjects),
-                progress=_part(progress, place * number + run, len(subjects) * number),
+                progress=partial(part(progress, place * number + run, len(subjects) * number), subject.protocol),
             )
             for run in range(number)
         )
@@ -131,7 +126,9 @@ def _audits_of_client(question: AuditQuestion, progress: Progress) -> Iterator[a
             "hash": client.hash or DEFAULT_HASH,
             "symbols": client.symbols,
             "seed": question.simulation.seed,
-            "progress": _part(progress, place, len(cells)),
+            "progress": partial(
+                part(progress, place, len(cells)), f"calling {client.name}" if client.name else "reports"
+            ),
         }
         if target is not None:
             how |= {"trials": question.trials, "values": attack.values or None, "name": client.name}

@@ -11,9 +11,10 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from advisor.errors import InputError
-from advisor.extensions.audit.answer import Audits, Progress, answer
+from advisor.extensions.audit.answer import Audits, answer
 from advisor.extensions.audit.question import AuditQuestion
 from simulator.foreign import watched
+from simulator.progress import Progress
 
 
 def answer_apart(question: AuditQuestion, progress: Progress) -> Audits:

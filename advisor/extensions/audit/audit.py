@@ -166,7 +166,7 @@ def audit(
         memoisation=Memoisation(memoize=memoize, epsilon_forever=epsilon_forever, bits=device_bits),
         simulation=Simulation(seed=seed, jobs=jobs),
     )
-    return AuditAnswer.of(answer(question, lambda done, total: None))  # noqa: ARG005
+    return AuditAnswer.of(answer(question))
 
 
 def _several(value: N | Sequence[N] | None) -> tuple[N, ...]:

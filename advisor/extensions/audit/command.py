@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 from advisor.cli.options import Only, argument
-from advisor.cli.progress import DelayedProgress
 from advisor.cli.run import Job, SideFile, WholeOutput, run
 from advisor.errors import InputError
 from advisor.extensions.audit.answer import Audits, answer
@@ -56,7 +54,6 @@ def audit_command(
         memoisation=memoisation,
         simulation=simulation,
     )
-    words = "auditing" if client.name is None else f"calling {client.name}"
     run(
         Job(
             read=lambda: question,
@@ -64,7 +61,6 @@ def audit_command(
             document=audit_document,
             sections=audit_sections,
             files=[SideFile("--plot", picture.plot, PICTURES, _draw, require_matplotlib)],
-            progress=partial(DelayedProgress, words),
             fails=(lambda audits: audits.leaks) if leaks.fail_if_leaks else None,
             inputs=[*client.files, *(str(name).rpartition(":")[0] for name in (client.target, client.support) if name)],
         ),

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import count
 
 from advisor.answers.budgets import Priced
 from advisor.answers.plan.answer import make_plan
-from advisor.answers.plan.result import PlanRow, Progress
+from advisor.answers.plan.result import PlanRow
 from advisor.answers.rank.result import Ranking, Recommendation
 from advisor.answers.rank.simulate import simulated_answer
 from advisor.answers.rank.verdict import ENOUGH, WORTH_IT
@@ -34,11 +35,13 @@ from advisor.question.question import Question
 from advisor.question.ranking import ranking_request
 from advisor.question.rules import USERS_LOW
 from advisor.question.settings import Categories, Goal, Terms
+from simulator.progress import Progress, part, silent
 
 EXAMPLES = (0.5, 1.0, 2.0, 4.0)
 SIMULATED = 256  # possible answers of a file up to which simulations take seconds
 SHOWN = 0.999  # so that an error that is shown as half of that without data is no more than half of it
 OPEN = 0.01  # placeholder for an accuracy that is not yet known
+STEPS = 5  # simulations at most: the limit, a plan, two budgets, and a plan at the limit
 STEP = 1.03  # by which a budget is raised that a plan calls enough and whose own simulation is just above the accuracy
 
 
@@ -75,7 +78,7 @@ def choose(
     data_words: tuple[str, ...] = (),
     *,
     instant: bool = False,
-    progress: Progress | None = None,
+    progress: Progress = silent,
 ) -> Choice:
     """Return the budget that the answers lead to, or why there is none.
 
@@ -101,6 +104,7 @@ def choose(
         choice = _predicted(case)
     else:
         choice = _simulated(case, frequencies, progress)
+        progress("decided", 1, 1)
     return replace(choice, prices=_prices(choice), data_words=data_words, open_accuracy=within is None, instant=instant)
 
 
@@ -117,16 +121,18 @@ class _Simulation:
 
     case: Case
     frequencies: Frequencies
-    progress: Progress | None
+    progress: Progress
     rankings: dict[float, Ranking] = field(default_factory=dict)
+    steps: count[int] = field(default_factory=count)  # numbers of the rankings and plans that are made
 
     def at(self, epsilon: float) -> Ranking:
         """Return what the main command answers at a budget."""
         if epsilon not in self.rankings:
-            if self.progress is not None:
-                self.progress(f"simulating {self.case.people:,} people at epsilon = {epsilon:g}")
             question = Question(terms=Terms(epsilon=epsilon, n=self.case.people, metric=(METRIC,)))
-            self.rankings[epsilon] = simulated_answer(ranking_request(question, self.frequencies)).first
+            progress = self.next(f"ε = {epsilon:g}")
+            self.rankings[epsilon] = simulated_answer(
+                ranking_request(question, self.frequencies), progress=progress
+            ).first
         return self.rankings[epsilon]
 
     def reason(self, epsilon: float) -> Reason:
@@ -137,7 +143,11 @@ class _Simulation:
         """Return the best row of ``ldp-advise plan`` for the accuracy, at a budget or a number of people."""
         terms = Terms(epsilon=epsilon, n=n, metric=(METRIC,))
         question = plan_question(Question(terms=terms, goal=Goal(target=self.case.within)), self.frequencies)
-        return make_plan(question, progress=self.progress).best
+        return make_plan(question, progress=self.next("least " + question.sign)).best
+
+    def next(self, name: str) -> Progress:
+        """Return the progress of the next ranking or plan."""
+        return part(self.progress, next(self.steps), STEPS, name)
 
     def least_budget(self) -> float | None:
         """Return the least budget that is enough; None if the limit is not enough."""
@@ -147,7 +157,7 @@ class _Simulation:
         return next((budget for budget in (*below, case.limit) if self.reason(budget) == Reason.REACHED), None)
 
 
-def _simulated(case: Case, frequencies: Frequencies, progress: Progress | None) -> Choice:
+def _simulated(case: Case, frequencies: Frequencies, progress: Progress) -> Choice:
     """Return the decision by simulations, with the figures that the suggested commands give too."""
     simulation, guess = _Simulation(case, frequencies, progress), case.at_limit
     # Where predictions leave no doubt, the limit itself need not be simulated.

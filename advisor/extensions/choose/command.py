@@ -12,7 +12,6 @@ from typing import Annotated
 from advisor.cli import options
 from advisor.cli.audience import Audience
 from advisor.cli.options import Only, Sample
-from advisor.cli.progress import DelayedWords
 from advisor.cli.run import Job, WholeOutput, run
 from advisor.extensions.choose.answer import Choice, choose
 from advisor.extensions.choose.case import Wishes
@@ -26,6 +25,7 @@ from advisor.question.question import Question
 from advisor.question.rules import check_data
 from advisor.question.sample import sample_frequencies
 from advisor.question.settings import Categories, Columns
+from simulator.progress import Progress
 
 EXAMPLES = {
     "people": "the number of people, for example --n 2000",
@@ -74,7 +74,7 @@ def choose_command(
     if sample is None:
         refuse(data.instant.given(), "is for a file: without one the answer is predicted")
 
-    def answer(frequencies: Frequencies | None, progress: DelayedWords) -> Choice:
+    def answer(frequencies: Frequencies | None, progress: Progress) -> Choice:
         choice = choose(complete, frequencies, words, instant=data.instant.instant, progress=progress)
         options.words.set(tuple(shlex.split(reproduce(choice))[1:]))  # a page names the command that asks nothing
         return choice
@@ -85,7 +85,6 @@ def choose_command(
             warnings=lambda frequencies: () if frequencies is None else frequencies.warnings,
             answer=answer,
             document=document,
-            progress=DelayedWords,
             inputs=data.files,
             unprotected=sample is not None,
         ),

@@ -15,7 +15,7 @@ from advisor.cli.run import WHOLE, Job, run
 from advisor.errors import InputError, listed
 from advisor.extensions.cite.paragraph import Cited, Used, methods_paragraph
 from advisor.inputs.saved import COUNT, Maybe, Number, checked, read_json
-from advisor.names import TABLES, resolve
+from advisor.names import TABLES, resolve, squash, suggestion
 from advisor.question.option import require
 from advisor.show.catalog import bibtex, source_data
 from advisor.show.model import Code, Document, Records
@@ -43,11 +43,9 @@ def _member(name: str) -> tuple[str, str]:
     member = member_named(name, ("protocol", "method"))
     if member is not None:
         return member
-    names = listed([*TABLES["protocol"], *TABLES["method"]], most=40)
-    raise InputError(
-        f"{shown(name)} is no protocol, no method, and no JSON file of an answer: there are {names}; an answer is "
-        "saved with --output answer.json"
-    )
+    keys = {squash(key): key for kind in ("protocol", "method") for key in TABLES[kind]}
+    what = "is no protocol, no method, and no JSON file of an answer"
+    raise InputError(f"{shown(name)} {what}; {suggestion(name, keys)}")
 
 
 def _cited(kind: str, key: str) -> Cited:

@@ -7,12 +7,13 @@ from typing import Annotated
 
 from advisor.answers.clients.collection import CodedCollection
 from advisor.cli.options import Only, argument
-from advisor.cli.run import Job, WholeOutput, run, silence
+from advisor.cli.run import Job, WholeOutput, run
 from advisor.extensions.code.answer import MEANINGS, Deployed, audit_command, check_directory, spent, written
 from advisor.extensions.code.question import Answers, Deployment, Pair, Wanted
 from advisor.question.settings import Cells, Terms
 from advisor.show.model import Code, Column, Document, Records, Role, Row, Sentence, Table, Tone, Verdict
 from simulator import POSTPROCESSORS
+from simulator.progress import Progress
 
 
 def code_document(deployed: Deployed) -> Document:
@@ -101,8 +102,7 @@ def code_command(
     check_directory(directory, force=output.force)
     inputs = (answer, deployment.labels)
 
-    def write(collection: CodedCollection, progress: None) -> Deployed:
-        del progress
+    def write(collection: CodedCollection, _: Progress) -> Deployed:
         return written(collection, directory, force=output.force, inputs=inputs)
 
-    run(Job(request.read, write, code_document, silence, inputs=inputs, reading="reading"), output)
+    run(Job(request.read, write, code_document, inputs=inputs, reading="reading"), output)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -23,6 +22,7 @@ from advisor.question.question import Question
 from advisor.question.ranking import ranking_request
 from advisor.question.sample import doubted, over_domain, sample_name
 from simulator.attributes import PARTS, sampling_errors, sampling_shares, split_budgets
+from simulator.progress import Progress, part, silent
 from simulator.protocols import EPSILON_MIN
 
 
@@ -78,9 +78,6 @@ def columns_question(question: Question) -> ColumnsQuestion:
     return ColumnsQuestion(question, sample_name(sample), frequencies, n)
 
 
-Progress = Callable[[int, int], None]
-
-
 @dataclass(frozen=True)
 class ColumnPlan:
     """The plan of a column."""
@@ -107,7 +104,7 @@ class JointPlan:
         return self.columns[0].ranking.metric
 
 
-def joint_plan(question: ColumnsQuestion, progress: Progress | None = None) -> JointPlan:
+def joint_plan(question: ColumnsQuestion, progress: Progress = silent) -> JointPlan:
     """Return the plan with the lowest mean squared error, averaged over columns."""
     core, columns, n, d = question.core, question.columns, question.n, len(question.columns)
     truths = [np.asarray(of_column.weights, dtype=np.float64) / of_column.weights.sum() for of_column in columns]
@@ -128,18 +125,14 @@ def joint_plan(question: ColumnsQuestion, progress: Progress | None = None) -> J
     rows = zip(columns, *(figures.tolist() for figures in solutions[solution]), strict=True)
     plans = []
     for place, (column, share, budget, square) in enumerate(rows):
-        shown = None if progress is None else partial(_of_all, progress, place, d)
-        ranking = _ranking(core, column, budget, max(1, round(share * n)), shown)
+        of_column = part(progress, place, d, column.name)
+        ranking = _ranking(core, column, budget, max(1, round(share * n)), of_column)
         plans.append(ColumnPlan(column.name, share, math.sqrt(square), ranking))
     advantage = math.sqrt(means[other] / means[solution])
     return JointPlan(question, solution, tuple(plans), math.sqrt(means[solution]), advantage)
 
 
-def _of_all(progress: Progress, place: int, columns: int, done: int, total: int) -> None:
-    progress(place * total + done, columns * total)
-
-
-def _ranking(core: Question, column: Frequencies, epsilon: float, reports: int, progress: Progress | None) -> Ranking:
+def _ranking(core: Question, column: Frequencies, epsilon: float, reports: int, progress: Progress) -> Ranking:
     core = replace(core, terms=replace(core.terms, epsilon=epsilon, n=reports))
     request = ranking_request(core, column)
     if core.is_predicted:

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Annotated
 
 from advisor.cli.options import Only, Sample
-from advisor.cli.progress import DelayedProgress
 from advisor.cli.ranking import RANKED, RankOutput, check_or_price, rank
 from advisor.cli.run import Job, run
 from advisor.extensions.columns.answer import check_columns, columns_question, joint_plan
@@ -59,7 +58,6 @@ def columns_command(
             answer=joint_plan,
             document=joint_document,
             inputs=[sample],
-            progress=partial(DelayedProgress, "simulating"),
             unprotected=True,
         ),
         shown.output,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,6 +16,7 @@ from simulator.channels import MOST_MEASURED, Channel, Update
 from simulator.methods import observe
 from simulator.methods.maximum_likelihood import remembered_maxima
 from simulator.metrics import EMD_SLACK
+from simulator.progress import Progress, silent
 from simulator.protocols.protocol import Tally
 from simulator.race import race
 from simulator.ranking import Standing, rank
@@ -54,9 +55,7 @@ class PlacesAdvice:
         return self.request.unit if metric == "emd" else METRICS[metric].unit
 
 
-def answer_places(
-    request: PlacesRequest, progress: Callable[[int, int], None] | None = None, *, jobs: int = 1
-) -> PlacesAdvice:
+def answer_places(request: PlacesRequest, progress: Progress = silent, *, jobs: int = 1) -> PlacesAdvice:
     """Simulate the collections of all mechanisms, the leading ones until they are separated, and rank all pairs.
 
     Raises InputError if a channel leaks more than is promised, or constraints leave nothing.

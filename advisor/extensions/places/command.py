@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated
 
 from advisor.cli.options import Only, Sample
-from advisor.cli.progress import DelayedProgress
 from advisor.cli.run import Job, Output, SideFile, run
 from advisor.extensions.places.answer import PlacesAdvice, answer_places
 from advisor.extensions.places.document import places_document
@@ -49,7 +48,6 @@ def places_command(
             warnings=lambda request: request.warnings,
             answer=partial(answer_places, jobs=question.simulation.jobs or 1),
             document=places_document,
-            progress=partial(DelayedProgress, "simulating"),
             inputs=[sample, question.places_menu.channel],
             files=[SideFile("--plot", picture.plot, PICTURES, _draw, require_matplotlib)],
             unprotected=True,

@@ -159,6 +159,7 @@ def _named(kind: str, names: Iterable[str], table: Iterable[str], aliases: dict[
     for name in names:
         member = keys.get(squash(name), name.lower())
         if member not in members:
-            raise InputError(f"unknown {kind} {name!r} here: allowed are {listed(members)}{near_miss(member, members)}")
+            names = near_miss(member, members) or f": allowed are {listed(members)}"
+            raise InputError(f"unknown {kind} {name!r} here{names}")
         wanted_keys.add(member)
     return tuple(one for one in members if one in wanted_keys or not wanted_keys)

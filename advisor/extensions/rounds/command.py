@@ -7,7 +7,7 @@ from typing import Annotated
 
 from advisor.cli.options import Only, Sample
 from advisor.cli.ranking import RANKED, RankOutput, rank
-from advisor.cli.run import Job, run, silence
+from advisor.cli.run import Job, run
 from advisor.extensions.rounds.answer import compare
 from advisor.extensions.rounds.document import rounds_document
 from advisor.extensions.rounds.question import check_rounds, rounds_question
@@ -52,7 +52,6 @@ def rounds_command(
             read=lambda: rounds_question(alone, memoisation),
             answer=lambda rounds, _: compare(rounds),
             document=rounds_document,
-            progress=silence,
             inputs=alone.files,
             warnings=lambda rounds: rounds.warnings,
             unprotected=sample is not None,

@@ -16,6 +16,7 @@ import pytest
 from advisor import advise
 from advisor.checks import real, whole
 from advisor.cli import options
+from advisor.cli.dispatch import _in_our_words
 from advisor.cli.groups import COMMANDS, MAIN, _function, commands_with
 from advisor.cli.options import Bundle, command_line, flags_of, spread
 from advisor.errors import InputError
@@ -228,7 +229,6 @@ ELSEWHERE = [  # what is typed for other tools, or was once here, and the whole 
     ("-m all --kl-mix 0.1", "--kl-mix 0.1 is -m kl:0.1"),
     ("--sets=mine.csv", "--sets mine.csv is -m sets:mine.csv"),
     ("--top-values 5 --set-share 0.1", "--top-values 5 is -m topk:5, --set-share 0.1 is -m set:0.1"),
-    ("estimate e.csv --json --budget", "--json is --format json, --budget … is --eps …"),
 ]
 
 
@@ -238,6 +238,21 @@ def test_the_words_of_other_tools_are_translated_in_one_line(words, said, *, run
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert err.endswith(f": here {said}\n")
     assert err.startswith("ldp-advise: error: there is no option -")
+
+
+def test_words_that_can_mean_one_thing_are_done() -> None:
+    for words, ours in (
+        ("epsilon 1 --k 4", "epsilon --eps 1 --k 4"),
+        ("generate zipf:1.2 --k 4", "generate --shape zipf:1.2 --k 4"),
+        ("audit k-RR --eps 1", "audit --protocol k-RR --eps 1"),
+        ("code answer.json", "code answer.json"),
+        ("--estimate e.csv --budget=1 --json", "estimate e.csv --eps=1 --format=json"),
+        ("--users 2M --epsilon 1 -k 4 -- -n", "--n 2M --epsilon 1 --k 4 -- -n"),
+        ("--epsilon 1", "--epsilon 1"),  # and not the command
+        ("knowledge", "knowledge info"),
+    ):
+        assert _in_our_words(words.split()) == ours.split()
+    assert _in_our_words(["--column", "a b"]) == ["--column", "a b"]
 
 
 def test_a_name_of_another_kind_is_called_that(run: Run) -> None:

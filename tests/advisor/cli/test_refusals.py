@@ -27,7 +27,7 @@ BAD_OPTIONS = [
     (["-e", "1", "-e", "2"], "--eps is given 2 times (1, 2): give it once, as --eps 1,2"),
     (["-e", "1", "--eps=2"], "--eps is given 2 times (1, 2): give it once, as --eps 1,2"),
     (["-e", "1,2", "--runs", "x.csv"], "--runs goes with one ε: give one --eps"),
-    (["-e"], "requires an argument"),
+    (["-e"], "-e needs a value"),
     (["--k", "5", "--k", "6"], "--k is given 2 times (5, 6): give it once"),
     (["--k", "1"], "at least 2"),
     (["--k", "2.5"], "k must be a whole number"),

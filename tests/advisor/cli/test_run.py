@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from advisor.cli.app import main
-from advisor.cli.run import FORMATS, NOTICE, Job, Output, SideFile, run, silence
+from advisor.cli.run import FORMATS, NOTICE, Job, Output, SideFile, run
 from advisor.errors import InputError
 from advisor.show.model import Column, Document, Records, Role, Row, Sentence, Table, Verdict
+from simulator.progress import Progress
 from tests.advisor.conftest import Run
 from tests.cells import over
 
@@ -31,25 +32,17 @@ MISSING = "/nowhere/at all.csv"
 class Steps(list[str]):
     """What a job did, in its order."""
 
-    def job(self, *, files: Sequence[SideFile[int]] = (), inputs: Sequence[str] = ()) -> Job[int, int, None]:
+    def job(self, *, files: Sequence[SideFile[int]] = (), inputs: Sequence[str] = ()) -> Job[int, int]:
         def read() -> int:
             self.append("read")
             return 7
 
-        def answer(question: int, progress: None) -> int:
-            del progress
+        def answer(question: int, _: Progress) -> int:
             self.append("answer")
             return question
 
         return Job(
-            read,
-            answer,
-            lambda _: DOCUMENT,
-            silence,
-            inputs,
-            files,
-            warnings=lambda _: ["The file is small."],
-            unprotected=True,
+            read, answer, lambda _: DOCUMENT, inputs, files, warnings=lambda _: ["The file is small."], unprotected=True
         )
 
 
@@ -219,8 +212,7 @@ def test_every_format_has_the_answer_and_a_hyphen_is_standard_output(
 def test_an_answer_whose_file_fails_is_printed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    def appears(question: int, progress: None) -> int:
-        del progress
+    def appears(question: int, _: Progress) -> int:
         (tmp_path / "x.json").write_text("mine", encoding="utf-8")
         return question
 
