@@ -72,10 +72,13 @@ def rank_document(rankings: tuple[Ranking, ...]) -> Document:
 
 def _ranking_parts(ranking: Ranking) -> list[Part]:
     """Return answer and table of a metric, and for an estimate those of the next round."""
-    parts: list[Part] = [*central_verdict(ranking), *answer_sentences(ranking)]
+    answer = answer_sentences(ranking)
+    legend = [sentence for sentence in answer if sentence.role is Role.LEGEND]
+    parts: list[Part] = [*central_verdict(ranking), *(sentence for sentence in answer if sentence not in legend)]
     if not ranking.recommendations:
         return parts
-    parts.append(replace(ranked_table(ranking), heading=f"{METRICS[ranking.metric].title} ({ranking.metric})"))
+    table = replace(ranked_table(ranking), heading=f"{METRICS[ranking.metric].title} ({ranking.metric})")
+    parts += [table, *legend]
     if ranking.next_round is not None:
         later = replace(ranked_table(ranking.next_round), further=True, verbose=True)
         parts += [Sentence(next_round_sentence(ranking.next_round)), later]
@@ -121,7 +124,7 @@ def _solution_parts(plan: BudgetUse) -> list[Part]:
         Column("ε any two", "what is lost at most between any two users", drop=1),
         Column("ε one differs", "the same between users who differ in one attribute", drop=2),
         Column("error", "root mean squared error of a raw estimate, against the frequencies of all users"),
-        Column("to best", "over the lowest error at the same promise"),
+        Column("ratio", "error over the lowest one at the same promise"),
     )
     rows = tuple(map(_solution_row, plan.solutions))
     sentence = (
