@@ -152,7 +152,7 @@ def _changes(plan: PlanResult) -> tuple[Change, ...]:
         return ()
     if best.source == "grid":
         end = value_text(question, question.range[1])
-        return (Change(f"Without --instant, {question.sign} is looked for up to {end}."),)
+        return (Change(f"A simulation looks for {question.sign} up to {end}.", "without --instant"),)
     if plan.instead is not None:
         options = f"--protocol {plan.instead.protocol} --method {plan.instead.method}"
         return (Change(f"{_pair(plan.instead)} reaches it with {_need(plan.instead, question)}.", options),)

@@ -268,7 +268,7 @@ def test_the_curve_is_that_of_the_channels_and_cloaking_keeps_nothing(run: Run, 
     row = next(row for row in answer["recommendations"] if row["protocol"] == "optimal")
     assert row["epsilon_within_radius"] <= 2 * (1 + 1e-9)
     assert any("they must be public" in warning for warning in answer["warnings"])
-    _, out, _ = run(*CURVE[:-1], visits, "-p", "krr", "--curve", "1", "--plot", tmp_path / "curve.svg")
+    _, out, _ = run(*CURVE[:-1], visits, "-p", "krr", "--curve", "1", "-v", "--plot", tmp_path / "curve.svg")
     assert "cloaking (a cell reports the middle of its block) keeps no ε" in out
     assert "ibu has one answer only for krr" in out
     assert "m·ε (10 reports: ε = 20)" in out

@@ -29,7 +29,7 @@ SCHEMA = schema("advice")
 MENU = ("-p", "tree,tree_half,pgr", "--method", "tree_eb,eb_ns,norm_sub", "--reps", "12", "--max-reps", "12")
 SEVERAL = ("--reps", "4", "--max-reps", "4", "--quiet", "-m", "l1,topk,set")
 WEIGHTS = 1 / np.arange(1, 65) ** 1.2
-WHOLE = "This is for the distribution as a whole. For single categories use"
+WHOLE = "For single categories, not the whole distribution:"
 
 
 # An ordered domain without a shape: trees are good at ranges, and others at its categories.
@@ -81,7 +81,7 @@ def test_an_answer_for_the_whole_distribution_names_the_pair_for_single_categori
     assert (single.protocol, single.method) == best.pair == ("pgr", "eb_ns")
     assert single.ratio == pytest.approx((advice.best.mean_absolute_error or 0) / (best.mean_absolute_error or 9))
     for text in (summary(advice), fragment_html(rank_document((advice,)))):
-        assert f"{WHOLE} PGR with Empirical Bayes: its error per category is" in text
+        assert f"{WHOLE} PGR with Empirical Bayes" in text
     of_single = advise(2.0, metric="l1", sample_counts=SPIKES, ordered=True, **menu)  # type: ignore[arg-type]
     assert of_single.single_categories is None
     assert WHOLE not in summary(of_single)
@@ -306,7 +306,7 @@ def test_constraints_hold_and_nothing_left_is_no_error(run: Run) -> None:
     for form in ("table", "markdown"):
         code, out, _ = run(*nothing, form)
         assert code == 0
-        assert "Nothing is left to rank: --max-bits 1 removed" in out
+        assert "Nothing is left:" in out
     assert json.loads(run(*nothing, "json")[1])["frontier"] == []
     one = run("pareto", "--eps", "1", "--k", "50", "-p", "grr", "--method", "none")[1]
-    assert one.startswith("1 of 1 pair is worth considering: GRR with no post-processing has")
+    assert "1 of 1 pair is worth considering." in one

@@ -37,8 +37,6 @@ def verdict(ranking: Ranking) -> Verdict:
     badge, text = _decision(ranking)
     if len(ranking.request.metrics) > 1:
         text = f"for {ranking.metric}, {text}"
-    if ranking.request.threat is not None:
-        text = f"if {100 * ranking.request.threat:g} % of the users may be fake, {text}"
     return Verdict(
         ranking.verdict or "",
         text,
@@ -110,8 +108,7 @@ def _decision(ranking: Ranking) -> tuple[Badge, str]:
         if collected is not None:
             return Badge.DO_NOT_USE, f"this estimate says no more than assuming {answer}, even with {what}."
         better = "is no better" if best.error * AS_GOOD >= without else "is not surely better"
-        luck = " The mean happens to lie where that answer has it." if ranking.metric == "mean" else ""
-        return Badge.DO_NOT_COLLECT, f"even {what} {better} than assuming {answer}.{luck}"
+        return Badge.DO_NOT_COLLECT, f"even {what} {better} than assuming {answer}."
     if ranking.verdict == MARGINAL and NOT_CERTAIN not in ranking.reasons:
         return Badge.ALMOST, f"{what} has {whole_percent(best.error / without)} of the error of assuming {answer}."
     if ranking.verdict == MARGINAL:
@@ -149,9 +146,13 @@ def _numbers(ranking: Ranking) -> str:
             no_data = "" if without is None else f"; without data {users(rounded(without * per_error, 2))}"
         else:
             figure = f"{figure}, {off}"
+    if metric == "mean" and ranking.verdict == USELESS:
+        no_data += ", as the mean happens to lie there"
     likely = best.probability_best
     chance = "" if likely is None else f"; best or within 2 % with probability {whole_percent(likely)}"
-    expected = "Expected" if request.threat is None else "Expected under the attack"
+    expected = "Expected"
+    if request.threat is not None:
+        expected = f"Expected if {100 * request.threat:g} % of the users are fake"
     return f"{expected}: {figure}{no_data}{chance}{total_text(request.plan)}."
 
 

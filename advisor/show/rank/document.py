@@ -48,6 +48,7 @@ def rank_document(rankings: tuple[Ranking, ...]) -> Document:
         reason, *others = why_sentences(first.why, first)
         parts += [Sentence(reason, Role.ANSWER), *sentences(others)]
     parts += note_sentences(first)
+    parts += [sentence for sentence in answer_sentences(first) if sentence.role is Role.LEGEND]
     best = "nothing is left"
     if first.recommendations:
         parts += [] if request.plan is None else _solution_parts(request.plan)
@@ -72,13 +73,11 @@ def rank_document(rankings: tuple[Ranking, ...]) -> Document:
 
 def _ranking_parts(ranking: Ranking) -> list[Part]:
     """Return answer and table of a metric, and for an estimate those of the next round."""
-    answer = answer_sentences(ranking)
-    legend = [sentence for sentence in answer if sentence.role is Role.LEGEND]
-    parts: list[Part] = [*central_verdict(ranking), *(sentence for sentence in answer if sentence not in legend)]
+    answer = (sentence for sentence in answer_sentences(ranking) if sentence.role is not Role.LEGEND)
+    parts: list[Part] = [*central_verdict(ranking), *answer]
     if not ranking.recommendations:
         return parts
-    table = replace(ranked_table(ranking), heading=f"{METRICS[ranking.metric].title} ({ranking.metric})")
-    parts += [table, *legend]
+    parts.append(replace(ranked_table(ranking), heading=f"{METRICS[ranking.metric].title} ({ranking.metric})"))
     if ranking.next_round is not None:
         later = replace(ranked_table(ranking.next_round), further=True, verbose=True)
         parts += [Sentence(next_round_sentence(ranking.next_round)), later]
