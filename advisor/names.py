@@ -173,11 +173,6 @@ def protocol_in_full(key: str) -> str:
     return f"{protocol_text(key)} ({_title(key)})"
 
 
-def protocol_with_report(key: str, bits: int) -> str:
-    """Return the name of a protocol, its full name, and the size of its report."""
-    return f"{protocol_text(key)} ({_title(key)}, {bits:,}-bit reports)"
-
-
 def _title(key: str) -> str:
     return title_inside(str(getattr(PROTOCOLS[key], "title", key)))
 

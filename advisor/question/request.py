@@ -51,10 +51,14 @@ def removal_sentences(removals: Iterable[Removal]) -> list[str]:
 
 
 def nothing_left_sentence(removals: Iterable[Removal]) -> str:
-    """Return the statement that nothing is left, with the constraints and the bounds that would keep a protocol."""
+    """Return the statement that nothing is left, with its reasons."""
+    return f"Nothing is left to rank: {nothing_left_reasons(removals)}"
+
+
+def nothing_left_reasons(removals: Iterable[Removal]) -> str:
+    """Return the constraints that left nothing, and the bounds that would keep a protocol."""
     effective = [removal for removal in removals if removal.protocols or removal.methods]
-    reasons = "; ".join(f"{_named(removal)} removed {_what(removal)}{_enough(removal)}" for removal in effective)
-    return f"Nothing is left to rank: {reasons}."
+    return "; ".join(f"{_named(removal)} removed {_what(removal)}{_enough(removal)}" for removal in effective) + "."
 
 
 def _named(removal: Removal) -> str:

@@ -8,11 +8,12 @@ from advisor.answers.budgets import Budgets, Priced
 from advisor.answers.rank.verdict import MARGINAL, NOT_CERTAIN, NOTHING_LEFT, USELESS, WORTH_IT, against_nothing
 from advisor.figures import number, percent, points, rounded, users
 from advisor.names import pair_text
-from advisor.question.request import Request, nothing_left_sentence
+from advisor.question.request import Request, nothing_left_reasons
 from advisor.show.data import envelope
 from advisor.show.model import (
     Badge,
     Cell,
+    Change,
     Column,
     Document,
     Json,
@@ -48,7 +49,6 @@ COLUMNS = (
     "k",
     "n",
 )
-NAMED = 4  # maximum of pairs in a sentence
 TONES = {WORTH_IT: Tone.GOOD, MARGINAL: Tone.PLAIN, USELESS: Tone.DOUBTFUL, None: Tone.PLAIN}
 
 
@@ -61,7 +61,7 @@ def budgets_document(budgets: Budgets) -> Document:
     for verdict, metric in zip(verdicts, budgets.metrics, strict=True):
         rows = budgets.priced(metric)
         parts += verdict.sentences if verdict in others else ()
-        parts += [price_table(rows)] if rows else []
+        parts += [*sentences(_doubtful_sentences(rows)), price_table(rows)] if rows else []
     parts += sentences(_notes(budgets), Role.NOTE)
     budget_list = ", ".join(f"{epsilon:g}" for epsilon in budgets.epsilons)
     several = len(budgets.metrics) > 1
@@ -69,7 +69,7 @@ def budgets_document(budgets: Budgets) -> Document:
         title=f"What ε = {budget_list} buys",
         verdict=first,
         parts=tuple(parts),
-        data=_data(budgets, all_rows),
+        data={**_data(budgets, all_rows), "summary": first.summary},
         records=Records.of([priced_data(row) for row in all_rows], COLUMNS),
         value="\n".join(
             f"{row.epsilon:.12g} {f'{row.ranking.metric} ' if several else ''}{' '.join(row.ranking.best.pair)}"
@@ -123,64 +123,48 @@ def _numbers(rows: Sequence[Priced]) -> str:
     first, last, request = rows[0], rows[-1], rows[0].ranking.request
     if first.off is None or last.off is None:
         return ""
-    off = _at_ends(rows, [f"{users(rounded(off, 2))} ({points(off / request.n)})" for off in (first.off, last.off)])
-    return f"Expected: off by {off}, of {request.n:,} users a category."
-
-
-def _at_ends(rows: Sequence[Priced], figures: Sequence[str]) -> str:
-    """Return the figures at the first and last budget, or the one figure of a single budget."""
-    ends = dict(zip((f"ε = {row.epsilon:g}" for row in (rows[0], rows[-1])), figures, strict=True))
-    return ", and ".join(f"{figure} at {where}" for where, figure in ends.items())
+    off = (
+        f"off by {users(rounded(first.off, 2))} users a category ({points(first.off / request.n)}) at "
+        f"ε = {first.epsilon:g}"
+    )
+    if last is not first:
+        off += f", by {users(rounded(last.off, 2))} ({points(last.off / request.n)}) at ε = {last.epsilon:g}"
+    without = first.ranking.error_without_data
+    no_data = "" if without is None else f"; without data {first.ranking.metric} error {number(without, 3)}"
+    return f"Expected: {off}{no_data}{total_text(request.plan, each=True)}."
 
 
 def _verdict(budgets: Budgets, metric: str) -> Verdict:
     """Return the verdict of the best budget."""
     rows, request = budgets.priced(metric), budgets.first.request
     if not rows:
-        return Verdict(NOTHING_LEFT, nothing_left_sentence(request.removals), Badge.NOTHING_LEFT)
+        return Verdict(NOTHING_LEFT, nothing_left_reasons(request.removals), Badge.NOTHING_LEFT)
     kinds = [row.verdict for row in rows]
     best = next(kind for kind in (WORTH_IT, MARGINAL, USELESS) if kind in kinds)
     reasons = rows[kinds.index(best)].ranking.reasons
-    text = verdict_sentence(rows, len(budgets.epsilons)) + total_text(request.plan, each=True)
     badge = {WORTH_IT: Badge.COLLECT, MARGINAL: Badge.ALMOST, USELESS: Badge.DO_NOT_COLLECT}[best]
-    return Verdict(best, text, badge, reasons, numbers=_numbers(rows))
+    good = [row for row in rows if row.verdict == WORTH_IT]
+    text = f"no ε given is clearly better than assuming {rows[0].ranking.guess_without_data}."
+    if good:
+        where = "every ε given" if len(good) == len(budgets.epsilons) else f"ε = {_listed(good)}"
+        pairs = {row.ranking.best.pair for row in good}
+        text = f"at {where}, by {pair_text(*pairs.pop()) if len(pairs) == 1 else 'the pair in its row'}."
+    if len(budgets.metrics) > 1:
+        text = f"for {metric}, {text}"
+    changes = () if good else (Change("Planning finds the users or the ε that would be enough.", "ldp-advise plan"),)
+    return Verdict(best, text, badge, reasons, numbers=_numbers(rows), changes=changes)
 
 
-def verdict_sentence(rows: Sequence[Priced], budgets: int) -> str:
-    """Return at which of so many budgets a collection is better than no data, and the pair to use there."""
-    metric = rows[0].ranking.metric
-    good, useless = ([row for row in rows if row.verdict == kind] for kind in (WORTH_IT, USELESS))
+def _doubtful_sentences(rows: Sequence[Priced]) -> list[str]:
+    """Return at which budgets an answer is not clearly better than no data, and why."""
     some = [row for row in rows if row.verdict == MARGINAL]
     unsure = [row for row in some if NOT_CERTAIN in row.ranking.reasons]
-    small = [row for row in some if row not in unsure]
-    rest = [
-        *([f"At ε = {_listed(small)} the answer is better than no data, but not by half."] if small else []),
-        *([f"At ε = {_listed(unsure)} it is less than half of that, but not certain to be lower."] if unsure else []),
-        *([f"At ε = {_listed(useless)} the answer would say no more than no data."] if useless else []),
-    ]
-    if good:
-        where = "at every ε given" if len(good) == budgets else f"at ε = {_listed(good)}"
-        return " ".join([f"{where} ({metric} error), with {_pairs(good)}.", *rest])
-    without, guess = rows[0].ranking.error_without_data, rows[0].ranking.guess_without_data
-    figure = "" if without is None else f", which has {metric} error {number(without, 3)} without any data"
-    if some:
-        return " ".join([f"no ε given is clearly better than assuming {guess}{figure}.", *rest])
-    return (
-        f"at no ε given is an answer clearly better than assuming {guess}{figure}. ldp-advise plan says how many users "
-        "or which ε it takes."
-    )
-
-
-def _pairs(rows: Sequence[Priced]) -> str:
-    """Return the pair to use, or several pairs with their ε."""
-    where: dict[str, list[Priced]] = {}
-    for row in rows:
-        where.setdefault(pair_text(*row.ranking.best.pair), []).append(row)
-    if len(where) == 1:
-        return next(iter(where))
-    if len(where) > NAMED:
-        return "the pair that the table names for your ε"
-    return "; ".join(f"{pair} at ε = {_listed(budgets_of_pair)}" for pair, budgets_of_pair in where.items())
+    why = {
+        "the answer is better than no data, but not by half": [row for row in some if row not in unsure],
+        "the error is less than half of that without data, but not certain to be lower": unsure,
+        "the answer says no more than no data": [row for row in rows if row.verdict == USELESS],
+    }
+    return [f"At ε = {_listed(some)} {what}." for what, some in why.items() if some and len(some) < len(rows)]
 
 
 def _listed(rows: Sequence[Priced]) -> str:
@@ -210,7 +194,7 @@ def _notes(budgets: Budgets) -> list[str]:
 
 def _data(budgets: Budgets, rows: Sequence[Priced]) -> dict[str, Json]:
     """Return the row of each ε, and its full answer."""
-    request, main = budgets.first.request, budgets.priced(budgets.metrics[0])
+    request = budgets.first.request
     return {
         "request": {
             "eps": list(budgets.epsilons),
@@ -220,7 +204,6 @@ def _data(budgets: Budgets, rows: Sequence[Priced]) -> dict[str, Json]:
             "ordered": request.ordered,
             "sample": request.sample,
         },
-        "summary": verdict_sentence(main, len(budgets.epsilons)) if main else nothing_left_sentence(request.removals),
         "warnings": list(budgets.warnings),
         "budgets": [priced_data(row) for row in rows],
         "answers": [{**envelope(), **rank_data(answer.rankings)} for answer in budgets.answers],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from decimal import Decimal
 
 from advisor.answers.plan.prediction import ENDS
 from advisor.answers.plan.result import PlanResult, PlanRow, value_text
@@ -13,6 +14,7 @@ from advisor.question.plan import PlanQuestion
 from advisor.show.model import (
     Badge,
     Cell,
+    Change,
     Column,
     Document,
     Json,
@@ -60,13 +62,19 @@ def _verdict(plan: PlanResult) -> Verdict:
     best, question = plan.best, plan.question
     without = None if question.detects else plan.error_without_data
     if without is not None and without <= question.target:
-        text = f"no data are needed for {question.metric} error {question.target:g}. {answer_sentence(plan)}"
+        text = f"no data are needed for {_goal(question)}."
         given = {"error_without_data": without}
         return Verdict(NO_DATA_NEEDED, text, Badge.DO_NOT_COLLECT, figures=given, numbers=_numbers(plan))
     kind = OUT_OF_REACH if best.value is None else MET_AT_ONCE if best.met_at_once else REACHED
     badge = Badge.COLLECT if best.value is not None else Badge.ALMOST if plan.instead else Badge.DO_NOT_COLLECT
-    figures = {plan.question.unknown: best.value}
-    return Verdict(kind, answer_sentence(plan), badge, figures=figures, numbers=_numbers(plan))
+    return Verdict(
+        kind,
+        answer_sentence(plan),
+        badge,
+        figures={plan.question.unknown: best.value},
+        numbers=_numbers(plan),
+        changes=_changes(plan),
+    )
 
 
 def _numbers(plan: PlanResult) -> str:
@@ -78,10 +86,11 @@ def _numbers(plan: PlanResult) -> str:
 
 
 def _goal(question: PlanQuestion) -> str:
+    target = f"{Decimal(f'{question.target:g}'):f}"  # never in scientific notation
     if question.detects:
-        return f"detect a frequency of {question.target:g} (power {POWER:g}, level {LEVEL:g} over all categories)"
+        return f"detect a frequency of {target} (power {POWER:g}, level {LEVEL:g} over all categories)"
     unit = unit_after(question.metric, question.target, question.frequencies.bins)
-    return f"{question.metric} error {question.target:g}{unit}"
+    return f"{question.metric} error {target}{unit}"
 
 
 def _setting(question: PlanQuestion) -> str:
@@ -110,45 +119,52 @@ def _interval(row: PlanRow, question: PlanQuestion) -> str:
 
 
 def answer_sentence(plan: PlanResult) -> str:
-    """Return the answer in one sentence, or two if the target is out of reach."""
+    """Return the answer in a sentence, to stand behind the badge."""
     question, best = plan.question, plan.best
     if best.value is None:
         return _out_of_reach(plan)
     if best.met_at_once:
         least = f"{question.sign} = {value_text(question, best.value)}"
-        return f"{least}, the least that is looked at, is already enough with {_pair(best)}."
-    return f"{_need(best, question)} needed with {_pair(best)}."
+        return f"{least}, the least that is looked at, is already enough, by {_pair(best)}."
+    return f"with {_need(best, question)}, by {_pair(best)}."
 
 
 def _out_of_reach(plan: PlanResult) -> str:
     question, best = plan.question, plan.best
-    sign, end = question.sign, question.range[1]
-    if best.source == "grid":
-        # Predictions beyond the data of the model are no answer: the sentence ends at the limit of the data.
-        covered = ENDS[question.unknown][1]
-        return (
-            f"No {sign} up to {covered:,.4g}, where the predictions end, is enough. "
-            f"{_pair(best)} comes nearest, with {number(best.error or 0)}. Without --instant, {sign} is looked for up "
-            f"to {end:,.4g}."
-        )
-    text = f"No {sign} up to {end:,.4g} is enough"
+    error = number(best.error or 0.0, 3)
+    # Predictions beyond the data of the model are no answer: they end at the limit of the data.
+    by_model = best.source == "grid"
+    end = value_text(question, ENDS[question.unknown][1] if by_model else question.range[1])
+    text = f"no {question.sign} up to {end}{', where predictions end,' if by_model else ''} is enough"
     if question.detects:
-        return f"{text}: {_pair(best)} comes nearest, with power {best.error:.3g}."
+        return f"{text}: {_pair(best)} comes nearest, with power {error}."
+    if by_model:
+        return f"{text}: {_pair(best)} comes nearest, with {error}."
     if plan.falls:
-        text += f": the error of {_pair(best)} is still {number(best.error or 0)} at {sign} = {end:,.4g}, and falling"
-    else:
-        text += f": the error of {_pair(best)} stays at {number(best.error or 0)} (its floor)"
+        return f"{text}: there {_pair(best)} still has {error}, and falling."
+    return f"{text}: the error of {_pair(best)} stays at {error}, its floor."
+
+
+def _changes(plan: PlanResult) -> tuple[Change, ...]:
+    """Return what would reach a target that is out of reach."""
+    question, best = plan.question, plan.best
+    if best.value is not None or question.detects:
+        return ()
+    if best.source == "grid":
+        end = value_text(question, question.range[1])
+        return (Change(f"A simulation looks for {question.sign} up to {end}.", "without --instant"),)
     if plan.instead is not None:
-        return f"{text}. {_pair(plan.instead)} reaches it: {_need(plan.instead, question)}."
-    if question.restricted:
-        return f"{text}, and no other pair reaches it either."
-    return f"{text}, and no pair that was tried has a lower one."
+        options = f"--protocol {plan.instead.protocol} --method {plan.instead.method}"
+        return (Change(f"{_pair(plan.instead)} reaches it with {_need(plan.instead, question)}.", options),)
+    return (Change(f"No {'other pair' if question.restricted else 'pair that was tried'} reaches it either."),)
 
 
 def _detail_sentences(plan: PlanResult) -> list[str]:
-    """Return the budget of a report with a shuffler."""
+    """Return the budget of a report with a shuffler, and what would reach a target that needs no data."""
     question, best = plan.question, plan.best
     lines = []
+    if plan.error_without_data is not None and plan.error_without_data <= question.target and not question.detects:
+        lines.append(f"Collecting would reach it: {answer_sentence(plan)}")
     if question.shuffled is not None and best.value is not None:
         local = question.budget(best.protocol, best.value)
         lines.append(

@@ -25,15 +25,15 @@ def assumed_sentences(assumptions: Iterable[str]) -> list[str]:
 
 
 def total_text(plan: BudgetUse | None, *, each: bool = False) -> str:
-    """Return the total budget of a user over all rounds, as an additional sentence; nothing for one round.
+    """Return the total budget of a user over all rounds, to go on a sentence; nothing for one round.
 
     each: whether there are several budgets.
     """
     if plan is None or plan.rounds == 1:
         return ""
     if each:
-        return f" Each user spends {plan.rounds:,} times as much in all {plan.rounds:,} rounds."
-    return f" Each user spends ε = {plan.epsilon_total:g} in all {plan.rounds:,} rounds."
+        return f"; each user spends {plan.rounds:,} times as much in all {plan.rounds:,} rounds"
+    return f"; each user spends ε = {plan.epsilon_total:g} in all {plan.rounds:,} rounds"
 
 
 def plan_sentences(plan: BudgetUse) -> list[str]:
@@ -185,4 +185,4 @@ def error_unit(metric: str, bins: Bins | None) -> tuple[float, str]:
 def unit_after(metric: str, error: float, bins: Bins | None) -> str:
     """Return what follows the figure of an error: its unit, and the error in the unit of the data, if they say more."""
     unit = unit_text(metric, bins)
-    return "" if not unit or unit.startswith("frequency") else f" {unit}{data_text(metric, error, bins)}"
+    return "" if unit in ("", "no unit") or unit.startswith("frequency") else f" {unit}{data_text(metric, error, bins)}"

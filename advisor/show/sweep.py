@@ -30,7 +30,7 @@ from advisor.show.sentences import assumed_sentences, unit_text
 from simulator import __version__
 
 CERTAIN = "*"  # a mark that all formats keep; formats with colour or weight use them as well
-NAMED = 3  # maximum of winners that the answer names
+NAMED = 2  # maximum of winners that the answer names
 NO_RUNNER_UP = (None,) * 5  # margin, its interval, and the runner-up, which only winners have
 COLUMNS = (
     "k",
@@ -60,7 +60,7 @@ def sweep_document(sweep: SweepResult, *, per_protocol: bool = False) -> Documen
     question = sweep.question
     return Document(
         title=f"Pairs with the lowest {question.metric} error",
-        verdict=Verdict("winners", answer_sentence(sweep), _badge(sweep)),
+        verdict=_verdict(sweep),
         parts=(
             *sentences(question.warnings, Role.WARNING),
             Sentence(_cell_sentence(sweep)),
@@ -76,35 +76,24 @@ def sweep_document(sweep: SweepResult, *, per_protocol: bool = False) -> Documen
     )
 
 
-def _badge(sweep: SweepResult) -> Badge:
-    """Return whether one pair is to be used in every cell, and surely."""
-    pairs = {(cell.winner.protocol, cell.winner.method) for cell in sweep.cells}
-    if not any(not cell.tied_with(cell.winner) for cell in sweep.cells):
-        return Badge.TIED
-    return Badge.USE if len(pairs) == 1 else Badge.NOTHING_SURE
-
-
-def answer_sentence(sweep: SweepResult) -> str:
+def _verdict(sweep: SweepResult) -> Verdict:
     """Return the number of cells won by each pair, and the number of certain winners."""
-    cells, metric = len(sweep.cells), sweep.question.metric
-    wins = Counter((cell.winner.protocol, cell.winner.method) for cell in sweep.cells).most_common()
-    certain = sum(not cell.tied_with(cell.winner) for cell in sweep.cells)
-    (protocol, method), most = wins[0]
+    cells, certain = len(sweep.cells), sum(not cell.tied_with(cell.winner) for cell in sweep.cells)
+    (pair, most), *others = Counter((cell.winner.protocol, cell.winner.method) for cell in sweep.cells).most_common()
+    badge = Badge.NOTHING_SURE if others else Badge.USE
+    sure = f"The method with the lowest {sweep.question.metric} error is certain in {certain:,} of {cells:,} cells."
     if cells == 1:
-        words = sweep.cells[0].words(sweep.cells[0].winner)
-        more = f" ({words})" if words else ""
-        return (
-            f"{pair_text(protocol, method)} is the pair to use for {metric}; its method is "
-            f"{'' if certain else 'not '}certain{more}."
-        )
-    sure = f"the method is certain in {certain:,}"
-    if most == 1:
-        return f"No pair is the one to use for {metric} in more than one of {cells:,} cells; {sure}."
-    shares = [f"{pair_text(protocol, method)} is the pair to use for {metric} in {most:,} of {cells:,} cells"]
-    shares += [f"{pair_text(*pair)} in {count:,}" for pair, count in wins[1:NAMED]]
-    if rest := sum(count for _, count in wins[NAMED:]):
-        shares.append(f"{'another pair' if len(wins) == NAMED + 1 else f'{len(wins) - NAMED} other pairs'} in {rest:,}")
-    return f"{', '.join(shares)}; {sure}."
+        text, words = f"{pair_text(*pair)}.", sweep.cells[0].words(sweep.cells[0].winner)
+        sure = f"Its method is {'' if certain else 'not '}certain{f' ({words})' if words else ''}."
+    elif others and most == 1:
+        text = f"no pair is the one to use in more than one of {cells:,} cells."
+    else:
+        shares = [f"{pair_text(*pair)} in {most:,} of {cells:,} cells"]
+        shares += [f"{pair_text(*other)} in {count:,}" for other, count in others[: NAMED - 1]]
+        if rest := [count for _, count in others[NAMED - 1 :]]:
+            shares.append(f"{'another pair' if len(rest) == 1 else f'{len(rest)} other pairs'} in {sum(rest):,}")
+        text = f"{', '.join(shares)}."
+    return Verdict("winners", text, badge if certain else Badge.TIED, numbers=sure)
 
 
 def _cell_sentence(sweep: SweepResult) -> str:
@@ -199,7 +188,7 @@ def _data(sweep: SweepResult) -> dict[str, Json]:
         "seed": question.seed,
         "assumptions": list(question.assumptions),
         "warnings": list(question.warnings),
-        "summary": answer_sentence(sweep),
+        "summary": _verdict(sweep).summary,
         "results": [_cell_data(cell) for cell in sweep.cells],
     }
 

@@ -62,11 +62,11 @@ def show(document: Document, view: View, console: Console | None = None) -> None
         if isinstance(part, Table):
             fitting = fitted(part, console)
             dropped += [column for column in part.columns if column not in fitting.columns and column not in dropped]
+            console.print()
             if part.title:  # one of rich's own would be folded to the table's width
                 _print(Text(part.title, style="bold"), console)
             # Where not even the words fit, a table would be cut.
             fits = _widths(fitting, console).minimum <= console.width
-            console.print()
             _print(_drawn(fitting) if fits else _turned(fitting), console)
         elif isinstance(part, Code):
             if part.title:

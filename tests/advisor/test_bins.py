@@ -47,7 +47,7 @@ def test_without_a_unit_the_column_names_it_and_unequal_bins_have_none(run: Run,
 def test_other_commands_take_bins(run: Run, ages: str) -> None:
     asked = ("--eps", "1", "--metric", "emd", *YEARS)
     planned = run("plan", *asked, "--target", "0.5", "--instant", ages)[1]
-    assert "to reach emd error 0.5 (bins of width 5, about 2.50 years)" in planned
+    assert "emd error 0.5 bins of width 5, about 2.50 years" in " ".join(planned.split())
     few = (*asked, "--protocol", "oue", "--format", "json", "-q", ages)
     swept = json.loads(run("sweep", *few, "--method", "norm_sub", "--reps", "2")[1])
     assert (swept["request"]["k"], swept["request"]["bins"]["name"]) == ([24], "years")

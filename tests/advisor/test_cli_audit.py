@@ -102,8 +102,7 @@ def test_a_leak_of_any_value_fails_a_pipeline_and_the_answer_says_what_was_tried
     asked = ("audit", "--target", "audited_clients:leaks_three", "--reports", "grr", "--k", "5", "--trials", "4000")
     code, out, _ = run(*asked, "--eps", "1", "--fail-if-leaks")
     assert code == 3
-    assert re.match(r".*:leaks_three at ε = 1, k = 5 LEAKS: .* between values (3 and \d|\d and 3), not", out)
-    assert "v1 and v2 are the two of all 5 values whose reports look furthest apart" in out
+    assert re.search(r":leaks_three at ε = 1, k = 5 LEAKS .*\n.* between values (3 and \d|\d and 3), not", out)
     assert "2,000 trials of each value" in out
     code, out, _ = run(*asked, "--eps", "1", "--values", "0,1", "--fail-if-leaks")
     assert code == 0
@@ -253,10 +252,9 @@ def test_a_leaking_client_is_flagged_and_a_right_one_is_not(run: Run) -> None:
     grr = ("--reports", "grr", "--trials", "2000")
     code, out, _ = run("audit", "--target", "audited_clients:leaky", *asked, *grr)
     assert code == 3
-    assert out.startswith("audited_clients:leaky at ε = 1, k = 5 LEAKS: it loses at least 5.")
+    assert out.startswith("Do not use: audited_clients:leaky at ε = 1, k = 5 LEAKS")
     code, out, _ = run("audit", "--target", "audited_clients:good", *asked, *grr)
     assert (code, "LEAKS" in out) == (0, False)
-    assert "audited_clients:good at ε = 1, k = 5 loses at least" in out
     by_support = ("--target", "audited_clients.py:leaky", "--support", "audited_clients:values_of")
     assert "LEAKS" in run("audit", *by_support, *asked[:4])[1]
 
@@ -371,8 +369,7 @@ AS_GRR, AS_OUE = ("--reports", "grr", "--k", str(K)), ("--reports", "oue", "--k"
 def test_a_client_that_leaks_one_value_is_found_by_its_files(run: Run) -> None:
     code, out, err = run("audit", *of("leak"), "--fail-if-leaks")
     assert (code, err) == (3, "")
-    assert re.match(r"The client of 4 files at ε = 1 LEAKS: it loses at least [23]\.", out)
-    assert "leak7.txt" in out.splitlines()[0]
+    assert re.search(r"the client of 4 files at ε = 1 LEAKS .*\nIt loses at least [23]\..*leak7.txt", out)
     assert re.search(r"the attacker says the value of leak\d.txt where a report is the line '\d+'", out)
     code, out, _ = run("audit", *of("leak"), *AS_GRR, "--fail-if-leaks")
     assert code == 3

@@ -22,9 +22,9 @@ from advisor.question.estimate_request import COLLECTIONS, SIMULATED, build_esti
 from advisor.question.question import Question
 from advisor.question.settings import Simulation, Terms
 from advisor.show.data import csv_text, json_text, markdown, plain_text
-from advisor.show.model import Table, View
+from advisor.show.model import Badge, Table, View
 from advisor.show.page import fragment_html
-from advisor.show.rank.answer import summary
+from advisor.show.rank.answer import verdict
 from advisor.show.rank.document import rank_document
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, frequency_oracles
 from simulator.confidence import AS_GOOD_AS_BEST, DOUBT, LEAST, RANGE, WIDER
@@ -49,10 +49,9 @@ def full() -> Advice:
 def test_a_pick_that_is_hardly_ever_the_best_is_no_sure_choice(full: Advice) -> None:
     for probability, sure in ((0.26, True), (0.08, False)):
         first = full.best._replace(probability_best=probability)
-        text = summary(replace(full, recommendations=(first, *full.recommendations[1:])))
-        assert re.match(r"Use .* on this OUE estimate[.:]", text)
-        assert ("of several that may turn out the best it has the lowest expected error." in text) != sure
-        assert f"within 2 % of the best method with probability {'26' if sure else 'only 8'} %." in text
+        there = verdict(replace(full, recommendations=(first, *full.recommendations[1:])))
+        assert there.badge == (Badge.TIED if sure else Badge.NOTHING_SURE)
+        assert f"with probability {100 * probability:.0f} %" in there.numbers
 
 
 def test_all_methods_for_the_protocol_are_ranked_and_all_protocols_for_the_next_round(full: Advice) -> None:
@@ -239,7 +238,7 @@ def test_a_survey_of_yes_and_no_is_off_by_what_its_noise_is() -> None:
         for row in advice.recommendations:
             assert 20 <= row.mean_absolute_error * n <= 30  # type: ignore[operator]
             assert row.error_low <= row.error <= row.error_high
-        off = re.search(r"each category to be off by about (\d+) of 2,435 users", summary(advice))
+        off = re.search(r"off by (\d+) users a category", verdict(advice).numbers)
         assert off is not None
         assert 20 <= int(off[1]) <= 30
         assert advice.total is None
@@ -270,13 +269,12 @@ def test_what_sums_to_less_than_1_says_so_and_what_proper_frequencies_cost() -> 
     assert total < 0.9
     assert advice.total == pytest.approx(total)
     more = 100 * (proper.best.error / advice.best.error - 1)
-    name = POSTPROCESSORS[proper.best.method].title
-    assert f"sum to {total:.4g}, not to 1; --proper keeps to those that do: {name} has {more:.0f} % more error." in (
-        summary(advice)
-    )
+    (change,) = (change.text for change in verdict(advice).changes if change.option == "--proper")
+    assert f"sum to {total:.4g}, not to 1" in change
+    assert f"{more:.0f} % more error" in change
     assert more > 2  # else it would be named without being asked for
     assert proper.total is None
-    assert "not to 1" not in summary(proper)
+    assert verdict(proper).changes == ()
     assert proper.apply(estimate).sum() == pytest.approx(1)
     for answer, said in ((advice, pytest.approx(total)), (proper, None)):
         data = json.loads(answer.to_json())
@@ -347,7 +345,7 @@ def test_no_view_shows_a_ratio_to_an_error_that_is_zero() -> None:
     document = rank_document((advice,))
     table = next(part for part in document.parts if isinstance(part, Table))
     names = [column.header for column in table.columns]
-    shown = {row.cells[names.index("method")]: row.cells[names.index("to best")] for row in table.rows}
+    shown = {row.cells[names.index("method")]: row.cells[names.index("ratio")] for row in table.rows}
     assert shown | {"none": "1.00×", "norm_cut": "–", "power": "–", "(no data)": "–"} == shown
     cells = list(csv.DictReader(io.StringIO(csv_text(document))))
     saved = json.loads(json_text(document))["recommendations"]

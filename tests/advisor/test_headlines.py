@@ -13,7 +13,8 @@ import pytest
 
 from advisor.cli.app import main
 from advisor.cli.run import FORMATS, Output, write
-from advisor.show.model import Document, View
+from advisor.show.model import Badge, Document, Tone, View
+from tests.advisor.conftest import Run
 from tests.cells import over
 
 EVEN = (110, 114, 116, 118, 124, 132, 134, 130, 126, 124, 128, 132, 122, 108, 92, 68, 62, 60)
@@ -23,17 +24,12 @@ FILES = {
     "bands.csv": "band,count\n" + "".join(f"band{at:02},{count}\n" for at, count in enumerate(EVEN)),
     "people.csv": "age,colour\n" + "".join(f"{at % (1 + at % 40)},{at % (1 + at % 8)}\n" for at in range(3000)),
     "town.csv": "row,col,count\n" + "".join(f"{r},{c},{4000 >> (r + c)}\n" for r in range(3) for c in range(3)),
+    "noise.csv": "v,estimate\n" + "".join(f"v{at},{1 / 12 + (-1) ** at / 7}\n" for at in range(12)),
     "leaky.py": "def client(value, k, epsilon):\n    return value\n",
 }
-BAD = [
-    "no_data_needed",
-    "marginal",
-    "no_better_than_no_data",
-    "nothing_left",
-    "do_not_collect",
-    "out_of_reach",
-    "leaks",
-]
+LONGEST = 20  # words of a verdict; a refusal names all that was removed
+UNDECIDED = "no_leak_shown"  # kind of the verdicts that are no decision
+NOISY = "--method norm_sub,none --reps 8"
 FEW = "-p grr --method norm_sub,none --reps 2 --max-reps 2"
 TOWN = "--columns row,col --grid 3x3 town.csv -p krr --method none,ibu --reps 2 --max-reps 2"
 ANSWERS = (  # kind, reasons, command line
@@ -64,6 +60,10 @@ ANSWERS = (  # kind, reasons, command line
     ("no_leak_shown", "", "audit --protocol grr --eps 1 --k 4 --trials 100"),
     ("leaks", "", "audit --target leaky.py:client --reports grr --eps 1 --k 4 --trials 500"),
     ("memoise", "", "rounds --eps 1 --eps-forever 2 --rounds 30 --k 16"),
+    ("fresh_noise", "", "rounds --eps 1 --eps-forever 2 --rounds 2 --k 100"),
+    ("worth_it", "", f"fakes --threat 0.05 --eps 4 people.csv --column colour {FEW}"),
+    ("worth_it", "", "shuffler --central-eps 0.5 --delta 1e-8 --n 1M --k 64"),
+    ("no_better_than_no_data", "more_than_half not_certain", f"estimate noise.csv -p oue --eps 0.3 --n 1000 {NOISY}"),
     ("spl", "", "columns --eps 8 people.csv --column age --column colour --instant"),
     (
         "no_better_than_no_data",
@@ -107,18 +107,31 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
 
 @pytest.mark.usefixtures("choose_once")
 @over([one for one in ANSWERS if one not in ALIKE], slow=ALIKE)
-def test_the_verdict_is_the_first_thing_in_every_format(kind, reasons, line, *, written: Written) -> None:
+def test_a_verdict_is_a_badge_and_a_short_sentence_first_in_every_format(kind, reasons, line, *, written) -> None:
     texts = {name: [" ".join(text.split()) for text in both] for name, both in written(line).items()}
     headline = json.loads(texts["json"][0])["headline"]
     assert (headline["kind"], headline["reasons"]) == (kind, reasons.split())
-    words = " ".join(headline["text"].split())
+    badge, text, numbers = (headline[name] for name in ("badge", "text", "numbers"))
+    assert bool(badge) == (kind != UNDECIDED)
+    assert len(text.split()) <= LONGEST or badge == Badge.NOTHING_LEFT
+    assert text.endswith(".")
+    assert [mark for mark in (text, numbers) if re.search(r"[.!?] |\de[+-]\d", mark)] == []  # a sentence each
+    words = f"{badge}: {text}" if badge else text
     assert {*texts} > {*FORMATS}
     for name in ("table", "plain"):
-        assert texts[name][0].startswith(words)
-    assert texts["markdown"][0].replace("\\", "").startswith(f"**{words}**")
+        assert texts[name][0].startswith(f"{words} {numbers}".strip())
+    assert texts["markdown"][0].replace("\\", "").startswith(f"**{badge}:** {text}" if badge else text)
     answer = re.search(r'<section class="verdict"> ?<p class="answer[^>]*>(.*?)</p>', texts["html"][0])
     assert answer is not None
-    assert unescape(answer[1]) == words
-    for name in ("csv", "value"):
-        assert texts[name][1] == f"verdict: {words}"
-    assert texts["quiet value"][1] == (f"verdict: {words}" if kind in BAD or reasons else "")
+    assert unescape(re.sub("<.*?>", "", answer[1])) == f"{badge} {text}".strip()
+    said = f"verdict: {words} {numbers}".strip()
+    assert [texts[name][1] for name in ("csv", "value")] == [said, said]
+    assert texts["quiet value"][1] == ("" if Badge(badge).tone == Tone.GOOD else said)
+
+
+@pytest.mark.slow
+def test_the_first_answer_fits_on_sixteen_lines(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    code, out, _ = run("--eps", "1", "examples/us_states_2020.csv")
+    assert code == 0
+    assert len(out.splitlines()) <= 16

@@ -15,7 +15,7 @@ from advisor import InputError, advise
 from advisor.answers.rank.assemble import contests, ranking_of
 from advisor.answers.rank.simulate import simulate_request, simulated_answer
 from advisor.api.advice import Advice
-from advisor.figures import points
+from advisor.figures import error_text, points
 from advisor.question.frequencies import Frequencies
 from advisor.question.question import Question
 from advisor.question.ranking import ranking_request
@@ -119,7 +119,7 @@ def test_every_format_says_the_figure_of_the_repetitions(run: Run, tmp_path: Pat
     assert figure in answer["summary"]
     sentence, _, table = run(*words)[1].partition("rank")
     assert figure in sentence
-    assert f"{np.mean(errors):.4g} ±" in table
+    assert error_text(*(best[name] for name in ("error", "error_low", "error_high"))) in table
 
 
 def simulated(metric: str) -> tuple[Request, Experiment, Runs]:

@@ -90,9 +90,8 @@ def test_text_and_table_are_those_of_the_answer(advice: Advice) -> None:
     lines = str(advice).splitlines()
     best = advice.best
     assert advice.summary.startswith(lines[0])
-    assert best.protocol.upper() in lines[0]
     header = next(at for at, line in enumerate(lines) if line.startswith("rank"))
-    assert lines[header + 1].split()[1:3] == [best.protocol, best.method]
+    assert lines[header + 1].split()[1] == best.method
     assert "--" not in str(advice)
     assert (
         repr(advice)
@@ -154,7 +153,7 @@ def test_every_answer_of_a_function_can_be_asked_the_same(tmp_path: Path, monkey
         assert json.loads(answer.to_json())["schema_version"], name
         assert "<table" in answer._repr_html_(), name
         answer.report(tmp_path / f"{name}.html")
-        assert answer.summary[:20] in (tmp_path / f"{name}.html").read_text(encoding="utf-8"), name
+        assert answer.summary.rpartition(": ")[2][:20] in (tmp_path / f"{name}.html").read_text(encoding="utf-8"), name
         if name == "memoise":
             with pytest.raises(InputError, match="nothing to draw"):
                 answer.plot()

@@ -24,7 +24,7 @@ from advisor.errors import InputError
 from advisor.question.sweep import Place, SweepQuestion
 from advisor.show.data import markdown, plain_text
 from advisor.show.model import View
-from advisor.show.sweep import answer_sentence, sweep_document
+from advisor.show.sweep import sweep_document
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.populations import apportion, frequencies
 from simulator.ranking import PRACTICAL_RATIO
@@ -115,7 +115,7 @@ def test_certainty_can_be_read_in_a_pipe() -> None:
     tables, legend = plain_text(document, View()).rsplit("\n\n", 1)
     assert (tables.count(" *"), tables.count("tied")) == (sure, 8 - sure + 1)  # the sentence above them says it too
     assert legend.startswith("*: ")
-    assert answer_sentence(known).endswith(f"; the method is certain in {sure}.")
+    assert f" is certain in {sure} of 8 cells." in known.summary
     bold = re.findall(r"\*\*(.+?)\*\* \|", markdown(document, View(quiet=True)))
     assert len(bold) == sure
     assert all(cell.endswith("\\*") for cell in bold)  # the mark stays, and is no emphasis

@@ -15,9 +15,7 @@ import pytest
 from advisor import advise, pareto
 from advisor.answers.rank.result import Recommendation
 from advisor.answers.rank.trade_offs import best_for_single_categories, predicted_for_single_categories
-from advisor.show.page import fragment_html
 from advisor.show.rank.answer import compromise_sentences, summary
-from advisor.show.rank.document import rank_document
 from simulator import PROTOCOLS
 from simulator.confidence import ratio_over_truths
 from simulator.ranking import RatioOf, paired_ratio, preference
@@ -29,7 +27,7 @@ SCHEMA = schema("advice")
 MENU = ("-p", "tree,tree_half,pgr", "--method", "tree_eb,eb_ns,norm_sub", "--reps", "12", "--max-reps", "12")
 SEVERAL = ("--reps", "4", "--max-reps", "4", "--quiet", "-m", "l1,topk,set")
 WEIGHTS = 1 / np.arange(1, 65) ** 1.2
-WHOLE = "This is for the distribution as a whole. For single categories use"
+WHOLE = "For single categories, not the whole distribution:"
 
 
 # An ordered domain without a shape: trees are good at ranges, and others at its categories.
@@ -80,8 +78,7 @@ def test_an_answer_for_the_whole_distribution_names_the_pair_for_single_categori
     assert advice.best.protocol == "tree"
     assert (single.protocol, single.method) == best.pair == ("pgr", "eb_ns")
     assert single.ratio == pytest.approx((advice.best.mean_absolute_error or 0) / (best.mean_absolute_error or 9))
-    for text in (summary(advice), fragment_html(rank_document((advice,)))):
-        assert f"{WHOLE} PGR with Empirical Bayes: its error per category is" in text
+    assert f"{WHOLE} PGR with Empirical Bayes" in summary(advice)
     of_single = advise(2.0, metric="l1", sample_counts=SPIKES, ordered=True, **menu)  # type: ignore[arg-type]
     assert of_single.single_categories is None
     assert WHOLE not in summary(of_single)
@@ -171,8 +168,7 @@ def test_cells_are_the_errors_of_the_rankings(run: Run, states: str) -> None:
     data = json.loads(run(*words, "--matrix", "--format", "json")[1])
     plain = json.loads(run(*words, "--format", "json")[1])
     SCHEMA.validate(data)
-    headline = data["headline"] | {"text": plain["headline"]["text"]}
-    assert {**data, "headline": headline} == {**plain, "matrix": data["matrix"]}
+    assert data == {**plain, "matrix": data["matrix"]}
     for metric in ("l1", "topk", "set"):
         cells = {pair: float(row[metric]) for pair, row in table.items() if row[metric]}
         lowest = [pair for pair, error in cells.items() if error == min(cells.values())]
@@ -222,7 +218,6 @@ def test_the_lowest_of_a_column_and_what_one_compares_with_are_shown_however_few
     words = ("--eps", "1", states, "-p", "grr", *SEVERAL[:-3], "-m", "l1,topk")
     out = run(*words, "--matrix", "--top", "1", "--method", f"all,{mine}:far_off", "--format", "plain")[1]
     assert all(text in out for text in ("far_off", "◂ raw estimate", "◂ uniform guess", "oue norm_sub"))
-    assert not any(text in out for text in ("to best", "above the table"))
     assert "--matrix shows all metrics in one table." in run(*words)[1]
 
 
@@ -299,14 +294,8 @@ def test_a_picture_is_drawn_the_same_again_and_the_page_has_it(run: Run, tmp_pat
     assert "the file exists" in run(*asked, first)[2]
 
 
-def test_constraints_hold_and_nothing_left_is_no_error(run: Run) -> None:
+def test_constraints_hold(run: Run) -> None:
     data = json.loads(run("pareto", "--eps", "1", "--k", "50", "--max-bits", "20", "--format", "json")[1])
     assert {row["protocol"] for row in data["frontier"]} <= {"grr", "hr", "pgr"}
-    nothing = ("pareto", "--eps", "1", "--k", "50", "--max-bits", "1", "--format")
-    for form in ("table", "markdown"):
-        code, out, _ = run(*nothing, form)
-        assert code == 0
-        assert "Nothing is left to rank: --max-bits 1 removed" in out
-    assert json.loads(run(*nothing, "json")[1])["frontier"] == []
-    one = run("pareto", "--eps", "1", "--k", "50", "-p", "grr", "--method", "none")[1]
-    assert one.startswith("1 of 1 pair is worth considering: GRR with no post-processing has")
+    nothing = ("pareto", "--eps", "1", "--k", "50", "--max-bits", "1", "--format", "json")
+    assert json.loads(run(*nothing)[1])["frontier"] == []

@@ -27,7 +27,7 @@ from advisor.answers.rank.verdict import (
 )
 from advisor.question.option import options_of
 from advisor.question.settings import Limits
-from advisor.show.rank.answer import answer_sentences, summary
+from advisor.show.rank.answer import verdict
 from advisor.show.rank.explorer import explorer_of
 from advisor.show.rank.table import ranked_table
 from advisor.show.terminal import fitted
@@ -89,13 +89,11 @@ def test_what_is_guessed_without_data_is_named_where_its_error_is_shown() -> Non
         assert any(f"guessing {advice.guess_without_data})" in text for text in texts)
 
 
-def test_nearly_equal_groups_of_two_thousand_are_not_worth_collecting_and_the_answer_says_so_first() -> None:
+def test_nearly_equal_groups_of_two_thousand_are_not_worth_collecting() -> None:
     few = {"protocol": ["grr", "oue", "olh", "pgr"], "repetitions": 10, "max_repetitions": 10}
     advice = advise(1.0, sample_counts=BANDS, ordered=False, **few)
     assert advice.verdict == USELESS
     assert not advice.beats_uniform_guess
-    assert summary(advice).startswith("Not worth collecting like this: even ")
-    assert "is worth" not in " ".join(sentence.text for sentence in answer_sentences(advice))
     assert "Post-processing" not in advice.to_json()
     data = json.loads(advice.to_json())
     assert data["verdict"] == USELESS
@@ -181,8 +179,7 @@ def test_an_estimate_that_is_all_noise_says_no_more_than_equal_frequencies(run: 
     answer = json.loads(out)
     assert code == 3
     assert answer["verdict"] == USELESS
-    assert answer["summary"].startswith("This estimate says no more than assuming equal frequencies")
-    assert "A next collection would be worth it" in answer["summary"]
+    assert answer["worth_it_with"]["n"] > n
 
 
 def test_what_predictions_do_not_say_is_not_said_to_be_out_of_reach(run: Run, tmp_path: Path) -> None:
@@ -228,11 +225,11 @@ def test_deployable_keeps_to_protocols_that_run_in_products_and_each_has_a_sourc
 def test_what_an_exotic_protocol_buys_is_said_where_it_is_under_five_percent() -> None:
     little = advise(1.0, k=300, n=2_000_000)
     assert little.best.protocol not in DEPLOYED
-    assert "runs in no known product" in summary(little)
+    assert "--deployable" in [change.option for change in verdict(little).changes]
     much = advise(4.0, k=300, n=2_000_000)
     deployed = min(row.ratio_to_best or 9 for row in much.recommendations if row.protocol in DEPLOYED)
     assert deployed > 1.05 * (much.best.ratio_to_best or 1)
-    assert "runs in no known product" not in summary(much)
+    assert "--deployable" not in [change.option for change in verdict(much).changes]
 
 
 def test_the_size_of_a_report_is_shown_at_eighty_columns() -> None:

@@ -51,15 +51,16 @@ CELLS = "Each cell: loss ≥ / analytic (slack). " + "; ".join(
 def audit_document(audits: Audits) -> Document:
     """Return the verdict, a row for each audit, or a matrix of several budgets, and the assumptions."""
     rows, question = audits.results, audits.question
-    client, alpha, verdict = question.client, question.attack.alpha, summary(rows)
+    client, alpha = question.client, question.attack.alpha
+    text, numbers = _answer(rows)
+    badge = Badge.DO_NOT_USE if audits.leaks else Badge.NONE
+    verdict = Verdict("leaks" if audits.leaks else "no_leak_shown", text, badge, numbers=numbers)
     budgets = {row.epsilon for row in rows}
     matrix = None not in budgets and MATRIX_BUDGETS <= len(budgets) < len(rows)
     records = [{name: None if value == math.inf else value for name, value in asdict(row).items()} for row in rows]
     return Document(
         title="Privacy loss that attacks on reports prove",
-        verdict=Verdict(
-            "leaks" if audits.leaks else "no_leak_shown", verdict, Badge.DO_NOT_USE if audits.leaks else Badge.NONE
-        ),
+        verdict=verdict,
         parts=(
             _matrix(rows) if matrix else _table(rows),
             *(Sentence(words, Role.NOTE) for words in ([f"{CELLS}."] if matrix else [])),
@@ -81,7 +82,7 @@ def audit_document(audits: Audits) -> Document:
                 "reports": client.reports,
             },
             "seed": question.simulation.seed,
-            "summary": verdict,
+            "summary": verdict.summary,
             "results": records,
         },
         records=Records(
@@ -202,38 +203,43 @@ def confidence(alpha: float) -> str:
 
 
 def summary(rows: Sequence[Audit]) -> str:
-    """Return the result in a sentence; rows without a promised ε are in a second sentence."""
+    """Return the result as a paragraph."""
+    return " ".join(filter(None, _answer(rows)))
+
+
+def _answer(rows: Sequence[Audit]) -> tuple[str, str]:
+    """Return the result in a sentence, and its figures in another."""
     promised = [row for row in rows if row.epsilon_guaranteed is not None]
-    rest = [row for row in rows if row.epsilon_guaranteed is None]
-    return " ".join(sentence(some) for sentence, some in ((_of_promised, promised), (_of_rest, rest)) if some)
+    free = [row for row in rows if row.epsilon_guaranteed is None]
+    nothing = "local hashing without perturbation (lho) promises nothing"
+    text, figures = _of_promised(promised) if promised else (f"{nothing.capitalize()}.", "")
+    if free:
+        most = max(free, key=lambda row: row.epsilon_lower_bound)
+        which = "" if len(free) == 1 else f"the largest loss of {len(free)} such audits: "
+        loss = f"{which}{_loss(most, 'it' if len(free) == 1 else _called(most))}"
+        figures = "; ".join(filter(None, (figures, nothing if promised else "", loss)))
+    return text, f"{figures[:1].upper()}{figures[1:]}." if figures else ""
 
 
-def _of_rest(rows: Sequence[Audit]) -> str:
-    most = max(rows, key=lambda row: row.epsilon_lower_bound)
-    which = "" if len(rows) == 1 else f"the largest loss of {len(rows)} such audits: "
-    return f"Local hashing without perturbation (lho) promises nothing; {which}{_loss(most)}."
-
-
-def _of_promised(rows: Sequence[Audit]) -> str:
+def _of_promised(rows: Sequence[Audit]) -> tuple[str, str]:
+    """Return the result of audits with a promise, and its figures."""
     sure = confidence(rows[0].alpha)
     leaking = [row for row in rows if row.leaks]
     if leaking:
         worst = max(leaking, key=lambda row: row.epsilon_lower_bound - (row.epsilon_guaranteed or 0.0))
         more = "" if len(rows) == 1 else f"; {len(leaking)} of {len(rows)} audits find more than is promised"
+        loss = f"it loses at least {figure(worst.epsilon_lower_bound)}{_between(worst)}"
         return (
-            f"{_called(worst)} LEAKS: it loses at least {figure(worst.epsilon_lower_bound)}{_between(worst)}, not the "
-            f"promised {_promise(worst)} (confidence {sure}){more}."
+            f"{_called(worst)} LEAKS more than it promises.",
+            f"{loss}, not the promised {_promise(worst)} (confidence {sure}){more}",
         )
     if len(rows) > 1:
         none = f"{len(rows)} audits; none finds more than is promised (confidence {sure} each)."
-        return f"{_memoised_against_fresh(rows)}{none}"
+        return none, _memoised_against_fresh(rows)
     one_attribute = rows[0].epsilon_one_attribute
-    more = (
-        ""
-        if one_attribute is None
-        else f" for all attributes, and {figure(one_attribute)} between users who differ in one"
-    )
-    return f"{_loss(rows[0])}; the promise is at most {_promise(rows[0])}{more}."
+    among = f" for all attributes, and {figure(one_attribute)} between users who differ in one"
+    promise = f"the promise is at most {_promise(rows[0])}{'' if one_attribute is None else among}"
+    return f"No leak is shown for {_called(rows[0])}.", f"{_loss(rows[0], 'it')}; {promise}"
 
 
 def _memoised_against_fresh(rows: Sequence[Audit]) -> str:
@@ -242,16 +248,16 @@ def _memoised_against_fresh(rows: Sequence[Audit]) -> str:
     if not pairs:
         return ""
     memoised, fresh = max(pairs, key=lambda pair: pair[0].rounds)  # the first of them
-    after = "After one round" if fresh.rounds == 1 else f"After {fresh.rounds:,} rounds"
+    after = "after one round" if fresh.rounds == 1 else f"after {fresh.rounds:,} rounds"
     return (
         f"{after} memoised {fresh.protocol} loses at least {figure(memoised.epsilon_lower_bound)} of the promised "
         f"{memoised.epsilon_guaranteed:g}, and with fresh noise at least {figure(fresh.epsilon_lower_bound)} of "
-        f"{fresh.epsilon_guaranteed:g}. "
+        f"{fresh.epsilon_guaranteed:g}"
     )
 
 
-def _loss(row: Audit) -> str:
-    loss = f"{_called(row)} loses at least {figure(row.epsilon_lower_bound)}{_between(row)}"
+def _loss(row: Audit, name: str) -> str:
+    loss = f"{name} loses at least {figure(row.epsilon_lower_bound)}{_between(row)}"
     loss += f" (confidence {confidence(row.alpha)})"
     if row.epsilon_analytic is not None:
         loss += f"; infinitely many trials would show {figure(row.epsilon_analytic)}"
@@ -272,7 +278,7 @@ def _between(row: Audit) -> str:
 def _called(row: Audit) -> str:
     if row.files is not None:
         size = "" if row.attack == "line" else f", k = {row.k:,}"
-        return f"The {label(row)} at ε = {row.epsilon:g}{size}"
+        return f"the {label(row)} at ε = {row.epsilon:g}{size}"
     setting = "" if row.epsilon is None else f"ε = {row.epsilon:g}, "
     return f"{label(row)} at {setting}k = {domain(row)}"
 

@@ -29,7 +29,7 @@ LINES = {  # the verdict, then further sentences
         "The figures are {how}; those in brackets are the 95 % interval. An ε of up to {limit} would be allowed.{half}",
     ),
     Reason.NOTHING_ASKED: (
-        "{guess}, and that is all you asked for.",
+        "{blind} is good enough for what you asked.",
         "Ask for less than {without} to learn something.",
     ),
     Reason.JUST_ENOUGH: (
@@ -51,8 +51,8 @@ LINES = {  # the verdict, then further sentences
         "The best pair is {pair} ({how}). The limit: ε = {limit}.",
     ),
     Reason.NOT_COVERED: (
-        "not without a simulation: predictions do not cover {people} people and {answers} possible answers.",
-        "They cover {gaps}. The next command simulates {unknown}.",
+        "simulate first, as predictions do not cover {people} people and {answers} possible answers.",
+        "Predictions cover {gaps}. The next command simulates {unknown}.",
     ),
 }
 MANY = 10**9  # people, where no number is known to be enough
@@ -104,8 +104,7 @@ def _parts(choice: Choice) -> dict[str, str]:
     margin = interval(best.error_low, best.error_high, simulated=there.repetitions > 0)
     within, coarser, without = points(case.within), choice.changes.within, points(case.without)
     even = there.guess_without_data == EVEN
-    guess = "guessing that all answers are equally common" if even else "guessing 0 for every answer"
-    guess = f"{guess} is off by {without} on average"
+    blind = "guessing that all answers are equally common" if even else "guessing 0 for every answer"
     total = f" each time, {LIMITS[case.sensitive]:g} in all" if case.times > 1 else ""
     more = [
         *([f"{near.people:,} people"] if near.people > case.people else []),
@@ -116,7 +115,7 @@ def _parts(choice: Choice) -> dict[str, str]:
         "answers": f"{case.answers:,}",
         "epsilon": f"{choice.epsilon or 0:g}",
         "each": " each time" if case.times > 1 else "",
-        "limit": f"{case.limit:g}{total} (the limit this tool takes for {SENSITIVE[case.sensitive]} answers)",
+        "limit": f"{case.limit:g}{total} (for {SENSITIVE[case.sensitive]} answers)",
         "there": f"Even with {' and '.join(more)}, which is more," if more else f"With ε = {case.limit:g}",
         "pair": pair_text(*best.pair),
         "off": f"off by {points(best.error)} ({margin}), {users(best.error * there.request.n)} people",
@@ -128,8 +127,10 @@ def _parts(choice: Choice) -> dict[str, str]:
         "most": f"{case.limit:g}",
         "enough": "" if coarser is None else f" If {points(coarser.value)} would do, collect.",
         "without": without,
-        "guess": guess,
-        "half": "" if there.verdict == WORTH_IT else f" More than half of the error without data: {guess}.",
+        "blind": blind,
+        "half": ""
+        if there.verdict == WORTH_IT
+        else f" More than half of the error without data: {blind} is off by {without} on average.",
         "gaps": "; ".join(case.gaps),
         "unknown": f"which ε this takes each time: collect if it is at most {case.limit:g}"
         if finds_budget(choice)

@@ -30,19 +30,19 @@ FIGURES = ("error", "error_low", "error_high", "mean_absolute_error", "report_bi
 def joint_document(plan: JointPlan) -> Document:
     """Return who reports which column, the expected errors, and the assumptions."""
     question, rows = plan.question, [_record(column) for column in plan.columns]
-    useless = _useless(plan)
-    summary = " ".join([*useless, _answer(plan)])
+    useless, answer = _useless(plan), _answer(plan)
     all_useless = all(column.ranking.verdict == USELESS for column in plan.columns)
     verdict = Verdict(
         USELESS if all_useless else plan.solution,
-        summary,
-        Badge.DO_NOT_COLLECT if all_useless else Badge.ALMOST if useless else Badge.USE,
+        useless or answer,
+        Badge.DO_NOT_COLLECT if all_useless else Badge.ALMOST if useless else Badge.COLLECT,
         ("useless_columns",) if useless else (),
+        numbers=_worst(plan),
     )
     warnings = [*question.warnings, *_own_warnings(plan)]
     parts: list[Part] = [
         *(Sentence(text, Role.WARNING) for text in warnings),
-        Sentence(_worst(plan)),
+        *([Sentence(f"Collect {answer}")] if useless else []),
         _table(plan),
         *(Sentence(text, Role.NOTE) for text in _notes(plan)),
     ]
@@ -56,7 +56,7 @@ def joint_document(plan: JointPlan) -> Document:
         },
         "source": plan.columns[0].ranking.source,
         "seed": question.core.simulation.seed,
-        "summary": summary,
+        "summary": verdict.summary,
         "solution": plan.solution,
         "error": plan.error,
         "advantage": plan.advantage,
@@ -97,20 +97,17 @@ def _record(column: ColumnPlan) -> dict[str, Scalar]:
 def _answer(plan: JointPlan) -> str:
     epsilon, d = plan.question.core.epsilon, len(plan.columns)
     if plan.solution == "smp":
-        return (
-            f"Let each user report one of the {d} columns at ε = {epsilon:g}, drawn at random with the shares below "
-            "(sampling, SMP)."
-        )
-    return f"Let each user report all {d} columns, with ε = {epsilon:g} split as below (splitting, SPL)."
+        return f"one of the {d} columns from each user at ε = {epsilon:g}, drawn with the shares below (sampling, SMP)."
+    every = "both" if d == 2 else f"all {d}"
+    return f"{every} columns from each user, with ε = {epsilon:g} split as below (splitting, SPL)."
 
 
-def _useless(plan: JointPlan) -> list[str]:
-    """Return which columns are no better than no data at all, if there are any."""
+def _useless(plan: JointPlan) -> str:
+    """Return which columns are no better than no data at all; "" if there are none."""
     names = [column.name for column in plan.columns if column.ranking.verdict == USELESS]
     if not names:
-        return []
-    verb = "is" if len(names) == 1 else "are"
-    return [f"{listed(names)} {verb} not worth asking at this budget: the answer would be no better than no data."]
+        return ""
+    return f"{listed(names)} {'is' if len(names) == 1 else 'are'} not worth asking at this budget."
 
 
 def _worst(plan: JointPlan) -> str:
@@ -124,8 +121,8 @@ def _worst(plan: JointPlan) -> str:
     worst, error = max(off, key=lambda pair: pair[1])
     n = plan.question.n
     return (
-        f"Expect a category of {worst.name}, the least exact column, to be off by about {users(error * n)} of {n:,} "
-        f"users ({points(error)})."
+        f"Expected for {worst.name}, the least exact column: off by {users(error * n)} of {n:,} users a category "
+        f"({points(error)})."
     )
 
 

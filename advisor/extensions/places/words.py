@@ -100,10 +100,10 @@ def verdict(advice: PlacesAdvice, metric: str) -> Verdict:
         )
     rows = advice.rankings[metric]
     ties = sum(row.rank == 1 for row in rows)
-    why = f"the first of {ties} tied pairs: {_why_first(advice, metric)}"
+    why = f", {_why_first(advice, metric)} of {ties} tied pairs"
     if ties == 1:
-        why = "no other pair comes within 5 % of it" if len(rows) > 1 else "no other pair was asked for"
-    text = f"{_in_full(advice.mechanisms[protocol])} with {method_name(method)}, {why}."
+        why = ": no other pair " + ("comes within 5 % of its error" if len(rows) > 1 else "was asked for")
+    text = f"{_in_full(advice.mechanisms[protocol])} with {method_name(method)}{why}."
     return Verdict(WORTH_IT, text, Badge.TIED if ties > 1 else Badge.USE, figures=figures, numbers=numbers)
 
 
@@ -133,10 +133,8 @@ def _why_first(advice: PlacesAdvice, metric: str) -> str:
     best, tier = advice.best(metric), [row for row in advice.rankings[metric] if row.rank == 1]
     bits = [advice.mechanisms[row.pair[0]].protocol.report_bits for row in tier]
     if best.ratio.value <= min(row.ratio.value for row in tier):
-        return "it has the lowest error" + ("" if min(bits) == max(bits) else ", and no report is shorter")
-    if bits.count(bits[0]) == 1:
-        return "its report is the shortest"
-    return "no report is shorter, and of those its error is the lowest"
+        return "the lowest error" + ("" if min(bits) == max(bits) else " and the shortest report")
+    return "the shortest report" if bits.count(bits[0]) == 1 else "the cheapest report"
 
 
 def quality_sentences(advice: PlacesAdvice, metric: str) -> list[str]:

@@ -99,10 +99,10 @@ def verdict(answer: Comparison) -> Verdict:
     most = f" (at most {budget(chosen.spent_most)})" if chosen.spent_most != chosen.spent_mean else ""
     instead = f"fresh noise would spend {budget(other.spent_mean)}"
     if answer.memoise:
-        kind, text = "memoise", f"memoised noise: {full_name(memory)}."
+        kind, text = "memoise", f"memoised noise by {full_name(memory)}."
     else:
         instead = f"memoisation with {memory.protocol} would spend {budget(memory.spent_mean)}"
-        kind, text = "fresh_noise", f"fresh noise in each round, ε = {fresh.epsilon_round:g}: {full_name(fresh)}."
+        kind, text = "fresh_noise", f"fresh noise in each round at ε = {fresh.epsilon_round:g}, by {full_name(fresh)}."
     off = (
         f"off by {users(best.error_round * question.n)} of {question.n:,} users a category "
         f"({points(best.error_round)}) in a round, {users(best.error_average * question.n)} in the average of all"

@@ -11,7 +11,7 @@ from advisor.answers.rank.trade_offs import NAMED, NEAR, compromise
 from advisor.answers.rank.verdict import MARGINAL, MOST_UNDETECTABLE, NOT_CERTAIN, NOTHING_LEFT, USELESS
 from advisor.figures import number, points, rounded, users, whole_percent
 from advisor.names import UNPROCESSED, method_name, method_text, pair_text, protocol_in_full, protocol_text
-from advisor.question.request import nothing_left_sentence
+from advisor.question.request import nothing_left_reasons
 from advisor.show.model import Badge, Change, Role, Sentence, Tone, Verdict, sentences
 from advisor.show.rank.table import BASELINE_NAMES, error_cell
 from advisor.show.sentences import total_text, unit_after
@@ -32,14 +32,11 @@ NO_MORE = 1.005  # ratio of two errors below which a figure would read "0 %"
 def verdict(ranking: Ranking) -> Verdict:
     """Return the verdict with the pair to use, or why there is no such pair."""
     if not ranking.recommendations:
-        text = nothing_left_sentence(ranking.request.removals)
-        return Verdict(NOTHING_LEFT, text, Badge.NOTHING_LEFT)
+        return Verdict(NOTHING_LEFT, nothing_left_reasons(ranking.request.removals), Badge.NOTHING_LEFT)
     best = ranking.best
     badge, text = _decision(ranking)
     if len(ranking.request.metrics) > 1:
-        text = f"For {ranking.metric}: {text}"
-    if ranking.request.threat is not None:
-        text = f"If {100 * ranking.request.threat:g} % of the users may be fake: {text}"
+        text = f"for {ranking.metric}, {text}"
     return Verdict(
         ranking.verdict or "",
         text,
@@ -111,12 +108,11 @@ def _decision(ranking: Ranking) -> tuple[Badge, str]:
         if collected is not None:
             return Badge.DO_NOT_USE, f"this estimate says no more than assuming {answer}, even with {what}."
         better = "is no better" if best.error * AS_GOOD >= without else "is not surely better"
-        luck = " The mean happens to lie where that answer has it." if ranking.metric == "mean" else ""
-        return Badge.DO_NOT_COLLECT, f"even {what} {better} than assuming {answer}.{luck}"
+        return Badge.DO_NOT_COLLECT, f"even {what} {better} than assuming {answer}."
     if ranking.verdict == MARGINAL and NOT_CERTAIN not in ranking.reasons:
         return Badge.ALMOST, f"{what} has {whole_percent(best.error / without)} of the error of assuming {answer}."
     if ranking.verdict == MARGINAL:
-        return Badge.NOTHING_SURE, f"{what} has the best chance, but may be no better than assuming {answer}."
+        return Badge.NOTHING_SURE, f"{what} may be no better than assuming {answer}."
     if best.probability_best is not None and best.probability_best < UNSURE:
         return Badge.NOTHING_SURE, f"{what} has the lowest expected error of several that may be best."
     tied = len(ranking.ties)
@@ -150,9 +146,14 @@ def _numbers(ranking: Ranking) -> str:
             no_data = "" if without is None else f"; without data {users(rounded(without * per_error, 2))}"
         else:
             figure = f"{figure}, {off}"
-    chance = "" if best.probability_best is None else f" Best or within 2 %: {whole_percent(best.probability_best)}."
-    expected = "Expected" if request.threat is None else "Expected under the attack"
-    return f"{expected}: {figure}{no_data}.{chance}{total_text(request.plan)}"
+    if metric == "mean" and ranking.verdict == USELESS:
+        no_data += ", as the mean happens to lie there"
+    likely = best.probability_best
+    chance = "" if likely is None else f"; best or within 2 % with probability {whole_percent(likely)}"
+    expected = "Expected"
+    if request.threat is not None:
+        expected = f"Expected if {100 * request.threat:g} % of the users are fake"
+    return f"{expected}: {figure}{no_data}{chance}{total_text(request.plan)}."
 
 
 def _changes(ranking: Ranking) -> list[Change]:
@@ -199,7 +200,8 @@ def _other_users_changes(ranking: Ranking) -> list[Change]:
     if not others:
         return []
     near = min(others, key=lambda other: abs(math.log(other.n / ranking.request.n)))
-    answer = "no data would do as well" if near.verdict == USELESS else f"the answer is {pair_text(*near.pair)}"
+    guess = "a guess without data would do as well"
+    answer = guess if near.verdict == USELESS else f"the answer is {pair_text(*near.pair)}"
     return [Change(f"With {near.n:,} users {answer}.", f"--n {near.n}", {"n": f"{near.n}"})]
 
 
@@ -214,7 +216,8 @@ def _ties(ranking: Ranking) -> str:
     near = sum((row.ratio_to_best or 1.0) < PRACTICAL_RATIO for row in others)
     if not others:
         return f"No other {kind} comes within 5 % of the lowest error."
-    return f"{near:,} other {kind}s within 5 % of the lowest error, {len(others) - near:,} more not told apart from it."
+    far = len(others) - near
+    return f"Other tied {kind}s: {near:,} within 5 % of the lowest error, {far:,} not told apart from it."
 
 
 def _beaten_sentences(ranking: Ranking) -> list[str]:

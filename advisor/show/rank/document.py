@@ -48,6 +48,7 @@ def rank_document(rankings: tuple[Ranking, ...]) -> Document:
         reason, *others = why_sentences(first.why, first)
         parts += [Sentence(reason, Role.ANSWER), *sentences(others)]
     parts += note_sentences(first)
+    parts += [sentence for sentence in answer_sentences(first) if sentence.role is Role.LEGEND]
     best = "nothing is left"
     if first.recommendations:
         parts += [] if request.plan is None else _solution_parts(request.plan)
@@ -72,7 +73,8 @@ def rank_document(rankings: tuple[Ranking, ...]) -> Document:
 
 def _ranking_parts(ranking: Ranking) -> list[Part]:
     """Return answer and table of a metric, and for an estimate those of the next round."""
-    parts: list[Part] = [*central_verdict(ranking), *answer_sentences(ranking)]
+    answer = (sentence for sentence in answer_sentences(ranking) if sentence.role is not Role.LEGEND)
+    parts: list[Part] = [*central_verdict(ranking), *answer]
     if not ranking.recommendations:
         return parts
     parts.append(replace(ranked_table(ranking), heading=f"{METRICS[ranking.metric].title} ({ranking.metric})"))
@@ -121,7 +123,7 @@ def _solution_parts(plan: BudgetUse) -> list[Part]:
         Column("ε any two", "what is lost at most between any two users", drop=1),
         Column("ε one differs", "the same between users who differ in one attribute", drop=2),
         Column("error", "root mean squared error of a raw estimate, against the frequencies of all users"),
-        Column("to best", "over the lowest error at the same promise"),
+        Column("ratio", "error over the lowest one at the same promise"),
     )
     rows = tuple(map(_solution_row, plan.solutions))
     sentence = (

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 from advisor.answers.rank.assemble import RAW
 from advisor.answers.rank.result import Baseline, Ranking, Recommendation
-from advisor.answers.rank.verdict import USELESS
 from advisor.figures import number
+from advisor.names import pair_text
 from advisor.show.model import (
     Column,
     Document,
@@ -21,7 +20,6 @@ from advisor.show.model import (
     Sentence,
     Table,
     Tone,
-    Verdict,
     figure_cell,
     sentences,
 )
@@ -52,12 +50,13 @@ def matrix_document(rankings: tuple[Ranking, ...]) -> Document:
     first = rankings[0]
     entries = {ranking.metric: _entries(ranking) for ranking in rankings}
     pairs = tuple(dict.fromkeys(pair for ranking in rankings for pair in entries[ranking.metric]))
-    best = [_best_sentence(ranking) for ranking in rankings if ranking.recommendations]
+    best = "; ".join(_best_text(ranking) for ranking in rankings if ranking.recommendations)
     return Document(
         title="Errors of all pairs in all metrics",
-        verdict=_verdict(first, best),
+        verdict=verdict(first),
         parts=(
             *sentences(first.warnings, Role.WARNING),
+            *([Sentence(f"Lowest errors: {best}.", Role.ANSWER)] if best else []),
             *compromise_sentences(rankings),
             _table(pairs, entries, rankings),
             Sentence(MARKS, Role.NOTE),
@@ -72,14 +71,6 @@ def matrix_document(rankings: tuple[Ranking, ...]) -> Document:
     )
 
 
-def _verdict(first: Ranking, best: list[str]) -> Verdict:
-    """Return the lowest errors, behind the verdict where that is that no pair is worth it."""
-    usual, lowest = verdict(first), f"Lowest errors: {'; '.join(best)}."
-    if not best:
-        return usual
-    return replace(usual, text=f"{usual.text} {lowest}" if usual.kind == USELESS else lowest)
-
-
 def _lowest(ranking: Ranking) -> Recommendation:
     return min(ranking.recommendations, key=lambda row: row.error)
 
@@ -92,11 +83,11 @@ def _entries(ranking: Ranking) -> dict[Pair, _Entry]:
     }
 
 
-def _best_sentence(ranking: Ranking) -> str:
+def _best_text(ranking: Ranking) -> str:
     lowest = _lowest(ranking)
     others = sum(row.tier == 1 for row in ranking.recommendations if row.pair != lowest.pair)
-    tied = f", {others} others tied" if others > 1 else ", 1 other tied" if others else ""
-    return f"{ranking.metric} {lowest.protocol} with {lowest.method} ({number(lowest.error)}{tied})"
+    tied = f" ({others} tied)" if others else ""
+    return f"{ranking.metric} {number(lowest.error, 3)} by {pair_text(*lowest.pair)}{tied}"
 
 
 def _table(pairs: tuple[Pair, ...], entries: Matrix, rankings: tuple[Ranking, ...]) -> Table:

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from advisor.answers.rank.result import Ranking, Recommendation
 from advisor.answers.rank.trade_offs import Frontier
-from advisor.answers.rank.verdict import NOTHING_LEFT, USELESS
+from advisor.answers.rank.verdict import USELESS
 from advisor.figures import number, percent, times
 from advisor.names import pair_text
-from advisor.question.request import nothing_left_sentence
 from advisor.show.model import (
+    Badge,
     Cell,
     Column,
     Document,
@@ -23,6 +23,7 @@ from advisor.show.model import (
     Section,
     Sentence,
     Table,
+    Tone,
     Verdict,
     sentences,
 )
@@ -43,48 +44,46 @@ WHAT = (
 def pareto_document(frontier: Frontier) -> Document:
     """Return the pairs worth considering, and the assumptions."""
     advice = frontier.advice
-    of_ranking = verdict(advice)
-    of_frontier = Verdict(
-        "worth_considering" if frontier.rows else NOTHING_LEFT,
-        summary(frontier),
-        of_ranking.badge,
-        of_ranking.reasons,
-        numbers=of_ranking.numbers,
-    )
-    if of_ranking.kind == USELESS:
-        of_frontier = replace(of_ranking, text=f"{of_ranking.text} {of_frontier.text}")
+    answer = _verdict(frontier)
     parts: list[Part] = [*sentences(advice.warnings, Role.WARNING)]
     if frontier.rows:
+        parts.append(Sentence(_extremes(frontier), Role.ANSWER))
         # What depends on the first row of the ranking alone is no matter here.
         notes = note_sentences(replace(advice, detectable_frequency=None, elsewhere=None))
         parts += [_table(frontier), *notes, Sentence(WHAT, Role.LEGEND)]
     return Document(
         title=f"Pairs worth considering: {advice.metric} error, attack success and bits per report",
-        verdict=of_frontier,
+        verdict=answer,
         parts=tuple(parts),
-        data=_data(frontier),
+        data={**_data(frontier), "summary": answer.summary},
         records=Records.of([row_data(row, advice) for row in frontier.rows], ROW_FIELDS),
         value="\n".join(f"{row.protocol} {row.method}" for row in frontier.rows),
         setting=f"{setting_text(advice.request)}, {METRICS[advice.metric].title}",
     )
 
 
-def summary(frontier: Frontier) -> str:
-    """Return the answer in a sentence."""
-    if not frontier.rows:
-        return nothing_left_sentence(frontier.advice.request.removals)
-    total = len(frontier.advice.recommendations)
+def _verdict(frontier: Frontier) -> Verdict:
+    """Return how many pairs are worth considering; or that of the ranking, where no pair is worth it or left."""
+    usual, rows, total = verdict(frontier.advice), frontier.rows, len(frontier.advice.recommendations)
+    if not rows or usual.kind == USELESS:
+        return usual
+    badge = Badge.COLLECT if usual.badge.tone is Tone.GOOD else usual.badge
+    pairs = f"{total} pair{'' if total == 1 else 's'} {'is' if len(rows) == 1 else 'are'}"
+    text = f"{len(rows)} of {pairs} worth considering."
+    return replace(usual, kind="worth_considering", text=text, badge=badge, changes=())
+
+
+def _extremes(frontier: Frontier) -> str:
+    """Return the pair with the lowest error, that with the shortest report, and that which gives away least."""
     lowest = {
-        f"the lowest {frontier.advice.metric} error (to 5 %)": frontier.rows[0],
-        "the shortest report": min(frontier.rows, key=lambda row: row.report_bits),
-        "the lowest attack success": min(frontier.rows, key=lambda row: row.attack_success),
+        f"Lowest {frontier.advice.metric} error (to 5 %)": frontier.rows[0],
+        "shortest report": min(frontier.rows, key=lambda row: row.report_bits),
+        "lowest attack success": min(frontier.rows, key=lambda row: row.attack_success),
     }
     best: dict[tuple[str, str], list[str]] = {}
     for what, row in lowest.items():
         best.setdefault(row.pair, []).append(what)
-    extremes = "; ".join(f"{pair_text(*pair)} has {' and '.join(what)}" for pair, what in best.items())
-    pairs = f"{total} pair{'' if total == 1 else 's'} {'is' if len(frontier.rows) == 1 else 'are'}"
-    return f"{len(frontier.rows)} of {pairs} worth considering: {extremes}."
+    return "; ".join(f"{' and '.join(what)}: {pair_text(*pair)}" for pair, what in best.items()) + "."
 
 
 def _table(frontier: Frontier) -> Table:
@@ -125,7 +124,6 @@ def _data(frontier: Frontier) -> dict[str, Json]:
         "seed": request.seed,
         "assumptions": list(request.assumptions),
         "warnings": list(advice.warnings),
-        "summary": summary(frontier),
         "frontier": [row_data(row, advice) for row in frontier.rows],
         "dominated": [
             {

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 from advisor.answers.rank.result import Baseline, Ranking, Recommendation
+from advisor.answers.rank.verdict import USELESS
 from advisor.figures import change, error_text, gain, number, percent, times, whole_percent
 from advisor.names import method_name, protocol_text
 from advisor.question.request import Request
@@ -27,7 +28,7 @@ REPEATED = "mean over the repetitions, with its 95 % interval"
 ERROR = "mean over what the frequencies may be (of squares: of their roots, squared), with its 95 % range"
 ATTACK = "how often the best guess from one report is the user's value"
 RANK = "1=: within 5 % of the lowest error, or not separable from it; else the place by error"
-PICK = "recommended"
+PICK, LEAST_BAD = "recommended", "best of these"  # the first row, and where not even that is worth it
 
 Field = tuple[Column, Callable[[Recommendation], Cell]]  # a column, and how a cell of it is made
 
@@ -38,7 +39,8 @@ def ranked_table(ranking: Ranking) -> Table:
     Tied rows of a protocol are a group: a table that is cut shows the first of them, or those to compare with.
     """
     baselines = {(row.protocol or "", row.method or ""): BASELINE_NAMES[row.kind] for row in ranking.baselines}
-    notes = {**baselines, ranking.best.pair: ", ".join(filter(None, (PICK, baselines.get(ranking.best.pair))))}
+    pick, pick_tone = (LEAST_BAD, Tone.MARKED) if ranking.verdict == USELESS else (PICK, Tone.PICK)
+    notes = {**baselines, ranking.best.pair: ", ".join(filter(None, (pick, baselines.get(ranking.best.pair))))}
     kept = {*notes, *best_of_own(row.pair for row in ranking.recommendations)}
     fields = _fields(ranking, notes)
     columns = tuple(column for column, _ in fields)
@@ -51,7 +53,7 @@ def ranked_table(ranking: Ranking) -> Table:
                 False,
                 Row.of(
                     [cell(row) for _, cell in fields],
-                    Tone.PICK if place == 0 else tone,
+                    pick_tone if place == 0 else tone,
                     kept=row.pair in kept,
                     group=row.protocol if row.tier == 1 else "",
                     name=row.method,

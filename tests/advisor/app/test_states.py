@@ -139,14 +139,14 @@ def test_a_plan_begins_with_its_verdict_and_names_no_pair_where_guessing_is_good
         assert choice is not None
         verdict = answer.decision.document.verdict
         assert verdict is not None
-        assert f">{escape(worded(verdict.text, answer.state.goal))}</p>" in first.partition("\n")[0]
+        assert f"</span> {escape(worded(verdict.text, answer.state.goal))}</p>" in first.partition("\n")[0]
         guessing = within / 100 >= choice.case.without > 0
         assert ("The best pair with" in rest) != guessing
         assert not guessing or not re.search("Use |recommended", rest)
 
     asked = ((2, 1), (2, 60), (18, 0.1), (18, 10), (300, 1))
     assert failures([(n, *cell) for n, cell in product(users, asked)], check) == {}
-    assert "Use " in page_answer(state_of("goal=plan&n=2000&k=18&eps=2", {})).pieces[0]
+    assert 'class="answer headline"' in page_answer(state_of("goal=plan&n=2000&k=18&eps=2", {})).pieces[0]
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,8 @@ from rich.console import Console
 
 from advisor.show.data import SCHEMA_VERSION, csv_text, error_json, json_text, latex, markdown, plain_text
 from advisor.show.model import (
+    Badge,
+    Change,
     Code,
     Column,
     Document,
@@ -54,7 +56,9 @@ ROWS = (
 RANKING = Table(COLUMNS, ROWS, title="Ranking", noun="pairs")
 DOCUMENT = Document(
     title=f"Advice for {NASTY}",
-    verdict=Verdict("worth_it", f"Use {NASTY}.", Tone.DOUBTFUL, ("few",), {"error": 0.5}),
+    verdict=Verdict(
+        "worth_it", f"Use {NASTY}.", Badge.ALMOST, ("few",), {"error": 0.5}, changes=(Change("Ask.", "--n 9"),)
+    ),
     parts=(
         Sentence(f"Beware of {NASTY}.", Role.WARNING),
         Sentence("This is a detail."),
@@ -120,7 +124,7 @@ def test_a_notebook_names_no_options() -> None:
     page = fragment_html(DOCUMENT)
     assert "--" not in page
     long = replace(DOCUMENT, parts=(Table((Column("x"),), (Row(("1",)),) * 12, noun="pairs"),))
-    assert "2 more pairs." in fragment_html(long)
+    assert "7 more pairs." in fragment_html(long)
 
 
 def test_warnings_are_said_apart() -> None:
@@ -134,11 +138,21 @@ def test_warnings_are_said_apart() -> None:
 def test_a_cut_table_keeps_marked_and_extra_rows_and_counts_the_hidden_ones() -> None:
     cut = RANKING.head(1)
     assert [row.cells[0] for row in cut.rows] == [NASTY, "usual", "no data"]
-    assert (cut.hidden, cut.gaps) == (2, {1})
+    assert cut.hidden == 2
     assert RANKING.head(None) == RANKING.head(9) == RANKING
     assert replace(RANKING, cut=False).head(1).hidden == 0
     assert "2 more pairs: --all shows them" in plain_text(DOCUMENT, View(top=1))
     assert "more pairs" not in plain_text(DOCUMENT, View(top=None))
+
+
+def test_a_cut_table_shows_one_row_of_a_group_which_names_the_others() -> None:
+    columns = (Column("name"), Column(""))
+    groups = {"a": "x", "b": "y", "c": "x", "d": "y", "e": "x", "f": ""}
+    table = Table(columns, tuple(Row((name, ""), group=group, name=name) for name, group in groups.items()))
+    assert [row.cells for row in table.head(9).rows] == [("a", "or c, …"), ("b", "or d"), ("f", "")]
+    marked = replace(table, rows=(*table.rows[:4], replace(table.rows[4], kept=True), table.rows[5]))
+    assert [row.cells[0] for row in marked.head(9).rows] == ["b", "e", "f"]
+    assert [row.cells[0] for row in table.head(None).rows] == list(groups)
 
 
 def test_a_column_that_is_the_same_in_all_ranked_rows_becomes_a_sentence() -> None:
@@ -188,7 +202,10 @@ def test_markdown_escapes_pipes_and_shows_what_is_good() -> None:
     table = [re.sub(r"\\\|", "", line) for line in rows[: 2 + len(ROWS)]]
     assert {line.count("|") for line in table} == {6}
     assert rows[1] == "| :--- | ---: | ---: | ---: | ---: |"
-    assert f"**Use {NASTY}.**" in text
+    assert text.startswith(f"**Almost:** Use {NASTY}.")
+    wide = replace(DOCUMENT, parts=(Table(tuple(Column(f"c{drop}", drop=drop) for drop in range(6)), ()),))
+    assert "\n| c0 | c1 | c2 | c3 |\n" in markdown(wide, View())
+    assert "| c5 |" in markdown(wide, View(verbose=True))
     assert "```\nx = {'a': 1}\nprint(x)\n```" in text
 
 
@@ -214,7 +231,7 @@ def test_latex_is_a_table_of_booktabs_whose_cells_read_as_they_are() -> None:
     columns = (Column("a_b", text=True), Column("100 %"), Column("−"))
     table = Table(columns, (Row(marks), Row(("x", "1 *", ""), tones=(Tone.PLAIN, Tone.GOOD, Tone.PLAIN))), title="50 %")
     lines = latex(replace(DOCUMENT, parts=(table,)), View(quiet=True)).splitlines()
-    assert lines[:4] == [r"% needs \usepackage{booktabs}", f"% Use {NASTY}.", "% 50 %", r"\begin{tabular}{lrr}"]
+    assert lines[:4] == [r"% needs \usepackage{booktabs}", f"% Almost: Use {NASTY}.", "% 50 %", r"\begin{tabular}{lrr}"]
     assert (lines[4], lines[6], *lines[-2:]) == (r"\toprule", r"\midrule", r"\bottomrule", r"\end{tabular}")
     rows = [lines[5], *lines[7:-2]]
     assert all(row.endswith(r" \\") for row in rows)
@@ -228,8 +245,9 @@ def test_csv_has_the_records_and_json_the_data_behind_what_every_answer_has() ->
     assert rows[1]["bits"] == ""  # not known
     data = json.loads(json_text(DOCUMENT))
     assert list(data) == ["schema_version", "tool_version", "versions", "headline", "label", "missing"]
-    headline = {"kind": "worth_it", "text": f"Use {NASTY}.", "reasons": ["few"], "figures": {"error": 0.5}}
-    assert data["headline"] == headline
+    headline = {"kind": "worth_it", "badge": "Almost", "text": f"Use {NASTY}.", "numbers": "", "reasons": ["few"]}
+    changes = [{"text": "Ask.", "option": "--n 9"}]
+    assert data["headline"] == {**headline, "figures": {"error": 0.5}, "changes": changes}
     assert data["versions"] == {"numpy": np.__version__, "scipy": scipy.__version__}
     assert (data["schema_version"], data["label"], data["missing"]) == (SCHEMA_VERSION, NASTY, None)
     assert "headline" not in json.loads(json_text(replace(DOCUMENT, verdict=None)))
@@ -279,7 +297,10 @@ def test_a_notebook_gets_text_without_script_and_the_warning() -> None:
     assert "<script" not in page
     assert "<svg" not in page
     assert page.count("<table>") == 2
-    assert f"<b>Use {NASTY}".replace("<script>", "&lt;script&gt;").replace("</script>", "&lt;/script&gt;") in page
+    assert (
+        f"Almost</span> Use {NASTY}".replace("<script>", "&lt;script&gt;").replace("</script>", "&lt;/script&gt;")
+        in page
+    )
     assert "Warning: Beware of" in page
 
 

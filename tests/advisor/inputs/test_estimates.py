@@ -76,7 +76,7 @@ def test_tables_of_every_kind_give_the_same_estimates(setting, zipped, *, tmp_pa
     name, data, options = setting
     read = read_file(tmp_path, name, gz(data.encode()) if zipped else data, **options)
     assert pairs(read) == EXPECTED
-    assert any("read as estimates" in text for text in read.assumptions)
+    assert any("estimates in column" in text for text in read.assumptions)
     assert any("decimal comma" in text for text in read.assumptions) == ("0,5" in data)
     assert read.warnings == ()
 

@@ -46,7 +46,7 @@ def test_counts_are_recognised_and_ranges_stand_in_order(language, header, label
         built = build_domain(read.labels, read.counts, from_histogram=read.from_histogram)
         assert (built.ordered, built.labels, built.warnings) == (True, tuple(names), ())
         assert built.counts.tolist() == [10, 11, 12, 13]
-        assert f"column '{header}' read as counts, column '{language}' as labels" in read.assumptions
+        assert f"counts in column '{header}', labels in '{language}'" in read.assumptions
 
 
 ANSWERS = "Antwort;Personen;Anteil\nnie;3102;77,6\noft;898;22,4\n"

@@ -21,7 +21,7 @@ def test_the_header_of_bits_names_the_categories(tmp_path: Path) -> None:
     data = ",".join(numbers(6)) + "\n" + lines(reports, ",")
     read = read_file(tmp_path, "a.csv", data, "oue", 1.0)
     check(read, numbers(6), support)
-    assert "first line taken as the header (0, 1, 2, 3, 4, 5)" in read.assumptions
+    assert "header (0, 1, 2, 3, 4, 5)" in read.assumptions
     check(read_file(tmp_path, "a.csv", data, "oue", 1.0, domain=NAMES), NAMES, support)
     data = data.replace(",".join(numbers(6)), ",".join(NAMES))
     check(read_file(tmp_path, "a.csv", data, "oue", 1.0, k=6), NAMES, support)

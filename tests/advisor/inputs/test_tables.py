@@ -125,14 +125,13 @@ def test_files_give_the_users_in_them(tmp_path: Path) -> None:
         for read in found:
             assert users(read) == expected
             assert read.from_histogram is of_counts
-            assert any("read as counts" in note for note in read.assumptions) is of_counts
-            assert "header" in read.assumptions[0]
+            assert any("counts in column" in note for note in read.assumptions) is of_counts
             assert len(read.warnings) == len(warned)
             assert all(words in warning for words, warning in zip(warned, read.warnings, strict=True))
             assert (read.assumptions, read.warnings) == (found[0].assumptions, found[0].warnings)
 
     assert failures([*product(VALUES, [False]), *product(HISTOGRAMS, [True])], counted) == {}
-    assert "first line taken as the header (state, age)" in read_bytes(b"state,age\na,1\n", column="1").assumptions
+    assert "header (state, age)" in read_bytes(b"state,age\na,1\n", column="1").assumptions
 
 
 DOUBTED = [
