@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from advisor.answers.sweep.answer import run_sweep
 from advisor.answers.sweep.result import SweepResult
+from advisor.api.keywords import keyword_errors
 from advisor.api.shown import Shown, plot_target, written
 from advisor.question.cluster import Cluster
 from advisor.question.question import Question
@@ -18,7 +19,7 @@ from advisor.question.settings import Named, alias
 from advisor.question.sweep import sweep_question
 from advisor.show.model import Document
 from advisor.show.pictures.sweep import curves_figure, regret_figure
-from advisor.show.sweep import answer_sentence, sweep_document
+from advisor.show.sweep import sweep_document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,11 +30,6 @@ T = TypeVar("T")
 
 class Sweep(SweepResult, Shown):
     """The cells of a sweep; its attributes are those of `advisor.answers.sweep.result.SweepResult`."""
-
-    @property
-    def summary(self) -> str:
-        """The number of cells that each pair wins, and the number of certain winners."""
-        return answer_sentence(self)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the errors of all pairs in all cells as a pandas data frame.
@@ -69,6 +65,7 @@ class Sweep(SweepResult, Shown):
         return sweep_document(self)
 
 
+@keyword_errors()
 def sweep(
     *,
     eps: float | Sequence[float] | None = None,
