@@ -13,6 +13,7 @@ from advisor.answers.rank.apply import applied_columns, observed_as, post_proces
 from advisor.answers.rank.outlook import outlook
 from advisor.answers.rank.result import Ranking
 from advisor.answers.rank.why import why_of
+from advisor.api.keywords import flags_to_keywords, keyword_errors
 from advisor.api.shown import Shown, plot_target, written
 from advisor.errors import InputError
 from advisor.inputs.memory import applied_to, in_order_of, is_pandas
@@ -50,8 +51,9 @@ class Advice(Ranking, Shown):
     @property
     def summary(self) -> str:
         """The answer in sentences: warnings, the pair to use, its error, and tied pairs."""
-        return " ".join([*(f"Warning: {text}." for text in self.warnings), summary(self)])
+        return flags_to_keywords(" ".join([*(f"Warning: {text}." for text in self.warnings), summary(self)]))
 
+    @keyword_errors()
     def apply(self, estimate: ArrayLike, method: str | None = None) -> Any:
         """Return a raw frequency estimate ``(..., k)`` after the advised post-processing.
 
@@ -78,6 +80,7 @@ class Advice(Ranking, Shown):
             return applied_to(estimate, self.request.labels, lambda raw: post_process(self, raw, method))
         return post_process(self, estimate, method)
 
+    @keyword_errors()
     def intervals(self, estimate: ArrayLike | None = None) -> pd.DataFrame:
         """Return the raw and the post-processed frequency of each category, and a 95 % interval of the true frequency.
 
@@ -134,10 +137,6 @@ class Advice(Ranking, Shown):
     @property
     def _document(self) -> Document:
         return rank_document((self,))
-
-    def __str__(self) -> str:
-        """Return the warnings, the answer, and the first rows of the table."""
-        return "\n".join([*(f"Warning: {text}." for text in self.warnings), super().__str__()])
 
     def __repr__(self) -> str:
         best = self.recommendations[0] if self.recommendations else None

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from advisor.answers.rank.look_up import look_up
 from advisor.answers.rank.simulate import simulated_answer
 from advisor.api.advice import Advice
+from advisor.api.keywords import keyword_errors
 from advisor.errors import InputError, listed
 from advisor.inputs.memory import estimate_in_memory
 from advisor.question.collected import collect, tally_in_memory
@@ -25,6 +26,7 @@ from advisor.question.settings import Menu, Named, budget_alias
 from simulator import Tally
 
 
+@keyword_errors()
 def advise(
     epsilon: float | None = None,
     *,
@@ -172,7 +174,7 @@ def advise(
     check_budget(question)
     check_data(question)
     if question.is_predicted:
-        refuse_registered(question.terms, question.menu, k, command=False)
+        refuse_registered(question.terms, question.menu, k)
     (request,) = ranking_requests(question)
     return Advice.of(look_up(request)[0] if question.is_predicted else simulated_answer(request, jobs=jobs).first)
 

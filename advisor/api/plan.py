@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from advisor.answers.plan.answer import make_plan
 from advisor.answers.plan.result import PlanResult
+from advisor.api.keywords import keyword_errors
 from advisor.api.shown import Shown
 from advisor.question.plan import plan_question
 from advisor.question.question import Question
@@ -33,6 +34,7 @@ class Plan(Shown, PlanResult):
         return plan_figure(self) if self.curve else None
 
 
+@keyword_errors()
 def plan(
     *,
     target: float | None = None,

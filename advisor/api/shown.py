@@ -8,6 +8,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from advisor.api.keywords import flags_to_keywords
 from advisor.errors import InputError, listed
 from advisor.outputs import Target
 from advisor.show.data import json_text, plain_text
@@ -23,7 +24,7 @@ PAGES = (".html", ".htm")
 
 
 class Shown(ABC):
-    """An answer that is shown by its document; classes join it to a frozen result."""
+    """An answer that is shown by its document, in the words of Python; classes join it to a frozen result."""
 
     @classmethod
     def of(cls, result: Any) -> Self:
@@ -46,7 +47,7 @@ class Shown(ABC):
     def summary(self) -> str:
         """The answer in a sentence, or a few."""
         verdict = self._document.verdict
-        return "" if verdict is None else verdict.summary
+        return "" if verdict is None else flags_to_keywords(verdict.summary)
 
     def to_json(self) -> str:
         """Return the answer as one JSON object (see the shipped JSON Schema)."""
@@ -103,14 +104,16 @@ class Shown(ABC):
         target.write_text(page_html(replace(self._document, sections=self._sections)))
 
     def __str__(self) -> str:
-        """Return the answer, and the head of its table."""
-        return plain_text(self._document, View(quiet=True, options=False)).rstrip("\n")
+        """Return the warnings, the answer, and the head of its table."""
+        document = self._document
+        lines = [*(f"Warning: {text}." for text in document.warnings), plain_text(document, View(quiet=True))]
+        return flags_to_keywords("\n".join(lines).rstrip("\n"))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.summary}>"
 
     def _repr_html_(self) -> str:
-        return fragment_html(self._document)
+        return flags_to_keywords(fragment_html(self._document))
 
 
 def python_target(name: str, path: str | Path, suffixes: Sequence[str], *, force: bool) -> Target:

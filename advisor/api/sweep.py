@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from advisor.answers.sweep.answer import run_sweep
 from advisor.answers.sweep.result import SweepResult
+from advisor.api.keywords import keyword_errors
 from advisor.api.shown import Shown, plot_target, written
 from advisor.question.cluster import Cluster
 from advisor.question.question import Question
@@ -64,6 +65,7 @@ class Sweep(SweepResult, Shown):
         return sweep_document(self)
 
 
+@keyword_errors()
 def sweep(
     *,
     eps: float | Sequence[float] | None = None,

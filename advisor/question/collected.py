@@ -141,9 +141,7 @@ def collect_tally(
             raw=True,
         )
     if ordered is False:
-        raise InputError(
-            f"protocol {protocol} needs an ordered domain: leave out --unordered (in Python: ordered=False)"
-        )
+        raise InputError(f"protocol {protocol} needs an ordered domain: leave out --unordered")
     none = () if oracle.offers("estimate") else (f"{protocol} has no raw estimate, and no intervals from one",)
     observed = observe(oracle, tally, Domain(ordered=True))
     return Collected(oracle, tally.n, tuple(labels), observed, (*assumptions, *none), (*warnings, *look_alikes(labels)))

@@ -118,7 +118,8 @@ def _check(question: Question) -> None:
     """
     refuse(question.given("plurality"), "is for a collection to come: leave it out for an estimate that is there")
     if question.simulation.max_repetitions is not None:
-        raise InputError("max-reps is for a sample: an estimate is answered with the same repetitions for every method")
+        message = "max-reps is for a sample: an estimate is answered with the same repetitions for every method"
+        raise InputError(message, ("--max-reps",))
 
 
 def _check_clipped(question: Question, collected: Collected) -> None:

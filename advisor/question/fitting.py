@@ -72,7 +72,7 @@ def fitting_protocols(menu: Menu, ordered: bool, *, instant: bool = False) -> tu
     return tuple(fitting)
 
 
-def refuse_registered(question: Terms, menu: Menu, k: int | None, *, command: bool = True) -> None:
+def refuse_registered(question: Terms, menu: Menu, k: int | None) -> None:
     """Refuse a prediction for members that the caller brought: models know none of them.
 
     Raises InputError if one was named.
@@ -82,20 +82,10 @@ def refuse_registered(question: Terms, menu: Menu, k: int | None, *, command: bo
         texts = listed(REGISTERED[name] for name in registered)
         epsilon, n, size = question.epsilon or 1, question.n or 100_000, k or 64
         members = {"protocol": menu.protocol, "method": menu.method, "metric": question.metrics[:1]}
-        members_named = {kind: names for kind, names in members.items() if names}
-        words = " ".join(f"--{kind} {','.join(map(as_named, names))}" for kind, names in members_named.items())
-        other = (
-            f"ldp-advise sweep --eps {epsilon:g} --n {n} --k {size} --shape zipf:1 {words}"
-            if command
-            else f"sweep(eps={epsilon:g}, n={n}, k={size}, shape='zipf:1', "
-            + ", ".join(
-                f"{kind}={(names[0] if len(names) == 1 else list(names))!r}" for kind, names in members_named.items()
-            )
-            + ")"
-        )
+        words = " ".join(f"--{kind} {','.join(map(as_named, names))}" for kind, names in members.items() if names)
         raise InputError(
             f"{texts} cannot be predicted, only simulated: give a sample, or simulate an assumed shape, for example "
-            f"{other}"
+            f"ldp-advise sweep --eps {epsilon:g} --n {n} --k {size} --shape zipf:1 {words}"
         )
 
 

@@ -520,7 +520,8 @@ class Simulation(Settings):
         """Raise InputError if the maximum of repetitions is below their number at the start."""
         first, most = self.repetitions, self.max_repetitions
         if first is not None and most is not None and most < first:
-            raise InputError(f"max-reps must be at least reps, got max-reps {most} and reps {first}")
+            message = f"max-reps must be at least reps, got max-reps {most} and reps {first}"
+            raise InputError(message, ("--max-reps", "--reps"))
 
     def race(self, first: int, most: int) -> tuple[int, int]:
         """Return the repetitions at the start and their maximum: the given options, or these defaults."""

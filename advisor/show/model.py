@@ -185,6 +185,7 @@ class Row:
     # group, name: a table that is cut shows one row of a group, which names the others; "" for a row of its own
     group: str = ""
     name: str = ""
+    picture: str = ""  # an ``<svg>`` element beside its cells, in notebooks
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cells", tuple(map(printable, self.cells)))
@@ -202,11 +203,12 @@ class Row:
         tones: tuple[Tone, ...] = (),
         group: str = "",
         name: str = "",
+        picture: str = "",
     ) -> Row:
         """Return a row of cells; a cell is a text, or a text with its figure."""
         pairs = [(cell, None) if isinstance(cell, str) else cell for cell in cells]
         texts, values = zip(*pairs, strict=True)
-        return cls(texts, values, tone, kept=kept, extra=extra, tones=tones, group=group, name=name)
+        return cls(texts, values, tone, kept=kept, extra=extra, tones=tones, group=group, name=name, picture=picture)
 
 
 @dataclass(frozen=True)
@@ -432,7 +434,7 @@ class View:
     top: int | None = TOP  # rows of a table, None for all
     quiet: bool = False  # only the answer and its tables
     verbose: bool = False  # also the meaning of columns, and columns that are shown only on request
-    options: bool = True  # whether the note at the end names command-line options, which notebooks do not have
+    hint: bool = True  # whether a note at the end says by which options more is shown; notebooks have none
 
     def parts(self, document: Document) -> tuple[Part, ...]:
         """Return the parts for text, without figures (only for pages) and warnings (printed on standard error).
@@ -449,11 +451,11 @@ class View:
                 table, sentences = self.table(part)
                 shown += [table, *(sentence for sentence in sentences if sentence.role in roles)]
             elif isinstance(part, Sentence | Code) and part.role in roles:
-                shown.append(part if self.options or isinstance(part, Code) else replace(part, option=""))
+                shown.append(part)
         if Role.LEGEND in roles:
             tables = (part for part in shown if isinstance(part, Table))
             shown += [Sentence(words, Role.LEGEND) for words in dict.fromkeys(map(legend, tables)) if words]
-        if not self.quiet and (hint := self._hint(document, shown)):
+        if self.hint and not self.quiet and (hint := self._hint(document, shown)):
             shown.append(Sentence(hint, Role.NOTE))
         return tuple(shown)
 
@@ -464,8 +466,6 @@ class View:
 
     def _hint(self, document: Document, shown: Sequence[Part]) -> str:
         hidden = [(part.hidden, part.noun) for part in shown if isinstance(part, Table) and part.hidden]
-        if not self.options:
-            return f"{hidden[0][0]:,} more {hidden[0][1]}." if hidden else ""
         hints = [f"{hidden[0][0]:,} more {hidden[0][1]}: --all shows them"] if hidden else []
         more = any(isinstance(part, Sentence | Code) and part.role is Role.LEGEND for part in document.parts)
         explained = any(isinstance(part, Table) and legend(part) for part in shown)

@@ -218,7 +218,7 @@ def test_python_gives_the_results_of_the_command(run: Run) -> None:
     data = json.loads(run(*words.split())[1])
     assert json.loads(answer.to_json()) == data
     assert (answer.summary, answer.leaks) == (data["summary"], False)
-    with pytest.raises(InputError, match="--eps is missing"):
+    with pytest.raises(InputError, match="eps= is missing"):
         audit(k=5, protocol="grr")
     with pytest.raises(InputError, match="either epsilon or eps"):
         audit(1.0, eps=1.0, k=5, protocol="grr")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +17,7 @@ import advisor
 import ldp_advise
 from advisor import Advice, InputError, advise
 from advisor.answers.rank.apply import applied_csv
+from advisor.api.keywords import _options, flags_to_keywords
 from simulator import PROTOCOLS
 from simulator.seeding import rng_for
 from tests.advisor.estimates import ALONE
@@ -92,7 +95,6 @@ def test_text_and_table_are_those_of_the_answer(advice: Advice) -> None:
     assert advice.summary.startswith(lines[0])
     header = next(at for at, line in enumerate(lines) if line.startswith("rank"))
     assert lines[header + 1].split()[1] == best.method
-    assert "--" not in str(advice)
     assert (
         repr(advice)
         == f"<Advice: {best.protocol} with {best.method}, l1, ε = 1, k = 8 unordered categories, n = 10,000>"
@@ -111,6 +113,15 @@ def test_pictures_are_shown_and_written_once_and_so_are_pages(advice: Advice, tm
         advice.report(tmp_path / "page.pdf")
     advice.plot(picture, force=True)
     assert picture.read_bytes() == before
+
+
+def test_the_keywords_of_all_functions_are_what_their_options_are_called() -> None:
+    functions = (advise, advisor.plan, advisor.audit, advisor.memoise)
+    keywords = {name for function in functions for name in inspect.signature(function).parameters}
+    named = {flags_to_keywords(flag).partition("=")[0] for flag in _options()}
+    assert keywords - named <= {"sample", "sample_counts", "estimate", "tally", "epsilon", "surrogate"}
+    with pytest.raises(InputError, match="max_repetitions must be at least repetitions, got max_repetitions 2 and"):
+        advise(1.0, sample=["a", "b"], repetitions=4, max_repetitions=2)
 
 
 def test_both_names_of_the_package_have_all_that_is_public() -> None:
@@ -137,23 +148,36 @@ def test_intervals_come_back_with_the_numbers_that_a_series_has_for_its_index() 
 
 
 def test_every_answer_of_a_function_can_be_asked_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    advised = advise(1.0, k=16)
+    advised, few = advise(1.0, k=16), advise(0.1, k=1000, n=1000)
+    binned = advise(1.0, sample=np.arange(200) % 37 / 2, bins=4, protocol="oue", repetitions=2, max_repetitions=2)
+    # An answer, the word of its verdict, whether its first row is the one to use, and what it must name.
     answers = {
-        "advise": advised,
-        "pareto": advisor.pareto(advised),
-        "plan": advisor.plan(target=0.1, eps=1.0, k=16, instant=True),
-        "sweep": advisor.sweep(eps=[1, 2], n=1000, k=4, protocol=["grr", "oue"], method="norm_sub", repetitions=3),
-        "memoise": advisor.memoise(1.0, epsilon_forever=2.0, rounds=3, k=16),
-        "audit": advisor.audit(1.0, k=4, protocol="grr", trials=2000),
+        "advise": (advised, "Tied", True, "(skew= or shape=)"),
+        "few": (few, "Do not collect", False, "plan(target=0.5, eps=0.1, k=1000)"),
+        "bins": (binned, "Do not collect", False, "for example edges=[0, 18]"),
+        "nothing": (advise(1.0, k=16, max_bits=1), "Nothing is left", False, "(max_bits=4 keeps one)"),
+        "pareto": (advisor.pareto(advised), "Tied", False, "(n=)"),
+        "plan": (advisor.plan(target=0.1, eps=1.0, k=16, instant=True), "Collect", True, "(skew= or shape=)"),
+        "sweep": (advisor.sweep(eps=[1, 2], n=1000, k=4, protocol="grr", repetitions=3), "Tied", False, "shape=)"),
+        "memoise": (advisor.memoise(1.0, epsilon_forever=2.0, rounds=3, k=16), "Use", False, "advise(eps=1, protocol="),
+        "audit": (advisor.audit(1.0, k=4, protocol="grr", trials=2000), "", False, "analytic"),
     }
     monkeypatch.setattr("advisor.show.pictures._svg", lambda figure, salt: "<svg></svg>")  # composed, and not drawn
-    for name, answer in answers.items():
-        assert answer.summary.rstrip(".")[:20] in str(answer), name
+    for name, (answer, badge, picked, words) in answers.items():
+        page = answer._repr_html_()
+        assert [text for text in (page, str(answer), answer.summary) if re.search("--[a-z]", text)] == [], name
+        assert re.findall('class="badge[^>]*>(.*?)<', page) == [badge] * bool(badge), name
+        assert ('<tbody><tr class="top">' in page) == picked, name
+        assert words in page, name
+        begin = answer._document.verdict.text[:20]
+        assert begin in answer.summary, name
+        assert begin in str(answer), name
+        if name == "nothing":
+            continue
         assert len(answer.to_frame()) >= 1, name
         assert json.loads(answer.to_json())["schema_version"], name
-        assert "<table" in answer._repr_html_(), name
         answer.report(tmp_path / f"{name}.html")
-        assert answer.summary.rpartition(": ")[2][:20] in (tmp_path / f"{name}.html").read_text(encoding="utf-8"), name
+        assert begin in (tmp_path / f"{name}.html").read_text(encoding="utf-8"), name
         if name == "memoise":
             with pytest.raises(InputError, match="nothing to draw"):
                 answer.plot()

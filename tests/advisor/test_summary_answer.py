@@ -82,7 +82,7 @@ def test_they_are_explained_under_the_names_that_people_write(name) -> None:
 
 def test_they_are_not_compared_by_name() -> None:
     for names in (["posterior_median"], ["eb_ns", "Posterior mean"]):
-        with pytest.raises(InputError, match=r"not compared by name.*leave --method out"):
+        with pytest.raises(InputError, match=r"not compared by name.*leave method= out"):
             asked("kl", method=names)
 
 

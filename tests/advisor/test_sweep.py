@@ -209,12 +209,12 @@ def test_a_sweep_that_was_stopped_goes_on(tmp_path: Path, simulated: list[Place]
 def test_cells_of_another_sweep_are_refused(tmp_path: Path) -> None:
     small(resume=tmp_path / "cells.jsonl")
     for other, difference in (
-        ({"seed": 1}, "--seed is 0 there, 1 here"),
-        ({"repetitions": 5}, "--reps is 10 there, 5 here"),
-        ({"metric": "l2"}, "--metric is l1 there, l2 here"),
+        ({"seed": 1}, "seed= is 0 there, 1 here"),
+        ({"repetitions": 5}, "repetitions= is 10 there, 5 here"),
+        ({"metric": "l2"}, "metric= is l1 there, l2 here"),
         ({"skew": 2.0}, "skew 1 there, skew 2 here"),
-        ({"method": "none"}, "--method is none and norm_sub and power there, none here"),
-        ({"ordered": True}, "--ordered is false there, true here"),
+        ({"method": "none"}, "method= is none and norm_sub and power there, none here"),
+        ({"ordered": True}, "ordered is false there, true here"),
     ):
         with pytest.raises(InputError, match=f"another sweep: {difference}; name another file"):
             small(resume=tmp_path / "cells.jsonl", **other)
@@ -297,7 +297,7 @@ def test_a_full_disk_keeps_what_is_done(tmp_path: Path, monkeypatch: pytest.Monk
         add(self, cell)
 
     monkeypatch.setattr("advisor.answers.sweep.answer.CellFile.add", add_three)
-    with pytest.raises(InputError, match=r"cells.jsonl: no space left on device; 3 of 8 cells are kept"):
+    with pytest.raises(InputError, match=r"cells.jsonl': no space left on device; 3 of 8 cells are kept"):
         small(resume=tmp_path / "cells.jsonl")
 
 

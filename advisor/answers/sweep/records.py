@@ -25,7 +25,7 @@ FLAGS = {
     "methods": "--method",
     "repetitions": "--reps",
     "seed": "--seed",
-    "ordered": "--ordered",
+    "ordered": "ordered",
     "top_values": "--metric topk:N or hotspots:N",
     "set_share": "--metric set:X",
     "mix": "--metric kl:X",

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeVar
 
+from advisor.api.keywords import keyword_errors
 from advisor.api.shown import Shown
 from advisor.errors import InputError
 from advisor.extensions.audit.answer import Audits, answer
-from advisor.extensions.audit.document import audit_document, summary
+from advisor.extensions.audit.document import audit_document
 from advisor.extensions.audit.picture import audit_figure, audit_sections
 from advisor.extensions.audit.question import AttackSettings, AuditQuestion, ForeignClient, Subjects
 from advisor.question.settings import AnyProtocol, Cells, Grid, Memoisation, Simulation, names
@@ -27,11 +28,6 @@ class AuditAnswer(Audits, Shown):
     """The answer of `audit`; its attributes are those of `advisor.extensions.audit.answer.Audits`."""
 
     @property
-    def summary(self) -> str:
-        """The result in one or two sentences."""
-        return summary(self.results)
-
-    @property
     def _document(self) -> Document:
         return audit_document(self)
 
@@ -42,6 +38,7 @@ class AuditAnswer(Audits, Shown):
         return audit_figure(self)
 
 
+@keyword_errors()
 def audit(
     epsilon: float | Sequence[float] | None = None,
     *,

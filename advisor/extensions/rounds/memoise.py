@@ -7,9 +7,10 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from advisor.api.keywords import keyword_errors
 from advisor.api.shown import Shown
 from advisor.extensions.rounds.answer import Comparison, compare
-from advisor.extensions.rounds.document import rounds_document, verdict
+from advisor.extensions.rounds.document import rounds_document
 from advisor.extensions.rounds.question import check_rounds, rounds_question
 from advisor.question.question import Question
 from advisor.question.settings import Memoisation, budget_alias
@@ -20,15 +21,11 @@ class MemoiseAnswer(Comparison, Shown):
     """The answer of `memoise`; its attributes are those of `advisor.extensions.rounds.answer.Comparison`."""
 
     @property
-    def summary(self) -> str:
-        """The verdict."""
-        return verdict(self).summary
-
-    @property
     def _document(self) -> Document:
         return rounds_document(self)
 
 
+@keyword_errors()
 def memoise(
     epsilon: float | None = None,
     *,

@@ -17,7 +17,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from advisor.errors import InputError
-from advisor.show.model import TOP, Code, Document, Explorer, Figure, Part, Role, Section, Sentence, Table, View, legend
+from advisor.show.model import Code, Document, Explorer, Figure, Part, Role, Section, Sentence, Table, View, legend
 from advisor.show.page.curve import curve_of
 from advisor.show.pictures import require_matplotlib
 from simulator._version import __version__
@@ -102,11 +102,13 @@ def explorer_html(explorer: Explorer) -> str:
     return _made("explorer", explorer)
 
 
-def fragment_html(document: Document, view: View | None = None) -> str:
-    """Return a document for a notebook: sentences and tables, without style, script or figures."""
-    seen = View(TOP, options=False) if view is None else view
-    warnings = tuple(Sentence(f"Warning: {words}", Role.WARNING) for words in document.warnings)
-    return _made("fragment", (*warnings, *seen.parts(document)))
+def fragment_html(document: Document) -> str:
+    """Return a document for a notebook: sentences and tables, with a style of its own, and no script or figures."""
+    parts = View(hint=False).parts(document)
+    said = {role: [p for p in document.parts if isinstance(p, Sentence) and p.role is role] for role in Role}
+    meanings = dict.fromkeys(legend(part) for part in parts if isinstance(part, Table))
+    explained = (Sentence(words, Role.LEGEND) for words in meanings if words)
+    return _made("fragment", (*said[Role.WARNING], *parts, *said[Role.LEGEND], *explained))
 
 
 def svg_html(svg: str) -> str:

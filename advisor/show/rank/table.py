@@ -12,6 +12,7 @@ from advisor.figures import change, error_text, gain, number, percent, times, wh
 from advisor.names import method_name, protocol_text
 from advisor.question.request import Request
 from advisor.show.model import Cell, Column, Row, Table, Tone, figure_cell
+from advisor.show.pictures.ranking import ratio_svg
 from advisor.show.sentences import data_error, size_text
 from simulator.foreign import REGISTERED
 from simulator.ranking import Pair
@@ -57,6 +58,7 @@ def ranked_table(ranking: Ranking) -> Table:
                     kept=row.pair in kept,
                     group=row.protocol if row.tier == 1 else "",
                     name=row.method,
+                    picture=ratio_svg(row),
                 ),
             )
         )
@@ -98,7 +100,7 @@ def _baseline_row(row: Baseline, columns: tuple[Column, ...], ranking: Ranking) 
         "95 % interval": _interval(row),
         "": f"◂ {BASELINE_NAMES[row.kind]}",
     }
-    return Row.of((cells.get(column.header, "") for column in columns), Tone.MARKED, extra=True)
+    return Row.of((cells.get(one.header, "") for one in columns), Tone.MARKED, extra=True, picture=ratio_svg(row))
 
 
 def error_cell(row: Recommendation, ranking: Ranking) -> tuple[str, float]:

@@ -89,7 +89,6 @@ SHOWN = {
     "plain": lambda view: plain_text(DOCUMENT, view),
     "markdown": lambda view: markdown(DOCUMENT, view),
     "latex": lambda view: latex(DOCUMENT, view),
-    "notebook": lambda view: fragment_html(DOCUMENT, view),
 }
 
 
@@ -118,13 +117,6 @@ def test_every_view_has_what_its_roles_say(name: str) -> None:
     ):
         for words in where:
             assert (words in quiet, words in usual, words in verbose) == views, words
-
-
-def test_a_notebook_names_no_options() -> None:
-    page = fragment_html(DOCUMENT)
-    assert "--" not in page
-    long = replace(DOCUMENT, parts=(Table((Column("x"),), (Row(("1",)),) * 12, noun="pairs"),))
-    assert "7 more pairs." in fragment_html(long)
 
 
 def test_warnings_are_said_apart() -> None:
@@ -292,16 +284,24 @@ def test_a_cell_of_a_page_breaks_within_a_long_interval_and_nowhere_else() -> No
     assert page.count("<wbr>") == 1
 
 
-def test_a_notebook_gets_text_without_script_and_the_warning() -> None:
-    page = fragment_html(DOCUMENT)
+def test_a_notebook_gets_the_warning_the_head_of_tables_and_folded_notes_without_script() -> None:
+    rows = (replace(ROWS[0], tone=Tone.PICK, picture="<svg></svg>"), replace(ROWS[1], tone=Tone.FAINT), *ROWS[2:] * 4)
+    page = fragment_html(replace(DOCUMENT, parts=(*DOCUMENT.parts, replace(RANKING, rows=rows))))
     assert "<script" not in page
-    assert "<svg" not in page
-    assert page.count("<table>") == 2
-    assert (
-        f"Almost</span> Use {NASTY}".replace("<script>", "&lt;script&gt;").replace("</script>", "&lt;/script&gt;")
-        in page
-    )
     assert "Warning: Beware of" in page
+    assert re.findall("<h[12]|<th[^>]*>([a-z ]+)", page) == [
+        *(head := ["name", "error", "bits", "share of the users"]),
+        "later",
+        *head,
+    ]
+    top, tied, *_ = page.rpartition("<tbody>")[2].split("</tr>")
+    assert top.startswith('<tr class="top"><td class="text">&lt;script')
+    assert top.endswith("<td><svg></svg></td>")
+    assert tied.startswith('<tr class="tied">')
+    assert "2 more pairs: to_frame()" in page
+    seen, _, folded = page.partition("<details>")
+    for words in ("This is a note.", "This explains a column.", "All errors are frequencies.", "how far it is off"):
+        assert (words in seen, words in folded) == (False, True), words
 
 
 # --- hostile texts -------------------------------------------------------------------------------------------------
