@@ -59,9 +59,9 @@ def test_other_commands_take_bins(run: Run, ages: str) -> None:
 
 
 def test_plans_and_sweeps_with_bins_need_a_sample_too() -> None:
-    with pytest.raises(InputError, match="--bins needs a sample, and none is given"):
+    with pytest.raises(InputError, match="bins= needs a sample, and none is given"):
         advisor.plan(epsilon=1.0, target=0.1, k=64, bins=8)
-    with pytest.raises(InputError, match="--bins needs a sample, and none is given"):
+    with pytest.raises(InputError, match="bins= needs a sample, and none is given"):
         advisor.sweep(epsilons=1.0, users=100, sizes=8, bins=8)
 
 

@@ -156,7 +156,7 @@ def test_every_answer_of_a_function_can_be_asked_the_same(tmp_path: Path, monkey
         "few": (few, "Do not collect", False, "plan(target=0.5, eps=0.1, k=1000)"),
         "bins": (binned, "Do not collect", False, "for example edges=[0, 18]"),
         "nothing": (advise(1.0, k=16, max_bits=1), "Nothing is left", False, "(max_bits=4 keeps one)"),
-        "pareto": (advisor.pareto(advised), "Tied", False, "(n=)"),
+        "pareto": (advisor.pareto(advised), "Collect", False, "(n=)"),
         "plan": (advisor.plan(target=0.1, eps=1.0, k=16, instant=True), "Collect", True, "(skew= or shape=)"),
         "sweep": (advisor.sweep(eps=[1, 2], n=1000, k=4, protocol="grr", repetitions=3), "Tied", False, "shape=)"),
         "memoise": (advisor.memoise(1.0, epsilon_forever=2.0, rounds=3, k=16), "Use", False, "advise(eps=1, protocol="),
@@ -169,11 +169,11 @@ def test_every_answer_of_a_function_can_be_asked_the_same(tmp_path: Path, monkey
         assert re.findall('class="badge[^>]*>(.*?)<', page) == [badge] * bool(badge), name
         assert ('<tbody><tr class="top">' in page) == picked, name
         assert words in page, name
+        if name == "nothing":
+            continue
         begin = answer._document.verdict.text[:20]
         assert begin in answer.summary, name
         assert begin in str(answer), name
-        if name == "nothing":
-            continue
         assert len(answer.to_frame()) >= 1, name
         assert json.loads(answer.to_json())["schema_version"], name
         answer.report(tmp_path / f"{name}.html")
