@@ -17,7 +17,7 @@ from advisor.show.model import Code, Document, Json, Records, Scalar, Sentence, 
 from simulator._version import __version__
 
 SCHEMA_VERSION = 1
-PRINTED_COLUMNS = 4  # of a table in Markdown, if that many are optional
+PRINTED_COLUMNS = 4  # of a brief table in Markdown, if that many are optional
 ROWS = ("recommendations", "results", "frontier")  # fields of JSON objects that hold the rows of a ranking
 GROUPS = ("metric", "next_round")  # columns of records that tell rankings apart
 LIBRARIES = ("numpy", "scipy")  # whose versions are recorded, because figures depend on them
@@ -136,7 +136,7 @@ def markdown(document: Document, view: View) -> str:
             blocks.append(f"{f'{part.title}:' if part.title else ''}\n\n```\n{part.text.rstrip()}\n```".strip())
         elif isinstance(part, Table):
             blocks += [f"**{part.title}**"] if part.title else []
-            surplus = 0 if view.verbose else max(0, len(part.columns) - PRINTED_COLUMNS)
+            surplus = max(0, len(part.columns) - PRINTED_COLUMNS) if part.brief and not view.verbose else 0
             blocks.append(table_lines(part.without(*part.droppable[:surplus])))
     if lines:
         blocks.append("  \n".join(lines))

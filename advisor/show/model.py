@@ -221,6 +221,7 @@ class Table(_Printable):
     title: str = ""  # text above it, or ""
     noun: str = "rows"  # plural noun for its rows, for the note that some are not shown
     cut: bool = True  # whether rows beyond the view are left out
+    brief: bool = False  # whether a design document, in Markdown, leaves out columns that may be dropped
     hidden: int = 0  # number of rows of the ranking that were left out
     heading: str = ""  # heading on a page for it and the sentences before it, if the page has several such tables
     verbose: bool = False  # whether the whole table is shown only on request

@@ -237,7 +237,7 @@ def plan_table(plan: PlanResult) -> Table:
         Column("figures", "where they come from", text=True, shared="All figures are {}."),
     )
     rows = tuple(_row(row, plan) for row in plan.rows)
-    return Table(columns, rows, noun="protocols" if question.detects else "pairs")
+    return Table(columns, rows, noun="protocols" if question.detects else "pairs", brief=True)
 
 
 def _row(row: PlanRow, plan: PlanResult) -> Row:

@@ -80,7 +80,8 @@ def _table(advice: PlacesAdvice, metric: str) -> Table:
         Column("bits", "size of one report", drop=8),
         Column("attack", "how often the best guess from one report is the user's place", drop=6, verbose=True),
     )
-    return Table(columns, tuple(_row(advice, metric, row) for row in advice.rankings[metric]), noun="pairs")
+    rows = tuple(_row(advice, metric, row) for row in advice.rankings[metric])
+    return Table(columns, rows, noun="pairs", brief=True)
 
 
 def _row(advice: PlacesAdvice, metric: str, row: Standing) -> Row:

@@ -106,7 +106,8 @@ def _decision(ranking: Ranking) -> tuple[Badge, str]:
     without, answer = ranking.error_without_data or 0.0, ranking.guess_without_data
     if ranking.verdict == USELESS:
         if collected is not None:
-            return Badge.DO_NOT_USE, f"this estimate says no more than assuming {answer}, even with {what}."
+            even = "" if best.method == UNPROCESSED else f", even with {method_text(best.method)}"
+            return Badge.DO_NOT_USE, f"this estimate says no more than assuming {answer}{even}."
         better = "is no better" if best.error * AS_GOOD >= without else "is not surely better"
         return Badge.DO_NOT_COLLECT, f"even {what} {better} than assuming {answer}."
     if ranking.verdict == MARGINAL and NOT_CERTAIN not in ranking.reasons:

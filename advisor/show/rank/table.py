@@ -68,7 +68,7 @@ def ranked_table(ranking: Ranking) -> Table:
             better = [place for place, row in enumerate(ranking.recommendations) if row.error <= baseline.error]
             rows.append((max(better, default=-1), True, _baseline_row(baseline, columns, ranking)))
     rows.sort(key=lambda item: item[:2])
-    return Table(columns, tuple(row for _, _, row in rows), noun="pairs")
+    return Table(columns, tuple(row for _, _, row in rows), noun="pairs", brief=True)
 
 
 def best_of_own(pairs: Iterable[Pair]) -> set[Pair]:

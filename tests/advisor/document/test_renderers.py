@@ -195,9 +195,10 @@ def test_markdown_escapes_pipes_and_shows_what_is_good() -> None:
     assert {line.count("|") for line in table} == {6}
     assert rows[1] == "| :--- | ---: | ---: | ---: | ---: |"
     assert text.startswith(f"**Almost:** Use {NASTY}.")
-    wide = replace(DOCUMENT, parts=(Table(tuple(Column(f"c{drop}", drop=drop) for drop in range(6)), ()),))
-    assert "\n| c0 | c1 | c2 | c3 |\n" in markdown(wide, View())
-    assert "| c5 |" in markdown(wide, View(verbose=True))
+    columns = tuple(Column(f"c{drop}", drop=drop) for drop in range(6))
+    for brief, view, most in ((True, View(), 4), (True, View(verbose=True), 6), (False, View(), 6)):
+        head = f"\n| {' | '.join(column.header for column in columns[:most])} |\n"
+        assert head in markdown(replace(DOCUMENT, parts=(Table(columns, (), brief=brief),)), view)
     assert "```\nx = {'a': 1}\nprint(x)\n```" in text
 
 
