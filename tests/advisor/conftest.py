@@ -8,7 +8,7 @@ import pytest
 
 from advisor.cli.app import main
 from advisor.members import member_of_file
-from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, foreign
 from simulator.foreign import FAILURES, REGISTERED, SOURCES
 from tests.advisor.choices import chosen
 from tests.advisor.collected_files import estimate_text, raw
@@ -42,9 +42,10 @@ def choose_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def own_members() -> Iterator[None]:
+def own_members(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Forget the members from files that a test ranks: another one lists the whole menu."""
     member_of_file.cache_clear()
+    monkeypatch.setattr(foreign, "_packages", dict(foreign._packages))
     yield
     for name in list(REGISTERED):
         for table in (PROTOCOLS, POSTPROCESSORS, METRICS):

@@ -84,8 +84,8 @@ def test_a_look_up_is_not_scaled_and_more_users_err_less(predicted: Explorer) ->
 
 def test_lines_have_their_numbers_of_users_at_their_ends_and_stand_within_their_bands(predicted: Explorer) -> None:
     drawn = curve_of(predicted)
-    texts = {place: text.removesuffix(" users") for place, _, text in drawn["ends"]}
-    assert [texts[place] for place in range(7)] == [plain(n) for n in predicted.dials[1].values]
+    texts = {place: text.removeprefix("n = ") for place, _, text in drawn["ends"]}
+    assert [texts[place] for place in range(7)] == [plain(n, 3) for n in predicted.dials[1].values]
     heights = [height for _, height, _ in drawn["ends"]]
     assert all(after - before >= 12 for before, after in pairwise(heights))
     bands = {place: dict(points[:9]) for shape, _, place, points in drawn["shapes"] if shape == "polygon"}

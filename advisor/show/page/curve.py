@@ -82,7 +82,7 @@ def curve_of(explorer: Explorer) -> dict[str, Any]:
         "columns": columns,
         "shapes": [*(("polygon", "band", place, band) for place, band in enumerate(bands)), *lines],
         "ends": [
-            (place, height, plain(second.values[place]) + (" users" if height == heights[0] else ""))
+            (place, height, f"{'n = ' if height == heights[0] else ''}{plain(second.values[place], 3)}")
             for (_, place), height in zip(last, heights, strict=True)
         ],
         "dots": dots[0],
