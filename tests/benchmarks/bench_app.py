@@ -35,9 +35,9 @@ WATCH = """() => {
   const seen = new MutationObserver(() => since("changed"));
   for (const name of ["verdict", "details", "reproduce"])
     seen.observe(document.getElementById(name), { childList: true, subtree: true });
-  const words = document.querySelector(".work-words");
-  new MutationObserver(() => { if (words.textContent === "Simulated.") since("simulated"); })
-    .observe(words, { childList: true, subtree: true });
+  const details = document.getElementById("details");
+  new MutationObserver(() => { if (/Simulated |Judged by/.test(details.textContent)) since("simulated"); })
+    .observe(details, { childList: true, subtree: true });
 }"""
 BEGIN = "() => { window.changed = window.simulated = null; window.begun = performance.now(); }"
 TURN = """at => new Promise((done, failed) => {
@@ -83,7 +83,7 @@ def first_paint(browser: Any, address: str) -> None:
         page = browser.new_context().new_page()
         begun = time.perf_counter()
         page.goto(f"{address}?goal=compare&k=300&n=2M")
-        page.wait_for_selector(".verdict p")
+        page.wait_for_selector(".verdict .headline")
         answers.append(time.perf_counter() - begun)
         paints.append(page.evaluate(PAINT) / 1000)
         page.context.close()
@@ -154,7 +154,7 @@ def opened(browser: Any, address: str, goal: PageGoal) -> Any:
     """Return the page of a goal, watched, on which every act of `acts` changes the answer."""
     page = browser.new_context().new_page()
     page.goto(f"{address}?goal={goal.key}" + (f"&shape={[*SHAPES][-1]}" if goal.shapes else f"&{goal.example_set}"))
-    page.wait_for_selector(".verdict p" if goal.shapes else "#data-error:not(:empty)")
+    page.wait_for_selector(".verdict .headline")
     time.sleep(PAUSE)
     page.evaluate(WATCH)
     return page

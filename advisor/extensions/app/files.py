@@ -79,7 +79,9 @@ def safe_name(name: str) -> str:
 def assumed_file(shape: Shape, k: int, n: int, ordered: bool | None) -> tuple[HeldFile, bool]:
     """Return a file with `n` people whose answers have the frequencies of a shape, and whether these have an order."""
     assumed = from_shape(k, shape, ordered=ordered)
-    return _file((LABEL, PEOPLE), enumerate(assumed.counts(n).tolist(), start=1)), assumed.ordered
+    rows = [*enumerate(assumed.counts(n).tolist(), start=1)]
+    # The most common answer stands between the others: at an end, one that half of the people give is read as a total.
+    return _file((LABEL, PEOPLE), (*rows[k // 2 :], *rows[: k // 2])), assumed.ordered
 
 
 @cache

@@ -106,6 +106,12 @@ class PageGoal:
         """All controls but that of the data."""
         return (*self.main, *self.more)
 
+    def sets(self, settings: Mapping[str, str]) -> bool:
+        """Return whether the page can be set so; what was collected stays as it was."""
+        return (
+            bool(settings) and self.key != ESTIMATE and settings.keys() <= {control.name for control in self.controls}
+        )
+
     def starts(self, *, has_file: bool) -> dict[str, str]:
         """Return the values of the controls before anybody touches them, by name."""
         return {control.name: "" if has_file and control.in_file else control.start for control in self.controls}

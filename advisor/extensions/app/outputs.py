@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from typing import TypeVar
 
 from shiny import Inputs, Outputs, Session, reactive, render, req, ui
 
 from advisor.answers.rank.outlook import Stops
-from advisor.extensions.app.files import Uploads, columns_of
-from advisor.extensions.app.pieces import PageAnswer
+from advisor.extensions.app.files import Uploads
+from advisor.extensions.app.pieces import PageAnswer, refusal
 from advisor.extensions.app.session import Page
-from advisor.extensions.app.state import Data, State
+from advisor.extensions.app.state import Data
 from advisor.extensions.app.worker import WorkerPool
 
 T = TypeVar("T")
@@ -42,15 +43,13 @@ def _follow_changes(page: Page) -> None:
         wrong = state.wrong()
         page.stop()
         page.send("address", state.query)
-        page.send("errors", wrong)
         if wrong:
+            page.refuse(wrong)
             page.tell_work("")
         else:
-            page.begin(state)
+            page.begin(state if state.data != Data() else state.example)
 
-    @reactive.effect
-    def offer_columns() -> None:
-        page.send("columns", columns_of(State(page.goal, {}, page.data(), files=page.uploads).held))
+    reactive.effect(page.offer_columns)
 
     @reactive.effect
     def fail() -> None:
@@ -96,36 +95,25 @@ def _follow_buttons(page: Page) -> None:
 
 
 def _complete_answers(page: Page) -> None:
-    """Compute the rest for each new answer: reasons, the curve, and pictures."""
+    """Compute the rest for each new answer: the curve, pictures, and reasons."""
+
+    @reactive.effect
+    def complete() -> None:
+        answer, again, curve = page.current(), page.again(), page.curve
+        if answer is None:
+            return
+        at = None if curve is None or curve.answer.about != answer.about else _place(curve.stops, answer)
+        is_kept = curve is not None and at is not None and curve.answer.key == answer.key
+        if is_kept:
+            page.send("turn", {"at": at, "setting": answer.state.setting})
+        page.completing.cancel()
+        page.completing.invoke(answer, again, None if curve is None or at is None else curve.stops, is_kept)
 
     @reactive.effect
     def explain() -> None:
         if (answer := page.current()) is not None:
             page.explaining.cancel()
             page.explaining.invoke(answer)
-
-    @reactive.effect
-    def explore() -> None:
-        if (answer := page.current()) is None:
-            return
-        curve = page.curve
-        at = None if curve is None or curve.answer.about != answer.about else _place(curve.stops, answer)
-        if curve is not None and at is not None and curve.answer.key == answer.key:
-            page.send("turn", at)
-        else:
-            page.exploring.cancel()
-            page.exploring.invoke(answer, None if curve is None or at is None else curve.stops)
-
-    @reactive.effect
-    def draw() -> None:
-        answer, again = page.current(), page.again()
-        first = None if answer is None else answer.first
-        repeats = first is not None and first.request.collected is None
-        title = "One simulated collection" if repeats else "The estimate, raw and repaired"
-        page.send("collection", {"shown": first is not None, "repeats": repeats, "title": title})
-        if answer is not None:
-            page.drawing.cancel()
-            page.drawing.invoke(answer, again)
 
 
 def _place(stops: Stops, answer: PageAnswer) -> tuple[int, ...] | None:
@@ -137,7 +125,7 @@ def _place(stops: Stops, answer: PageAnswer) -> tuple[int, ...] | None:
 
 
 def _add_outputs(page: Page, output: Outputs) -> None:
-    """Show the newest answer: the verdict and its tables at once, what takes longer when it is there."""
+    """Show the newest answer: verdict, first rows and what to take away at once, what takes longer when it is there."""
 
     def show(name: str, html: Callable[[], str]) -> None:
         def made() -> ui.HTML:
@@ -146,20 +134,29 @@ def _add_outputs(page: Page, output: Outputs) -> None:
         made.__name__ = name  # by which Shiny knows the output
         output(suspend_when_hidden=False)(render.ui(made))  # an empty one takes no place
 
-    def add_answer(name: str, html: Callable[[PageAnswer], str]) -> None:
-        show(name, lambda: "" if (answer := page.current()) is None else html(answer))
+    def verdict() -> str:
+        answer, wrong = page.current(), page.wrong()
+        with reactive.isolate():
+            if wrong is not None:
+                return refusal(page.state(), wrong)
+            return "" if answer is None else answer.verdict(stands_in=page.data() == Data())
+
+    def piece(name: str) -> str:
+        answer = page.current()
+        return "" if answer is None else answer.pieces[name]
 
     def explorer() -> str:
-        page.curve, html = _newest(page.exploring)
+        curve, html, _ = _newest(page.completing)
+        req(curve is not None, cancel_output=True)
+        page.curve = curve
         return html
 
-    add_answer("verdict", lambda answer: answer.pieces[0])
-    add_answer("details", lambda answer: answer.pieces[1])
-    add_answer("reproduce", PageAnswer.take_away)
+    show("verdict", verdict)
+    for name in ("changes", "details", "attacker", "reproduce"):
+        show(name, partial(piece, name))
     show("explorer", explorer)
-    show("attacker", lambda: _newest(page.drawing)[0])
-    show("frequencies", lambda: _newest(page.drawing)[1])
-    show("further", lambda: _newest(page.explaining))
+    show("rest", lambda: _newest(page.completing)[2])
+    show("why", lambda: _newest(page.explaining))
 
 
 def _newest(task: reactive.ExtendedTask[..., T]) -> T:

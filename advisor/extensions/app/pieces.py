@@ -5,15 +5,17 @@ from __future__ import annotations
 import io
 import shlex
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
+from itertools import groupby
 from threading import Lock
 from typing import Any
 
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from advisor.answers.clients.collection import CodedCollection
 from advisor.answers.epsilon import meaning
@@ -21,31 +23,30 @@ from advisor.answers.rank.apply import applied_csv
 from advisor.answers.rank.outlook import Stops, outlook
 from advisor.answers.rank.result import Answer, Ranking
 from advisor.answers.rank.why import why_of
-from advisor.errors import InputError
+from advisor.errors import InputError, listed
 from advisor.extensions.app.answers import Result, result_of
 from advisor.extensions.app.files import LARGEST, MEGABYTE
-from advisor.extensions.app.goals import SHAPES, goals
+from advisor.extensions.app.goals import SHAPES, PageGoal, goals
 from advisor.extensions.app.state import EXAMPLE, State, decision, ranking
 from advisor.extensions.app.wording import blamed, worded, worded_document, worded_section
 from advisor.extensions.choose.answer import Choice
 from advisor.extensions.choose.case import Reason
+from advisor.extensions.choose.words import meaning_lines
 from advisor.extensions.code.answer import files_of
-from advisor.figures import percent
 from advisor.show.data import csv_text
-from advisor.show.model import Code, Column, Document, Part, Role, Row, Section, Sentence, Table
-from advisor.show.page import explorer_html, page_html, pieces_html, section_html, svg_html
+from advisor.show.model import Code, Document, Part, Role, Section, Sentence, Table, Tone, Verdict, View
+from advisor.show.page import explorer_html, page_html, section_html, svg_html
 from advisor.show.pictures import to_svg
 from advisor.show.pictures.frequencies import frequencies_figure
 from advisor.show.rank.document import reasons_section
 from advisor.show.rank.explorer import explorer_of
-from advisor.show.rank.table import attacker_text
 from advisor.show.sentences import meaning_sentences
 from simulator import FrequencyOracle
 from simulator.seeding import rng_for
 
 REPORTS = 6  # number of a user's reports that are shown
 LARGEST_DOMAIN = 5000  # above it, a report fits too many answers to examine all of them at once
-CHANGE = "change"  # first word of the table of sufficient changes
+DRAWN = 128  # answers of which each is drawn; of more, the share that a report leaves open
 drawing = Lock()  # matplotlib draws one picture at a time
 TEMPLATES = Environment(
     loader=PackageLoader("advisor.extensions.app", "static"),
@@ -55,6 +56,7 @@ TEMPLATES = Environment(
     undefined=StrictUndefined,
 )
 TEMPLATES.globals |= {"goals": goals(), "shapes": SHAPES, "example": EXAMPLE, "megabytes": LARGEST // MEGABYTE}
+MACROS: Any = TEMPLATES.get_template("answer.html").module
 
 
 def first_paint(state: State) -> str:
@@ -95,23 +97,29 @@ class PageAnswer:
         return self.state.data, *values.items()
 
     @cached_property
-    def pieces(self) -> tuple[str, str]:
-        """The verdict, and the tables and sentences that follow."""
-        ranked = worded_document(self.ranking.document, self.state.goal)
-        if self.decision is None:
-            verdict, blocks = pieces_html(ranked)
-            return verdict, _blocks_html(blocks)
-        document = worded_document(self.decision.document, self.state.goal)
-        first, rest = _first_and_rest(document)
-        verdict, changes = pieces_html(replace(document, parts=first))
-        more = "".join(html for _, html, _ in pieces_html(replace(document, verdict=None, parts=rest))[1])
-        details = f"<section>{_folded('More about this decision', more)}</section>" if more else ""
-        then, blocks = pieces_html(ranked)
-        choice = choice_of(self.decision)
-        best = f'<section class="at"><h2>The best pair with ε = {budget_of(choice):g}</h2>{then}</section>'
-        if choice is not None and choice.reason == Reason.NOTHING_ASKED:  # there is no pair to use
-            best, blocks = "", ()
-        return verdict + "".join(html for _, html, _ in changes), f"{best}{_blocks_html(blocks)}{details}"
+    def pieces(self) -> Mapping[str, str]:
+        """What is shown at once, by its place on the page: what follows the verdict, tables, and what reports show."""
+        ranked, choice = self._arranged(self.ranking), choice_of(self.decision)
+        pieces = {"reproduce": TEMPLATES.get_template("take.html").render(answer=self), "attacker": self._attacker()}
+        if self.decision is None or choice is None:
+            title = ranked.table.name if ranked.table is not None else ""
+            pieces |= {"changes": ranked.first(self.state.goal), "details": MACROS.section(title, ranked.shown())}
+        else:
+            asks_nothing = choice.reason == Reason.NOTHING_ASKED  # there is no pair to use
+            best = Sentence(ranked.verdict.text[:1].upper() + ranked.verdict.text[1:])
+            parts = _parts(best) + ranked.first(self.state.goal) + ranked.shown()
+            pieces["changes"] = self._arranged(self.decision).first(self.state.goal)
+            title = f"The best pair with ε = {budget_of(choice):g}"
+            pieces["details"] = "" if asks_nothing else MACROS.section(title, parts)
+        return {place: marked(self.state, html) for place, html in pieces.items()}
+
+    def verdict(self, *, stands_in: bool = False) -> str:
+        """Return the decision with its sentence and its figures; `stands_in`: as that of an example."""
+        document = worded_document(self.answers[0].document, self.state.goal)
+        assert document.verdict is not None  # noqa: S101 - every answer of a page has one
+        first, *figures = replace(document.verdict, changes=()).sentences
+        first = replace(first, badge=f"Example: {first.badge}") if stands_in else first
+        return marked(self.state, _parts(first, *figures))
 
     def explorer(self, stops: Stops | None = None) -> tuple[str, Stops]:
         """Return the figures that change with ε and n, and the values of both; "" if there are no figures.
@@ -122,32 +130,54 @@ class PageAnswer:
         if expected is None:
             return "", ()
         figures = explorer_of(expected)
-        return explorer_html(figures), tuple(dial.values for dial in figures.dials)
+        return marked(self.state, explorer_html(figures)), tuple(dial.values for dial in figures.dials)
 
-    def further(self) -> str:
-        """Return the reasons for the first pair, folded; for places, their maps."""
-        if self.first is not None:
-            section = worded_section(reasons_section(self.first, why_of(self.first)), self.state.goal)
-            return f"<section>{_folded(section.title, section_html(replace(section, first=True)))}</section>"
+    def rest(self, again: int) -> str:
+        """Return what takes longer: all rows and columns, what the answer rests on, and pictures."""
+        ranked, decided = self._arranged(self.ranking), self.decision
+        folds = [] if decided is None else [("More about this decision", _parts(*self._arranged(decided).rest))]
+        folds = [*ranked.folds(), *folds]
         with drawing:
-            return "".join(map(section_html, self.ranking.document.sections()))
+            if self.first is None:
+                pictures = "".join(map(section_html, self.ranking.document.sections()))
+            else:
+                svg = svg_html(to_svg(frequencies_figure(self.first, again), "frequencies"))
+                pictures = MACROS.collection(Markup(svg), self.first.request.collected is None)  # noqa: S704 - ours
+        return marked(self.state, "".join((*(MACROS.fold(title, html) for title, html in folds if html), pictures)))
 
-    def attacker(self, again: int) -> str:
-        """Return the view of an attacker, and the promise in words."""
+    def why(self) -> str:
+        """Return the reasons for the first pair, folded; "" if there are none."""
         if self.first is None:
             return ""
-        return section_html(_attacker_section(self.first, again)) + section_html(_promise_section(self.first))
+        section = worded_section(reasons_section(self.first, why_of(self.first)), self.state.goal)
+        return marked(self.state, MACROS.fold(section.title, _parts(*section.parts)))
 
-    def frequencies(self, again: int) -> str:
-        """Return the picture of a simulated collection; "" if there is none."""
+    def _arranged(self, answer: Result) -> _Arranged:
+        """Return a document in the order of the page, without what another place of the page says."""
+        choice = choice_of(answer)
+        silent = {self.code_line(), *(one.line for one in self.answers)}
+        if choice is not None:
+            silent |= {*meaning_lines(choice)}
+        elif self.first is not None:
+            best, request = self.first.best, self.first.request
+            guess = request.oracle(best.protocol).attack_success
+            silent |= {*meaning_sentences(meaning(best.epsilon or request.epsilon, request.k, best.protocol, guess))}
+        return _Arranged.of(worded_document(answer.document, self.state.goal), silent, is_decided=choice is not None)
+
+    def _attacker(self) -> str:
+        """Return which answers a few reports leave open, and what the promise is like: the explorer has its figures."""
         if self.first is None:
             return ""
-        with drawing:
-            return svg_html(to_svg(frequencies_figure(self.first, again), "frequencies"))
-
-    def take_away(self) -> str:
-        """Return the commands and the code that reproduce the answer, and the files, under a heading."""
-        return TEMPLATES.get_template("take.html").render(answer=self)
+        best, request = self.first.best, self.first.request
+        lines = meaning_sentences(meaning(best.epsilon or request.epsilon, request.k))[2:]
+        protocol, answer = request.oracle(best.protocol), int(np.argmax(request.counts))
+        reports: list[np.ndarray] = []
+        if isinstance(protocol, FrequencyOracle) and request.k <= LARGEST_DOMAIN and best.protocol != "she":
+            stream, user = rng_for(request.seed, "attacker", protocol.key), np.array([answer])
+            reports = [np.asarray(protocol.support(protocol.perturb(user, stream))) > 0 for _ in range(REPORTS)]
+        strips = [(int(fits.sum()), bool(fits[answer]), _runs(fits.tolist())) for fits in reports]
+        label = request.labels[answer] if request.labels else str(answer)
+        return str(MACROS.attacker(strips, request.k, label, answer if request.k <= DRAWN else None, lines))
 
     @property
     def python(self) -> str:
@@ -236,76 +266,75 @@ def faults(state: State, error: InputError | MemoryError) -> dict[str, str]:
     return {control: worded(message, state.goal)}
 
 
-def _first_and_rest(document: Document) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
-    """Return the parts of a decision to show beside its verdict, and the other parts except commands.
-
-    The first parts are its sentences up to the first note or table, that table if it lists changes of the decision,
-    and the warnings.
-    """
-    parts = [part for part in document.parts if not isinstance(part, Code)]
-    warnings = [part for part in parts if isinstance(part, Sentence) and part.role is Role.WARNING]
-    others = [part for part in parts if part not in warnings]
-    cut = next((place for place, part in enumerate(others) if not _is_said_first(part)), len(others))
-    if cut < len(others) and isinstance(table := others[cut], Table) and table.columns[0].header == CHANGE:
-        cut += 1
-    return (*others[:cut], *warnings), tuple(others[cut:])
+def marked(state: State, html: str) -> str:
+    """Return a piece of an answer with what the page is set to where it holds: by this the page dims older ones."""
+    return f'<data class="setting" value="{escape(state.setting)}" hidden></data>{html}' if html else ""
 
 
-def _is_said_first(part: Part) -> bool:
-    return isinstance(part, Sentence) and part.role is not Role.NOTE
+def refusal(state: State, messages: Mapping[str, str]) -> str:
+    """Return the verdict where there is no answer: what is wrong, or where that is said if it is several things."""
+    names = {control.name: control.label for control in state.goal.controls} | {"data": state.goal.data}
+    text = next(iter(messages.values()))
+    if len(messages) > 1:
+        text = f"{listed(f'“{names.get(name, name)}”' for name in messages)} need another value."
+    return marked(state, _parts(Sentence(text, Role.ANSWER, Tone.BAD, "No answer")))
 
 
-def _blocks_html(blocks: Iterable[tuple[str, str, bool]]) -> str:
-    """Return blocks under their headings; their sources, and all rows of long tables, are folded."""
-    return "".join(
-        f"<section>{_folded(title, html)}</section>"
-        if folded
-        else f"<section><h2>{escape(title or ('Ranking' if '<table' in html else 'More'))}</h2>{html}</section>"
-        for title, html, folded in blocks
-    )
+@dataclass(frozen=True)
+class _Arranged:
+    """A document in the order of the page."""
+
+    verdict: Verdict
+    lead: tuple[Part, ...]  # sentences that follow the verdict, warnings first
+    table: Table | None  # the ranking
+    below: tuple[Part, ...]  # sentences about it
+    rest: tuple[Part, ...]  # folded
+
+    @classmethod
+    def of(cls, document: Document, silent: Container[str], *, is_decided: bool) -> _Arranged:
+        """Return the parts of a document, without silent texts; of a decision, only its answer is not folded."""
+        assert document.verdict is not None  # noqa: S101 - every answer of a page has one
+        parts = [part for part in document.parts if not (isinstance(part, Sentence | Code) and part.text in silent)]
+        table = next((part for part in parts if isinstance(part, Table) and not (part.verbose or is_decided)), None)
+        cut = len(parts) if table is None else parts.index(table)
+        folded = {Role.LEGEND} | ({Role.DETAIL, Role.NOTE} if is_decided else set())
+        shown = [part for part in parts if isinstance(part, Sentence) and part.role not in folded]
+        warnings = [part for part in shown if part.role is Role.WARNING]
+        lead, below = (
+            [one for one in some if one in shown and one not in warnings] for some in (parts[:cut], parts[cut:])
+        )
+        rest = [part for part in parts if part is not table and part not in shown]
+        return cls(document.verdict, (*warnings, *lead), table, tuple(below), tuple(rest))
+
+    def first(self, goal: PageGoal) -> Markup:
+        """Return what would change the answer, as buttons where the page can do it, and the sentences after it."""
+        changes: Markup = MACROS.changes(self.verdict.changes, goal)
+        return changes + _parts(*self.lead)
+
+    def shown(self) -> Markup:
+        """Return the first rows of the ranking, and the sentences about it."""
+        if self.table is None:
+            return _parts(*self.below)
+        table, notes = View().table(self.table)
+        columns = tuple(replace(column, meaning="") for column in table.columns)
+        return _parts(replace(table, columns=columns, hidden=0), *notes, *self.below)
+
+    def folds(self) -> list[tuple[str, Markup]]:
+        """Return what is unfolded on request, each with its title: the whole ranking, and what it rests on."""
+        folds = [("What it rests on", _parts(*self.rest))]
+        if self.table is None:
+            return folds
+        ranked = sum(not row.extra for row in self.table.rows)
+        title = f"All {ranked:,} {self.table.noun}, and all columns"
+        return [(title, _parts(replace(self.table, cut=False, heading=title))), *folds]
 
 
-def _folded(title: str, html: str) -> str:
-    return f"<details><summary>{escape(title)}</summary>{html}</details>"
+def _parts(*parts: Part) -> Markup:
+    return Markup(section_html(Section("", parts, first=True)))  # noqa: S704 - the templates escape what is the user's
 
 
-def _attacker_section(ranking: Ranking, again: int) -> Section:
-    """Return what the reports of a user with the most common answer reveal; `again` draws other reports."""
-    best, request = ranking.best, ranking.request
-    protocol = request.oracle(best.protocol)
-    guess = Sentence(
-        f"From one report, the best guess of a user's answer is right in {percent(best.attack_success)} of cases, "
-        f"{attacker_text(request)}. A report has {protocol.report_bits:,} bits."
-    )
-    parts: tuple[Part, ...] = (guess,)
-    if isinstance(protocol, FrequencyOracle) and request.k <= LARGEST_DOMAIN and best.protocol != "she":
-        parts += (_reports(ranking, protocol, again),)
-    return Section("What an attacker sees", parts)
-
-
-def _reports(ranking: Ranking, protocol: FrequencyOracle, again: int) -> Table:
-    """Return a few reports of a user, and the number of answers that each report fits."""
-    request = ranking.request
-    answer = int(np.argmax(request.counts))
-    stream = rng_for(request.seed, "attacker", protocol.key, again)
-    rows = []
-    for place in range(REPORTS):
-        report = protocol.perturb(np.array([answer]), stream)
-        fits = np.asarray(protocol.support(report)) > 0
-        true = "yes" if fits[answer] else "no: it misleads"
-        rows.append(Row((str(place + 1), f"{int(fits.sum()):,} of {request.k:,}", true)))
-    label = request.labels[answer] if request.labels else str(answer)
-    return Table(
-        (Column("report", text=True), Column("answers it fits"), Column("the true one too", text=True)),
-        tuple(rows),
-        f"Six reports of users who all answer {label!r}",
-        cut=False,
-    )
-
-
-def _promise_section(ranking: Ranking) -> Section:
-    """Return the guarantee of the budget in words."""
-    best, request = ranking.best, ranking.request
-    guess = request.oracle(best.protocol).attack_success
-    sentences = meaning_sentences(meaning(best.epsilon or request.epsilon, request.k, best.protocol, guess))
-    return Section("The promise in words", tuple(map(Sentence, sentences)))
+def _runs(fits: list[bool]) -> list[tuple[int, int]]:
+    """Return where answers begin that remain possible, and how many follow each other; of many, one run of them all."""
+    flags = sorted(fits, reverse=True) if len(fits) > DRAWN else fits
+    runs = ((fit, [place for place, _ in run]) for fit, run in groupby(enumerate(flags), key=lambda item: item[1]))
+    return [(places[0], len(places)) for fit, places in runs if fit]

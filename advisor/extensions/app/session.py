@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -12,7 +13,7 @@ from shiny import Inputs, Session, reactive
 from advisor.answers.rank.outlook import Stops
 from advisor.errors import InputError
 from advisor.extensions.app.answers import answer
-from advisor.extensions.app.files import Uploads
+from advisor.extensions.app.files import Uploads, columns_of
 from advisor.extensions.app.goals import PREDICTED
 from advisor.extensions.app.pieces import PageAnswer, budget_of, faults, page_answer
 from advisor.extensions.app.state import Data, Inquiry, State, decision, ranking, state_of
@@ -26,6 +27,7 @@ FOLLOWS = 1.5  # seconds without a change before a simulation follows by itself
 MOST_FOLLOWED = 4096  # categories up to which it does; above, it takes long, and is asked for
 NICENESS = 3  # a simulation gives way to the pages, but does not starve beside other work
 LARGE = 1_000_000  # bytes of a file that is not read twice: there a small simulation is hardly sooner
+examples: dict[str, PageAnswer] = {}  # first sights of the examples as their pages begin, by question
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,17 +52,17 @@ class Page:
         self.wanted: reactive.Value[str] = reactive.Value(first.question if first.simulated else "")
         self.declined = self.begun = ""  # and the one that was answered last
         self.current: reactive.Value[PageAnswer | None] = reactive.Value(None)
+        self.wrong: reactive.Value[dict[str, str] | None] = reactive.Value(None)  # by control, or "general"
         self.again: reactive.Value[int] = reactive.Value(0)
         self.curve: ShownCurve | None = None
         self.answering = reactive.ExtendedTask(self._answer)
-        self.exploring = reactive.ExtendedTask(_explorer)
-        self.drawing = reactive.ExtendedTask(_pictures)
+        self.completing = reactive.ExtendedTask(_rest)
         self.explaining = reactive.ExtendedTask(_reasons)
         session.on_ended(self.stop)
 
     def stop(self) -> None:
         """End what is under way: nobody is there to see it."""
-        for task in (self.answering, self.exploring, self.drawing, self.explaining):
+        for task in (self.answering, self.completing, self.explaining):
             task.cancel()
 
     def state(self) -> State:
@@ -71,8 +73,21 @@ class Page:
 
     def send(self, kind: str, message: Any) -> None:
         """Tell the browser something that is no output."""
-        task = asyncio.ensure_future(self.session.send_custom_message(kind, message))
-        task.add_done_callback(lambda done: done.cancelled() or done.exception())
+        _start(self.session.send_custom_message(kind, message))
+
+    def refuse(self, messages: dict[str, str]) -> None:
+        """Show what is wrong, in the verdict and beside the controls."""
+        self.wrong.set(messages)
+        self.send("errors", messages)
+
+    def offer_columns(self) -> None:
+        """Have the columns of the file offered; its begin may have to be unpacked, which other pages need not await."""
+
+        async def offer() -> None:
+            self.send("columns", await asyncio.to_thread(columns_of, held))
+
+        held = State(self.goal, {}, self.data(), files=self.uploads).held
+        _start(offer())
 
     def tell_work(self, words: str, share: float | None = None, *, running: bool = False, offers: bool = False) -> None:
         """Show the progress of the running answer, and whether a simulation can be asked for."""
@@ -80,18 +95,22 @@ class Page:
 
     def begin(self, state: State) -> None:
         """Begin to answer a state, unless that its simulation is no longer wanted is all that has changed."""
+        self.send("errors", {})
         before, self.begun = self.begun, state.question
+        with reactive.isolate():
+            current, stands_in = self.current(), state.data != self.data()
+        is_shown = current is not None and current.state.question == state.question
+        if is_shown:
+            self.wrong.set(None)
         if before == self.declined == state.question and not state.simulated:
             self.tell_work("Cancelled.", offers=True)
-            return
-        with reactive.isolate():
-            current = self.current()
-        self.answering.invoke(state, current is not None and current.state.question == state.question)
+        elif not (stands_in and is_shown):
+            self.answering.invoke(state, is_shown, stands_in)
 
-    async def _answer(self, state: State, is_shown: bool) -> None:
+    async def _answer(self, state: State, is_shown: bool, stands_in: bool) -> None:
         """Show the first sight of a state, and then its simulation, where it is asked for or follows by itself.
 
-        is_shown: whether an answer to the same question is shown already.
+        is_shown: whether an answer to the same question is shown already. stands_in: whether it is that of the example.
         """
         declined = self.declined == state.question
         predicted = self.goal.key in PREDICTED
@@ -102,6 +121,9 @@ class Page:
             if isinstance(first, PageAnswer):
                 await self._show(first)
                 is_shown = True
+                if stands_in:
+                    self.tell_work("")
+                    return
                 if not state.simulated and (declined or not _follows(first)):
                     self.tell_work(sight, offers=True)
                     return
@@ -112,7 +134,7 @@ class Page:
                 # A pair without predictions, such as the user's method, can be simulated.
                 offers = predicted and "data" not in first
                 if not (offers and state.simulated):
-                    self.send("errors", first)
+                    await self._show(first)
                     self.tell_work("", offers=offers)
                     return
         elif declined:
@@ -120,17 +142,17 @@ class Page:
             return
         self.tell_work("Simulating …", running=True)
         whole = await self._worked_out(replace(state, simulated=True))
-        if isinstance(whole, PageAnswer):
+        if isinstance(whole, PageAnswer) or not is_shown:
             await self._show(whole)
-            self.tell_work("Simulated.")
-        elif is_shown:
-            self.tell_work(f"Not simulated: {' '.join(whole.values())}")
-        else:
-            self.send("errors", whole)
             self.tell_work("")
+        else:
+            self.tell_work(f"Not simulated: {' '.join(whole.values())}")
 
     async def _worked_out(self, state: State) -> PageAnswer | dict[str, str]:
         """Return the answer for a state, or what is wrong, by the control that is to blame."""
+        kept = examples if state.question == state.example.question and not state.simulated else {}
+        if state.question in kept:
+            return kept[state.question]
         try:
             inquiry = await asyncio.to_thread(decision, state)
             progress = Steady(partial(self._tell_progress, "Simulating" if state.simulated else "First sight"))
@@ -138,7 +160,8 @@ class Page:
             choice = None if inquiry is None else await self._value(state, inquiry, first)
             inquiry = await asyncio.to_thread(ranking, state, budget_of(choice))
             value = await self._value(state, inquiry, first if choice is None else last)
-            return await asyncio.to_thread(page_answer, state, value, choice)
+            kept[state.question] = await asyncio.to_thread(page_answer, state, value, choice)
+            return kept[state.question]
         except (InputError, MemoryError) as error:
             return faults(state, error)
 
@@ -159,10 +182,15 @@ class Page:
                     return await ask(0)
         return await asyncio.to_thread(answer, inquiry)
 
-    async def _show(self, answer: PageAnswer) -> None:
+    async def _show(self, answer: PageAnswer | dict[str, str]) -> None:
+        """Show an answer, all of it at once, or what is wrong."""
         async with reactive.lock():
-            self.again.set(0)
-            self.current.set(answer)
+            if isinstance(answer, PageAnswer):
+                self.again.set(0)
+                self.wrong.set(None)
+                self.current.set(answer)
+            else:
+                self.refuse(answer)
             await reactive.flush()
 
     def _tell_progress(self, task: str, stage: str, share: float) -> None:
@@ -180,17 +208,21 @@ def _follows(answer: PageAnswer) -> bool:
     return answer.first is not None and answer.first.request.k <= MOST_FOLLOWED
 
 
-async def _explorer(answer: PageAnswer, stops: Stops | None) -> tuple[ShownCurve, str]:
-    await asyncio.sleep(PAUSE)
-    html, values = await asyncio.to_thread(answer.explorer, stops)
-    return ShownCurve(answer, values), html
+def _start(work: Coroutine[Any, Any, None]) -> None:
+    """Start what nobody waits for: the page may be gone meanwhile."""
+    asyncio.ensure_future(work).add_done_callback(lambda done: done.cancelled() or done.exception())
 
 
-async def _pictures(answer: PageAnswer, again: int) -> tuple[str, str]:
+async def _rest(
+    answer: PageAnswer, again: int, stops: Stops | None, is_kept: bool
+) -> tuple[ShownCurve | None, str, str]:
+    """Return the curve, which may be kept, and what else takes longer."""
     await asyncio.sleep(PAUSE)
-    return await asyncio.to_thread(answer.attacker, again), await asyncio.to_thread(answer.frequencies, again)
+    html, values = ("", ()) if is_kept else await asyncio.to_thread(answer.explorer, stops)
+    rest = await asyncio.to_thread(answer.rest, again)
+    return None if is_kept else ShownCurve(answer, values), html, rest
 
 
 async def _reasons(answer: PageAnswer) -> str:
     await asyncio.sleep(2 * PAUSE)
-    return await asyncio.to_thread(answer.further)
+    return await asyncio.to_thread(answer.why)

@@ -33,7 +33,6 @@ from advisor.question.settings import Categories, Columns, Instant, Plurality, S
 START = next(iter(SHAPES))  # the shape that is assumed where none is picked, which choose assumes too
 ASSUMED = "assumed.csv"  # what the file of a shape is called
 EXAMPLE = "example"  # replaces the digest of a file if the page shows its example
-NO_FILE = "Drop a file here, or look at the example."
 NOT_HELD = "{} is not held in memory any more, as the program was started anew: drop the file again."
 MOST_VALUE = 2000  # characters of a value in an address
 # What answers at first sight where there is no prediction: a few simulated collections.
@@ -78,6 +77,16 @@ class State:
         return f"{self.question}&simulated=yes" if self.simulated else self.question
 
     @property
+    def setting(self) -> str:
+        """What the page is set to, as its script compares it: shape, file and controls, a line each."""
+        return "\n".join((self.data.shape, self.data.digest, *self.values.values()))
+
+    @property
+    def example(self) -> State:
+        """The page of its example, which stands in until there is a file."""
+        return state_of(f"goal={self.goal.key}&file={EXAMPLE}&{self.goal.example_set}", self.files)
+
+    @property
     def held(self) -> HeldFile | None:
         """The file; None if there is none, or if it is no longer stored."""
         if self.data.digest == EXAMPLE and self.goal.example:
@@ -89,9 +98,7 @@ class State:
         messages = wrong_controls(self.goal.controls, self.values)
         if self.data.digest and self.held is None:
             messages["data"] = NOT_HELD.format(printable(self.data.name))
-        elif not self.data.digest and not self.data.shape:
-            messages["data"] = NO_FILE
-        elif not self.data.digest and not self.values["k"]:
+        elif self.data.shape and not self.values["k"]:
             messages["k"] = "Give the number of categories, or drop a file that shows them."
         if self.goal.key == ESTIMATE and self.values["holds"] == ESTIMATES and not self.values["n"]:
             messages["n"] = "Give the number of users who reported, for example 100000."

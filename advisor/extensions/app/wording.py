@@ -36,11 +36,11 @@ def worded(text: str, goal: PageGoal) -> str:
 def worded_document(document: Document, goal: PageGoal) -> Document:
     """Return a document in the words of a page; what is to be copied stays as it is."""
     verdict = document.verdict
-    return replace(
-        document,
-        verdict=None if verdict is None else replace(verdict, text=worded(verdict.text, goal)),
-        parts=tuple(_part(part, goal) for part in document.parts),
-    )
+    if verdict is not None:
+        changes = tuple(replace(change, text=worded(change.text, goal), option="") for change in verdict.changes)
+        text, numbers = worded(verdict.text, goal), worded(verdict.numbers, goal)
+        verdict = replace(verdict, text=text, numbers=numbers, changes=changes)
+    return replace(document, verdict=verdict, parts=tuple(_part(part, goal) for part in document.parts))
 
 
 def worded_section(section: Section, goal: PageGoal) -> Section:
@@ -65,7 +65,7 @@ def blamed(error: InputError, goal: PageGoal) -> str:
 
 def _part(part: Part, goal: PageGoal) -> Part:
     if isinstance(part, Sentence):
-        return replace(part, text=worded(part.text, goal))
+        return replace(part, text=worded(part.text, goal), option="")
     if isinstance(part, Table):
         columns = tuple(
             replace(column, meaning=worded(column.meaning, goal), shared=worded(column.shared, goal))

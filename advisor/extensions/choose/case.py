@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from advisor.answers.plan.result import PlanRow
 from advisor.answers.rank.look_up import look_up
 from advisor.answers.rank.result import Ranking, Recommendation
-from advisor.answers.rank.verdict import USELESS
+from advisor.answers.rank.verdict import ENOUGH, USELESS
 from advisor.answers.rank.worth_it import first_need
 from advisor.checks import choice, real, whole
 from advisor.question.frequencies import Frequencies
@@ -166,6 +166,11 @@ class Case:
     def without(self) -> float:
         """The error of the better of two guesses without data."""
         return self.at_limit.error_without_data or 0.0
+
+    @property
+    def worthwhile(self) -> float:
+        """The accuracy that makes a collection worth it."""
+        return rounded(ENOUGH * self.without, up=False)
 
     @property
     def at_limit(self) -> Ranking:

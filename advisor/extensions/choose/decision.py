@@ -28,5 +28,5 @@ def decision_of_choice(choice: Choice) -> Decision:
     wanted = f"A share may be off by {within} on average."
     if choice.open_accuracy:
         wanted = f"Half of the error without any data is taken to be exact enough: {within} on average."
-    takes = {} if need is None else {"takes": f"{people_text(need).capitalize()} people would be enough."}
+    takes = {} if need is None else {"takes": f"{people_text(need).capitalize()} would be enough."}
     return decision_of(choice.there, badge, reason.format_map(texts), wanted=wanted, times=case.times, **takes)

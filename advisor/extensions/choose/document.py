@@ -6,10 +6,10 @@ import re
 import shlex
 
 from advisor.answers.budgets import Priced
-from advisor.answers.rank.verdict import ENOUGH, against_nothing
+from advisor.answers.rank.verdict import against_nothing
 from advisor.extensions.choose import words
 from advisor.extensions.choose.answer import Choice
-from advisor.extensions.choose.case import METRIC, Alternatives, Reason, rounded
+from advisor.extensions.choose.case import METRIC, Reason
 from advisor.extensions.choose.picture import price_figure
 from advisor.figures import percent, users
 from advisor.question.settings import Categories
@@ -34,8 +34,6 @@ from advisor.show.model import (
 from advisor.show.pictures import to_svg
 from advisor.show.rank.table import ATTACK, attacker_text
 
-CHANGES = "Each of these changes alone would be enough, give or take the 95 % interval in brackets:"
-NO_CHANGE = "No change of one of the answers alone is predicted to be enough."
 COLLECT, REFRAIN = "collect", "do_not_collect"
 REQUEST = ("n", "k", "within", "sensitive", "times", "ordered")  # facts that were asked
 
@@ -45,16 +43,15 @@ def choice_document(choice: Choice) -> Document:
     case, good, facts = choice.case, choice.epsilon is not None, _facts(choice)
     first, *rest = words.answer_lines(choice)
     assumed = [] if choice.data_words else [words.ASSUMED]
-    changes, means = _change_rows(choice), words.meaning_lines(choice)
+    means = words.meaning_lines(choice)
     if choice.reason not in (Reason.REACHED, Reason.NOTHING_ASKED):
-        rest += [*words.over_limit(choice), CHANGES if changes else NO_CHANGE]
+        rest += words.over_limit(choice)
     warnings = list(dict.fromkeys(text for row in choice.prices for text in row.ranking.warnings))
     again, (title, further) = reproduce(choice), _next(choice)
     parts: list[Part] = [
         *(Sentence(text, Role.WARNING) for text in warnings),
         *(Sentence(text, Role.ANSWER, Tone.DOUBTFUL) for text in assumed),
         *map(Sentence, rest),
-        *([_changes_table(changes)] if changes else []),
         *(Sentence(text, Role.LEGEND) for text in means),
         *([_price_table(choice.prices)] if choice.prices else []),
         *(Sentence(text, Role.NOTE) for text in words.note_lines(choice)),
@@ -72,6 +69,7 @@ def choice_document(choice: Choice) -> Document:
             () if good else (choice.reason.value,),
             {"eps": choice.epsilon, "within": case.within, **_errors(choice), "error_without_data": case.without},
             numbers=words.numbers(choice),
+            changes=tuple(words.changes(choice)),
         ),
         parts=tuple(parts),
         data={
@@ -94,40 +92,6 @@ def choice_document(choice: Choice) -> Document:
 def _picture_section(choice: Choice) -> Section:
     picture = Figure("What ε buys", "error of a share against ε", lambda: to_svg(price_figure(choice), "prices"))
     return Section(picture.title, (picture,))
-
-
-def _change_rows(choice: Choice) -> list[Row]:
-    """Return what would be enough instead: each row alone."""
-    new, case = choice.changes, choice.case
-    fewer = None if new.answers is None else f"{new.answers:,} or fewer"
-    rows = [
-        *_figure_rows(choice, new),
-        ("fewer possible answers", f"{case.answers:,}", fewer),
-        ("asked less often", _times(case.times), None if new.times is None else _times(new.times)),
-    ]
-    if new.once is not None:
-        rows += [(f"asked once, and {name}", before, after) for name, before, after in _figure_rows(choice, new.once)]
-    return [Row((name, before, after)) for name, before, after in rows if after is not None]
-
-
-def _figure_rows(choice: Choice, new: Alternatives) -> list[tuple[str, str, str | None]]:
-    people = None if new.people is None else words.people_text(new.people)
-    off, within = new.within, None
-    if off is not None:
-        within = f"about {words.size(off.value)} ({words.interval(off.low, off.high, simulated=off.simulated)})"
-    return [
-        ("more people", f"{choice.case.people:,}", people),
-        ("less accuracy, in points", words.size(choice.case.within), within),
-    ]
-
-
-def _changes_table(rows: list[Row]) -> Table:
-    columns = (Column("change", text=True), Column("from", text=True), Column("to", text=True))
-    return Table(columns, tuple(rows), noun="changes", cut=False)
-
-
-def _times(times: int) -> str:
-    return "once" if times == 1 else f"{times:,} times"
 
 
 def _price_table(rows: tuple[Priced, ...]) -> Table:
@@ -225,8 +189,7 @@ def _next(choice: Choice) -> tuple[str, str]:
             "collection",
         )
     if choice.reason == Reason.NOTHING_ASKED:
-        within = rounded(ENOUGH * case.without, up=False)
-        return "Next: ask for what would be worth a collection", _again(choice, within)
+        return "Next: ask for what would be worth a collection", _again(choice, case.worthwhile)
     plan = ("plan", "--target", f"{case.within:.12g}", "--metric", METRIC)
     if words.finds_budget(choice):
         title = f"Next: simulate which ε it takes; collect if it is at most {case.limit:g}"

@@ -9,10 +9,11 @@ from advisor.answers.epsilon import meaning
 from advisor.answers.rank.result import EVEN
 from advisor.answers.rank.verdict import WORTH_IT
 from advisor.extensions.choose.answer import Choice
-from advisor.extensions.choose.case import LIMITS, Need, Reason
+from advisor.extensions.choose.case import LIMITS, Alternatives, Need, Reason
 from advisor.figures import lower_end, rounded, users
 from advisor.names import pair_text
 from advisor.question.rules import USERS_LOW
+from advisor.show.model import Change
 from advisor.show.rank.answer import hidden_sentences
 from advisor.show.sentences import meaning_sentences
 
@@ -28,18 +29,15 @@ LINES = {  # the verdict, then further sentences
         "with ε = {epsilon}{each}, by {pair}.",
         "The figures are {how}; those in brackets are the 95 % interval. An ε of up to {limit} would be allowed.{half}",
     ),
-    Reason.NOTHING_ASKED: (
-        "{blind} is good enough for what you asked.",
-        "Ask for less than {without} to learn something.",
-    ),
+    Reason.NOTHING_ASKED: ("{blind} is good enough for what you asked.",),
     Reason.JUST_ENOUGH: (
         "perhaps enough at ε = {most}, not surely: simulate before you decide.",
-        "The figures are {how}, by {pair}; the 95 % interval in brackets reaches above what you need.{enough}",
+        "The figures are {how}, by {pair}; the 95 % interval in brackets reaches above what you need.",
         "The limit: ε = {limit}.",
     ),
     Reason.JUST_SHORT: (
         "just short at ε = {most}, but not ruled out.",
-        "The figures are {how}, by {pair}; what you need lies within the 95 % interval in brackets.{enough}",
+        "The figures are {how}, by {pair}; what you need lies within the 95 % interval in brackets.",
         "The limit: ε = {limit}.",
     ),
     Reason.OUT_OF_REACH: (
@@ -102,7 +100,7 @@ def _parts(choice: Choice) -> dict[str, str]:
     """Return what the sentences of an answer are made of."""
     case, best, there, near = choice.case, choice.best, choice.there, choice.case.nearest
     margin = interval(best.error_low, best.error_high, simulated=there.repetitions > 0)
-    within, coarser, without = points(case.within), choice.changes.within, points(case.without)
+    within, without = points(case.within), points(case.without)
     even = there.guess_without_data == EVEN
     blind = "guessing that all answers are equally common" if even else "guessing 0 for every answer"
     total = f" each time, {LIMITS[case.sensitive]:g} in all" if case.times > 1 else ""
@@ -125,7 +123,6 @@ def _parts(choice: Choice) -> dict[str, str]:
         if choice.open_accuracy
         else f"Asked: within {within}",
         "most": f"{case.limit:g}",
-        "enough": "" if coarser is None else f" If {points(coarser.value)} would do, collect.",
         "without": without,
         "blind": blind,
         "half": ""
@@ -136,6 +133,44 @@ def _parts(choice: Choice) -> dict[str, str]:
         if finds_budget(choice)
         else "how many people this takes",
     }
+
+
+def changes(choice: Choice) -> list[Change]:
+    """Return what would be enough instead, each change alone."""
+    new, case = choice.changes, choice.case
+    if choice.reason == Reason.NOTHING_ASKED:
+        text = f"Ask for less than {points(case.without)} to learn something."
+        return [_change(text, within=f"{100 * case.worthwhile:.12g}")]
+    lines = _figure_changes(new)
+    if new.answers is not None:
+        answers = f"{new.answers:,} possible answers{' or fewer' if new.answers > 2 else ''}"
+        lines.append(_change(f"With {answers}, collect.", k=f"{new.answers}"))
+    if new.times is not None:
+        often = "once" if new.times == 1 else f"{new.times:,} times"
+        lines.append(_change(f"Asked {often} instead of {case.times:,} times, collect.", times=f"{new.times}"))
+    if new.once is not None:
+        lines += _figure_changes(new.once, times="1")
+    if lines or choice.reason == Reason.REACHED:
+        return lines
+    return [Change("No change of one of the answers alone is predicted to be enough.")]
+
+
+def _figure_changes(new: Alternatives, **settings: str) -> list[Change]:
+    """Return how many people, or how little accuracy, would be enough with some other settings."""
+    lines, once = [], "asked once, " if settings else ""
+    if new.people is not None:
+        text = f"With {people_text(new.people)}{', asked once' if settings else ''}, collect."
+        lines.append(_change(text, **settings, n=f"{math.ceil(new.people.value)}"))
+    if new.within is not None:
+        off = new.within
+        margin = interval(off.low, off.high, simulated=off.simulated)
+        text = f"If {once}about {points(off.value)} ({margin}) would do, collect."
+        lines.append(_change(text, **settings, within=size(off.value, 12)))
+    return lines
+
+
+def _change(text: str, **settings: str) -> Change:
+    return Change(text, " ".join(f"--{name} {value}" for name, value in settings.items()), settings)
 
 
 def finds_budget(choice: Choice) -> bool:
@@ -164,7 +199,7 @@ def people_text(need: Need) -> str:
         f"{rounded(figure, digits) if math.isfinite(figure) else MANY:,.0f}"
         for figure in (need.low, need.value, need.high)
     )
-    return f"about {value} ({low}–{high})" if low != high else f"about {value}"
+    return f"about {value} people ({low}–{high})" if low != high else f"about {value} people"
 
 
 def meaning_lines(choice: Choice) -> list[str]:

@@ -10,6 +10,7 @@ from advisor.extensions.places.answer import PlacesAdvice
 from advisor.extensions.places.mechanisms import TradeOff
 from advisor.extensions.places.picture import curve_figure, places_figure
 from advisor.figures import change, error_text, number, percent, times
+from advisor.names import method_name, protocol_text
 from advisor.show.model import (
     Cell,
     Column,
@@ -63,14 +64,14 @@ def places_document(advice: PlacesAdvice) -> Document:
 
 def _table(advice: PlacesAdvice, metric: str) -> Table:
     near = (
-        Column("ε near", "largest log-ratio for places within the radius", drop=2),
-        Column("per unit", "largest log-ratio per unit of distance", drop=7),
-        Column("adversary", GUESSED, drop=5),
+        Column("ε near", "largest log-ratio for places within the radius", drop=2, verbose=True),
+        Column("per unit", "largest log-ratio per unit of distance", drop=7, verbose=True),
+        Column("adversary", GUESSED, drop=5, verbose=True),
     )
     columns = (
         Column("rank"),
-        Column("protocol", text=True),
-        Column("method", text=True),
+        Column("protocol", text=True, names=protocol_text),
+        Column("method", text=True, names=method_name),
         Column(f"{metric} error"),
         Column("ratio", "error over the lowest one", drop=1),
         Column("vs raw", "change against the raw estimate of the same protocol", drop=4, verbose=True),

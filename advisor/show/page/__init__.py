@@ -79,19 +79,6 @@ def page_html(document: Document, command: str = "") -> str:
     )
 
 
-def pieces_html(document: Document) -> tuple[str, tuple[tuple[str, str, bool], ...]]:
-    """Return the answer in sentences, with its warnings, and what follows it.
-
-    That are blocks: heading, content, and whether it stands folded. For a page that has more around them.
-    """
-    arranged = _arranged(document)
-    blocks = [(block, False) for block in arranged.tables]
-    blocks += [(block, bool(blocks)) for block in arranged.notes + arranged.appendix]
-    return _made("parts", arranged.answer), tuple(
-        (block.title, _made("parts", block.parts), folded) for block, folded in blocks
-    )
-
-
 def section_html(section: Section) -> str:
     """Return a section, without a heading where it stands right behind the answer."""
     return _made("parts", section.parts) if section.first else _made("section", section)

@@ -87,7 +87,7 @@ def _texts(point: Expectation, advice: Ranking) -> tuple[str, ...]:
         compared,
         "–" if off is None else f"about {users(off * point.n)} of {point.n:,} users ({points(off)})",
         "none" if smallest is None else f"{percent(smallest)}: {users(smallest * point.n)} users",
-        " ".join(meaning_sentences(meaning(point.epsilon, k))[:2]),
+        meaning_sentences(meaning(point.epsilon, k))[0],
         f"{protocol.title} ({point.protocol}, {protocol.report_bits:,} bits a report) with "
         f"{POSTPROCESSORS[point.method].title} ({point.method})",
         f"right in {percent(protocol.attack_success)} of cases, if all values are equally likely",

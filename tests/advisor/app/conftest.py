@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -9,10 +10,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from html import unescape
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
+
+from advisor.extensions.app.state import state_of
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 OWN_METHOD = Path(__file__).parents[3] / "examples" / "soft.py"
@@ -92,6 +97,49 @@ def serving(tmp_path_factory: pytest.TempPathFactory, *words: str) -> Iterator[S
     process.stderr.close()
 
 
+class Session:
+    """A page that a script has opened."""
+
+    def __init__(self, server: Server, query: str) -> None:
+        client = pytest.importorskip("websockets.sync.client", reason="no websockets: pip install 'ldp-advise[app]'")
+        address = server.address.replace("http", "ws", 1)
+        self.connection = client.connect(f"{address}websocket/", max_size=None, max_queue=None, ping_interval=None)
+        self.heard: list[str] = []
+        state = state_of(query, {})
+        inputs = {
+            control.name: state.values[control.name].split(",") if control.several else state.values[control.name]
+            for control in state.goal.controls
+        }
+        buttons = {f"{name}:shiny.action": 0 for name in ("cancel", "simulate")}
+        self.say("init", {".clientdata_url_search": f"?{query}", "shape": state.data.shape, **inputs, **buttons})
+
+    def say(self, method: str, data: dict[str, Any]) -> None:
+        self.connection.send(json.dumps({"method": method, "data": data}))
+
+    def hear(self, *words: str) -> str:
+        """Return the first message that holds some words."""
+        while True:
+            message = str(self.connection.recv(timeout=SECONDS / 1000))
+            self.heard.append(message)
+            if all(word in message for word in words):
+                return message
+
+    def pieces(self, *words: str) -> dict[str, str]:
+        """Return the pieces of the first message whose verdict holds some words, by their places, without markup."""
+        while True:
+            values = json.loads(self.hear('"values"'))["values"]
+            pieces = {place: unescape(value["html"]) for place, value in values.items() if value}
+            verdict = re.sub("<[^>]*>", "", pieces.get("verdict", ""))
+            if verdict.strip() and all(word in verdict for word in words):
+                return pieces
+
+
+def drop(server: Server, name: str, content: bytes) -> dict[str, str]:
+    """Upload a file, and return what names it."""
+    with urlopen(f"{server.address}upload?name={name}", content, timeout=SECONDS / 1000) as answer:  # noqa: S310 - our own
+        return dict(json.load(answer))
+
+
 class Tab:
     """A page in the browser, with what tests look at."""
 
@@ -123,8 +171,15 @@ class Tab:
             self.page.wait_for_function(
                 "word => document.querySelector('.verdict')?.textContent.includes(word)", arg=word
             )
-        self.page.wait_for_selector(".verdict p")
+        self.page.wait_for_selector(".verdict .headline")
         return str(self.page.inner_text(".verdict"))
+
+    def simulated(self) -> None:
+        """Wait until the whole answer is simulated."""
+        self.page.wait_for_function(
+            "() => document.querySelector('#cancel').hidden && document.querySelector('.work-words').textContent === ''"
+            " && /Simulated |Judged /.test(document.querySelector('#details').textContent)"
+        )
 
     def work(self, words: str) -> None:
         """Wait until the row of the simulation says some words."""
@@ -136,7 +191,7 @@ class Tab:
         """Cancel the simulation that follows, so that the first sight stays, unless it is over already."""
         self.page.wait_for_function(
             "() => !document.querySelector('#cancel').hidden || !document.querySelector('#simulate').hidden"
-            " || document.querySelector('.work-words').textContent === 'Simulated.'"
+            " || document.querySelector('#details').textContent.includes('Simulated ')"
         )
         self.page.evaluate("() => document.querySelector('#cancel:not([hidden])')?.click()")
         self.page.wait_for_selector("#cancel", state="hidden")

@@ -5,18 +5,19 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
-from urllib.request import urlopen
 
+import numpy as np
 import pytest
 
-from advisor.extensions.app.state import state_of
-from tests.advisor.app.conftest import Server, serving
+from advisor.extensions.app.files import example_file
+from tests.advisor.app.conftest import Server, Session, drop, serving
 from tests.advisor.app.test_site import UNSOUND
 
 pytestmark = [
@@ -33,38 +34,6 @@ LARGE = gzip.compress(b"".join(b"%d\n" % (place % 1000) for place in range(50_00
 def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server that the test may end."""
     yield from serving(tmp_path_factory)
-
-
-class Session:
-    """A page that a script has opened."""
-
-    def __init__(self, server: Server, query: str) -> None:
-        client = pytest.importorskip("websockets.sync.client", reason="no websockets: pip install 'ldp-advise[app]'")
-        address = server.address.replace("http", "ws", 1)
-        self.connection = client.connect(f"{address}websocket/", max_size=None, ping_interval=None)
-        state = state_of(query, {})
-        inputs = {
-            control.name: state.values[control.name].split(",") if control.several else state.values[control.name]
-            for control in state.goal.controls
-        }
-        buttons = {f"{name}:shiny.action": 0 for name in ("cancel", "simulate", "again")}
-        self.say("init", {".clientdata_url_search": f"?{query}", "shape": state.data.shape, **inputs, **buttons})
-
-    def say(self, method: str, data: dict[str, Any]) -> None:
-        self.connection.send(json.dumps({"method": method, "data": data}))
-
-    def hear(self, *words: str) -> str:
-        """Return the first message that holds some words."""
-        while True:
-            message = str(self.connection.recv(timeout=SECONDS))
-            if all(word in message for word in words):
-                return message
-
-
-def drop(server: Server, name: str, content: bytes) -> dict[str, str]:
-    """Upload a file, and return what names it."""
-    with urlopen(f"{server.address}upload?name={name}", content, timeout=SECONDS) as answer:  # noqa: S310 - our own
-        return dict(json.load(answer))
 
 
 def until(true: Callable[[], object]) -> None:
@@ -106,7 +75,7 @@ def at_rest(server: Server) -> set[int]:
     session.connection.close()
     small = drop(server, "small.csv", b"a\nb\na\n" * 50)
     session = Session(server, f"goal=compare&file={small['digest']}&name=small.csv")
-    session.hear("Simulated.")
+    session.hear("Simulated ")
     session.connection.close()
     return server.children()
 
@@ -160,3 +129,55 @@ def test_a_signal_leaves_no_process_no_file_and_no_traceback(own: Server, name: 
     assert own.popen.stderr.read() == "ldp-advise: interrupted\n"
     until(lambda: are_gone(children))
     assert [*own.temporary.iterdir()] == []
+
+
+TABLE = "town,age,people\nKiel,31,500\nUlm,18,300\nBonn,44,150\nJena,52,50\n"
+HOMES = np.random.default_rng(1).normal((13.4, 52.5, 0), (0.03, 0.02, 0), (3000, 3))
+LONLAT = "lon,lat,id\n" + "".join(f"{lon:.5f},{lat:.5f},{place}\n" for place, (lon, lat, _) in enumerate(HOMES))
+BUTTON = "the first button"
+NEWCOMERS = [  # a page, what somebody does there one after the other, and what the verdict then says each time
+    (
+        "goal=plan",
+        [({"k": "2600"}, "Do not collect guessing 0"), (BUTTON, "Do not collect no"), (BUTTON, "Collect with")],
+    ),
+    ("goal=plan", [({"sensitive": "high", "times": "12"}, "Do not collect no ε up to 0.083")]),
+    (
+        "goal=compare",
+        [
+            (("table.csv", TABLE.encode()), "No answer table.csv: has 3 columns"),
+            ({"column": "town", "counts": "people"}, "Tied"),
+        ],
+    ),
+    (
+        "goal=estimate",
+        [({}, "Example: Tied"), (("raw.csv", example_file("estimate.csv").content), "Tied the posterior")],
+    ),
+    (
+        "goal=places",
+        [
+            ({}, "Example: Tied"),
+            (("homes.csv", LONLAT.encode()), "No answer homes.csv: no column 'row'"),
+            ({"columns": "lon,lat"}, "Tied planar_geometric"),
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("query", "steps"), NEWCOMERS, ids=["plan", "whether", "columns", "repair", "places"])
+def test_a_newcomer_ends_with_the_right_verdict(query: str, steps: Sequence[tuple[Any, str]], server: Server) -> None:
+    session = Session(server, query)
+    pieces = session.pieces()
+    for step, verdict in steps:
+        if step == BUTTON:
+            step = json.loads(re.findall(r"data-set='(.*?)'", pieces["changes"])[0])
+        if isinstance(step, tuple):
+            session.say("update", {"dropped": drop(server, *step), "k": ""})
+        elif step:
+            session.say("update", step)
+        pieces = pieces if step == {} else session.pieces(verdict)
+        assert verdict in re.sub("<[^>]*>", "", pieces["verdict"])
+        if "No answer" not in verdict:  # the whole answer comes at once
+            assert {"changes", "details", "attacker", "reproduce"} <= pieces.keys()
+            assert len({html.partition(" hidden>")[0] for html in pieces.values() if html}) == 1
+    assert ("table.csv" in str(steps)) == any("'age': 31, 18, 44" in message for message in session.heard)  # to pick
+    session.connection.close()

@@ -44,7 +44,7 @@ FLAG = re.compile(r"(--[a-z][a-z-]*)(?: [\w.]+(?= on the command line))?( on the
 
 def sentences(answer: PageAnswer) -> Iterator[str]:
     """Yield what a page says outside of what is to be copied, up to a command line in a sentence."""
-    for html in (*answer.pieces, answer.attacker(0), answer.further()):
+    for html in (answer.verdict(), *answer.pieces.values(), answer.rest(0), answer.why()):
         for text in MARKUP.sub("\n", html).split("\n"):
             yield text.partition("ldp-advise ")[0]
 

@@ -18,11 +18,25 @@ document.addEventListener("pointerdown", event => { if (event.target.dataset?.di
 const one = (selector, root = document) => root.querySelector(selector);
 const tell = (name, value) => window.Shiny.setInputValue(name, value, { priority: "event" });
 
+// What the page is set to, as each piece of an answer says it of itself: a piece of an older answer turns grey at once.
+const form = one("form.controls"), drop = one("label.drop"), upload = one(".upload");
+const valueOf = control => control.matches(".checks")
+  ? [...control.querySelectorAll(":checked")].map(box => box.value).join(",") : control.value.trim();
+const setting = () => [one("#shape")?.value ?? "", drop.dataset.digest,
+  ...[...form.querySelectorAll(".field [id]:is(input[type=text], select, .checks)")].map(valueOf)].join("\n");
+function dim(turned = null) {
+  const now = setting();
+  for (const mark of document.querySelectorAll("data.setting"))
+    mark.parentElement.classList.toggle("older", mark.value !== now || (turned !== null && !mark.parentElement.contains(turned)));
+}
+for (const kind of ["input", "change"]) form.addEventListener(kind, () => dim());
+
 // What comes later can be sorted and turned as what came first.
 new MutationObserver(changes => {
   for (const change of changes)
     for (const node of change.addedNodes)
       if (node.nodeType === Node.ELEMENT_NODE && node.parentElement) brighten(node);
+  dim();
 }).observe(document.body, { childList: true, subtree: true });
 
 function brighten(node) {
@@ -30,9 +44,9 @@ function brighten(node) {
   enliven(holder);
   for (const details of holder.querySelectorAll("#answer details")) if (unfolded.has(titleOf(details))) details.open = true;
   // On a phone such a picture is wider than the page: its figure scrolls, by keys too.
-  for (const figure of holder.querySelectorAll("#further figure")) figure.tabIndex = 0;
+  for (const figure of holder.querySelectorAll("#rest figure")) figure.tabIndex = 0;
   for (const panel of holder.querySelectorAll(".explorer")) {
-    const form = one("form", panel);
+    const form = one("form", panel), mark = panel.parentElement.querySelector("data.setting");
     if (!form) continue;
     const values = JSON.parse(one('script[type="application/json"]', panel).textContent).values;
     const start = [...form.querySelectorAll("input")].map(input => [Number(input.dataset.dial), Number(input.value)]);
@@ -42,7 +56,10 @@ function brighten(node) {
       for (const input of form.querySelectorAll("input")) at[Number(input.dataset.dial)] = Number(input.value);
       setText("eps", String(values[0][at[0]]));
       setText("n", String(values[1][at[1]]));
+      if (mark) mark.value = setting();  // its figures are those of the dials
+      dim();
     };
+    form.addEventListener("input", () => dim(panel));
     form.addEventListener("change", send);
     form.addEventListener("reset", () => setTimeout(send));
     draggable(panel, form);
@@ -83,7 +100,6 @@ function showErrors(messages) {
       if (invalid) text ? invalid.setAttribute("aria-invalid", "true") : invalid.removeAttribute("aria-invalid");
     if (text) place.closest("details")?.setAttribute("open", "");
   }
-  document.body.classList.toggle("asks", Object.keys(messages).length > 0);
 }
 
 function showWork({ words, share, running, offers }) {
@@ -102,6 +118,15 @@ function setText(name, text) {
   if (!input || input.value === text) return;
   input.value = text;
   input.dispatchEvent(new Event("change", { bubbles: true }));
+}
+
+// Sets controls as a button says: what would change the answer.
+function setAll(values) {
+  for (const [name, text] of Object.entries(values)) {
+    setText(name, text);
+    document.getElementById(name)?.closest("details")?.setAttribute("open", "");
+  }
+  one("#answer").focus({ preventScroll: true });  // the button goes with its answer
 }
 
 // Where a file has several columns, they are picked instead of typed; what is set is the text all the same.
@@ -141,6 +166,8 @@ function receive(file) {
       return;
     }
     name.textContent = answer.name;
+    drop.dataset.digest = answer.digest;
+    one(".invite")?.remove();
     const shape = one("#shape");
     if (shape) {
       shape.value = "";
@@ -148,35 +175,40 @@ function receive(file) {
     }
     for (const input of document.querySelectorAll("[data-start]")) setText(input.id, "");
     forgetColumns();
+    dim();
     tell("dropped", answer);
   };
   bar.hidden = false;
   request.send(file);
 }
 
-const drop = one(".drop"), upload = one(".upload");
+// A file can be dropped anywhere: it must not replace the page.
 upload.addEventListener("change", () => { if (upload.files[0]) receive(upload.files[0]); upload.value = ""; });
-for (const kind of ["dragenter", "dragover"])
-  drop.addEventListener(kind, event => { event.preventDefault(); drop.classList.add("over"); });
-for (const kind of ["dragleave", "drop"]) drop.addEventListener(kind, () => drop.classList.remove("over"));
-drop.addEventListener("drop", event => {
+const over = is => { for (const place of document.querySelectorAll(".drop")) place.classList.toggle("over", is); };
+window.addEventListener("dragover", event => { event.preventDefault(); over(true); });
+window.addEventListener("dragleave", event => { if (!event.relatedTarget) over(false); });
+window.addEventListener("drop", event => {
   event.preventDefault();
+  over(false);
   if (event.dataTransfer.files[0]) receive(event.dataTransfer.files[0]);
 });
-// A file that misses its place must not replace the page.
-for (const kind of ["dragover", "drop"]) window.addEventListener(kind, event => event.preventDefault());
 
 one("#shape")?.addEventListener("change", event => {
   if (!event.target.value) return;
+  drop.dataset.digest = "";
   forgetColumns();
   one(".file-name").textContent = "Drop a file here, or choose one";
   for (const input of document.querySelectorAll("[data-start]")) if (!input.value) setText(input.id, input.dataset.start);
 });
 one(".advise")?.addEventListener("click", () => setText("eps", ""));
-one("form.controls").addEventListener("submit", event => event.preventDefault());
+form.addEventListener("submit", event => event.preventDefault());
 document.addEventListener("click", async event => {
-  const button = event.target.closest("button.copy");
+  const button = event.target.closest("button.copy, button.change, button.again, button.drop");
   if (!button) return;
+  if (button.matches(".change")) setAll(JSON.parse(button.dataset.set));
+  if (button.matches(".again")) tell("again", Date.now());
+  if (button.matches(".drop")) upload.click();
+  if (!button.matches(".copy")) return;
   const code = document.getElementById(button.dataset.copy);
   try {
     await navigator.clipboard.writeText(code.textContent);
@@ -197,11 +229,10 @@ const listen = () => {
     const advise = one(".advise");
     if (advise) advise.hidden = !one("#eps").value;
   });
-  on("turn", at => one(".explorer")?.turn?.(at));
-  on("collection", ({ shown, repeats, title }) => {
-    one(".collection").hidden = !shown;
-    one("#again").hidden = !repeats;
-    one("#collection-title").textContent = title;
+  on("turn", ({ at, setting }) => {
+    one(".explorer")?.turn?.(at);
+    one("#explorer data.setting")?.setAttribute("value", setting);
+    dim();
   });
 };
 if (window.Shiny?.addCustomMessageHandler) listen();
