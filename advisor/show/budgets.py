@@ -11,9 +11,9 @@ from advisor.names import pair_text
 from advisor.question.request import Request, nothing_left_reasons
 from advisor.show.data import envelope
 from advisor.show.model import (
+    Adjustment,
     Badge,
     Cell,
-    Change,
     Column,
     Document,
     Json,
@@ -151,7 +151,9 @@ def _verdict(budgets: Budgets, metric: str) -> Verdict:
         text = f"at {where}, by {pair_text(*pairs.pop()) if len(pairs) == 1 else 'the pair in its row'}."
     if len(budgets.metrics) > 1:
         text = f"for {metric}, {text}"
-    changes = () if good else (Change("Planning finds the users or the ε that would be enough.", "ldp-advise plan"),)
+    changes = (
+        () if good else (Adjustment("Planning finds the users or the ε that would be enough.", "ldp-advise plan"),)
+    )
     return Verdict(best, text, badge, reasons, numbers=_numbers(rows), changes=changes)
 
 

@@ -98,7 +98,7 @@ def sentences(texts: Iterable[str], role: Role = Role.DETAIL, tone: Tone = Tone.
 
 
 @dataclass(frozen=True)
-class Change:
+class Adjustment:
     """Something that would change the answer."""
 
     text: str  # one sentence
@@ -117,7 +117,7 @@ class Verdict:
     figures: Mapping[str, float | None] = field(default_factory=dict)
     _: KW_ONLY
     numbers: str = ""  # the figures in one line: what was asked for, what is expected, what no data would give
-    changes: tuple[Change, ...] = ()  # what would change it
+    changes: tuple[Adjustment, ...] = ()  # what would change it
 
     @property
     def sentences(self) -> tuple[Sentence, ...]:

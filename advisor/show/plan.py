@@ -12,9 +12,9 @@ from advisor.figures import lower_end, number, times
 from advisor.names import pair_text, protocol_text
 from advisor.question.plan import PlanQuestion
 from advisor.show.model import (
+    Adjustment,
     Badge,
     Cell,
-    Change,
     Column,
     Document,
     Json,
@@ -145,18 +145,18 @@ def _out_of_reach(plan: PlanResult) -> str:
     return f"{text}: the error of {_pair(best)} stays at {error}, its floor."
 
 
-def _changes(plan: PlanResult) -> tuple[Change, ...]:
+def _changes(plan: PlanResult) -> tuple[Adjustment, ...]:
     """Return what would reach a target that is out of reach."""
     question, best = plan.question, plan.best
     if best.value is not None or question.detects:
         return ()
     if best.source == "grid":
         end = value_text(question, question.range[1])
-        return (Change(f"A simulation looks for {question.sign} up to {end}.", "without --instant"),)
+        return (Adjustment(f"A simulation looks for {question.sign} up to {end}.", "without --instant"),)
     if plan.instead is not None:
         options = f"--protocol {plan.instead.protocol} --method {plan.instead.method}"
-        return (Change(f"{_pair(plan.instead)} reaches it with {_need(plan.instead, question)}.", options),)
-    return (Change(f"No {'other pair' if question.restricted else 'pair that was tried'} reaches it either."),)
+        return (Adjustment(f"{_pair(plan.instead)} reaches it with {_need(plan.instead, question)}.", options),)
+    return (Adjustment(f"No {'other pair' if question.restricted else 'pair that was tried'} reaches it either."),)
 
 
 def _detail_sentences(plan: PlanResult) -> list[str]:

@@ -13,7 +13,7 @@ from advisor.extensions.choose.case import LIMITS, Alternatives, Need, Reason
 from advisor.figures import lower_end, rounded, users
 from advisor.names import pair_text
 from advisor.question.rules import USERS_LOW
-from advisor.show.model import Change
+from advisor.show.model import Adjustment
 from advisor.show.rank.answer import hidden_sentences
 from advisor.show.sentences import meaning_sentences
 
@@ -135,7 +135,7 @@ def _parts(choice: Choice) -> dict[str, str]:
     }
 
 
-def changes(choice: Choice) -> list[Change]:
+def changes(choice: Choice) -> list[Adjustment]:
     """Return what would be enough instead, each change alone."""
     new, case = choice.changes, choice.case
     if choice.reason == Reason.NOTHING_ASKED:
@@ -152,10 +152,10 @@ def changes(choice: Choice) -> list[Change]:
         lines += _figure_changes(new.once, times="1")
     if lines or choice.reason == Reason.REACHED:
         return lines
-    return [Change("No change of one of the answers alone is predicted to be enough.")]
+    return [Adjustment("No change of one of the answers alone is predicted to be enough.")]
 
 
-def _figure_changes(new: Alternatives, **settings: str) -> list[Change]:
+def _figure_changes(new: Alternatives, **settings: str) -> list[Adjustment]:
     """Return how many people, or how little accuracy, would be enough with some other settings."""
     lines, once = [], "asked once, " if settings else ""
     if new.people is not None:
@@ -169,8 +169,8 @@ def _figure_changes(new: Alternatives, **settings: str) -> list[Change]:
     return lines
 
 
-def _change(text: str, **settings: str) -> Change:
-    return Change(text, " ".join(f"--{name} {value}" for name, value in settings.items()), settings)
+def _change(text: str, **settings: str) -> Adjustment:
+    return Adjustment(text, " ".join(f"--{name} {value}" for name, value in settings.items()), settings)
 
 
 def finds_budget(choice: Choice) -> bool:

@@ -12,7 +12,7 @@ from advisor.answers.rank.verdict import MARGINAL, MOST_UNDETECTABLE, NOT_CERTAI
 from advisor.figures import number, points, rounded, users, whole_percent
 from advisor.names import UNPROCESSED, method_name, method_text, pair_text, protocol_in_full, protocol_text
 from advisor.question.request import nothing_left_reasons
-from advisor.show.model import Badge, Change, Role, Sentence, Tone, Verdict, sentences
+from advisor.show.model import Adjustment, Badge, Role, Sentence, Tone, Verdict, sentences
 from advisor.show.rank.table import BASELINE_NAMES, error_cell
 from advisor.show.sentences import total_text, unit_after
 from knowledge.deployments import DEPLOYED
@@ -157,7 +157,7 @@ def _numbers(ranking: Ranking) -> str:
     return f"{expected}: {figure}{no_data}{chance}{total_text(request.plan)}."
 
 
-def _changes(ranking: Ranking) -> list[Change]:
+def _changes(ranking: Ranking) -> list[Adjustment]:
     """Return what would change the answer: more data or budget, a protocol in use, a proper or a simpler result."""
     changes = _worth_it_changes(ranking)
     if ranking.verdict != USELESS:
@@ -165,7 +165,7 @@ def _changes(ranking: Ranking) -> list[Change]:
     return [*changes, *_other_users_changes(ranking)][:MOST_CHANGES]
 
 
-def _worth_it_changes(ranking: Ranking) -> list[Change]:
+def _worth_it_changes(ranking: Ranking) -> list[Adjustment]:
     """Return the users or the budget with which a collection would be worth it, and the command that plans it."""
     request, instead = ranking.request, ranking.worth_it_with
     if instead is None:
@@ -177,20 +177,20 @@ def _worth_it_changes(ranking: Ranking) -> list[Change]:
         n = int(rounded(instead.n, 2))
         budget = f"ε = {request.epsilon:g}" if request.central is None else request.central.text
         text = f"About {users(n)} users at {budget} are predicted to reach {goal}."
-        changes.append(Change(text, plan, {"n": f"{n}"}))
+        changes.append(Adjustment(text, plan, {"n": f"{n}"}))
     if instead.epsilon is not None:
         epsilon = f"{instead.epsilon:.2g}"
         text = f"ε = {epsilon} with {request.n:,} users is predicted to reach {goal}."
-        changes.append(Change(text, "" if changes else plan, {"eps": epsilon}))
+        changes.append(Adjustment(text, "" if changes else plan, {"eps": epsilon}))
     if changes:
         return changes
     data = "data like these" if request.collected is None else "populations like those behind this estimate"
     if instead.predicted:
-        return [Change(f"Predictions find no number of users and no ε that reaches {goal}.", plan)]
-    return [Change(f"How many users, or which ε, would reach {goal} is not predicted for {data}.", plan)]
+        return [Adjustment(f"Predictions find no number of users and no ε that reaches {goal}.", plan)]
+    return [Adjustment(f"How many users, or which ε, would reach {goal} is not predicted for {data}.", plan)]
 
 
-def _other_users_changes(ranking: Ranking) -> list[Change]:
+def _other_users_changes(ranking: Ranking) -> list[Adjustment]:
     """Return the nearest other number of users that has another answer."""
     others = [
         other
@@ -203,7 +203,7 @@ def _other_users_changes(ranking: Ranking) -> list[Change]:
     near = min(others, key=lambda other: abs(math.log(other.n / ranking.request.n)))
     guess = "a guess without data would do as well"
     answer = guess if near.verdict == USELESS else f"the answer is {pair_text(*near.pair)}"
-    return [Change(f"With {near.n:,} users {answer}.", f"--n {near.n}", {"n": f"{near.n}"})]
+    return [Adjustment(f"With {near.n:,} users {answer}.", f"--n {near.n}", {"n": f"{near.n}"})]
 
 
 def _ties(ranking: Ranking) -> str:
@@ -252,7 +252,7 @@ def _more(row: Recommendation, best: Recommendation, nothing: str = "no more tha
     return f"{whole_percent(more)} more error" if more >= AS_GOOD - 1 else nothing
 
 
-def _proper_changes(ranking: Ranking) -> list[Change]:
+def _proper_changes(ranking: Ranking) -> list[Adjustment]:
     """Return a method whose frequencies sum to 1, if those of the pair do not."""
     total = ranking.total
     if total is None:
@@ -260,9 +260,11 @@ def _proper_changes(ranking: Ranking) -> list[Change]:
     text = f"Its frequencies sum to {number(total)}, not to 1"
     proper = next((row for row in ranking.recommendations if POSTPROCESSORS[row.method].is_proper), None)
     if proper is None:
-        return [Change(f"{text}.")]
+        return [Adjustment(f"{text}.")]
     more = _more(proper, ranking.best)
-    return [Change(f"{text}; those of {method_name(proper.method)} do, with {more}.", "--proper", {"proper": "yes"})]
+    return [
+        Adjustment(f"{text}; those of {method_name(proper.method)} do, with {more}.", "--proper", {"proper": "yes"})
+    ]
 
 
 def _reason(ranking: Ranking) -> str:
@@ -281,7 +283,7 @@ def _reason(ranking: Ranking) -> str:
     return "the cheapest report"
 
 
-def _deployed_changes(ranking: Ranking) -> list[Change]:
+def _deployed_changes(ranking: Ranking) -> list[Adjustment]:
     """Return a protocol in use by a product that is nearly as good, if the first row's protocol is not in use."""
     best = ranking.best
     if ranking.request.collected is not None or best.protocol in DEPLOYED or not best.ratio_to_best:
@@ -291,16 +293,16 @@ def _deployed_changes(ranking: Ranking) -> list[Change]:
     if near is None or (near.ratio_to_best or 0.0) >= PRACTICAL_RATIO * best.ratio_to_best:
         return []
     text = f"{pair_text(*near.pair)} runs in {DEPLOYED[near.protocol]} and has {_more(near, best, 'no more error')}."
-    return [Change(text, "--deployable", {"deployable": "yes"})]
+    return [Adjustment(text, "--deployable", {"deployable": "yes"})]
 
 
-def _single_category_changes(ranking: Ranking) -> list[Change]:
+def _single_category_changes(ranking: Ranking) -> list[Adjustment]:
     """Return the accuracy for single categories that the first pair gives up for the whole distribution."""
     single = ranking.single_categories
     if single is None:
         return []
     pair, less = pair_text(single.protocol, single.method), whole_percent(1 - 1 / single.ratio)
-    return [Change(f"For single categories, not the whole distribution: {pair}, {less} less error per category.")]
+    return [Adjustment(f"For single categories, not the whole distribution: {pair}, {less} less error per category.")]
 
 
 def attack_sentences(ranking: Ranking) -> list[str]:

@@ -17,8 +17,8 @@ from rich.console import Console
 
 from advisor.show.data import SCHEMA_VERSION, csv_text, error_json, json_text, latex, markdown, plain_text
 from advisor.show.model import (
+    Adjustment,
     Badge,
-    Change,
     Code,
     Column,
     Document,
@@ -57,7 +57,7 @@ RANKING = Table(COLUMNS, ROWS, title="Ranking", noun="pairs")
 DOCUMENT = Document(
     title=f"Advice for {NASTY}",
     verdict=Verdict(
-        "worth_it", f"Use {NASTY}.", Badge.ALMOST, ("few",), {"error": 0.5}, changes=(Change("Ask.", "--n 9"),)
+        "worth_it", f"Use {NASTY}.", Badge.ALMOST, ("few",), {"error": 0.5}, changes=(Adjustment("Ask.", "--n 9"),)
     ),
     parts=(
         Sentence(f"Beware of {NASTY}.", Role.WARNING),
