@@ -182,7 +182,7 @@ def _add_downloads(page: Page) -> None:
             yield await asyncio.to_thread(make, answer())
 
         made.__name__ = name  # by which Shiny knows the link
-        render.download(filename=file, media_type=media_type)(made)
+        render.download_link(filename=file, media_type=media_type)(made)
 
     add("take_page", "ldp-advise.html", "text/html", PageAnswer.page)
     add("take_csv", "ldp-advise.csv", "text/csv", PageAnswer.csv)
