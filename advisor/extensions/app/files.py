@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
-from collections import UserDict
+from collections import Counter, UserDict
 from collections.abc import Iterable
 from contextvars import copy_context
 from functools import cache, lru_cache
@@ -13,6 +14,7 @@ import numpy as np
 
 from advisor.cli.options import COMMANDS
 from advisor.errors import InputError, printable
+from advisor.extensions.app.memory import give_back
 from advisor.inputs.held import HeldFile, held_files
 from advisor.inputs.histogram import read_head
 from advisor.outputs import csv_of
@@ -25,6 +27,7 @@ from simulator.seeding import rng_for
 MEGABYTE = 1_000_000
 LARGEST = 50 * MEGABYTE  # maximum size of a file
 MOST = 200 * MEGABYTE  # of all that are held: what was not asked for longest is forgotten first
+RELOAD_SECONDS = 20  # that a file is held after its last page, so that a reload finds it
 MOST_COLUMNS = 200  # of a file that are offered to choose from
 DIGEST = 16  # characters of the digest by which an address names a file
 LABEL, PEOPLE = "answer", "people"  # columns of the file of a shape
@@ -34,7 +37,11 @@ CATEGORIES, USERS, EPSILON = 32, 100_000, 1.0  # of the estimate, which is by op
 
 
 class Uploads(UserDict[str, HeldFile]):
-    """The files that are held, by digest, in bounded amounts."""
+    """The files that are held, by digest, in bounded amounts, as long as a page shows them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._pages: Counter[str] = Counter()  # number that show each file
 
     def __getitem__(self, digest: str) -> HeldFile:
         """Return a file, which is forgotten last from now on."""
@@ -48,6 +55,21 @@ class Uploads(UserDict[str, HeldFile]):
         while sum(len(file.content) for file in self.data.values()) > MOST:
             del self.data[next(iter(self.data))]
         return digest
+
+    def keep(self, digest: str) -> None:
+        """Hold a file for one more page."""
+        self._pages[digest] += 1
+
+    def release(self, digest: str) -> None:
+        """Forget a file that a page no longer shows, unless one shows it again soon, or another one does."""
+        asyncio.get_running_loop().call_later(RELOAD_SECONDS, self._release, digest)
+
+    def _release(self, digest: str) -> None:
+        self._pages[digest] -= 1
+        if not self._pages[digest]:
+            del self._pages[digest]
+            self.data.pop(digest, None)
+        give_back()
 
 
 def columns_of(file: HeldFile | None) -> list[tuple[str, str]]:
@@ -75,7 +97,7 @@ def safe_name(name: str) -> str:
     return f"./{bare}" if bare in COMMANDS or bare.startswith("-") else bare
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=4)
 def assumed_file(shape: Shape, k: int, n: int, ordered: bool | None) -> tuple[HeldFile, bool]:
     """Return a file with `n` people whose answers have the frequencies of a shape, and whether these have an order."""
     assumed = from_shape(k, shape, ordered=ordered)

@@ -60,14 +60,14 @@ def _follow_changes(page: Page) -> None:
     @reactive.event(inputs.dropped)
     def take_file() -> None:
         digest, name = (str(inputs.dropped()[key]) for key in ("digest", "name"))
-        page.data.set(Data("", digest, name))
+        page.take(Data("", digest, name))
 
     @reactive.effect
     @reactive.event(inputs.shape)
     def take_shape() -> None:
         data = Data(str(inputs.shape()))
         if data.shape and data != page.data():
-            page.data.set(data)
+            page.take(data)
 
 
 def _follow_buttons(page: Page) -> None:

@@ -222,7 +222,7 @@ class PageAnswer:
 
     def made_up(self) -> dict[str, bytes]:
         """Return the files in the command lines that the user did not provide: the assumed sample, or the example."""
-        if self.state.data.digest in self.state.files:
+        if self.state.data.digest not in ("", EXAMPLE):
             return {}
         return {name: file.content for answer in self.answers for name, file in answer.inquiry.files.items()}
 

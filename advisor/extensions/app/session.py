@@ -58,7 +58,20 @@ class Page:
         self.answering = reactive.ExtendedTask(self._answer)
         self.completing = reactive.ExtendedTask(_rest)
         self.explaining = reactive.ExtendedTask(_reasons)
-        session.on_ended(self.stop)
+        uploads.keep(first.data.digest)
+        session.on_ended(self.end)
+
+    def take(self, data: Data) -> None:
+        """Show other data."""
+        self.uploads.keep(data.digest)
+        self.uploads.release(self.data().digest)
+        self.data.set(data)
+
+    def end(self) -> None:
+        """Give up what is held for the page."""
+        self.stop()
+        with reactive.isolate():
+            self.uploads.release(self.data().digest)
 
     def stop(self) -> None:
         """End what is under way: nobody is there to see it."""

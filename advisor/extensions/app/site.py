@@ -25,6 +25,7 @@ from starlette.routing import Mount, Route
 
 from advisor.errors import InputError, reason
 from advisor.extensions.app.files import LARGEST, MEGABYTE, Uploads, safe_name
+from advisor.extensions.app.memory import set_up_memory
 from advisor.extensions.app.messages import Receive, Scope, Send, checked
 from advisor.extensions.app.outputs import server_of
 from advisor.extensions.app.pieces import first_paint, page_answer
@@ -73,6 +74,7 @@ def serve(query: str, port: int, *, opens: bool, members: Members = ()) -> None:
             raise InputError(f"--port {port}: cannot be used ({why}); leave it out for any that is free") from None
         listener.listen(128)
         _interrupt_at_end()
+        set_up_memory()
         token, port = secrets.token_urlsafe(TOKEN_BYTES), listener.getsockname()[1]
         address = f"http://{HOST}:{port}/{token}/" + (f"?{query}" if query else "")
         uploads, workers = Uploads(), WorkerPool(members)
@@ -194,4 +196,7 @@ async def _receive(uploads: Uploads, request: Request) -> Response:
     except ClientDisconnect:
         return JSONResponse({"error": "The connection was closed."}, 400)
     name = safe_name(request.query_params.get("name", ""))
-    return JSONResponse({"digest": uploads.add(bytes(content)), "name": name})
+    digest = uploads.add(bytes(content))
+    uploads.keep(digest)
+    uploads.release(digest)  # unless a page shows it meanwhile
+    return JSONResponse({"digest": digest, "name": name})

@@ -33,7 +33,7 @@ from advisor.question.settings import Categories, Columns, Instant, Plurality, S
 START = next(iter(SHAPES))  # the shape that is assumed where none is picked, which choose assumes too
 ASSUMED = "assumed.csv"  # what the file of a shape is called
 EXAMPLE = "example"  # replaces the digest of a file if the page shows its example
-NOT_HELD = "{} is not held in memory any more, as the program was started anew: drop the file again."
+NOT_HELD = "{} is not held in memory any more: drop the file again."
 MOST_VALUE = 2000  # characters of a value in an address
 # What answers at first sight where there is no prediction: a few simulated collections.
 FEW: Mapping[str, Simulation] = {

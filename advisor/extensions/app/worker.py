@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ctypes
 import multiprocessing
 import os
 import signal
@@ -15,6 +14,7 @@ from weakref import WeakKeyDictionary
 
 from advisor.errors import InputError
 from advisor.extensions.app.answers import answer
+from advisor.extensions.app.memory import give_back
 from advisor.extensions.app.state import Inquiry
 from advisor.inputs.held import HeldFile
 from advisor.members import member_of_file
@@ -105,9 +105,7 @@ async def _ended(process: Any, starting: asyncio.Future[None]) -> None:
     if starting.exception() is None:
         process.kill()
         await asyncio.to_thread(process.join)
-    # glibc alone has it: freed memory stays with it until it is asked.
-    with suppress(OSError, AttributeError, TypeError):
-        ctypes.CDLL(None).malloc_trim(0)
+    give_back()
 
 
 async def _received(receiver: Connection, progress: Progress) -> Any:

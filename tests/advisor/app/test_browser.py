@@ -243,7 +243,7 @@ def test_a_large_file_is_read_in_memory_and_never_written(tab: Tab, server: Serv
     assert [path for path in server.temporary.rglob("*") if path.is_file() and path.stat().st_size > 100_000] == []
     assert _resident(server.process) - memory < 250_000_000
     tab.page.reload()
-    tab.page.wait_for_selector("text=n = 1,390,000")  # it is held as long as the program runs
+    tab.page.wait_for_selector("text=n = 1,390,000")  # the file is still held
 
 
 def _resident(process: int) -> int:

@@ -82,17 +82,16 @@ def at_rest(server: Server) -> set[int]:
 
 def test_a_file_is_read_by_one_process_that_ends_with_whoever_waits_for_it(own: Server) -> None:
     rest = at_rest(own)
-    large, small = drop(own, "large.gz", LARGE), drop(own, "small.csv", b"a\nb\nc\n" * 50)
-    query = f"file={large['digest']}&name=large.gz"
     for goal in ("compare", "plan"):
         for way in ("cancel", "close", "other", "unwanted"):
+            query = f"file={drop(own, 'large.gz', LARGE)['digest']}&name=large.gz"
             session = Session(own, f"goal={goal}&{query}" + "&simulated=yes" * (way == "unwanted"))
             session.hear("Reading the file")
             worker = stopped(own, rest)
             if way == "close":
                 session.connection.close()
             elif way == "other":
-                session.say("update", {"dropped": small})
+                session.say("update", {"dropped": drop(own, "small.csv", b"a\nb\nc\n" * 50)})
                 session.hear('"verdict"', "<p")
             else:
                 session.say("update", {"cancel:shiny.action": 1})

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import stat
+from collections import Counter
 from collections.abc import Iterable
 from itertools import product
 from multiprocessing import Pipe
@@ -16,8 +18,9 @@ import pytest
 from advisor.errors import InputError
 from advisor.extensions.app import command, worker
 from advisor.extensions.app.files import LARGEST, Uploads
-from advisor.extensions.app.messages import checked, is_sound
-from advisor.extensions.app.state import Inquiry
+from advisor.extensions.app.messages import ADDRESS, checked, is_sound
+from advisor.extensions.app.state import Inquiry, state_of
+from advisor.inputs.held import HeldFile
 from advisor.question.question import Question
 from simulator.foreign import ForeignError
 from tests.advisor.conftest import Run
@@ -25,6 +28,7 @@ from tests.cells import over
 
 TOKEN, PORT = "t0ken", 8123
 HOST = b"127.0.0.1:8123"
+ANSWERS = b"a\nb\n" * 50
 
 
 async def _inner(scope: Any, receive: Any, send: Any) -> None:
@@ -139,6 +143,63 @@ def test_what_was_not_asked_for_longest_is_forgotten(monkeypatch: pytest.MonkeyP
     uploads.add(b"one more")
     assert digests[0] in uploads
     assert digests[1] not in uploads
+
+
+def test_a_file_is_forgotten_after_its_last_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("advisor.extensions.app.files.RELOAD_SECONDS", 0)
+    uploads = Uploads()
+
+    async def is_held() -> list[bool]:
+        digest, held = uploads.add(ANSWERS), []
+        for change in (uploads.keep, uploads.keep, uploads.release, uploads.release):
+            change(digest)
+            await asyncio.sleep(0.01)
+            held.append(digest in uploads)
+        return held
+
+    assert asyncio.run(is_held()) == [True, True, True, False]
+
+
+def test_an_ended_session_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    shiny = pytest.importorskip("shiny", reason="the page needs Shiny: pip install 'ldp-advise[app]'")
+    from advisor.extensions.app.outputs import server_of
+    from advisor.extensions.app.pieces import PageAnswer
+    from advisor.extensions.app.session import Page
+    from advisor.extensions.app.site import site
+
+    monkeypatch.setattr("advisor.extensions.app.files.RELOAD_SECONDS", 0)
+    monkeypatch.setattr("advisor.extensions.app.session.FOLLOWS", 0)
+    uploads = Uploads()
+    page = site(shiny.App(shiny.ui.TagList(), server_of(uploads, worker.WorkerPool())), uploads, TOKEN, PORT)
+    kinds = {HeldFile, Page, PageAnswer, shiny.Inputs, shiny.reactive.ExtendedTask}
+
+    def alive() -> Counter[type]:
+        gc.collect()
+        return Counter(type(one) for one in gc.get_objects() if type(one) in kinds)
+
+    async def visit() -> None:
+        state = state_of(f"goal=compare&protocol=grr&file={uploads.add(ANSWERS)}&name=a.csv", uploads)
+        inputs = {name: text or None for name, text in state.values.items()} | {"shape": "", ADDRESS: f"?{state.query}"}
+        said, heard = asyncio.Queue[Any](), asyncio.Queue[Any]()
+        scope = {"type": "websocket", "path": f"/{TOKEN}/websocket/", "headers": [(b"host", HOST)]}
+        session = asyncio.create_task(page(scope, said.get, heard.put))
+        said.put_nowait({"type": "websocket.connect"})
+        said.put_nowait({"type": "websocket.receive", "text": json.dumps({"method": "init", "data": inputs})})
+        while "Simulating: " not in str(await heard.get()):
+            pass
+        assert alive() >= before + Counter(kinds)
+        said.put_nowait({"type": "websocket.disconnect", "code": 1001})
+        await session
+
+    async def visits() -> None:
+        await visit()
+        async with asyncio.timeout(60):  # threads cannot be stopped, and hold what they work on
+            while alive() != before:
+                await asyncio.sleep(0.1)
+
+    before = alive()
+    asyncio.run(visits())
+    assert len(uploads) == 0
 
 
 def test_without_the_extra_one_line_says_what_installs_it(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
