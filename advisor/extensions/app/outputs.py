@@ -99,15 +99,16 @@ def _complete_answers(page: Page) -> None:
 
     @reactive.effect
     def complete() -> None:
-        answer, again, curve = page.current(), page.again(), page.curve
+        answer, again = page.current(), page.again()
         if answer is None:
             return
-        at = None if curve is None or curve.answer.about != answer.about else _place(curve.stops, answer)
-        is_kept = curve is not None and at is not None and curve.answer.key == answer.key
+        before, stops = page.curve or (None, ())
+        at = None if before is None or before.about != answer.about else _place(stops, answer)
+        is_kept = before is not None and at is not None and before.key == answer.key
         if is_kept:
             page.send("turn", {"at": at, "setting": answer.state.setting})
         page.completing.cancel()
-        page.completing.invoke(answer, again, None if curve is None or at is None else curve.stops, is_kept)
+        page.completing.invoke(answer, again, None if at is None else stops, is_kept)
 
     @reactive.effect
     def explain() -> None:
@@ -170,10 +171,9 @@ def _add_downloads(page: Page) -> None:
 
     def answer() -> PageAnswer:
         with reactive.isolate():
-            state = page.current()
-        req(state is not None)
-        assert state is not None  # noqa: S101 - `req` has seen to it
-        return state
+            current = page.current()
+        assert current is not None  # noqa: S101 - the links come with an answer
+        return current
 
     def add(
         name: str, file: str | Callable[[], str], media_type: str, make: Callable[[PageAnswer], str | bytes]

@@ -9,7 +9,6 @@ from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
-from itertools import groupby
 from threading import Lock
 from typing import Any
 
@@ -46,7 +45,6 @@ from simulator.seeding import rng_for
 
 REPORTS = 6  # number of a user's reports that are shown
 LARGEST_DOMAIN = 5000  # above it, a report fits too many answers to examine all of them at once
-DRAWN = 128  # answers of which each is drawn; of more, the share that a report leaves open
 drawing = Lock()  # matplotlib draws one picture at a time
 TEMPLATES = Environment(
     loader=PackageLoader("advisor.extensions.app", "static"),
@@ -171,13 +169,14 @@ class PageAnswer:
         best, request = self.first.best, self.first.request
         lines = meaning_sentences(meaning(best.epsilon or request.epsilon, request.k))[2:]
         protocol, answer = request.oracle(best.protocol), int(np.argmax(request.counts))
-        reports: list[np.ndarray] = []
+        reports: list[np.ndarray] = []  # for each, the answers that it fits
         if isinstance(protocol, FrequencyOracle) and request.k <= LARGEST_DOMAIN and best.protocol != "she":
             stream, user = rng_for(request.seed, "attacker", protocol.key), np.array([answer])
-            reports = [np.asarray(protocol.support(protocol.perturb(user, stream))) > 0 for _ in range(REPORTS)]
-        strips = [(int(fits.sum()), bool(fits[answer]), _runs(fits.tolist())) for fits in reports]
+            reports = [
+                np.flatnonzero(np.asarray(protocol.support(protocol.perturb(user, stream))) > 0) for _ in range(REPORTS)
+            ]
         label = request.labels[answer] if request.labels else str(answer)
-        return str(MACROS.attacker(strips, request.k, label, answer if request.k <= DRAWN else None, lines))
+        return str(MACROS.attacker([fits.tolist() for fits in reports], request.k, answer, label, lines))
 
     @property
     def python(self) -> str:
@@ -331,10 +330,3 @@ class _Arranged:
 
 def _parts(*parts: Part) -> Markup:
     return Markup(section_html(Section("", parts, first=True)))  # noqa: S704 - the templates escape what is the user's
-
-
-def _runs(fits: list[bool]) -> list[tuple[int, int]]:
-    """Return where answers begin that remain possible, and how many follow each other; of many, one run of them all."""
-    flags = sorted(fits, reverse=True) if len(fits) > DRAWN else fits
-    runs = ((fit, [place for place, _ in run]) for fit, run in groupby(enumerate(flags), key=lambda item: item[1]))
-    return [(places[0], len(places)) for fit, places in runs if fit]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from shiny import Inputs, Session, reactive
 
@@ -27,15 +27,8 @@ FOLLOWS = 1.5  # seconds without a change before a simulation follows by itself
 MOST_FOLLOWED = 4096  # categories up to which it does; above, it takes long, and is asked for
 NICENESS = 3  # a simulation gives way to the pages, but does not starve beside other work
 LARGE = 1_000_000  # bytes of a file that is not read twice: there a small simulation is hardly sooner
+Curve: TypeAlias = tuple[PageAnswer, Stops]  # one that is shown: of which answer, and the values of its dials
 examples: dict[str, PageAnswer] = {}  # first sights of the examples as their pages begin, by question
-
-
-@dataclass(frozen=True, eq=False)
-class ShownCurve:
-    """A curve that is shown: of which answer, and the values of its dials."""
-
-    answer: PageAnswer
-    stops: Stops
 
 
 class Page:
@@ -54,7 +47,7 @@ class Page:
         self.current: reactive.Value[PageAnswer | None] = reactive.Value(None)
         self.wrong: reactive.Value[dict[str, str] | None] = reactive.Value(None)  # by control, or "general"
         self.again: reactive.Value[int] = reactive.Value(0)
-        self.curve: ShownCurve | None = None
+        self.curve: Curve | None = None
         self.answering = reactive.ExtendedTask(self._answer)
         self.completing = reactive.ExtendedTask(_rest)
         self.explaining = reactive.ExtendedTask(_reasons)
@@ -226,14 +219,11 @@ def _start(work: Coroutine[Any, Any, None]) -> None:
     asyncio.ensure_future(work).add_done_callback(lambda done: done.cancelled() or done.exception())
 
 
-async def _rest(
-    answer: PageAnswer, again: int, stops: Stops | None, is_kept: bool
-) -> tuple[ShownCurve | None, str, str]:
-    """Return the curve, which may be kept, and what else takes longer."""
+async def _rest(answer: PageAnswer, again: int, stops: Stops | None, is_kept: bool) -> tuple[Curve | None, str, str]:
+    """Return the curve, which is None and "" where it is kept, and what else takes longer."""
     await asyncio.sleep(PAUSE)
     html, values = ("", ()) if is_kept else await asyncio.to_thread(answer.explorer, stops)
-    rest = await asyncio.to_thread(answer.rest, again)
-    return None if is_kept else ShownCurve(answer, values), html, rest
+    return None if is_kept else (answer, values), html, await asyncio.to_thread(answer.rest, again)
 
 
 async def _reasons(answer: PageAnswer) -> str:
