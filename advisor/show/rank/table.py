@@ -150,7 +150,7 @@ def _result_fields(ranking: Ranking, notes: Mapping[tuple[str, str], str]) -> li
     protocol: Field = (Column("protocol", text=True, names=protocol_text), lambda row: row.protocol)
     collected = {ranking.request.collected and ranking.request.collected.protocol}
     fields: list[Field] = [
-        (Column("rank", RANK, drop=2), lambda row: (f"{row.rank}=" if row.tied else str(row.rank), row.rank)),
+        (Column("rank", RANK, drop=1), lambda row: (f"{row.rank}=" if row.tied else str(row.rank), row.rank)),
         *([protocol] if {row.protocol for row in ranking.recommendations} != collected else []),
         (Column("method", text=True, names=method_name), lambda row: row.method),
         (
@@ -164,14 +164,14 @@ def _result_fields(ranking: Ranking, notes: Mapping[tuple[str, str], str]) -> li
         fields.append((column, partial(_in_data, ranking)))
     fields += [
         (
-            Column("ratio", "error over the lowest one, paired over the repetitions that both have", drop=3),
+            Column("ratio", "error over the lowest one, paired over the repetitions that both have", drop=2),
             lambda row: (times(row.ratio_to_best), row.ratio_to_best),
         ),
         (Column("95 % interval", "of the ratio", drop=4, verbose=True), _interval),
         (Column("vs raw", "change against the raw estimate of the protocol", drop=3, verbose=True), _versus_raw),
     ]
     if _is_estimate(ranking):
-        best = Column("best", "probability that the error is within 2 % of the lowest", drop=2)
+        best = Column("best", "probability that the error is within 2 % of the lowest", drop=1)
         fields.append((best, lambda row: figure_cell(row.probability_best, whole_percent)))
     return fields
 
@@ -216,7 +216,7 @@ def _cost_fields(ranking: Ranking) -> list[Field]:
             Column("ε₀", "budget of one report: with the shuffler it keeps the promise", drop=2),
             lambda row: figure_cell(row.epsilon, "{:.3g}".format),
         ),
-        (True, Column("bits", "size of one report", drop=4), lambda row: (f"{row.report_bits:,}", row.report_bits)),
+        (True, Column("bits", "size of one report", drop=3), lambda row: (f"{row.report_bits:,}", row.report_bits)),
         (
             True,
             Column("attack", f"{ATTACK}, {attacker_text(request)}", drop=7, verbose=True),
