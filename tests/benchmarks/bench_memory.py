@@ -52,7 +52,8 @@ def visit(server: Server, goal: str, seed: int, *, cancels: bool) -> int:
     session.hear("Simulating: ")
     if cancels:
         session.say("update", {"cancel:shiny.action": 1})
-    session.hear("Cancelled." if cancels else "Simulated.")
+    whole = "Judged by" if goal == ESTIMATE else "Simulated "  # of the notes below the whole answer
+    session.hear("Cancelled." if cancels else whole)
     time.sleep(PAUSE)
     session.connection.close()
     return len(content)

@@ -86,7 +86,7 @@ def test_a_file_is_read_by_one_process_that_ends_with_whoever_waits_for_it(own: 
         for way in ("cancel", "close", "other", "unwanted"):
             query = f"file={drop(own, 'large.gz', LARGE)['digest']}&name=large.gz"
             session = Session(own, f"goal={goal}&{query}" + "&simulated=yes" * (way == "unwanted"))
-            session.hear("Reading the file")
+            session.hear("reading the file")
             worker = stopped(own, rest)
             if way == "close":
                 session.connection.close()
@@ -119,7 +119,7 @@ def test_a_signal_leaves_no_process_no_file_and_no_traceback(own: Server, name: 
     large = drop(own, "large.gz", LARGE)
     query = f"file={large['digest']}&name=large.gz"
     reading, simulating = Session(own, f"goal=compare&{query}"), Session(own, "goal=plan&n=20000&simulated=yes")
-    reading.hear("Reading the file")
+    reading.hear("reading the file")
     simulating.hear("Simulating")
     children = own.children()
     os.kill(own.process, getattr(signal, name))
