@@ -58,7 +58,7 @@ class PanelCommand(TyperCommand):
         panels = panels_of(self, ctx, verbose=verbose_help.get())
         also = [name.split(",")[0].split()[0] for name, _ in panels.pop("", [])]
         formatter.write_paragraph()
-        for title, records in (self.commands() | panels).items():
+        for title, records in (self.command_panel() | panels).items():
             formatter.write_heading(styled(title, bold=True))
             with formatter.indentation():
                 formatter.write_dl([(styled(name, fg="cyan"), words) for name, words in records], col_max=30)
@@ -67,7 +67,7 @@ class PanelCommand(TyperCommand):
                 f"Also {', '.join(also)}{' and ' * bool(also)}rarer ones: --help --verbose explains them."
             )
 
-    def commands(self) -> dict[str, list[tuple[str, str]]]:
+    def command_panel(self) -> dict[str, list[tuple[str, str]]]:
         """Return the panel of the other commands, which only the main command has."""
         return {}
 
@@ -100,7 +100,7 @@ def panels_of(command: Any, context: Any, *, verbose: bool) -> dict[str, list[tu
 class MainCommand(PanelCommand):
     """The main command, whose help also lists the other commands."""
 
-    def commands(self) -> dict[str, list[tuple[str, str]]]:
+    def command_panel(self) -> dict[str, list[tuple[str, str]]]:
         """Return the panel of the other commands."""
         return {"Commands": [(name, _summary(name)) for name in COMMANDS]}
 
