@@ -56,17 +56,18 @@ def nothing_left_sentence(removals: Iterable[Removal]) -> str:
 
 
 def nothing_left_reasons(removals: Iterable[Removal]) -> str:
-    """Return the constraints that left nothing, and the bounds that would keep a protocol."""
-    effective = [removal for removal in removals if removal.protocols or removal.methods]
-    return "; ".join(f"{_named(removal)} removed {_what(removal)}{_enough(removal)}" for removal in effective) + "."
+    """Return what each constraint excluded: names where they are few."""
+    kinds = [(_named(one), one.protocols, "protocols") for one in removals]
+    kinds += [(_named(one), one.methods, "methods") for one in removals]
+    return "; ".join(f"{name} excludes {_few(names, kind)}" for name, names, kind in kinds if names) + "."
 
 
 def _named(removal: Removal) -> str:
     return f"--{removal.constraint}" + ("" if removal.bound is None else f" {removal.bound:,.10g}".replace(",", ""))
 
 
-def _enough(removal: Removal) -> str:
-    return "" if removal.least is None else f" (--{removal.constraint} {removal.least:.10g} keeps one)"
+def _few(names: tuple[str, ...], kind: str) -> str:
+    return listed(names) if len(names) <= FEW else f"{len(names)} {kind}"
 
 
 def _what(removal: Removal) -> str:
@@ -75,6 +76,7 @@ def _what(removal: Removal) -> str:
     return " and ".join(parts) or "nothing"
 
 
+FEW = 3  # names that a sentence lists
 DEFAULT_PAIR = ("oue", "norm_sub")  # the usual choice, the baseline of all answers
 BOOTSTRAP, CURVES = "bootstrap", "curves"  # surrogates of tallies
 

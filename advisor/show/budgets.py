@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from advisor.answers.budgets import Budgets, Priced
-from advisor.answers.rank.verdict import MARGINAL, NOT_CERTAIN, NOTHING_LEFT, USELESS, WORTH_IT, against_nothing
+from advisor.answers.rank.verdict import MARGINAL, NOT_CERTAIN, USELESS, WORTH_IT, against_nothing
 from advisor.figures import number, percent, points, rounded, users
 from advisor.names import pair_text
-from advisor.question.request import Request, nothing_left_reasons
+from advisor.question.request import Request
 from advisor.show.data import envelope
 from advisor.show.model import (
     Adjustment,
@@ -30,7 +30,7 @@ from advisor.show.model import (
 )
 from advisor.show.rank.data import rank_data
 from advisor.show.rank.table import ATTACK, attacker_text, error_cell
-from advisor.show.sentences import assumed_sentences, domain_text, total_text, unit_text
+from advisor.show.sentences import assumed_sentences, domain_text, nothing_left_verdict, total_text, unit_text
 
 COLUMNS = (
     "eps",
@@ -138,7 +138,7 @@ def _verdict(budgets: Budgets, metric: str) -> Verdict:
     """Return the verdict of the best budget."""
     rows, request = budgets.priced(metric), budgets.first.request
     if not rows:
-        return Verdict(NOTHING_LEFT, nothing_left_reasons(request.removals), Badge.NOTHING_LEFT)
+        return nothing_left_verdict(request.removals)
     kinds = [row.verdict for row in rows]
     best = next(kind for kind in (WORTH_IT, MARGINAL, USELESS) if kind in kinds)
     reasons = rows[kinds.index(best)].ranking.reasons

@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
 from advisor.errors import printable, printable_lines
+from simulator.ranking import Ratio
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -185,7 +186,7 @@ class Row:
     # group, name: a table that is cut shows one row of a group, which names the others; "" for a row of its own
     group: str = ""
     name: str = ""
-    picture: str = ""  # an ``<svg>`` element beside its cells, in notebooks
+    ratio: Ratio | None = None  # drawn beside its cells, where there is room
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cells", tuple(map(printable, self.cells)))
@@ -203,12 +204,12 @@ class Row:
         tones: tuple[Tone, ...] = (),
         group: str = "",
         name: str = "",
-        picture: str = "",
+        ratio: Ratio | None = None,
     ) -> Row:
         """Return a row of cells; a cell is a text, or a text with its figure."""
         pairs = [(cell, None) if isinstance(cell, str) else cell for cell in cells]
         texts, values = zip(*pairs, strict=True)
-        return cls(texts, values, tone, kept=kept, extra=extra, tones=tones, group=group, name=name, picture=picture)
+        return cls(texts, values, tone, kept=kept, extra=extra, tones=tones, group=group, name=name, ratio=ratio)
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from advisor.answers.epsilon import Meaning, Shuffled
+from advisor.answers.rank.verdict import NOTHING_LEFT
 from advisor.figures import number, percent
 from advisor.inputs.bins import Bins, edge_text
 from advisor.names import protocol_in_full
 from advisor.question.central import Central
 from advisor.question.plurality import BudgetUse
+from advisor.question.request import Removal, nothing_left_reasons
+from advisor.show.model import Adjustment, Badge, Verdict
 from simulator import METRICS
 
 
@@ -22,6 +25,20 @@ def assumed_sentences(assumptions: Iterable[str]) -> list[str]:
     """Return the assumptions as a sentence; nothing without assumptions."""
     joined = "; ".join(assumptions)
     return [f"Assumed: {joined}."] if joined else []
+
+
+def nothing_left_verdict(removals: Iterable[Removal]) -> Verdict:
+    """Return the verdict where constraints left nothing to rank, with the bounds that would keep a protocol."""
+    kept = [(removal.constraint, f"{removal.least:.10g}") for removal in removals if removal.least is not None]
+    return Verdict(
+        NOTHING_LEFT,
+        nothing_left_reasons(removals),
+        Badge.NOTHING_LEFT,
+        changes=tuple(
+            Adjustment(f"A bound of {least} keeps a protocol.", f"--{name} {least}", {name.replace("-", "_"): least})
+            for name, least in kept
+        ),
+    )
 
 
 def total_text(plan: BudgetUse | None, *, each: bool = False) -> str:

@@ -13,6 +13,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from advisor.show.model import Code, Column, Document, Role, Sentence, Table, Tone, View
+from advisor.show.strip import CELLS, axis_text, ratio_text
 
 PIPE_WIDTH = 1000  # no terminal, no edge: nothing is folded or cut
 SHORT_PATH, SHORTEST_PATH = 20, 8  # characters of a path that matter more than columns that may go, and at all
@@ -66,8 +67,9 @@ def show(document: Document, view: View, console: Console | None = None) -> None
             if part.title:  # one of rich's own would be folded to the table's width
                 _print(Text(part.title, style="bold"), console)
             # Where not even the words fit, a table would be cut.
-            fits = _widths(fitting, console).minimum <= console.width
-            _print(_drawn(fitting) if fits else _turned(fitting), console)
+            widths = _widths(fitting, console)
+            strips = console.is_terminal and widths.maximum + CELLS + 2 <= console.width
+            _print(_drawn(fitting, strips=strips) if widths.minimum <= console.width else _turned(fitting), console)
         elif isinstance(part, Code):
             if part.title:
                 console.print(Text(f"\n{part.title}:\n", style="cyan"))
@@ -139,11 +141,16 @@ def _turned(table: Table) -> RichTable:
     return turned
 
 
-def _drawn(table: Table) -> RichTable:
+def _drawn(table: Table, *, strips: bool = False) -> RichTable:
+    """Return a table; strips: whether its ratios, if any, are drawn too."""
     drawn = RichTable(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True, header_style="bold")
     for column in table.columns:
         drawn.add_column(Text(column.header), justify="left" if column.text else "right")
+    ratios = [row.ratio for row in table.rows] if strips else []
+    if any(ratios):
+        drawn.add_column(Text(axis_text()))
     for row in table.rows:
-        cells = (Text(cell, style=TONES.get(tone, "")) for cell, tone in zip(row.cells, row.tones, strict=True))
-        drawn.add_row(*cells, style=TONES.get(row.tone))
+        cells = [Text(cell, style=TONES.get(tone, "")) for cell, tone in zip(row.cells, row.tones, strict=True)]
+        strip = [Text(ratio_text(row.ratio) if row.ratio else "")] if any(ratios) else []
+        drawn.add_row(*cells, *strip, style=TONES.get(row.tone))
     return drawn

@@ -328,7 +328,7 @@ def test_what_leaves_nothing_says_which_bound_keeps_a_protocol(run: Run, states:
     for words in ("--max-bits 1", "--max-attack 0.01", "--server-cost 1"):
         out = run("--eps", "1", *words.split(), "-p", "oue,grr", *QUICK, states)[1]
         assert out.startswith("Nothing is left")
-        (enough,) = re.findall(r"\((--[a-z-]+ [\d.]+) keeps one\)", out)
+        (enough,) = re.findall(r"keeps a protocol\. \((--[a-z-]+ [\d.]+)\)", out)
         assert not run("--eps", "1", *enough.split(), "-p", "oue,grr", *QUICK, states)[1].startswith("Nothing is left")
 
 

@@ -113,7 +113,7 @@ def test_a_verdict_is_a_badge_and_a_short_sentence_first_in_every_format(kind, r
     assert (headline["kind"], headline["reasons"]) == (kind, reasons.split())
     badge, text, numbers = (headline[name] for name in ("badge", "text", "numbers"))
     assert bool(badge) == (kind != UNDECIDED)
-    assert len(text.split()) <= LONGEST or badge == Badge.NOTHING_LEFT
+    assert len(text.split()) <= LONGEST
     assert text.endswith(".")
     assert [mark for mark in (text, numbers) if re.search(r"[.!?] |\de[+-]\d", mark)] == []  # a sentence each
     words = f"{badge}: {text}" if badge else text

@@ -24,9 +24,11 @@ from advisor.show.page import COLOURS
 from advisor.show.pictures import save, style, to_svg
 from advisor.show.pictures.frequencies import frequencies_figure
 from advisor.show.pictures.plan import plan_figure
-from advisor.show.pictures.ranking import differing, factor_text, pareto_figure, ranking_figure, ratio_svg
+from advisor.show.pictures.ranking import differing, factor_text, pareto_figure, ranking_figure
 from advisor.show.pictures.sweep import best_overall, curves_figure, regret_figure
+from advisor.show.strip import ratio_svg
 from simulator import Noise
+from simulator.ranking import Ratio
 from tests.advisor.choices import chosen
 from tests.advisor.conftest import Run
 from tests.advisor.estimates import ALONE
@@ -158,13 +160,11 @@ def test_of_many_ties_the_first_of_each_protocol_stands_for_the_others(advice: A
     assert differing(alone, 2) == alone[:2]
 
 
-def test_the_ratio_of_a_row_is_a_dot_on_a_common_axis_and_an_arrow_beyond_it(advice: Advice) -> None:
-    row = advice.recommendations[0]._replace(ratio_to_best=1.0, ratio_low=1.0, ratio_high=1.0)
-    dots = [ratio_svg(row._replace(ratio_to_best=ratio)) for ratio in (1.0, 1.5, 2.0, 2.0 * 1.5)]
+def test_the_ratio_of_a_row_is_a_dot_on_a_common_axis_and_an_arrow_beyond_it() -> None:
+    dots = [ratio_svg(Ratio(ratio, 1.0, 3.5)) for ratio in (1.0, 1.5, 2.0, 2.0 * 1.5)]
     places = [float(re.search(r'cx="([\d.]+)"', dot)[1]) for dot in dots]  # type: ignore[index]
     assert places[1] - places[0] == pytest.approx(places[3] - places[2], abs=0.11)  # logarithmic
-    assert "<circle" not in ratio_svg(row._replace(ratio_to_best=3.1))
-    assert ratio_svg(row._replace(ratio_to_best=None)) == ""
+    assert "<circle" not in ratio_svg(Ratio(3.1, 3.0, 3.2))
     ElementTree.fromstring(dots[0])  # noqa: S314 - our own picture
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import tomllib
+from dataclasses import replace
 from importlib.resources import files
 from itertools import product
 from pathlib import Path
@@ -27,12 +28,12 @@ from advisor.answers.rank.verdict import (
 )
 from advisor.question.option import options_of
 from advisor.question.settings import Limits
-from advisor.show.rank.answer import verdict
+from advisor.show.rank.answer import decision, verdict
 from advisor.show.rank.explorer import explorer_of
 from advisor.show.rank.table import ranked_table
 from advisor.show.terminal import fitted
 from knowledge.deployments import DEPLOYED
-from simulator import PROTOCOLS
+from simulator import POSTPROCESSORS, PROTOCOLS
 from simulator.detection import smallest_detectable
 from tests.advisor.conftest import Run
 from tests.cells import failures
@@ -230,6 +231,14 @@ def test_what_an_exotic_protocol_buys_is_said_where_it_is_under_five_percent() -
     deployed = min(row.ratio_to_best or 9 for row in much.recommendations if row.protocol in DEPLOYED)
     assert deployed > 1.05 * (much.best.ratio_to_best or 1)
     assert "--deployable" not in [change.option for change in verdict(much).changes]
+
+
+def test_no_pair_has_a_name_too_long_for_a_verdict_of_twenty_words() -> None:
+    ranking = advise(1.0, k=64)
+    for protocol, method in product(PROTOCOLS, POSTPROCESSORS):
+        best = ranking.best._replace(protocol=protocol, method=method)
+        _, text = decision(replace(ranking, recommendations=(best, *ranking.recommendations[1:])))
+        assert len(text.split()) <= 18, text  # and two for the metric, if there are several
 
 
 def test_the_size_of_a_report_is_shown_at_eighty_columns() -> None:

@@ -30,6 +30,7 @@ from advisor.show.model import (
     sentences,
 )
 from advisor.show.pictures import to_svg
+from advisor.show.rank.table import PICK, note_in_words
 from simulator.ranking import Standing
 
 MOVED = "mean distance between the true and the reported place"
@@ -72,13 +73,14 @@ def _table(advice: PlacesAdvice, metric: str) -> Table:
         Column("rank"),
         Column("protocol", text=True, names=protocol_text),
         Column("method", text=True, names=method_name),
+        Column("", text=True, drop=1, names=note_in_words),
         Column(f"{metric} error"),
         Column("ratio", "error over the lowest one", drop=1),
         Column("vs raw", "change against the raw estimate of the same protocol", drop=4, verbose=True),
-        Column("moved", MOVED, drop=1, verbose=advice.request.radius is None),
+        Column("moved", MOVED, drop=1, verbose=True),
         *(() if advice.request.radius is None else near),
         Column("any two", "largest log-ratio for any two places", drop=3, verbose=advice.request.radius is None),
-        Column("bits", "size of one report", drop=8),
+        Column("bits", "size of one report", drop=8, verbose=advice.request.radius is not None),
         Column("attack", "how often the best guess from one report is the user's place", drop=6, verbose=True),
     )
     rows = tuple(_row(advice, metric, row) for row in advice.rankings[metric])
@@ -93,12 +95,14 @@ def _row(advice: PlacesAdvice, metric: str, row: Standing) -> Row:
         _finite(row.ratio.value),
         mechanism.leakage,
     )
+    best = row.pair == advice.best(metric).pair
     guessed = _distance(mechanism.adversary_error, advice)
     near: list[Cell] = [(words.leak(within), within), (words.leak(per_unit), per_unit), guessed]
     cells: list[Cell] = [
         (f"{row.rank}=" if row.tied else str(row.rank), row.rank),
         (protocol, None),
         (method, None),
+        (f"◂ {PICK}" if best else "", None),
         (error_text(row.error, row.low, row.high), row.error),
         (times(ratio), ratio),
         ("–" if raw is None else change(row.error, raw), row.error / raw if raw else None),
@@ -108,8 +112,14 @@ def _row(advice: PlacesAdvice, metric: str, row: Standing) -> Row:
         (f"{mechanism.protocol.report_bits:,}", mechanism.protocol.report_bits),
         (percent(mechanism.attack_success), mechanism.attack_success),
     ]
-    best = row.pair == advice.best(metric).pair
-    return Row.of(cells, Tone.PICK if best else Tone.FAINT if row.rank == 1 else Tone.PLAIN)
+    return Row.of(
+        cells,
+        Tone.PICK if best else Tone.FAINT if row.rank == 1 else Tone.PLAIN,
+        kept=best,
+        group=protocol if row.rank == 1 else "",
+        name=method,
+        ratio=None if ratio is None else row.ratio,
+    )
 
 
 def _distance(value: float | None, advice: PlacesAdvice) -> Cell:

@@ -133,7 +133,7 @@ def _why_first(advice: PlacesAdvice, metric: str) -> str:
     best, tier = advice.best(metric), [row for row in advice.rankings[metric] if row.rank == 1]
     bits = [advice.mechanisms[row.pair[0]].protocol.report_bits for row in tier]
     if best.ratio.value <= min(row.ratio.value for row in tier):
-        return "the lowest error" + ("" if min(bits) == max(bits) else " and the shortest report")
+        return "the lowest error" + ("" if min(bits) == max(bits) else " and shortest report")
     return "the shortest report" if bits.count(bits[0]) == 1 else "the cheapest report"
 
 

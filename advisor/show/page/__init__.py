@@ -20,6 +20,7 @@ from advisor.errors import InputError
 from advisor.show.model import Code, Document, Explorer, Figure, Part, Role, Section, Sentence, Table, View, legend
 from advisor.show.page.curve import curve_of
 from advisor.show.pictures import require_matplotlib
+from advisor.show.strip import ratio_svg
 from simulator._version import __version__
 
 PRINTED = 25  # rows at its end of every table after the first: a page with all metrics stays small
@@ -213,6 +214,7 @@ _environment.filters |= {
     "folds": _folds,
     "legend": legend,
     "picture": _picture,
+    "strip": ratio_svg,
     "words_in": _words_in,
     "curve": curve_of,
 }

@@ -11,7 +11,7 @@ from advisor.show.model import Explorer
 from advisor.show.pictures.style import apart, plain
 
 WIDTH, HEIGHT = 420, 250
-LEFT, RIGHT, TOP, BOTTOM = 52, 80, 28, 40  # at the right stand the names of the lines
+LEFT, RIGHT, TOP, BOTTOM = 52, 98, 28, 40  # at the right stand the names of the lines
 KINDS = ("main", "second", "third")  # of the curves, in their order
 NEAR, LINE = 20, 12  # between two labels of the axis, and of two lines, at least
 

@@ -1,6 +1,6 @@
 const enliven = root => {
 for (const table of root.querySelectorAll("table.sortable")) {
-  const heads = [...table.tHead.rows[0].cells], body = table.tBodies[0];
+  const heads = [...table.tHead.querySelectorAll("th")], body = table.tBodies[0];
   heads.forEach((head, place) => head.querySelector("button").addEventListener("click", () => {
     const up = head.getAttribute("aria-sort") !== "ascending";
     const value = row => { const cell = row.cells[place]; return cell.dataset.value ?? cell.textContent; };

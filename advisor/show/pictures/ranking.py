@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from advisor.answers.budgets import Budgets
 from advisor.answers.rank.result import Baseline, Ranking, Recommendation
 from advisor.answers.rank.trade_offs import Frontier
-from advisor.answers.rank.verdict import MARGINAL, USELESS
 from advisor.figures import change, percent
 from advisor.names import method_text, pair_text, protocol_text
 from advisor.show.pictures import style
+from advisor.show.rank.answer import decision
 from advisor.show.sentences import unit_text
 from simulator.ranking import PRACTICAL_RATIO, quotient
 
@@ -25,8 +25,6 @@ ROWS = 12
 NARROW, WIDE = 1.25, 2.0  # where the axis of ratios ends, at least and at most
 LOWEST = 0.7  # where it begins, at least
 NAME = 34  # characters of a name; what is longer is cut
-STRIP = (0.9, 3.0)  # ends of the logarithmic axis that the ratios of all rows share
-STRIP_SIZE = (120, 16)  # pixels
 
 
 class _Row(NamedTuple):
@@ -71,20 +69,13 @@ def ranking_figure(advice: Ranking) -> Figure:
         ticks = [1 + step * at for at in range(math.ceil((start - 1) / step), math.floor((end - 1) / step + 1e-9) + 1)]
         axes.set_xticks(ticks, ["lowest" if tick == 1 else change(tick, 1.0) for tick in ticks])
         axes.set_xlabel(f"{metric} error over the lowest one; shaded: within 5 %")
+        best = pair_text(*advice.best.pair) if request.collected is None else method_text(advice.best.method)
         figures = f"{metric} error {style.plain(advice.best.error, 3)} ({unit_text(metric, request.bins)})"
         setting = f"ε = {request.epsilon:g}, k = {request.k:,}, n = {request.n:,}"
-        style.headline(figure, _verdict(advice), f"{figures} at {setting}; lines: 95 % intervals")
+        style.headline(figure, f"{decision(advice)[0]}: {best}", f"{figures} at {setting}; lines: 95 % intervals")
         texts = (f"{row.name} {factor_text(row.ratio)}".rstrip() for row in rows)
         figure.set_label(f"{metric} errors over the lowest one: {'; '.join(texts)}")
     return figure
-
-
-def _verdict(advice: Ranking) -> str:
-    best = advice.best
-    pair = pair_text(*best.pair) if advice.request.collected is None else method_text(best.method)
-    if advice.verdict == USELESS:
-        return f"Not worth it: even {pair} is no better than no data"
-    return f"Use {pair}{', with care' if advice.verdict == MARGINAL else ''}"
 
 
 def differing(rows: Sequence[Recommendation], most: int) -> list[Recommendation]:
@@ -139,31 +130,6 @@ def _draw_ratio(axes: Axes, height: float, row: _Row, colour: str) -> None:
     axes.plot(place, height, mark, color=colour, markerfacecolor=fill, markersize=7, clip_on=False, zorder=3)
     words = "lowest" if row.ratio == 1 else factor_text(row.ratio)
     axes.text(1.03, height, words, transform=axes.get_yaxis_transform(), va="center", color=colour)
-
-
-def ratio_svg(row: Recommendation | Baseline) -> str:
-    """Return a small picture of a row's ratio to the lowest error with its interval, in the colour of the text.
-
-    All rows share a logarithmic axis, shaded up to 5 %; a ratio beyond it is an arrow. "" without a ratio.
-    """
-    if (ratio := row.ratio_to_best) is None:
-        return ""
-    width, height = STRIP_SIZE
-    low, at, high, edge = (
-        round(6 + (width - 12) * min(math.log(max(one, STRIP[0]) / STRIP[0], STRIP[1] / STRIP[0]), 1), 1)
-        for one in (row.ratio_low or ratio, ratio, row.ratio_high or ratio, PRACTICAL_RATIO)
-    )
-    middle = height / 2
-    mark = (
-        f'<circle cx="{at}" cy="{middle}" r="3.5"/>'
-        if ratio <= STRIP[1]
-        else f'<path d="M{at - 3} {middle - 4}l7 4l-7 4z"/>'
-    )
-    return (
-        f'<svg class="ratio" width="{width}" height="{height}" role="img" fill="currentColor" '
-        f'aria-label="{ratio:.2f} times the lowest error"><rect width="{edge}" height="{height}" opacity=".15"/>'
-        f'<path d="M{low} {middle}H{high}" stroke="currentColor" stroke-width="1.5"/>{mark}</svg>'
-    )
 
 
 def budgets_figure(budgets: Budgets) -> Figure:

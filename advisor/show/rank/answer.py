@@ -8,13 +8,12 @@ from itertools import chain
 
 from advisor.answers.rank.result import Defence, Ranking, Recommendation
 from advisor.answers.rank.trade_offs import NAMED, NEAR, compromise
-from advisor.answers.rank.verdict import MARGINAL, MOST_UNDETECTABLE, NOT_CERTAIN, NOTHING_LEFT, USELESS
+from advisor.answers.rank.verdict import MARGINAL, MOST_UNDETECTABLE, NOT_CERTAIN, USELESS
 from advisor.figures import number, points, rounded, users, whole_percent
 from advisor.names import UNPROCESSED, method_name, method_text, pair_text, protocol_in_full, protocol_text
-from advisor.question.request import nothing_left_reasons
 from advisor.show.model import Adjustment, Badge, Role, Sentence, Tone, Verdict, sentences
 from advisor.show.rank.table import BASELINE_NAMES, error_cell
-from advisor.show.sentences import total_text, unit_after
+from advisor.show.sentences import nothing_left_verdict, total_text, unit_after
 from knowledge.deployments import DEPLOYED
 from simulator import POSTPROCESSORS
 from simulator.foreign import FAILURES, REGISTERED
@@ -23,6 +22,7 @@ from simulator.ranking import AS_GOOD, PRACTICAL_RATIO
 
 MOST_CHANGES = 3  # that a verdict names
 FEW = 8  # categories that a sentence names
+LONG_NAME = 8  # words of a pair, from which on the name of its protocol is not explained
 UNSURE = 0.25  # below this probability of being within 2 % of the best, the pick is only the first of a ranking
 TIGHT = 0.02  # relative half width of an interval up to which three digits of a figure are significant
 PER_CATEGORY = ("l1", "mae")  # metrics that the error of a category fully describes
@@ -32,9 +32,9 @@ NO_MORE = 1.005  # ratio of two errors below which a figure would read "0 %"
 def verdict(ranking: Ranking) -> Verdict:
     """Return the verdict with the pair to use, or why there is no such pair."""
     if not ranking.recommendations:
-        return Verdict(NOTHING_LEFT, nothing_left_reasons(ranking.request.removals), Badge.NOTHING_LEFT)
+        return nothing_left_verdict(ranking.request.removals)
     best = ranking.best
-    badge, text = _decision(ranking)
+    badge, text = decision(ranking)
     if len(ranking.request.metrics) > 1:
         text = f"for {ranking.metric}, {text}"
     return Verdict(
@@ -97,12 +97,13 @@ def hidden_sentences(ranking: Ranking) -> list[str]:
     ]
 
 
-def _decision(ranking: Ranking) -> tuple[Badge, str]:
+def decision(ranking: Ranking) -> tuple[Badge, str]:
     """Return the decision in a word or two, and the pair to use with the reason."""
     best, collected = ranking.best, ranking.request.collected
     what = f"{method_text(best.method)} on this {protocol_text(collected.protocol)} estimate" if collected else ""
     name = method_text(best.method) if best.method == UNPROCESSED else method_name(best.method)
-    what = what or f"{protocol_in_full(best.protocol)} with {name}"
+    full = f"{protocol_in_full(best.protocol)} with {name}"
+    what = what or (full if len(full.split()) <= LONG_NAME else f"{protocol_text(best.protocol)} with {name}")
     without, answer = ranking.error_without_data or 0.0, ranking.guess_without_data
     if ranking.verdict == USELESS:
         if collected is not None:
@@ -277,7 +278,7 @@ def _reason(ranking: Ranking) -> str:
     if best.pair == ranking.tree and best is not ranking.lowest:
         return "the decision tree's choice"
     if best is ranking.lowest:
-        return f"the lowest error{' and the shortest report' if shortest else ''}"
+        return f"the lowest error{' and shortest report' if shortest else ''}"
     if shortest and bits.count(best.report_bits) == sum(row.protocol == best.protocol for row in others):
         return "the shortest report"
     return "the cheapest report"

@@ -13,10 +13,9 @@ from advisor.figures import change, error_text, gain, number, percent, times, wh
 from advisor.names import method_name, protocol_text
 from advisor.question.request import Request
 from advisor.show.model import Cell, Column, Row, Table, Tone, figure_cell
-from advisor.show.pictures.ranking import ratio_svg
 from advisor.show.sentences import data_error, size_text
 from simulator.foreign import REGISTERED
-from simulator.ranking import Pair
+from simulator.ranking import Pair, Ratio
 
 BASELINE_NAMES = {
     "raw": "raw estimate",
@@ -60,7 +59,7 @@ def ranked_table(ranking: Ranking) -> Table:
                     kept=row.pair in kept,
                     group=row.protocol if row.tier == 1 else "",
                     name=row.method,
-                    picture=ratio_svg(row),
+                    ratio=_ratio(row),
                 ),
             )
         )
@@ -102,7 +101,7 @@ def _baseline_row(row: Baseline, columns: tuple[Column, ...], ranking: Ranking) 
         "95 % interval": _interval(row),
         "": f"◂ {BASELINE_NAMES[row.kind]}",
     }
-    return Row.of((cells.get(one.header, "") for one in columns), Tone.MARKED, extra=True, picture=ratio_svg(row))
+    return Row.of((cells.get(one.header, "") for one in columns), Tone.MARKED, extra=True, ratio=_ratio(row))
 
 
 def error_cell(row: Recommendation, ranking: Ranking) -> tuple[str, float]:
@@ -110,10 +109,10 @@ def error_cell(row: Recommendation, ranking: Ranking) -> tuple[str, float]:
     return error_text(row.error, row.error_low, row.error_high, ranges=ranking.over_populations), row.error
 
 
-def _note_in_words(note: str) -> str:
+def note_in_words(note: str) -> str:
     """Return a note with the name of another method of a tie in words.
 
-    >>> _note_in_words("or eb_ns, …")
+    >>> note_in_words("or eb_ns, …")
     'or Empirical Bayes, …'
     """
     return OTHER.sub(lambda match: method_name(match[0]), note)
@@ -125,6 +124,11 @@ def _in_unit(ranking: Ranking) -> str:
 
 def _in_data(ranking: Ranking, row: Recommendation | Baseline) -> Cell:
     return figure_cell(data_error(ranking.metric, row.error, ranking.request.bins), size_text)
+
+
+def _ratio(row: Recommendation | Baseline) -> Ratio | None:
+    ratio = row.ratio_to_best
+    return None if ratio is None else Ratio(ratio, row.ratio_low or ratio, row.ratio_high or ratio)
 
 
 def _interval(row: Recommendation | Baseline) -> Cell:
@@ -154,7 +158,7 @@ def _result_fields(ranking: Ranking, notes: Mapping[tuple[str, str], str]) -> li
         *([protocol] if {row.protocol for row in ranking.recommendations} != collected else []),
         (Column("method", text=True, names=method_name), lambda row: row.method),
         (
-            Column("", text=True, drop=1, names=_note_in_words),
+            Column("", text=True, drop=1, names=note_in_words),
             lambda row: f"◂ {notes[row.pair]}" if row.pair in notes else "",
         ),
         (Column(f"{ranking.metric} error", meaning), lambda row: error_cell(row, ranking)),
@@ -199,6 +203,7 @@ _THREAT: tuple[Field, ...] = (
 def _cost_fields(ranking: Ranking) -> list[Field]:
     """Return the columns of what a pair costs, and of what its figures rest on."""
     request, simulated = ranking.request, ranking.source != "grid"
+    one_report = request.collected is not None and len({row.protocol for row in ranking.recommendations}) == 1
 
     def worth(row: Recommendation) -> Cell:
         ratio = None if row.equivalent_users is None else row.equivalent_users / request.n
@@ -216,7 +221,11 @@ def _cost_fields(ranking: Ranking) -> list[Field]:
             Column("ε₀", "budget of one report: with the shuffler it keeps the promise", drop=2),
             lambda row: figure_cell(row.epsilon, "{:.3g}".format),
         ),
-        (True, Column("bits", "size of one report", drop=3), lambda row: (f"{row.report_bits:,}", row.report_bits)),
+        (
+            not one_report,
+            Column("bits", "size of one report", drop=3),
+            lambda row: (f"{row.report_bits:,}", row.report_bits),
+        ),
         (
             True,
             Column("attack", f"{ATTACK}, {attacker_text(request)}", drop=7, verbose=True),

@@ -34,7 +34,9 @@ from advisor.show.model import (
     View,
 )
 from advisor.show.page import fragment_html, page_html
+from advisor.show.strip import ratio_svg
 from advisor.show.terminal import show
+from simulator.ranking import Ratio
 from tests.cells import over
 
 NASTY = "<script>alert(1)</script> a|b"
@@ -82,6 +84,16 @@ def on_terminal(width: int, view: View, document: Document = DOCUMENT) -> str:
     stream = io.StringIO()
     show(document, view, Console(file=stream, width=width, no_color=True, highlight=False))
     return stream.getvalue()
+
+
+def test_ratios_are_drawn_on_a_terminal_that_has_room_and_on_no_pipe() -> None:
+    rows = tuple(replace(row, ratio=Ratio(1 + at, 0.9 + at, 1.1 + at)) for at, row in enumerate(RANKING.rows))
+    document = replace(DOCUMENT, parts=(replace(RANKING, rows=rows),))
+    for width, terminal, drawn in ((200, True, 3), (200, False, 0), (40, True, 0)):
+        stream = io.StringIO()
+        show(document, View(), Console(file=stream, width=width, no_color=True, force_terminal=terminal))
+        assert stream.getvalue().count("●") == drawn
+        assert stream.getvalue().count("▸") == (2 if drawn else 0)  # beyond three times the lowest error
 
 
 SHOWN = {
@@ -286,7 +298,11 @@ def test_a_cell_of_a_page_breaks_within_a_long_interval_and_nowhere_else() -> No
 
 
 def test_a_notebook_gets_the_warning_the_head_of_tables_and_folded_notes_without_script() -> None:
-    rows = (replace(ROWS[0], tone=Tone.PICK, picture="<svg></svg>"), replace(ROWS[1], tone=Tone.FAINT), *ROWS[2:] * 4)
+    rows = (
+        replace(ROWS[0], tone=Tone.PICK, ratio=(ratio := Ratio(1.2, 1.0, 1.5))),
+        replace(ROWS[1], tone=Tone.FAINT),
+        *ROWS[2:] * 4,
+    )
     page = fragment_html(replace(DOCUMENT, parts=(*DOCUMENT.parts, replace(RANKING, rows=rows))))
     assert "<script" not in page
     assert "Warning: Beware of" in page
@@ -297,7 +313,7 @@ def test_a_notebook_gets_the_warning_the_head_of_tables_and_folded_notes_without
     ]
     top, tied, *_ = page.rpartition("<tbody>")[2].split("</tr>")
     assert top.startswith('<tr class="top"><td class="text">&lt;script')
-    assert top.endswith("<td><svg></svg></td>")
+    assert top.endswith(f"<td>{ratio_svg(ratio)}</td>")
     assert tied.startswith('<tr class="tied">')
     assert "2 more pairs: to_frame()" in page
     seen, _, folded = page.partition("<details>")
