@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import advisor
-from advisor import __all__ as __all__
 
 if TYPE_CHECKING:
     from advisor import *  # noqa: F403
 
 
+__doc__ = advisor.__doc__
+
+
 def __getattr__(name: str) -> Any:
     """Take a name from `advisor`, which imports it when it is first asked for."""
-    if name in __all__:
+    if name in dir(advisor):
         return getattr(advisor, name)
     raise AttributeError(f"module 'ldp_advise' has no attribute {name!r}")
 

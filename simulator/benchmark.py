@@ -18,6 +18,7 @@ from simulator.methods import Observed, PostProcessor, observe
 from simulator.metrics import Metric
 from simulator.poisoning.attack import Attack, PoisonedCollection, stacked
 from simulator.progress import Steps
+from simulator.protocols.functions import check_most
 from simulator.protocols.protocol import Protocol, Tally
 from simulator.ranking import Pair
 from simulator.seeding import rng_for
@@ -50,7 +51,7 @@ class Experiment:
     ------
     ValueError
         If there are no users, no pairs, an oracle's domain size is not that of the counts, or a metric that a caller
-        brought breaks its contract (ForeignError).
+        brought breaks its contract, or a slow protocol is for fewer users (both ForeignError).
     """
 
     counts: IntArray
@@ -70,6 +71,7 @@ class Experiment:
         if not self.pairs:
             raise ValueError("an experiment needs at least one (protocol, method) pair, got none")
         for name, oracle in self.oracles.items():
+            check_most(oracle, self.n)
             if oracle.k != self.counts.shape[-1]:
                 raise ValueError(f"protocol {name} is for k={oracle.k}, the counts have k={self.counts.shape[-1]}")
         if own := REGISTERED.keys() & self.metrics.keys():
@@ -336,19 +338,22 @@ def errors_of(
             measured = attempt(
                 member,
                 partial(measure, estimates, truth),
-                partial(_fault_of_errors, len(estimates), partial(measure, estimates[:1], truth)),
+                partial(_fault_of_errors, name in SOURCES, len(estimates), partial(measure, estimates[:1], truth)),
             )
             if measured is not None:
                 errors[rows, column] = measured
     return errors
 
 
-def _fault_of_errors(estimates: int, first: Callable[[], FloatArray], errors: FloatArray) -> str | None:
-    """Return what is wrong with the errors of several estimates, or with that of the first only."""
+def _fault_of_errors(own: bool, estimates: int, first: Callable[[], FloatArray], errors: FloatArray) -> str | None:
+    """Return what is wrong with the errors of several estimates, or with that of the first only.
+
+    own: whether the metric is a caller's; ours are below 0 only where they are no errors (`simulator.gains`).
+    """
     fault = fault_of_figures(errors, (estimates,))
     if fault is None and estimates > 1:
         fault = fault_of_figures(first(), (1,))
-    return f"errors: {fault}" if fault else "it returns errors below 0" if (errors < 0).any() else None
+    return f"errors: {fault}" if fault else "it returns errors below 0" if own and (errors < 0).any() else None
 
 
 def _error(metric: Metric, method: PostProcessor, processed: FloatArray, truth: FloatArray) -> FloatArray:

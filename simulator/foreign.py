@@ -32,6 +32,9 @@ REGISTERED: dict[str, str] = {}
 REFUSED: dict[tuple[str, str], str] = {}
 """Why members of other packages were refused, by table and name."""
 
+STEP: list[str] = []
+"""What a check of a member is at (`simulator.conformance`), nothing outside of one."""
+
 T = TypeVar("T")
 _packages: dict[str, str] = {}  # the same by the package that the code is in
 _running: dict[int, tuple[float, str]] = {}  # which foreign code runs since when, by thread
@@ -195,7 +198,7 @@ def _watch() -> None:
             if time.monotonic() - since > PATIENCE and doing not in named:
                 named.add(doing)
                 with suppress(OSError, ValueError):  # it may be full, or closed
-                    sys.stderr.write(f"still {doing}\n")
+                    sys.stderr.write(": ".join([f"still {doing}", *STEP]) + "\n")
 
 
 def interrupted() -> str | None:

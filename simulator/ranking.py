@@ -270,7 +270,7 @@ def rank(
             rank=place.rank,
             tied=place.tied,
             repetitions=len(errors[pair]),
-            **mean_error(errors[pair] * _ease(lowest, len(errors[pair])))._asdict(),
+            **mean_error(errors[pair] * ease(lowest, len(errors[pair])))._asdict(),
             ratio=ratios[pair],
             win_share=wins[pair],
         )
@@ -279,7 +279,7 @@ def rank(
     )
 
 
-def _ease(lowest: FloatArray, repetitions: int) -> float:
+def ease(lowest: FloatArray, repetitions: int) -> float:
     """Return how much larger the lowest error is over all repetitions than over the first ones: how easy these were."""
     if repetitions >= len(lowest):
         return 1.0

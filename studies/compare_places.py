@@ -22,7 +22,7 @@ from common import Seed, footer, head, line, run, study
 from advisor.errors import InputError
 from advisor.inputs.places import parse_grid, read_places
 from simulator._types import FloatArray, IntArray
-from simulator.channels import Channel, SingularChannelError, ibu, invert, krr, planar_geometric, planar_laplace
+from simulator.channels import FixedChannel, SingularChannelError, ibu, invert, krr, planar_geometric, planar_laplace
 from simulator.methods.simplex import norm_sub
 from simulator.methods.wavelet_grid import wavelet_eb_grid
 from simulator.places import Places
@@ -61,7 +61,7 @@ def grids(counts: IntArray, places: Places, zooms: Sequence[str]) -> Iterator[tu
         yield f"block {zoom} at ({row}, {column})", part, table[row : row + rows, column : column + columns].ravel()
 
 
-def estimates(channel: Channel, places: Places, observed: IntArray) -> dict[str, FloatArray]:
+def estimates(channel: FixedChannel, places: Places, observed: IntArray) -> dict[str, FloatArray]:
     """Return the estimate of every method from the counts of the outputs."""
     found: dict[str, FloatArray] = {}
     try:

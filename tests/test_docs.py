@@ -100,10 +100,14 @@ def test_python_examples_run(page: str, tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_the_example_is_the_one_in_the_text() -> None:
-    text, example = (TEXTS["docs/research.md"], (ROOT / "examples/soft.py").read_text(encoding="utf-8"))
-    for line in ("np.sign(estimate) * np.maximum(np.abs(estimate) - noise.sd / 2, 0.0)", ".max(axis=-1)"):
-        assert line in text
-        assert line in example
+    for page, file, line in (
+        ("research", "soft", "np.sign(estimate) * np.maximum(np.abs(estimate) - noise.sd / 2, 0.0)"),
+        ("research", "soft", ".max(axis=-1)"),
+        ("own_protocols", "own_matrix", "weights = np.where(holds, np.exp(epsilon), 1.0)"),
+        ("own_protocols", "one_by_one", "[client(value, k, epsilon, rng) for value in values.tolist()]"),
+    ):
+        assert line in TEXTS[f"docs/{page}.md"]
+        assert line in (ROOT / f"examples/{file}.py").read_text(encoding="utf-8")
 
 
 LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)(?:#[^)]*)?\)")

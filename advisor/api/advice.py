@@ -54,15 +54,15 @@ class Advice(Ranking, Shown):
         return flags_to_keywords(" ".join([*(f"Warning: {text}." for text in self.warnings), summary(self)]))
 
     @keyword_errors()
-    def apply(self, estimate: ArrayLike, method: str | None = None) -> Any:
+    def apply(self, estimate: ArrayLike | None = None, method: str | None = None) -> Any:
         """Return a raw frequency estimate ``(..., k)`` after the advised post-processing.
 
         Parameters
         ----------
         estimate
             Raw frequencies, categories in the order of ``request.labels``, from `n` users and the protocol of the best
-            row. A pandas series, or a frame with one collection per row, is matched by its labels; the result has the
-            same type.
+            row; default: the estimate or tally that the advice is about. A pandas series, or a frame with one
+            collection per row, is matched by its labels; the result has the same type.
         method
             A method to use instead of the best row's.
 
@@ -76,6 +76,11 @@ class Advice(Ranking, Shown):
             If the shape or a label does not fit, a value is not finite, or the method is unknown or not for this
             protocol.
         """
+        if estimate is None:
+            own = self.intervals()
+            if method is None:
+                return own["post_processed"]
+            estimate = own["raw"]
         if is_pandas(estimate) and hasattr(estimate, "to_numpy"):
             return applied_to(estimate, self.request.labels, lambda raw: post_process(self, raw, method))
         return post_process(self, estimate, method)
@@ -129,10 +134,14 @@ class Advice(Ranking, Shown):
         return page_sections((self,), outlook(self), why_of(self))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the ranking as a pandas data frame, one row for each recommendation."""
+        """Return the ranking as a pandas data frame, one row for each recommendation.
+
+        Its columns are the fields of `advisor.answers.rank.result.Recommendation` that have values here, and
+        ``data_error``: the error in the unit of the data.
+        """
         import pandas as pd  # heavy
 
-        return pd.DataFrame([row_data(row, self) for row in self.recommendations])
+        return pd.DataFrame([row_data(row, self) for row in self.recommendations]).dropna(axis=1, how="all")
 
     @property
     def _document(self) -> Document:

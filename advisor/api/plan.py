@@ -11,10 +11,12 @@ from advisor.answers.plan.answer import make_plan
 from advisor.answers.plan.result import PlanResult
 from advisor.api.keywords import keyword_errors
 from advisor.api.shown import Shown
+from advisor.question.central import CentralPromise
+from advisor.question.cleaning import Cleaning
 from advisor.question.plan import plan_question
 from advisor.question.question import Question
 from advisor.question.rules import check_plan
-from advisor.question.settings import Named, budget_alias
+from advisor.question.settings import Named, Shape, Simulation
 from advisor.show.model import Document
 from advisor.show.pictures.plan import plan_figure
 from advisor.show.plan import plan_document
@@ -39,29 +41,20 @@ def plan(
     *,
     target: float | None = None,
     detect: float | None = None,
-    metric: str | None = None,
-    epsilon: float | None = None,
+    eps: float | None = None,
     n: int | None = None,
     k: int | None = None,
     sample: Iterable[Any] | None = None,
     sample_counts: ArrayLike | Mapping[Any, int] | None = None,
-    skew: float | None = None,
-    shape: str | None = None,
-    ordered: bool | None = None,
+    metric: str | None = None,
     protocol: Named | Sequence[Named] | None = None,
     method: Named | Sequence[Named] | None = None,
+    ordered: bool | None = None,
     instant: bool = False,
-    max_repetitions: int | None = None,
-    seed: int = 0,
-    jobs: int | None = None,
-    bins: int | None = None,
-    bin_width: float | None = None,
-    edges: Sequence[float] = (),
-    clamp: bool = False,
-    unit: str | None = None,
-    eps: float | None = None,
-    central_epsilon: float | None = None,
-    delta: float | None = None,
+    shape: float | str | Shape | None = None,
+    promise: CentralPromise | None = None,
+    cleaning: Cleaning | None = None,
+    simulation: Simulation | None = None,
 ) -> Plan:
     """Say how many users, or which ε, an error takes; or how many to detect a small frequency.
 
@@ -72,22 +65,20 @@ def plan(
     detect
         Instead of a target: a frequency that the raw estimate must detect with power 0.8, at level 0.05 over all k
         categories.
+    eps, n
+        Budget of one report, or users who report. The omitted argument is the unknown.
+    k, sample, sample_counts, ordered, shape, cleaning
+        What is assumed of the frequencies, as in `advisor.advise`.
     metric
         Error metric; l1 unless it is named. A detection has none.
-    epsilon, n
-        Budget of one report (``eps`` is the same), or users who report. The omitted argument is the unknown.
-    k, sample, sample_counts, skew, shape, ordered
-        What is assumed of the frequencies, as in `advisor.advise`.
     protocol, method
         Restrict the menu; pairs that are named in full are all settled.
     instant
         Predict the answer (for a detection, by formula) instead of simulating.
-    central_epsilon, delta
+    promise
         Instead of a budget: what all shuffled reports together promise; the number of users is then the unknown.
-    max_repetitions
-        Simulated collections for one pair at one place, at most (2000).
-    seed, jobs, bins, bin_width, edges, clamp, unit
-        As in `advisor.advise`.
+    simulation
+        As in `advisor.advise`; max_repetitions: simulated collections for one pair at one place, at most (2000).
 
     Raises
     ------
@@ -100,7 +91,6 @@ def plan(
     >>> answer.question.unknown, answer.value > 100_000
     ('n', True)
     """
-    # locals(): the keywords, as they were given
-    question = Question.of(locals() | {"epsilon": budget_alias(epsilon, eps)})
+    question = Question.of(locals())  # the keywords, as they were given
     check_plan(question)
     return Plan.of(make_plan(plan_question(question), instant=instant, simulation=question.simulation))

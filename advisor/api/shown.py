@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from advisor.api.keywords import flags_to_keywords
 from advisor.errors import InputError, listed
 from advisor.outputs import Target
-from advisor.show.data import json_text, plain_text
+from advisor.show.data import json_text, latex, plain_text
 from advisor.show.model import Document, Section, View
 from advisor.show.page import fragment_html, page_html
 from advisor.show.pictures import PICTURES, require_matplotlib, save, to_svg
@@ -52,6 +52,10 @@ class Shown(ABC):
     def to_json(self) -> str:
         """Return the answer as one JSON object (see the shipped JSON Schema)."""
         return json_text(self._document)
+
+    def to_latex(self) -> str:
+        r"""Return the tables of the answer as ``tabular`` of booktabs, for ``\input``; all else is in comments."""
+        return flags_to_keywords(latex(self._document, View(top=None, hint=False)))
 
     def to_frame(self) -> pd.DataFrame:
         """Return the rows of the answer as a pandas data frame, those that ``--format csv`` writes."""
@@ -104,9 +108,9 @@ class Shown(ABC):
         target.write_text(page_html(replace(self._document, sections=self._sections)))
 
     def __str__(self) -> str:
-        """Return the warnings, the answer, and the head of its table."""
+        """Return the warnings, the answer, the head of its table, and what was assumed."""
         document = self._document
-        lines = [*(f"Warning: {text}." for text in document.warnings), plain_text(document, View(quiet=True))]
+        lines = [*(f"Warning: {text}." for text in document.warnings), plain_text(document, View(hint=False))]
         return flags_to_keywords("\n".join(lines).rstrip("\n"))
 
     def __repr__(self) -> str:

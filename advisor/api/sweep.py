@@ -4,28 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
 from advisor.answers.sweep.answer import run_sweep
 from advisor.answers.sweep.result import SweepResult
-from advisor.api.keywords import keyword_errors
+from advisor.api.keywords import group_of, keyword_errors
+from advisor.api.paper import comparisons, latex_table
 from advisor.api.shown import Shown, plot_target, written
+from advisor.errors import InputError
+from advisor.question.cleaning import Cleaning
 from advisor.question.cluster import Cluster
 from advisor.question.question import Question
 from advisor.question.rules import check_sweep
-from advisor.question.settings import Named, alias
+from advisor.question.settings import Named, Shape, Simulation, values
 from advisor.question.sweep import sweep_question
 from advisor.show.model import Document
 from advisor.show.pictures.sweep import curves_figure, regret_figure
 from advisor.show.sweep import sweep_document
+from simulator import __version__
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
-
-T = TypeVar("T")
 
 
 class Sweep(SweepResult, Shown):
@@ -41,7 +43,7 @@ class Sweep(SweepResult, Shown):
         import pandas as pd  # heavy
 
         return pd.DataFrame(
-            {"eps": cell.epsilon, "n": cell.n, "k": cell.k, "metric": self.question.metric}
+            {"eps": cell.epsilon, "n": cell.n, "k": cell.k, "metric": cell.metric}
             | {"protocol": pair[0], "method": pair[1]}
             | figures._asdict()
             | {"best": pair == (cell.winner.protocol, cell.winner.method)}
@@ -49,12 +51,82 @@ class Sweep(SweepResult, Shown):
             for pair, figures in cell.pairs.items()
         )
 
+    def runs(self) -> pd.DataFrame:
+        """Return the error of every repetition as a pandas data frame, with the columns that ``--runs`` writes.
+
+        Within a cell, all pairs with one protocol see the same collections: repetition by repetition their errors can
+        be compared.
+        """
+        import pandas as pd  # heavy
+
+        settings = {"seed": self.question.seed, "version": __version__}
+        return pd.DataFrame(
+            {"eps": cell.epsilon, "n": cell.n, "k": cell.k, **settings, "protocol": pair[0], "method": pair[1]}
+            | {"metric": cell.metric, "repetition": repetition, "judged": False, "error": error}
+            for cell in self.cells
+            for pair, errors in cell.runs.items()
+            for repetition, error in enumerate(errors)
+        )
+
+    @keyword_errors()
+    def compare(self, baseline: str | tuple[str, str]) -> pd.DataFrame:
+        """Return by how much the error of each pair differs from that of a baseline, and whether that is chance.
+
+        Parameters
+        ----------
+        baseline
+            A method, ``"norm_sub"``, with which others of the same protocol are compared; or a pair,
+            ``("oue", "norm_sub")``, with which all others are.
+
+        Returns
+        -------
+        A data frame, one row for each cell, metric and other pair: ``eps``, ``n``, ``k``, ``metric``, ``protocol``,
+        ``method``, ``baseline``; ``difference``, the mean error minus that of the baseline, paired repetition by
+        repetition, so below 0 if the pair is better; its ``standard_error`` and 95 % interval ``low`` to ``high``;
+        ``p`` of the two-sided paired t test, ``p_holm``, corrected for the number of rows (Holm), and ``repetitions``.
+        NaN where an error is infinite. Pairs of a protocol that the baseline does not go with are left out.
+
+        The tests take the number of repetitions as fixed. With `max_repetitions`, it depends on the errors: then p may
+        be too small.
+
+        Raises
+        ------
+        InputError
+            If the baseline is unknown, or nothing is compared with it.
+
+        Examples
+        --------
+        >>> swept = sweep(eps=[1, 2], n=10_000, k=8, protocol="oue", method=["norm_sub", "none"])
+        >>> swept.compare("norm_sub")["method"].tolist()
+        ['none', 'none']
+        """
+        return comparisons(self, baseline)
+
+    @keyword_errors()
+    def to_latex(self, baseline: str | tuple[str, str] | None = None) -> str:
+        r"""Return the errors of all pairs as a table of a paper: a ``tabular`` of booktabs, for ``\input``.
+
+        Columns are the values of ε (for a single ε those of n, or of k); the other settings and the metric make blocks,
+        with a row for each pair: mean error and its standard error in brackets, the lowest of a cell in bold, those
+        tied with it underlined. Comments at the top are the words of a caption.
+
+        baseline: mark also what differs significantly from it: `p_holm` of `compare` below 0.05.
+
+        Raises InputError as `compare`.
+        """
+        return latex_table(self, baseline)
+
     def plot(self, path: str | Path | None = None, *, curves: bool = False, force: bool = False) -> Figure:
         """Draw a map of the winners; needs matplotlib (the extra ``plot``).
 
         curves: draw the errors of all methods against ε (or n, for a single ε) instead.
-        path, force, result and errors: as in `advisor.api.shown.Shown.plot`.
+        path, force, result and errors: as in `advisor.api.shown.Shown.plot`; InputError for several metrics, too.
         """
+        if len(self.question.metrics) > 1:
+            first = self.question.metrics[0]
+            raise InputError(
+                f"a picture is of one metric, and this sweep of {self.question.metric}: about({first!r}).plot()"
+            )
         return written((curves_figure if curves else regret_figure)(self), plot_target(path, force=force))
 
     def __repr__(self) -> str:
@@ -71,49 +143,39 @@ def sweep(
     eps: float | Sequence[float] | None = None,
     n: int | Sequence[int] | None = None,
     k: int | Sequence[int] | None = None,
-    metric: Named = "l1",
     sample: Iterable[Any] | None = None,
     sample_counts: ArrayLike | Mapping[Any, int] | None = None,
-    skew: float | None = None,
-    shape: str | None = None,
-    ordered: bool | None = None,
+    metric: Named | Sequence[Named] = "l1",
     protocol: Named | Sequence[Named] | None = None,
     method: Named | Sequence[Named] | None = None,
-    repetitions: int | None = None,
-    seed: int = 0,
-    jobs: int | None = None,
-    backend: str | None = None,
-    scheduler: str | None = None,
+    ordered: bool | None = None,
     resume: str | Path | None = None,
-    bins: int | None = None,
-    bin_width: float | None = None,
-    edges: Sequence[float] = (),
-    clamp: bool = False,
-    unit: str | None = None,
-    epsilons: float | Sequence[float] | None = None,
-    users: int | Sequence[int] | None = None,
-    sizes: int | Sequence[int] | None = None,
+    shape: float | str | Shape | None = None,
+    cleaning: Cleaning | None = None,
+    simulation: Simulation | None = None,
+    cluster: Cluster | None = None,
 ) -> Sweep:
     """Simulate all pairs in all cells of a grid of ε, n and k, and return the winners.
+
+    The result has all errors (`to_frame`, `runs`), their differences to a baseline with significance (`compare`), and
+    a paper's table (`to_latex`).
 
     Parameters
     ----------
     eps, n, k
-        Values of ε, n and k; ``epsilons``, ``users`` and ``sizes`` are the same. With a sample, the defaults of n and k
-        are those of the sample.
-    metric, sample, sample_counts, skew, shape, ordered, protocol, method, seed
+        Values of ε, n and k. With a sample, the defaults of n and k are those of the sample.
+    metric
+        As in `advisor.advise`; several are judged by the same collections.
+    sample, sample_counts, protocol, method, ordered, shape, cleaning
         As in `advisor.advise`.
-    bins, bin_width, edges, clamp, unit
-        As in `advisor.advise`.
-    repetitions
-        Number of simulated collections for each cell and pair (20).
-    jobs
-        Number of processes; results do not depend on it. Default: all cores for large sweeps.
-    backend, scheduler
-        ``"loky"`` (processes), ``"threading"`` or ``"dask"``, and the address of a Dask scheduler; without an address,
-        Dask makes a cluster on this machine.
     resume
         File of finished cells: its cells are not simulated again, and new cells are appended as they finish.
+    simulation
+        As in `advisor.advise`: simulated collections for each cell and pair (20), and processes; results do not depend
+        on their number. Default: all cores for large sweeps.
+    cluster
+        ``Cluster(backend, scheduler)``: ``"loky"`` (processes), ``"threading"`` or ``"dask"``, and the address of a
+        Dask scheduler; without an address, Dask makes a cluster on this machine.
 
     Raises
     ------
@@ -126,20 +188,8 @@ def sweep(
     >>> swept.at(1.0, 10_000, 8).winner.method
     'norm_sub'
     """
-    grid = {
-        "epsilons": alias("eps", _values(eps), "epsilons", _values(epsilons)),
-        "users": alias("n", _values(n), "users", _values(users)),
-        "sizes": alias("k", _values(k), "sizes", _values(sizes)),
-    }
-    question = Question.of(locals() | {"n": None, "k": None} | grid)
+    one = {"eps": None, "n": None, "k": None}
+    several = {"epsilons": values(eps), "users": values(n), "sizes": values(k)}
+    question = Question.of(locals() | one | several)
     check_sweep(question, resumes=resume is not None)
-    cluster = {"backend": backend, "scheduler": scheduler}
-    on = Cluster(**{name: value for name, value in cluster.items() if value is not None})
-    return Sweep.of(run_sweep(sweep_question(question), question.simulation, on, resume=resume))
-
-
-def _values(given: T | Iterable[T] | None) -> tuple[T, ...] | None:
-    """Return the values of a Python call as a tuple."""
-    if given is None:
-        return None
-    return tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
+    return Sweep.of(run_sweep(sweep_question(question), question.simulation, group_of(Cluster, cluster), resume=resume))

@@ -68,11 +68,13 @@ def estimate_command(
     Example: ldp-advise estimate raw.csv --protocol oue --eps 1 --n 100000 --apply repaired.csv
     """
     asked = replace(question, sample=sample).with_budget()
-    require(
+    needs = [
         ("SAMPLE", sample, "the file with the estimate, or - for standard input"),
         *required_options(asked),
         ("--n", asked.terms.n, "the number of users who reported, for example --n 100000"),
-    )
+    ]
+    if [name for name, value, _ in needs if value is None] != ["--eps"]:  # for which a refusal names what fits
+        require(*needs)
     rank_collected(asked.files, asked, next_round, shown, estimate_request)
 
 

@@ -181,10 +181,11 @@ class RankOutput(Bundle):
 
     def document(self, answer: Answer) -> Document:
         """Return the document of an answer, in one metric or several."""
+        spreads = bool(answer.runs) and (self.output.verbose or self.output.chosen_format == "latex")
         if self.layout.matrix and len(answer.rankings) > 1:
-            return matrix_document(answer.rankings)
+            return matrix_document(answer.rankings, spreads=spreads)
         if self.layout.matrix and answer.first.recommendations:
-            return protocols_document(answer.first)
+            return protocols_document(answer.first, spreads=spreads)
         document = rank_document(answer.rankings)
         if len(answer.rankings) < 2 or not answer.first.recommendations:
             return document

@@ -24,16 +24,7 @@ from advisor.show.pictures.sweep import curves_figure, regret_figure
 from advisor.show.sweep import sweep_document
 from simulator.progress import Progress
 
-SWEPT = (
-    "grid",
-    "terms:metric",
-    "domain:ordered",
-    "columns",
-    "cleaning",
-    "menu",
-    "shape",
-    "simulation:repetitions,seed,jobs",
-)
+SWEPT = ("grid", "terms:metric", "domain:ordered", "columns", "cleaning", "menu", "shape", "simulation")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +54,7 @@ def sweep_command(
     Example: ldp-advise sweep --eps 0.5,1,2 --n 10k,1M --k 64,1024
     """
     asked, resume = replace(question, sample=sample), resumption.resume
+    asked.terms.one_metric("sweep")
     check_sweep(asked, resumes=resume is not None)
 
     def read() -> SweepQuestion:

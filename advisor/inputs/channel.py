@@ -12,13 +12,13 @@ from advisor.inputs.blocks import real_numbers
 from advisor.inputs.head import Expected, FileLayout
 from advisor.inputs.source import opened
 from advisor.inputs.table import opened_rows
-from simulator.channels import Channel
+from simulator.channels import FixedChannel
 
 MOST_NUMBERS = 1 << 25  # maximum of numbers in a matrix: twice that of the largest grid
 ROUNDED = 1e-4  # tolerance of a row sum around 1, for probabilities with few digits
 
 
-def read_channel(path: str, k: int) -> tuple[Channel, tuple[str, ...]]:
+def read_channel(path: str, k: int) -> tuple[FixedChannel, tuple[str, ...]]:
     """Return the channel in a file for a domain of k values, and the assumptions.
 
     A CSV has a line per input and a column per output, without a header. A ``.npy`` file has an array of two
@@ -39,7 +39,7 @@ def read_channel(path: str, k: int) -> tuple[Channel, tuple[str, ...]]:
     if abs(sums[worst] - 1) > 1e-9:
         assumed = (f"the rows of {path} were divided by their sums (up to {abs(sums[worst] - 1):.1g} off 1)",)
     try:
-        channel = Channel("channel", f"your matrix in {path}", matrix / sums[:, None], reference="your own")
+        channel = FixedChannel("channel", f"your matrix in {path}", matrix / sums[:, None], reference="your own")
     except ValueError as error:
         raise InputError(f"{path}: {error}") from None
     return channel, assumed

@@ -232,6 +232,12 @@ def is_pandas(given: object) -> TypeGuard[Any]:
     return isinstance(given, kinds)
 
 
+def has_labels(given: object) -> bool:
+    """Return whether numbers come with labels of their own, not only their places."""
+    index = getattr(given, "index", None) if is_pandas(given) else None
+    return isinstance(given, Mapping) or (index is not None and type(index).__name__ != "RangeIndex")
+
+
 def in_order_of(estimate: Any, labels: Sequence[str]) -> tuple[FloatArray, IntArray | None]:
     """Return the numbers of a series or frame ``(..., k)``, with the labels along the last axis in a given order.
 

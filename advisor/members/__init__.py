@@ -115,15 +115,15 @@ def member_of_file(kind: str, name: str) -> str:
 def member_in_file(name: str) -> tuple[str, str]:
     """Load and register a member of any kind; return its kind and its key.
 
-    A function is a metric if its second argument is the truth, else a method.
+    A function is a protocol if its first argument is k, a metric if its second is the truth, else a method.
 
     Raises InputError as `member_of_file`.
     """
     _require_file("NAME", name, name.rpartition(":")[0])
     member: Any = load_function("NAME", name)
-    kind = "protocol" if isinstance(member, type) else "method"
-    function = getattr(member, "function", member)  # of a PostProcessor or a Metric
-    if kind == "method" and "truth" in list(inspect.signature(function).parameters)[1:2]:
+    names = [*inspect.signature(getattr(member, "function", member)).parameters]  # of a PostProcessor or a Metric
+    kind = "protocol" if isinstance(member, type) or names[:1] == ["k"] else "method"
+    if kind == "method" and "truth" in names[1:2]:
         kind = "metric"
     return kind, member_of_file(kind, name)
 

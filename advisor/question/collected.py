@@ -13,9 +13,9 @@ from advisor.inputs.domain import Arrangement, arranged, given_order
 from advisor.inputs.labels import by_value, check_domain, look_alikes, shortened, value_of
 from advisor.inputs.numbers import all_numbers
 from advisor.inputs.reports.plausibility import implausible
-from advisor.inputs.reports.settings import Parameters, lowest_count, place_names, protocol_with
-from advisor.question.doubts import spread_doubt, sum_doubt
+from advisor.inputs.reports.settings import Parameters, lowest_count, protocol_with
 from advisor.question.request import Collected
+from advisor.question.spread import missing_budget, spread_doubt, sum_doubt
 from simulator import FrequencyOracle, Noise, Observed, Tally
 from simulator._types import FloatArray
 from simulator.domain import Domain
@@ -27,7 +27,6 @@ UNLIKELY = 1e-3  # probability of mistaking a raw estimate for a repaired one, w
 LOW_NEGATIVE = 1 / 3  # minimum share of negative values among values below half an sd of noise, for truths up to 2 sd
 COARSE = 4  # maximum of digits with which values may sum to exactly 1 because of rounding
 SUM_SD = 6.0  # tolerance of a sum, in sd
-FEWEST_FOR_SPREAD = 8  # with fewer categories whole counts can be equal by chance
 ROUNDING = 0.01  # tolerance of a sum for rounded values
 
 
@@ -36,7 +35,7 @@ def collect(
     values: FloatArray,
     *,
     protocol: str,
-    epsilon: float,
+    epsilon: float | None,
     n: int,
     parameters: Parameters | None = None,
     k: int | None = None,
@@ -53,7 +52,7 @@ def collect(
     labels, values
         One label and one frequency or count per category; the sum shows whether they are frequencies or counts.
     protocol, epsilon, n
-        The stated origin of the estimate.
+        The stated origin of the estimate; without the budget, the refusal says which ones fit.
     parameters
         Unusual parameters of the protocol, see `advisor.inputs.reports.settings.protocol_with`.
     k, domain
@@ -80,12 +79,14 @@ def collect(
     placed = values[[place_of[label] for label in names]]
     notes += [order.note] if order.note and order.note not in notes else []
     worries += [text for text in (*order.warnings, *look_alikes(labels)) if text not in worries]
-    oracle = protocol_with(protocol, size, epsilon, parameters or {})
+    oracle = protocol_with(protocol, size, epsilon or 1.0, parameters or {})
     if not isinstance(oracle, FrequencyOracle):
         raise InputError(
             f"an estimate of {protocol} is not enough, its tally is needed: give the reports, for example ldp-advise "
-            f"reports reports.csv --protocol {protocol} --eps {epsilon:g} --k {size} (in Python: tally=...)"
+            f"reports reports.csv --protocol {protocol} --eps {epsilon or 1:g} --k {size} (in Python: tally=...)"
         )
+    if epsilon is None:
+        raise missing_budget(placed, protocol, n, parameters)
     noise = oracle.noise(n)
     frequencies, unit = _as_frequencies(placed, noise, raw=raw)
     notes.append(unit)
@@ -96,9 +97,8 @@ def collect(
         frequencies, scale = restored(given, noise)
         cut = _clipped_note(given, scale)
     lost = None if raw else rounded or cut or _cut_note(frequencies)
-    _check_spread(frequencies, noise, lost=lost is not None)
     worry = None if raw else lost or _repaired_note(frequencies, noise)
-    doubts = [worry, None if lost else spread_doubt(frequencies, noise)]
+    doubts = [worry, spread_doubt(frequencies, epsilon, protocol, n, parameters or {}, lost=lost is not None)]
     doubts += [None if cut else sum_doubt(values, noise, protocol)]
     worries += [doubt for doubt in doubts if doubt is not None]
     observed = Observed(frequencies, noise, domain=Domain(order.ordered))
@@ -147,11 +147,20 @@ def collect_tally(
     return Collected(oracle, tally.n, tuple(labels), observed, (*assumptions, *none), (*warnings, *look_alikes(labels)))
 
 
-def tally_in_memory(tally: Tally, protocol: str, k: int, epsilon: float, *, ordered: bool | None = None) -> Collected:
-    """Check a tally of k numbered categories, and return it as `collect_tally` does.
+def tally_in_memory(
+    labels: Sequence[str],
+    tally: Tally,
+    *,
+    protocol: str,
+    epsilon: float,
+    ordered: bool | None = None,
+    assumptions: Sequence[str] = (),
+) -> Collected:
+    """Check a tally, and return it as `collect_tally` does.
 
     Raises InputError if it cannot be a tally of the protocol.
     """
+    k = len(labels)
     oracle = protocol_with(protocol, k, epsilon, {})
     counts = np.asarray(tally.counts)
     size = oracle.sample_tally(np.bincount([0], minlength=k), np.random.default_rng(0)).counts.shape
@@ -161,7 +170,9 @@ def tally_in_memory(tally: Tally, protocol: str, k: int, epsilon: float, *, orde
     if counts.dtype.kind != "f" and counts.min() < lowest:
         raise InputError(f"a tally of {protocol} counts reports, got {counts.min()}: a count is at least {lowest}")
     odd = implausible(tally, oracle) if tally.n > 0 else ()
-    return collect_tally(place_names(k), tally, protocol=protocol, epsilon=epsilon, ordered=ordered, warnings=odd)
+    return collect_tally(
+        labels, tally, protocol=protocol, epsilon=epsilon, ordered=ordered, assumptions=assumptions, warnings=odd
+    )
 
 
 def _arranged(labels: Sequence[str], domain: Sequence[str] | None, ordered: bool | None) -> Arrangement:
@@ -299,38 +310,6 @@ def _repaired_note(values: FloatArray, noise: Noise) -> str | None:
 def _sd_at_zero(values: FloatArray, noise: Noise) -> FloatArray:
     """Return ``(k,)`` sd of the noise of each value if its true frequency were 0 and the others as estimated."""
     return np.broadcast_to(np.sqrt(noise.line(values)[0]), values.shape)
-
-
-def _check_spread(values: FloatArray, noise: Noise, *, lost: bool) -> None:
-    """Raise InputError if the spread of the estimate is larger or smaller than its noise allows, up to chance."""
-    k, deviations = len(values), _sd_at_zero(values, noise)
-    allowed = NormalDist().inv_cdf(1 - CHANCE / k)
-    in_sd = np.divide(np.minimum(values, 0.0), deviations, out=np.zeros(k), where=deviations > 0)
-    squares, farthest = float((in_sd**2).sum()), int(in_sd.argmin())
-    lowest, sd = float(values[farthest]), float(deviations[farthest])
-    # If all true frequencies were 0, the negative half of the noise would have this mean and variance.
-    most = k / 2 + SUM_SD * (1.25 * k) ** 0.5 + allowed**2
-    if sd and (lowest < -allowed * sd - ROUNDING / k or squares > most):
-        far, reach, what = -lowest / sd, allowed, f"its lowest value, {lowest:.4g}, is"
-        if far <= reach:
-            far, reach, what = squares**0.5, most**0.5, "its values below 0, squared and added up, are together"
-        raise InputError(
-            f"the estimate spreads more than the noise of this protocol at this eps and n: {what} {far:.1f} sd of the "
-            f"noise ({sd:.3g}) below 0, and {reach:.1f} can happen; check eps, n and the protocol"
-        )
-    if lost or k < FEWEST_FOR_SPREAD:
-        return
-    from scipy.special import gammaincinv  # imported when used
-
-    mean_variance = noise.variance_at_zero + noise.variance_slope / k
-    spread = float(((values - values.mean()) ** 2).sum())
-    least = 2 * float(gammaincinv((k - 1) / 2, CHANCE)) * mean_variance
-    if spread < least:
-        raise InputError(
-            f"the estimate spreads less than noise alone would: its standard deviation is {(spread / k) ** 0.5:.3g}, "
-            f"that of the noise {mean_variance**0.5:.3g}; it has been smoothed or post-processed before, or eps or n "
-            "is larger than given"
-        )
 
 
 # Methods that need no values below 0: the positive part gives the same result (for `power` within 0.024 sd)

@@ -134,6 +134,11 @@ class CollectedQuestion(Question):
     estimate_columns: EstimateColumns = EstimateColumns()
     report_format: ReportFormat = ReportFormat()
 
+    @property
+    def is_predicted(self) -> bool:
+        """Whether the answer is predicted: never, what was collected is judged by draws or simulated."""
+        return False
+
     def with_budget(self) -> Self:
         """Return the question with the budget that p and q promise, or the probability of a flip, if they were given.
 
@@ -211,18 +216,18 @@ def estimate_request(question: CollectedQuestion) -> Request:
     read = read_estimates(path, column=columns.label, estimates=estimates, layout=columns.layout)
     _check_answers(question, read.labels if collection.protocol == "grr" else ())
     unordered = not read.labelled and domain.ordered is None and categories is None
-    numbered = _numbered(read.labels) if unordered else ()
+    notes = numbered(read.labels) if unordered else ()
     collected = collect(
         read.labels,
         read.values,
         protocol=collection.protocol or "",
-        epsilon=question.epsilon,
+        epsilon=question.terms.epsilon,
         parameters=collection.parameters,
         n=question.terms.n or 0,
         k=domain.k,
         domain=categories,
-        ordered=False if numbered else domain.ordered,
-        assumptions=(*_budget_note(question, categories or read.labels), *read.assumptions, *numbered),
+        ordered=False if notes else domain.ordered,
+        assumptions=(*_budget_note(question, categories or read.labels), *read.assumptions, *notes),
         warnings=read.warnings,
     )
     return build_estimate_request(
@@ -289,7 +294,7 @@ def reports_request(counts: Counts, question: CollectedQuestion) -> Request:
     given = counts.part.settings.domain if counts.part.settings.domain_given else None
     tally, note = read.tally, _budget_note(question, read.labels)
     unordered = domain.ordered is None and given is None and protocol in frequency_oracles()
-    numbered = _numbered(read.labels) if unordered else ()
+    notes = numbered(read.labels) if unordered else ()
     try:
         collected = collect_tally(
             read.labels,
@@ -298,8 +303,8 @@ def reports_request(counts: Counts, question: CollectedQuestion) -> Request:
             epsilon=question.epsilon,
             parameters=collection.parameters,
             domain=given,
-            ordered=False if numbered else domain.ordered,
-            assumptions=[f"{tally.n:,} reports read", *note, *read.assumptions, *numbered],
+            ordered=False if notes else domain.ordered,
+            assumptions=[f"{tally.n:,} reports read", *note, *read.assumptions, *notes],
             warnings=read.warnings,
         )
     except InputError as error:
@@ -313,7 +318,7 @@ def reports_request(counts: Counts, question: CollectedQuestion) -> Request:
     return build_estimate_request(question, collected, name=name, surrogate=collection.surrogate)
 
 
-def _numbered(labels: tuple[str, ...]) -> tuple[str, ...]:
-    """Return that categories which are only numbered have no order, where that is so."""
+def numbered(labels: Sequence[str]) -> tuple[str, ...]:
+    """Return the assumption that categories which are only numbered have no order; none for other labels."""
     note = numbers_note(labels)
     return () if note is None else (note,)

@@ -9,6 +9,7 @@ from advisor.members import as_named
 from advisor.question.settings import Menu, Terms, Threat
 from knowledge.predict import predicted_protocols
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
+from simulator.channels.own import ChannelProtocol
 from simulator.foreign import REGISTERED
 
 
@@ -64,6 +65,8 @@ def fitting_protocols(menu: Menu, ordered: bool, *, instant: bool = False) -> tu
             reason = "needs an ordered domain: give --ordered if the order of the categories means something"
         elif name not in covered:
             reason = "is not predicted: give a sample, without --instant, to simulate it"
+        elif issubclass(PROTOCOLS[name], ChannelProtocol) and name not in menu.protocol:
+            continue  # its matrix may be for other domains and budgets
         else:
             fitting.append(name)
             continue

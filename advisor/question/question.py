@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Self
 
 from numpy.typing import ArrayLike
 
+from advisor.checks import shown
 from advisor.errors import InputError
 from advisor.question.central import CentralPromise
 from advisor.question.cleaning import Cleaning
@@ -63,17 +64,23 @@ class Question(Bundle):
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
-        """Return the question of a Python caller, from keywords that are the names of options.
+        """Return the question of a Python caller, from keywords that are the names of options or of groups.
 
         Raises InputError for an invalid value.
         """
-        groups: dict[str, dict[str, Any]] = defaultdict(dict)
+        options: dict[str, dict[str, Any]] = defaultdict(dict)
+        parts: dict[str, Any] = {}
+        for name, value in given.items():
+            field = "skew" if name == "shape" and isinstance(value, int | float) else OTHER_NAMES.get(name, name)
+            if name in GROUPS and isinstance(value, GROUPS[name]):
+                parts[name] = GROUPS[name](**vars(value))
+            elif field in KEYWORDS and value is not None and not isinstance(value, Settings):
+                options[KEYWORDS[field]][field] = value
+            elif name in GROUPS and value is not None:
+                raise group_error(name, GROUPS[name], value)
+        parts |= {name: GROUPS[name](**values) for name, values in options.items()}
         sample = MemorySample(given.get("sample"), given.get("sample_counts"))
         in_memory = sample.values is not None or sample.counts is not None
-        for name, value in given.items():
-            if name in KEYWORDS and value is not None:
-                groups[KEYWORDS[name]][name] = value
-        parts: dict[str, Any] = {name: GROUPS[name](**options) for name, options in groups.items()}
         return cls(sample=sample if in_memory else None, **parts)
 
     @property
@@ -141,7 +148,14 @@ class Question(Bundle):
         return (*words, self.path) if self.path else words
 
 
+def group_error(keyword: str, group: type[Settings], given: object) -> InputError:
+    """Return the refusal of something else than a group of options."""
+    name = group.__name__
+    return InputError(f"{keyword} must be {keyword}={name}(...), with {name} from advisor, got {shown(given)}")
+
+
 GROUPS: Mapping[str, type[Settings]] = {
     item.name: type(item.default) for item in fields(Question) if isinstance(item.default, Settings)
 }
+OTHER_NAMES = {"eps": "epsilon"}  # keywords of Python callers that are not the name of a field
 KEYWORDS: Mapping[str, str] = {item.name: name for name, group in GROUPS.items() for item, _ in options_of(group)}

@@ -75,8 +75,8 @@ def check_menu(question: Question) -> None:
     if k is not None:
         replace(question.terms.metric_settings, sets=None).resolved(k)  # the file is read with the data
     checked_threat(question.threat, n, instant=instant)
-    if n is not None and question.promise.central_epsilon is None:
-        check_attributes(question.plurality, question.epsilon, n)
+    if n is not None and question.terms.epsilon is not None:
+        check_attributes(question.plurality, question.terms.epsilon, n)
 
 
 def check_plan(question: Question) -> None:
@@ -124,7 +124,7 @@ def check_sweep(question: Question, *, resumes: bool) -> None:
 
     Raises InputError for all missing options together, otherwise for the first contradiction.
     """
-    grid, menu, metric = question.grid, question.menu, question.terms.one_metric("sweep")
+    grid, menu = question.grid, question.menu
     needs: list[tuple[str, object, str]] = [
         ("--eps", grid.epsilons, "one or more budgets, for example --eps 0.5,1,2,4")
     ]
@@ -134,7 +134,7 @@ def check_sweep(question: Question, *, resumes: bool) -> None:
             ("--k", grid.sizes, "domain sizes, for example --k 64,1024 (a sample brings its own)"),
         ]
     require(*needs)
-    named = [name.partition(":")[0] for name in (*menu.protocol, *menu.method, metric)]
+    named = [name.partition(":")[0] for name in (*menu.protocol, *menu.method, *question.terms.metric)]
     registered = [REGISTERED[name] for name in named if name in REGISTERED]
     if resumes and registered:
         raise InputError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, TypeAlias, TypeVar
@@ -18,7 +18,7 @@ from advisor.names import beside_files, mechanism, resolve, resolve_all
 from advisor.question.metric_settings import MetricSettings, metric_with_setting
 from advisor.question.option import Settings, like, option, refuse
 from simulator import POSTPROCESSORS
-from simulator.channels import MOST_MEASURED, PLANAR, Channel, epsilon_per_unit
+from simulator.channels import MOST_MEASURED, PLANAR, FixedChannel, epsilon_per_unit
 from simulator.foreign import REGISTERED
 from simulator.methods.summaries import SUMMARIES
 from simulator.places import GROUNDS, Places
@@ -79,26 +79,11 @@ def require_one(name: str, given: tuple[str, ...], who: str = "this command") ->
     return given[0] if given else None
 
 
-def names(given: Named | Sequence[Named] | None) -> tuple[Any, ...]:
-    """Return the names or members of a Python call as a tuple."""
+def values(given: T | Iterable[T] | None) -> tuple[T, ...]:
+    """Return a value, or several, of a Python call as a tuple; none for None."""
     if given is None:
         return ()
-    return (given,) if isinstance(given, str) or callable(given) else tuple(given)
-
-
-def alias(name: str, value: T | None, other: str, old: T | None) -> T | None:
-    """Return a value that Python callers may pass under either of two names.
-
-    Raises InputError if both are given.
-    """
-    if value is not None and old is not None:
-        raise InputError(f"give either {name} or {other}: they are the same")
-    return old if value is None else value
-
-
-def budget_alias(epsilon: float | None, eps: float | None) -> float | None:
-    """Return the budget, which Python callers may pass under either name."""
-    return alias("epsilon", epsilon, "eps", eps)
+    return tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -318,12 +303,12 @@ class Cells(Settings):
             ("--cell-km", self.cell_km if self.centre else 1, "the side of a cell in km, for example --cell-km 0.5"),
         )
 
-    def leakage(self, channel: Channel) -> str:
+    def leakage(self, channel: FixedChannel) -> str:
         """Return what the matrix of a mechanism leaks, in words; per distance only where that takes seconds."""
         unit = f"{epsilon_per_unit(channel, self.places):.6g} per unit and " if channel.k <= MOST_MEASURED else ""
         return f"its matrix leaks at most {unit}{channel.epsilon:.6g} between any two cells"
 
-    def channel(self, mechanism: str, epsilon: float) -> Channel:
+    def channel(self, mechanism: str, epsilon: float) -> FixedChannel:
         """Return the matrix of a mechanism; raise InputError where noise at this budget reaches too far."""
         try:
             return PLANAR[mechanism](self.places, epsilon / (self.radius or 1.0))

@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from advisor.errors import listed
 from advisor.question.fitting import fitting_methods, fitting_metrics, fitting_protocols
 from advisor.question.frequencies import Frequencies, from_shape
 from advisor.question.metric_settings import MetricSettings
@@ -38,13 +39,19 @@ class SweepQuestion:
     users: tuple[int, ...]
     sizes: tuple[int, ...]
     frequencies: tuple[Frequencies, ...]  # the frequencies for each k
-    # metric, protocols, methods, repetitions, seed, metric_settings: as everywhere
-    metric: str
+    # metrics, protocols, methods, repetitions, max_repetitions, seed, metric_settings: as everywhere
+    metrics: tuple[str, ...]
     protocols: tuple[str, ...]
     methods: tuple[str, ...]
     repetitions: int
+    max_repetitions: int
     seed: int
     metric_settings: MetricSettings
+
+    @property
+    def metric(self) -> str:
+        """The metric, or the metrics as text."""
+        return listed(self.metrics)
 
     @property
     def first(self) -> Frequencies:
@@ -60,8 +67,9 @@ class SweepQuestion:
     def assumptions(self) -> tuple[str, ...]:
         """What was decided for the user."""
         values = self.metric_settings.resolved(self.sizes[0], self.first.labels)
-        by_k = self.metric in ("topk", "hotspots") and self.metric_settings.top_values is None  # one for each k
-        return (*self.first.assumptions, *(() if by_k else values.assumptions((self.metric,))))
+        by_k = ("topk", "hotspots") if self.metric_settings.top_values is None else ()  # one for each k
+        metrics = tuple(name for name in self.metrics if name not in by_k)
+        return (*self.first.assumptions, *values.assumptions(metrics))
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -84,12 +92,13 @@ class SweepQuestion:
             del values["top_values"]
         weights = self.first.weights
         return {
-            "sweep": 4,
+            "sweep": 5,
             "version": __version__,
-            "metric": self.metric,
+            "metrics": list(self.metrics),
             "protocols": list(self.protocols),
             "methods": list(self.methods),
             "repetitions": self.repetitions,
+            **({"max_repetitions": self.max_repetitions} if self.max_repetitions > self.repetitions else {}),
             "seed": self.seed,
             "frequencies": self.first.name if self.first.users is None else _digest(weights[weights > 0]),
             "ordered": self.first.ordered,
@@ -116,16 +125,17 @@ def sweep_question(question: Question) -> SweepQuestion:
     """
     grid, menu = question.grid, question.menu
     domains = [replace(question.domain, k=k) for k in grid.sizes or (None,)]
-    metrics, seed = (question.terms.one_metric("sweep"),), question.simulation.seed
+    seed = question.simulation.seed
+    repetitions, most = question.simulation.race(REPETITIONS, question.simulation.repetitions or 0)
     if question.sample is None:
+        ordered, named = question.domain.ordered, question.terms.metrics
         frequencies = tuple(
-            from_shape(k, question.shape, ordered=question.domain.ordered, metrics=metrics, seed=seed)
-            for k in grid.sizes
+            from_shape(k, question.shape, ordered=ordered, metrics=named, seed=seed) for k in grid.sizes
         )
     else:
         frequencies = frequencies_over(question, domains)
     first = frequencies[0]
-    (metric,), _ = fitting_metrics(question.terms, first.ordered)
+    metrics, _ = fitting_metrics(question.terms, first.ordered)
     for of_size in frequencies:
         question.terms.metric_settings.resolved(of_size.k, of_size.labels)
     return SweepQuestion(
@@ -133,10 +143,11 @@ def sweep_question(question: Question) -> SweepQuestion:
         users=grid.users or (int(first.users or 0),),
         sizes=tuple(of_size.k for of_size in frequencies),
         frequencies=frequencies,
-        metric=metric,
+        metrics=metrics,
         protocols=fitting_protocols(menu, first.ordered),
-        methods=fitting_methods(menu, (metric,), first.ordered, k=max(one.k for one in frequencies)),
-        repetitions=question.simulation.repetitions or REPETITIONS,
+        methods=fitting_methods(menu, metrics, first.ordered, k=max(one.k for one in frequencies)),
+        repetitions=repetitions,
+        max_repetitions=most,
         seed=seed,
         metric_settings=question.terms.metric_settings,
     )

@@ -14,6 +14,7 @@ from advisor.show.model import (
     Column,
     Document,
     Json,
+    Part,
     Records,
     Role,
     Row,
@@ -63,8 +64,7 @@ def sweep_document(sweep: SweepResult, *, per_protocol: bool = False) -> Documen
         verdict=_verdict(sweep),
         parts=(
             *sentences(question.warnings, Role.WARNING),
-            Sentence(_cell_sentence(sweep)),
-            *(winners_table(sweep, k, per_protocol=per_protocol) for k in question.sizes),
+            *(part for metric in question.metrics for part in _winners(sweep, metric, per_protocol=per_protocol)),
             *sentences(_note_sentences(sweep), Role.NOTE),
         ),
         data=_data(sweep),
@@ -96,29 +96,31 @@ def _verdict(sweep: SweepResult) -> Verdict:
     return Verdict("winners", text, badge if certain else Badge.TIED, numbers=sure)
 
 
-def _cell_sentence(sweep: SweepResult) -> str:
-    question = sweep.question
-    unit = unit_text(question.metric, question.first.bins)
-    return (
-        f"Each cell: of the pairs within 5 % of the lowest {question.metric} error ({unit}) the one with the cheapest "
+def _winners(sweep: SweepResult, metric: str, *, per_protocol: bool) -> list[Part]:
+    """Return what a cell says, and the tables, of one metric."""
+    unit = unit_text(metric, sweep.question.first.bins)
+    text = (
+        f"Each cell: of the pairs within 5 % of the lowest {metric} error ({unit}) the one with the cheapest "
         "report, and the methods that are tied with its method, or how far the next one is behind."
     )
+    return [Sentence(text), *(_table(sweep, metric, k, per_protocol=per_protocol) for k in sweep.question.sizes)]
 
 
 def _note_sentences(sweep: SweepResult) -> list[str]:
     """Return the meaning of the marks, and the source of the cells."""
-    question = sweep.question
+    question, most = sweep.question, max(len(errors) for cell in sweep.cells for errors in cell.runs.values())
+    repetitions = f"{question.repetitions} to {most}" if most > question.repetitions else question.repetitions
     return [
-        f"*: no other method is within 5 %, or cannot be told from it over {question.repetitions} repetitions.",
+        f"*: no other method is within 5 %, or cannot be told from it over {repetitions} repetitions.",
         f"Simulated from {question.first.name}, seed {question.seed}.",
         *assumed_sentences(question.assumptions),
     ]
 
 
-def winners_table(sweep: SweepResult, k: int, *, per_protocol: bool) -> Table:
+def _table(sweep: SweepResult, metric: str, k: int, *, per_protocol: bool) -> Table:
     """Return the winners for one k, by ε (and protocol) and n."""
     question = sweep.question
-    cells = {cell.place: cell for cell in sweep.cells}
+    cells = {cell.place: cell for cell in sweep.cells if cell.metric == metric}
     columns = (
         Column("ε"),
         *((Column("protocol", text=True),) if per_protocol else ()),
@@ -134,7 +136,8 @@ def winners_table(sweep: SweepResult, k: int, *, per_protocol: bool) -> Table:
         if len(winners) == len(question.users):
             names = (f"{epsilon:g}",) if protocol is None else (f"{epsilon:g}", protocol)
             rows.append(_row(names, winners, per_protocol=per_protocol))
-    return Table(columns, tuple(rows), title=f"k = {k:,}")
+    title = f"k = {k:,}" if len(question.metrics) == 1 else f"{metric}, k = {k:,}"
+    return Table(columns, tuple(rows), title=title)
 
 
 def _row(names: tuple[str, ...], winners: list[tuple[Cell, Winner]], *, per_protocol: bool) -> Row:
@@ -155,27 +158,29 @@ def _records(sweep: SweepResult) -> Records:
     """
     rows: list[tuple[Scalar, ...]] = []
     for cell in sweep.cells:
+        place, settings = (cell.k, cell.epsilon, cell.n), (sweep.question.seed, __version__)
         for among, winner_here in [("all", cell.winner), *(("protocol", winner) for winner in cell.by_protocol)]:
             *figures, runner_up = astuple(winner_here)
-            ratio = cell.pairs[winner_here.protocol, winner_here.method][3:]
-            rows.append((cell.k, cell.epsilon, cell.n, among, *figures, *(runner_up or (None, None)), *ratio))
+            pair = winner_here.protocol, winner_here.method
+            ratio = *cell.pairs[pair][3:], cell.metric, len(cell.runs[pair])
+            rows.append((*place, among, *figures, *(runner_up or (None, None)), *ratio, *settings))
         for pair, (error, standard_error, *shares) in cell.pairs.items():
             errors = finite(error), finite(standard_error), shares[0]
-            rows.append((cell.k, cell.epsilon, cell.n, "pair", *pair, *errors, *NO_RUNNER_UP, *shares[1:]))
-    question = sweep.question
-    setting = question.metric, question.repetitions, question.seed, __version__
-    return Records(COLUMNS, tuple((*row, *setting) for row in rows))
+            about = *shares[1:], cell.metric, len(cell.runs[pair])
+            rows.append((*place, "pair", *pair, *errors, *NO_RUNNER_UP, *about, *settings))
+    return Records(COLUMNS, tuple(rows))
 
 
 def _data(sweep: SweepResult) -> dict[str, Json]:
     """Return all cells, with the errors of all pairs."""
     question = sweep.question
+    several = len(question.metrics) > 1
     return {
         "request": {
             "eps": list(question.epsilons),
             "n": list(question.users),
             "k": list(question.sizes),
-            "metric": question.metric,
+            "metric": list(question.metrics) if several else question.metric,
             "protocols": list(question.protocols),
             "methods": list(question.methods),
             "sample": question.first.name,
@@ -189,7 +194,7 @@ def _data(sweep: SweepResult) -> dict[str, Json]:
         "assumptions": list(question.assumptions),
         "warnings": list(question.warnings),
         "summary": _verdict(sweep).summary,
-        "results": [_cell_data(cell) for cell in sweep.cells],
+        "results": [_cell_data(cell) | ({"metric": cell.metric} if several else {}) for cell in sweep.cells],
     }
 
 

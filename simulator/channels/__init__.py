@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.channels.channel import Channel, SingularChannelError, ibu, invert
+from simulator.channels.channel import FixedChannel, SingularChannelError, ibu, invert
 from simulator.channels.leakage import MOST_MEASURED, epsilon_per_unit, epsilon_within, finite_precision
 from simulator.channels.mechanisms import PLANAR, cloaking, krr, planar_geometric, planar_laplace, truncated_geometric
 from simulator.channels.optimal import optimal
@@ -11,7 +11,7 @@ from simulator.methods.maximum_likelihood import Update
 __all__ = [
     "MOST_MEASURED",
     "PLANAR",
-    "Channel",
+    "FixedChannel",
     "SingularChannelError",
     "Update",
     "cloaking",

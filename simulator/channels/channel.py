@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import math
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,69 +18,21 @@ from simulator.protocols.likelihood import MatrixLikelihood
 from simulator.protocols.oracle import Noise, bits_for
 from simulator.protocols.protocol import Counts, Covariance, Linear, Probabilities, Protocol, Tally, users_of
 
+ALIKE = 1e-6  # relative difference up to which the noise of two entries is the same
 ROW_SLACK = 1e-9  # how far the sum of a row may be from 1
 DRAWN_CELLS = 2**20  # counts that a batch of draws keeps at a time
 EQUAL = 1e-12  # relative difference up to which two probabilities are the same but for rounding
 WORST_CONDITION = 2**26.5  # times 1/sqrt(2^53), the least noise there can be: as large as all frequencies together
 
 
-@dataclass(frozen=True, eq=False)  # holds an array, whose comparison is not a single truth value
-class Channel(Protocol):
-    """Any row-stochastic matrix as a protocol; a report is the number of an output, and the tally counts them.
+class MatrixProtocol(Protocol):
+    """A protocol given by its matrix; a report is the number of an output, and the tally counts them."""
 
-    Parameters
-    ----------
-    key, title
-        Short name, and name in words.
-    matrix
-        ``(inputs, outputs)`` probabilities; each row sums to 1.
-    reference
-        Where it was published.
-    flat
-        The exact probabilities (p, q) where it is randomised response by construction, so that the noise of the
-        estimate is alike in all entries.
+    if TYPE_CHECKING:  # members give it as a field or a property
 
-    Raises
-    ------
-    ValueError
-        If the matrix is not row-stochastic or has fewer than 2 inputs or outputs.
-
-    Examples
-    --------
-    >>> channel = Channel("rr", "randomised response", np.array([[0.75, 0.25], [0.25, 0.75]]))
-    >>> round(float(np.exp(channel.epsilon)), 6), channel.attack_success
-    (3.0, 0.75)
-    """
-
-    key: str
-    title: str
-    matrix: FloatArray = field(repr=False)
-    _: KW_ONLY
-    reference: str = ""
-    flat: Probabilities | None = None
-
-    def __post_init__(self) -> None:
-        matrix = np.ascontiguousarray(self.matrix, dtype=np.float64)
-        if matrix.ndim != 2 or min(matrix.shape) < 2:
-            raise ValueError(f"a channel needs at least 2 inputs and 2 outputs, got shape {matrix.shape}")
-        if not np.isfinite(matrix).all() or matrix.min() < 0:
-            raise ValueError("the probabilities of a channel must be finite and at least 0")
-        sums = matrix.sum(axis=1)
-        worst = int(np.abs(sums - 1).argmax())
-        if abs(sums[worst] - 1) > ROW_SLACK:
-            raise ValueError(f"every row of a channel must sum to 1, row {worst} sums to {sums[worst]:.9g}")
-        matrix = matrix / sums[:, None]
-        matrix.flags.writeable = False
-        object.__setattr__(self, "matrix", matrix)
-
-    def __repr__(self) -> str:
-        """Return the name of the channel and a digest of its matrix, which together determine a simulation."""
-        return f"Channel({self.key!r}, {hashlib.blake2b(self.matrix.tobytes(), digest_size=8).hexdigest()})"
-
-    @property
-    def k(self) -> int:
-        """Number of inputs: the size of the domain."""
-        return int(self.matrix.shape[0])
+        @property
+        def matrix(self) -> FloatArray:
+            """``(inputs, outputs)`` probabilities; each row sums to 1."""
 
     @property
     def outputs(self) -> int:
@@ -100,13 +53,6 @@ class Channel(Protocol):
     def attack_success(self) -> float:
         """Probability that the best single guess from a report is the user's value (uniform prior)."""
         return float(self.matrix.max(axis=0).sum() / self.k)
-
-    @cached_property
-    def epsilon(self) -> float:
-        """Epsilon of local differential privacy: the largest log-ratio of two rows, infinite if just one has a 0."""
-        high, low = self.matrix.max(axis=0), self.matrix.min(axis=0)
-        high, low = high[high > 0], low[high > 0]
-        return float("inf") if low.min() == 0 else float(np.log(high / low).max())
 
     def perturb(self, values: IntArray, rng: np.random.Generator) -> IntArray:
         """Client: draw from the row of each value ``(n,)``, by the inverse of its running sums."""
@@ -209,7 +155,8 @@ class Channel(Protocol):
         """Return whether the channel satisfies a need of a method: the likelihood always, others by inversion."""
         if need == "likelihood":
             return True
-        return (need in ("estimate", "haar") or (need in ("iid", "pq") and self.flat is not None)) and self._invertible
+        known = {"estimate": True, "haar": True, "iid": self._invertible and self._alike is not None}
+        return known.get(need, need == "pq" and self._flat is not None) and self._invertible
 
     @cached_property
     def _invertible(self) -> bool:
@@ -219,16 +166,31 @@ class Channel(Protocol):
             return False
 
     def _covariance(self, n: int) -> Covariance:
-        if self.flat is None:
+        one = self._alike
+        if one is None:
             return InversionCovariance(self, n)
-        return Noise.of_supports(n, *self.flat, sums_to_one=True)
+        return replace(one, n=n, variance_at_zero=one.variance_at_zero / n, variance_slope=one.variance_slope / n)
 
-    def privacy_loss(self, values: tuple[int, int]) -> float:
-        """Return the largest log-ratio of the two rows: less than `epsilon`, where nearer values are protected more."""
-        first, second = self.matrix[list(values)]
-        some = (first > 0) | (second > 0)
-        with np.errstate(divide="ignore"):
-            return float(np.abs(np.log(first[some]) - np.log(second[some])).max())
+    @cached_property
+    def _flat(self) -> Probabilities | None:
+        """The probabilities (p, q) where this is randomised response; else None."""
+        both = _own_and_other(self.matrix) if self.outputs == self.k else None
+        return both if both and both[0] > both[1] else None
+
+    @cached_property
+    def _alike(self) -> Noise | None:
+        """The noise of the estimate from one report where it is alike in all entries; else None."""
+        if self._flat is not None:
+            return Noise.of_supports(1, *self._flat, sums_to_one=True)
+        joint = InversionCovariance(self, 1)
+        if np.ptp(total := joint.entry(np.full(self.k, 1 / self.k))) > ALIKE * total.max():
+            return None  # in far fewer operations than the whole matrices need
+        at = _own_and_other(self.matrix @ self.decoder**2 - np.eye(self.k))
+        shared = _own_and_other(joint.of(np.eye(self.k)))
+        if at is None or shared is None:
+            return None
+        whole = bool(np.abs(self.decoder.sum(axis=1) - 1).max() < ROW_SLACK)
+        return Noise(1, None, None, at[1], at[0] - at[1], whole, -shared[1] * (self.k - 1) / shared[0])
 
     def chances(self, reports: Reports, values: tuple[int, int], attack: str) -> FloatArray:
         """Return ``(n,)`` probabilities that an attack on each report names ``values[0]``."""
@@ -263,12 +225,99 @@ class Channel(Protocol):
         return Tally(shared_by_best(self.decoder[:, targets].sum(axis=1), fakes, rng), fakes)
 
 
-def invert(channel: Channel, observed: Counts) -> FloatArray:
+@dataclass(frozen=True, eq=False)  # holds an array, whose comparison is not a single truth value
+class FixedChannel(MatrixProtocol):
+    """Any row-stochastic matrix as a protocol; a report is the number of an output, and the tally counts them.
+
+    Parameters
+    ----------
+    key, title
+        Short name, and name in words.
+    matrix
+        ``(inputs, outputs)`` probabilities; each row sums to 1.
+    reference
+        Where it was published.
+
+    Raises
+    ------
+    ValueError
+        If the matrix is not row-stochastic or has fewer than 2 inputs or outputs.
+
+    Examples
+    --------
+    >>> channel = FixedChannel("rr", "randomised response", np.array([[0.75, 0.25], [0.25, 0.75]]))
+    >>> round(float(np.exp(channel.epsilon)), 6), channel.attack_success
+    (3.0, 0.75)
+    """
+
+    key: str
+    title: str
+    matrix: FloatArray = field(repr=False)
+    _: KW_ONLY
+    reference: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "matrix", stochastic(self.matrix))
+
+    def __repr__(self) -> str:
+        """Return the name of the channel and a digest of its matrix, which together determine a simulation."""
+        return f"FixedChannel({self.key!r}, {hashlib.blake2b(self.matrix.tobytes(), digest_size=8).hexdigest()})"
+
+    @property
+    def k(self) -> int:
+        """Number of inputs: the size of the domain."""
+        return int(self.matrix.shape[0])
+
+    @cached_property
+    def epsilon(self) -> float:
+        """Epsilon of local differential privacy: the largest log-ratio of two rows, infinite if just one has a 0."""
+        return spent(self.matrix)
+
+    def privacy_loss(self, values: tuple[int, int]) -> float:
+        """Return the largest log-ratio of the two rows: less than `epsilon`, where nearer values are protected more."""
+        first, second = self.matrix[list(values)]
+        some = (first > 0) | (second > 0)
+        with np.errstate(divide="ignore"):
+            return float(np.abs(np.log(first[some]) - np.log(second[some])).max())
+
+
+def stochastic(given: FloatArray) -> FloatArray:
+    """Return a matrix as a channel keeps it, rows summing to 1; raises ValueError if it is not row-stochastic."""
+    matrix = np.ascontiguousarray(given, dtype=np.float64)
+    if matrix.ndim != 2 or min(matrix.shape) < 2:
+        raise ValueError(f"a channel needs at least 2 inputs and 2 outputs, got shape {matrix.shape}")
+    if not np.isfinite(matrix).all() or matrix.min() < 0:
+        raise ValueError("the probabilities of a channel must be finite and at least 0")
+    sums = matrix.sum(axis=1)
+    worst = int(np.abs(sums - 1).argmax())
+    if abs(sums[worst] - 1) > ROW_SLACK:
+        raise ValueError(f"every row of a channel must sum to 1, row {worst} sums to {sums[worst]:.9g}")
+    matrix = matrix / sums[:, None]
+    matrix.flags.writeable = False
+    return matrix
+
+
+def spent(matrix: FloatArray) -> float:
+    """Return the epsilon of a channel: the largest log-ratio of two rows, infinite if just one has a 0."""
+    high, low = matrix.max(axis=0), matrix.min(axis=0)
+    high, low = high[high > 0], low[high > 0]
+    return float("inf") if low.min() == 0 else float(np.log(high / low).max())
+
+
+def _own_and_other(square: FloatArray) -> Probabilities | None:
+    """Return the number on the diagonal, and that off it, of a matrix that has no others; else None."""
+    own, other = np.diag(square), square[~np.eye(len(square), dtype=np.bool_)]
+    if max(np.ptp(own), np.ptp(other)) > ALIKE * np.abs(square).max():
+        return None
+    return float(own.mean()), float(other.mean())
+
+
+def invert(channel: MatrixProtocol, observed: Counts) -> FloatArray:
     """Return unbiased estimates ``(..., k)`` from counts of outputs ``(..., outputs)``; negative ones stay negative.
 
     Agrawal, Srikant, Thomas, "Privacy preserving OLAP", SIGMOD 2005; Kairouz, Bonawitz, Ramage, ICML 2016 (for k-RR).
 
-    Raises SingularChannelError as `Channel.decoder`.
+    Raises SingularChannelError as `MatrixProtocol.decoder`.
     """
     return observed / observed.sum(axis=-1, keepdims=True) @ channel.decoder
 
@@ -276,7 +325,7 @@ def invert(channel: Channel, observed: Counts) -> FloatArray:
 class InversionCovariance(Covariance):
     """Noise of matrix inversion: each user adds a row of the decoder, drawn from the channel row of the true value."""
 
-    def __init__(self, channel: Channel, n: int) -> None:
+    def __init__(self, channel: MatrixProtocol, n: int) -> None:
         self._channel, self._n = channel, n
 
     def entry(self, frequency: FloatArray) -> FloatArray:
@@ -298,7 +347,7 @@ class SingularChannelError(ValueError):
 
 
 def left_inverse(matrix: FloatArray, key: str) -> FloatArray:
-    """Return the matrix ``(outputs, inputs)`` that undoes a channel: the inverse, or the pseudo-inverse.
+    """Return the matrix ``(outputs, inputs)`` that undoes a channel: the inverse, or the one of least noise.
 
     Raises SingularChannelError if there is none, or if it can magnify the noise in the shares of the outputs 2^26.5
     times.
@@ -309,7 +358,7 @@ def left_inverse(matrix: FloatArray, key: str) -> FloatArray:
             f"channel {key} has {inputs} inputs and only {outputs} outputs: its matrix has no inverse"
         )
     try:
-        inverse = np.asarray(np.linalg.inv(matrix) if outputs == inputs else np.linalg.pinv(matrix), dtype=np.float64)
+        inverse = np.asarray(np.linalg.inv(matrix) if outputs == inputs else _least_squares(matrix), dtype=np.float64)
     except np.linalg.LinAlgError:
         raise SingularChannelError(f"the matrix of channel {key} is singular: it has no inverse") from None
     magnified = float(np.abs(inverse).sum(axis=1).max())  # the condition: that of a row-stochastic matrix itself is 1
@@ -323,8 +372,16 @@ def left_inverse(matrix: FloatArray, key: str) -> FloatArray:
     return inverse
 
 
+def _least_squares(matrix: FloatArray) -> FloatArray:
+    """Return the left inverse of least variance at equal frequencies: shares of outputs, weighted by what they vary."""
+    root = np.sqrt(matrix.mean(axis=0))
+    scale = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0)  # an output that never comes has no say
+    inverse: FloatArray = np.linalg.pinv(matrix * scale) * scale[:, None]
+    return inverse
+
+
 def ibu(
-    channel: Channel,
+    channel: FixedChannel,
     observed: IntArray,
     *,
     accelerate: bool = True,

@@ -8,13 +8,13 @@ from itertools import combinations
 import numpy as np
 
 from simulator._types import FloatArray
-from simulator.channels.channel import Channel
+from simulator.channels.channel import FixedChannel
 from simulator.places import Places, checked_metric
 
 MOST_MEASURED = 1500  # cells up to which the leakage by distance takes seconds, not minutes
 
 
-def epsilon_within(channel: Channel, places: Places, radius: float) -> float:
+def epsilon_within(channel: FixedChannel, places: Places, radius: float) -> float:
     """Return the largest log-ratio of the rows of two places at most `radius` apart (infinite if only one has a 0).
 
     Raises ValueError if the channel is not for these places.
@@ -28,7 +28,7 @@ def epsilon_within(channel: Channel, places: Places, radius: float) -> float:
     return leak
 
 
-def epsilon_per_unit(channel: Channel, places: Places | FloatArray) -> float:
+def epsilon_per_unit(channel: FixedChannel, places: Places | FloatArray) -> float:
     """Return the smallest e for which the channel is d-private: any log-ratio is at most e times the distance.
 
     Chatzikokolakis, Andrés, Bordenabe, Palamidessi, "Broadening the scope of differential privacy using metrics", PETS
@@ -70,7 +70,7 @@ def finite_precision(epsilon: float, reach: float, precision: float, step: float
     return epsilon + math.log1p(2 * spread / (points - spread)) / step if points > spread else math.inf
 
 
-def _logs(channel: Channel, places: Places) -> FloatArray:
+def _logs(channel: FixedChannel, places: Places) -> FloatArray:
     """Return the logarithms as ``(rows, columns, outputs)``, without outputs that never occur."""
     if channel.k != places.k:
         raise ValueError(f"the channel has {channel.k} inputs, the places are {places.k}")

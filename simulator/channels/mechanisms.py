@@ -8,13 +8,13 @@ from collections.abc import Callable
 import numpy as np
 
 from simulator._types import FloatArray
-from simulator.channels.channel import Channel
+from simulator.channels.channel import FixedChannel
 from simulator.channels.lattice import LatticeMass, geometric_mass, laplace_mass
 from simulator.places import Places
 from simulator.protocols.grr import GRR
 
 
-def krr(k: int, epsilon: float) -> Channel:
+def krr(k: int, epsilon: float) -> FixedChannel:
     """Return k-ary randomised response (the flat mechanism): the channel of the protocol `grr`.
 
     Kairouz, Bonawitz, Ramage, "Discrete distribution estimation under local privacy", ICML 2016.
@@ -22,12 +22,10 @@ def krr(k: int, epsilon: float) -> Channel:
     oracle = GRR(k, epsilon)
     matrix = np.full((k, k), oracle.q)
     np.fill_diagonal(matrix, oracle.p)
-    return Channel(
-        "krr", "k-ary randomised response (flat)", matrix, reference=oracle.reference, flat=(oracle.p, oracle.q)
-    )
+    return FixedChannel("krr", "k-ary randomised response (flat)", matrix, reference=oracle.reference)
 
 
-def truncated_geometric(k: int, epsilon: float) -> Channel:
+def truncated_geometric(k: int, epsilon: float) -> FixedChannel:
     """Return the truncated geometric mechanism on 0..k-1: noise falls by e^-epsilon a step, the ends get the rest.
 
     Ghosh, Roughgarden, Sundararajan, "Universally utility-maximizing privacy mechanisms", STOC 2009.
@@ -36,10 +34,10 @@ def truncated_geometric(k: int, epsilon: float) -> Channel:
     [[4.0, 1.0, 1.0], [2.0, 2.0, 2.0], [1.0, 1.0, 4.0]]
     """
     title, reference = "truncated geometric", "Ghosh, Roughgarden, Sundararajan, STOC 2009"
-    return Channel("geometric", title, _geometric_line(k, _checked(epsilon)), reference=reference)
+    return FixedChannel("geometric", title, _geometric_line(k, _checked(epsilon)), reference=reference)
 
 
-def planar_geometric(places: Places, epsilon: float) -> Channel:
+def planar_geometric(places: Places, epsilon: float) -> FixedChannel:
     """Return the truncated planar geometric mechanism: probabilities fall by e^-epsilon for each unit of distance.
 
     The noise is on the infinite lattice; cells off the grid are reported as the nearest grid cell. That is
@@ -60,12 +58,12 @@ def planar_geometric(places: Places, epsilon: float) -> Channel:
         )
     else:
         matrix = _clamped(places, geometric_mass(places, epsilon))
-    return Channel(
+    return FixedChannel(
         "planar_geometric", "truncated planar geometric", matrix, reference="ElSalamouny, Palamidessi, EuroS&P 2020"
     )
 
 
-def planar_laplace(places: Places, epsilon: float) -> Channel:
+def planar_laplace(places: Places, epsilon: float) -> FixedChannel:
     """Return planar Laplace noise added to the centre of the cell, reported as the nearest cell of the grid.
 
     Density ``epsilon^2 / (2 pi) e^(-epsilon r)``; with the Manhattan distance, or on a line, Laplace noise row by row
@@ -82,16 +80,16 @@ def planar_laplace(places: Places, epsilon: float) -> Channel:
     else:
         matrix = _clamped(places, laplace_mass(places, epsilon))
     reference = "Andrés, Bordenabe, Chatzikokolakis, Palamidessi, CCS 2013"
-    return Channel("planar_laplace", "truncated planar Laplace", matrix, reference=reference)
+    return FixedChannel("planar_laplace", "truncated planar Laplace", matrix, reference=reference)
 
 
-PLANAR: dict[str, Callable[[Places, float], Channel]] = {
+PLANAR: dict[str, Callable[[Places, float], FixedChannel]] = {
     "planar_geometric": planar_geometric,
     "planar_laplace": planar_laplace,
 }
 
 
-def cloaking(places: Places, side: int) -> Channel:
+def cloaking(places: Places, side: int) -> FixedChannel:
     """Return cloaking: every cell reports the middle of its block of `side` x `side` cells, without any randomness.
 
     Sides are odd, so that the middle is a cell. Blocks that the edge of the grid cuts may have two; the first counts.
@@ -109,7 +107,7 @@ def cloaking(places: Places, side: int) -> Channel:
         for at, size in ((row, places.rows), (column, places.columns))
     )
     matrix = np.eye(places.k)[row * places.columns + column]
-    return Channel("cloaking", f"cloaking by {side}x{side} cells", matrix, reference="Andrés et al., CCS 2013")
+    return FixedChannel("cloaking", f"cloaking by {side}x{side} cells", matrix, reference="Andrés et al., CCS 2013")
 
 
 def _product(rows: FloatArray, columns: FloatArray) -> FloatArray:

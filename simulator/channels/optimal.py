@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from simulator._types import FloatArray
-from simulator.channels.channel import Channel
+from simulator.channels.channel import FixedChannel
 from simulator.places import checked_metric
 
 MOST_PLACES = 100  # a solution has their square of unknowns; 100 take minutes
@@ -16,7 +16,7 @@ GAP = 1e-6  # of the largest distance: how far from the least expected distance 
 MOST_LOG_RATIO = 16.0  # of one constraint: larger coefficients spoil the solution
 
 
-def optimal(distances: FloatArray, epsilon: float, prior: FloatArray) -> Channel:
+def optimal(distances: FloatArray, epsilon: float, prior: FloatArray) -> FixedChannel:
     """Return the mechanism whose reports are nearest to the truth on average, of all that are d-private.
 
     Bordenabe, Chatzikokolakis, Palamidessi, "Optimal geo-indistinguishable mechanisms for location privacy", CCS 2014,
@@ -63,5 +63,5 @@ def optimal(distances: FloatArray, epsilon: float, prior: FloatArray) -> Channel
         # Any weights of the constraints prove that no mechanism has less than this.
         proven = (cost - each.T @ np.minimum(solution.ineqlin.marginals, 0.0)).reshape(k, k).min(axis=1).sum()
         if cost @ matrix.ravel() - proven <= GAP * distances.max():
-            return Channel("optimal", "optimal d-private", matrix, reference="Bordenabe et al., CCS 2014")
+            return FixedChannel("optimal", "optimal d-private", matrix, reference="Bordenabe et al., CCS 2014")
     raise ValueError("the linear programme of the optimal mechanism was not solved to its optimum")

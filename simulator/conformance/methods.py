@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simulator._types import FloatArray
+from simulator.conformance.forms import checks
 from simulator.conformance.requirement import ROUNDING, ConformanceError, answer_of, require, require_texts
 from simulator.domain import Attackers, Domain
 from simulator.methods import PostProcessor, observe, possible
@@ -24,7 +26,8 @@ FEARED, FEARED_LINE = Domain(attackers=ATTACKERS), Domain(ordered=True, attacker
 CLOSELY = 2  # noises of each domain size under which the rows of a batch are also tried separately
 
 
-def check_postprocessor(method: PostProcessor) -> None:
+@checks("method")
+def check_postprocessor(method: Any) -> None:
     """Check that a post-processing method keeps its promises, on ordinary and extreme estimates and tallies.
 
     Shape and type, that the input is not changed, that a batch is exactly its rows, finite results, and what the method
@@ -32,12 +35,13 @@ def check_postprocessor(method: PostProcessor) -> None:
     result does not depend on the order of the categories. Unsuitable inputs are skipped: noises of estimates, and
     protocols whose estimates have other noise, or that have none.
 
+    method: a `PostProcessor` or a function, as `simulator.register` takes them.
+
     Raises
     ------
     ConformanceError
-        On the first promise that is broken.
+        On the first promise that is broken, or after 60 seconds.
     """
-    require(isinstance(method, PostProcessor), f"a method is a PostProcessor, got {method!r}")
     require_texts(method, "PostProcessor", "name", "title", "reference")
     fitted = False
     for labels, estimates in _estimates():

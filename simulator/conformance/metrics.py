@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 
 from simulator._types import FloatArray
+from simulator.conformance.forms import checks
 from simulator.conformance.requirement import ROUNDING, answer_of, require, require_texts
-from simulator.metrics import Metric
 from simulator.seeding import rng_for
 
 MOST_CELLS = 1_000_000  # of the estimates that are tried together
 
 
-def check_metric(metric: Metric, k: int = 24, *, own: bool = False) -> None:
+@checks("metric")
+def check_metric(metric: Any, k: int = 24, *, own: bool = False) -> None:
     """Check that an error metric keeps its promises.
 
     Shapes, and finite errors of at least 0: nearly 0 for a perfect estimate, larger for worse estimates on average. A
@@ -24,15 +25,15 @@ def check_metric(metric: Metric, k: int = 24, *, own: bool = False) -> None:
     metric is `ordered_only`, it does not depend on the order of the categories. For query metrics the clipped error as
     well.
 
+    metric: a `Metric` or a function, as `simulator.register` takes them.
     k: categories of the estimates that it is called with.
     own: whether it is a caller's, which may depend on the order of the categories, and round otherwise in a batch.
 
     Raises
     ------
     ConformanceError
-        On the first promise that is broken.
+        On the first promise that is broken, or after 60 seconds.
     """
-    require(isinstance(metric, Metric), f"a metric is a Metric, got {metric!r}")
     require_texts(metric, "Metric", "name", "title", "unit")
     shared: dict[str, float] = {"mix": 1e-3, "top_values": 2, "set_share": 0.2, "seed": 1}
     with_shared = answer_of(f"{metric.name}: with_options", lambda: metric.with_options(**shared, unheard_of=0))

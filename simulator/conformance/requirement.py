@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.foreign import OURS, described
+from simulator.foreign import OURS, STEP, ForeignError, described
 
 ROUNDING = 1e-9
 
@@ -25,11 +25,14 @@ def require(kept: bool | np.bool_, sentence: str) -> None:
 
 def answer_of(question: str, call: Callable[..., Any], *arguments: Any) -> Any:
     """Return the result of a call into the member; any exception is a broken promise."""
+    STEP[:] = [question]
     try:
         with np.errstate():  # the member's own may stay
             return call(*arguments)
     except ConformanceError:
         raise
+    except ForeignError as error:
+        raise ConformanceError(str(error)) from error
     except Exception as error:  # foreign code may raise anything; it goes on as the cause of ours
         raise ConformanceError(f"{question} must not fail, but raised {described(error)}{_place(error)}") from error
 

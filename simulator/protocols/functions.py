@@ -13,13 +13,13 @@ import numpy as np
 from simulator._types import FloatArray, IntArray, Reports
 from simulator.foreign import ForeignError, warn
 from simulator.protocols.oracle import FrequencyOracle, Noise, Support, bits_for, check_users
-from simulator.protocols.protocol import Protocol, users_of
+from simulator.protocols.protocol import Protocol
 from simulator.seeding import rng_for
 
 BATCHES, BLOCK = 4000, 100  # groups of users that hold one value, from which the noise is measured; groups at once
 USERS, CELLS = 50, 40_000_000  # in a group, and users x categories in all of them together
-SLOW, MOST = 20_000_000, 10_000_000  # users x categories of a repetition that takes seconds; users at most
-QUICKER = "a FrequencyOracle with a law (sample_support, as in examples/sampled_bit.py) is quick for any n"
+SLOW = 20_000_000  # users x categories of a repetition that takes seconds
+QUICKER = "a Channel, or a FrequencyOracle with a law (examples/sampled_bit.py), is quick for any n"
 ROUNDING = 1e-9  # of a sum of estimates
 
 
@@ -27,13 +27,14 @@ ROUNDING = 1e-9  # of a sum of estimates
 class UserProtocol(FrequencyOracle):
     """A protocol of two functions, as `user_protocol` makes it.
 
-    There is no law of the aggregate: every user is simulated, in blocks, and 10 million at most. The noise (variance of
-    the estimate of a value that nobody, and that everybody holds) is measured once for each k and epsilon, from 4,000
+    There is no law of the aggregate: every user is simulated, in blocks, up to `most_users`. The noise (variance of the
+    estimate of a value that nobody, and that everybody holds) is measured once for each k and epsilon, from 4,000
     groups of up to 50 users in a named random stream, to about 3 %. `report_bits` is what the reports of these take,
     `attack_success` and `informed_guess` are the bounds of any protocol with this epsilon: no attack on it is known.
     """
 
     assumed = "its noise is measured on simulated reports, to about 3 %, and its attack is the most that ε allows"
+    slow = True
     support_dtype = np.float64
     p = q = None
     functions: ClassVar[tuple[Callable[..., Reports], Callable[..., FloatArray]]]
@@ -60,11 +61,6 @@ class UserProtocol(FrequencyOracle):
         return support / n
 
     def sample_support(self, counts: IntArray, rng: np.random.Generator) -> Support:
-        users = users_of(counts)
-        if users > MOST:
-            raise ForeignError(f"users are simulated one by one, at most {MOST:,} (--n), got {users:,}; {QUICKER}")
-        if users * self.k > SLOW:
-            _warn_slow(self.key, users)
         return self.replay_support(counts, rng)
 
     def noise(self, n: int) -> Noise:
@@ -79,11 +75,16 @@ class UserProtocol(FrequencyOracle):
         return top / (top + (1 - top) * math.exp(-self.epsilon))
 
     def chances(self, reports: Reports, values: tuple[int, int], attack: str) -> FloatArray:
-        return Protocol.chances(self, reports, values, attack)
+        hint = "audit its client, --target FILE.py:FUNCTION"
+        raise ValueError(f"attack {attack} is not known on reports of {self.key}: {hint}")
 
 
 def user_protocol(
-    perturb: Callable[..., Reports], estimate: Callable[..., FloatArray], key: str, **texts: str
+    perturb: Callable[..., Reports],
+    estimate: Callable[..., FloatArray],
+    key: str,
+    most_users: int = UserProtocol.most_users,
+    **texts: str,
 ) -> type[UserProtocol]:
     """Return the protocol of two functions, for `simulator.register` or a question.
 
@@ -96,6 +97,8 @@ def user_protocol(
         clipping or scaling, which is left to post-processing.
     key
         Its name in the table.
+    most_users
+        Users that can be simulated one by one; more are refused.
     texts
         ``title`` and ``reference``, if they are not the key.
 
@@ -103,7 +106,14 @@ def user_protocol(
     -----
     No check can see whether `perturb` is private: derive the largest ratio of its probabilities.
     """
-    more = {"title": key, "reference": key, **texts, "key": key, "functions": (perturb, estimate)}
+    more = {
+        "title": key,
+        "reference": key,
+        **texts,
+        "key": key,
+        "most_users": most_users,
+        "functions": (perturb, estimate),
+    }
     return type(key, (UserProtocol,), {**more, "__module__": perturb.__module__})
 
 
@@ -128,6 +138,17 @@ def _measured(protocol: UserProtocol) -> tuple[Noise, int]:
     bits = cells * (bits_for(int(np.max(reports)) - int(np.min(reports)) + 1) if whole else 64)
     at_zero, at_one = users / BATCHES * (others - own) / (k - 1), users / BATCHES * own
     return Noise(1, None, None, at_zero, at_one - at_zero, off < ROUNDING), bits
+
+
+def check_most(protocol: Protocol, users: int) -> None:
+    """Raise ForeignError for more users than a slow protocol can replay; warn once of many."""
+    most = getattr(protocol, "most_users", 0) if getattr(protocol, "slow", False) else None
+    if most is not None and users > most:
+        raise ForeignError(
+            f"{protocol.key}: users are simulated one by one, {most:,} at most, got {users:,}; {QUICKER}"
+        )
+    if most is not None and users * protocol.k > SLOW:
+        _warn_slow(protocol.key, users)
 
 
 @lru_cache(maxsize=64)

@@ -348,6 +348,8 @@ class StandardProtocol(Protocol):
     report_kind: ClassVar[str] = "own"
     acronym: ClassVar[bool] = False  # whether the key is an acronym, written in capitals
     assumed: ClassVar[str] = ""  # what its figures rest on, where they are not exact
+    slow: ClassVar[bool] = False  # whether users can only be replayed one by one, up to `most_users`
+    most_users: ClassVar[int] = 10_000_000
     aliases: ClassVar[tuple[str, ...]] = ()  # other names, in small letters without hyphens and underscores
 
     @abstractmethod

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from advisor import Advice, advise
+from advisor import Advice, CentralPromise, Cleaning, Collection, Limits, Plurality, Simulation, estimate
+from advisor.question.question import KEYWORDS
 from simulator import PROTOCOLS
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
@@ -13,8 +16,16 @@ from tests.advisor.schemas import schema
 SCHEMA = schema("advice")
 K, N = 10, 20_000
 FEW = ("none", "norm_sub", "power_ns")
-QUICK = {"method": FEW, "repetitions": 6}
-ALONE = {"max_bits": 1}  # leaves no protocol for the next round, whose simulation takes longest
+QUICK = {"method": FEW, "repetitions": 6, "ordered": True}
+CLASSES = {
+    "limits": Limits,
+    "simulation": Simulation,
+    "plurality": Plurality,
+    "collection": Collection,
+    "cleaning": Cleaning,
+    "promise": CentralPromise,
+}
+ALONE = {"limits": Limits(max_bits=1)}  # leaves no protocol for the next round, whose simulation takes longest
 
 
 def raw(protocol: str = "oue", k: int = K, n: int = N, shape: str = "zipf", epsilon: float = 1.0) -> np.ndarray:
@@ -23,6 +34,18 @@ def raw(protocol: str = "oue", k: int = K, n: int = N, shape: str = "zipf", epsi
     return oracle.estimate(oracle.sample_support(apportion(frequencies(shape, k), n), rng), n)
 
 
-def quick(estimate: object = None, protocol: object = "oue", n: object = N, **options: object) -> Advice:
-    values = raw() if estimate is None else estimate
-    return advise(1.0, estimate=values, protocol=protocol, n=n, **(QUICK | options))  # type: ignore[arg-type]
+def grouped(**options: Any) -> dict[str, Any]:
+    """Return keywords of a function, with options of groups in their groups."""
+    found: dict[str, Any] = {}
+    values: dict[str, dict[str, object]] = {}
+    for name, value in options.items():
+        group = KEYWORDS.get(name, "collection" if name == "surrogate" else "")
+        if group in CLASSES:
+            values.setdefault(group, {})[name] = value
+        else:
+            found[name] = value
+    return found | {group: CLASSES[group](**given) for group, given in values.items()}
+
+
+def quick(values: object = None, protocol: object = "oue", n: object = N, **options: object) -> Advice:
+    return estimate(raw() if values is None else values, protocol, eps=1.0, n=n, **grouped(**QUICK | options))

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from advisor import Simulation
 from advisor.api.sweep import Sweep, sweep
 
 SMALL = {
-    "epsilons": [0.5, 2.0],
-    "users": [1000, 10_000],
-    "sizes": [6, 12],
+    "eps": [0.5, 2.0],
+    "n": [1000, 10_000],
+    "k": [6, 12],
     "protocol": ["grr", "oue"],
     "method": ["norm_sub", "none", "power"],
-    "repetitions": 10,
+    "simulation": Simulation(repetitions=10),
 }
 MENU = "-p grr -p oue --method none,norm_sub,power --reps 5 --jobs 1"
 WORDS = tuple(f"sweep --eps 0.5,2 --n 1e3,1e4 --k 6 {MENU}".split())

@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from advisor import InputError, advise
+from advisor import Advice, InputError, Limits, Simulation, advise
 from advisor.question.fitting import fitting_methods
-from advisor.question.settings import Menu, Simulation
+from advisor.question.settings import Menu
 from simulator import POSTPROCESSORS, PROTOCOLS, frequency_oracles
 from simulator.detection import smallest_detectable
 from simulator.domain import Attackers, Domain
@@ -24,14 +24,26 @@ from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 from tests.advisor.cli_answers import QUICK, SCHEMA
 from tests.advisor.conftest import Run
+from tests.advisor.estimates import grouped, quick
 from tests.cells import failures
 
 COUNTS = [5000, 3000, 1500, 400, 100, 0]
-FEW: dict[str, Any] = {"protocol": "grr", "method": "norm_sub", "repetitions": 2, "max_repetitions": 2}
+FEW: dict[str, Any] = {
+    "protocol": "grr",
+    "method": "norm_sub",
+    "simulation": Simulation(repetitions=2, max_repetitions=2),
+}
 
 
 def test_error_is_that_of_a_collection_simulated_by_hand() -> None:
-    advice = advise(1.0, sample_counts=COUNTS, metric="l2", protocol="oue", method="norm_sub", repetitions=6, seed=3)
+    advice = advise(
+        1.0,
+        sample_counts=COUNTS,
+        metric="l2",
+        protocol="oue",
+        method="norm_sub",
+        simulation=Simulation(repetitions=6, seed=3),
+    )
     oracle, counts = PROTOCOLS["oue"](6, 1.0), np.array(COUNTS)
     errors = []
     for repetition in range(advice.best.repetitions):
@@ -45,7 +57,7 @@ def test_error_is_that_of_a_collection_simulated_by_hand() -> None:
 def test_sample_counts_mapping_and_raw_values_agree() -> None:
     values = np.repeat(np.arange(6), COUNTS)
     rng_for(0, "order").shuffle(values)
-    few = {"repetitions": 3, "max_repetitions": 3, "method": ["norm_sub", "wavelet_eb"]}
+    few = {"method": ["norm_sub", "wavelet_eb"], "simulation": Simulation(repetitions=3, max_repetitions=3)}
     options = {"k": 6, "metric": "emd", "protocol": ["grr", "oue"], **few}
     by_counts = advise(1.0, sample_counts=COUNTS, **options)
     assert advise(1.0, sample=values, **options).to_frame().equals(by_counts.to_frame())
@@ -75,7 +87,9 @@ def test_users_are_apportioned_and_the_sample_itself_is_kept_where_it_can_be() -
 
 
 def test_equivalent_users_give_the_raw_estimate_the_same_error() -> None:
-    advice = advise(1.0, sample_counts=COUNTS, metric="mse", protocol=["oue", "pgr"], max_repetitions=20)
+    advice = advise(
+        1.0, sample_counts=COUNTS, metric="mse", protocol=["oue", "pgr"], simulation=Simulation(max_repetitions=20)
+    )
     best = advice.best
     assert best.equivalent_users is not None
     assert best.error_without_postprocessing is not None
@@ -90,7 +104,7 @@ def test_equivalent_users_give_the_raw_estimate_the_same_error() -> None:
 def test_a_restricted_menu_races_among_itself() -> None:
     """The usual default and the raw estimates must not end the race of a menu they are not on."""
     counts = [round(1000 * (1.3 + np.sin(place / 9))) for place in range(60)]
-    advice = advise(1.0, sample_counts=counts, metric="emd", protocol="grr", max_repetitions=80)
+    advice = advise(1.0, sample_counts=counts, metric="emd", protocol="grr", simulation=Simulation(max_repetitions=80))
     assert advice.resolved or advice.repetitions == 80
     assert advice.repetitions > 20
     by_kind = {row.kind: row for row in advice.baselines}
@@ -102,7 +116,7 @@ def test_a_restricted_menu_races_among_itself() -> None:
 def test_the_first_tier_holds_nothing_that_is_proven_worse(metric: str) -> None:
     counts = apportion(frequencies("zipf", 30, 1.0), 10_000)
     for seed in (21, 22):
-        advice = advise(1.0, sample_counts=counts, metric=metric, seed=seed, max_repetitions=80)
+        advice = advise(1.0, sample_counts=counts, metric=metric, simulation=Simulation(seed=seed, max_repetitions=80))
         for row in advice.recommendations:
             assert row.ratio_to_best is not None
             assert row.ratio_low is not None
@@ -111,7 +125,7 @@ def test_the_first_tier_holds_nothing_that_is_proven_worse(metric: str) -> None:
 
 def test_gain_is_measured_on_the_repetitions_of_the_row() -> None:
     menu = {"protocol": ["grr", "oue", "hr"], "method": ["none", "norm_sub", "wavelet_eb"]}
-    advice = advise(2.0, sample_counts=COUNTS, metric="emd", **menu, max_repetitions=80)
+    advice = advise(2.0, sample_counts=COUNTS, metric="emd", **menu, simulation=Simulation(max_repetitions=80))
     lengths = {row.repetitions for row in advice.recommendations}
     assert len(lengths) > 1
     for row in advice.recommendations:
@@ -122,7 +136,11 @@ def test_gain_is_measured_on_the_repetitions_of_the_row() -> None:
 def test_clipped_queries_never_score_below_zero() -> None:
     for metric in ("set", "range"):
         advice = advise(
-            1e-6, sample_counts=[1, 1], metric=metric, protocol=["grr", "oue", "hr"], repetitions=5, max_repetitions=5
+            1e-6,
+            sample_counts=[1, 1],
+            metric=metric,
+            protocol=["grr", "oue", "hr"],
+            simulation=Simulation(repetitions=5, max_repetitions=5),
         )
         assert min(row.error_low for row in advice.recommendations) >= 0
 
@@ -130,7 +148,11 @@ def test_clipped_queries_never_score_below_zero() -> None:
 @pytest.mark.parametrize("counts", [None, [300, 200, 100, 0, 0, 0]])
 def test_post_pos_is_base_pos_where_no_query_is_asked(counts: list[int] | None) -> None:
     """Wang et al., Section IV-A: on single items the two are equivalent."""
-    data = {"k": 6} if counts is None else {"sample_counts": counts, "repetitions": 5, "max_repetitions": 5}
+    data = (
+        {"k": 6}
+        if counts is None
+        else {"sample_counts": counts, "simulation": Simulation(repetitions=5, max_repetitions=5)}
+    )
     named, stands_for = (advise(1.0, protocol="oue", method=name, **data) for name in ("post_pos", "base_pos"))
     assert named.best == stands_for.best
     assert any("post_pos changes the answers of queries; for" in line for line in named.request.assumptions)
@@ -139,15 +161,30 @@ def test_post_pos_is_base_pos_where_no_query_is_asked(counts: list[int] | None) 
 
 def test_a_large_domain_races_for_less_long_and_says_so() -> None:
     counts = [1000, *[1] * 8191]
-    request = advise(8.0, sample_counts=counts, protocol="grr", method="norm_sub", repetitions=5).request
+    request = advise(
+        8.0, sample_counts=counts, protocol="grr", method="norm_sub", simulation=Simulation(repetitions=5)
+    ).request
     assert request.max_repetitions == 200
     assert any("at most 200 repetitions" in line for line in request.assumptions)
-    named = advise(8.0, sample_counts=counts, protocol="grr", method="norm_sub", repetitions=5, max_repetitions=300)
+    named = advise(
+        8.0,
+        sample_counts=counts,
+        protocol="grr",
+        method="norm_sub",
+        simulation=Simulation(repetitions=5, max_repetitions=300),
+    )
     assert named.request.max_repetitions == 300
 
 
 def test_baselines_are_measured_even_outside_the_menu() -> None:
-    advice = advise(1.0, sample_counts=COUNTS, protocol="grr", method="power_ns", metric="l1", max_repetitions=20)
+    advice = advise(
+        1.0,
+        sample_counts=COUNTS,
+        protocol="grr",
+        method="power_ns",
+        metric="l1",
+        simulation=Simulation(max_repetitions=20),
+    )
     assert len(advice.recommendations) == 1
     kinds = {row.kind: row for row in advice.baselines}
     assert (kinds["raw"].protocol, kinds["raw"].method) == ("grr", "none")
@@ -196,8 +233,8 @@ def test_bad_requests_are_value_errors_of_one_line() -> None:
         ({"sample_counts": [1, 2], "n": 0}, "at least 1"),
         ({"sample_counts": [1, 2], "n": True}, "whole number"),
         ({"sample_counts": [1, 2], "k": 1}, "at least 2"),
-        ({"sample_counts": [1, 2], "epsilon": "one"}, "eps must be a number"),
-        ({"sample_counts": [1, 2], "epsilon": float("nan")}, "eps must be a number, got nan"),
+        ({"sample_counts": [1, 2], "eps": "one"}, "eps must be a number"),
+        ({"sample_counts": [1, 2], "eps": float("nan")}, "eps must be a number, got nan"),
         ({"sample_counts": [1, 2], "max_repetitions": 1}, "at least 2"),
         ({"sample_counts": [1, 2], "max_bits": 0}, "max_bits must be a whole number of at least 1"),
         ({"sample_counts": [1, 2], "max_attack": 1.5}, "max_attack must be a number above 0 and below 1, got 1.5"),
@@ -207,7 +244,6 @@ def test_bad_requests_are_value_errors_of_one_line() -> None:
         ({"sample_counts": [9, 2], "attributes": 3, "solution": "sum"}, "solution must be one of smp, spl, got 'sum'"),
         ({"sample_counts": [1, 2], "solution": "smp"}, "solution goes with attributes"),
         ({"sample_counts": [1, 2], "attributes": 4}, "attributes must be at most the number of users"),
-        ({"sample_counts": [1, 2], "surrogate": "norm_sub"}, "surrogate goes with an estimate"),
         ({"k": 64, "bins": 8}, "bins= needs a sample, and none is given"),
         ({"sample": ["a", "b"], "bins": 4}, r"sample: holds 'a', which is not a number"),
         ({"sample": [1, "x"], "bins": 4}, r"sample: holds 'x', which is not a number"),
@@ -217,7 +253,7 @@ def test_bad_requests_are_value_errors_of_one_line() -> None:
     def check(cell: tuple[dict[str, object], str]) -> None:
         options, message = cell
         with pytest.raises(ValueError, match=message) as caught:
-            advise(**{"epsilon": 1.0, **options})  # type: ignore[arg-type]
+            advise(**grouped(**{"eps": 1.0, **options}))
         assert isinstance(caught.value, InputError)
         assert "\n" not in str(caught.value)
 
@@ -239,9 +275,9 @@ ZIPF = apportion(frequencies("zipf", 30), 20_000)
 
 @pytest.mark.parametrize("instant", [False, True])
 def test_what_is_left_keeps_every_constraint(instant: bool) -> None:
-    limits = {"max_bits": 29, "max_attack": 0.26, "server_cost": 400_000}
-    quick = {} if instant else {"repetitions": 4, "max_repetitions": 4}
-    advice = advise(1.0, sample_counts=ZIPF, proper=True, instant=instant, **limits, **quick)
+    limits = Limits(max_bits=29, max_attack=0.26, server_cost=400_000, proper=True)
+    quick = {} if instant else {"simulation": Simulation(repetitions=4, max_repetitions=4)}
+    advice = advise(1.0, sample_counts=ZIPF, instant=instant, limits=limits, **quick)
     assert advice.recommendations
     for row in advice.recommendations:
         oracle, method = PROTOCOLS[row.protocol](30, 1.0), POSTPROCESSORS[row.method]
@@ -291,7 +327,7 @@ def test_nothing_left_is_said_and_is_no_error(run: Run, states: str) -> None:
 
 
 def test_an_empty_advice_has_no_best() -> None:
-    advice = advise(1.0, k=50, proper=True, unbiased=True)
+    advice = advise(1.0, k=50, limits=Limits(proper=True, unbiased=True))
     assert advice.recommendations == ()
     assert advice.ties == ()
     with pytest.raises(LookupError, match="Nothing is left to rank: --proper"):
@@ -301,18 +337,19 @@ def test_an_empty_advice_has_no_best() -> None:
 
 
 def test_for_an_estimate_constraints_on_methods_hold_now_and_those_on_protocols_in_the_next_round() -> None:
-    estimate = np.array([0.6, 0.25, 0.2, -0.05, 0.02, -0.01])
-    asked = {"estimate": estimate, "protocol": "oue", "n": 1000, "repetitions": 4, "ordered": False}
-    advice = advise(1.0, **asked, proper=True, max_bits=4)
+    def answered(**limits: object) -> Advice:
+        return quick([0.6, 0.25, 0.2, -0.05, 0.02, -0.01], n=1000, method=None, ordered=False, repetitions=4, **limits)
+
+    advice = answered(proper=True, max_bits=4)
     assert {row.protocol for row in advice.recommendations} == {"oue"}
     assert advice.next_round is not None
     for row in (*advice.recommendations, *advice.next_round.recommendations):
         assert POSTPROCESSORS[row.method].sums_to_one
     assert all(row.report_bits <= 4 for row in advice.next_round.recommendations)
-    alone = advise(1.0, **asked, max_bits=1)
+    alone = answered(max_bits=1)
     assert alone.recommendations
     assert alone.next_round is None
-    assert advise(1.0, **asked, proper=True, unbiased=True).recommendations == ()
+    assert answered(proper=True, unbiased=True).recommendations == ()
 
 
 def test_nothing_left_draws_no_picture_and_the_page_says_so(run: Run, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from advisor import InputError, advise
+from advisor import InputError, Simulation, advise, estimate
 from advisor.answers.rank.apply import COLUMNS, applied_csv, frequency_interval
 from advisor.question.collected import collect
 from simulator import POSTPROCESSORS, PROTOCOLS, Noise, frequency_oracles
@@ -31,8 +31,8 @@ def test_interval_is_a_scan_of_all_frequencies(epsilon, protocol) -> None:
     at_zero, slope = noise.line(estimates)
     assert ((low >= 0) & (low <= high) & (high <= 1)).all()
     lines = np.broadcast_to(at_zero, estimates.shape)
-    for estimate, a, least, most in zip(estimates, lines, low, high, strict=True):
-        counted = np.clip(estimate, 0, 1)  # outside of what is possible it counts as the nearest frequency
+    for values, a, least, most in zip(estimates, lines, low, high, strict=True):
+        counted = np.clip(values, 0, 1)  # outside of what is possible it counts as the nearest frequency
         inside = (counted - grid) ** 2 <= Z**2 * (a + slope * grid)
         assert inside.any()
         # the ends of the scan are off by one step
@@ -124,7 +124,7 @@ FEW = ("none", "norm_sub", "power_ns")
 
 @pytest.fixture(scope="module")
 def advice():
-    return advise(1.0, estimate=ESTIMATE, protocol="oue", n=N, method=FEW, repetitions=4, **ALONE)
+    return estimate(ESTIMATE, "oue", eps=1.0, n=N, method=FEW, **ALONE, simulation=Simulation(repetitions=4))
 
 
 def test_apply_is_the_best_method_with_the_noise_of_the_protocol_along_all_leading_axes(advice) -> None:
@@ -168,7 +168,9 @@ def test_applied_csv_holds_the_estimate_and_its_intervals_at_full_precision(advi
 
 
 def test_a_sample_has_nothing_to_apply_to() -> None:
-    advice = advise(1.0, sample_counts=[50, 30, 20], protocol="oue", method="norm_sub", max_repetitions=20)
+    advice = advise(
+        1.0, sample_counts=[50, 30, 20], protocol="oue", method="norm_sub", simulation=Simulation(max_repetitions=20)
+    )
     with pytest.raises(InputError, match="no estimate to apply a method to"):
         applied_csv(advice)
     assert advice.apply([0.6, 0.5, -0.1]).tolist() == pytest.approx([0.55, 0.45, 0.0])

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import advisor
+from advisor import Cleaning
 from advisor.errors import InputError
 from tests.advisor.conftest import Run
 from tests.advisor.schemas import schema
@@ -60,9 +61,9 @@ def test_other_commands_take_bins(run: Run, ages: str) -> None:
 
 def test_plans_and_sweeps_with_bins_need_a_sample_too() -> None:
     with pytest.raises(InputError, match="bins= needs a sample, and none is given"):
-        advisor.plan(epsilon=1.0, target=0.1, k=64, bins=8)
+        advisor.plan(eps=1.0, target=0.1, k=64, cleaning=Cleaning(bins=8))
     with pytest.raises(InputError, match="bins= needs a sample, and none is given"):
-        advisor.sweep(epsilons=1.0, users=100, sizes=8, bins=8)
+        advisor.sweep(eps=1.0, n=100, k=8, cleaning=Cleaning(bins=8))
 
 
 def test_negative_edges_need_no_equals_sign(run: Run, tmp_path: Path) -> None:
@@ -75,17 +76,21 @@ def test_python_cuts_arrays_series_and_counts() -> None:
     numbers = np.random.default_rng(1).normal(40, 12, 5000).clip(0, 100)
     expected = np.histogram(numbers, 20, (0, 100))[0].tolist()
     asked = {"metric": "emd", "instant": True, "protocol": "oue"}
-    advice = advisor.advise(1.0, sample=numbers, bins=20, edges=(0, 100), unit="years", **asked)
+    advice = advisor.advise(1.0, sample=numbers, **asked, cleaning=Cleaning(bins=20, edges=(0, 100), unit="years"))
     assert advice.request.counts.tolist() == expected
     assert advice.request.labels[:2] == ("0–5", "5–10")
     assert "years" in json.loads(advice.to_json())["summary"]
     assert advice.to_frame()["data_error"].iloc[0] == 5 * advice.best.error
-    given = advisor.advise(1.0, sample=numbers, edges=np.linspace(0, 100, 21), **asked)
+    given = advisor.advise(1.0, sample=numbers, **asked, cleaning=Cleaning(edges=np.linspace(0, 100, 21)))
     assert given.request.counts.tolist() == expected
     pd = pytest.importorskip("pandas")
-    named = advisor.advise(1.0, sample=pd.Series(numbers, name="income"), bin_width=5, **asked)
+    named = advisor.advise(1.0, sample=pd.Series(numbers, name="income"), **asked, cleaning=Cleaning(bin_width=5))
     assert "in the unit of 'income'" in named.to_json()
-    counted = advisor.advise(1.0, sample_counts={17: 500, 18: 700, 64: 100, 90: 20}, edges=(0, 18, 65, 120), **asked)
+    counted = advisor.advise(
+        1.0, sample_counts={17: 500, 18: 700, 64: 100, 90: 20}, **asked, cleaning=Cleaning(edges=(0, 18, 65, 120))
+    )
     assert counted.request.counts.tolist() == [500, 800, 20]
-    planned = advisor.plan(target=1, epsilon=1, sample=numbers, bins=20, edges=(0, 100), metric="emd", instant=True)
+    planned = advisor.plan(
+        target=1, eps=1, sample=numbers, metric="emd", instant=True, cleaning=Cleaning(bins=20, edges=(0, 100))
+    )
     assert planned.question.frequencies.weights.tolist() == expected

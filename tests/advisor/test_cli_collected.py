@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from advisor import advise
+import advisor
+from advisor import Simulation
 from advisor.answers.rank.apply import frequency_interval
 from advisor.inputs.reports.settings import PARAMETERS as FLAGS
 from simulator import POSTPROCESSORS, PROTOCOLS
@@ -34,7 +35,8 @@ def test_the_command_gives_what_the_function_gives_also_on_standard_input(
     words = ("estimate", *QUICK, "-p", "oue", "--n", str(N), "--format", "json")
     code, out, err = run(*words, estimate)
     assert (code, err) == (0, "")  # no privacy notice: an estimate is protected already
-    given = advise(1.0, estimate=raw(), protocol="oue", n=N, method=["none", "norm_sub"], repetitions=4)
+    asked = {"method": ["none", "norm_sub"], "ordered": True, "simulation": Simulation(repetitions=4)}
+    given = advisor.estimate(raw(), "oue", eps=1.0, n=N, **asked)
     on_stdin(monkeypatch, estimate_text(raw()))
     expected, piped = answer(given.to_json()), answer(run(*words, "-")[1])
     for data in (answer(out), piped):

@@ -10,7 +10,7 @@ import jsonschema
 import numpy as np
 import pytest
 
-from advisor import advise
+from advisor import Plurality, Simulation, advise
 from advisor.cli import ranking
 from advisor.errors import InputError
 from advisor.inputs.histogram import read_columns, read_histogram
@@ -18,12 +18,13 @@ from advisor.question.cleaning import Cleaning
 from advisor.question.plurality import BudgetUse, make_plan
 from advisor.question.question import Question
 from advisor.question.sample import sample_frequencies
-from advisor.question.settings import Columns, Plurality
+from advisor.question.settings import Columns
 from simulator import PROTOCOLS
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 from tests.advisor.cli_answers import SCHEMA
 from tests.advisor.conftest import Run
+from tests.advisor.estimates import grouped
 from tests.advisor.inputs.reading import put
 from tests.advisor.schemas import schema
 from tests.cells import failures
@@ -168,18 +169,24 @@ def test_sampling_wins_at_small_budgets_and_splitting_where_noise_is_nothing() -
 
 
 def test_rounds_add_up_and_change_no_report() -> None:
-    advice = advise(0.5, sample_counts=COUNTS, protocol="oue", max_repetitions=20, rounds=12)
+    advice = advise(
+        0.5,
+        sample_counts=COUNTS,
+        protocol="oue",
+        simulation=Simulation(max_repetitions=20),
+        plurality=Plurality(rounds=12),
+    )
     made = advice.request.plan
     assert made is not None
     assert (made.epsilon_round, made.epsilon_total, made.solution) == (0.5, 6.0, None)
-    alone = advise(0.5, sample_counts=COUNTS, protocol="oue", max_repetitions=20)
+    alone = advise(0.5, sample_counts=COUNTS, protocol="oue", simulation=Simulation(max_repetitions=20))
     assert [row.error for row in advice.recommendations] == [row.error for row in alone.recommendations]
 
 
 def test_the_answer_is_that_of_the_reports_that_are_sent() -> None:
     def errors(epsilon: float, **more: object) -> list[float]:
-        few = {"protocol": "oue", "repetitions": 4, "max_repetitions": 4}
-        asked = advise(epsilon, sample_counts=COUNTS, **(few | more))  # type: ignore[arg-type]
+        few = Simulation(repetitions=4, max_repetitions=4)
+        asked = advise(epsilon, sample_counts=COUNTS, protocol="oue", simulation=few, **grouped(**more))
         return [row.error for row in asked.recommendations]
 
     assert errors(1.0, attributes=4, solution="smp") == errors(1.0, n=5000)

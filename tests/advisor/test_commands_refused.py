@@ -80,6 +80,11 @@ COLLECTED = [
     ("--eps 1 --hash mix64 absent.csv", "--hash is no option of ldp-advise, but of ldp-advise reports"),
     ("estimate --eps 1 -p oue absent.csv", "--n is missing: give the number of users"),
     ("estimate --eps 1 absent.csv", "--protocol and --n are missing: give the protocol that was used, for example"),
+    ("estimate -p oue absent.csv", "--eps and --n are missing: give"),
+    (
+        "estimate -p oue --n 3000 estimate.csv",
+        "--eps is missing: give the privacy budget of one report, for example --eps 1 (",
+    ),
     ("estimate --eps 1 -p ou --n 9 absent.csv", "unknown protocol 'ou'"),
     ("estimate --eps 1 -p oue --n 0 absent.csv", "n must be"),
     ("estimate --eps 1 -p oue --n 300000 estimate.csv", "check n, eps and the protocol"),

@@ -15,12 +15,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from advisor import Advice, InputError, advise
+from advisor import Advice, InputError, Simulation, advise, estimate
 from advisor.question import estimate_request
 from advisor.question.collected import collect
 from advisor.question.estimate_request import COLLECTIONS, SIMULATED, build_estimate_request
 from advisor.question.question import Question
-from advisor.question.settings import Simulation, Terms
+from advisor.question.settings import Terms
 from advisor.show.data import csv_text, json_text, markdown, plain_text
 from advisor.show.model import Badge, Table, View
 from advisor.show.page import fragment_html
@@ -32,7 +32,7 @@ from simulator.methods.summaries import SUMMARIES
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 from simulator.surrogate import DRAWS, known_frequencies
-from tests.advisor.estimates import ALONE, FEW, SCHEMA, K, N, quick, raw
+from tests.advisor.estimates import ALONE, FEW, SCHEMA, K, N, grouped, quick, raw
 from tests.cells import failures, over
 
 
@@ -43,7 +43,7 @@ def text_of(advice: Advice) -> str:
 @pytest.fixture(scope="module")
 def full() -> Advice:
     """All methods, and all draws."""
-    return advise(1.0, estimate=raw(), protocol="oue", n=N)
+    return estimate(raw(), "oue", eps=1.0, n=N, ordered=True)
 
 
 def test_a_pick_that_is_hardly_ever_the_best_is_no_sure_choice(full: Advice) -> None:
@@ -80,13 +80,13 @@ def test_all_methods_for_the_protocol_are_ranked_and_all_protocols_for_the_next_
 
 def test_no_summary_competes_where_methods_are_named_or_one_population_is_the_truth() -> None:
     def check(options: dict[str, object]) -> None:
-        answer = advise(1.0, estimate=raw(), protocol="oue", n=N, **(ALONE | options))  # type: ignore[arg-type]
+        answer = estimate(raw(), "oue", eps=1.0, n=N, ordered=True, **grouped(max_bits=1, repetitions=6, **options))
         assert not answer.request.summaries
         assert not {*SUMMARIES} & {row.method for row in answer.recommendations}
         assert answer.request.judged == (not {"threat", "surrogate"} & {*options})
 
     cells = [{"method": ("eb_ns", "tree_eb")}, {"unbiased": True}, {"surrogate": "norm_sub"}, {"threat": 0.05}]
-    assert failures([cell | {"repetitions": 6} for cell in cells], check) == {}
+    assert failures(cells, check) == {}
 
 
 def test_errors_ratios_and_probabilities_are_those_of_the_estimate_over_draws_by_hand() -> None:
@@ -158,7 +158,7 @@ def test_counts_mapping_and_series_agree_with_frequencies_and_bring_their_labels
     from_counts = quick(values * N, **few)
     assert from_counts.request.collected is not None
     np.testing.assert_allclose(from_counts.request.collected.observed.estimate, values, rtol=1e-12)
-    labelled = quick(pd.Series({"b": 0.5, "a": 0.3, "c": 0.2}), n=1000).request
+    labelled = quick(pd.Series({"b": 0.5, "a": 0.3, "c": 0.2}), n=1000, ordered=None).request
     assert (labelled.labels, labelled.ordered) == (("b", "a", "c"), False)
     assert labelled.collected is not None
     assert labelled.collected.observed.estimate.tolist() == [0.5, 0.3, 0.2]
@@ -234,7 +234,7 @@ def test_a_survey_of_yes_and_no_is_off_by_what_its_noise_is() -> None:
     said, n = 831 / 2435, 2435
     yes = (said - 1 / 6) / (5 / 6 - 1 / 6)
     for metric in ("l1", "mae"):
-        advice = advise(math.log(5), estimate={"yes": yes, "no": 1 - yes}, protocol="grr", n=n, metric=metric, **ALONE)
+        advice = estimate({"yes": yes, "no": 1 - yes}, "grr", eps=math.log(5), n=n, metric=metric, **ALONE)
         for row in advice.recommendations:
             assert 20 <= row.mean_absolute_error * n <= 30  # type: ignore[operator]
             assert row.error_low <= row.error <= row.error_high
@@ -251,8 +251,8 @@ def test_the_error_of_few_categories_is_that_of_the_noise_at_any_budget(protocol
     The mean of 240 absolute errors is known to 5 %; the tolerance is three times that.
     """
     k, n = 2 if protocol == "grr" else 4, 2435
-    noise, estimate = PROTOCOLS[protocol](k, epsilon).noise(n), raw(protocol, k, n, epsilon=epsilon)
-    (row,) = advise(epsilon, estimate=estimate, protocol=protocol, n=n, method="none", **ALONE).recommendations
+    noise, values = PROTOCOLS[protocol](k, epsilon).noise(n), raw(protocol, k, n, epsilon=epsilon)
+    (row,) = estimate(values, protocol, eps=epsilon, n=n, method="none", **ALONE).recommendations
     sd = np.sqrt(noise.entry(frequencies("zipf", k)))
     assert row.mean_absolute_error == pytest.approx((2 / math.pi) ** 0.5 * sd.mean(), rel=0.15)
 
@@ -261,11 +261,14 @@ def test_what_sums_to_less_than_1_says_so_and_what_proper_frequencies_cost() -> 
     k, n = 256, 100_000
     oracle, weights = PROTOCOLS["oue"](k, 1.0), 1 / np.arange(1, k + 1) ** 1.3
     counts = apportion(weights, n)
-    estimate = oracle.estimate(oracle.sample_support(counts, rng_for(0, "tests", "heavy")), n)
-    options = {"estimate": estimate, "protocol": "oue", "n": n, "ordered": False} | ALONE
-    advice, proper = advise(1.0, **options), advise(1.0, **options, proper=True)  # type: ignore[arg-type]
+    values = oracle.estimate(oracle.sample_support(counts, rng_for(0, "tests", "heavy")), n)
+
+    def answered(**more: object) -> Advice:
+        return estimate(values, "oue", eps=1.0, n=n, ordered=False, **grouped(max_bits=1, **more))
+
+    advice, proper = answered(), answered(proper=True)
     assert advice.best.method == "power"
-    total = POSTPROCESSORS["power"](estimate, oracle.noise(n)).sum()
+    total = POSTPROCESSORS["power"](values, oracle.noise(n)).sum()
     assert total < 0.9
     assert advice.total == pytest.approx(total)
     more = 100 * (proper.best.error / advice.best.error - 1)
@@ -275,14 +278,14 @@ def test_what_sums_to_less_than_1_says_so_and_what_proper_frequencies_cost() -> 
     assert more > 2  # else it would be named without being asked for
     assert proper.total is None
     assert verdict(proper).changes == ()
-    assert proper.apply(estimate).sum() == pytest.approx(1)
+    assert proper.apply(values).sum() == pytest.approx(1)
     for answer, said in ((advice, pytest.approx(total)), (proper, None)):
         data = json.loads(answer.to_json())
         SCHEMA.validate(data)
         assert (data["judged"], data["total"]) == (True, said)
-        moved = sum(abs(after - before) for after, before in zip(answer.apply(estimate), estimate, strict=True))
+        moved = sum(abs(after - before) for after, before in zip(answer.apply(values), values, strict=True))
         assert data["moved"] == answer.moved == pytest.approx(moved)
-    assert advise(1.0, **options, method="none").moved == 0  # type: ignore[arg-type]
+    assert answered(method="none").moved == 0  # type: ignore[arg-type]
     assert advise(1.0, k=k, n=n).moved is None
 
 
@@ -291,36 +294,32 @@ def test_what_sums_to_less_than_1_says_so_and_what_proper_frequencies_cost() -> 
 
 def test_bad_requests_are_value_errors_of_one_line() -> None:
     cells = [
-        ({"n": None}, "estimate needs n, the number of users who reported"),
-        ({"protocol": None}, "the one protocol it comes from: protocol, got none"),
-        ({"protocol": ["oue", "grr"]}, "the one protocol it comes from: protocol, got oue, grr"),
+        ({"n": None}, "n= is missing: give the number of users who reported"),
+        ({"protocol": "oue,grr"}, "takes one protocol=, got oue, grr"),
         ({"protocol": "ou"}, "unknown protocol 'ou'.*did you mean 'oue'"),
-        ({"sample": [1, 2]}, "the sample does not go with an estimate"),
-        ({"sample_counts": [1, 2]}, "the sample does not go with an estimate"),
         ({"max_repetitions": 100}, "max_repetitions is for a sample"),
-        ({"rounds": 2}, "rounds= is for a collection to come"),
         ({"repetitions": 1}, "repetitions must be a whole number of at least 2"),
         ({"surrogate": "norm_su"}, "surrogate must be one of ensemble, .* did you mean 'norm_sub'"),
         ({"surrogate": "wavelet_eb", "ordered": False}, "wavelet_eb needs an ordered domain"),
         ({"metric": "emd", "ordered": False}, "metric emd needs an ordered domain"),
-        ({"metric": "all"}, "advise answers for one metric at a time, got all"),
+        ({"metric": "all"}, "one metric at a time, got all"),
         ({"metric": "topk:11"}, "topk and hotspots must look at no more than k=10 values, got 11"),
         ({"method": "wavelet_eb", "ordered": False}, "method wavelet_eb needs an ordered domain"),
         ({"method": "eb_ns*3+norm_sub"}, "unknown method"),
         ({"method": ["eb_ns", "Posterior mean"]}, "posterior_mean is not compared by name.*leave method= out"),
         ({"method": "ibu"}, "no method asked for goes with the protocols asked for: ibu with oue"),
         ({"k": 11}, "has 10 categories, k = 11 was given"),
-        ({"estimate": 0.5}, r"flat, at least 2 categories, got shape \(1,\)"),
-        ({"estimate": [1.0]}, "at least 2 categories"),
-        ({"estimate": []}, "at least 2 categories"),
-        ({"estimate": [[0.5, 0.5]]}, "flat"),
-        ({"estimate": [[0.5], [0.5, 0.1]]}, "must hold numbers"),
-        ({"estimate": "abc"}, "must hold numbers"),
-        ({"estimate": (share for share in (0.5, 0.5))}, "must hold numbers"),
-        ({"estimate": [0.5, None]}, "1 missing or infinite"),
-        ({"estimate": [0.5, math.inf]}, "1 missing or infinite"),
-        ({"estimate": {1: 0.5, "1": 0.5}}, "each label once"),
-        ({"estimate": np.arange(10.0)}, "sums to 45, which is neither about 1"),
+        ({"values": 0.5}, r"flat, at least 2 categories, got shape \(1,\)"),
+        ({"values": [1.0]}, "at least 2 categories"),
+        ({"values": []}, "at least 2 categories"),
+        ({"values": [[0.5, 0.5]]}, "flat"),
+        ({"values": [[0.5], [0.5, 0.1]]}, "must hold numbers"),
+        ({"values": "abc"}, "must hold numbers"),
+        ({"values": (share for share in (0.5, 0.5))}, "must hold numbers"),
+        ({"values": [0.5, None]}, "1 missing or infinite"),
+        ({"values": [0.5, math.inf]}, "1 missing or infinite"),
+        ({"values": {1: 0.5, "1": 0.5}}, "each label once"),
+        ({"values": np.arange(10.0)}, "sums to 45, which is neither about 1"),
     ]
 
     def check(cell: tuple[dict[str, object], str]) -> None:
@@ -334,8 +333,8 @@ def test_bad_requests_are_value_errors_of_one_line() -> None:
 
 
 def test_no_view_shows_a_ratio_to_an_error_that_is_zero() -> None:
-    three = {"estimate": [3.0, *[0.0] * 7], "protocol": "grr", "n": 3, "surrogate": "norm_sub", "ordered": False}
-    advice = advise(18.0, **three, metric="mse", method=["none", "power", "norm_cut"], repetitions=2)
+    asked = {"metric": "mse", "method": ["none", "power", "norm_cut"]} | grouped(surrogate="norm_sub", repetitions=2)
+    advice = estimate([3.0, *[0.0] * 7], "grr", eps=18.0, n=3, ordered=False, **asked)
     later = advice.next_round
     assert later is not None
     for ranking in (advice, later):

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from advisor import Advice, advise
+from advisor import Advice, Cleaning, Simulation, advise
 from advisor.answers.rank.outlook import Stops, outlook
 from advisor.show.model import Explorer
 from advisor.show.page.curve import curve_of
@@ -16,7 +16,7 @@ from advisor.show.rank.explorer import explorer_of
 from knowledge.describe.profile import profile_of
 from knowledge.ranking import look_up
 from simulator.populations import apportion, frequencies
-from tests.advisor.estimates import ALONE
+from tests.advisor.estimates import ALONE, quick
 
 MENU = {"protocol": ["grr", "oue", "olh", "pgr"], "method": ["none", "norm_sub", "eb_ns", "power_ns"]}
 COUNTS = apportion(frequencies("zipf", 12), 30_000)
@@ -24,7 +24,7 @@ COUNTS = apportion(frequencies("zipf", 12), 30_000)
 
 @pytest.fixture(scope="module")
 def advice() -> Advice:
-    return advise(1.0, sample_counts=COUNTS, repetitions=6, max_repetitions=6, **MENU)
+    return advise(1.0, sample_counts=COUNTS, **MENU, simulation=Simulation(repetitions=6, max_repetitions=6))
 
 
 def shown_outlook(advice: Advice, stops: Stops | None = None) -> Explorer:
@@ -95,7 +95,14 @@ def test_lines_have_their_numbers_of_users_at_their_ends_and_stand_within_their_
 
 def test_an_error_in_bins_is_in_the_unit_of_the_data() -> None:
     ages = list(range(80)) * 5
-    advice = advise(1.0, sample=ages, bin_width=10, edges=(0, 80), unit="years", metric="emd", instant=True, n=10_000)
+    advice = advise(
+        1.0,
+        sample=ages,
+        metric="emd",
+        instant=True,
+        n=10_000,
+        cleaning=Cleaning(bin_width=10, edges=(0, 80), unit="years"),
+    )
     explorer, best = shown_outlook(advice), advice.best
     first, second = (dial.at for dial in explorer.dials)
     assert explorer.axis == "earth mover's distance (years)"
@@ -114,8 +121,8 @@ def test_a_dial_that_is_turned_stays_the_same_dial(predicted: Explorer) -> None:
 
 
 def test_what_cannot_be_predicted_has_its_own_figures_alone() -> None:
-    estimate = {"estimate": [0.5, 0.3, 0.25, -0.05], "protocol": "oue", "n": 20_000, "method": "norm_sub"}
-    explorer = shown_outlook(advise(1.0, **estimate, repetitions=2, **ALONE))
+    answer = quick([0.5, 0.3, 0.25, -0.05], method="norm_sub", repetitions=2, **ALONE)
+    explorer = shown_outlook(answer)
     assert [len(dial.texts) for dial in explorer.dials] == [1, 1]
     assert explorer.curves == ()
     assert "this question alone" in explorer.note

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from advisor import InputError, advise
+from advisor import InputError, Simulation, advise
 from advisor.answers.rank.why import explain
 from advisor.show.rank.notes import note_sentences
 from knowledge.describe.profile import profile_of
@@ -63,7 +63,12 @@ def test_a_sample_is_looked_up_by_its_own_shape() -> None:
         "method": [instant.best.method, "norm_sub", "eb_ns", "wavelet_eb"],
     }
     simulated = advise(
-        1.0, sample_counts=counts, ordered=True, metric="emd", repetitions=20, max_repetitions=20, **menu
+        1.0,
+        sample_counts=counts,
+        ordered=True,
+        metric="emd",
+        **menu,
+        simulation=Simulation(repetitions=20, max_repetitions=20),
     )
     # The first choice of the look-up is one of the good ones where it is tried out.
     tried = next(row for row in simulated.recommendations if row.pair == instant.best.pair)
@@ -92,7 +97,7 @@ def test_predicted_errors_meet_simulated_ones() -> None:
     assert np.median(misses) < math.log(1.15)
 
 
-@pytest.mark.parametrize("options", [{"shape": "zipf"}, {"skew": 1}, {"skew": 0.5}])
+@pytest.mark.parametrize("options", [{"shape": "zipf"}, {"shape": 1}, {"shape": 0.5}])
 def test_other_users_are_those_of_a_look_up_for_them(options: dict[str, Any]) -> None:
     advice = advise(1.0, k=256, metric="l1", **options)
     assert {other.n for other in advice.other_users} == {10_000, 100_000, 1_000_000, 10_000_000}
@@ -125,9 +130,9 @@ def test_why_names_the_path_and_real_changes() -> None:
     assert why.agrees == (abs(why.ratio - 1) < 1e-3)
     assert why.changes
     for change in why.changes[:2]:
-        value = {"ε": "epsilon", "n": "n", "skew": "skew"}[change.what]
-        asked = {"epsilon": 1.0, "n": 100_000, "skew": 1.0} | {value: change.value}
-        there = advise(asked["epsilon"], k=32, n=round(asked["n"]), skew=asked["skew"], metric="l1")
+        value = {"ε": "eps", "n": "n", "skew": "shape"}[change.what]
+        asked = {"eps": 1.0, "n": 100_000, "shape": 1.0} | {value: change.value}
+        there = advise(asked["eps"], k=32, n=round(asked["n"]), shape=asked["shape"], metric="l1")
         own = next(row for row in there.recommendations if row.pair == advice.best.pair)
         assert own.error > there.lowest.error * PRACTICAL_RATIO
         assert there.best.pair == (change.protocol, change.method)
@@ -198,10 +203,10 @@ def test_what_look_ups_do_not_cover_is_named(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_figures_of_a_skew_and_of_a_shape_have_names_of_their_own() -> None:
     """Both begin with the same frequencies, but a skew stands for three shapes more."""
-    of_skew, of_shape = advise(1.0, k=64, skew=1), advise(1.0, k=64, shape="zipf:1")
+    of_skew, of_shape = advise(1.0, k=64, shape=1), advise(1.0, k=64, shape="zipf:1")
     assert of_skew.best.error != of_shape.best.error
     assert of_skew.experiment_id != of_shape.experiment_id
-    assert of_skew.experiment_id == advise(1.0, k=64, skew=1.0).experiment_id
+    assert of_skew.experiment_id == advise(1.0, k=64, shape=1.0).experiment_id
 
 
 # --- named shapes ----------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import jsonschema
 import numpy as np
 import pytest
 
-from advisor import audit, memoise
+from advisor import AttackSettings, Memoisation, Subjects, audit, memoise
 from advisor.extensions.rounds.answer import CLOSE, SAME_TOTAL
 from simulator import PROTOCOLS
 from simulator.memoisation import MEMOISED
@@ -126,6 +126,13 @@ def test_audits_of_devices_that_remember_stop_at_the_permanent_budget(run: Run) 
         assert memoised["agrees"]
         assert fresh["agrees"]
     assert data["headline"]["numbers"].startswith("After 100 rounds memoised grr loses at least 1.")
-    found = audit(1, k=10, protocol="olh", rounds=100, memoize=True, epsilon_forever=2, trials=20_000)
+    found = audit(
+        1,
+        k=10,
+        protocol="olh",
+        subjects=Subjects(rounds=100),
+        memoisation=Memoisation(memoize=True, epsilon_forever=2),
+        attack=AttackSettings(trials=20_000),
+    )
     assert 1.5 < found.results[0].epsilon_lower_bound < 2
     assert found.results[1].epsilon_lower_bound > 5

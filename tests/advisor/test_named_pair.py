@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from advisor import InputError, advise
+from advisor import InputError, Simulation, advise
 from advisor.answers.rank.assemble import contests, ranking_of
 from advisor.answers.rank.simulate import simulate_request, simulated_answer
 from advisor.api.advice import Advice
@@ -20,21 +20,24 @@ from advisor.question.frequencies import Frequencies
 from advisor.question.question import Question
 from advisor.question.ranking import ranking_request
 from advisor.question.request import Request
-from advisor.question.settings import Menu, Simulation, Terms
+from advisor.question.settings import Menu, Terms
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, benchmark
 from simulator.benchmark import Experiment, Runs, simulate
 from simulator.populations import apportion, frequencies
 from simulator.ranking import mean_error
 from simulator.seeding import rng_for
 from tests.advisor.conftest import Run
-from tests.advisor.estimates import ALONE
+from tests.advisor.estimates import ALONE, quick
 
 COUNTS = apportion(frequencies("zipf", 8, 1.0), 3000)
 EQUALS: dict[str, Any] = {
     "protocol": ["oue", "olh", "rappor", "the"],
     "method": ["none", "norm", "norm_sub", "base_pos"],
 }
-SMALL: dict[str, Any] = {"repetitions": 20, "max_repetitions": 20, "jobs": 1, "ordered": False} | EQUALS
+SMALL: dict[str, Any] = {
+    "ordered": False,
+    "simulation": Simulation(repetitions=20, max_repetitions=20, jobs=1),
+} | EQUALS
 EXPERIMENTS, LONG_RUN = 200, 4000
 FALSE_ALARM = 1e-4  # of each metric: that fewer intervals than the bound hold the truth, if 90 % do
 
@@ -76,7 +79,9 @@ def test_the_interval_of_the_named_pair_holds_its_error_in_nine_of_ten_rankings(
 
 
 def test_the_figures_of_the_named_pair_are_of_its_own_collections() -> None:
-    advice = advise(1.0, sample_counts=COUNTS, metric="l2", repetitions=5, max_repetitions=10, **EQUALS)
+    advice = advise(
+        1.0, sample_counts=COUNTS, metric="l2", **EQUALS, simulation=Simulation(repetitions=5, max_repetitions=10)
+    )
     best, errors = advice.best, by_hand(advice, range(advice.best.repetitions or 0))
     assert advice.repetitions == len(errors) == 10
     assert (best.error, best.error_low, best.error_high) == pytest.approx(mean_error(errors)[:3], rel=1e-9)
@@ -87,19 +92,19 @@ def test_neither_threads_nor_batches_change_an_answer(monkeypatch: pytest.Monkey
     plain = advise(1.0, sample_counts=COUNTS, metric="emd", **{**SMALL, "ordered": True})
     monkeypatch.setattr(benchmark, "CHUNK_CELLS", 24)
     for jobs in (1, 3):
-        other = advise(1.0, sample_counts=COUNTS, metric="emd", **{**SMALL, "ordered": True, "jobs": jobs})
+        more = Simulation(repetitions=20, max_repetitions=20, jobs=jobs)
+        other = advise(1.0, sample_counts=COUNTS, metric="emd", **{**SMALL, "ordered": True, "simulation": more})
         assert other.to_json() == plain.to_json()
 
 
 def test_one_population_behind_an_estimate_is_collected_from_and_several_are_drawn() -> None:
     raw = COUNTS / COUNTS.sum()
-    collected: dict[str, Any] = {"estimate": raw, "protocol": "oue", "n": 3000, "ordered": False, "repetitions": 60}
-    collected["method"] = EQUALS["method"]
-    one = advise(1.0, surrogate="norm_sub", **collected)
+    collected: dict[str, Any] = {"n": 3000, "ordered": False, "repetitions": 60, "method": EQUALS["method"]}
+    one = quick(raw, surrogate="norm_sub", **collected)
     assert one.best.error == pytest.approx(by_hand(one, range(60)).mean(), rel=1e-9)
     assert one.next_round is not None
     assert (one.next_round.best.repetitions, one.next_round.repetitions) == (20, 20)
-    several = advise(1.0, **collected, **ALONE)
+    several = quick(raw, **collected, **ALONE)
     assert several.over_populations
     assert several.best.error == min(row.error for row in several.recommendations)
 

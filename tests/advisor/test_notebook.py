@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import pydoc
 import re
 import subprocess
 import sys
@@ -15,9 +16,9 @@ import pytest
 
 import advisor
 import ldp_advise
-from advisor import Advice, InputError, advise
+from advisor import Advice, AttackSettings, Cleaning, InputError, Limits, Simulation, advise, estimate
 from advisor.answers.rank.apply import applied_csv
-from advisor.api.keywords import _options, flags_to_keywords
+from advisor.api.keywords import GROUPS, _options, flags_to_keywords
 from simulator import PROTOCOLS
 from simulator.seeding import rng_for
 from tests.advisor.estimates import ALONE
@@ -36,7 +37,9 @@ def raw() -> pd.Series[float]:
 
 @pytest.fixture(scope="module")
 def advice(raw: pd.Series[float]) -> Advice:
-    return advise(1.0, estimate=raw, protocol="oue", n=N, repetitions=6, method=["none", "norm_sub", "eb_ns"], **ALONE)
+    return estimate(
+        raw, "oue", eps=1.0, n=N, method=["none", "norm_sub", "eb_ns"], **ALONE, simulation=Simulation(repetitions=6)
+    )
 
 
 def test_a_series_comes_back_with_its_index_and_name_whatever_its_order(advice: Advice, raw: pd.Series[float]) -> None:
@@ -68,7 +71,7 @@ def test_frequencies_are_no_sample(raw: pd.Series[float]) -> None:
 
 
 def test_what_is_warned_of_stands_in_what_is_printed(raw: pd.Series[float]) -> None:
-    doubted = advise(1.0, estimate=raw + 0.01, protocol="grr", n=N, method="norm_sub", repetitions=2)
+    doubted = estimate(raw + 0.01, "grr", eps=1.0, n=N, method="norm_sub", simulation=Simulation(repetitions=2))
     assert doubted.warnings
     for text in (str(doubted), doubted.summary):
         assert text.startswith(f"Warning: {doubted.warnings[0]}.")
@@ -116,18 +119,21 @@ def test_pictures_are_shown_and_written_once_and_so_are_pages(advice: Advice, tm
 
 
 def test_the_keywords_of_all_functions_are_what_their_options_are_called() -> None:
-    functions = (advise, advisor.plan, advisor.audit, advisor.memoise)
+    functions = (advise, advisor.plan, advisor.sweep, advisor.audit, advisor.memoise, advisor.places, advisor.choose)
     keywords = {name for function in functions for name in inspect.signature(function).parameters}
     named = {flags_to_keywords(flag).partition("=")[0] for flag in _options()}
-    assert keywords - named <= {"sample", "sample_counts", "estimate", "tally", "epsilon", "surrogate"}
+    assert keywords - named - {*GROUPS.values()} <= {"sample", "sample_counts", "source", "ground"}
+    assert max(len({*inspect.signature(one).parameters} - {*GROUPS.values()}) for one in functions) <= 13
     with pytest.raises(InputError, match="max_repetitions must be at least repetitions, got max_repetitions 2 and"):
-        advise(1.0, sample=["a", "b"], repetitions=4, max_repetitions=2)
+        advise(1.0, sample=["a", "b"], simulation=Simulation(repetitions=4, max_repetitions=2))
 
 
 def test_both_names_of_the_package_have_all_that_is_public() -> None:
     for module in (advisor, ldp_advise):
-        assert set(advisor.__all__) <= set(dir(module))
-        assert all(getattr(module, name) is getattr(advisor, name) for name in advisor.__all__)
+        names = [name for name in dir(module) if not name.startswith("__")]
+        assert len(names) > 25
+        assert all(getattr(module, name) is getattr(advisor, name) for name in names)
+        assert len(pydoc.render_doc(module).splitlines()) < 60
     with pytest.raises(AttributeError, match="has no attribute 'advice'"):
         _ = ldp_advise.advice
 
@@ -139,28 +145,40 @@ def test_the_package_runs_as_a_module() -> None:
 
 
 def test_intervals_come_back_with_the_numbers_that_a_series_has_for_its_index() -> None:
-    estimate = pd.Series([0.4, 0.25, 0.15, 0.1, 0.06, 0.03, 0.02, -0.01], index=range(18, 26))
-    answer = advise(1, estimate=estimate, protocol="oue", n=10_000, method="norm_sub", repetitions=2)
-    for order in (estimate, estimate[::-1]):
+    values = pd.Series([0.4, 0.25, 0.15, 0.1, 0.06, 0.03, 0.02, -0.01], index=range(18, 26))
+    answer = estimate(values, "oue", eps=1, n=10_000, method="norm_sub", simulation=Simulation(repetitions=2))
+    for order in (values, values[::-1]):
         assert answer.intervals(order)["raw"].to_dict() == order.to_dict()
         assert answer.intervals(order).index.tolist() == order.index.tolist()
-    assert answer.intervals()["raw"].tolist() == estimate.tolist()
+    assert answer.intervals()["raw"].tolist() == values.tolist()
 
 
 def test_every_answer_of_a_function_can_be_asked_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     advised, few = advise(1.0, k=16), advise(0.1, k=1000, n=1000)
-    binned = advise(1.0, sample=np.arange(200) % 37 / 2, bins=4, protocol="oue", repetitions=2, max_repetitions=2)
+    binned = advise(
+        1.0,
+        sample=np.arange(200) % 37 / 2,
+        protocol="oue",
+        cleaning=Cleaning(bins=4),
+        simulation=Simulation(repetitions=2, max_repetitions=2),
+    )
+    nothing = advise(1.0, k=16, limits=Limits(max_bits=1))
     # An answer, the word of its verdict, whether its first row is the one to use, and what it must name.
     answers = {
-        "advise": (advised, "Tied", True, "(skew= or shape=)"),
+        "advise": (advised, "Tied", True, "(shape=)"),
         "few": (few, "Do not collect", False, "plan(target=0.5, eps=0.1, k=1000)"),
-        "bins": (binned, "Do not collect", False, "for example edges=[0, 18]"),
-        "nothing": (advise(1.0, k=16, max_bits=1), "Nothing is left", False, "(max_bits=4 keeps one)"),
+        "bins": (binned, "Do not collect", False, "cleaning=Cleaning(edges=[0, 18])"),
+        "nothing": (nothing, "Nothing is left", False, "limits=Limits(max_bits=4)"),
         "pareto": (advisor.pareto(advised), "Collect", False, "(n=)"),
-        "plan": (advisor.plan(target=0.1, eps=1.0, k=16, instant=True), "Collect", True, "(skew= or shape=)"),
-        "sweep": (advisor.sweep(eps=[1, 2], n=1000, k=4, protocol="grr", repetitions=3), "Tied", False, "shape=)"),
+        "plan": (advisor.plan(target=0.1, eps=1.0, k=16, instant=True), "Collect", True, "(shape=)"),
+        "sweep": (
+            advisor.sweep(eps=[1, 2], n=1000, k=4, protocol="grr", simulation=Simulation(repetitions=3)),
+            "Tied",
+            False,
+            "shape=)",
+        ),
         "memoise": (advisor.memoise(1.0, epsilon_forever=2.0, rounds=3, k=16), "Use", False, "advise(eps=1, protocol="),
-        "audit": (advisor.audit(1.0, k=4, protocol="grr", trials=2000), "", False, "analytic"),
+        "audit": (advisor.audit(1.0, k=4, protocol="grr", attack=AttackSettings(trials=2000)), "", False, "analytic"),
     }
     monkeypatch.setattr("advisor.show.pictures._svg", lambda figure, salt: "<svg></svg>")  # composed, and not drawn
     for name, (answer, badge, picked, words) in answers.items():

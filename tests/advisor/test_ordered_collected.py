@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from advisor import Advice, InputError, advise
+from advisor import Advice, InputError, Simulation, estimate
 from advisor.answers.rank.apply import applied_csv, frequency_interval
 from advisor.names import method_text
 from advisor.show.pictures.frequencies import frequencies_figure
@@ -48,7 +48,9 @@ def collected(protocol: str) -> tuple[np.ndarray, Tally]:
 @cache
 def advised(protocol: str) -> Advice:
     """Return the answer that the tests of what follows from one share."""
-    return advise(1.0, tally=collected(protocol)[1], protocol=protocol, k=K, metric="emd", repetitions=2, **ALONE)
+    return estimate(
+        collected(protocol)[1], protocol, eps=1.0, k=K, metric="emd", **ALONE, simulation=Simulation(repetitions=2)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +82,9 @@ def test_the_command_gives_what_the_function_gives_for_the_tally(
     SCHEMA.validate(data)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO((folder / f"{protocol}.csv").read_bytes())))
     piped = json.loads(run(*asked(protocol, "-", "--format", "json"))[1])
-    advice = advise(1.0, tally=collected(protocol)[1], protocol=protocol, k=K, metric="emd", repetitions=8)
+    advice = estimate(
+        collected(protocol)[1], protocol, eps=1.0, k=K, metric="emd", simulation=Simulation(repetitions=8)
+    )
     expected = json.loads(advice.to_json())
     SCHEMA.validate(expected)
     for key in ("recommendations", "next_round", "baselines", "experiment_id", "surrogate", "source"):
@@ -109,7 +113,7 @@ def test_the_command_gives_what_the_function_gives_for_the_tally(
 @pytest.mark.parametrize("protocol", ORDERED_PROTOCOLS)
 def test_populations_are_its_best_estimate_and_that_of_collections_simulated_from_it_or_curves(protocol: str) -> None:
     member, (_, tally) = PROTOCOLS[protocol](K, EPSILON), collected(protocol)
-    advice = advise(1.0, tally=tally, protocol=protocol, k=K, metric="emd", repetitions=8, seed=4)
+    advice = estimate(tally, protocol, eps=1.0, k=K, metric="emd", simulation=Simulation(repetitions=8, seed=4))
     if protocol == "sw":
         drawn = drawn_curves(member.likelihood, tally.counts.astype(float), 8, rng_for(4, "surrogate", "curves"))
     else:
@@ -232,34 +236,33 @@ def test_intervals_cover_each_frequency_at_least_as_often_as_they_say(
 def test_a_tally_of_any_protocol_is_taken_and_gives_what_its_estimate_gives() -> None:
     oracle = PROTOCOLS["oue"](K, EPSILON)
     tally = oracle.sample_tally(COUNTS, rng_for(0, "tests", "tally of oue"))
-    options = {"protocol": "oue", "k": K, "metric": "l1", "repetitions": 4, "method": ("none", "norm_sub")} | ALONE
-    from_tally = advise(1.0, tally=tally, **options)  # type: ignore[arg-type]
-    estimate = oracle.estimate(tally.counts, N)
-    assert from_tally.recommendations == advise(1.0, estimate=estimate, n=N, **options).recommendations  # type: ignore[arg-type]
+    options = {"k": K, "method": ("none", "norm_sub"), "simulation": Simulation(repetitions=4)} | ALONE
+    from_tally = estimate(tally, "oue", eps=1.0, **options)  # type: ignore[arg-type]
+    from_estimate = estimate(oracle.estimate(tally.counts, N), "oue", eps=1.0, n=N, **options)  # type: ignore[arg-type]
+    assert from_tally.recommendations == from_estimate.recommendations
+    assert not from_tally.request.ordered  # the labels merely count the categories
+    named = estimate(tally, "oue", eps=1.0, **options | {"labels": [f"v{place}" for place in range(K)]})  # type: ignore[arg-type]
+    assert named.request.labels[:2] == ("v0", "v1")
     assert from_tally.request.surrogate == "ensemble"
 
 
 def test_tallies_that_cannot_be_are_refused() -> None:
     cells = [
-        ({"k": None}, "tally needs k, the number of categories"),
+        ({"k": None}, "k= is missing: give the number of categories, or labels="),
         ({"k": 17}, "a tally of tree with k = 17 holds .* counts, got shape"),
-        ({"n": 5}, "the tally is of 6,000 reports, n = 5 was given: leave n out"),
-        ({"protocol": None}, "tally needs the one protocol it comes from"),
-        ({"protocol": ["tree", "sw"]}, "tally needs the one protocol it comes from"),
-        ({"ordered": False}, "protocol tree needs an ordered domain"),
-        ({"estimate": [1.0]}, "the estimate does not go with a tally"),
-        ({"sample": [1, 2]}, "the sample does not go with an estimate"),
-        ({"tally": None, "estimate": [1 / K] * K, "n": 100}, "is not enough"),
-        ({"tally": [1, 2]}, r"tally must be a simulator.Tally, .* got \[1, 2\]"),
-        ({"tally": Tally(np.zeros(34, dtype=np.int64), 0)}, "the tally holds no report"),
-        ({"tally": Tally(np.full(34, -1), 100)}, "a tally of tree counts reports, got -1: a count is at least 0"),
+        ({"n": 5}, "the tally is of 6,000 reports, n=5 was given: leave n= out"),
+        ({"protocol": "tree,sw"}, "takes one protocol="),
+        ({"ordered": False, "metric": "l1"}, "protocol tree needs an ordered domain"),
+        ({"values": [1 / K] * K, "n": 100}, "is not enough"),
+        ({"values": Tally(np.zeros(34, dtype=np.int64), 0)}, "the tally holds no report"),
+        ({"values": Tally(np.full(34, -1), 100)}, "a tally of tree counts reports, got -1: a count is at least 0"),
     ]
 
     def check(cell: tuple[dict[str, object], str]) -> None:
         options, why = cell
-        given = {"tally": collected("tree")[1], "protocol": "tree", "k": K, "metric": "emd"} | options
+        given = {"values": collected("tree")[1], "protocol": "tree", "k": K, "metric": "emd"} | options
         with pytest.raises(InputError, match=why):
-            advise(1.0, **given)  # type: ignore[arg-type]
+            estimate(**given, eps=1.0)  # type: ignore[arg-type]
 
     assert failures(cells, check) == {}
 
@@ -268,14 +271,16 @@ def test_a_tally_of_hadamard_response_may_hold_counts_below_0() -> None:
     hr = PROTOCOLS["hr"](9, 1.0)
     tally = hr.tally(hr.perturb(np.zeros(300, dtype=np.int64), rng_for(0)))
     assert tally.counts.min() < 0  # reports contradict values too
-    (row, *_) = advise(1.0, tally=tally, protocol="hr", k=9, method="norm", repetitions=2, **ALONE).recommendations
+    (row, *_) = estimate(
+        tally, "hr", eps=1.0, k=9, method="norm", **ALONE, simulation=Simulation(repetitions=2)
+    ).recommendations
     assert row.protocol == "hr"
     with pytest.raises(InputError, match="got -301: a count is at least -300"):
-        advise(1.0, tally=Tally(np.full(9, -301), 300), protocol="hr", k=9)
+        estimate(Tally(np.full(9, -301), 300), "hr", eps=1.0, k=9)
 
 
 def test_a_tally_that_is_hardly_one_of_the_protocol_is_warned_of() -> None:
-    (warning,) = advise(
-        1.0, tally=collected("tree")[1], protocol="tree_half", k=K, metric="emd", repetitions=2, **ALONE
+    (warning,) = estimate(
+        collected("tree")[1], "tree_half", eps=1.0, k=K, metric="emd", **ALONE, simulation=Simulation(repetitions=2)
     ).warnings
     assert warning.startswith("these are hardly tree_half reports")

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from advisor import advise, pareto, plan, sweep
+from advisor import Simulation, advise, estimate, pareto, plan, sweep
 from advisor.answers.rank.collection import one_collection
 from advisor.api.advice import Advice
 from advisor.api.sweep import Sweep
@@ -35,7 +35,7 @@ from tests.advisor.estimates import ALONE
 
 START = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
 NASTY = ["<script>alert(1)</script>", "$x^2$ & co", 'a "quoted" & \\frac one']
-FEW: dict[str, Any] = {"repetitions": 4, "max_repetitions": 4}
+FEW: dict[str, Any] = {"simulation": Simulation(repetitions=4, max_repetitions=4)}
 PHONE = 366  # pixels that a page of 390 pixels leaves a picture
 pytestmark = pytest.mark.skipif(
     not find_spec("matplotlib"), reason="pictures need matplotlib: pip install 'ldp-advise[plot]'"
@@ -50,7 +50,11 @@ def advice() -> Advice:
 
 @pytest.fixture(scope="module")
 def swept() -> Sweep:
-    menu = {"protocol": ["grr", "oue"], "method": ["none", "norm_sub", "eb_ns"], "repetitions": 4}
+    menu = {
+        "protocol": ["grr", "oue"],
+        "method": ["none", "norm_sub", "eb_ns"],
+        "simulation": Simulation(repetitions=4),
+    }
     return sweep(eps=[0.5, 4.0], n=[1000, 100_000], k=[64], **menu)  # type: ignore[arg-type]
 
 
@@ -179,7 +183,9 @@ def test_frequencies_lead_from_the_raw_estimate_to_what_is_recommended(advice: A
     (answer,) = (line for line in axes.lines if line.get_color() == style.BLUE and line.get_marker() == "o")
     assert answer.get_xdata().tolist() == shown.answer.tolist()
     raw = np.array([0.55, 0.3, 0.2, -0.05])
-    estimated = advise(1.0, estimate=raw, protocol="oue", n=20_000, repetitions=4, method="norm_sub", **ALONE)
+    estimated = estimate(
+        raw, "oue", eps=1.0, n=20_000, method="norm_sub", **ALONE, simulation=Simulation(repetitions=4)
+    )
     lines = {str(line.get_label()): line for line in frequencies_figure(estimated).axes[0].lines}
     assert sorted(lines["raw estimate"].get_xdata().tolist()) == sorted(raw.tolist())
     assert "mean of plausible truths" in lines
@@ -191,9 +197,9 @@ def test_frequencies_lead_from_the_raw_estimate_to_what_is_recommended(advice: A
 @pytest.mark.parametrize(
     "question",
     [
-        {"target": 0.2, "epsilon": 1.0, "instant": True},
+        {"target": 0.2, "eps": 1.0, "instant": True},
         pytest.param({"detect": 0.05, "n": 10_000, "instant": True}, marks=pytest.mark.slow),
-        pytest.param({"target": 0.2, "epsilon": 1.0}, marks=pytest.mark.slow),
+        pytest.param({"target": 0.2, "eps": 1.0}, marks=pytest.mark.slow),
         pytest.param({"detect": 0.05, "n": 10_000}, marks=pytest.mark.slow),
     ],
 )
@@ -229,7 +235,7 @@ def test_curves_name_every_method_and_the_best_the_raw_and_those_of_the_caller_h
         return estimate + 5 * noise.sd
 
     many = ["none", "norm_sub", "eb_ns", "power_ns", "base_pos", worst_of_all]
-    swept = sweep(eps=1, n=[1000, 10_000], k=8, protocol="oue", method=many, repetitions=2)
+    swept = sweep(eps=1, n=[1000, 10_000], k=8, protocol="oue", method=many, simulation=Simulation(repetitions=2))
     figure = curves_figure(swept)
     assert [len(axes.lines) for axes in figure.axes] == [len(many)]
     colours = {text.get_text(): text.get_color() for text in figure.axes[0].texts}

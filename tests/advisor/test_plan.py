@@ -14,7 +14,7 @@ import pytest
 from scipy import special
 from scipy.stats import binom
 
-from advisor import advise
+from advisor import Simulation, advise
 from advisor.answers.plan import prediction
 from advisor.answers.plan.prediction import PLACES, PlanPrediction, first_answers
 from advisor.api.plan import plan
@@ -52,7 +52,7 @@ def asked(number: int) -> dict[str, Any]:
     target = float(brute(protocol or "oue", method or "norm_sub", metric, counts, epsilon, 20, 1).mean())
     uniform = float(METRICS[metric](np.full(k, 1 / k), counts / n))
     target = min(target, 0.8 * uniform)  # a target that is met without any data asks for nothing
-    known: dict[str, float] = {"epsilon": epsilon} if wants_n else {"n": n}
+    known: dict[str, float] = {"eps": epsilon} if wants_n else {"n": n}
     asked = {"metric": metric, "k": k, "shape": shape, "target": float(f"{target:.3g}"), **known}
     return asked | {"protocol": protocol, "method": method}
 
@@ -79,7 +79,7 @@ def test_the_error_at_the_answer_is_the_target(number: int) -> None:
     answer = plan(**request)
     best, target = answer.best, request["target"]
     assert best.value is not None
-    epsilon, n = request.get("epsilon", best.value), request.get("n", round(best.value))
+    epsilon, n = request.get("eps", best.value), request.get("n", round(best.value))
     name, _, parameter = request["shape"].partition(":")
     counts = apportion(frequencies(name, request["k"], float(parameter)), n)
     errors = brute(best.protocol, best.method or "", request["metric"], counts, epsilon, 1500)
@@ -152,7 +152,7 @@ def test_few_users_who_detect_a_frequency_are_enough_and_so_are_more(k: int, eps
     names = ("grr", "ss", "oue")
     oracles = [PROTOCOLS[name](k, epsilon) for name in names]
     needs = [lasting_need(float(one.p or 0), float(one.q or 0), k, frequency, 800) for one in oracles]
-    answer = plan(detect=frequency, epsilon=epsilon, k=k, protocol=names)
+    answer = plan(detect=frequency, eps=epsilon, k=k, protocol=names)
     assert {row.protocol: row.value for row in answer.rows} == dict(zip(names, needs, strict=True))
     assert k > 2 or needs[0] == needs[1]  # one mechanism
 
@@ -170,7 +170,7 @@ def test_a_floor_is_named_and_so_is_what_reaches_the_target() -> None:
 
 
 def test_a_falling_error_is_not_called_a_floor() -> None:
-    answer = plan(target=1e-8, epsilon=1.0, k=4, protocol="oue", method="none", max_repetitions=10)
+    answer = plan(target=1e-8, eps=1.0, k=4, protocol="oue", method="none", simulation=Simulation(max_repetitions=10))
     assert answer.value is None
     # the raw error falls as 1 / sqrt(n): to 0.32 over a decade, far below the 0.95 of a floor
     assert answer.falls
@@ -184,7 +184,7 @@ def test_a_falling_error_is_not_called_a_floor() -> None:
 def test_what_is_needed_does_not_depend_on_the_curves_below_it(n: int | None, target: float) -> None:
     """Asked how many users an l1 error takes at ε = 1, or which ε it takes with so many."""
     menu = {"protocol": ["grr", "oue", "ss"], "method": ["none", "norm_sub", "norm_cut"], "instant": True}
-    known = {"epsilon": 1.0} if n is None else {"n": n}
+    known = {"eps": 1.0} if n is None else {"n": n}
     question = plan(target=target, sample_counts=ZIPF, **known, **menu).question  # type: ignore[arg-type]
     whole, needs = first_answers(question), first_answers(question, least=0.0)
     assert {row.pair: row.value for row in needs.rows} == {row.pair: row.value for row in whole.rows}
@@ -208,7 +208,7 @@ def test_what_is_needed_does_not_depend_on_the_curves_below_it(n: int | None, ta
 def test_the_pair_to_name_is_looked_for_three_times_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
     """Were each look-up to name another pair."""
     menu = {"protocol": ["grr", "oue"], "method": ["none", "norm_sub", "norm_cut"], "instant": True}
-    question = plan(target=0.3, sample_counts=ZIPF, epsilon=1.0, **menu).question  # type: ignore[arg-type]
+    question = plan(target=0.3, sample_counts=ZIPF, eps=1.0, **menu).question  # type: ignore[arg-type]
     _, *others = [row.pair for row in sorted(first_answers(question).rows, key=lambda row: row.need)]
     named = iter(others)
     monkeypatch.setattr(prediction, "first_pair", lambda found: next(named))
@@ -230,7 +230,7 @@ def misled(monkeypatch: pytest.MonkeyPatch, need: Callable[[tuple[str, str], flo
 @pytest.mark.slow
 def test_a_grid_that_favours_one_protocol_does_not_decide(monkeypatch: pytest.MonkeyPatch) -> None:
     misled(monkeypatch, lambda pair, value: value / (20 if pair[0] == "the" else 1))
-    answer = plan(target=0.005, epsilon=1.0, k=2)
+    answer = plan(target=0.005, eps=1.0, k=2)
     # For two values randomised response needs fewer users than thresholds do, by more than the interval of either.
     assert answer.best.protocol in ("grr", "ss", "pgr")
     assert min(row.value or math.inf for row in answer.rows if row.source == "simulation") == answer.value
@@ -238,10 +238,10 @@ def test_a_grid_that_favours_one_protocol_does_not_decide(monkeypatch: pytest.Mo
 
 @pytest.mark.slow
 def test_whatever_undercuts_the_settled_leader_races_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = plan(target=0.2, epsilon=1.0, k=64, protocol="oue")
+    right = plan(target=0.2, eps=1.0, k=64, protocol="oue")
     # The grid turned upside down, and all of it below the truth: the right pair is far behind the contenders.
     misled(monkeypatch, lambda _, value: 1e9 / value)
-    answer = plan(target=0.2, epsilon=1.0, k=64, protocol="oue")
+    answer = plan(target=0.2, eps=1.0, k=64, protocol="oue")
     assert answer.value is not None
     assert right.best.high is not None
     assert answer.value <= right.best.high
@@ -249,19 +249,19 @@ def test_whatever_undercuts_the_settled_leader_races_it(monkeypatch: pytest.Monk
 
 @pytest.mark.slow
 def test_a_method_that_fits_nowhere_at_the_end_of_the_range_is_answered_for() -> None:
-    answer = plan(target=1e-9, epsilon=1.0, k=4, protocol=["grr", "oue"], method="ibu")
+    answer = plan(target=1e-9, eps=1.0, k=4, protocol=["grr", "oue"], method="ibu")
     assert answer.value is None
     assert answer.best.method == "ibu"
 
 
 def test_what_is_met_at_once_is_said() -> None:
-    answer = plan(target=5.0, epsilon=8.0, k=4, protocol="grr", method="norm_sub")
+    answer = plan(target=5.0, eps=8.0, k=4, protocol="grr", method="norm_sub")
     assert answer.best.met_at_once
     assert list(plan_table(answer).rows[0].cells[2:5]) == ["≤ 10", "–", "1.00×"]
-    found = plan(detect=0.5, epsilon=8.0, k=4, protocol="grr").best
+    found = plan(detect=0.5, eps=8.0, k=4, protocol="grr").best
     assert (found.value, found.met_at_once) == (10, True)
     counts = [5000, 3000, 1500, 500]
-    looked_up = plan(target=0.5, epsilon=4.0, sample_counts=counts, instant=True)
+    looked_up = plan(target=0.5, eps=4.0, sample_counts=counts, instant=True)
     at_1000 = advise(4.0, sample_counts=counts, n=1000, instant=True)  # the least n that the model covers
     errors = {row.pair: (row.error, row.error_low, row.error_high) for row in at_1000.recommendations}
     best = looked_up.best
@@ -272,7 +272,7 @@ def test_what_is_met_at_once_is_said() -> None:
 
 
 def test_out_of_the_grid_is_not_out_of_reach() -> None:
-    answer = plan(target=0.1, epsilon=0.001, k=16, instant=True)
+    answer = plan(target=0.1, eps=0.001, k=16, instant=True)
     assert plan_table(answer).rows[0].cells[2] == "> 1,000,000,000"
     assert answer_sentence(answer).startswith("no n up to 1,000,000,000, where predictions end, is enough")
     assert "A simulation looks for n up to 1,000,000,000,000." in answer.to_json()
@@ -288,11 +288,9 @@ def test_a_power_that_jumps_is_said_to(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_the_first_answer_is_near_and_does_not_simulate() -> None:
-    first = plan(target=0.2, epsilon=1.0, k=24, shape="gaussian", instant=True)
+    first = plan(target=0.2, eps=1.0, k=24, shape="gaussian", instant=True)
     assert all(row.source == "grid" and row.repetitions == 0 for row in first.rows)
-    settled = plan(
-        target=0.2, epsilon=1.0, k=24, shape="gaussian", protocol=first.best.protocol, method=first.best.method
-    )
+    settled = plan(target=0.2, eps=1.0, k=24, shape="gaussian", protocol=first.best.protocol, method=first.best.method)
     best = first.best
     assert settled.best.source == "simulation"
     assert best.low is not None
@@ -304,8 +302,9 @@ def test_the_first_answer_is_near_and_does_not_simulate() -> None:
 
 
 def test_same_seed_same_plan_whatever_the_jobs() -> None:
-    asked = {"target": 0.3, "epsilon": 1.0, "k": 16, "protocol": "grr", "method": "none", "max_repetitions": 40}
-    assert plan(jobs=1, **asked).to_json() == plan(jobs=2, **asked).to_json()  # type: ignore[arg-type]
+    asked = {"target": 0.3, "eps": 1.0, "k": 16, "protocol": "grr", "method": "none"}
+    one, two = (plan(**asked, simulation=Simulation(max_repetitions=40, jobs=jobs)) for jobs in (1, 2))  # type: ignore[arg-type]
+    assert one.to_json() == two.to_json()
 
 
 def test_a_view_keeps_to_its_roles(run: Run) -> None:

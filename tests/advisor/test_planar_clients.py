@@ -16,12 +16,12 @@ import pytest
 from scipy.integrate import dblquad
 from scipy.special import lambertw
 
+from advisor import AttackSettings, Cells
 from advisor.answers.clients.collection import CodedCollection, client_file
 from advisor.answers.clients.parameters import exact
 from advisor.extensions.audit.audit import audit
 from advisor.extensions.code.answer import files_of
 from advisor.extensions.code.reports import module_of, vectors
-from advisor.question.settings import Cells
 from simulator.channels import PLANAR, epsilon_per_unit, finite_precision
 from tests.advisor.client_laws import surprise
 from tests.advisor.conftest import Run
@@ -269,8 +269,9 @@ def test_an_audit_holds_trials_against_the_distance_and_the_matrix(key, first, s
     assert 0 < found["epsilon_lower_bound"] <= found["epsilon_analytic"] <= loss * (1 + 1e-9)
     assert found["epsilon_analytic"] <= found["epsilon_guaranteed"] * (1 + 1e-9)
     assert (found["agrees"], found["leaks"], answer["request"]["grid"], found["k"]) == (True, False, "4x5", 20)
-    setting = {"protocol": key, "grid": "4x5", "radius": 2, "attack": "pair", "values": (first, second)}
-    assert audit(1.3, trials=20_000, alpha=1e-4, **setting).results[0].hits == found["hits"]  # type: ignore[arg-type]
+    attack = AttackSettings(attack="pair", values=(first, second), trials=20_000, alpha=1e-4)
+    audited = audit(1.3, protocol=key, attack=attack, cells=Cells(grid="4x5", radius=2))
+    assert audited.results[0].hits == found["hits"]
     exact_loss = f"and exactly {loss:.4g} between v1 = {first} and v2 = {second}."
     assert exact_loss in " ".join(run("audit", *words, *asked, "plain")[1].split())
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor import InputError, advise, memoise, plan, sweep
+from advisor import CentralPromise, InputError, Limits, Plurality, advise, memoise, plan
 from tests.advisor.conftest import Run
 from tests.cells import failures, over
 
@@ -186,32 +186,31 @@ def test_a_page_without_matplotlib_has_its_tables_and_says_what_draws(
 
 
 def test_python_refuses_the_same() -> None:
-    counts, promise = [40, 30, 20, 10], {"central_epsilon": 1.0, "delta": 1e-6}
-    collected = {"estimate": [0.5, 0.5], "n": 100, "protocol": "grr"}
-    no_sample = "skew= is for a question without a sample: the frequencies are those of "
+    counts, promise = [40, 30, 20, 10], {"promise": CentralPromise(central_epsilon=1.0, delta=1e-6)}
+    no_sample = "shape= is for a question without a sample: the frequencies are those of "
     cells = [
-        (memoise, {"epsilon": 1}, "epsilon_forever=, rounds= and sample= are missing"),
-        (memoise, {"epsilon": 2, "epsilon_forever": 1, "rounds": 3, "k": 8}, "must be below epsilon_forever="),
-        (memoise, {"epsilon": 1, "epsilon_forever": 2, "rounds": 3, "sample_counts": counts, "skew": 1}, no_sample),
-        (plan, {"target": 0.1, "epsilon": 1.0, "sample_counts": counts, "skew": 1.0}, no_sample),
+        (memoise, {"eps": 1}, "epsilon_forever=, rounds= and sample= are missing"),
+        (memoise, {"eps": 2, "epsilon_forever": 1, "rounds": 3, "k": 8}, "must be below epsilon_forever="),
+        (memoise, {"eps": 1, "epsilon_forever": 2, "rounds": 3, "sample_counts": counts, "shape": 1}, no_sample),
+        (plan, {"target": 0.1, "eps": 1.0, "sample_counts": counts, "shape": 1.0}, no_sample),
         (plan, {"target": 0.1, "k": 4}, "eps= or n= is missing"),
-        (plan, {"detect": 0.01, "eps": 1.0, "epsilon": 1.0, "k": 20}, "either epsilon or eps"),
-        (sweep, {"eps": 1, "n": 10, "users": 10, "k": 4}, "give either n or users"),
-        (advise, {"epsilon": 1.0}, "k= is missing"),
-        (advise, {"epsilon": 1.0, "k": 10, "skew": -1}, "skew must be a number between 0 and 8, got -1"),
-        (advise, {"epsilon": 1.0, "k": 10, "skew": 1, "shape": "zipf"}, "either skew or shape"),
-        (advise, {"epsilon": 1.0, "k": 10, "shape": "gaus"}, "did you mean 'gaussian'"),
-        (advise, {"epsilon": 1.0, "k": 10, "shape": "gaussian:x"}, "takes a number"),
-        (advise, {"epsilon": 1.0, "k": 10, "metric": "emd", "ordered": False}, "emd"),
-        (advise, {"epsilon": 1.0, "k": 10, "metric": "topk:3"}, "give a sample"),
-        (advise, {"epsilon": 1.0, "sample_counts": counts, "skew": 1.0}, no_sample),
-        (advise, {"epsilon": 1.0, **collected, "instant": True}, "instant is for a sample"),
-        (advise, {"epsilon": 1.0, "k": 10, "surrogate": "ensemble"}, "surrogate goes with an estimate"),
+        (advise, {"eps": 1.0}, "k= is missing"),
+        (advise, {"eps": 1.0, "k": 10, "limits": 8}, r"limits must be limits=Limits\(\.\.\.\)"),
+        (advise, {"eps": 1.0, "k": 10, "threat": Limits()}, r"threat must be threat=Threat\(\.\.\.\)"),
+        (advise, {"eps": 1.0, "k": 10, "shape": -1}, "skew must be a number between 0 and 8, got -1"),
+        (advise, {"eps": 1.0, "k": 10, "shape": "gaus"}, "did you mean 'gaussian'"),
+        (advise, {"eps": 1.0, "k": 10, "shape": "gaussian:x"}, "takes a number"),
+        (advise, {"eps": 1.0, "k": 10, "metric": "emd", "ordered": False}, "emd"),
+        (advise, {"eps": 1.0, "k": 10, "metric": "topk:3"}, "give a sample"),
+        (advise, {"eps": 1.0, "sample_counts": counts, "shape": 1.0}, no_sample),
         (advise, {"k": 8, "eps": 1.0, **promise}, "eps= does not go with central_epsilon"),
-        (advise, {"k": 8, "attributes": 3, **promise}, "attributes= does not go with central_epsilon"),
-        (advise, {**collected, **promise}, "central_epsilon="),
-        (advise, {"epsilon": 1.0, "k": 50, "threat": 0.05}, "threat= needs a simulation"),
-        (advise, {"epsilon": 1.0, "sample_counts": counts, "instant": True, "threat": 0.05}, "threat= needs a simul"),
+        (
+            advise,
+            {"k": 8, **promise, "plurality": Plurality(attributes=3)},
+            "attributes= does not go with central_epsilon",
+        ),
+        (advise, {"eps": 1.0, "k": 50, "threat": 0.05}, "threat= needs a simulation"),
+        (advise, {"eps": 1.0, "sample_counts": counts, "instant": True, "threat": 0.05}, "threat= needs a simul"),
     ]
 
     def refused(cell: tuple[object, dict[str, object], str]) -> None:

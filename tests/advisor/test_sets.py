@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from advisor import InputError, advise
+from advisor import InputError, Simulation, advise
 from advisor.inputs.sets import read_sets
 from simulator import METRICS
 from tests.advisor.conftest import Run
@@ -51,7 +51,7 @@ def test_members_are_labels_or_numbers() -> None:
 def test_the_error_of_raw_oue_estimates_is_the_sum_of_their_variances() -> None:
     """Bits of OUE are independent, so the variance of a sum is the sum of the variances."""
     how = {"sample_counts": COUNTS, "protocol": "oue", "method": "none", "metric": "sets:sets.csv"}
-    row = advise(1.0, repetitions=REPETITIONS, max_repetitions=REPETITIONS, **how).best
+    row = advise(1.0, **how, simulation=Simulation(repetitions=REPETITIONS, max_repetitions=REPETITIONS)).best
     p, q, (apple, banana, cherry, _) = 1 / 2, 1 / (math.e + 1), (count / 1000 for count in COUNTS.values())
     variances = [(f * p * (1 - p) + (1 - f) * q * (1 - q)) / (1000 * (p - q) ** 2) for f in (apple, cherry, banana)]
     expected = sum(variances) / 2  # over two sets, which have three members together

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import advisor
+from advisor import CentralPromise
 from simulator import PROTOCOLS
 from simulator.shuffler import CentralHistogram, Shuffler
 from simulator.shuffler.amplification import blanket_of
@@ -35,7 +36,7 @@ def test_every_protocol_reports_at_the_budget_that_keeps_the_promise(run: Run) -
 def test_the_ranking_at_one_central_promise_is_not_that_at_one_local_budget() -> None:
     # What others say hides a GRR report best where values are many: it gets a budget of its own.
     menu = {"k": 1024, "n": 100_000, "protocol": ["grr", "oue", "ss"], "method": "none"}
-    central = advisor.advise(central_epsilon=0.1, delta=1e-8, **menu)
+    central = advisor.advise(**menu, promise=CentralPromise(central_epsilon=0.1, delta=1e-8))
     assert central.request.central is not None
     budgets = central.request.central.local
     assert budgets["grr"] > 1.2 * budgets["ss"]
@@ -49,7 +50,11 @@ def test_the_ranking_at_one_central_promise_is_not_that_at_one_local_budget() ->
 def test_a_sample_is_simulated_at_these_budgets() -> None:
     counts = [4000, 3000, 2000, 1000]
     answer = advisor.advise(
-        sample_counts=counts, central_epsilon=0.5, delta=1e-6, protocol=["grr", "oue"], method="none", metric="mse"
+        sample_counts=counts,
+        protocol=["grr", "oue"],
+        method="none",
+        metric="mse",
+        promise=CentralPromise(central_epsilon=0.5, delta=1e-6),
     )
     for row in answer.recommendations:
         oracle = PROTOCOLS[row.protocol](4, answer.request.central.local[row.protocol])
@@ -89,7 +94,12 @@ def test_a_delta_that_gives_single_users_away_is_warned_of(run: Run) -> None:
 @pytest.mark.slow
 def test_a_plan_finds_the_users_who_keep_the_promise_and_reach_the_error() -> None:
     answer = advisor.plan(
-        target=1e-4, metric="mse", k=16, protocol="oue", method="none", central_epsilon=0.5, delta=1e-8
+        target=1e-4,
+        metric="mse",
+        k=16,
+        protocol="oue",
+        method="none",
+        promise=CentralPromise(central_epsilon=0.5, delta=1e-8),
     )
     assert answer.value is not None
     n, row = round(answer.value), answer.rows[0]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import advisor
+from advisor import Plurality
 from advisor.question.plurality import ranked_solutions
 from simulator import PROTOCOLS
 
@@ -34,7 +35,7 @@ def test_fake_data_is_beaten_at_both_promises() -> None:
 
 def test_the_first_is_what_the_plan_uses() -> None:
     for d, epsilon in ((2, 0.5), (5, 4.0)):
-        plan = advisor.advise(epsilon, k=10, n=100_000, attributes=d).request.plan
+        plan = advisor.advise(epsilon, k=10, n=100_000, plurality=Plurality(attributes=d)).request.plan
         assert plan is not None
         assert plan.solutions[0].solution == plan.solution
         other = next(

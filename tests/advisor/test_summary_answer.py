@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from advisor import Advice, InputError, advise, plan, sweep
+from advisor import Advice, InputError, Simulation, advise, estimate, plan, sweep
 from advisor.answers.catalog import explanation
 from advisor.answers.rank.why import explain
 from advisor.names import method_name
@@ -19,7 +19,7 @@ from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 from simulator.surrogate import DRAWS, known_frequencies, sample_posterior
 from tests.advisor.conftest import Run
-from tests.advisor.estimates import FEW
+from tests.advisor.estimates import FEW, grouped
 from tests.advisor.schemas import schema
 from tests.cells import over
 
@@ -34,7 +34,7 @@ def raw() -> np.ndarray:
 
 
 def asked(metric: str, **options: object) -> Advice:
-    return advise(1.0, estimate=raw(), protocol="grr", n=N, metric=metric, ordered=True, **options)  # type: ignore[arg-type]
+    return estimate(raw(), "grr", eps=1.0, n=N, metric=metric, ordered=True, **grouped(**options))
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +103,7 @@ def test_code_is_not_written_for_them_and_a_paragraph_says_what_judged_them(
 
 
 def test_a_sample_ten_times_too_small_is_not_taken_for_the_truth() -> None:
-    options = {"protocol": "oue", "method": FEW, "repetitions": 5, "max_repetitions": 10}
+    options = {"protocol": "oue", "method": FEW, "simulation": Simulation(repetitions=5, max_repetitions=10)}
     small = advise(1.0, sample_counts=[50, 30, 20, 0], n=1000, **options)  # type: ignore[arg-type]
     assert (small.source, small.request.surrogate) == ("surrogate", "dirichlet")
     assert small.request.populations is not None
@@ -119,10 +119,12 @@ def test_a_sample_ten_times_too_small_is_not_taken_for_the_truth() -> None:
 
 
 def test_a_sample_of_half_of_the_users_or_more_is_not_warned_of() -> None:
-    counts, quick = [20, 20, 10, 0], {"method": "none", "max_repetitions": 4}
+    counts, quick = [20, 20, 10, 0], {"method": "none", "simulation": Simulation(repetitions=4, max_repetitions=4)}
     for n, warned in ((100, False), (101, True)):
-        ranked = advise(1.0, sample_counts=counts, n=n, protocol="grr", repetitions=4, **quick)  # type: ignore[arg-type]
-        swept = sweep(eps=[1.0], sample_counts=counts, n=[n], protocol="grr", method="none", repetitions=2)
+        ranked = advise(1.0, sample_counts=counts, n=n, protocol="grr", **quick)  # type: ignore[arg-type]
+        swept = sweep(
+            eps=[1.0], sample_counts=counts, n=[n], protocol="grr", method="none", simulation=Simulation(repetitions=2)
+        )
         planned = plan(target=0.5, n=n, sample_counts=counts, protocol="grr", **quick)  # type: ignore[arg-type]
         for warnings in (ranked.warnings, swept.question.warnings, planned.warnings):
             assert any(f"(50 users) is smaller than n = {n}:" in line for line in warnings) == warned
@@ -130,7 +132,7 @@ def test_a_sample_of_half_of_the_users_or_more_is_not_warned_of() -> None:
 
 def test_the_populations_behind_a_small_sample_are_those_of_its_posterior() -> None:
     counts = [6, 3, 1, 0, 0, 0, 0, 0, 0, 0]
-    options = {"protocol": "grr", "method": "none", "repetitions": 4, "max_repetitions": 4, "seed": 3}
+    options = {"protocol": "grr", "method": "none", "simulation": Simulation(repetitions=4, max_repetitions=4, seed=3)}
     request = advise(1.0, sample_counts=counts, n=500, **options).request  # type: ignore[arg-type]
     drawn = sample_posterior(np.array(counts), 4, rng_for(3, "surrogate", "dirichlet"), ordered=request.ordered)
     np.testing.assert_array_equal(request.populations, [apportion(row, 500) for row in drawn])

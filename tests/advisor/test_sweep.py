@@ -8,18 +8,20 @@ import io
 import json
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import ttest_rel
 
-from advisor.answers.sweep.answer import simulate_cell
+from advisor import Cluster, Simulation
+from advisor.answers.sweep.answer import simulate_cells
 from advisor.answers.sweep.records import CellFile
 from advisor.answers.sweep.result import Cell
-from advisor.api.sweep import sweep
+from advisor.api.sweep import Sweep, sweep
 from advisor.errors import InputError
 from advisor.question.sweep import Place, SweepQuestion
 from advisor.show.data import markdown, plain_text
@@ -72,13 +74,13 @@ def test_a_cell_and_the_uncertainty_of_its_pairs_are_what_a_loop_over_collection
 
 
 def test_the_numbers_do_not_depend_on_the_jobs() -> None:
-    assert small(jobs=2).cells == small().cells
+    assert small(simulation=Simulation(repetitions=10, jobs=2)).cells == small().cells
 
 
 @pytest.mark.slow
 def test_the_numbers_do_not_depend_on_a_cluster() -> None:
     pytest.importorskip("distributed", reason="the extra ldp-advise[cluster] is not installed")
-    assert small(jobs=2, backend="dask").cells == small().cells
+    assert small(simulation=Simulation(repetitions=10, jobs=2), cluster=Cluster(backend="dask")).cells == small().cells
 
 
 def test_a_sample_is_read_once_for_all_domains(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,7 +125,7 @@ def test_certainty_can_be_read_in_a_pipe() -> None:
 
 def test_exact_ties_are_counted() -> None:
     # One user, hardly any noise: all that is left of every method is the one value that was reported.
-    cell = sweep(epsilons=[8.0], users=[1], sizes=[3], protocol="grr", repetitions=5).cells[0]
+    cell = sweep(eps=[8.0], n=[1], k=[3], protocol="grr", simulation=Simulation(repetitions=5)).cells[0]
     same = sum(error == pytest.approx(cell.winner.error, rel=1e-6) for error in cell.errors.values())
     assert same > 1
     assert not cell.winner.sure
@@ -150,9 +152,9 @@ def test_tied_are_the_methods_within_five_percent_or_not_separable_from_the_winn
 
 
 def test_python_has_the_names_of_advise_and_its_table() -> None:
-    menu = {"protocol": ["grr", "oue"], "method": "norm_sub", "repetitions": 5}
+    menu = {"protocol": ["grr", "oue"], "method": "norm_sub", "simulation": Simulation(repetitions=5)}
     swept = sweep(eps=[0.5, 2.0], n=1000, k=6, **menu)  # type: ignore[arg-type]
-    assert swept.cells == sweep(epsilons=[0.5, 2.0], users=1000, sizes=6, **menu).cells  # type: ignore[arg-type]
+    assert swept.cells == sweep(eps=[0.5, 2.0], n=1000, k=6, **menu).cells  # type: ignore[arg-type]
     assert "k = 6" in str(swept)
     assert repr(swept) == "<Sweep: 2 cells, l1, frequencies of skew 1>"
 
@@ -164,12 +166,12 @@ def test_per_protocol_has_a_row_for_each(run: Run) -> None:
 
 
 def test_an_interrupt_says_what_is_kept(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(question: SweepQuestion, place: Place) -> Cell:
+    def interrupted(question: SweepQuestion, place: Place) -> tuple[Cell, ...]:
         if place[2] == 8:  # the smaller of two domains comes last
             raise KeyboardInterrupt
-        return simulate_cell(question, place)
+        return simulate_cells(question, place)
 
-    monkeypatch.setattr("advisor.answers.sweep.answer.simulate_cell", interrupted)
+    monkeypatch.setattr("advisor.answers.sweep.answer.simulate_cells", interrupted)
     file = tmp_path / "cells.jsonl"
     words = ["--eps", "1", "--n", "500", "--k", "8,12", "-p", "grr", "--method", "none", "--jobs", "1"]
     code, _, err = run("sweep", *words, "--resume", str(file))
@@ -185,11 +187,11 @@ def simulated(monkeypatch: pytest.MonkeyPatch) -> list[Place]:
     """The places whose cells are simulated from now on."""
     places: list[Place] = []
 
-    def counted(question: SweepQuestion, place: Place) -> Cell:
+    def counted(question: SweepQuestion, place: Place) -> tuple[Cell, ...]:
         places.append(place)
-        return simulate_cell(question, place)
+        return simulate_cells(question, place)
 
-    monkeypatch.setattr("advisor.answers.sweep.answer.simulate_cell", counted)
+    monkeypatch.setattr("advisor.answers.sweep.answer.simulate_cells", counted)
     return places
 
 
@@ -202,17 +204,17 @@ def test_a_sweep_that_was_stopped_goes_on(tmp_path: Path, simulated: list[Place]
     assert small(resume=file).cells == whole.cells
     assert len(simulated) == 8 - 3  # the first line says what is swept
     simulated.clear()
-    assert len(small(resume=file, epsilons=[0.5, 2.0, 4.0]).cells) == 12
+    assert len(small(resume=file, eps=[0.5, 2.0, 4.0]).cells) == 12
     assert {place[0] for place in simulated} == {4.0}
 
 
 def test_cells_of_another_sweep_are_refused(tmp_path: Path) -> None:
     small(resume=tmp_path / "cells.jsonl")
     for other, difference in (
-        ({"seed": 1}, "seed= is 0 there, 1 here"),
-        ({"repetitions": 5}, "repetitions= is 10 there, 5 here"),
+        ({"simulation": Simulation(repetitions=10, seed=1)}, "seed= is 0 there, 1 here"),
+        ({"simulation": Simulation(repetitions=5)}, "repetitions= is 10 there, 5 here"),
         ({"metric": "l2"}, "metric= is l1 there, l2 here"),
-        ({"skew": 2.0}, "skew 1 there, skew 2 here"),
+        ({"shape": 2.0}, "skew 1 there, skew 2 here"),
         ({"method": "none"}, "method= is none and norm_sub and power there, none here"),
         ({"ordered": True}, "ordered is false there, true here"),
     ):
@@ -233,9 +235,9 @@ def test_values_can_be_added_to_a_sweep_that_is_kept(
     tmp_path: Path, simulated: list[Place], source: dict[str, object]
 ) -> None:
     file = tmp_path / "cells.jsonl"
-    small(resume=file, epsilons=1.0, users=500, sizes=[8, 12], **source)
+    small(resume=file, eps=1.0, n=500, k=[8, 12], **source)
     simulated.clear()
-    more = {"epsilons": [2.0, 1.0], "users": [700, 500], "sizes": [12, 7, 8]}
+    more = {"eps": [2.0, 1.0], "n": [700, 500], "k": [12, 7, 8]}
     resumed = small(resume=file, **more, **source)
     added = set(simulated)
     assert added == {cell.place for cell in resumed.cells} - {(1.0, 500, 8), (1.0, 500, 12)}
@@ -245,11 +247,11 @@ def test_values_can_be_added_to_a_sweep_that_is_kept(
 
 def test_cells_of_another_sample_are_refused(tmp_path: Path, run: Run) -> None:
     file = tmp_path / "cells.jsonl"
-    small(resume=file, sizes=4, sample_counts=[5, 3, 2])
+    small(resume=file, k=4, sample_counts=[5, 3, 2])
     with pytest.raises(InputError, match="another sweep: another sample"):
-        small(resume=file, sizes=8, sample_counts=[5, 3, 3])
+        small(resume=file, k=8, sample_counts=[5, 3, 3])
     with pytest.raises(InputError, match="other frequencies of the k = 4 values"):
-        small(resume=file, sizes=4, sample_counts=[5, 0, 3, 2])
+        small(resume=file, k=4, sample_counts=[5, 0, 3, 2])
     assert run(*WORDS[:-6], "--seed", "3", "--resume", str(file))[0] == 2
 
 
@@ -262,10 +264,10 @@ def test_a_damaged_line_is_named_and_nothing_is_lost(tmp_path: Path, run: Run) -
         lambda _: b"[" * 100_000 + b"\n",
         lambda line: line.replace(b'"k":6', b'"k":7'),
         lambda line: line.replace(b'"index":', b'"index":1'),
-        lambda line: line.replace(b'"error":', b'"error":"x","was":'),
-        lambda line: line.replace(b'"margin":', b'"margin":[],"was":'),
+        lambda line: line.replace(b'"l1":', b'"l2":'),
+        lambda line: line.replace(b'"none",', b'"none","x",'),
         lambda line: line.replace(b'"epsilon":0.5', b'"epsilon":1' + b"0" * 400),
-        lambda line: line.replace(b'"method":"', b'"method":"un'),
+        lambda line: line.replace(b'"none"', b'"unnone"'),
     ]
 
     file = tmp_path / "cells.jsonl"
@@ -290,11 +292,11 @@ def test_a_full_disk_keeps_what_is_done(tmp_path: Path, monkeypatch: pytest.Monk
     kept = []
     add = CellFile.add
 
-    def add_three(self: CellFile, cell: Cell) -> None:
+    def add_three(self: CellFile, cells: Sequence[Cell]) -> None:
         if len(kept) == 3:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        kept.append(cell)
-        add(self, cell)
+        kept.append(cells)
+        add(self, cells)
 
     monkeypatch.setattr("advisor.answers.sweep.answer.CellFile.add", add_three)
     with pytest.raises(InputError, match=r"cells.jsonl': no space left on device; 3 of 8 cells are kept"):
@@ -351,3 +353,68 @@ def test_finished_cells_have_a_file_of_their_own(run: Run, tmp_path: Path) -> No
 
     outputs = [("--output", "json"), ("--report", "html"), ("--plot", "svg"), ("--plot-curves", "pdf")]
     assert failures(product(outputs, ["same", "spelled otherwise", "link", "hard link"]), check) == {}
+
+
+# --- several metrics, and a paper's table -------------------------------------------------------------------------
+
+PAPER = {"eps": [0.5, 1, 2], "n": [1000, 10_000], "k": 24, "protocol": ["grr", "oue"]}
+
+
+@pytest.fixture(scope="module")
+def paper() -> Sweep:
+    return sweep(**PAPER, metric=["l1", "mse"], method=["none", "norm_sub", "eb_ns"])  # type: ignore[arg-type]
+
+
+def test_several_metrics_have_the_numbers_of_each_alone(tmp_path: Path, simulated: list[Place]) -> None:
+    file = tmp_path / "cells.jsonl"
+    both = small(metric=["l1", "mse"], resume=file)
+    assert both.about("mse").cells == small(metric="mse").cells
+    simulated.clear()
+    assert small(metric=["l1", "mse"], resume=file).cells == both.cells
+    assert simulated == []
+    with pytest.raises(InputError, match=r"a picture is of one metric, .*: about\('l1'\)\.plot\(\)"):
+        both.plot()
+
+
+def test_only_what_is_open_is_repeated_more_often(run: Run) -> None:
+    rows = list(csv.DictReader(io.StringIO(run(*WORDS, "--max-reps", "20", "--format", "csv")[1])))
+    best = {(row["eps"], row["n"]): row for row in rows if row["rank_among"] == "all"}
+    pairs = [(row, best[row["eps"], row["n"]]) for row in rows if row["rank_among"] == "pair"]
+    assert {int(row["repetitions"]) for row, _ in pairs} == {10, 20}  # from 5
+    out_early = [(row, first) for row, first in pairs if row["repetitions"] < first["repetitions"]]
+    assert out_early
+    for row, first in out_early:
+        assert float(row["ratio_low"]) > PRACTICAL_RATIO
+        # Its mean is that of all repetitions: those that it has were not easier than the others.
+        assert float(row["error"]) == pytest.approx(float(first["error"]) * float(row["ratio_to_best"]), rel=1e-5)
+
+
+def test_differences_to_a_baseline_are_paired_tests_of_the_runs(paper: Sweep) -> None:
+    runs = paper.runs().pivot(
+        index="repetition", columns=["eps", "n", "k", "metric", "protocol", "method"], values="error"
+    )
+    frame = paper.compare("Norm-Sub")
+    assert len(frame) == 3 * 2 * 2 * 2 * 2
+    for row in frame.itertuples():
+        place = row.eps, row.n, row.k, row.metric, row.protocol
+        test = ttest_rel(runs[(*place, row.method)], runs[(*place, "norm_sub")])
+        low, high = test.confidence_interval()
+        expected = [test.pvalue, low, high, test.statistic * row.standard_error]
+        assert [row.p, row.low, row.high, row.difference] == pytest.approx(expected, rel=1e-6)
+        smaller = frame["p"][frame["p"] <= row.p]
+        assert row.p_holm == pytest.approx(min(1, max(p * (48 - (frame["p"] < p).sum()) for p in smaller)))
+    assert len(paper.compare(("oue", "norm_sub"))) == 3 * 2 * 2 * 5
+    with pytest.raises(InputError, match="baseline base_cut: this sweep has nothing to compare with it"):
+        paper.compare("base_cut")
+
+
+def test_a_paper_has_a_block_for_each_metric_and_n(paper: Sweep) -> None:
+    text, tests = paper.to_latex("norm_sub"), paper.compare("norm_sub")
+    rows = [line for line in text.splitlines() if line.startswith(("GRR & ", "OUE & "))]
+    assert {line.count(" & ") for line in rows} == {4}
+    assert (len(rows), text.count(r"\midrule"), text.count(r"\textbf")) == (2 * 2 * 6, 4, 12)
+    better = (tests["p_holm"] < 0.05) & (tests["difference"] < 0)
+    assert "\n".join(rows).count(r"$^{\ast}$") == better.sum() > 0
+    one = paper.at(0.5, 10_000, 24, "l1").pairs["grr", "none"]
+    assert f"GRR & Base & {one.error:.3f}$^{{\\dagger}}$ ({one.standard_error:.3f}) &" in text
+    assert r"mse error in $10^{-3}$" in text

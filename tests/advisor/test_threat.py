@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor import Advice, advise
+from advisor import Advice, Simulation, Threat, advise
 from advisor.figures import number
 from advisor.show.page import page_html
 from advisor.show.rank.document import rank_document
@@ -31,7 +31,7 @@ def test_json_has_the_gains(run: Run, states: str) -> None:
 
 
 COUNTS = apportion(frequencies("zipf", 40), 20_000)
-ASKED = {"sample_counts": COUNTS, "protocol": "oue", "repetitions": 10, "max_repetitions": 10}
+ASKED = {"sample_counts": COUNTS, "protocol": "oue", "simulation": Simulation(repetitions=10, max_repetitions=10)}
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,7 @@ def test_the_answer_has_the_error_before_and_after_without_and_under_the_attack(
 
 def test_a_remedy_that_does_not_help_is_called_so() -> None:
     # Where reports of randomised response promote unknown categories, LDPRecover has nothing to go by.
-    feared = advise(1.0, **ASKED | {"protocol": "grr"}, threat=0.02, method=["recover", "norm_sub", "none"])
+    feared = advise(1.0, **ASKED | {"protocol": "grr"}, method=["recover", "norm_sub", "none"], threat=0.02)
     ranked = {row.method: row for row in feared.recommendations}
     best = feared.best.method
     assert ranked["recover"].error > 0.9 * ranked["norm_sub"].error
@@ -81,7 +81,7 @@ def test_a_remedy_that_does_not_help_is_called_so() -> None:
 
 
 def test_known_targets_are_those_of_the_attack_and_bring_two_more_remedies() -> None:
-    feared = advise(1.0, **ASKED | {"protocol": "grr"}, threat=0.1, targets=["3", "30"])
+    feared = advise(1.0, **ASKED | {"protocol": "grr"}, threat=Threat(threat=0.1, targets=["3", "30"]))
     assert feared.request.promoted == (3, 30)
     assert feared.best.method in {"recover_known", "subtract_fakes"}
     assert "drop_fakes" not in {row.method for row in feared.recommendations}  # a report of GRR supports one value
@@ -101,7 +101,14 @@ def test_an_estimate_is_repaired_as_if_so_many_were_fake(tmp_path: Path, run: Ru
 
 @pytest.mark.parametrize("threat", [None, 0.1])
 def test_the_legend_of_a_page_has_just_the_columns_that_the_page_shows(threat: float | None) -> None:
-    advice = advise(1.0, sample_counts=[500, 300, 200], protocol="oue", method="none", threat=threat, max_repetitions=2)
+    advice = advise(
+        1.0,
+        sample_counts=[500, 300, 200],
+        protocol="oue",
+        method="none",
+        threat=threat,
+        simulation=Simulation(max_repetitions=2),
+    )
     page = page_html(rank_document((advice,)))
     table = page[page.index('<table class="sortable">') : page.index("</table>")]
     (meaning,) = re.findall(r'<p class="quiet">([^<]*ratio: [^<]*)</p>', page)

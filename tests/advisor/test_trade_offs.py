@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from advisor import advise, pareto
+from advisor import Simulation, advise, pareto
 from advisor.answers.rank.result import Recommendation
 from advisor.answers.rank.trade_offs import best_for_single_categories, predicted_for_single_categories
 from advisor.show.rank.answer import compromise_sentences, summary
@@ -71,7 +71,11 @@ def test_the_pair_that_is_good_at_both_has_the_smallest_of_the_larger_ratios(run
 
 
 def test_an_answer_for_the_whole_distribution_names_the_pair_for_single_categories() -> None:
-    menu = {"protocol": ["tree", "pgr"], "method": ["tree_eb", "eb_ns"], "repetitions": 12, "max_repetitions": 12}
+    menu = {
+        "protocol": ["tree", "pgr"],
+        "method": ["tree_eb", "eb_ns"],
+        "simulation": Simulation(repetitions=12, max_repetitions=12),
+    }
     advice = advise(2.0, metric="emd", sample_counts=SPIKES, ordered=True, **menu)  # type: ignore[arg-type]
     single, best = advice.single_categories, min(advice.recommendations, key=lambda row: row.mean_absolute_error or 9)
     assert single is not None
@@ -177,6 +181,9 @@ def test_cells_are_the_errors_of_the_rankings(run: Run, states: str) -> None:
         tied = {(row["protocol"], row["method"]) for row in data["matrix"] if metric in (*row["tied"], *row["lowest"])}
         assert tied == {pair for pair, row in table.items() if row[f"{metric}_tier"] == "1"}
         assert all(row["errors"].get(metric) == cells.get((row["protocol"], row["method"])) for row in data["matrix"])
+    spread = float(table["oue", "none"]["l1_standard_error"])
+    assert spread in [row["standard_error"] for row in plain["recommendations"]]
+    assert f" ({spread:.4f})" in run(*words, "--matrix", "--all", "--format", "latex")[1]
     assert table["oue", "post_pos"]["l1"] == ""  # which it does not change
     assert table["oue", "post_pos"]["set"] != ""
 
@@ -201,6 +208,8 @@ def test_of_one_metric_the_table_has_protocols_by_methods(run: Run, states: str)
         own |= {} if raw is None else {"without_pp": raw}
         assert set(row["lowest"]) == {name for name, error in own.items() if error == lowest}
         assert set(row["tied"]) == {name for name, error in own.items() if lowest < error <= 1.05 * lowest}
+    spread = next(row["standard_error"] for row in plain["recommendations"] if row["method"] == "none")
+    assert f" ({spread:.4f})" in run(*words, "--matrix", "--verbose")[1]
     values = run(*words, "--matrix", "--format", "value")[1].splitlines()
     best = {row["protocol"]: row["lowest"][0].replace("without_pp", "none") for row in data["by_protocol"]}
     assert values == [f"{protocol} {method}" for protocol, method in best.items()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from itertools import product
 from pathlib import Path
 from runpy import run_path
@@ -11,11 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from advisor import advise
+from advisor import Simulation, advise
 from simulator import PROTOCOLS, rng_for, user_protocol
-from simulator.conformance import ConformanceError, check_protocol
+from simulator.conformance import ConformanceError, check_protocol, forms
 from simulator.conformance.scores import z_of_two_variances
-from simulator.foreign import ForeignError, PluginWarning
+from simulator.foreign import PluginWarning
 from simulator.protocols import functions
 from tests.advisor.conftest import Run
 from tests.cells import over
@@ -73,7 +74,7 @@ def test_the_measured_noise_and_size_are_those_of_the_protocol_with_a_law(name, 
 def test_two_functions_rank_like_the_member_that_they_are():
     counts = np.array([50, 20, 10, 8, 5, 4, 2, 1]) * 100
     menu = {"protocol": [EXAMPLE, "grr"], "method": ["none", "norm_sub", "eb_ns"]}
-    advice = advise(1.0, sample_counts=counts, repetitions=30, max_repetitions=30, **menu)
+    advice = advise(1.0, sample_counts=counts, **menu, simulation=Simulation(repetitions=30, max_repetitions=30))
     rows = {row.pair: row for row in advice.recommendations}
     assert len(rows) == 6
     for method in menu["method"]:
@@ -151,14 +152,36 @@ def test_the_checks_pass_what_is_right(kind):
 
 
 def test_users_are_simulated_in_blocks_up_to_a_limit(monkeypatch):
-    own, rng = made(Flip, "slow_one")(6, 1.0), rng_for(0, "tests", "users")
-    with pytest.raises(ForeignError, match=r"at most 10,000,000 \(--n\), got 12,000,000; a FrequencyOracle with a law"):
-        own.sample_support(np.full(6, 2_000_000), rng)
+    class Few(Flip):
+        most_users = 400
+
+    few = {"protocol": Few, "method": "none", "simulation": Simulation(repetitions=2, max_repetitions=2)}
+    assert advise(1.0, sample_counts=[200, 100, 100], **few).best.protocol == "few"
+    with pytest.raises(ValueError, match="few: users are simulated one by one, 400 at most, got 401; a Channel, or a "):
+        advise(1.0, sample_counts=[200, 100, 101], **few)
     monkeypatch.setattr(functions, "SLOW", 59)
+    own = made(Flip, "slow_one")(6, 1.0)
     with pytest.warns(PluginWarning, match="slow_one is slow: each of 10 users is simulated"):
-        drawn = own.sample_support(np.array([[5, 5, 0, 0, 0, 0]] * 3), rng)
-    own.sample_support(np.array([5, 5, 0, 0, 0, 0]), rng)  # warned of once
-    assert drawn.sum(axis=1) == pytest.approx([10, 10, 10])
+        functions.check_most(own, 10)
+    functions.check_most(own, 10)  # warned of once
+
+
+class Replayed(PROTOCOLS["grr"]):
+    """Randomised response without a law of the counts."""
+
+    key = "replayed"
+
+    def sample_support(self, counts, rng):
+        return self.replay_support(counts, rng)
+
+
+def test_a_replayed_client_is_accepted_if_it_says_so_and_a_check_that_takes_too_long_is_given_up(monkeypatch):
+    with pytest.raises(ConformanceError, match="if it goes user by user, say slow = True and most_users"):
+        check_protocol(Replayed)
+    check_protocol(type("Replayed", (Replayed,), {"slow": True}))
+    monkeypatch.setattr(forms, "SECONDS", 0.2)
+    with pytest.raises(ConformanceError, match=r"given up after 0.2 s, at replayed.*drawing"):
+        check_protocol(type("Replayed", (Replayed,), {"sample_support": lambda *_: time.sleep(60)}))
 
 
 QUESTIONS = {
@@ -187,4 +210,4 @@ def test_a_class_without_the_two_methods_is_told_which(run: Run, states: str, tm
     path.write_text("class Empty:\n    perturb = 1\n", encoding="utf-8")
     code, _, err = run("--eps", "1", states, "-p", f"{path}:Empty")
     assert code == 2
-    assert "a class of two methods: perturb(self, values, k, epsilon, rng) and estimate(self, reports" in err
+    assert "a class of two methods, perturb(self, values, k, epsilon, rng) and estimate(self, reports" in err

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from advisor import advise, pareto, plan
+from advisor import Limits, Simulation, advise, pareto, plan
 from advisor.answers.rank.outlook import outlook
 from advisor.answers.rank.verdict import (
     ENOUGH,
@@ -27,7 +27,6 @@ from advisor.answers.rank.verdict import (
     reasons_of,
 )
 from advisor.question.option import options_of
-from advisor.question.settings import Limits
 from advisor.show.rank.answer import decision, verdict
 from advisor.show.rank.explorer import explorer_of
 from advisor.show.rank.table import ranked_table
@@ -72,18 +71,25 @@ def test_the_verdict_is_by_half_of_the_error_without_data_and_by_the_interval() 
 
 def test_few_skewed_categories_of_many_users_are_worth_it_and_the_verdict_is_on_the_pair_that_is_named() -> None:
     for k, skew in product([2, 5], [0.5, 1.0, 2.0]):
-        advice = advise(1.0, k=k, n=100_000, skew=skew)
+        advice = advise(1.0, k=k, n=100_000, shape=skew)
         assert (k, skew, advice.verdict) == (k, skew, WORTH_IT)
         assert advice.best.error_high < 2 * advice.best.error
-        assert advise(1.0, k=k, n=100_000, skew=0.0).error_without_data == 0
-    named = advise(1.0, sample_counts=BANDS, ordered=False, protocol="grr", method="none", max_repetitions=20)
+        assert advise(1.0, k=k, n=100_000, shape=0.0).error_without_data == 0
+    named = advise(
+        1.0,
+        sample_counts=BANDS,
+        ordered=False,
+        protocol="grr",
+        method="none",
+        simulation=Simulation(max_repetitions=20),
+    )
     assert (named.best.pair, named.verdict) == (("grr", "none"), USELESS)  # whatever others would reach
     assert named.best.error > 1.5 * (named.error_without_data or 0)
 
 
 def test_what_is_guessed_without_data_is_named_where_its_error_is_shown() -> None:
     few = {"protocol": ["grr", "oue"], "method": ["norm_sub", "none"]}
-    uniform, zero = advise(1.0, k=2, n=100_000, **few), advise(1.0, k=64, n=100_000, skew=2.0, **few)
+    uniform, zero = advise(1.0, k=2, n=100_000, **few), advise(1.0, k=64, n=100_000, shape=2.0, **few)
     assert (uniform.guess_without_data, zero.guess_without_data) == ("equal frequencies", "0 for all categories")
     for advice in (uniform, zero):
         texts = [text for point in explorer_of(outlook(advice)).figures for row in point for text in row]
@@ -91,7 +97,7 @@ def test_what_is_guessed_without_data_is_named_where_its_error_is_shown() -> Non
 
 
 def test_nearly_equal_groups_of_two_thousand_are_not_worth_collecting() -> None:
-    few = {"protocol": ["grr", "oue", "olh", "pgr"], "repetitions": 10, "max_repetitions": 10}
+    few = {"protocol": ["grr", "oue", "olh", "pgr"], "simulation": Simulation(repetitions=10, max_repetitions=10)}
     advice = advise(1.0, sample_counts=BANDS, ordered=False, **few)
     assert advice.verdict == USELESS
     assert not advice.beats_uniform_guess
@@ -126,7 +132,7 @@ def test_undetectable_are_the_categories_of_a_sample_rarer_than_the_smallest_fre
     "given",
     [
         {"sample_counts": BANDS, "ordered": False, "instant": True},
-        pytest.param({"k": 18, "n": 2000, "skew": 0.5}, marks=pytest.mark.slow),
+        pytest.param({"k": 18, "n": 2000, "shape": 0.5}, marks=pytest.mark.slow),
     ],
 )
 def test_what_would_be_worth_it_reaches_half_of_the_error_without_data(given: dict[str, object]) -> None:
@@ -206,14 +212,14 @@ def test_pareto_names_the_pair_of_the_ranking_and_plan_one_that_is_as_good() -> 
         advice = advise(epsilon, k=k, n=n, shape="zipf:1")
         frontier = pareto(advice)
         assert frontier.rows[0].pair == advice.best.pair
-        answer = plan(target=advice.best.error, epsilon=epsilon, k=k, shape="zipf:1", instant=True)
+        answer = plan(target=advice.best.error, eps=epsilon, k=k, shape="zipf:1", instant=True)
         there = advise(epsilon, k=k, n=round(answer.value or 0), shape="zipf:1")
         row = next(row for row in there.recommendations if row.pair == answer.best.pair)
         assert (row.ratio_to_best or 9) < 1.06  # within 5 % at some number of users near this one
 
 
 def test_deployable_keeps_to_protocols_that_run_in_products_and_each_has_a_source() -> None:
-    advice = advise(1.0, k=64, deployable=True)
+    advice = advise(1.0, k=64, limits=Limits(deployable=True))
     assert {row.protocol for row in advice.recommendations} == set(DEPLOYED)
     stored = tomllib.loads(files("knowledge").joinpath("deployments.toml").read_text("utf-8"))
     implementations = stored["implementations"]

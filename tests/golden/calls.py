@@ -10,21 +10,36 @@ import numpy as np
 import pandas as pd
 
 from advisor.answers.rank.trade_offs import Frontier
-from ldp_advise import advise, audit, memoise, pareto, plan, sweep  # noqa: F401 - what is called
+from ldp_advise import (  # noqa: F401 - what is called
+    AttackSettings,
+    CentralPromise,
+    Cleaning,
+    Limits,
+    Plurality,
+    Simulation,
+    advise,
+    audit,
+    estimate,
+    memoise,
+    pareto,
+    plan,
+    sweep,
+)
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, rng_for
 from simulator.methods import observe
 from tests.golden.inputs import ESTIMATES, LABELS, WEIGHTS
 
 COUNTS = {label: 60 * weight for label, weight in zip(LABELS, WEIGHTS, strict=True)}
 RAW = pd.Series(ESTIMATES, index=LABELS, name="share")
-QUICK = {"repetitions": 4, "max_repetitions": 4}
+QUICK = {"simulation": Simulation(repetitions=4, max_repetitions=4)}
 PAIR = {"protocol": "oue", "method": ["norm_sub", "none"]}
+FOUR = {"method": ["norm_sub", "none"], "simulation": Simulation(repetitions=4)}
 SIZES = pd.CategoricalDtype(["S", "M", "L", "XL"], ordered=True)
 
 
-def half(estimate: np.ndarray, noise: object) -> np.ndarray:
+def half(raw: np.ndarray, noise: object) -> np.ndarray:
     del noise
-    return (estimate + 1 / estimate.shape[-1]) / 2
+    return (raw + 1 / raw.shape[-1]) / 2
 
 
 def all_protocols() -> object:

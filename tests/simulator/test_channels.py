@@ -11,7 +11,7 @@ import pytest
 from scipy import integrate, optimize, stats
 
 from simulator.channels import (
-    Channel,
+    FixedChannel,
     SingularChannelError,
     cloaking,
     epsilon_per_unit,
@@ -38,12 +38,12 @@ GRID, WIDE = Places(3, 4, "euclidean", 1.0, 1.5), Places(5, 6)
 LN2 = math.log(2)
 
 
-def a_channel() -> Channel:
+def a_channel() -> FixedChannel:
     weights = rng_for(0, "matrix").random((4, 6))
-    return Channel("own", "a matrix", weights / weights.sum(axis=1, keepdims=True))
+    return FixedChannel("own", "a matrix", weights / weights.sum(axis=1, keepdims=True))
 
 
-def observed_by(channel: Channel, n: int = 20_000, name: str = "seen") -> np.ndarray:
+def observed_by(channel: FixedChannel, n: int = 20_000, name: str = "seen") -> np.ndarray:
     return channel.sample_observed(apportion(frequencies("zipf_shuffled", channel.k), n), rng_for(0, name))
 
 
@@ -138,9 +138,9 @@ def test_planar_laplace_on_a_line_is_the_distribution_function() -> None:
 
 def test_leakage_is_that_of_the_double_loop_and_built_in_noise_keeps_its_promise() -> None:
     weights = rng_for(5, "leak").random((12, 7)) + 0.1
-    own = Channel("own", "own", weights / weights.sum(axis=1, keepdims=True))
+    own = FixedChannel("own", "own", weights / weights.sum(axis=1, keepdims=True))
 
-    def check(cell: tuple[Callable[..., Channel], str]) -> None:
+    def check(cell: tuple[Callable[..., FixedChannel], str]) -> None:
         build, ground = cell
         places = Places(3, 4, ground, 1.0, 1.5)
         channel, distances = build(places, 0.6), places.distances()
@@ -161,11 +161,11 @@ def test_leakage_is_that_of_the_double_loop_and_built_in_noise_keeps_its_promise
 
 
 def test_impossible_outputs_leak_everything_and_common_ones_nothing() -> None:
-    channel = Channel("own", "own", np.array([[0.5, 0.5, 0.0], [0.5, 0.5, 0.0], [1.0, 0.0, 0.0]]))
+    channel = FixedChannel("own", "own", np.array([[0.5, 0.5, 0.0], [0.5, 0.5, 0.0], [1.0, 0.0, 0.0]]))
     places = Places(1, 3)
     assert channel.epsilon == math.inf
     assert epsilon_per_unit(channel, places) == math.inf
-    two = Channel("own", "own", np.array([[0.0, 0.5, 0.5], [0.0, 0.5, 0.5]]))
+    two = FixedChannel("own", "own", np.array([[0.0, 0.5, 0.5], [0.0, 0.5, 0.5]]))
     assert two.epsilon == 0
     assert epsilon_within(two, Places(1, 2), 1) == 0
 
@@ -215,7 +215,7 @@ def test_the_adversary_guesses_what_is_nearest_on_average_and_never_worse_than_t
     error = channel.adversary_error(prior, distances)
     assert error == pytest.approx(by_hand, rel=1e-12)
     assert error < channel.expected_distance(prior, distances)
-    nothing = Channel("none", "nothing", np.full((12, 3), 1 / 3))
+    nothing = FixedChannel("none", "nothing", np.full((12, 3), 1 / 3))
     assert nothing.adversary_error(prior, distances) == pytest.approx((prior @ distances).min(), rel=1e-12)
 
 
@@ -285,10 +285,10 @@ def test_on_a_line_the_optimum_is_the_geometric_mechanism_remapped(k, epsilon) -
 def test_what_is_no_channel_or_cannot_be_inverted_is_refused() -> None:
     for matrix in (np.eye(2)[:1], [[0.5, 0.6], [0.5, 0.5]], [[1.2, -0.2], [0.5, 0.5]], np.full((2, 2), np.nan)):
         with pytest.raises(ValueError, match="channel"):
-            Channel("own", "own", np.array(matrix))
+            FixedChannel("own", "own", np.array(matrix))
     three = [[0.5, 0.5], [0.4, 0.6], [0.3, 0.7]]
     for matrix in (np.full((3, 3), 1 / 3), three, [[0.5 + 1e-10, 0.5 - 1e-10], [0.5, 0.5]]):
-        channel = Channel("own", "own", np.array(matrix))
+        channel = FixedChannel("own", "own", np.array(matrix))
         with pytest.raises(SingularChannelError, match="invers"):
             invert(channel, np.full(channel.outputs, 10))
 
@@ -307,7 +307,7 @@ def test_noise_that_spreads_too_far_is_refused() -> None:
 def test_inversion_is_unbiased_with_the_stated_variance(wide: bool) -> None:
     channel = planar_geometric(WIDE, 1.0)
     if wide:  # more outputs than inputs: every output in two shades that tell nothing more
-        channel = Channel("wide", "wide", np.concatenate([0.3 * channel.matrix, 0.7 * channel.matrix], axis=1))
+        channel = FixedChannel("wide", "wide", np.concatenate([0.3 * channel.matrix, 0.7 * channel.matrix], axis=1))
     counts = apportion(frequencies("zipf", 30), 5000)
     repetitions, truth = 1500, counts / 5000
     drawn = invert(channel, channel.sample_observed(np.broadcast_to(counts, (repetitions, 30)), rng_for(1, "inv")))
@@ -318,7 +318,7 @@ def test_inversion_is_unbiased_with_the_stated_variance(wide: bool) -> None:
     assert (np.abs(squares.mean(axis=0) - variance) <= z * squares.std(axis=0) / math.sqrt(repetitions)).all()
 
 
-def direct_likelihood(channel: Channel, observed: np.ndarray, shares: np.ndarray) -> float:
+def direct_likelihood(channel: FixedChannel, observed: np.ndarray, shares: np.ndarray) -> float:
     return sum(o / observed.sum() * math.log(float(shares @ channel.matrix[:, y])) for y, o in enumerate(observed) if o)
 
 
@@ -354,7 +354,7 @@ def test_updates_start_where_they_are_told_to() -> None:
         with pytest.raises(ValueError, match="start must hold 6 frequencies"):
             ibu(channel, observed, start=wrong)
     with pytest.raises(ValueError, match="impossible"):
-        ibu(Channel("sure", "sure", np.eye(6)), observed, start=start)
+        ibu(FixedChannel("sure", "sure", np.eye(6)), observed, start=start)
 
 
 def test_ibu_ends_at_the_maximum_another_solver_finds_and_the_gap_bounds_what_is_missing() -> None:

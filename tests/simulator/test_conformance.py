@@ -149,12 +149,12 @@ def test_a_broken_protocol_is_caught():
     swapped = broken(OUE, p=property(lambda self: OUE.q.fget(self)), q=property(lambda self: OUE.p.fget(self)))
     own = np.random.default_rng
     cells = [
-        (FrequencyOracle, "defines all it leaves open"),
-        (GRR(4, 1.0), "a protocol is a subclass"),
-        (Protocol, "a protocol is a subclass"),
+        (FrequencyOracle, "it lacks the text key"),
+        (GRR(4, 1.0), "this is a GRR, a protocol is a Channel or a function"),
+        (Protocol, "a class of two methods, perturb"),
         (any_domain(Tree), "must refuse k=1"),
         (rolled, "must have the means and variances"),
-        (broken(OUE, title=" "), "title must be a text"),
+        (broken(OUE, title=" "), "it lacks the text title"),
         (any_domain(GRR), "must refuse k=1"),
         (budgets(lambda epsilon: not epsilon > 0), "must refuse k=8, epsilon=0"),
         (budgets(np.isnan), "must refuse k=8, epsilon=nan"),
@@ -239,7 +239,7 @@ def breaks_ties(estimate, noise):
 
 def test_a_broken_method_is_caught():
     cells = [
-        (lambda e, noise: e, "a method is a PostProcessor"),
+        (mse.__class__, "a method is a function or a PostProcessor"),
         (method_of(lambda e, noise: e.copy(), reference=""), "reference must be a text"),
         (method_of(lambda e, noise: e.sum(axis=-1)), "shape .* must be kept"),
         (method_of(lambda e, noise: e.astype(np.float32)), "must be float64"),
@@ -296,7 +296,7 @@ def relative(estimate, truth):
 
 def test_a_broken_metric_is_caught():
     cells = [
-        (mse, "a metric is a Metric"),
+        (3, "a metric is a function or a Metric"),
         (metric_of(mse, unit=""), "unit must be a text"),
         (metric_of(lambda e, t: np.abs(e - t)), "must give errors of shape"),
         (metric_of(lambda e, t: np.float64(((e - t) ** 2).sum())), "must give errors of shape"),

@@ -9,7 +9,7 @@ import pytest
 
 from simulator import frequency_oracles
 from simulator.benchmark import Experiment
-from simulator.channels import Channel
+from simulator.channels import FixedChannel
 from simulator.gains import gains
 from simulator.hashing import HASHES
 from simulator.methods import POSTPROCESSORS
@@ -93,7 +93,7 @@ def test_no_report_gains_more_than_the_maximal_gain(key, k, targets, epsilon):
 
 def test_no_output_of_a_matrix_gains_more_than_the_maximal_gain():
     rows = stream("matrix").dirichlet(np.ones(6), size=4)
-    channel, targets, fakes = Channel("m", "matrix", 0.9 * rows + 0.1 * np.eye(4, 6)), np.array([0, 2]), 40
+    channel, targets, fakes = FixedChannel("m", "matrix", 0.9 * rows + 0.1 * np.eye(4, 6)), np.array([0, 2]), 40
     whole = channel.linear.estimate
     most = max(float(whole(Tally(np.eye(6)[output], 1))[targets].sum()) for output in range(6))
     sent = channel.crafted(targets, fakes, stream("matrix", "fakes"))

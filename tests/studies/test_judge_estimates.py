@@ -23,7 +23,7 @@ from judge_estimates import (
 )
 from typer.testing import CliRunner
 
-from advisor import advise
+from advisor import estimate
 from advisor.errors import InputError
 from simulator import METRICS, frequency_oracles
 from simulator.populations import SHAPES, apportion, frequencies
@@ -77,16 +77,16 @@ def test_what_is_judged_is_the_answer_that_people_get() -> None:
     setting = Setting(truth, "oue", 1.0, n)
     counts, oracle = apportion(truth.frequencies, n), frequency_oracles()["oue"](30, 1.0)
     rng = rng_for(2, "judge", "zipf", "1.0", n, "oue", 0)
-    estimate = oracle.estimate(oracle.sample_support(counts, rng), n)
+    values = oracle.estimate(oracle.sample_support(counts, rng), n)
     made = {one.metric: one for one in judge_setting(setting, 0, 20, by_k=True)}
     assert set(made) == {*METRIC_NAMES} - {"emd"}
     known = expected_errors(setting, 20)
-    asked = {"estimate": estimate, "n": n, "protocol": "oue", "ordered": False, **ALONE}
+    asked = {"n": n, "eps": 1.0, "ordered": False, **ALONE}
     for metric in ("l1", "topk"):
-        answer, one = advise(1.0, metric=metric, **asked), made[metric]
+        answer, one = estimate(values, "oue", metric=metric, **asked), made[metric]
         best = answer.best
         assert (one.named, one.stated, one.group) == (best.method, pytest.approx(best.error), "k = 30")
-        actual = float(METRICS[metric](answer.apply(estimate), counts / n))
+        actual = float(METRICS[metric](answer.apply(values), counts / n))
         assert one.actual == pytest.approx(actual)
         assert one.held == (best.error_low <= actual <= best.error_high)
         assert one.said[0] == best.probability_best

@@ -5,25 +5,32 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
-from advisor.answers.sweep.result import Cell, PairError, Winner
+from numpy.typing import ArrayLike
+
+from advisor.answers.sweep.result import Cell
 from advisor.errors import InputError
-from advisor.inputs.saved import BUDGET, CATEGORIES, USERS, Maybe, Number, checked
+from advisor.inputs.saved import BUDGET, CATEGORIES, USERS, Number, checked
 from advisor.question.sweep import Place, SweepQuestion
 from knowledge.making.store import Store
+from simulator import POSTPROCESSORS, PROTOCOLS
 from simulator.ranking import Pair
+
+Errors: TypeAlias = Mapping[Pair, ArrayLike]  # ``(repetitions,)`` errors of each pair
 
 LONGEST_PLAN = 1_000_000  # maximum of bytes read from a first line
 NAMED = 3  # maximum of protocols or methods named in an error
+LEAST = 2  # repetitions
 CELL_START = b'{"index":'
 FLAGS = {
-    "metric": "--metric",
+    "metrics": "--metric",
     "protocols": "--protocol",
     "methods": "--method",
     "repetitions": "--reps",
+    "max_repetitions": "--max-reps",
     "seed": "--seed",
     "ordered": "ordered",
     "top_values": "--metric topk:N or hotspots:N",
@@ -35,7 +42,7 @@ FLAGS = {
 
 
 class CellFile:
-    """The finished cells of a sweep; a cell is on disk when `add` returns.
+    """The errors of the finished cells of a sweep, by place and metric; they are on disk when `add` returns.
 
     Raises InputError if the file cannot be used, or holds other content than cells of this sweep; then it stays
     unchanged.
@@ -45,28 +52,29 @@ class CellFile:
         self._question = question
         try:
             check_cell_file(path, question.plan)
-            self.cells = {cell.place: cell for cell in self._read(path)}
+            self.errors = dict(self._read(path))
             self._store: Store[dict[str, object]] = Store(path, question.plan)
         except OSError as error:
             raise InputError(f"--resume {path}: cannot be used ({error.strerror or error})") from None
 
-    def add(self, cell: Cell) -> None:
-        """Append a finished cell."""
-        content = {"index": number_of(cell.place), "population": self._question.population(cell.k), **asdict(cell)}
-        pairs = [(*pair, *figures) for pair, figures in cell.pairs.items()]
-        self._store.add({**content, "pairs": pairs})
+    def add(self, cells: Sequence[Cell]) -> None:
+        """Append the finished cells of a place."""
+        epsilon, n, k = place = cells[0].place
+        head = {"index": number_of(place), "population": self._question.population(k), "epsilon": epsilon}
+        runs = {cell.metric: [(*pair, *errors) for pair, errors in cell.runs.items()] for cell in cells}
+        self._store.add({**head, "n": n, "k": k, "errors": runs})
 
-    def _read(self, path: Path) -> Iterator[Cell]:
-        """Yield the finished cells; then remove an incomplete cell at the end, which a killed process leaves.
+    def _read(self, path: Path) -> Iterator[tuple[Place, Mapping[str, Errors]]]:
+        """Yield the finished places; then remove an incomplete one at the end, which a killed process leaves.
 
-        Raises InputError if a line is not a cell, or is a cell of other frequencies.
+        Raises InputError if a line is not of a place, or of other frequencies.
         """
         lines = path.read_bytes().splitlines(keepends=True)[1:] if path.exists() else []
         for number, line in enumerate(lines, start=2):
             if not line.strip():
                 continue
             try:
-                cell, population = cell_of(json.loads(line))
+                place, population, errors = errors_of(json.loads(line), self._question.metrics)
             except (ValueError, RecursionError):
                 if number > len(lines) and _is_half(line):
                     os.truncate(path, path.stat().st_size - len(line))
@@ -75,11 +83,12 @@ class CellFile:
                     f"--resume {path}: line {number} is damaged and holds no cell; delete that line, and its cell is "
                     "simulated again"
                 ) from None
-            if cell.k in self._question.sizes and population != self._question.population(cell.k):
+            k = place[2]
+            if k in self._question.sizes and population != self._question.population(k):
                 raise _foreign(
-                    path, f"the cells of another sweep: other frequencies of the k = {cell.k:,} values on line {number}"
+                    path, f"the cells of another sweep: other frequencies of the k = {k:,} values on line {number}"
                 )
-            yield cell
+            yield place, errors
 
 
 def _is_half(line: bytes) -> bool:
@@ -152,46 +161,26 @@ def number_of(place: Place) -> int:
     return int.from_bytes(hashlib.blake2b(repr(place).encode(), digest_size=6).digest(), "big")
 
 
-_SHARE, _ERROR = Number(0, 1), Number(0)
-_FIGURES = (_ERROR, _ERROR, _SHARE, *[Maybe(_ERROR)] * 3)  # of a `PairError`
+def _errors(name: str, value: object) -> tuple[Pair, list[float]]:
+    protocol, method, *errors = checked([lambda _, item: item], value, name)
+    protocol, method = checked([str], [protocol, method], name)
+    if protocol not in PROTOCOLS or method not in POSTPROCESSORS or len(errors) < LEAST:
+        raise ValueError("no errors of a pair")
+    return (protocol, method), checked([Number(0)], errors, name)
 
 
-def _pair(name: str, value: object) -> tuple[Pair, PairError]:
-    protocol, method, *figures = checked([lambda _, item: item], value, name)
-    read = (checked(shape, item, name) for shape, item in zip(_FIGURES, figures, strict=True))
-    return (checked(str, protocol, name), checked(str, method, name)), PairError(*read)
-
-
-def _names(name: str, value: object) -> Pair:
-    protocol, method = checked([str], value, name)
-    return protocol, method
-
-
-_SHAPE = {
-    **{"protocol": str, "method": str, "error": _ERROR, "standard_error": _ERROR, "win_share": _SHARE},
-    **dict.fromkeys(("margin", "margin_low", "margin_high"), Maybe(Number())),
-    "runner_up": Maybe(_names),
+_CELLS = {
+    **{"index": Number(0, 1 << 48, whole=True), "population": str, "epsilon": BUDGET, "n": USERS, "k": CATEGORIES},
+    "errors": {...: [_errors]},
 }
 
 
-def _winner(name: str, value: object) -> Winner:
-    return Winner(**checked(_SHAPE, value, name))
+def errors_of(content: object, metrics: Sequence[str]) -> tuple[Place, str, Mapping[str, Errors]]:
+    """Return the errors of a place from its record, and the digest that tells its frequencies from others.
 
-
-_CELL = {
-    **{"epsilon": BUDGET, "n": USERS, "k": CATEGORIES, "winner": _winner, "by_protocol": [_winner], "pairs": [_pair]},
-    **{"index": Number(0, 1 << 48, whole=True), "population": str},
-}
-
-
-def cell_of(content: object) -> tuple[Cell, str]:
-    """Return a cell from its record, and the digest that distinguishes its frequencies from others of the same size.
-
-    Raises ValueError if the record is not a cell.
+    Raises ValueError if the record is not of a place, or lacks a metric.
     """
-    epsilon, n, k, winner, winners, pairs, index, population = checked(_CELL, content).values()
-    cell = Cell(epsilon, n, k, winner, tuple(winners), dict(pairs))
-    named = {(one.protocol, one.method) for one in (winner, *winners)}
-    if index != number_of(cell.place) or not named <= cell.pairs.keys():
-        raise ValueError("an index or a winner of another cell")
-    return cell, str(population)
+    index, population, epsilon, n, k, errors = checked(_CELLS, content).values()
+    if index != number_of((epsilon, n, k)) or not all(errors.get(metric) for metric in metrics):
+        raise ValueError("an index of another place, or a metric without errors")
+    return (epsilon, n, k), population, {metric: dict(errors[metric]) for metric in metrics}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Self
 
 from advisor.question.sweep import Place, SweepQuestion
 from simulator.ranking import PRACTICAL_RATIO, SAME, Pair
@@ -50,14 +50,16 @@ class PairError(NamedTuple):
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a sweep: the overall winner, the winner of each protocol, and the results of all pairs."""
+    """A cell of a sweep in a metric: the winner, that of each protocol, and the results of all pairs."""
 
     epsilon: float
     n: int
     k: int
+    metric: str
     winner: Winner
     by_protocol: tuple[Winner, ...]
     pairs: Mapping[Pair, PairError]
+    runs: Mapping[Pair, tuple[float, ...]]  # the error of each repetition; all pairs see the same collections
 
     @property
     def errors(self) -> Mapping[Pair, float]:
@@ -116,17 +118,22 @@ class Cell:
 
 @dataclass(frozen=True, eq=False)
 class SweepResult:
-    """The cells of a sweep, in the order of `SweepQuestion.places`."""
+    """The cells of a sweep, in the order of `SweepQuestion.places`; in each place a cell for each metric."""
 
     question: SweepQuestion
     cells: tuple[Cell, ...]
 
-    def at(self, epsilon: float, n: int, k: int) -> Cell:
-        """Return a cell.
+    def at(self, epsilon: float, n: int, k: int, metric: str | None = None) -> Cell:
+        """Return a cell, of the first metric if none is named.
 
         Raises KeyError if the sweep has no such cell.
         """
         for cell in self.cells:
-            if cell.place == (epsilon, n, k):
+            if cell.place == (epsilon, n, k) and metric in (None, cell.metric):
                 return cell
-        raise KeyError((epsilon, n, k))
+        raise KeyError((epsilon, n, k, *([] if metric is None else [metric])))
+
+    def about(self, metric: str) -> Self:
+        """Return the sweep in one of its metrics."""
+        cells = tuple(cell for cell in self.cells if cell.metric == metric)
+        return replace(self, question=replace(self.question, metrics=(metric,)), cells=cells)

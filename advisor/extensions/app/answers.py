@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
 from contextlib import nullcontext
 from contextvars import copy_context
 from dataclasses import dataclass, field, fields, replace
@@ -13,6 +12,8 @@ from typing import Any
 from advisor.answers.rank.look_up import look_up
 from advisor.answers.rank.result import Answer
 from advisor.answers.rank.simulate import simulated_answer
+from advisor.api.keywords import GROUPS as KEYWORD_OF
+from advisor.api.keywords import SHORT
 from advisor.cli.collected import required_options
 from advisor.cli.ranking import sections_of
 from advisor.extensions.app.goals import REPORTS
@@ -63,13 +64,14 @@ class Result:
 
     @property
     def python(self) -> str:
-        """Python that gives the same answer: a call of `advise` where it takes the question, else the command line."""
-        keywords = _keywords(self)
-        if keywords is None:
+        """Python that gives the same answer: a call of a function where one takes it, else the command line."""
+        call = _call(self)
+        if call is None:
             lines = "".join(f"    {word!r},\n" for word in self.inquiry.words)
             return f"from advisor.cli.app import main\n\nmain([\n{lines}])"
-        inside = "".join(f"    {name}={value!r},\n" for name, value in keywords.items())
-        return f"from ldp_advise import advise\n\nadvice = advise(\n{inside})\nprint(advice)"
+        name, groups, arguments = call
+        inside = "".join(f"    {text},\n" for text in arguments)
+        return f"from ldp_advise import {', '.join((*groups, name))}\n\nadvice = {name}(\n{inside})\nprint(advice)"
 
 
 def answer(inquiry: Inquiry, progress: Progress = silent) -> Any:
@@ -129,32 +131,37 @@ def _choice(wishes: Wishes, question: Question, progress: Progress) -> Choice:
     return choose(wishes, frequencies, words, instant=question.instant.instant, progress=progress)
 
 
-def _keywords(answered: Result) -> Mapping[str, Any] | None:
-    """Return the keywords of `advise` for the same question; None if there are none, or too many figures."""
+def _call(answered: Result) -> tuple[str, list[str], list[str]] | None:
+    """Return the function, the groups and the arguments for the same question; None if there are too many figures."""
     question = answered.inquiry.question
     if answered.inquiry.wishes is not None or isinstance(question, PlacesQuestion):
         return None
-    result: dict[str, Any] = {}
+    name, groups, arguments = "advise", [], []
     for group in question.groups:
-        if group not in (question.columns, getattr(question, "estimate_columns", None)):
-            result |= {
-                item.name: _plain(getattr(group, item.name))
-                for item in fields(group)
-                if getattr(group, item.name) != item.default
-            }
+        if group in (question.columns, getattr(question, "estimate_columns", None)):
+            continue
+        given = {item.name: getattr(group, item.name) for item in fields(group)}
+        given = {item.name: _plain(given[item.name]) for item in fields(group) if given[item.name] != item.default}
+        if keyword := given and KEYWORD_OF.get(type(group).__name__):
+            inside = ", ".join(f"{field}={value!r}" for field, value in given.items())
+            groups.append(type(group).__name__)
+            arguments.append(f"{keyword}={groups[-1]}({inside})")
+        else:
+            arguments += [f"{SHORT.get(field, field)}={value!r}" for field, value in given.items() if field != "used"]
     if isinstance(question, CollectedQuestion):
         collected = answered.value.first.request.collected if isinstance(answered.value, Answer) else None
         estimate = None if collected is None else collected.observed.estimate
         if collected is None or estimate is None or len(collected.labels) > LISTED:
             return None
         figures = dict(zip(collected.labels, estimate.tolist(), strict=True))
-        return result | {"protocol": result.pop("used"), "n": collected.n, "estimate": figures}
-    if question.sample is not None:
+        users = [] if question.terms.n else [f"n={collected.n}"]
+        name, arguments = "estimate", [f"{figures!r}", f"{collected.protocol!r}", *users, *arguments]
+    elif question.sample is not None:
         counts = _counts(answered.inquiry.files.get(question.path))
         if counts is None:
             return None
-        result["sample_counts"] = counts
-    return result
+        arguments.append(f"sample_counts={counts!r}")
+    return name, sorted(groups), arguments
 
 
 def _plain(value: object) -> object:

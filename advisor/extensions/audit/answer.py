@@ -107,7 +107,9 @@ def _subjects_of(question: AuditQuestion, name: str, k: int, epsilon: float) -> 
         subject = audit.protocol_subject(channel, question.attack.attack or audit.ATTACKS[0], values)
         yield replace(subject, epsilon=epsilon, epsilon_guaranteed=promise)
     else:
-        yield audit.protocol_subject(PROTOCOLS[name](k, epsilon), question.attack.attack or audit.ATTACKS[0], values)
+        protocol = PROTOCOLS[name](k, epsilon)
+        pair = values if question.attack.values else getattr(protocol, "widest_pair", values)
+        yield audit.protocol_subject(protocol, question.attack.attack or audit.ATTACKS[0], pair)
 
 
 def _audits_of_client(question: AuditQuestion, progress: Progress) -> Iterator[audit.Audit]:

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from advisor.api.keywords import keyword_errors
+from advisor.api.keywords import group_of, keyword_errors
 from advisor.api.shown import Shown
-from advisor.errors import InputError
 from advisor.extensions.audit.answer import Audits, answer
 from advisor.extensions.audit.document import audit_document
 from advisor.extensions.audit.picture import audit_figure, audit_sections
 from advisor.extensions.audit.question import AttackSettings, AuditQuestion, ForeignClient, Subjects
-from advisor.question.settings import AnyProtocol, Cells, Grid, Memoisation, Simulation, names
+from advisor.question.settings import AnyProtocol, Cells, Grid, Memoisation, Named, Simulation, values
 from advisor.show.model import Document, Section
-from simulator.audit import ALPHA
-from simulator.audit.client import Client
-from simulator.audit.client_reports import SupportFunction
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-N = TypeVar("N", int, float)
 
 
 class AuditAnswer(Audits, Shown):
@@ -40,37 +34,16 @@ class AuditAnswer(Audits, Shown):
 
 @keyword_errors()
 def audit(
-    epsilon: float | Sequence[float] | None = None,
+    eps: float | Sequence[float] | None = None,
     *,
     k: int | Sequence[int] | None = None,
-    protocol: str | Sequence[str] | None = None,
-    every: bool = False,
-    trials: int | None = None,
-    alpha: float | None = None,
-    runs: int = 1,
-    attack: str | None = None,
-    values: tuple[int, int] | None = None,
-    target: str | Client | None = None,
-    files: Sequence[str] | None = None,
-    reports: str | None = None,
-    support: str | SupportFunction | None = None,
-    hash: str | None = None,  # noqa: A002 - the field's word
-    symbols: int | None = None,
-    rounds: int | Sequence[int] | None = None,
-    memoize: bool = False,
-    epsilon_forever: float | None = None,
-    device_bits: int | None = None,
-    attributes: int | Sequence[int] | None = None,
-    solution: str | Sequence[str] | None = None,
-    sizes: Sequence[int] | None = None,
-    amplified: bool = False,
-    lho: int | Sequence[int] | None = None,
-    grid: str | None = None,
-    distance: str | None = None,
-    radius: float | None = None,
-    seed: int = 0,
-    jobs: int | None = None,
-    eps: float | Sequence[float] | None = None,
+    protocol: Named | Sequence[Named] | None = None,
+    attack: AttackSettings | None = None,
+    client: ForeignClient | None = None,
+    subjects: Subjects | None = None,
+    memoisation: Memoisation | None = None,
+    cells: Cells | None = None,
+    simulation: Simulation | None = None,
 ) -> AuditAnswer:
     """Attack reports, and return lower bounds of their privacy loss: an audit for each combination of the arguments.
 
@@ -79,54 +52,34 @@ def audit(
 
     Parameters
     ----------
-    epsilon
-        Privacy budgets of one report; ``eps`` is the same.
-    k
-        Domain sizes.
-    protocol, every
-        Protocols to audit by name, or all of them.
-    trials
-        Number of reports per value; for a `target` without `values`, half of them serve to find the two values.
-    alpha
-        Probability that a bound is wrong.
-    runs
-        Number of seeds, from `seed` on, over which mean and standard deviation of the bounds are taken.
+    eps, k, protocol
+        Privacy budgets of one report, domain sizes, and protocols by name: one or several of each.
     attack
-        ``"guess"``: the attacker names a value from each report; ``"pair"``: the attacker distinguishes v1 and v2;
-        ``"likelihood"``: from all reports of a user together; for a `target` also ``"both"``.
-    values
-        v1 and v2, each in 0..k-1; default: 0 and 1, and for a `target` the two values that look worst.
-    target
-        A client to audit: a function ``f(value, k, epsilon) -> report``, or its name ``"module:function"``.
-    files
-        Instead of a `target`: files of the reports that a client wrote, one per line, with a single true value per
-        file.
-    reports, support
-        How its reports are read: by the protocol whose reports it makes, or by ``f(report, k, epsilon)``, which returns
-        the values that a report supports. For `files` without either, lines are only compared for equality; then
-        there is no `k`.
-    hash, symbols
-        For reports of ``"blh"`` and ``"olh"``: hash function, and number of symbols.
-    rounds
-        Collections of the same value, with fresh noise unless `memoize`.
-    memoize, epsilon_forever
-        Whether devices keep a permanent randomisation of a value, and its budget.
-    device_bits
-        With `memoize`: audit dBitFlipPM, whose devices report on so many categories.
-    attributes, solution
-        Number of attributes per user, each with k values, and how they are collected: ``"spl"``, ``"smp"``,
-        ``"rsfd"``, ``"rsrfd"``.
-    sizes
-        Instead of `k` and `attributes`: how many values each attribute has.
-    amplified
-        Whether ``"rsfd"`` and ``"rsrfd"`` report at the budget they were published with.
-    lho
-        Number of symbols of local hashing without perturbation.
-    grid, distance, radius
-        For mechanisms for places: the cells, ``"8x8"``, their distance, ``"euclidean"`` or ``"manhattan"``, and how far
-        apart the budget is promised.
-    seed, jobs
-        Same seed, same result, with any number of threads.
+        ``AttackSettings(attack, values, trials, alpha, runs)``. attack: ``"guess"``, the attacker names a value from
+        each report; ``"pair"``, distinguishes v1 and v2; ``"likelihood"``, from all reports of a user together; for a
+        client also ``"both"``. values: v1 and v2, each in 0..k-1; default 0 and 1, and for a client the two that look
+        worst. trials: reports per value; for a client without `values`, half of them serve to find the two. alpha:
+        probability that a bound is wrong. runs: seeds over which mean and standard deviation of the bounds are taken.
+    client
+        ``ForeignClient(target, files, reports, support, hash, symbols)``. target: a client, a function
+        ``f(value, k, epsilon) -> report`` or its name ``"module:function"``; or files: of the reports that it wrote,
+        one per line, with a single true value per file. How they are read: reports, the protocol whose reports they
+        are, or support, ``f(report, k, epsilon)``, which returns the values that a report supports; for files without
+        either, lines are only compared for equality, and there is no `k`. hash, symbols: of ``"blh"`` and ``"olh"``.
+    subjects
+        ``Subjects(every, rounds, attributes, solution, attribute_sizes, amplified, hashing_only)``. every: all
+        protocols. rounds: collections of the same value, with fresh noise unless devices remember. attributes: of each
+        user, with k values each, and solution, how they are collected: ``"spl"``, ``"smp"``, ``"rsfd"``, ``"rsrfd"``;
+        attribute_sizes, instead of `k` and attributes: how many values each has. amplified: ``"rsfd"`` and ``"rsrfd"``
+        report at the budget they were published with. hashing_only: symbols of local hashing without perturbation.
+    memoisation
+        ``Memoisation(memoize=True, epsilon_forever, bits)``: devices keep a permanent randomisation of a value, and its
+        budget; bits: audit dBitFlipPM, whose devices report on so many categories.
+    cells
+        For mechanisms for places, ``Cells(grid, distance, radius)``: the cells, ``"8x8"``, their distance,
+        ``"euclidean"`` or ``"manhattan"``, and how far apart the budget is promised.
+    simulation
+        ``Simulation(seed, jobs)``: same seed, same result, with any number of threads.
 
     Raises
     ------
@@ -135,36 +88,19 @@ def audit(
 
     Examples
     --------
-    >>> tight = audit(1.0, k=10, protocol="grr", trials=20_000)
+    >>> tight = audit(1.0, k=10, protocol="grr", attack=AttackSettings(trials=20_000))
     >>> tight.leaks, tight.results[0].epsilon_lower_bound < 1
     (False, True)
     """
-    if epsilon is not None and eps is not None:
-        raise InputError("give either epsilon or eps: they are the same")
+    protocols: tuple[Any, ...] = values(protocol)
     question = AuditQuestion(
-        grid=Grid(epsilons=_several(eps if epsilon is None else epsilon), sizes=_several(k)),
-        menu=AnyProtocol(protocol=names(protocol)),
-        cells=Cells(grid=grid, distance=distance, radius=radius),
-        subjects=Subjects(
-            every=every,
-            rounds=_several(rounds),
-            attributes=_several(attributes),
-            solution=names(solution),
-            attribute_sizes=tuple(sizes or ()),
-            amplified=amplified,
-            hashing_only=_several(lho),
-        ),
-        attack=AttackSettings(
-            attack=attack, values=values or (), trials=trials, alpha=ALPHA if alpha is None else alpha, runs=runs
-        ),
-        client=ForeignClient(
-            target=target, files=tuple(files or ()), reports=reports, support=support, hash=hash, symbols=symbols
-        ),
-        memoisation=Memoisation(memoize=memoize, epsilon_forever=epsilon_forever, bits=device_bits),
-        simulation=Simulation(seed=seed, jobs=jobs),
+        grid=Grid(epsilons=values(eps), sizes=values(k)),
+        menu=AnyProtocol(protocol=protocols),
+        cells=group_of(Cells, cells),
+        subjects=group_of(Subjects, subjects),
+        attack=group_of(AttackSettings, attack),
+        client=group_of(ForeignClient, client),
+        memoisation=group_of(Memoisation, memoisation),
+        simulation=group_of(Simulation, simulation),
     )
     return AuditAnswer.of(answer(question))
-
-
-def _several(value: N | Sequence[N] | None) -> tuple[N, ...]:
-    return () if value is None else tuple(value) if isinstance(value, Sequence) else (value,)

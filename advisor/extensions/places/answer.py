@@ -12,7 +12,7 @@ from advisor.extensions.places.reading import PlacesRequest
 from advisor.question.request import Removal
 from simulator import METRICS, POSTPROCESSORS
 from simulator.benchmark import Experiment
-from simulator.channels import MOST_MEASURED, Channel, Update
+from simulator.channels import MOST_MEASURED, FixedChannel, Update
 from simulator.methods import observe
 from simulator.methods.maximum_likelihood import remembered_maxima
 from simulator.metrics import EMD_SLACK
@@ -116,7 +116,7 @@ def _with_collections(key: str, mechanism: Mechanism, request: PlacesRequest) ->
             guessed = mechanism.channel.adversary_error(request.truth, distances)
         reported = first.counts / request.n
     fits: tuple[Update, ...] = ()
-    if isinstance(mechanism.protocol, Channel) and "ibu" in methods:
+    if isinstance(mechanism.protocol, FixedChannel) and "ibu" in methods:
         tallies = [collection(repetition).counts for repetition in range(request.repetitions)]
         fits = tuple(remembered_maxima(mechanism.protocol.likelihood, np.stack(tallies)))
     return replace(

@@ -17,7 +17,7 @@ from advisor.extensions.places.reading import PlacesRequest
 from advisor.question.constraints import removals_of
 from advisor.question.request import Removal, removal_sentences
 from simulator import POSTPROCESSORS, PROTOCOLS, channels
-from simulator.channels import MOST_MEASURED, PLANAR, Channel, SingularChannelError, Update
+from simulator.channels import MOST_MEASURED, PLANAR, FixedChannel, SingularChannelError, Update
 from simulator.methods import possible
 from simulator.protocols.protocol import Protocol
 
@@ -41,7 +41,7 @@ class Mechanism:
 
     protocol: Protocol
     leakage: Leakage
-    channel: Channel | None  # its matrix, if a report is a place
+    channel: FixedChannel | None  # its matrix, if a report is a place
     methods: tuple[str, ...] = ()  # those that go with it
     # expected_distance, adversary_error: mean distance of the true place from the reported one, and from the best guess
     # of an adversary who knows the true frequencies; None without, or for many cells
@@ -120,7 +120,7 @@ def _competitors(request: PlacesRequest) -> tuple[dict[str, Mechanism], list[str
     return mechanisms, warnings
 
 
-def _metric_channel(name: str, request: PlacesRequest, epsilon: float) -> Channel:
+def _metric_channel(name: str, request: PlacesRequest, epsilon: float) -> FixedChannel:
     """Return a channel that keeps a budget within the radius; raise ValueError if there is none for these places."""
     places, radius = request.places, request.radius
     if radius is not None and name in PLANAR:
@@ -151,7 +151,7 @@ def trade_offs(request: PlacesRequest) -> tuple[TradeOff, ...]:
         return ()
     if places.k > MOST_MEASURED:
         raise InputError(f"--curve takes at most {MOST_MEASURED:,} cells, got {places.k:,}: take a coarser grid")
-    competitors: list[tuple[str, float | None, Channel]] = []
+    competitors: list[tuple[str, float | None, FixedChannel]] = []
     for name, epsilon in product(question.protocols, question.privacy.curve):
         try:
             competitors.append((name, epsilon, _metric_channel(name, request, epsilon)))
@@ -163,14 +163,14 @@ def trade_offs(request: PlacesRequest) -> tuple[TradeOff, ...]:
     competitors += [(f"cloaking {side}x{side}", None, channels.cloaking(places, side)) for side in sides]
     truth, distances = request.truth, places.distances()
 
-    def measured(name: str, epsilon: float | None, channel: Channel) -> TradeOff:
+    def measured(name: str, epsilon: float | None, channel: FixedChannel) -> TradeOff:
         moved, guessed = channel.expected_distance(truth, distances), channel.adversary_error(truth, distances)
         return TradeOff(name, epsilon, moved, guessed, channel.epsilon)
 
     return tuple(measured(*competitor) for competitor in competitors)
 
 
-def _leakage(channel: Channel, request: PlacesRequest, rate: float | None) -> Leakage:
+def _leakage(channel: FixedChannel, request: PlacesRequest, rate: float | None) -> Leakage:
     """Return what a channel gives away.
 
     rate: that of noise which falls with the distance, by construction: measuring it takes seconds.
@@ -194,7 +194,7 @@ def _leakage(channel: Channel, request: PlacesRequest, rate: float | None) -> Le
 
 
 def _possible(mechanism: Mechanism, method: str, request: PlacesRequest) -> bool:
-    if isinstance(mechanism.protocol, Channel):
+    if isinstance(mechanism.protocol, FixedChannel):
         line = 1 in (request.places.rows, request.places.columns)
         if method not in CHANNEL_METHODS or (line and method == "wavelet_eb"):
             return False
@@ -203,7 +203,7 @@ def _possible(mechanism: Mechanism, method: str, request: PlacesRequest) -> bool
 
 def _without_inversion(key: str, protocol: Protocol) -> list[str]:
     """Warn of a channel whose estimates have to do without matrix inversion."""
-    if not isinstance(protocol, Channel) or protocol.offers("estimate"):
+    if not isinstance(protocol, FixedChannel) or protocol.offers("estimate"):
         return []
     try:
         protocol.decoder  # noqa: B018 - worked out when it is first asked for

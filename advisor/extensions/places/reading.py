@@ -13,7 +13,7 @@ from advisor.inputs.channel import read_channel
 from advisor.inputs.columns import CoordinatesError
 from advisor.inputs.places import MOST_CELLS, PlacesRead, read_places
 from advisor.question.sample import sample_frequencies, sample_name
-from simulator.channels import Channel
+from simulator.channels import FixedChannel
 from simulator.domain import Domain
 from simulator.places import Places
 from simulator.populations import apportion
@@ -34,7 +34,7 @@ class PlacesRequest:
     # repetitions, max_repetitions: to start with, and at most, for the pairs that lead
     repetitions: int
     max_repetitions: int
-    channel: Channel | None  # the user's channel, or None
+    channel: FixedChannel | None  # the user's channel, or None
     assumptions: tuple[str, ...]
     warnings: tuple[str, ...]
 

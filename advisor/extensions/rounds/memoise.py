@@ -13,7 +13,7 @@ from advisor.extensions.rounds.answer import Comparison, compare
 from advisor.extensions.rounds.document import rounds_document
 from advisor.extensions.rounds.question import check_rounds, rounds_question
 from advisor.question.question import Question
-from advisor.question.settings import Memoisation, budget_alias
+from advisor.question.settings import Memoisation, Shape
 from advisor.show.model import Document
 
 
@@ -25,9 +25,9 @@ class MemoiseAnswer(Comparison, Shown):
         return rounds_document(self)
 
 
-@keyword_errors()
+@keyword_errors("rounds", "epsilon_forever", "changes", "device_bits")
 def memoise(
-    epsilon: float | None = None,
+    eps: float | None = None,
     *,
     epsilon_forever: float | None = None,
     rounds: int | None = None,
@@ -36,26 +36,24 @@ def memoise(
     n: int | None = None,
     sample: Iterable[Any] | None = None,
     sample_counts: ArrayLike | Mapping[Any, int] | None = None,
-    skew: float | None = None,
-    shape: str | None = None,
+    shape: float | str | Shape | None = None,
     protocol: str | Sequence[str] | None = None,
     device_bits: int | None = None,
-    eps: float | None = None,
 ) -> MemoiseAnswer:
     """Compare devices that remember a randomisation of each value with fresh noise in each of several rounds.
 
     Parameters
     ----------
-    epsilon
-        Privacy budget of one report; ``eps`` is the same.
+    eps
+        Privacy budget of one report.
     epsilon_forever
-        Budget of all reports of a value, above `epsilon`.
+        Budget of all reports of a value, above `eps`.
     rounds
         Collections from the same users.
     changes
         Share of the users whose value changes in each round, 0.05 by default; frequencies stay.
-    k, skew, shape
-        Domain size and assumed frequencies, where there is no sample.
+    k, shape
+        Domain size and assumed frequencies, where there is no sample, as in `advisor.advise`.
     sample, sample_counts
         One value per user, or users by category.
     n
@@ -80,7 +78,7 @@ def memoise(
     >>> answer.memoise, answer.memory.spent_mean < answer.same_round.spent_mean
     (True, True)
     """
-    question = Question.of(locals() | {"epsilon": budget_alias(epsilon, eps)})
+    question = Question.of(locals())
     memoisation = Memoisation(epsilon_forever=epsilon_forever, changes=changes, bits=device_bits)
     check_rounds(question, memoisation)
     return MemoiseAnswer.of(compare(rounds_question(question, memoisation)))

@@ -99,7 +99,8 @@ def hidden_sentences(ranking: Ranking) -> list[str]:
 
 def decision(ranking: Ranking) -> tuple[Badge, str]:
     """Return the decision in a word or two, and the pair to use with the reason."""
-    best, collected = ranking.best, ranking.request.collected
+    best = ranking.best
+    collected = ranking.request.collected if _is_of_estimate(ranking) else None
     what = f"{method_text(best.method)} on this {protocol_text(collected.protocol)} estimate" if collected else ""
     name = method_text(best.method) if best.method == UNPROCESSED else method_name(best.method)
     full = f"{protocol_in_full(best.protocol)} with {name}"
@@ -128,8 +129,13 @@ def decision(ranking: Ranking) -> tuple[Badge, str]:
 
 def _kind(ranking: Ranking) -> str:
     """Return what is ranked: pairs, or the methods for one estimate."""
-    about_estimate = ranking.best.probability_best is not None or ranking.next_round is not None
-    return "method" if about_estimate and ranking.request.collected is not None else "pair"
+    return "method" if _is_of_estimate(ranking) else "pair"
+
+
+def _is_of_estimate(ranking: Ranking) -> bool:
+    """Return whether methods are ranked for an estimate, not pairs for the next round."""
+    collected = ranking.request.collected
+    return collected is not None and {row.protocol for row in ranking.recommendations} == {collected.protocol}
 
 
 def _numbers(ranking: Ranking) -> str:

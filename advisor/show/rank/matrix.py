@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import NamedTuple, TypeAlias
 
@@ -31,6 +32,7 @@ from simulator import METRICS
 from simulator.ranking import PRACTICAL_RATIO, Pair
 
 LOWEST, TIED = "*", "="
+SPREADS = "In brackets: standard error."
 MARKS = f"{LOWEST}: lowest error of the column; {TIED}: within 5 % of it, or not separable from it."
 ROW_MARKS = f"{LOWEST}: lowest error of the row; {TIED}: within 5 % of it; –: the method does not go with the protocol."
 WITHOUT, AVERAGE = "without_pp", "average_pp"  # keys beside the names of methods
@@ -40,13 +42,17 @@ class _Entry(NamedTuple):
     error: float
     mark: str  # `LOWEST`, `TIED` or ""
     tier: int
+    standard_error: float | None  # None without a simulation
 
 
 Matrix: TypeAlias = Mapping[str, Mapping[Pair, _Entry]]  # by metric
 
 
-def matrix_document(rankings: tuple[Ranking, ...]) -> Document:
-    """Return one table of the errors of all pairs in the metrics of an answer; warnings and notes as in a ranking."""
+def matrix_document(rankings: tuple[Ranking, ...], *, spreads: bool = False) -> Document:
+    """Return one table of the errors of all pairs in the metrics of an answer; warnings and notes as in a ranking.
+
+    spreads: whether standard errors stand behind the errors, for which a terminal has little room.
+    """
     first = rankings[0]
     entries = {ranking.metric: _entries(ranking) for ranking in rankings}
     pairs = tuple(dict.fromkeys(pair for ranking in rankings for pair in entries[ranking.metric]))
@@ -58,8 +64,8 @@ def matrix_document(rankings: tuple[Ranking, ...]) -> Document:
             *sentences(first.warnings, Role.WARNING),
             *([Sentence(f"Lowest errors: {best}.", Role.ANSWER)] if best else []),
             *compromise_sentences(rankings),
-            _table(pairs, entries, rankings),
-            Sentence(MARKS, Role.NOTE),
+            _table(pairs, entries, rankings, spreads=spreads),
+            Sentence(f"{MARKS} {SPREADS}" if spreads else MARKS, Role.NOTE),
             *note_sentences(first),
         ),
         data={**rank_data(rankings), "matrix": [_row_data(pair, entries) for pair in pairs]},
@@ -78,7 +84,9 @@ def _lowest(ranking: Ranking) -> Recommendation:
 def _entries(ranking: Ranking) -> dict[Pair, _Entry]:
     lowest = _lowest(ranking).error if ranking.recommendations else 0.0
     return {
-        row.pair: _Entry(row.error, LOWEST if row.error == lowest else TIED if row.tier == 1 else "", row.tier)
+        row.pair: _Entry(
+            row.error, LOWEST if row.error == lowest else TIED if row.tier == 1 else "", row.tier, row.standard_error
+        )
         for row in ranking.recommendations
     }
 
@@ -90,7 +98,7 @@ def _best_text(ranking: Ranking) -> str:
     return f"{ranking.metric} {number(lowest.error, 3)} by {pair_text(*lowest.pair)}{tied}"
 
 
-def _table(pairs: tuple[Pair, ...], entries: Matrix, rankings: tuple[Ranking, ...]) -> Table:
+def _table(pairs: tuple[Pair, ...], entries: Matrix, rankings: tuple[Ranking, ...], *, spreads: bool) -> Table:
     """Return the table: pairs in rank order, and, in any case, those of the caller's own and those to compare with."""
     protocol = Column("protocol", text=True)
     columns = (
@@ -106,7 +114,7 @@ def _table(pairs: tuple[Pair, ...], entries: Matrix, rankings: tuple[Ranking, ..
     notes = {_pair(row): f"◂ {BASELINE_NAMES[row.kind]}" for row in baselines}
     registered = best_of_own(pairs)
     only = pairs[0][0] if len({name for name, _ in pairs}) == 1 else None
-    rows = [_row(pair, entries, note=notes.get(pair, ""), kept=pair in registered) for pair in pairs]
+    rows = [_row(pair, entries, note=notes.get(pair, ""), kept=pair in registered, spreads=spreads) for pair in pairs]
     rows += [_beside(row, rankings, only) for row in baselines if _pair(row) not in pairs]
     table = Table(columns, tuple(rows), noun="pairs")
     return table if only is None else table.without(protocol)
@@ -134,10 +142,22 @@ def _beside(row: Baseline, rankings: tuple[Ranking, ...], only: str | None) -> R
     return Row.of((row.protocol or "–", method, *cells, f"◂ {BASELINE_NAMES[row.kind]}"), Tone.MARKED, extra=True)
 
 
-def _row(pair: Pair, entries: Matrix, *, note: str, kept: bool) -> Row:
+def _text(error: float, standard_error: float | None, mark: str) -> str:
+    """Return an error, its standard error with as many decimals, and its mark."""
+    text = number(error)
+    spread = (
+        "" if standard_error is None or error == math.inf else f" ({standard_error:,.{len(text.partition('.')[2])}f})"
+    )
+    return f"{text}{spread} {mark or ' '}"
+
+
+def _row(pair: Pair, entries: Matrix, *, note: str, kept: bool, spreads: bool) -> Row:
     row_entries = [column.get(pair) for column in entries.values()]
     cells = (
-        "–" if entry is None else (f"{number(entry.error)} {entry.mark or ' '}", entry.error) for entry in row_entries
+        "–"
+        if entry is None
+        else (_text(entry.error, entry.standard_error if spreads else None, entry.mark), entry.error)
+        for entry in row_entries
     )
     marks = [entry.mark if entry is not None else "" for entry in row_entries]
     tones = (Tone.PLAIN, Tone.PLAIN, *(Tone.GOOD if mark else Tone.PLAIN for mark in marks), Tone.PLAIN)
@@ -161,8 +181,10 @@ def _records(pairs: tuple[Pair, ...], entries: Matrix) -> Records:
         row_entries = {metric: column.get((protocol, method)) for metric, column in entries.items()}
         errors = {metric: entry and entry.error for metric, entry in row_entries.items()}
         tiers = {f"{metric}_tier": entry and entry.tier for metric, entry in row_entries.items()}
-        rows.append({"protocol": protocol, "method": method, **errors, **tiers})
-    return Records.of(rows, ("protocol", "method", *entries, *(f"{metric}_tier" for metric in entries)))
+        spreads = {f"{metric}_standard_error": entry and entry.standard_error for metric, entry in row_entries.items()}
+        rows.append({"protocol": protocol, "method": method, **errors, **tiers, **spreads})
+    more = (f"{metric}_{figure}" for figure in ("tier", "standard_error") for metric in entries)
+    return Records.of(rows, ("protocol", "method", *entries, *more))
 
 
 class _ProtocolErrors(NamedTuple):
@@ -178,8 +200,12 @@ class _ProtocolErrors(NamedTuple):
         return [name for name, error in each if error <= PRACTICAL_RATIO * low and (error == low) == (mark == LOWEST)]
 
 
-def protocols_document(ranking: Ranking) -> Document:
-    """Return the errors of one metric as papers tabulate them: a row for each protocol, a column for each method."""
+def protocols_document(ranking: Ranking, *, spreads: bool = False) -> Document:
+    """Return the errors of one metric as papers tabulate them: a row for each protocol, a column for each method.
+
+    spreads: as in `matrix_document`.
+    """
+    behind = {row.pair: row.standard_error for row in ranking.recommendations if spreads}
     names = dict.fromkeys(row.protocol for row in ranking.recommendations)
     rows = sorted((_errors_of(name, ranking) for name in names), key=lambda row: min(row.errors.values()))
     methods = dict.fromkeys(row.method for row in ranking.recommendations if row.method != RAW)
@@ -191,6 +217,7 @@ def protocols_document(ranking: Ranking) -> Document:
         *(Column(method, drop=place) for place, method in enumerate(methods)),
     )
     title = f"Error of each protocol with each method: {METRICS[ranking.metric].title} ({METRICS[ranking.metric].unit})"
+    cells = tuple(_protocol_row(row, figures, behind) for row in rows)
     flat = [{"protocol": row.protocol, **{name: row.errors.get(name) for name in figures}} for row in rows]
     return Document(
         title=title,
@@ -198,8 +225,8 @@ def protocols_document(ranking: Ranking) -> Document:
         parts=(
             *sentences(ranking.warnings, Role.WARNING),
             *answer_sentences(ranking),
-            Table(columns, tuple(_protocol_row(row, figures) for row in rows), title, noun="protocols", cut=False),
-            Sentence(ROW_MARKS, Role.NOTE),
+            Table(columns, cells, title, noun="protocols", cut=False),
+            Sentence(f"{ROW_MARKS} {SPREADS}" if spreads else ROW_MARKS, Role.NOTE),
             *note_sentences(ranking),
         ),
         data={
@@ -220,10 +247,11 @@ def _errors_of(protocol: str, ranking: Ranking) -> _ProtocolErrors:
     return _ProtocolErrors(protocol, {**({} if raw is None else {WITHOUT: raw}), **average, **errors})
 
 
-def _protocol_row(row: _ProtocolErrors, figures: tuple[str, ...]) -> Row:
+def _protocol_row(row: _ProtocolErrors, figures: tuple[str, ...], spreads: Mapping[Pair, float | None]) -> Row:
+    behind = {name: spreads.get((row.protocol, name.replace(WITHOUT, RAW))) for name in figures}
     marks = {name: mark for mark in (LOWEST, TIED) for name in row.marked(mark)}
     cells = (
-        (f"{number(row.errors[name])} {marks.get(name, ' ')}", row.errors[name]) if name in row.errors else "–"
+        (_text(row.errors[name], behind[name], marks.get(name, "")), row.errors[name]) if name in row.errors else "–"
         for name in figures
     )
     tones = (Tone.GOOD if marks.get(name) == LOWEST else Tone.PLAIN for name in ("", *figures))

@@ -135,8 +135,8 @@ def test_command_lines_and_python_that_are_shown_give_the_same(
     assert state.wrong() == {}
     answer = page_answer(state)
     first = answer.ranking.document.data["recommendations"]
-    assert answer.ranking.python.startswith("from ldp_advise import advise")
-    assert ("estimate={" in answer.python) == ("goal=estimate" in address)
+    assert answer.ranking.python.startswith("from ldp_advise import")
+    assert ("= estimate(" in answer.python) == ("goal=estimate" in address)
     # Beside what is dropped, files are offered.
     for name, content in ({"fruit.csv": FRUIT, "a.csv": ESTIMATES} | answer.made_up()).items():
         (tmp_path / name).write_bytes(content)

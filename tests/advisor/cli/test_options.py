@@ -343,7 +343,8 @@ def test_groups_and_bundles_are_made_with_keywords_alone() -> None:
 def test_an_option_above_the_others_of_its_group_shifts_none(monkeypatch: pytest.MonkeyPatch) -> None:
     every = [("min_bits", int | None, option("--min-bits", read=whole(1), metavar="N", help="at least N bits"))]
     every += [(one.name, one.type, field(default=one.default, metadata=one.metadata)) for one in fields(Limits)]
-    usual = advise(eps=1, k=8, n=1000, max_bits=3, max_attack=0.5)
+    usual = advise(eps=1, k=8, n=1000, limits=Limits(max_bits=3, max_attack=0.5))
     group = make_dataclass("Limits", every, bases=(Settings,), frozen=True)
     monkeypatch.setitem(GROUPS, "limits", group)
-    assert advise(eps=1, k=8, n=1000, max_bits=3, max_attack=0.5).recommendations == usual.recommendations
+    again = advise(eps=1, k=8, n=1000, limits=group(max_bits=3, max_attack=0.5))
+    assert again.recommendations == usual.recommendations

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from advisor import advise
+from advisor import Simulation, advise
 from advisor.extensions.columns.answer import columns_question
 from advisor.inputs.memory import SampleInMemory, estimate_in_memory, sample_in_memory
 from advisor.question.cleaning import Cleaning
@@ -31,7 +31,9 @@ def users(sample: SampleInMemory) -> dict[str, int]:
 
 
 def request(**data: object) -> Request:
-    return advise(1.0, protocol="grr", method="norm_sub", repetitions=2, max_repetitions=2, **data).request
+    return advise(
+        1.0, protocol="grr", method="norm_sub", **data, simulation=Simulation(repetitions=2, max_repetitions=2)
+    ).request
 
 
 def test_values_and_counts_are_taken_whatever_holds_them() -> None:

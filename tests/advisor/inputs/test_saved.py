@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from advisor.answers.sweep.records import cell_of
+from advisor.answers.sweep.records import errors_of
 from advisor.errors import InputError
 from advisor.extensions.cite.command import citation_document, used_in
 from advisor.extensions.code.question import saved_pair
@@ -223,14 +223,10 @@ def test_a_kept_cell_is_taken_as_it_stands_there_or_refused(size: int, run: Run,
 
     def check(other: dict[str, Any]) -> None:
         try:
-            cell, population = cell_of(json.loads(json.dumps(other)))
+            place, population, errors = errors_of(json.loads(json.dumps(other)), ["l1"])
         except ValueError:
             return
-        assert (cell.epsilon, cell.n, cell.k, population) == tuple(
-            other[key] for key in ("epsilon", "n", "k", "population")
-        )
-        assert all(
-            error >= 0 and 0 <= figures.win_share <= 1 for figures in cell.pairs.values() for error in figures[:2]
-        )
+        assert (*place, population) == tuple(other[key] for key in ("epsilon", "n", "k", "population"))
+        assert all(len(block) >= 2 and min(block) >= 0 for block in errors["l1"].values())
 
     assert failures(islice(changed(content, random.Random(3)), size), check) == {}  # noqa: S311

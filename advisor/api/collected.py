@@ -1,0 +1,234 @@
+"""``advisor.estimate`` and ``advisor.reports``: what to do with a collection that is over, as functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from advisor.answers.rank.simulate import simulated_answer
+from advisor.api.advice import Advice
+from advisor.api.files import file_of
+from advisor.api.keywords import group_of, keyword_errors
+from advisor.errors import InputError
+from advisor.inputs.labels import label_of
+from advisor.inputs.memory import estimate_in_memory, has_labels
+from advisor.inputs.reports import count_reports
+from advisor.inputs.reports.settings import place_names
+from advisor.question.collected import collect, tally_in_memory
+from advisor.question.collected_request import (
+    CollectedQuestion,
+    Collection,
+    ReportFormat,
+    check_collected,
+    numbered,
+    reports_request,
+)
+from advisor.question.estimate_request import build_estimate_request
+from advisor.question.option import require
+from advisor.question.request import Request
+from advisor.question.settings import Limits, Named, Simulation, Threat
+from simulator import Tally, frequency_oracles
+
+
+@keyword_errors()
+def estimate(
+    values: ArrayLike | Mapping[Any, float] | Tally,
+    protocol: Named,
+    *,
+    eps: float | None = None,
+    n: int | None = None,
+    k: int | None = None,
+    labels: Sequence[Any] | None = None,
+    ordered: bool | None = None,
+    metric: Named = "l1",
+    method: Named | Sequence[Named] | None = None,
+    limits: Limits | None = None,
+    threat: float | Threat | None = None,
+    collection: Collection | None = None,
+    simulation: Simulation | None = None,
+) -> Advice:
+    """Rank methods for a raw estimate that was collected, or for the tally of its reports.
+
+    Parameters
+    ----------
+    values
+        One raw estimate per category (frequency, or count), or a mapping or a pandas series from label to estimate; or
+        a `simulator.Tally`, from `Protocol.tally` or a sum of tallies. Protocols for ordered domains need a tally.
+    protocol
+        The protocol that was used.
+    eps, n
+        Budget of one report, and number of users who reported; a tally knows n.
+    k, labels
+        For a tally: the number of categories, or their labels in order.
+    ordered
+        Whether the categories have an order; default: only numbers have, and not those that merely count categories.
+    metric, method, limits, threat
+        As in `advisor.advise`.
+    collection
+        ``Collection(subset_size, hash_range, block_count, own_rate, other_rate, flip_prob, surrogate)``: unusual
+        parameters of the protocol, its probabilities instead of `eps`, and what stands for the truth, by name in
+        `simulator.surrogate.SURROGATES` (default: ``"ensemble"``).
+    simulation
+        As in `advisor.advise`, without a maximum of repetitions.
+
+    Returns
+    -------
+    Frozen advice: ``.best`` is the method to use, ``.apply()`` and ``.intervals()`` give its result, and
+    ``.next_round`` compares all protocols.
+
+    Raises
+    ------
+    InputError
+        If the values cannot come from this protocol, or something is missing or does not go together.
+
+    Examples
+    --------
+    >>> advice = estimate([0.52, 0.31, 0.19, -0.02], "grr", eps=1, n=10_000)
+    >>> advice.intervals().round(2)["raw"].tolist()
+    [0.52, 0.31, 0.19, -0.02]
+    """
+    question = _question("estimate", locals(), protocol)
+    used = question.collection.protocol or ""
+    names = None if labels is None else tuple(map(label_of, labels))
+    if isinstance(values, Tally):
+        if n not in (None, values.n):
+            raise InputError(f"the tally is of {values.n:,} reports, --n {n:,} was given: leave --n out")
+        _require_budget(question)
+        require(("--k", k or names, "the number of categories, or labels=, in order"))
+        names = names or place_names(k or 0)
+        notes = numbered(names) if ordered is None and used in frequency_oracles() else ()
+        collected = tally_in_memory(
+            names,
+            values,
+            protocol=used,
+            epsilon=question.epsilon,
+            ordered=False if notes else ordered,
+            assumptions=notes,
+        )
+    else:
+        require(("--n", n, "the number of users who reported, for example --n 100000"))
+        read = estimate_in_memory(values)
+        in_order = read.ordered if ordered is None else ordered
+        notes = numbered(read.labels) if in_order is None and names is None and not has_labels(values) else ()
+        collected = collect(
+            names or read.labels,
+            read.values,
+            protocol=used,
+            epsilon=question.terms.epsilon,
+            parameters=question.collection.parameters,
+            n=n or 0,
+            k=k,
+            domain=names or read.domain,
+            ordered=False if notes else in_order,
+            assumptions=notes,
+        )
+    name, surrogate = "tally" if isinstance(values, Tally) else "estimate", question.collection.surrogate
+    return _advice(build_estimate_request(question, collected, name=name, surrogate=surrogate), question)
+
+
+@keyword_errors()
+def reports(
+    source: str | Path | Iterable[Any],
+    protocol: Named,
+    *,
+    eps: float | None = None,
+    k: int | None = None,
+    labels: Sequence[Any] | None = None,
+    column: str | None = None,
+    n: int | None = None,
+    ordered: bool | None = None,
+    metric: Named = "l1",
+    method: Named | Sequence[Named] | None = None,
+    written: ReportFormat | None = None,
+    limits: Limits | None = None,
+    threat: float | Threat | None = None,
+    collection: Collection | None = None,
+    simulation: Simulation | None = None,
+) -> Advice:
+    """Count the reports of users, and rank methods for their estimate.
+
+    Parameters
+    ----------
+    source
+        A file, or a pattern of names; or the reports: a pandas series or frame, or one report per entry, as
+        ``Protocol.perturb`` gives them. What a report of each protocol looks like: `advisor.inputs.reports`.
+    protocol, eps
+        The protocol that was used, and the budget of one report.
+    k, labels
+        Number of categories, or their labels in the order of the devices. Default: the categories of a pandas
+        categorical, and the labels that reports of grr hold.
+    column
+        Column of the reports, if there are several columns.
+    n
+        With ``written=ReportFormat(counts=...)``: number of users.
+    ordered, metric, method, limits, threat, collection, simulation
+        As in `advisor.estimate`.
+    written
+        ``ReportFormat(counts, skip_bad, hash, steps)``: how reports are written.
+
+    Returns
+    -------
+    Frozen advice, as `advisor.estimate` gives it.
+
+    Raises
+    ------
+    InputError
+        If a report is none of this protocol, or something is missing or does not go together.
+
+    Examples
+    --------
+    >>> answers = ["yes"] * 831 + ["no"] * 1604
+    >>> reports(answers, "grr", eps=1.6).intervals().index.tolist()
+    ['no', 'yes']
+    """
+    question = _question("reports", locals(), protocol)
+    _require_budget(question)
+    form = question.report_format
+    domain = getattr(getattr(source, "dtype", None), "categories", None) if labels is None else labels
+    used = question.collection.protocol or ""
+    numbered = labels is not None and not all(isinstance(label, int | np.integer) for label in labels)
+    if numbered and used in ("grr", "ss") and getattr(getattr(source, "dtype", None), "kind", "") in ("i", "u"):
+        places = np.asarray(source)  # as the protocol gives them: places in the domain
+        source = np.asarray(domain)[places] if places.size and places.max() < len(labels or ()) else source
+    with file_of(source, "reports") as (path, layout):
+        counts = count_reports(
+            path,
+            used,
+            question.epsilon,
+            k=k,
+            domain=None if domain is None else tuple(map(label_of, domain)),
+            column=column,
+            counts=form.counts,
+            n=n,
+            layout=layout,
+            hash=form.hash,
+            steps=form.steps,
+            skip_bad=form.skip_bad,
+            parameters=question.collection.parameters,
+        )
+        request = reports_request(counts, question)
+    return _advice(request, question)
+
+
+def _question(name: str, given: Mapping[str, Any], protocol: Named) -> CollectedQuestion:
+    """Return the question of a function about a collection; its menu is that of the next round."""
+    question = CollectedQuestion.of({**given, "protocol": None})
+    collection = replace(group_of(Collection, given["collection"]), used=(protocol,))
+    question = replace(question, collection=collection, report_format=group_of(ReportFormat, given.get("written")))
+    question = question.with_budget()
+    question.terms.one_metric(name)
+    check_collected(question)
+    return question
+
+
+def _require_budget(question: CollectedQuestion) -> None:
+    require(("--eps", question.terms.epsilon, "the privacy budget of one report, for example --eps 1"))
+
+
+def _advice(request: Request, question: CollectedQuestion) -> Advice:
+    return Advice.of(simulated_answer(request, jobs=question.simulation.jobs).first)

@@ -1,0 +1,98 @@
+"""``advisor.places``: protocols and methods for places on a map, as a function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from advisor.api.files import file_of
+from advisor.api.keywords import group_of, keyword_errors
+from advisor.api.shown import Shown
+from advisor.extensions.places.answer import PlacesAdvice, answer_places
+from advisor.extensions.places.document import places_document
+from advisor.extensions.places.picture import curve_figure, places_figure
+from advisor.extensions.places.question import Ground, PlacesMenu, PlacesQuestion, Promise
+from advisor.extensions.places.reading import places_request
+from advisor.question.settings import Cells, Columns, Limits, Simulation, values
+from advisor.show.model import Document
+
+
+class PlacesAnswer(PlacesAdvice, Shown):
+    """The answer of `places`; its attributes are those of `advisor.extensions.places.answer.PlacesAdvice`."""
+
+    @property
+    def _document(self) -> Document:
+        return places_document(self)
+
+    def _figure(self) -> Any:
+        return curve_figure(self) if self.trade_offs else places_figure(self)
+
+
+@keyword_errors()
+def places(
+    source: str | Path | Iterable[Any],
+    eps: float,
+    *,
+    n: int | None = None,
+    metric: str | None = None,
+    protocol: str | Sequence[str] | None = None,
+    method: str | Sequence[str] | None = None,
+    columns: str | None = None,
+    counts: str | None = None,
+    channel: str | None = None,
+    privacy: str = "ldp",
+    curve: Sequence[float] = (),
+    cells: Cells | None = None,
+    limits: Limits | None = None,
+    simulation: Simulation | None = None,
+) -> PlacesAnswer:
+    """Rank protocols and methods for places on a map; errors are measured by distance.
+
+    Parameters
+    ----------
+    source
+        A file, or a data frame, with one place per user, or per row with a column of counts.
+    eps
+        Budget of one report: for any two places, or with metric `privacy` for near ones.
+    n
+        Number of users who will report; default: those of the data.
+    metric, protocol, method, limits, simulation
+        As in `advisor.advise`; the metric is the earth mover's distance unless it is named.
+    columns, counts
+        Columns of the coordinates, ``"row,col"`` or ``"longitude,latitude"`` (default: by header), and of counts.
+    channel
+        File with a matrix of your own as a protocol.
+    privacy
+        ``"ldp"``, or ``"metric"``: the budget holds for places at most the radius of the cells apart.
+    curve
+        Budgets for which metric privacy is compared with quality of service.
+    cells
+        ``Cells(grid, distance, cell_km, radius)``: ``"32x32"``, ``"euclidean"`` or ``"manhattan"``, side of a cell, and
+        radius in cells or km.
+
+    Returns
+    -------
+    The answer; ``.best(metric)`` is the first of a ranking.
+
+    Raises
+    ------
+    InputError
+        If the data are no places, or something is out of range or does not go together.
+    """
+    given = locals() | {"protocol": None, "method": None}
+    cells = group_of(Cells, cells)
+    menu = PlacesMenu(protocol=values(protocol), method=values(method), channel=channel)
+    question = replace(
+        PlacesQuestion.of(given),
+        ground=Ground(grid=cells.grid, columns=columns, cell_km=cells.cell_km, distance=cells.distance),
+        privacy=Promise(privacy=privacy, radius=cells.radius, curve=tuple(curve)),
+        places_menu=menu,
+        columns=Columns(counts=counts),
+    )
+    with file_of(source, "places") as (path, layout):
+        question = replace(question, sample=path, columns=replace(question.columns, header=layout.header))
+        question.check_places()
+        request = places_request(question)
+    return PlacesAnswer.of(answer_places(request, jobs=question.simulation.jobs or 1))

@@ -1,0 +1,113 @@
+"""Members as people write them, and the frame of their checks."""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from simulator import foreign
+from simulator.channels.own import Channel, channel_protocol
+from simulator.conformance.requirement import ConformanceError, text_of
+from simulator.foreign import ForeignError
+from simulator.methods import PostProcessor
+from simulator.metrics import Metric
+from simulator.protocols.functions import user_protocol
+from simulator.protocols.protocol import StandardProtocol
+
+SECONDS = 60.0  # after which a check is given up
+FORMS = {
+    "protocol": "a protocol is a Channel or a function of k and epsilon, which give a matrix, a class of two "
+    "methods, perturb(self, values, k, epsilon, rng) and estimate(self, reports, k, epsilon), or a subclass of "
+    "FrequencyOracle or StandardProtocol",
+    "method": "a method is a function or a PostProcessor",
+    "metric": "a metric is a function or a Metric",
+}
+TYPES = {"method": PostProcessor, "metric": Metric}
+
+
+def source_of(member: Any) -> str:
+    """Return what messages call a member: its function or class by its module."""
+    code = getattr(member, "function", getattr(member, "matrix_for", member))  # of a PostProcessor, Metric or Channel
+    name = getattr(code, "__qualname__", getattr(member, "key", type(member).__name__))
+    return f"{getattr(code, '__module__', '')}:{name}".lstrip(":")
+
+
+def kind_of(member: Any) -> str | None:
+    """Return the kind of a member; None for a function, which may be any."""
+    if isinstance(member, type | Channel):
+        return "protocol"
+    return next((kind for kind, own in TYPES.items() if isinstance(member, own)), None)
+
+
+def as_member(member: Any, kind: str, called: str = "") -> Any:
+    """Return the protocol class, method or metric that a member of this kind is, or stands for; it is not checked yet.
+
+    Raises ForeignError for what is none.
+    """
+    called = called or source_of(member)
+    got = kind_of(member)
+    if got not in (kind, None) or not callable(member):
+        what = "a class" if isinstance(member, type) else f"a {got or type(member).__name__}"
+        raise ForeignError(f"this is {what}, {FORMS[kind]}")
+    name = str(getattr(member, "__name__", ""))
+    if kind == "protocol":
+        if isinstance(member, type) and issubclass(member, StandardProtocol):
+            missing = [f"the text {field}" for field in ("key", "title", "reference") if not text_of(member, field)]
+            if missing := [*missing, *sorted(getattr(member, "__abstractmethods__", ()))]:
+                raise ForeignError(f"it lacks {', '.join(missing)} (examples/sampled_bit.py is a whole protocol)")
+            return member
+        if not isinstance(member, type):
+            return channel_protocol(member if isinstance(member, Channel) else Channel(name, member), called)
+        if not all(callable(getattr(member, function, None)) for function in ("perturb", "estimate")):
+            raise ForeignError(FORMS[kind])
+        given = {field: text for field in ("title", "reference") if (text := text_of(member, field))}
+        most = getattr(member, "most_users", StandardProtocol.most_users)
+        pair: Any = member()
+        key = text_of(member, "key") or name.lower()
+        return user_protocol(pair.perturb, pair.estimate, key, most, **{"reference": called, **given})
+    if got == kind:
+        return member
+    if kind == "metric":
+        return Metric(name, name, member, unit="no unit")
+    return PostProcessor(name, name, member, nonnegative=False, sums_to_one=False, reference=called, keeps_order=False)
+
+
+def checks(kind: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return a decorator: the check takes what `simulator.register` takes, and ends after `SECONDS` at most."""
+
+    def decorate(check: Callable[..., None]) -> Callable[..., None]:
+        @wraps(check)
+        def within(member: Any, *arguments: Any, **options: Any) -> None:
+            outcome: list[BaseException | None] = []
+
+            def run() -> None:
+                try:
+                    check(as_member(member, kind), *arguments, **options)
+                    outcome.append(None)
+                except ForeignError as error:
+                    outcome.append(ConformanceError(str(error)))
+                except BaseException as error:  # noqa: BLE001 - raised where the check was called
+                    outcome.append(error)
+
+            # A thread, as only there foreign code can be left behind that waits for something.
+            thread = threading.Thread(target=run, daemon=True)
+            thread.start()
+            try:
+                thread.join(SECONDS)
+            finally:
+                doing, foreign.STEP[:] = "".join(foreign.STEP), []
+            if not outcome:
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                    ctypes.c_ulong(thread.ident or 0), ctypes.py_object(SystemExit)
+                )
+                slow = "; if it goes user by user, say slow = True and most_users" if kind == "protocol" else ""
+                raise ConformanceError(f"its check was given up after {SECONDS:g} s, at {doing}{slow}")
+            if outcome[0] is not None:
+                raise outcome[0]
+
+        return within
+
+    return decorate
