@@ -40,15 +40,30 @@ PHRASES = {  # about files
     "--domain FILE": "an ordered pandas.Categorical",
 }
 FILES_ONLY = ("--keep-top", "--other", "--missing", "--drop-missing")  # no function takes them
-FUNCTIONS = {"": "advise", " plan": "plan", " sweep": "sweep", " audit": "audit", " rounds": "memoise"}
-NAMED = ("--protocol", "--method", "--metric", "--solution", "--attack", "--backend")  # whose values are words
-WORDS = ("all", "smp", "spl", "pair", "likelihood", "dask")  # these, and names of members
+FUNCTIONS = {
+    "": "advise",
+    " plan": "plan",
+    " sweep": "sweep",
+    " audit": "audit",
+    " rounds": "memoise",
+    " choose": "choose",
+}
+NAMED = (
+    "--protocol",
+    "--method",
+    "--metric",
+    "--solution",
+    "--attack",
+    "--backend",
+    "--sensitive",
+)  # whose values are words
+WORDS = ("all", "smp", "spl", "pair", "likelihood", "dask", "low", "medium", "high")  # these, and names of members
 PLAIN = re.compile(r"[+-]?[\d._]+(e[+-]?\d+)?|[A-Z:]+")  # values without quotes: numbers, and what stands for a value
 SHELL = r"ldp-advise (?:code|reports) [^,;()]*"  # commands that are no functions
 FLAG = re.compile(rf"{SHELL}|(--[a-z][a-z-]*)(?: ([\w./](?:[\w.,:/=+-]*\w)?))?")  # an option, and the word behind it
 S = TypeVar("S", bound=Settings)
 KEYWORD = r"\w+=(?:\w+\([^()]*\)|\[[^]]*\]|'[^']*'|\w[\w.-]*\b)?"
-COMMAND = re.compile(rf"ldp-advise( plan| sweep| audit| rounds|)((?: {KEYWORD})+)")
+COMMAND = re.compile(rf"ldp-advise( plan| sweep| audit| rounds| choose|)((?: {KEYWORD})+)")
 
 
 class _Named(NamedTuple):
@@ -114,6 +129,8 @@ def _keyword(match: re.Match[str], flat: Sequence[str]) -> str:
     """Return the keyword of an option with its value, in its group, or with the word behind it that is none."""
     flag, word = match[1], match[2] or ""
     option = _options().get(flag)
+    if flag == "--sample":  # no option, but the word for data in memory
+        return f"sample={word}"
     if flag is None or option is None:
         return match[0]
     rest, name = f" {word}" if word else "", _name(flag)

@@ -83,4 +83,5 @@ def choose(
         ("--k", k if question.sample is None else True, "the number of possible answers, for example --k 18"),
     )
     frequencies = None if question.sample is None else sample_frequencies(question)
-    return ChoiceAnswer.of(answer.choose(wishes, frequencies, instant=instant))
+    words = () if frequencies is None else ("--sample", "DATA")
+    return ChoiceAnswer.of(answer.choose(wishes, frequencies, words, instant=instant))

@@ -81,7 +81,7 @@ def places(
     InputError
         If the data are no places, or something is out of range or does not go together.
     """
-    given = locals() | {"protocol": None, "method": None}
+    given = {"eps": eps, "n": n, "metric": metric, "limits": limits, "simulation": simulation}
     cells = group_of(Cells, cells)
     menu = PlacesMenu(protocol=values(protocol), method=values(method), channel=channel)
     question = replace(
