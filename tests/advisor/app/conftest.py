@@ -103,7 +103,7 @@ class Session:
     def __init__(self, server: Server, query: str) -> None:
         client = pytest.importorskip("websockets.sync.client", reason="no websockets: pip install 'ldp-advise[app]'")
         address = server.address.replace("http", "ws", 1)
-        self.connection = client.connect(f"{address}websocket/", max_size=None, max_queue=None, ping_interval=None)
+        self.connection = client.connect(f"{address}websocket/", max_size=None, ping_interval=None)
         self.heard: list[str] = []
         state = state_of(query, {})
         inputs = {
