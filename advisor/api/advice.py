@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -11,47 +11,116 @@ from numpy.typing import ArrayLike
 
 from advisor.answers.rank.apply import applied_columns, observed_as, post_process
 from advisor.answers.rank.outlook import outlook
-from advisor.answers.rank.result import Ranking
+from advisor.answers.rank.result import Answer, Ranking
+from advisor.answers.rank.trade_offs import Frontier, frontier_of
 from advisor.answers.rank.why import why_of
 from advisor.api.keywords import flags_to_keywords, keyword_errors
+from advisor.api.paper import PlacedRuns, comparisons
 from advisor.api.shown import Shown, plot_target, written
 from advisor.errors import InputError
 from advisor.inputs.memory import applied_to, in_order_of, is_pandas
 from advisor.show.model import Document, Section
 from advisor.show.pictures.frequencies import frequencies_figure
-from advisor.show.pictures.ranking import ranking_figure
+from advisor.show.pictures.ranking import pareto_figure, ranking_figure
 from advisor.show.rank.answer import summary
 from advisor.show.rank.data import row_data
 from advisor.show.rank.document import page_sections, rank_document
 from advisor.show.rank.notes import setting_text
+from advisor.show.rank.pareto import pareto_document, pareto_sections
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
-from typing import TYPE_CHECKING
-
-from advisor.answers.rank.trade_offs import Frontier, frontier_of
-from advisor.show.pictures.ranking import pareto_figure
-from advisor.show.rank.pareto import pareto_document, pareto_sections
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Advice(Ranking, Shown):
-    """The answer to a request for one metric; attributes as in `advisor.answers.rank.result.Ranking`."""
+    """The answer to a request; attributes as in `advisor.answers.rank.result.Ranking`, for the first of its metrics.
+
+    With several metrics, `about` gives the advice for another one, and texts, tables and frames have all.
+    """
+
+    answer: Answer | None = field(default=None, repr=False)  # the rankings for all metrics, and simulated errors
 
     @classmethod
-    def of(cls, ranking: Ranking) -> Self:
+    def of(cls, ranking: Ranking, answer: Answer | None = None) -> Self:
         """Return a ranking, and the ranking of the next round, as advice."""
-        values = {item.name: getattr(ranking, item.name) for item in fields(ranking)}
+        values = {item.name: getattr(ranking, item.name) for item in fields(Ranking)}
         later = ranking.next_round
-        return cls(**values | {"next_round": None if later is None else cls.of(later)})
+        return cls(**values | {"next_round": None if later is None else cls.of(later)}, answer=answer)
+
+    @property
+    def _rankings(self) -> tuple[Ranking, ...]:
+        return (self,) if self.answer is None else self.answer.rankings
 
     @property
     def summary(self) -> str:
         """The answer in sentences: warnings, the pair to use, its error, and tied pairs."""
-        return flags_to_keywords(" ".join([*(f"Warning: {text}." for text in self.warnings), summary(self)]))
+        warnings = (f"Warning: {text}." for text in self.warnings)
+        return flags_to_keywords(" ".join([*warnings, *map(summary, self._rankings)]))
+
+    @keyword_errors()
+    def about(self, metric: str) -> Self:
+        """Return the advice for one of its metrics.
+
+        Raises InputError if it has no such metric.
+        """
+        for ranking in self._rankings:
+            if ranking.metric == metric:
+                answer = None if self.answer is None else replace(self.answer, rankings=(ranking,))
+                return self.of(ranking, answer)
+        raise InputError(f"this advice is not about {metric!r}: advise(…, metric=[…, {metric!r}])")
+
+    @keyword_errors()
+    def runs(self) -> pd.DataFrame:
+        """Return the error of every repetition as a pandas data frame, with the columns that ``--runs`` writes.
+
+        All pairs with one protocol see the same collections: repetition by repetition their errors can be compared.
+        Where an estimate was given, rows that are ``judged`` tell how far each method is from possible truths.
+
+        Raises
+        ------
+        InputError
+            If the answer was predicted, or is that of a next round.
+        """
+        return self._simulated().runs_frame()
+
+    @keyword_errors()
+    def compare(self, baseline: str | tuple[str, str]) -> pd.DataFrame:
+        """Return by how much the error of each pair differs from that of a baseline, and whether that is chance.
+
+        Parameters and result are those of `advisor.api.sweep.Sweep.compare`. More repetitions of the first pairs are
+        simulated as needed to tell them apart, which makes p too small for these; with
+        ``Simulation(repetitions=40, max_repetitions=40)`` all have 40.
+
+        Raises
+        ------
+        InputError
+            If the baseline is unknown, nothing is compared with it, or the answer was predicted or is about an
+            estimate.
+
+        Examples
+        --------
+        >>> from advisor import advise
+        >>> advice = advise(1.0, sample_counts=[500, 300, 200], protocol="grr", method=["norm_sub", "none"])
+        >>> advice.compare("norm_sub")[["method", "repetitions"]].values.tolist()
+        [['none', 20]]
+        """
+        answer, request = self._simulated(), self.request
+        if request.collected is not None or request.threat is not None:
+            kind = "an estimate" if request.threat is None else "an attack"
+            raise InputError(f"compare() is for collections that are simulated from a sample, not for {kind}")
+        place = request.epsilon, request.n, request.k
+        cells = [PlacedRuns(*place, one.metric, answer.runs[0].of(one.metric)) for one in answer.rankings]
+        return comparisons(cells, baseline)
+
+    def _simulated(self) -> Answer:
+        if self.answer is None or not self.answer.runs:
+            why = (
+                "was predicted: give a sample, without instant=True" if self.source == "grid" else "has no repetitions"
+            )
+            raise InputError(f"this answer {why}")
+        return self.answer
 
     @keyword_errors()
     def apply(self, estimate: ArrayLike | None = None, method: str | None = None) -> Any:
@@ -131,21 +200,27 @@ class Advice(Ranking, Shown):
         return written((frequencies_figure if frequencies else ranking_figure)(self), target)
 
     def _sections(self) -> tuple[Section, ...]:
-        return page_sections((self,), outlook(self), why_of(self))
+        return page_sections(self._rankings, outlook(self), why_of(self))
 
     def to_frame(self) -> pd.DataFrame:
         """Return the ranking as a pandas data frame, one row for each recommendation.
 
         Its columns are the fields of `advisor.answers.rank.result.Recommendation` that have values here, and
-        ``data_error``: the error in the unit of the data.
+        ``data_error``: the error in the unit of the data. With several metrics the first column is ``metric``.
         """
         import pandas as pd  # heavy
 
-        return pd.DataFrame([row_data(row, self) for row in self.recommendations]).dropna(axis=1, how="all")
+        rankings = self._rankings
+        rows = [
+            {**({"metric": one.metric} if len(rankings) > 1 else {}), **row_data(row, one)}
+            for one in rankings
+            for row in one.recommendations
+        ]
+        return pd.DataFrame(rows).dropna(axis=1, how="all")
 
     @property
     def _document(self) -> Document:
-        return rank_document((self,))
+        return rank_document(self._rankings)
 
     def __repr__(self) -> str:
         best = self.recommendations[0] if self.recommendations else None

@@ -8,10 +8,10 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from advisor.answers.rank.look_up import look_up
+from advisor.answers.rank.result import Answer
 from advisor.answers.rank.simulate import simulated_answer
 from advisor.api.advice import Advice
 from advisor.api.keywords import keyword_errors
-from advisor.errors import InputError
 from advisor.question.central import CentralPromise
 from advisor.question.cleaning import Cleaning
 from advisor.question.fitting import refuse_registered
@@ -29,7 +29,7 @@ def advise(
     n: int | None = None,
     sample: Iterable[Any] | None = None,
     sample_counts: ArrayLike | Mapping[Any, int] | None = None,
-    metric: Named = "l1",
+    metric: Named | Sequence[Named] = "l1",
     protocol: Named | Sequence[Named] | None = None,
     method: Named | Sequence[Named] | None = None,
     ordered: bool | None = None,
@@ -59,7 +59,7 @@ def advise(
     sample_counts
         Instead of `sample`: one count per category, or a mapping from label to count.
     metric
-        Error metric: a name in `simulator.METRICS` or from a paper, or your function ``(estimate, truth)``.
+        Error metric: a name in `simulator.METRICS` or from a paper, or your function ``(estimate, truth)``; or several.
         Five take a setting: ``"topk:10"`` (values), ``"set:0.2"`` (share of the domain), ``"sets:FILE"`` (the sets:
         one a line, a name and its members), ``"kl:0.001"`` and ``"js:0.001"`` (weight of the uniform distribution;
         ``"kl:0"`` is infinite where an estimate is 0).
@@ -104,7 +104,8 @@ def advise(
 
     Returns
     -------
-    Frozen advice; ``.best`` is the pair to use. If no pair satisfies the limits, ``.recommendations`` is empty.
+    Frozen advice; ``.best`` is the pair to use. If no pair satisfies the limits, ``.recommendations`` is empty. For
+    several metrics ``.about("mse")`` is the advice for one of them; ``.compare("norm_sub")`` tests differences.
 
     Raises
     ------
@@ -120,15 +121,14 @@ def advise(
     'grid'
     """
     # locals(): the keywords, as they were given
-    if not isinstance(metric, str) and not callable(metric):
-        raise InputError(f"metric must be the name of one metric, got {metric!r}")
     question = Question.of(locals())
-    question.terms.one_metric("advise")
     check_budget(question)
     check_data(question)
     if question.is_predicted:
         refuse_registered(question.terms, question.menu, k)
     (request,) = ranking_requests(question)
     if question.is_predicted:
-        return Advice.of(look_up(request)[0])
-    return Advice.of(simulated_answer(request, jobs=question.simulation.jobs).first)
+        answer = Answer(look_up(request))
+    else:
+        answer = simulated_answer(request, jobs=question.simulation.jobs)
+    return Advice.of(answer.first, answer)

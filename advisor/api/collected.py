@@ -231,4 +231,5 @@ def _require_budget(question: CollectedQuestion) -> None:
 
 
 def _advice(request: Request, question: CollectedQuestion) -> Advice:
-    return Advice.of(simulated_answer(request, jobs=question.simulation.jobs).first)
+    answer = simulated_answer(request, jobs=question.simulation.jobs)
+    return Advice.of(answer.first, answer)

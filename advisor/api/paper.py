@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,13 +25,23 @@ LOWER, HIGHER = r"$^{\ast}$", r"$^{\dagger}$"  # marks of errors that differ fro
 SMALL, MOST_DECIMALS = -2, 4  # powers of ten below which a block has a factor, and decimals of its figures
 
 
-def comparisons(sweep: SweepResult, baseline: str | Pair) -> pd.DataFrame:
+class PlacedRuns(NamedTuple):
+    """The errors of all repetitions of the pairs at one setting, in one metric; a `Cell` has them too."""
+
+    epsilon: float
+    n: int
+    k: int
+    metric: str
+    runs: Mapping[Pair, Sequence[float] | NDArray[np.float64]]
+
+
+def comparisons(cells: Iterable[Cell | PlacedRuns], baseline: str | Pair) -> pd.DataFrame:
     """Return the paired differences of all pairs to a baseline; see `advisor.api.sweep.Sweep.compare`."""
     import pandas as pd  # heavy
 
     protocol, method = baseline_of(baseline)
     rows = []
-    for cell in sweep.cells:
+    for cell in cells:
         for pair, errors in cell.runs.items():
             other = protocol or pair[0], method
             if other != pair and other in cell.runs:
@@ -41,8 +51,8 @@ def comparisons(sweep: SweepResult, baseline: str | Pair) -> pd.DataFrame:
     if not rows:
         name = method if protocol is None else f"{protocol} {method}"
         raise InputError(
-            f"baseline {name}: this sweep has nothing to compare with it; sweep it and others, "
-            f"method=['{method}', …], or name another one of this sweep"
+            f"baseline {name}: there is nothing to compare with it; simulate it and others, "
+            f"method=['{method}', …], or name one that was simulated"
         )
     frame = pd.DataFrame(rows)
     return frame.assign(p_holm=holm(frame["p"].to_numpy()))
@@ -61,7 +71,9 @@ def baseline_of(baseline: str | Pair) -> tuple[str | None, str]:
     raise InputError(f"baseline must be a method or a pair (protocol, method), got {baseline!r:.80}")
 
 
-def _difference(errors: tuple[float, ...], reference: tuple[float, ...]) -> dict[str, float]:
+def _difference(
+    errors: Sequence[float] | NDArray[np.float64], reference: Sequence[float] | NDArray[np.float64]
+) -> dict[str, float]:
     """Return the mean paired difference of the repetitions that both have, with its t interval and test."""
     from scipy.special import stdtr  # heavy
 
@@ -94,7 +106,7 @@ def latex_table(sweep: SweepResult, baseline: str | Pair | None) -> str:
     """Return the errors of all pairs in all cells as LaTeX; see `advisor.api.sweep.Sweep.to_latex`."""
     question, marks, lines = sweep.question, dict[tuple[object, ...], str](), _legend(sweep)
     if baseline is not None:
-        frame = comparisons(sweep, baseline)
+        frame = comparisons(sweep.cells, baseline)
         for row in frame[frame["p_holm"] < LEVEL].to_dict("records"):
             mark = LOWER if row["difference"] < 0 else HIGHER
             marks[row["eps"], row["n"], row["k"], row["metric"], row["protocol"], row["method"]] = mark

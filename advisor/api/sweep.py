@@ -100,7 +100,7 @@ class Sweep(SweepResult, Shown):
         >>> swept.compare("norm_sub")["method"].tolist()
         ['none', 'none']
         """
-        return comparisons(self, baseline)
+        return comparisons(self.cells, baseline)
 
     @keyword_errors()
     def to_latex(self, baseline: str | tuple[str, str] | None = None) -> str:

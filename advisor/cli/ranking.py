@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import math
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-import numpy as np
 import typer
 
 from advisor.answers.budgets import Budgets
@@ -44,7 +42,6 @@ from advisor.show.rank.bias import bias_document, draw_bias
 from advisor.show.rank.document import page_sections, rank_document
 from advisor.show.rank.matrix import matrix_document, protocols_document
 from simulator._version import __version__
-from simulator.benchmark import Runs
 from simulator.progress import Progress, part
 
 # Options of a question about a sample, or of a look-up without a sample; several budgets are answered side by side.
@@ -60,7 +57,6 @@ RANKED = (
     "instant:instant",
     "simulation",
 )
-RUN_COLUMNS = ("eps", "n", "k", "seed", "version", "protocol", "method", "metric", "repetition", "judged", "error")
 RUN_SUFFIXES = (".csv", ".parquet")
 
 
@@ -79,49 +75,12 @@ def _check_runs(option: str, path: Path) -> None:
 
 
 def _write_runs(answer: Answer, path: Path) -> None:
-    """Write the error of each repetition as a row, with all settings of the simulation."""
     if not answer.runs:
         return
-    request = answer.first.request
-    setting = (request.epsilon, request.n, request.k, request.seed, __version__)
     if path.suffix.lower() == ".parquet":
-        _write_parquet(path, answer.runs, request.metrics, setting)
-        return
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(RUN_COLUMNS)
-        for *names, first, judged, errors in _blocks(answer.runs, answer.first.request.metrics):
-            rows = enumerate(errors.tolist(), start=first)
-            writer.writerows((*setting, *names, repetition, judged, error) for repetition, error in rows)
-
-
-def _blocks(
-    all_runs: tuple[Runs, ...], metrics: tuple[str, ...]
-) -> Iterator[tuple[str, str, str, int, bool, np.ndarray[tuple[int, ...], np.dtype[np.float64]]]]:
-    """Yield blocks of errors: pair and metric, first repetition, and whether they judge an estimate.
-
-    Errors that judge an estimate come from draws of its possible truths, the others from simulated collections.
-    """
-    for runs in all_runs:
-        for metric in metrics:
-            for (protocol, method), errors in runs.of(metric).items():
-                yield protocol, method, metric, runs.first, runs is not all_runs[0], errors
-
-
-def _write_parquet(
-    path: Path, runs: tuple[Runs, ...], metrics: tuple[str, ...], setting: tuple[float | int | str, ...]
-) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    parts = []
-    for *names, first, judged, errors in _blocks(runs, metrics):
-        texts = [pa.array([name] * len(errors)) for name in (*setting, *names)]
-        repetitions = pa.array(np.arange(first, first + len(errors)))
-        parts.append(
-            pa.table([*texts, repetitions, pa.array([judged] * len(errors)), pa.array(errors)], names=list(RUN_COLUMNS))
-        )
-    pq.write_table(pa.concat_tables(parts), path)
+        answer.runs_frame().to_parquet(path, index=False)
+    else:
+        answer.runs_frame().to_csv(path, index=False, lineterminator="\n")
 
 
 def _draw_ranking(answer: Answer, path: Path) -> None:

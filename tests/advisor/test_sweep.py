@@ -404,7 +404,7 @@ def test_differences_to_a_baseline_are_paired_tests_of_the_runs(paper: Sweep) ->
         smaller = frame["p"][frame["p"] <= row.p]
         assert row.p_holm == pytest.approx(min(1, max(p * (48 - (frame["p"] < p).sum()) for p in smaller)))
     assert len(paper.compare(("oue", "norm_sub"))) == 3 * 2 * 2 * 5
-    with pytest.raises(InputError, match="baseline base_cut: this sweep has nothing to compare with it"):
+    with pytest.raises(InputError, match="baseline base_cut: there is nothing to compare with it"):
         paper.compare("base_cut")
 
 

@@ -7,20 +7,23 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from advisor.answers.rank.verdict import MOST_UNDETECTABLE, WORTH_IT, kind_of, reasons_of
 from advisor.answers.rank.worth_it import WorthIt, worth_it_with
 from advisor.question.request import DEFAULT_PAIR, Request, nothing_left_sentence
-from simulator import METRICS, Protocol
+from simulator import METRICS, Protocol, __version__
 from simulator.benchmark import Runs
 from simulator.detection import LEVEL, POWER
 from simulator.methods.summaries import SUMMARIES
 from simulator.ranking import mean_error, quotient
 from simulator.seeding import rng_for
 from simulator.shuffler import CentralHistogram
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 EVEN, ZERO = "equal frequencies", "0 for all categories"  # guesses without data
 USUAL_ON_LIKELIHOODS = "ems"  # the usual method if a protocol has no estimate
@@ -439,6 +442,28 @@ class Answer:
     def first(self) -> Ranking:
         """The ranking for the first metric."""
         return self.rankings[0]
+
+    def runs_frame(self) -> pd.DataFrame:
+        """Return the error of every repetition as a pandas data frame, a row each with all settings.
+
+        Errors that judge an estimate (``judged``) come from draws of its possible truths, the others from simulated
+        collections.
+        """
+        import pandas as pd  # heavy
+
+        request = self.first.request
+        settings = {"eps": request.epsilon, "n": request.n, "k": request.k, "seed": request.seed}
+        return pd.concat(
+            pd.DataFrame(
+                settings
+                | {"version": __version__, "protocol": protocol, "method": method, "metric": metric}
+                | {"repetition": range(runs.first, runs.first + len(errors))}
+                | {"judged": runs is not self.runs[0], "error": errors}
+            )
+            for runs in self.runs
+            for metric in request.metrics
+            for (protocol, method), errors in runs.of(metric).items()
+        ).reset_index(drop=True)
 
 
 REPETITIONS = 50
