@@ -70,6 +70,13 @@ def register(member: Any, kind: str | None = None, *, source: str | None = None)
     return name
 
 
+def unregister(name: str) -> None:
+    """Take a registered member out of its table."""
+    if REGISTERED.pop(name, None):
+        for members in plugins.load()[0].values():
+            members.pop(name, None)
+
+
 def _checked(member: Any, kind: str, tables: dict[str, dict[str, Any]]) -> str:
     """Return the name of a member that keeps its contract."""
     field = "key" if kind == "protocol" else "name"

@@ -19,6 +19,8 @@ from advisor.api.paper import PlacedRuns, comparisons
 from advisor.api.shown import Shown, plot_target, written
 from advisor.errors import InputError
 from advisor.inputs.memory import applied_to, in_order_of, is_pandas
+from advisor.members import member_of_python
+from advisor.question.settings import Named
 from advisor.show.model import Document, Section
 from advisor.show.pictures.frequencies import frequencies_figure
 from advisor.show.pictures.ranking import pareto_figure, ranking_figure
@@ -123,7 +125,7 @@ class Advice(Ranking, Shown):
         return self.answer
 
     @keyword_errors()
-    def apply(self, estimate: ArrayLike | None = None, method: str | None = None) -> Any:
+    def apply(self, estimate: ArrayLike | None = None, method: Named | None = None) -> Any:
         """Return a raw frequency estimate ``(..., k)`` after the advised post-processing.
 
         Parameters
@@ -133,7 +135,7 @@ class Advice(Ranking, Shown):
             row; default: the estimate or tally that the advice is about. A pandas series, or a frame with one
             collection per row, is matched by its labels; the result has the same type.
         method
-            A method to use instead of the best row's.
+            A method to use instead of the best row's, by name or as a function, as `advise` takes them.
 
         Returns
         -------
@@ -145,6 +147,8 @@ class Advice(Ranking, Shown):
             If the shape or a label does not fit, a value is not finite, or the method is unknown or not for this
             protocol.
         """
+        if method is not None and not isinstance(method, str):
+            method = member_of_python("method", method)
         if estimate is None:
             own = self.intervals()
             if method is None:

@@ -45,6 +45,6 @@ def file_of(source: str | Path | Iterable[Any], name: str) -> Iterator[tuple[str
 
 
 def _cells(row: Any, name: str) -> Iterable[Any]:
-    if row is None or (isinstance(row, float) and math.isnan(row)):
+    if row is None or (isinstance(row, str) and not row.strip()) or (isinstance(row, float) and math.isnan(row)):
         raise InputError(f"{name} must hold values, got {row!r}: leave missing ones out")
     return row if isinstance(row, Iterable) and not isinstance(row, str) else [row]

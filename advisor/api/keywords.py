@@ -38,6 +38,9 @@ PHRASES = {  # about files
     "SAMPLE are missing": "sample= are missing",
     "--apply FILE writes it": "apply() uses it",
     "--domain FILE": "an ordered pandas.Categorical",
+    "--target MODULE:FUNCTION": "client=ForeignClient(target=FUNCTION)",
+    "; if the line names the columns, say --header": "",
+    "--drop-missing leaves out such rows": "leave missing ones out",
 }
 FILES_ONLY = ("--keep-top", "--other", "--missing", "--drop-missing")  # no function takes them
 FUNCTIONS = {

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 BY_FREQUENCY = ("count", "proportion")  # pandas names of value_counts results, which are sorted by frequency
 FEWEST = 4  # minimum of numbers for a conclusion from their sum
+NUMBERS = "estimate must hold numbers, one per category; what users sent is counted by reports()"
 ROUNDING, NEAR = 1e-6, 0.5  # tolerance of a sum around 1: for frequencies, and for raw estimates with values below 0
 
 
@@ -79,7 +80,7 @@ def estimate_in_memory(estimate: ArrayLike | Mapping[Any, float]) -> Labelled:
     try:
         array = np.asarray(read.values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise InputError("estimate must hold numbers, one per category") from None
+        raise InputError(NUMBERS) from None
     if len(array) < 2:
         raise InputError(f"estimate must be flat, at least 2 categories, got shape {array.shape}")
     if not np.isfinite(array).all():
@@ -246,7 +247,10 @@ def in_order_of(estimate: Any, labels: Sequence[str]) -> tuple[FloatArray, IntAr
 
     Raises InputError for other labels.
     """
-    values = np.asarray(estimate.to_numpy(), dtype=np.float64)
+    try:
+        values = np.asarray(estimate.to_numpy(), dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(NUMBERS) from None
     index = estimate.columns if hasattr(estimate, "columns") else getattr(estimate, "index", range(len(estimate)))
     own = [label_of(label) for label in index]
     placed = {label: at for at, label in enumerate(labels)}

@@ -96,7 +96,7 @@ def _module(where: str) -> Any:
 
 FORM = ".py:"  # marks a member of a file, in contrast to a member of the tables
 SUFFIX = ".py"
-_given: dict[str, object] = {}  # members given as Python objects, by key
+_given: dict[str, tuple[str, object]] = {}  # kind and member of those given as Python objects, by key
 
 
 @cache
@@ -133,16 +133,20 @@ def member_of_python(kind: str, member: Any) -> str:
 
     Raises InputError if it is not a member of this kind, or violates its contract.
     """
-    for key, other in _given.items():
+    for key, (known, other) in _given.items():
         if other is member and key in REGISTERED:
-            return key
+            if known == kind:
+                return key
+            from simulator.registration import unregister  # heavy: its checks
+
+            unregister(key)  # named under the wrong keyword before
     key = _registered(member, kind, None)
-    _given[key] = member
+    _given[key] = kind, member
     return key
 
 
 def _registered(member: Any, kind: str, source: str | None) -> str:
-    from simulator import register  # heavy: its checks
+    from simulator.registration import register  # heavy: its checks
 
     try:
         return register(member, kind, source=source)

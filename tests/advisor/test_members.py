@@ -400,7 +400,11 @@ def test_python_takes_functions_as_they_are() -> None:
     advice = advise(1.0, method=[unit, "norm_sub"], metric=largest, **sample, **few)
     assert {row.method for row in advice.recommendations} == {"unit", "norm_sub"}
     assert advice.metric == "largest"
-    assert advise(1.0, method=unit, **sample, **few).best.method == "unit"
+    with pytest.raises(InputError, match="breaks its contract"):
+        advise(1.0, metric=unit, **sample, **few)  # the wrong keyword, once
+    again = advise(1.0, method=unit, **sample, **few)
+    assert again.best.method == "unit"
+    assert again.apply([0.5, 0.3, 0.2], method=unit).tolist() == again.apply([0.5, 0.3, 0.2]).tolist()
     with pytest.raises(InputError, match="its name must be lower-case words"):
         advise(1.0, method=lambda estimate, _: estimate, **sample)
 

@@ -104,7 +104,12 @@ def test_integers_are_labels_where_the_labels_are_integers_and_missing_reports_a
     named = reports(ages, "grr", eps=3.0, labels=[18, 19, 20, 21], method="none", simulation=QUICK)
     back = reports(ages.tolist(), "grr", eps=3.0, labels=["21", "20", "19", "18"], method="none", simulation=QUICK)
     assert named.apply().to_dict() == pytest.approx(back.apply().to_dict())
-    for source in (ages.astype("Int64").mask(ages == 18), [*ages, None], pd.DataFrame({"age": [*ages, np.nan]})):
+    for source in (
+        ages.astype("Int64").mask(ages == 18),
+        [*ages, None],
+        ["a", ""],
+        pd.DataFrame({"age": [*ages, np.nan]}),
+    ):
         with pytest.raises(InputError, match="reports must hold values"):
             reports(source, "grr", eps=3.0)
     with pytest.raises(InputError, match=r"^reports: line 41"):  # and not the file that it was read from
@@ -119,14 +124,19 @@ def test_an_audit_of_a_matrix_looks_at_the_values_that_it_tells_apart_best() -> 
     assert found.results[0].epsilon_analytic == pytest.approx(1.0)
 
 
+GROUPED = r"attack=AttackSettings|written=ReportFormat|must sum to 1|counted by reports\(|client=ForeignClient\(target="
+
+
 @pytest.mark.usefixtures("own_members")
 def test_refusals_of_a_group_name_keywords() -> None:
     for call in (
         lambda: audit(1.0, k=4, protocol="grr", attack="pair"),  # type: ignore[arg-type]
         lambda: reports(["a"], "grr", eps=1.0, written={"skip_bad": True}),  # type: ignore[arg-type]
+        lambda: estimate(["a", "b", "a"], "grr", eps=1.0, n=3),  # type: ignore[list-item]
+        lambda: audit(1.0, k=4),
         lambda: advise(1.0, sample_counts=[9] * 4, protocol=Channel("bad", np.ones((4, 4)))),
     ):
-        with pytest.raises(InputError, match=r"attack=AttackSettings|written=ReportFormat|must sum to 1"):
+        with pytest.raises(InputError, match=GROUPED):
             call()
     with pytest.raises(InputError, match=r"give either bins= or bin_width=, not both"):
         Cleaning(bins=4, bin_width=2.0)
