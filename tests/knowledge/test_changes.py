@@ -1,29 +1,26 @@
-from __future__ import annotations
-
 from functools import partial
 
 import pytest
 
 from knowledge.changes import nearest_changes
-from knowledge.describe.profile import Profile, profile_of
-from knowledge.predict import Frequencies
-from knowledge.ranking import LookUp, look_up
+from knowledge.describe.profile import profile_of
+from knowledge.ranking import look_up
 from simulator.populations import frequencies
 
 
-def best_pair(answer: LookUp) -> tuple[str, str]:
+def best_pair(answer):
     return answer.best.protocol, answer.best.method
 
 
-def l1(of: Frequencies, epsilon: float, n: int) -> LookUp:
+def l1(of, epsilon, n):
     return look_up(of, epsilon, n, "l1")
 
 
-def zipf(skew: float) -> Profile:
+def zipf(skew):
     return profile_of(frequencies("zipf", 32, skew))
 
 
-def test_a_change_changes_the_answer_and_nothing_nearer_tried_does() -> None:
+def test_a_change_changes_the_answer_and_nothing_nearer_tried_does():
     n, epsilon = 20_000, 1.0
     now = best_pair(look_up(zipf(1.0), epsilon, n, "l1"))
     changes = nearest_changes(zipf(1.0), epsilon, n, l1, choose=best_pair, of_skew=zipf)
@@ -43,12 +40,12 @@ def test_a_change_changes_the_answer_and_nothing_nearer_tried_does() -> None:
         assert best_pair(near) == now
 
 
-def test_no_change_where_the_menu_has_one_pair() -> None:
+def test_no_change_where_the_menu_has_one_pair():
     menu = partial(look_up, metric="l1", protocols=["oue"], methods=["norm"])
     assert nearest_changes(zipf(1.0), 1.0, 5_000, menu, choose=best_pair) == ()
 
 
 @pytest.mark.slow
-def test_without_a_shape_the_skew_is_left_alone() -> None:
+def test_without_a_shape_the_skew_is_left_alone():
     changes = nearest_changes(zipf(1.0), 1.0, 20_000, l1, choose=best_pair)
     assert "skew" not in {change.what for change in changes}

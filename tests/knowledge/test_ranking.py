@@ -1,14 +1,11 @@
-from __future__ import annotations
-
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from knowledge.describe.profile import profile_of
 from knowledge.menu import MEASURED, METHODS, ORDERED_METRICS
-from knowledge.model import Model, load
+from knowledge.model import load
 from knowledge.predict import predict
 from knowledge.ranking import (
     EXTRAPOLATED,
@@ -38,7 +35,7 @@ ZIPF = profile_of(frequencies("zipf", 32, 1.0))
         if ordered or metric not in ORDERED_METRICS
     ]
 )
-def test_a_look_up_ranks_the_whole_menu(metric, ordered, *, tiny: Path) -> None:
+def test_a_look_up_ranks_the_whole_menu(metric, ordered, *, tiny):
     found = look_up(ZIPF, 1.0, 10_000, metric, ordered=ordered, model=load(tiny))
     errors = [row.error for row in found.rows]
     assert errors == sorted(errors)
@@ -60,14 +57,14 @@ def test_a_look_up_ranks_the_whole_menu(metric, ordered, *, tiny: Path) -> None:
     assert found.missing == ()
 
 
-def test_on_two_categories_protocols_for_an_order_are_no_others_than_randomised_response(tiny: Path) -> None:
+def test_on_two_categories_protocols_for_an_order_are_no_others_than_randomised_response(tiny):
     two = profile_of(np.array([3.0, 1.0]))
     model = load(tiny)
     assert {row.protocol for row in look_up(two, 1.0, 10_000, "l1", model=model).rows} == {*frequency_oracles()}
     assert {row.protocol for row in look_up(two, 1.0, 10_000, "l1", protocols=["tree"], model=model).rows} == {"tree"}
 
 
-def test_the_error_per_category_is_l1_over_k_in_every_metric(tiny: Path) -> None:
+def test_the_error_per_category_is_l1_over_k_in_every_metric(tiny):
     l1 = {row.pair: row.error for row in look_up(ZIPF, 1.0, 10_000, "l1", model=load(tiny)).rows}
     for metric in ("kl", "mae"):
         for row in look_up((ZIPF, ZIPF), 1.0, 10_000, metric, model=load(tiny)).rows:
@@ -75,12 +72,12 @@ def test_the_error_per_category_is_l1_over_k_in_every_metric(tiny: Path) -> None
             assert metric == "kl" or row.error == pytest.approx(row.per_category)
 
 
-def test_the_menu_can_be_restricted(tiny: Path) -> None:
+def test_the_menu_can_be_restricted(tiny):
     found = look_up(ZIPF, 1.0, 10_000, "l1", protocols=["oue"], methods=["norm", "norm_sub"], model=load(tiny))
     assert {row.pair for row in found.rows} == {("oue", "norm"), ("oue", "norm_sub")}
 
 
-def test_other_packages_protocols_are_served_by_their_noise(tiny: Path) -> None:
+def test_other_packages_protocols_are_served_by_their_noise(tiny):
     noise = Noise(n=10_000, p=0.6, q=0.3, variance_at_zero=2e-4, variance_slope=1e-5, sums_to_one=False)
     found = rank(predict(ZIPF, {"new": noise}, 1.0, 10_000, model=load(tiny)), "l2")
     assert {row.protocol for row in found.rows} == {"new"}
@@ -90,7 +87,7 @@ def test_other_packages_protocols_are_served_by_their_noise(tiny: Path) -> None:
     ("k", "epsilon", "n", "name"),
     [(32, 0.05, 10_000, "epsilon"), (32, 20.0, 10_000, "epsilon"), (32, 1.0, 500, "n"), (300_000, 1.0, 10_000, "k")],
 )
-def test_questions_out_of_range_are_warned_about(tiny: Path, k: int, epsilon: float, n: int, name: str) -> None:
+def test_questions_out_of_range_are_warned_about(tiny, k, epsilon, n, name):
     found = look_up(profile_of(frequencies("zipf", k, 1.0)), epsilon, n, "l1", protocols=["oue"], model=load(tiny))
     (warning,) = found.warnings
     assert isinstance(warning, RangeWarning)
@@ -99,12 +96,12 @@ def test_questions_out_of_range_are_warned_about(tiny: Path, k: int, epsilon: fl
     assert all(np.isfinite(row.error) and row.error > 0 for row in found.rows)
 
 
-def test_a_number_of_a_large_domain_is_asymptotic(tiny: Path) -> None:
+def test_a_number_of_a_large_domain_is_asymptotic(tiny):
     found = look_up(profile_of(frequencies("zipf", 100_000, 1.0)), 1.0, 10**7, "l1", model=load(tiny))
     assert {row.origin for row in found.rows} == {"asymptotic"}
 
 
-def test_wrong_menus_metrics_and_folders_are_refused(tiny: Path) -> None:
+def test_wrong_menus_metrics_and_folders_are_refused(tiny):
     with pytest.raises(ValueError, match="needs a method that goes with it"):
         look_up(ZIPF, 1.0, 10_000, "l1", protocols=["oue"], methods=["ibu"], model=load(tiny))
     with pytest.raises(ValueError, match="predictions need one of the metrics"):
@@ -113,7 +110,7 @@ def test_wrong_menus_metrics_and_folders_are_refused(tiny: Path) -> None:
         load(tiny / "nowhere")
 
 
-def without(metrics: set[str], model: Model) -> Model:
+def without(metrics, model):
     """Return a model as a build would have made it that did not measure these metrics."""
     left = [place for place, name in enumerate(model.provenance.metrics) if name not in metrics]
     outputs = np.arange(len(METHODS) * len(MEASURED)).reshape(len(METHODS), -1)[:, left].ravel()
@@ -132,7 +129,7 @@ def without(metrics: set[str], model: Model) -> Model:
     )
 
 
-def test_data_that_was_built_before_a_metric_predicts_the_others_alike(tiny: Path) -> None:
+def test_data_that_was_built_before_a_metric_predicts_the_others_alike(tiny):
     new = load(tiny)
     old = without({"mean", "l2", "ks"}, new)
     for metric in ("l1", "mae", "mse", "emd", "range", "quantiles"):
@@ -148,18 +145,18 @@ def test_data_that_was_built_before_a_metric_predicts_the_others_alike(tiny: Pat
 COSTS = {"long": (64, 0.1), "short": (3, 0.2)}
 
 
-def row(protocol: str, method: str, ratio: float, low: float = 0.9) -> LookUpRow:
+def row(protocol, method, ratio, low=0.9):
     return LookUpRow(
         protocol, method, ratio, ratio, ratio, ratio, min(low, ratio), 2.0, 1.0, 0.1, (ratio,), "interpolated"
     )
 
 
-def answer_of(*rows: LookUpRow) -> LookUp:
+def answer_of(*rows):
     return LookUp("l1", 8, 1.0, 1000, False, tuple(sorted(rows, key=lambda one: one.ratio)), (), ())
 
 
-def test_the_first_has_the_cheapest_report_of_the_ties_and_the_others_rise() -> None:
-    def check(cell: tuple[str, float, int]) -> None:
+def test_the_first_has_the_cheapest_report_of_the_ties_and_the_others_rise():
+    def check(cell):
         metric, epsilon, k = cell
         answer = look_up(profile_of(frequencies("zipf", k, 1.0)), epsilon, 100_000, metric)
         costs = costs_of((one.protocol for one in answer.rows), k, epsilon)
@@ -188,14 +185,12 @@ def test_the_first_has_the_cheapest_report_of_the_ties_and_the_others_rise() -> 
         (("short", "norm", 1.0), ("short", "eb_ns", 1.005), ("short", "norm")),  # of equal reports the lower error
     ],
 )
-def test_the_first_is_the_shorter_of_near_errors_and_the_better_of_equal_reports(
-    best: tuple[str, str, float], other: tuple[str, str, float], expected: tuple[str, str]
-) -> None:
+def test_the_first_is_the_shorter_of_near_errors_and_the_better_of_equal_reports(best, other, expected):
     answer = answer_of(row(*best), row(*other))
     assert answer.rows[placed(answer, COSTS)[0].at][:2] == expected
 
 
-def test_what_may_be_the_best_is_a_tie_up_to_a_quarter_more() -> None:
+def test_what_may_be_the_best_is_a_tie_up_to_a_quarter_more():
     near = row("long", "a", 1.0), row("long", "b", 1.049, 1.02), row("long", "c", 1.2, 0.99)
     answer = answer_of(*near, row("short", "e", 1.21, 1.01), row("long", "d", 1.26))
     assert [(answer.rows[place.at].method, place.rank) for place in placed(answer, COSTS)] == [

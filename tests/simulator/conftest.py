@@ -1,12 +1,10 @@
-from __future__ import annotations
-
 import pytest
 
 from simulator.surrogate import particles
 
 
 @pytest.fixture
-def few_curves(monkeypatch: pytest.MonkeyPatch) -> None:
+def few_curves(monkeypatch):
     """Curves that are looked for among few candidates: for what holds of any draws, however far from the posterior."""
     monkeypatch.setattr(particles, "CANDIDATES", 400)
     monkeypatch.setattr(particles, "MOVES", 2)

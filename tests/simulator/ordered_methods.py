@@ -1,7 +1,5 @@
 """What the tests of methods for ordered domains share: a truth and what was observed of it, errors, and a channel."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from simulator import METRICS

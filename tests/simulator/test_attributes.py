@@ -3,8 +3,6 @@
 All against the probabilities of all reports of all tuples.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from functools import reduce
@@ -24,7 +22,6 @@ from simulator.attributes import (
 from simulator.audit import attribute_subjects, run_audit
 from simulator.audit.attributes import _Faked, prior_of
 from simulator.audit.closed_form import log_ratio
-from simulator.audit.run import Subject
 from tests.cells import over
 
 from .law import accept, channel_of, stream, two_sided
@@ -35,12 +32,12 @@ SMALL = [(2, 2), (3, 2), (2, 3), (3, 3)]  # k and attributes
 RARE = 1e-6
 
 
-def sent(key: str, fake: str | None, k: int, epsilon: float, d: int, *, realistic: bool = False) -> np.ndarray:
+def sent(key, fake, k, epsilon, d, *, realistic=False):
     """Return the probabilities of all tuples of reports, for every tuple of values: ``(tuples, sent)``."""
     return sent_of(key, fake, (k,) * d, epsilon, realistic=realistic)
 
 
-def sent_of(key: str, fake: str | None, sizes: tuple[int, ...], epsilon: float, *, realistic: bool) -> np.ndarray:
+def sent_of(key, fake, sizes, epsilon, *, realistic):
     """Return the same for attributes of several sizes."""
     own, faked = [], []
     for k in sizes:
@@ -59,7 +56,7 @@ def sent_of(key: str, fake: str | None, sizes: tuple[int, ...], epsilon: float, 
     return table
 
 
-def largest_losses(table: np.ndarray, *sizes: int) -> tuple[float, float]:
+def largest_losses(table, *sizes):
     """Return the largest log-ratio between any two tuples, and between tuples that differ in one attribute."""
     tuples, logs = list(itertools.product(*map(range, sizes))), np.log(table)
     worst = {True: 0.0, False: 0.0}
@@ -69,14 +66,14 @@ def largest_losses(table: np.ndarray, *sizes: int) -> tuple[float, float]:
     return max(worst.values()), worst[True]
 
 
-def subject_of(key: str, fake: str | None, realistic: bool, k: int, d: int, *, epsilon: float, trials: int) -> Subject:
+def subject_of(key, fake, realistic, k, d, *, epsilon, trials):
     solution = "rsrfd" if realistic else "rsfd"
     made = attribute_subjects(PROTOCOLS[key], k, epsilon, d, solution, trials=trials, alpha=RARE)
     return next(one for one in made if one.fake == fake)
 
 
 @over(itertools.product(FAKED, SMALL))
-def test_estimates_are_unbiased_and_have_their_variance(setting, case) -> None:
+def test_estimates_are_unbiased_and_have_their_variance(setting, case):
     """Over all that users can send: support of the first attribute, of five users who hold values of all kinds."""
     key, fake, realistic = setting
     k, d = case
@@ -97,7 +94,7 @@ def test_estimates_are_unbiased_and_have_their_variance(setting, case) -> None:
     assert hidden_variance(oracle, frequency, n, d, fakes) == pytest.approx(variance, rel=1e-12)
 
 
-def test_the_published_variance_is_that_of_users_drawn_from_a_population() -> None:
+def test_the_published_variance_is_that_of_users_drawn_from_a_population():
     k, d, n, epsilon = 3, 2, 50, 1.3
     oracle = PROTOCOLS["grr"](k, epsilon)
     p, q = oracle.p, oracle.q
@@ -109,7 +106,7 @@ def test_the_published_variance_is_that_of_users_drawn_from_a_population() -> No
 
 
 @over(itertools.product(FAKED, SMALL))
-def test_what_is_promised_is_the_largest_loss_of_all_tuples(setting, case) -> None:
+def test_what_is_promised_is_the_largest_loss_of_all_tuples(setting, case):
     """Of what is reported at epsilon, and, with even fakes, at the published budget."""
     key, fake, realistic = setting
     k, d = case
@@ -130,7 +127,7 @@ def test_what_is_promised_is_the_largest_loss_of_all_tuples(setting, case) -> No
     assert one > 1.1 if fake == "r" and k > 2 else one == pytest.approx(1.0, rel=1e-12)
 
 
-def test_figures_that_were_published_or_worked_out() -> None:
+def test_figures_that_were_published_or_worked_out():
     # Published for users who differ in one attribute, which the fakes of random values exceed.
     assert published_budget(1.0, 2) == pytest.approx(1.490, abs=5e-4)
     for k, epsilon, loss in ((3, 1.0, 1.125), (4, 1.0, 1.182), (3, 2.0, 2.223)):
@@ -145,7 +142,7 @@ def test_figures_that_were_published_or_worked_out() -> None:
 
 
 @over(itertools.product([None, "z", "r"], ["tuple", "attribute"], ["smp", "spl", "rsfd", "rsrfd"]))
-def test_the_budget_of_a_report_is_what_the_promise_leaves(fake, promise, solution) -> None:
+def test_the_budget_of_a_report_is_what_the_promise_leaves(fake, promise, solution):
     k, d, epsilon = 5, 4, 0.8
     budget = report_budget(solution, k, epsilon, d, fake, promise)
     lost = dict(zip(("tuple", "attribute"), losses(solution, k, budget, d, fake), strict=True))[promise]
@@ -158,7 +155,7 @@ def test_the_budget_of_a_report_is_what_the_promise_leaves(fake, promise, soluti
 
 
 @over(itertools.product(FAKED, SMALL[:3]))
-def test_the_whole_tuple_is_attacked_by_the_likelihood_ratio(setting, case) -> None:
+def test_the_whole_tuple_is_attacked_by_the_likelihood_ratio(setting, case):
     """Over all reports that there are: v1 is named where the ratio is high, as often as the closed form says."""
     key, fake, realistic = setting
     k, d = case
@@ -178,7 +175,7 @@ def test_the_whole_tuple_is_attacked_by_the_likelihood_ratio(setting, case) -> N
 
 
 @over(itertools.product(VARIANTS, [(3, 2), (20, 4)]))
-def test_audits_of_fake_data_keep_the_promise_and_agree_with_the_closed_form(setting, case) -> None:
+def test_audits_of_fake_data_keep_the_promise_and_agree_with_the_closed_form(setting, case):
     key, fake = setting
     k, d = case
     trials = 20_000
@@ -191,14 +188,14 @@ def test_audits_of_fake_data_keep_the_promise_and_agree_with_the_closed_form(set
     assert found.epsilon_lower_bound > found.epsilon_one_attribute / 2
 
 
-def test_the_published_budget_is_shown_to_leak() -> None:
+def test_the_published_budget_is_shown_to_leak():
     """What RS+FD was published with: reports at a higher budget, which the attack on whole tuples takes."""
     trials = 200_000
     subject = subject_of("grr", None, False, 3, 2, epsilon=published_budget(1.0, 2), trials=trials)
     assert 1.3 < run_audit(subject, trials=trials, alpha=RARE, seed=0).epsilon_lower_bound <= 1.49
 
 
-def test_fake_vectors_are_what_they_are_called() -> None:
+def test_fake_vectors_are_what_they_are_called():
     oracle, rng, trials = PROTOCOLS["rappor"](5, 1.0), stream("fakes"), 20_000
     p, q = oracle.p, oracle.q
     for fake, rate in (("z", q), ("r", p / 5 + 4 * q / 5)):
@@ -211,7 +208,7 @@ SIZES = [(2, 2), (3, 3), (2, 3), (3, 2, 2)]
 
 
 @over([(one, sizes, place % 2 == 0) for one in FAKED for place, sizes in enumerate(SIZES)])
-def test_algorithm_3_is_its_sum_over_all_reports_and_all_guesses(setting, sizes, amplified) -> None:
+def test_algorithm_3_is_its_sum_over_all_reports_and_all_guesses(setting, sizes, amplified):
     """The attacker draws an attribute, then a value of its support set, or any value if that is empty."""
     key, fake, realistic = setting
     d, k, trials = len(sizes), max(sizes), 5_000
@@ -246,7 +243,7 @@ def test_algorithm_3_is_its_sum_over_all_reports_and_all_guesses(setting, sizes,
 @over(itertools.product(FAKED, SIZES[2:]))
 def test_attributes_of_several_sizes_are_attacked_by_the_ratio_of_all_reports_and_promise_what_all_tuples_lose(
     setting, sizes
-) -> None:
+):
     key, fake, realistic = setting
     table, tuples = sent_of(key, fake, sizes, 1.0, realistic=realistic), list(itertools.product(*map(range, sizes)))
     solution, d = ("rsrfd" if realistic else "rsfd"), len(sizes)
@@ -273,10 +270,10 @@ def test_attributes_of_several_sizes_are_attacked_by_the_ratio_of_all_reports_an
             assert accept(two_sided((hits - users * chance) / math.sqrt(users * chance * (1 - chance))))
 
 
-def test_plateaus_and_reversals_of_algorithm_3_are_those_published() -> None:
+def test_plateaus_and_reversals_of_algorithm_3_are_those_published():
     """Section 4.5: at the published budget, k = 2 and 100, d = 2 and 10."""
 
-    def loss(key: str, fake: str | None, k: int, d: int, epsilon: float) -> float:
+    def loss(key, fake, k, d, epsilon):
         made = attribute_subjects(PROTOCOLS[key], k, epsilon, d, "rsfd", attack="guess", amplified=True)
         return next(log_ratio(one.probabilities) or 0.0 for one in made if one.fake == fake)
 
@@ -292,7 +289,7 @@ def test_plateaus_and_reversals_of_algorithm_3_are_those_published() -> None:
     assert loss("grr", None, 2, 2, 4) < loss("grr", None, 100, 2, 4)  # a binary domain loses less
 
 
-def test_splitting_and_sampling_are_one_report() -> None:
+def test_splitting_and_sampling_are_one_report():
     for solution, epsilon in (("spl", 0.25), ("smp", 1.0)):
         (subject,) = attribute_subjects(PROTOCOLS["oue"], 10, 1.0, 4, solution)
         assert subject.probabilities == PROTOCOLS["oue"](10, epsilon).attack_probabilities("guess", (0, 1))
@@ -309,6 +306,6 @@ def test_splitting_and_sampling_are_one_report() -> None:
         ("olh", 2, "rsrfd", "solution rsrfd has fake data for grr, rappor, oue"),
     ]
 )
-def test_bad_requests_are_told(key, attributes, solution, said) -> None:
+def test_bad_requests_are_told(key, attributes, solution, said):
     with pytest.raises(ValueError, match=said):
         attribute_subjects(PROTOCOLS[key], 10, 1.0, attributes, solution)

@@ -1,7 +1,5 @@
 """Audits of our own protocols: exact intervals, closed forms against slower references, trials against closed forms."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import replace

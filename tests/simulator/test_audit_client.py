@@ -1,7 +1,5 @@
 """Clients that are not ours: a known fault is found, right ones are left in peace, wrong ones are told."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import os

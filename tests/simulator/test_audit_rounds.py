@@ -1,7 +1,5 @@
 """Audits of repeated collections, of devices with fresh noise and with a memory, against attacks played out."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections import Counter

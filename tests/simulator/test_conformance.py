@@ -1,7 +1,5 @@
 """The checks shipped for authors: all members pass, and one that breaks any of its promises is caught."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 

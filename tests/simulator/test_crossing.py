@@ -1,19 +1,16 @@
-from __future__ import annotations
-
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
 
-from simulator.crossing import Measure, crossing
+from simulator.crossing import crossing
 from simulator.seeding import rng_for
 
 
-def noisy(curve: Callable[[float], float], *, spread: float, common: bool = True) -> Measure:
+def noisy(curve, *, spread, common=True):
     """Errors with a known mean; the noise of a repetition is the same everywhere, or drawn anew at every place."""
 
-    def measure(x: float, first: int, repetitions: int) -> np.ndarray:
+    def measure(x, first, repetitions):
         drawn = rng_for(0, "noise", "" if common else repr(x)).standard_normal(first + repetitions)[first:]
         return curve(x) * np.exp(spread * drawn - spread**2 / 2)
 
@@ -22,7 +19,7 @@ def noisy(curve: Callable[[float], float], *, spread: float, common: bool = True
 
 @pytest.mark.parametrize("common", [True, False])
 @pytest.mark.parametrize("start", [1e3, 3e5, 1e9])
-def test_finds_a_known_crossing_within_its_own_precision(start: float, common: bool) -> None:
+def test_finds_a_known_crossing_within_its_own_precision(start, common):
     falling = noisy(lambda x: 30 * x**-0.5, spread=0.2, common=common)
     found = crossing(falling, 0.05, start=start, low=10, high=1e12, whole=True, precision=0.0075, most=2000)
     truth = (30 / 0.05) ** 2
@@ -35,11 +32,11 @@ def test_finds_a_known_crossing_within_its_own_precision(start: float, common: b
     assert (found.reached, found.inside, found.x) == (True, True, round(found.x))
 
 
-def test_intervals_cover_the_truth_as_often_as_they_say() -> None:
+def test_intervals_cover_the_truth_as_often_as_they_say():
     covered = 0
     for seed in range(200):
 
-        def measure(x: float, first: int, repetitions: int, seed: int = seed) -> np.ndarray:
+        def measure(x, first, repetitions, seed=seed):
             return x**-1.0 * (1 + 0.2 * rng_for(seed, "noise").standard_normal(first + repetitions)[first:])
 
         found = crossing(measure, 0.01, start=50, low=1, high=1e6, precision=0.02, most=200)
@@ -48,7 +45,7 @@ def test_intervals_cover_the_truth_as_often_as_they_say() -> None:
     assert covered >= 190 - 4 * math.sqrt(200 * 0.95 * 0.05)
 
 
-def test_a_floor_is_told_a_target_met_at_once_too_and_a_jump_over_it_ends_behind_the_jump() -> None:
+def test_a_floor_is_told_a_target_met_at_once_too_and_a_jump_over_it_ends_behind_the_jump():
     floor = crossing(noisy(lambda x: 0.1 + 1 / x, spread=0.05), 0.05, start=10, low=1, high=1e6)
     assert (floor.reached, floor.x) == (False, pytest.approx(1e6))
     assert floor.error == pytest.approx(0.1, rel=4 * 0.0075)
@@ -60,6 +57,6 @@ def test_a_floor_is_told_a_target_met_at_once_too_and_a_jump_over_it_ends_behind
     assert jump.error < 0.2
 
 
-def test_refuses_what_has_no_meaning() -> None:
+def test_refuses_what_has_no_meaning():
     with pytest.raises(ValueError, match="target must be above 0"):
         crossing(noisy(lambda x: 1 / x, spread=0.1), 0.0, start=1, low=1, high=2)

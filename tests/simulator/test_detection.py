@@ -1,7 +1,5 @@
 """What can be detected: false alarms of whole collections, and power at the frequency itself."""
 
-from __future__ import annotations
-
 import math
 from statistics import NormalDist
 
@@ -24,7 +22,7 @@ SETTINGS = [
 ]
 
 
-def collections(protocol: str, k: int, epsilon: float, n: int, users: int, others: int = 1) -> np.ndarray:
+def collections(protocol, k, epsilon, n, users, others=1):
     """Estimates of one category that so many hold, others that the rest share, and then those that nobody holds."""
     oracle = PROTOCOLS[protocol](k, epsilon)
     counts = np.zeros(k, dtype=np.int64)
@@ -35,13 +33,13 @@ def collections(protocol: str, k: int, epsilon: float, n: int, users: int, other
     return oracle.linear.estimate(draws)
 
 
-def rate_bound(rate: float) -> float:
+def rate_bound(rate):
     """Four standard errors of a share: false alarm once in 16,000 seeds."""
     return 4 * math.sqrt(rate * (1 - rate) / REPETITIONS)
 
 
-def test_one_in_twenty_collections_at_most_has_any_false_detection() -> None:
-    def check(cell: tuple[str, int, float, int]) -> None:
+def test_one_in_twenty_collections_at_most_has_any_false_detection():
+    def check(cell):
         protocol, k, epsilon, n = cell
         least = threshold(PROTOCOLS[protocol](k, epsilon), n)
         assert (collections(*cell, 0)[:, 2:] > least).any(axis=1).mean() < LEVEL + rate_bound(LEVEL)
@@ -49,8 +47,8 @@ def test_one_in_twenty_collections_at_most_has_any_false_detection() -> None:
     assert failures(SETTINGS, check) == {}
 
 
-def test_the_smallest_detectable_frequency_is_detected_with_power_of_eighty_percent() -> None:
-    def check(cell: tuple[str, int, float, int]) -> None:
+def test_the_smallest_detectable_frequency_is_detected_with_power_of_eighty_percent():
+    def check(cell):
         protocol, k, epsilon, n = cell
         oracle = PROTOCOLS[protocol](k, epsilon)
         users = math.ceil(smallest_detectable(oracle, n) * n)
@@ -65,8 +63,8 @@ def test_the_smallest_detectable_frequency_is_detected_with_power_of_eighty_perc
     assert failures(SETTINGS, check) == {}
 
 
-def test_the_rest_of_a_block_adds_noise_to_its_values() -> None:
-    def check(cell: tuple[str, int, float, int]) -> None:
+def test_the_rest_of_a_block_adds_noise_to_its_values():
+    def check(cell):
         protocol, k, epsilon, n = cell
         oracle, empty = PROTOCOLS[protocol](k, epsilon), k // 4
         users = math.ceil(smallest_detectable(oracle, n) * n)
@@ -78,7 +76,7 @@ def test_the_rest_of_a_block_adds_noise_to_its_values() -> None:
     assert failures([("hr", 48, 1.0, 20_000), ("hr", 40, 3.0, 5_000)], check) == {}
 
 
-def test_thresholds_without_the_number_of_categories_or_the_skewness_of_counts_give_false_alarms() -> None:
+def test_thresholds_without_the_number_of_categories_or_the_skewness_of_counts_give_false_alarms():
     """Negative controls."""
     least = threshold(PROTOCOLS["olh"](64, 1.0), 50_000, 1)
     assert (collections("olh", 64, 1.0, 50_000, 0)[:, 2:] > least).any(axis=1).mean() > 0.5
@@ -90,7 +88,7 @@ def test_thresholds_without_the_number_of_categories_or_the_skewness_of_counts_g
     assert alarms > LEVEL + rate_bound(LEVEL)
 
 
-def test_few_supports_have_the_quantile_of_their_law_and_many_nearly_so() -> None:
+def test_few_supports_have_the_quantile_of_their_law_and_many_nearly_so():
     for n, q, level in ((1000, 1e-6, 0.01), (3000, 0.014, 0.001), (1000, 0.5, 1e-6), (10, 0.3, 0.05)):
         assert _binomial_quantile(n, q, level) == binom.isf(level, n, q)
     # just above what is added up: within one support of the law
@@ -100,7 +98,7 @@ def test_few_supports_have_the_quantile_of_their_law_and_many_nearly_so() -> Non
     assert abs(count - 0.5 - binom.isf(LEVEL / 64, n, oracle.q)) < 1
 
 
-def test_the_noise_is_that_of_the_frequency_itself() -> None:
+def test_the_noise_is_that_of_the_frequency_itself():
     oracle, n = PROTOCOLS["olh"](8, 4.0), 100_000
     own = smallest_detectable(oracle, n)
     at_zero = threshold(oracle, n) + NormalDist().inv_cdf(POWER) * oracle.noise(n).sd
@@ -109,7 +107,7 @@ def test_the_noise_is_that_of_the_frequency_itself() -> None:
     assert power(oracle, n, own) == pytest.approx(POWER, abs=1e-9)
 
 
-def test_more_categories_make_it_larger_and_a_protocol_without_an_estimate_has_none() -> None:
+def test_more_categories_make_it_larger_and_a_protocol_without_an_estimate_has_none():
     oracle = PROTOCOLS["oue"](64, 1.0)
     assert smallest_detectable(oracle, 10_000, 1) < smallest_detectable(oracle, 10_000)
     # Of a tree of two values at a large budget rounding takes the variance below 0.

@@ -1,7 +1,5 @@
 """Multinomial draws of our own against their law, which is enumerated, and against the covariance of long ones."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np
@@ -9,7 +7,6 @@ import pytest
 from scipy.stats import chi2
 from scipy.stats import multinomial as multinomial_law
 
-from simulator._types import FloatArray
 from simulator.draws import multinomial
 from simulator.seeding import rng_for
 
@@ -17,7 +14,7 @@ DRAWS = 40_000
 FALSE_ALARM = 1e-6  # of each test, by the chi-square law
 
 
-def misfit(counts: FloatArray, chances: FloatArray) -> float:
+def misfit(counts, chances):
     """Chi-square over all outcomes of four users: the probability of one as large or larger."""
     outcomes = [one for one in product(range(5), repeat=len(chances)) if sum(one) == 4]
     expected = DRAWS * multinomial_law.pmf(outcomes, 4, chances)
@@ -28,7 +25,7 @@ def misfit(counts: FloatArray, chances: FloatArray) -> float:
     return float(chi2.sf(((seen - expected)[possible] ** 2 / expected[possible]).sum(), possible.sum() - 1))
 
 
-def test_small_draws_have_the_enumerated_law() -> None:
+def test_small_draws_have_the_enumerated_law():
     even, gaps = np.array([0.2, 0.5, 0.3]), np.array([0.6, 0.0, 0.4, 0.0])
     for chances in (even, gaps):
         drawn = multinomial(np.full(DRAWS, 4), chances, rng_for(0, "multinomial", len(chances)))
@@ -38,7 +35,7 @@ def test_small_draws_have_the_enumerated_law() -> None:
 
 
 @pytest.mark.parametrize("m", [3, 60, 4096, 12_295])
-def test_draws_of_any_length_have_the_means_and_the_sum(m: int) -> None:
+def test_draws_of_any_length_have_the_means_and_the_sum(m):
     """One draw of many users: Pearson's statistic has m - 1 degrees of freedom, over groups in order too."""
     weights = rng_for(0, "weights", m).standard_exponential(m) + 0.05
     users = 1000 * m
@@ -51,7 +48,7 @@ def test_draws_of_any_length_have_the_means_and_the_sum(m: int) -> None:
         assert FALSE_ALARM < chi2.sf(statistic, degrees) < 1 - FALSE_ALARM
 
 
-def test_rows_have_their_own_users_and_probabilities() -> None:
+def test_rows_have_their_own_users_and_probabilities():
     chances = np.array([[1.0, 0.0, 0.0], [0.0, 0.5, 0.5]])
     drawn = multinomial(np.array([[10], [20]]), chances, rng_for(0, "rows"))
     assert drawn.shape == (2, 2, 3)
@@ -64,13 +61,13 @@ def test_rows_have_their_own_users_and_probabilities() -> None:
         assert none.shape == (0, 2, m)
 
 
-def test_the_stream_is_the_same_with_every_numpy() -> None:
+def test_the_stream_is_the_same_with_every_numpy():
     """Written down once: whoever sees another draw here has a numpy whose binomials changed, and should say so."""
     drawn = multinomial(np.array([1000, 20]), np.array([0.1, 0.2, 0.3, 0.4]), rng_for(0, "stream"))
     assert drawn.tolist() == [[110, 200, 297, 393], [3, 3, 8, 6]]
 
 
-def test_rounding_of_alike_halves_changes_no_draw() -> None:
+def test_rounding_of_alike_halves_changes_no_draw():
     even = np.full(4, 0.25)
     for sign in (1, -1):
         nudged = even * (1 + sign * np.array([4e-16, 0, -4e-16, 0]))

@@ -1,7 +1,5 @@
 """Finite fields, against schoolbook polynomials and the axioms, and the equations that two protocols share."""
 
-from __future__ import annotations
-
 import itertools
 import math
 
@@ -66,7 +64,7 @@ def test_points_are_numbered_in_order_and_up_to_a_factor(t, q):
     np.testing.assert_array_equal(numbers_of(padded, q), np.arange(total))
 
 
-def solved(d: int, q: int):
+def solved(d, q):
     """Which y in F_q^d solves which equation: ``(equations, q^d)``, by trying all."""
     equations = np.vstack([all_points(d + 1, q), np.zeros((1, d + 1), dtype=int)])
     y = np.array(list(itertools.product(range(q), repeat=d)))

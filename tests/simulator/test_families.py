@@ -1,7 +1,5 @@
 """Populations of distributions of one or two parameters, against slow references that share no code with them."""
 
-from __future__ import annotations
-
 import itertools
 import math
 
@@ -20,7 +18,7 @@ SIZES = [12, 7, 27, 192]  # of gamma distributions, log-normal ones, laws of ran
 KINDS = ["gamma", "log-normal", "ranks", "levels"]
 
 
-def of_kind(k: int, kind: str) -> list[tuple[np.ndarray, np.ndarray, float]]:
+def of_kind(k, kind):
     start = sum(SIZES[: KINDS.index(kind)])
     return families._distributions(k)[start : start + SIZES[KINDS.index(kind)]]
 
@@ -28,7 +26,7 @@ def of_kind(k: int, kind: str) -> list[tuple[np.ndarray, np.ndarray, float]]:
 # --- the distributions -----------------------------------------------------------------------------------------
 
 
-def test_each_distribution_has_mean_one_and_each_kind_is_as_frequent() -> None:
+def test_each_distribution_has_mean_one_and_each_kind_is_as_frequent():
     found = families._distributions(100)
     assert len(found) == sum(SIZES)
     for values, shares, _ in found:
@@ -38,7 +36,7 @@ def test_each_distribution_has_mean_one_and_each_kind_is_as_frequent() -> None:
         assert math.fsum(often for _, _, often in of_kind(100, kind)) == pytest.approx(1)
 
 
-def test_gamma_and_log_normal_distributions_are_cut_into_parts_of_one_probability() -> None:
+def test_gamma_and_log_normal_distributions_are_cut_into_parts_of_one_probability():
     """The mean of a part is not its middle: what the ends of a heavy tail leave out is made up for by all values."""
     for shape, (values, shares, _) in zip(families.GAMMA, of_kind(64, "gamma"), strict=True):
         assert np.ptp(shares) == 0
@@ -52,7 +50,7 @@ def test_gamma_and_log_normal_distributions_are_cut_into_parts_of_one_probabilit
         assert ratio == pytest.approx(expected, rel=1e-2)
 
 
-def test_laws_of_ranks_and_levels_are_what_their_parameters_say() -> None:
+def test_laws_of_ranks_and_levels_are_what_their_parameters_say():
     k = 8  # so few that each rank stands for itself
     laws = itertools.product(families.RANKS, families.SCATTER)
     for (power, width), (values, shares, _) in zip(laws, of_kind(k, "ranks"), strict=True):
@@ -67,7 +65,7 @@ def test_laws_of_ranks_and_levels_are_what_their_parameters_say() -> None:
         np.testing.assert_allclose(shares, [1 - high, high])
 
 
-def test_long_domains_have_blocks_of_ranks() -> None:
+def test_long_domains_have_blocks_of_ranks():
     """As many values as for short ones, and a law of ranks that is right where there are few categories, at the top."""
     k = 50_000
     values, shares, _ = of_kind(k, "ranks")[families.RANKS.index(1.1) * len(families.SCATTER)]
@@ -79,7 +77,7 @@ def test_long_domains_have_blocks_of_ranks() -> None:
 
 
 @pytest.mark.parametrize("sd", [1e-4, 1e-3, 0.03, 3.0])
-def test_every_value_has_its_share(monkeypatch: pytest.MonkeyPatch, sd: float) -> None:
+def test_every_value_has_its_share(monkeypatch, sd):
     """Also where equal frequencies are far above the noise, or more than all are below it."""
     k, noise = 32, even_noise(sd)
     _, atoms, _ = mixture_model(k, noise.variance_at_zero, noise.variance_slope)
@@ -106,7 +104,7 @@ def test_every_value_has_its_share(monkeypatch: pytest.MonkeyPatch, sd: float) -
 # --- evidence and draws ----------------------------------------------------------------------------------------
 
 
-def likelihoods(estimate: np.ndarray, noise: Noise) -> np.ndarray:
+def likelihoods(estimate, noise):
     """Likelihood of the estimates under each distribution and share of empty categories, over that of equal ones."""
     k = len(estimate)
     alike = stats.norm.pdf(estimate, 1 / k, (noise.variance_at_zero + noise.variance_slope / k) ** 0.5)
@@ -122,7 +120,7 @@ def likelihoods(estimate: np.ndarray, noise: Noise) -> np.ndarray:
 
 
 @pytest.mark.parametrize("slope", [2.0, pytest.param(0.0, marks=pytest.mark.slow)])
-def test_evidence_is_the_mean_likelihood_of_all_distributions(slope: float) -> None:
+def test_evidence_is_the_mean_likelihood_of_all_distributions(slope):
     """Each kind is as frequent. The estimates are at the middle of their bins; frequencies stand on atoms a quarter of
     the noise apart, which is some thousandths of a nat for each of ten categories, one way or the other.
     """
@@ -138,7 +136,7 @@ def test_evidence_is_the_mean_likelihood_of_all_distributions(slope: float) -> N
         assert family_posterior(estimate, noise, 3, stream("x")).evidence == pytest.approx(expected, abs=0.05)
 
 
-def test_draws_are_those_of_each_category_under_the_distribution(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_draws_are_those_of_each_category_under_the_distribution(monkeypatch):
     """With one distribution alone: a mean and a spread for each category, by Bayes' rule."""
     k, sd, draws = 6, 0.04, 6000
     values, shares, _ = of_kind(k, "log-normal")[3]
@@ -165,7 +163,7 @@ TRUTHS = {
 }
 
 
-def test_what_comes_from_a_family_is_likeliest_under_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_comes_from_a_family_is_likeliest_under_it(monkeypatch):
     """Under noise of a third of a mean frequency, over three populations each."""
     k = 256
     sd, kinds = 0.3 / k, {kind: of_kind(k, kind) for kind in KINDS}
@@ -181,7 +179,7 @@ def test_what_comes_from_a_family_is_likeliest_under_it(monkeypatch: pytest.Monk
         assert max(total, key=total.__getitem__) == family, total
 
 
-def test_evidence_tells_few_classes_from_a_wide_spread() -> None:
+def test_evidence_tells_few_classes_from_a_wide_spread():
     """Estimates of one value for all have no evidence for a spread; those of a wide one have much."""
     k, rng = 128, stream("wide")
     sd = 0.5 / k
@@ -191,7 +189,7 @@ def test_evidence_tells_few_classes_from_a_wide_spread() -> None:
     assert wide > 20
 
 
-def test_high_estimates_are_left_as_free_as_their_noise_and_the_others_are_not_below_0() -> None:
+def test_high_estimates_are_left_as_free_as_their_noise_and_the_others_are_not_below_0():
     """The least of the high ones is not far above the others, of which the highest is at 10 standard deviations."""
     sd = 1e-3
     truth = np.concatenate([[0.5, 0.27, 0.03], np.full(30, 0.2 / 30)])

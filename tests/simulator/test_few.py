@@ -1,7 +1,5 @@
 """Populations of few categories: the posterior against numerical integration of prior times law, on a fine grid."""
 
-from __future__ import annotations
-
 import functools
 import math
 import statistics
@@ -23,7 +21,7 @@ RUNS = 12
 # --- prior -----------------------------------------------------------------------------------------------------
 
 
-def slow_frequencies(numbers: list[float], k: int) -> list[float]:
+def slow_frequencies(numbers, k):
     """One candidate, number by number; with an order there are five cosines, each over its number of half waves."""
     scale, share, *waves = numbers[: len(numbers) - k]
     own = numbers[len(numbers) - k :]
@@ -46,7 +44,7 @@ def slow_frequencies(numbers: list[float], k: int) -> list[float]:
 
 
 @pytest.mark.parametrize("k", [2, 3, 9])
-def test_candidates_are_what_their_numbers_say(k: int) -> None:
+def test_candidates_are_what_their_numbers_say(k):
     for waves in (0, 5):
         normals = stream("few", k, waves).standard_normal((50, 2 + waves + k))
         expected = [slow_frequencies(row.tolist(), k) for row in normals]
@@ -65,15 +63,15 @@ GRID = special.expit(LOGITS)
 
 
 @functools.cache
-def prior_of_two() -> np.ndarray:
+def prior_of_two():
     """Weights of the places of the grid, the scale integrated out."""
     scales = np.exp(np.linspace(-5, 5, 401))
     densities = stats.norm.pdf(LOGITS[:, None] / scales, 0, 2**0.5) / scales
-    result: np.ndarray = densities @ stats.norm.pdf(np.log(scales)) * WIDTHS
+    result = densities @ stats.norm.pdf(np.log(scales)) * WIDTHS
     return result / result.sum()
 
 
-def law(protocol: str, noise: Noise, counts: tuple[int, int]) -> np.ndarray:
+def law(protocol, noise, counts):
     """Log-probability of the support counts of two values, given how many of those who took part hold the first one.
 
     The exact law of the reports: what a count is of those who hold a value, and of the others.
@@ -83,11 +81,10 @@ def law(protocol: str, noise: Noise, counts: tuple[int, int]) -> np.ndarray:
     assert q is not None
     holders = np.arange(n + 1)[:, None]
 
-    def chance(count: int, of: np.ndarray) -> np.ndarray:
+    def chance(count, of):
         own = np.arange(count + 1)
         each = stats.binom.logpmf(own, of, p) + stats.binom.logpmf(count - own, n - of, q)
-        result: np.ndarray = special.logsumexp(each, axis=1)
-        return result
+        return special.logsumexp(each, axis=1)
 
     logs = chance(counts[0], holders)
     if protocol != "grr":  # where one count tells the other
@@ -95,7 +92,7 @@ def law(protocol: str, noise: Noise, counts: tuple[int, int]) -> np.ndarray:
     return np.interp(GRID * n, holders[:, 0], logs)
 
 
-def test_what_cancels_in_the_sum_counts_one_category_less() -> None:
+def test_what_cancels_in_the_sum_counts_one_category_less():
     """As if each one in turn were left out, over all of them: the others say what it is."""
     k, estimate = 5, np.array([0.55, 0.3, 0.1, 0.08, -0.03])
     frequencies = stream("left out").dirichlet(np.full(k, 0.5), 40)
@@ -116,7 +113,7 @@ TWO = [
 
 
 @over(TWO[1:3], slow=[TWO[0], TWO[3], ("grr", 2.0, 200, (60, 140)), ("oue", 2.0, 200, (40, 100))])
-def test_the_posterior_of_two_categories_is_prior_times_law(protocol, epsilon, n, counts) -> None:
+def test_the_posterior_of_two_categories_is_prior_times_law(protocol, epsilon, n, counts):
     """Means, squares and shares below three places over runs, whose spread gives the standard error.
 
     With 11 degrees of freedom |t| of 9 is a false alarm of 2e-6; there are 30 comparisons. The posterior takes the
@@ -142,13 +139,13 @@ def test_the_posterior_of_two_categories_is_prior_times_law(protocol, epsilon, n
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ordered", [False, True])
-def test_the_posterior_of_three_categories_is_that_of_weighed_candidates(ordered: bool) -> None:
+def test_the_posterior_of_three_categories_is_that_of_weighed_candidates(ordered):
     """Noise that is independent, and noise that cancels in the sum, against 400,000 candidates weighed by the law."""
     k, n, candidates = 3, 300, 400_000
     normals = stream("weighed few", ordered).standard_normal((candidates, 2 + 5 * ordered + k))
     frequencies = few._frequencies(normals, k)
 
-    def check(cancels: bool) -> None:
+    def check(cancels):
         slope = 0.0 if cancels else 2e-3
         noise = Noise(n, None, None, 4e-3, slope, cancels)
         estimate = np.array([0.6, 0.25, 0.15 if cancels else 0.1])
@@ -172,12 +169,12 @@ def test_the_posterior_of_three_categories_is_that_of_weighed_candidates(ordered
 # --- what is stated of an error --------------------------------------------------------------------------------
 
 
-def stated(estimate: np.ndarray, noise: Noise) -> float:
+def stated(estimate, noise):
     """Mean l1 error of the estimate as it is, over what may be the truth."""
     return float(np.abs(estimate - known_frequencies(estimate, noise, ordered=False, seed=0)).sum(axis=1).mean())
 
 
-def test_a_survey_of_yes_and_no_states_the_error_that_its_noise_makes() -> None:
+def test_a_survey_of_yes_and_no_states_the_error_that_its_noise_makes():
     """Not half of it: the closed form is that of a Gaussian."""
     oracle, n = PROTOCOLS["grr"](2, math.log(5)), 2435
     estimate, noise = oracle.estimate(np.array([831, n - 831]), n), oracle.noise(n)
@@ -187,7 +184,7 @@ def test_a_survey_of_yes_and_no_states_the_error_that_its_noise_makes() -> None:
     assert stated(estimate, noise) == pytest.approx(closed, rel=0.15)
 
 
-def test_a_large_budget_leaves_no_more_error_than_its_noise_makes() -> None:
+def test_a_large_budget_leaves_no_more_error_than_its_noise_makes():
     """At ε = 5 nearly all answers are as they are: what is unknown are the few that were changed."""
     oracle, n = PROTOCOLS["grr"](2, 5.0), 2435
     counts = np.array([633, n - 633])

@@ -3,8 +3,6 @@
 # What is tested here prints, and ignores what it is given.
 # ruff: noqa: T201
 
-from __future__ import annotations
-
 import os
 import random
 from contextlib import contextmanager
@@ -26,7 +24,7 @@ COUNTS = np.array([50, 30, 15, 5])
 
 
 class Hostile(Exception):  # noqa: N818 - it is what it is
-    def __str__(self) -> str:
+    def __str__(self):
         raise ZeroDivisionError
 
 

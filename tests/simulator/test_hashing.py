@@ -1,7 +1,5 @@
 """Hash families: even and independent symbols, xxh32 to the bit, and reports that are counted quickly and exactly."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -15,14 +15,14 @@ K, SETTINGS = 6, ((6, 0.5), (6, 2.0), (13, 1.0))
 
 
 @over(product(("grr", "rappor", "oue", "ss", "hr", "pgr"), (0.3, 1.0, 1.5, 3.0)))
-def test_likelihoods_of_all_reports_give_the_same(key, epsilon) -> None:
+def test_likelihoods_of_all_reports_give_the_same(key, epsilon):
     """Sum over all reports of the largest frequency times likelihood."""
     oracle, f = PROTOCOLS[key](K, epsilon), np.array([0.05, 0.4, 0.1, 0.25, 0.15, 0.05])
     chance, _ = channel_of(oracle)
     assert oracle.informed_guess(f) == pytest.approx((f[:, None] * chance).max(axis=0).sum(), rel=1e-9)
 
 
-def test_of_equally_likely_values_it_is_the_known_success() -> None:
+def test_of_equally_likely_values_it_is_the_known_success():
     wrong = [
         (key, k, epsilon)
         for key, kind in PROTOCOLS.items()
@@ -33,7 +33,7 @@ def test_of_equally_likely_values_it_is_the_known_success() -> None:
     assert not wrong
 
 
-def test_it_is_never_below_a_guess_without_a_report_nor_above_what_epsilon_allows() -> None:
+def test_it_is_never_below_a_guess_without_a_report_nor_above_what_epsilon_allows():
     rng = stream("informed", "bounds")
     for (key, kind), (k, epsilon) in product(PROTOCOLS.items(), SETTINGS):
         f = rng.dirichlet(np.full(k, 0.5))
@@ -42,7 +42,7 @@ def test_it_is_never_below_a_guess_without_a_report_nor_above_what_epsilon_allow
         assert f.max() * (1 - 1e-3) <= guess <= min(1.0, f.max() * np.exp(epsilon) * (1 + 1e-3)), key
 
 
-def test_of_many_symbols_sets_are_taken_for_random_and_that_is_near() -> None:
+def test_of_many_symbols_sets_are_taken_for_random_and_that_is_near():
     f = 1 / np.arange(1, 1001)
     f /= f.sum()
     small, large = (PROTOCOLS["pgr"](k, 1.0) for k in (1000, 8000))

@@ -1,7 +1,5 @@
 """Histogram encodings, Hadamard and projective geometry response: large collections, wrong laws, their constants."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """Populations of few shared heights, against sums over all ways to give every place one of them."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import math
@@ -21,7 +19,7 @@ HEIGHTS, SHARES, JUMP = (0.05, 0.2, 0.5), (0.5, 0.3, 0.2), 0.4
 SEEN, VARIANCE = np.array([0.1, 0.25, 0.2, 0.55]), np.array([0.01, 0.01, 0.02, 0.01])
 
 
-def chains(rows: int) -> _Chains:
+def chains(rows):
     """The same chain of three heights, in several rows; the fourth height is not there."""
     present = np.array([True, True, True, False])
     one = [np.array([*values, 0.0]) for values in (HEIGHTS, SHARES)]
@@ -30,7 +28,7 @@ def chains(rows: int) -> _Chains:
 
 
 @functools.cache
-def all_paths() -> list[tuple[tuple[int, ...], tuple[bool, ...], float]]:
+def all_paths():
     """Heights of all places, whether each was taken afresh, and how likely that is together with the estimates."""
     places = len(SEEN)
     found = []
@@ -47,7 +45,7 @@ def all_paths() -> list[tuple[tuple[int, ...], tuple[bool, ...], float]]:
     return found
 
 
-def test_the_likelihood_of_a_chain_is_the_sum_over_all_paths() -> None:
+def test_the_likelihood_of_a_chain_is_the_sum_over_all_paths():
     logs, filtered = levels._filter(chains(2), SEEN, VARIANCE)
     total = math.fsum(odds for _, _, odds in all_paths())
     constant = len(SEEN) / 2 * math.log(2 * math.pi)
@@ -56,7 +54,7 @@ def test_the_likelihood_of_a_chain_is_the_sum_over_all_paths() -> None:
     np.testing.assert_allclose(filtered[-1, 0], [*last, 0.0], rtol=1e-12)
 
 
-def test_paths_are_drawn_as_often_as_they_are_likely() -> None:
+def test_paths_are_drawn_as_often_as_they_are_likely():
     rows = 40_000
     _, filtered = levels._filter(chains(rows), SEEN, VARIANCE)
     states, fresh = levels._sampled_states(chains(rows), filtered, stream("paths"))
@@ -70,7 +68,7 @@ def test_paths_are_drawn_as_often_as_they_are_likely() -> None:
             assert abs(seen - expected) <= 6 * (expected * (1 - expected) / rows) ** 0.5
 
 
-def test_heights_are_drawn_around_the_mean_of_their_places() -> None:
+def test_heights_are_drawn_around_the_mean_of_their_places():
     rows = 20_000
     states = np.tile([0, 0, 1, 1], (rows, 1))
     fresh = np.tile([True, False, True, False], (rows, 1))
@@ -86,14 +84,14 @@ def test_heights_are_drawn_around_the_mean_of_their_places() -> None:
     assert abs(drawn.jump.mean() - 0.375) < 0.01
 
 
-def box(k: int) -> np.ndarray:
+def box(k):
     places = (np.arange(k) + 0.5) / k
     weights = np.where((places > 0.42) & (places < 0.58), 8.0, 1.0)
     return weights / weights.sum()
 
 
 @pytest.mark.parametrize(("k", "blocks"), [(64, 512), (100, 40)])
-def test_both_sides_of_a_box_have_one_ground(monkeypatch: pytest.MonkeyPatch, k: int, blocks: int) -> None:
+def test_both_sides_of_a_box_have_one_ground(monkeypatch, k, blocks):
     """A smooth curve leaves them as far apart as the noise does, and strays two or three times as far."""
     monkeypatch.setattr(levels, "BLOCKS", blocks)
     grounds, far = [], {level_posterior: 0.0, wavelet_posterior: 0.0}
@@ -109,7 +107,7 @@ def test_both_sides_of_a_box_have_one_ground(monkeypatch: pytest.MonkeyPatch, k:
     assert far[level_posterior] < 0.6 * far[wavelet_posterior]
 
 
-def test_evidence_tells_a_box_from_a_bell() -> None:
+def test_evidence_tells_a_box_from_a_bell():
     """Against a curve; in 8 trials each the gap was 11 to 17 one way and 5 to 9 the other."""
     k = 64
     for seed in range(3):

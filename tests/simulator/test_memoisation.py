@@ -3,8 +3,6 @@
 False-alarm rates as in `law`: 1e-6 for the file.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from functools import cache

@@ -1,7 +1,5 @@
 """What every post-processing method keeps, whatever the estimate; at the edges `check_postprocessor` looks."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Expectation maximisation against the published loops, and the cells of neighbouring values."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The stopped EM of a smooth curve against a slow reference, and the curves drawn from its posterior."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Methods for ordered domains: isotonic distribution functions, and the tree of shrunken differences."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.optimize import isotonic_regression

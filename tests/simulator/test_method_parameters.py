@@ -1,7 +1,5 @@
 """Methods with parameters: by their names, against loops and quadrature, and refused where there are none."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import norm

@@ -1,7 +1,5 @@
 """Power against direct summation over every count, and the prior against its defining equation."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The methods of one line, norm_sub, mle_apx and norm_cut: definitions, conditions of optimality, brute force."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

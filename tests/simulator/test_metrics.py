@@ -1,7 +1,5 @@
 """Every metric against a naive loop or full enumeration."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from fractions import Fraction
@@ -295,7 +293,7 @@ def test_options_reach_the_metrics_that_know_them_and_no_others():
 
 
 @pytest.mark.parametrize("size", [0, -1, 4])
-def test_metrics_of_the_top_refuse_sizes_outside_the_domain(size: int) -> None:
+def test_metrics_of_the_top_refuse_sizes_outside_the_domain(size):
     truth = np.array([0.5, 0.3, 0.2])
     for name in ("topk", "hotspots"):
         with pytest.raises(ValueError, match="top_values must be between 1 and k=3"):

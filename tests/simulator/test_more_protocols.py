@@ -1,7 +1,5 @@
 """What is particular to Hadamard response and projective geometry response: budgets, blocks, spaces."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """Protocols for ordered domains, against every report's probability worked out from the papers' definitions."""
 
-from __future__ import annotations
-
 import itertools
 from decimal import Decimal, getcontext
 from functools import cache, cached_property

@@ -1,7 +1,5 @@
 """Members from other packages: the example is built, installed and used; broken ones are left out and named."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import os
@@ -43,7 +41,7 @@ def site(tmp_path_factory):
     return place / "site"
 
 
-def declare(place: Path, name: str, version: str, groups: dict[str, dict[str, str]]) -> None:
+def declare(place, name, version, groups):
     """Write what pip would of a package with members."""
     information = place / f"{name.replace('-', '_')}-{version}.dist-info"
     information.mkdir(parents=True)
@@ -52,7 +50,7 @@ def declare(place: Path, name: str, version: str, groups: dict[str, dict[str, st
     (information / "entry_points.txt").write_text("\n".join(lines))
 
 
-def copied_site(place: Path) -> Path:
+def copied_site(place):
     """A directory with the example as pip would leave it, without the build."""
     project = tomllib.loads((EXAMPLE / "pyproject.toml").read_text())["project"]
     declare(place, project["name"], project["version"], project["entry-points"])
@@ -60,14 +58,14 @@ def copied_site(place: Path) -> Path:
     return place
 
 
-def broken_site(place: Path, code: str, group: str = "metrics", name: str = "broken") -> Path:
+def broken_site(place, code, group="metrics", name="broken"):
     """A directory with a package whose one member does not work."""
     declare(place, "broken-members", "0.5", {f"ldp_advise.{group}": {name: "broken_members:MEMBER"}})
     (place / "broken_members.py").write_text(code)
     return place
 
 
-def run(*arguments: str, sites: tuple[Path, ...] = (), strict: bool = True) -> subprocess.CompletedProcess[str]:
+def run(*arguments, sites=(), strict=True):
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("LDP_ADVISE_", "PYTHON"))}
     environment["PYTHONPATH"] = os.pathsep.join(str(site) for site in (ROOT, *sites))
     flags = ["-W", "error"] if strict else []
@@ -159,7 +157,7 @@ BROKEN = {
 }
 
 
-def refusal(place: Path, monkeypatch) -> str:
+def refusal(place, monkeypatch):
     """The line that says why the member of a broken package is left out; no table is touched."""
     (entry,) = PathDistribution(place / "broken_members-0.5.dist-info").entry_points
     found = tables()
@@ -180,7 +178,7 @@ def test_a_broken_package_costs_one_line_and_nothing_else(code, *, tmp_path, mon
     assert BROKEN[code] in line
 
 
-def faulty_site(place: Path, body: str, before: str = "") -> Path:
+def faulty_site(place, body, before=""):
     code = f"{before}\nimport numpy as np\nfrom simulator import PostProcessor\ndef f(estimate, noise):\n    {body}\n"
     return broken_site(
         place,
@@ -270,11 +268,11 @@ def members(monkeypatch):
     return module
 
 
-def entry(name: str, attribute: str, table: str = "METRICS") -> EntryPoint:
+def entry(name, attribute, table="METRICS"):
     return EntryPoint(name, f"members_of_a_test:{attribute}", GROUP_OF[table])
 
 
-def tables() -> dict[str, dict[str, object]]:
+def tables():
     return {name: dict(table) for name, table in plugins.TABLES.items()}
 
 

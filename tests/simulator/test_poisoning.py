@@ -1,7 +1,5 @@
 """Gains of poisoning attacks on raw estimates against the formulas of Cao et al. (2021), and fakes that can be sent."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

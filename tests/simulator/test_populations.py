@@ -1,7 +1,5 @@
 """Frequency shapes and whole-number populations."""
 
-from __future__ import annotations
-
 from itertools import product
 from math import erfc, sqrt
 
@@ -99,13 +97,13 @@ def test_apportion_is_what_giving_one_after_the_other_comes_to():
                 assert apportion(weights, n).tolist() == counts.tolist()
 
 
-def test_apportion_gives_the_rest_to_the_first_where_no_share_has_a_remainder() -> None:
+def test_apportion_gives_the_rest_to_the_first_where_no_share_has_a_remainder():
     # Beyond 2^53 every float is whole: three are missing, and no remainder is above 0.
     assert apportion(np.array([0.0, 0.0, 2.0**60, 1.0]), 2**60 + 3).tolist() == [1, 1, 2**60, 1]
 
 
 @pytest.mark.parametrize("weights", [[0.0, 0.0], [1.0, -0.5], [1.0, float("nan")]])
-def test_apportion_refuses_weights_without_a_meaning(weights: list[float]) -> None:
+def test_apportion_refuses_weights_without_a_meaning(weights):
     with pytest.raises(ValueError, match="weights must be at least 0"):
         apportion(np.array(weights), 10)
 

@@ -1,7 +1,5 @@
 """Estimates: unbiased, unclipped, with the stated variance, up to a thousand million users."""
 
-from __future__ import annotations
-
 import itertools
 from functools import cache
 

@@ -1,7 +1,5 @@
 """What the interface of protocols carries: pairs that are possible, promises kept and broken, channels, places."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -1,7 +1,5 @@
 """The aggregate sampler and the user-by-user replay both follow the exact law, and the checks can tell a wrong one."""
 
-from __future__ import annotations
-
 import itertools
 from functools import cache
 
@@ -9,7 +7,6 @@ import numpy as np
 import pytest
 
 from simulator import frequency_oracles
-from simulator.protocols import FrequencyOracle
 from simulator.protocols.oracle import binomial_support
 from simulator.protocols.subset import SubsetSelection
 from tests.cells import over
@@ -35,7 +32,7 @@ FAST = ("k3", "k12_large")  # two values, and other sizes and budgets: with the 
 FEW_USERS = dict.fromkeys(("hr", "pgr", "she"), ("k3", "k12_low"))
 
 
-def off_by_5_percent(oracle: FrequencyOracle) -> FrequencyOracle:
+def off_by_5_percent(oracle):
     """Return the same protocol with q 5 % too large; where reports have a fixed size, p + (k-1) q = size sets p."""
     base, wrong_q = type(oracle), 1.05 * oracle.q
     overrides = {"q": wrong_q}

@@ -1,7 +1,5 @@
 """p, q and the budget of every protocol, the choice of omega, what is refused, and what a report costs."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from fractions import Fraction
@@ -31,7 +29,7 @@ GRID = [(k, epsilon) for k in SIZES for epsilon in EPSILONS]
 ROUNDING = 2.0**-52
 
 
-def likelihood_ratio(oracle) -> float:
+def likelihood_ratio(oracle):
     """Largest ratio of the probabilities of one report under two true values, from p, q and the report's law."""
     p, q, k = oracle.p, oracle.q, oracle.k
     if oracle.key == "grr":

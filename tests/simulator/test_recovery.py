@@ -1,7 +1,5 @@
 """Remedies for poisoning: the law of reports that stand out, what each method takes back, and when it does not."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """Populations behind a small sample, against exact formulas; draws by steps, against closed forms of a Gaussian."""
 
-from __future__ import annotations
-
 import itertools
 import math
 
@@ -11,7 +9,6 @@ from scipy import stats
 
 from simulator.populations import frequencies
 from simulator.surrogate import particles, sample_posterior
-from simulator.surrogate.particles import LogLikelihoods
 from simulator.surrogate.sample import AROUND_A_CURVE, CONCENTRATIONS, concentration_weights, curve_weights
 from tests.cells import over
 
@@ -20,7 +17,7 @@ from .law import stream
 SAMPLES = [[3, 0], [1, 1, 1, 1], [5, 0, 0, 0, 0, 1], [12, 9, 11, 8, 10], [40, 3, 1, 0, 0, 0, 0, 0, 0, 0], [2] * 30]
 
 
-def urn(counts: list[int], alpha: float) -> float:
+def urn(counts, alpha):
     """Log-probability of a sequence of users with these counts, drawn one by one from Polya's urn."""
     total, drawn = 0.0, 0
     for count in counts:
@@ -31,14 +28,14 @@ def urn(counts: list[int], alpha: float) -> float:
 
 
 @pytest.mark.parametrize("counts", SAMPLES)
-def test_concentrations_are_weighed_by_likelihood_and_prior(counts: list[int]) -> None:
+def test_concentrations_are_weighed_by_likelihood_and_prior(counts):
     logs = np.array([urn(counts, alpha) + math.log(alpha / (1 + alpha) ** 2) for alpha in CONCENTRATIONS])
     weights = np.exp(logs - logs.max())
     np.testing.assert_allclose(concentration_weights(np.array(counts)), weights / weights.sum(), rtol=1e-8, atol=1e-12)
 
 
 @pytest.mark.parametrize("counts", SAMPLES)
-def test_draws_are_the_dirichlet_posterior(counts: list[int]) -> None:
+def test_draws_are_the_dirichlet_posterior(counts):
     observed, draws = np.array(counts), 20_000
     drawn = sample_posterior(observed, draws, stream("sample", *counts), ordered=False)
     assert drawn.shape == (draws, len(counts))
@@ -58,12 +55,12 @@ def test_draws_are_the_dirichlet_posterior(counts: list[int]) -> None:
     assert (np.abs(squares.mean(axis=0) - variance) < 6 * squares.std(axis=0) / draws**0.5 + 1e-5).all()
 
 
-def test_an_empty_sample_is_refused() -> None:
+def test_an_empty_sample_is_refused():
     with pytest.raises(ValueError, match="at least 1 user, got 0"):
         sample_posterior(np.zeros(3, dtype=np.int64), 2, stream("x"), ordered=False)
 
 
-def test_curves_are_weighed_by_the_likelihood_of_an_urn_that_begins_with_them() -> None:
+def test_curves_are_weighed_by_the_likelihood_of_an_urn_that_begins_with_them():
     counts, curve = [4, 0, 1, 7], np.array([0.2, 0.1, 0.3, 0.4])
     logs = np.zeros(len(AROUND_A_CURVE))
     for place, total in enumerate(AROUND_A_CURVE):
@@ -76,7 +73,7 @@ def test_curves_are_weighed_by_the_likelihood_of_an_urn_that_begins_with_them() 
     np.testing.assert_allclose(curve_weights(np.array(counts), curve), weights / weights.sum(), rtol=1e-6)
 
 
-def distances(shape: np.ndarray, users: int, *, ordered: bool) -> float:
+def distances(shape, users, *, ordered):
     """Return the mean l1 distance of draws to the truth, over six samples."""
     samples = stream("small", users).multinomial(users, shape, size=6)
     drawn = (sample_posterior(sample, 8, stream("drawn", users), ordered=ordered) for sample in samples)
@@ -84,21 +81,21 @@ def distances(shape: np.ndarray, users: int, *, ordered: bool) -> float:
 
 
 @over([("gaussian", 300)], slow=itertools.product(["gaussian", "bimodal", "lognormal", "geometric"], [300, 3000]))
-def test_a_sample_of_a_smooth_shape_leaves_much_less_open_where_order_counts(name: str, users: int) -> None:
+def test_a_sample_of_a_smooth_shape_leaves_much_less_open_where_order_counts(name, users):
     """It is 0.32 to 0.48 of what it leaves open without, with a standard error of 0.03."""
     shape = frequencies(name, 128)
     assert distances(shape, users, ordered=True) < 0.6 * distances(shape, users, ordered=False)
 
 
 @pytest.mark.parametrize("users", [300, pytest.param(3000, marks=pytest.mark.slow)])
-def test_where_order_means_nothing_a_curve_takes_little_away(users: int) -> None:
+def test_where_order_means_nothing_a_curve_takes_little_away(users):
     """It is 0.96 and 0.97 of what is left open without, with a standard error of 0.03."""
     shape = stream("permuted").permutation(frequencies("zipf", 128))
     assert distances(shape, users, ordered=True) < 1.1 * distances(shape, users, ordered=False)
 
 
 @pytest.mark.parametrize("counts", [[3, 0], [0, 1, 0], [0] * 40 + [500] + [0] * 40, [1, 0] * 30, [10**9, 1, 0, 0]])
-def test_draws_around_curves_are_frequencies(counts: list[int]) -> None:
+def test_draws_around_curves_are_frequencies(counts):
     drawn = sample_posterior(np.array(counts), 50, stream("edges"), ordered=True)
     assert drawn.shape == (50, len(counts))
     assert (drawn >= 0).all()
@@ -111,7 +108,7 @@ def test_draws_around_curves_are_frequencies(counts: list[int]) -> None:
 RUNS, ROWS = 25, 120
 
 
-def gaussian(seen: np.ndarray, sd: float) -> LogLikelihoods:
+def gaussian(seen, sd):
     """Likelihood of numbers that were seen with Gaussian noise."""
     return lambda tried: stats.norm.logpdf(seen, tried, sd).sum(axis=tuple(range(1, tried.ndim)))
 
@@ -120,7 +117,7 @@ def gaussian(seen: np.ndarray, sd: float) -> LogLikelihoods:
     [((0.8, -0.3), 2.0), ((1.5, -0.7, 0.2), 0.1)],  # the first takes a single step
     slow=[(((2.0, -1.0), (0.3, 0.0)), 0.3), ((2.5,), 0.005)],
 )
-def test_mean_spread_and_evidence_are_those_of_the_conjugate_posterior(seen: tuple[float, ...], sd: float) -> None:
+def test_mean_spread_and_evidence_are_those_of_the_conjugate_posterior(seen, sd):
     """Standard errors are those over independent runs, the candidates of one run being copies of each other in part.
 
     With 24 degrees of freedom |t| of 6 is a false alarm of 3e-6; there are at most 9 comparisons.
@@ -147,7 +144,7 @@ def test_mean_spread_and_evidence_are_those_of_the_conjugate_posterior(seen: tup
     assert error < 0.1
 
 
-def test_numbers_that_depend_on_each_other_are_drawn_together() -> None:
+def test_numbers_that_depend_on_each_other_are_drawn_together():
     """Only their sum is seen: its posterior is narrow, and that of the difference is the prior."""
     runs = [
         particles.particles(
@@ -162,7 +159,7 @@ def test_numbers_that_depend_on_each_other_are_drawn_together() -> None:
             assert abs(means.mean() - expected) < 6 * means.std(ddof=1) / RUNS**0.5
 
 
-def test_where_nothing_is_seen_the_draws_are_the_prior_and_have_no_evidence() -> None:
+def test_where_nothing_is_seen_the_draws_are_the_prior_and_have_no_evidence():
     drawn, evidence = particles.particles((3,), lambda tried: np.zeros(len(tried)), 2000, stream("nothing"))
     assert evidence == 0
     # Moves keep to the prior, and leave the candidates nearly independent; |z| of 5 in six comparisons
@@ -170,7 +167,7 @@ def test_where_nothing_is_seen_the_draws_are_the_prior_and_have_no_evidence() ->
     assert (np.abs(drawn.std(axis=0) - 1) < 5 / 4000**0.5).all()
 
 
-def test_a_step_leaves_half_of_the_candidates_in_effect_or_is_all_that_is_left() -> None:
+def test_a_step_leaves_half_of_the_candidates_in_effect_or_is_all_that_is_left():
     logs = stream("steps").normal(0, 30, 400)
     step = particles._step(logs, 1.0, 200)
     weights = np.exp(step * (logs - logs.max()))

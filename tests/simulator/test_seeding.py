@@ -1,7 +1,5 @@
 """Streams by name: the same everywhere and always, and different from each other."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
@@ -67,5 +65,5 @@ def test_a_negative_seed_is_refused():
         rng_for(-1, "x")
 
 
-def test_numpy_integers_address_the_same_stream_as_plain_ones() -> None:
+def test_numpy_integers_address_the_same_stream_as_plain_ones():
     assert rng_for(0, "a", np.int64(3)).random() == rng_for(0, "a", 3).random()

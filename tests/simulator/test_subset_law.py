@@ -1,7 +1,5 @@
 """The code paths of subset selection: one value, the exact chain, the Gaussian law of the aggregate, binomials."""
 
-from __future__ import annotations
-
 import itertools
 from math import comb
 
@@ -31,7 +29,7 @@ from .law import (
 SWITCH = [(80, 0.5, 4400), (96, 1.0, 5300), (100, 2.0, 9800)]
 
 
-def skewed_counts(k: int, n: int):
+def skewed_counts(k, n):
     """A value with half the users, a Zipf tail, and a quarter of the values held by nobody."""
     weights = np.r_[0.0, 1 / np.arange(2, k - k // 4 + 1), np.zeros(k // 4)]
     counts = np.floor(weights / weights.sum() * n / 2).astype(np.int64)
@@ -50,7 +48,7 @@ def joint_law(oracle, counts):
     subsets = [np.isin(np.arange(k), chosen).astype(int) for chosen in itertools.combinations(range(k), size)]
     law = {tuple([0] * k): 1.0}
     for own in np.repeat(np.arange(k), counts):
-        step: dict[tuple[int, ...], float] = {}
+        step = {}
         for (state, mass), chosen in itertools.product(law.items(), subsets):
             chance = oracle.p / comb(k - 1, size - 1) if chosen[own] else (1 - oracle.p) / comb(k - 1, size)
             key = tuple((np.array(state) + chosen).tolist())
@@ -263,7 +261,7 @@ def test_sums_of_squares_reference_is_two_sided():
 # Large domains with few users: binomials brought to the common total
 
 
-def population(k: int, n: int) -> np.ndarray:
+def population(k, n):
     rare = min(n // 4, k - 1)
     counts = np.zeros(k, dtype=np.int64)
     counts[0], counts[1 : 1 + rare] = n - rare, 1
@@ -271,7 +269,7 @@ def population(k: int, n: int) -> np.ndarray:
 
 
 @over([(2000, 2.0, 400)], slow=[(1500, 0.5, 50), (5000, 4.0, 3000)])
-def test_binomials_of_a_common_total_have_the_mean_and_the_variance(k: int, epsilon: float, n: int) -> None:
+def test_binomials_of_a_common_total_have_the_mean_and_the_variance(k, epsilon, n):
     oracle, counts = SubsetSelection(k, epsilon), population(k, n)
     assert oracle._law_for(counts) == oracle._conditioned
     times = 400
@@ -289,7 +287,7 @@ def test_binomials_of_a_common_total_have_the_mean_and_the_variance(k: int, epsi
     assert abs((standard**2).mean() - 1) < 5 * np.sqrt(2 / (times * k)) + 1 / k
 
 
-def test_moments_of_large_domains_are_those_of_the_replay() -> None:
+def test_moments_of_large_domains_are_those_of_the_replay():
     oracle, counts = SubsetSelection(1200, 3.0), population(1200, 60)
     times = 150
     batch = np.broadcast_to(counts, (times, 1200))
@@ -303,7 +301,7 @@ def test_moments_of_large_domains_are_those_of_the_replay() -> None:
         assert accept(two_sided((squares[0].mean() - squares[1].mean()) / spread))
 
 
-def test_binomials_are_used_where_the_chain_would_be_slow_and_stays_fast_for_any_domain() -> None:
+def test_binomials_are_used_where_the_chain_would_be_slow_and_stays_fast_for_any_domain():
     for k, epsilon, n in ((250_000, 8.0, 10**6), (20_000, 1.0, 3000), (250_000, 6.0, 30_000)):
         oracle, counts = SubsetSelection(k, epsilon), population(k, n)
         assert oracle._law_for(counts) == oracle._conditioned

@@ -1,15 +1,12 @@
 """The study that judges look-ups on more curves: its histograms, its errors, and its table on a few of them."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
-from pathlib import Path
 
 import judge_look_ups
 import numpy as np
 import pytest
-from judging import JudgedSetting, Judging, holdout, settings
+from judging import Judging, holdout, settings
 
 from knowledge.making.populations import ORDERED_FAMILIES
 from tests.cells import over
@@ -20,24 +17,24 @@ FEW = Judging(
 
 
 @over(itertools.product(judge_look_ups.CURVES, [2, 20, 300]))
-def test_curves_are_histograms_that_are_the_same_each_time(name, k) -> None:
+def test_curves_are_histograms_that_are_the_same_each_time(name, k):
     one = judge_look_ups.histogram(name, k)
     assert one.counts.sum() == judge_look_ups.USERS
     assert one.counts.shape == (k,)
     np.testing.assert_array_equal(one.counts, judge_look_ups.histogram(name, k).counts)
 
 
-def test_no_curve_has_a_part_in_the_knowledge_or_its_own_judging() -> None:
+def test_no_curve_has_a_part_in_the_knowledge_or_its_own_judging():
     other = {histogram.name.split()[0] for histogram in holdout()}
     assert not set(judge_look_ups.CURVES) & {*ORDERED_FAMILIES, *other}
 
 
 @pytest.fixture(scope="module")
-def done() -> tuple[JudgedSetting, ...]:
+def done():
     return settings([judge_look_ups.histogram(name, 8) for name in ("ages", "gaps", "turn")], FEW)
 
 
-def test_the_jackknife_leaves_out_one_curve_at_a_time(done: tuple[JudgedSetting, ...]) -> None:
+def test_the_jackknife_leaves_out_one_curve_at_a_time(done):
     left = np.array([judge_look_ups.scores(done[:place] + done[place + 1 :]) for place in range(3)])
     errors = np.sqrt(((left - left.mean(axis=0)) ** 2).sum(axis=0) * 2 / 3)
     np.testing.assert_allclose(judge_look_ups.jackknife(done), errors, rtol=1e-12, atol=1e-15)
@@ -45,14 +42,14 @@ def test_the_jackknife_leaves_out_one_curve_at_a_time(done: tuple[JudgedSetting,
     np.testing.assert_allclose(judge_look_ups.jackknife(twice), errors, rtol=1e-9, atol=1e-15)
 
 
-def test_a_file_is_judged_as_it_is(tmp_path: Path) -> None:
+def test_a_file_is_judged_as_it_is(tmp_path):
     file = tmp_path / "delays_4.csv"
     file.write_text("value,count\n0,5\n1,0\n2,7\n3,2\n")
     one = judge_look_ups.stored(str(file))
     assert (one.name, one.counts.tolist(), one.ordered) == ("delays_4", [5, 0, 7, 2], True)
 
 
-def test_curves_shapes_and_each_folder_are_sets(tmp_path: Path) -> None:
+def test_curves_shapes_and_each_folder_are_sets(tmp_path):
     files = [tmp_path / folder / name for folder, name in (("a", "x_2.csv"), ("b", "y_2.csv"), ("a", "z_2.csv"))]
     for file in files:
         file.parent.mkdir(exist_ok=True)
@@ -65,7 +62,7 @@ def test_curves_shapes_and_each_folder_are_sets(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_processes_judge_as_one_does(done: tuple[JudgedSetting, ...]) -> None:
+def test_processes_judge_as_one_does(done):
     ages, gaps, turn = (judge_look_ups.histogram(name, 8) for name in ("ages", "gaps", "turn"))
     found = judge_look_ups.judged({"some": [ages, gaps], "another": [turn]}, FEW, jobs=2)
     assert {name: [one.histogram for one in group] for name, group in found.items()} == {
@@ -75,9 +72,7 @@ def test_processes_judge_as_one_does(done: tuple[JudgedSetting, ...]) -> None:
     assert [one.errors for group in found.values() for one in group] == [one.errors for one in done]
 
 
-def test_the_study_prints_a_table(
-    done: tuple[JudgedSetting, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_study_prints_a_table(done, monkeypatch, capsys):
     monkeypatch.setattr(judge_look_ups, "judged", lambda *_: {"curves": done[:2], "a/": done[1:]})
     judge_look_ups.app([], standalone_mode=False)
     printed = capsys.readouterr().out.splitlines()

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import math
 
 import judge_predictions
@@ -14,7 +12,7 @@ from simulator.seeding import rng_for
 Errors = dict[tuple[str, str], float]
 
 
-def setting(number: int, measured: Errors, predicted: Errors) -> JudgedSetting:
+def setting(number, measured, predicted):
     return JudgedSetting(
         histogram=f"h{number}",
         n=10_000,
@@ -26,11 +24,11 @@ def setting(number: int, measured: Errors, predicted: Errors) -> JudgedSetting:
     )
 
 
-def exactly(pair: tuple[str, str], measured: float, predicted: float) -> PairErrors:
+def exactly(pair, measured, predicted):
     return PairErrors(pair, measured, (measured, measured), predicted)
 
 
-def first(predicted: dict[tuple[str, str], float], *protocols: str) -> tuple[str, str]:
+def first(predicted, *protocols):
     return min((pair for pair in predicted if not protocols or pair[0] in protocols), key=lambda pair: predicted[pair])
 
 
@@ -46,7 +44,7 @@ OTHER = setting(
 )
 
 
-def test_scores_by_hand() -> None:
+def test_scores_by_hand():
     scores = {(score.task, score.chooser): score for score in evaluate([ONE, OTHER])}
     model = scores[PAIR, "model"]  # picks oue + norm_sub twice: right, then 1.2 over 1.0
     assert model.settings == 2
@@ -67,7 +65,7 @@ def test_scores_by_hand() -> None:
     assert math.isnan(scores[PAIR, "tree"].prediction_error)
 
 
-def test_what_is_judged_is_what_a_look_up_lists_first() -> None:
+def test_what_is_judged_is_what_a_look_up_lists_first():
     histogram = Histogram("a", apportion(frequencies("zipf", 12, 1.0), 100_000), ordered=True)
     (done,) = settings([histogram], Judging(users=[100_000], epsilons=[1.0], repetitions=4, metrics=["l1", "emd"]))
     for metric in ("l1", "emd"):
@@ -79,7 +77,7 @@ def test_what_is_judged_is_what_a_look_up_lists_first() -> None:
         assert (score.top_1 == 1) == (measured[done.choice[metric][""]] == min(measured.values()))
 
 
-def test_luck_is_no_regret() -> None:
+def test_luck_is_no_regret():
     """Sixty options with the same expected error: the lowest of the means is no better than the one that is chosen."""
     rng = rng_for(0, "tests", "luck")
     regrets = []
@@ -105,10 +103,10 @@ def test_luck_is_no_regret() -> None:
     assert abs(np.mean(regrets)) < 4 * 0.1 / math.sqrt(len(regrets))
 
 
-def test_an_evaluation_of_a_small_histogram() -> None:
+def test_an_evaluation_of_a_small_histogram():
     histograms = [Histogram("a", np.array([50, 30, 15, 5]), ordered=True), Histogram("b", np.arange(5), ordered=False)]
     asked = {"users": [1_000], "epsilons": [1.0, 2.0], "protocols": ["oue", "grr"], "repetitions": 8}
-    done = settings(histograms, Judging(**asked))  # type: ignore[arg-type]
+    done = settings(histograms, Judging(**asked))
     assert len(done) == 4
     scores = evaluate(done)
     assert {score.metric for score in scores} == {"l1", "l2", "kl", "emd", "range", "topk"}
@@ -131,14 +129,14 @@ def test_an_evaluation_of_a_small_histogram() -> None:
 
 
 @pytest.mark.slow
-def test_an_evaluation_does_not_depend_on_its_workers() -> None:
+def test_an_evaluation_does_not_depend_on_its_workers():
     histograms = [Histogram("a", np.array([50, 30, 15, 5]), ordered=True), Histogram("b", np.arange(5), ordered=False)]
     asked = {"users": [1_000], "epsilons": [1.0], "protocols": ["oue"], "metrics": ["l1"], "repetitions": 6}
-    one, two = (settings(histograms, Judging(jobs=jobs, **asked)) for jobs in (1, 2))  # type: ignore[arg-type]
+    one, two = (settings(histograms, Judging(jobs=jobs, **asked)) for jobs in (1, 2))
     assert one == two
 
 
-def test_unseen_shapes_are_no_family_of_the_cells() -> None:
+def test_unseen_shapes_are_no_family_of_the_cells():
     from knowledge.making.populations import ORDERED_FAMILIES
 
     histograms = holdout()

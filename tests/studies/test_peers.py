@@ -1,17 +1,12 @@
 """Reports that the published packages make are read as their own servers read them, and their clients are audited."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import sys
-from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import peers
 import pytest
 
-from advisor.inputs.reports import RawReports
 from advisor.inputs.reports.settings import readable_protocols
 from simulator import PROTOCOLS, rng_for
 from simulator.populations import apportion
@@ -23,18 +18,18 @@ READABLE = [peer for peer in peers.PEERS if peer.package != peers.TOOLBOX and pe
 PARAMETERS = {"hr": {"block_count": 1}, "ss": {"subset_size": 3}}  # that the packages choose at this epsilon and k
 
 
-def named(peer: peers.Peer) -> str:
+def named(peer):
     return f"{peer.package} {peer.name}"
 
 
-def need(package: str) -> None:
+def need(package):
     try:
         importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
         pytest.skip(f"{package} is not installed (extra peers)")
 
 
-def line(kind: str, report: peers.Report) -> str:
+def line(kind, report):
     """Write a report as someone who has it would."""
     if kind == "hash":
         symbol, seed = report
@@ -46,14 +41,14 @@ def line(kind: str, report: peers.Report) -> str:
     return (" " if kind == "subset" else ",").join(map(str, report))
 
 
-def written(path: Path, protocol: str, reports: Sequence[peers.Report]) -> Path:
+def written(path, protocol, reports):
     kind = PROTOCOLS[protocol].report_kind
     head = ["symbol,seed"] if kind == "hash" else []  # their tuples begin with the symbol
     path.write_text("\n".join([*head, *(line(kind, report) for report in reports)]) + "\n")
     return path
 
 
-def estimated(read: RawReports, protocol: str, k: int, epsilon: float, *, clips: bool, **parameters) -> np.ndarray:
+def estimated(read, protocol, k, epsilon, *, clips, **parameters):
     linear = PROTOCOLS[protocol](k, epsilon, **parameters).linear
     assert linear is not None
     raw = linear.estimate(read.tally)
@@ -64,7 +59,7 @@ def estimated(read: RawReports, protocol: str, k: int, epsilon: float, *, clips:
 @pytest.mark.slow  # numba compiles the clients
 @pytest.mark.filterwarnings("ignore:non-integer arguments to randrange:DeprecationWarning")  # Hadamard, Python 3.11
 @pytest.mark.parametrize("peer", READABLE, ids=named)
-def test_reports_of_a_package_are_read_as_its_own_server_reads_them(tmp_path: Path, peer: peers.Peer) -> None:
+def test_reports_of_a_package_are_read_as_its_own_server_reads_them(tmp_path, peer):
     need(peer.package)
     if peer.protocol == "hr" and sys.version_info >= (3, 12):
         pytest.skip(
@@ -95,9 +90,7 @@ def test_reports_of_a_package_are_read_as_its_own_server_reads_them(tmp_path: Pa
 
 
 @pytest.mark.slow  # imports statsmodels
-def test_hadamard_reports_of_pure_ldp_above_epsilon_1_are_read_by_a_domain_in_the_order_of_its_blocks(
-    tmp_path: Path,
-) -> None:
+def test_hadamard_reports_of_pure_ldp_above_epsilon_1_are_read_by_a_domain_in_the_order_of_its_blocks(tmp_path):
     """It fills block after block and permutes the categories; ours are dealt out to the blocks in turns."""
     need(peers.PURE)
     epsilon = 2.0
@@ -119,7 +112,7 @@ def test_hadamard_reports_of_pure_ldp_above_epsilon_1_are_read_by_a_domain_in_th
     assert np.allclose([by_label[f"c{value}"] for value in range(K)], expected, rtol=0, atol=1e-9)
 
 
-def test_the_domain_of_blocks_has_every_label_once_and_every_place() -> None:
+def test_the_domain_of_blocks_has_every_label_once_and_every_place():
     class Blocks:
         part, partsz, insz = 2, 4, 5
         permute = (3, 1, 4, 0, 2)

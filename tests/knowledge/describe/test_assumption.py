@@ -1,8 +1,5 @@
-from __future__ import annotations
-
 import itertools
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,19 +15,19 @@ from tests.cells import failures, over
 
 
 @over(SHAPES)
-def test_every_shape_of_the_simulator_can_be_assumed(name) -> None:
+def test_every_shape_of_the_simulator_can_be_assumed(name):
     parameter = SHAPES[name].parameter
     for text in (name, name.upper().replace("_", "-"), f"{name}:{parameter!r}"):
         key, written = parse_shape(text)
         assert (key, parameter if written is None else written) == (name, parameter)
 
 
-def test_without_a_word_the_skew_is_1() -> None:
+def test_without_a_word_the_skew_is_1():
     assert assumed_profiles(300, 10**8)[0].skew == pytest.approx(1, abs=1e-3)
     assert assumed_profiles(300, 10**8, skew=0)[0].entropy_gap == pytest.approx(0, abs=1e-9)
 
 
-def test_wrong_shapes_and_skews_are_refused() -> None:
+def test_wrong_shapes_and_skews_are_refused():
     for text in ("", "cauchy", "gaussian:", "gaussian:wide", "gaussian:inf", ":1"):
         with pytest.raises(ValueError, match="shape"):
             parse_shape(text)
@@ -39,15 +36,15 @@ def test_wrong_shapes_and_skews_are_refused() -> None:
             assumed_profiles(10, skew=skew)
 
 
-def test_an_unknown_shape_is_averaged_over(tiny: Path) -> None:
-    def check(cell: tuple[tuple[float, int], bool, str]) -> None:
+def test_an_unknown_shape_is_averaged_over(tiny):
+    def check(cell):
         (skew, k), ordered, metric = cell
         profiles = assumed_profiles(k, 10**8, skew=skew, ordered=ordered)
         assert len(profiles) == len(AssumedSkew(k, skew, ordered).names)
         assert profiles[0].skew == pytest.approx(skew, abs=1e-3)
         asked = {"ordered": ordered, "model": load(tiny)}
-        together = look_up(profiles, 1.0, 100_000, metric, **asked)  # type: ignore[arg-type]
-        alone = [look_up(profile, 1.0, 100_000, metric, **asked) for profile in profiles]  # type: ignore[arg-type]
+        together = look_up(profiles, 1.0, 100_000, metric, **asked)
+        alone = [look_up(profile, 1.0, 100_000, metric, **asked) for profile in profiles]
         row = together.rows[3]
         each = [next(r.error for r in one.rows if r[:2] == row[:2]) for one in alone]
         assert row.by_shape == pytest.approx(each)
@@ -59,8 +56,8 @@ def test_an_unknown_shape_is_averaged_over(tiny: Path) -> None:
     assert failures(cells, check) == {}
 
 
-def test_every_histogram_of_a_skew_is_skewed() -> None:
-    def check(cell: tuple[float, int, bool]) -> None:
+def test_every_histogram_of_a_skew_is_skewed():
+    def check(cell):
         histograms = AssumedSkew(cell[1], cell[0], cell[2]).histograms(100_000)
         off = [float(np.abs(one - 1 / cell[1]).sum()) for one in histograms]
         assert min(off) > 0.4 * off[0]  # a bell of two categories is even
@@ -69,7 +66,7 @@ def test_every_histogram_of_a_skew_is_skewed() -> None:
 
 
 @over(itertools.product([0.3, 1.0, 1.5], [5, 64, 1000]))
-def test_in_order_a_skew_falls_as_zipf_or_exponentially_with_its_sum_of_squares_or_has_one_peak(skew, k) -> None:
+def test_in_order_a_skew_falls_as_zipf_or_exponentially_with_its_sum_of_squares_or_has_one_peak(skew, k):
     zipf = frequencies("zipf", k, skew)
     first, exponential, bell = AssumedSkew(k, skew, ordered=True).histograms(10**8)
     assert first == pytest.approx(zipf, abs=1e-8)  # as many users hold it
@@ -80,7 +77,7 @@ def test_in_order_a_skew_falls_as_zipf_or_exponentially_with_its_sum_of_squares_
 
 
 @over(itertools.product([2, 17, 1000], [0.02, 0.3, 1.0, 7.0, 50.0]))
-def test_quantiles_of_a_gamma_distribution_are_those_of_scipy(k, shape) -> None:
+def test_quantiles_of_a_gamma_distribution_are_those_of_scipy(k, shape):
     made = gamma_quantiles(shape, k)
     expected = stats.gamma.ppf((np.arange(k)[::-1] + 0.5) / k, shape)
     # The density is added up in steps of 0.035 of the logarithm, and read off between them: half a percent, or less
@@ -90,7 +87,7 @@ def test_quantiles_of_a_gamma_distribution_are_those_of_scipy(k, shape) -> None:
 
 
 @pytest.mark.parametrize("k", [2, 3, 100, 5000])
-def test_the_order_without_a_pattern_holds_every_place_once(k: int) -> None:
+def test_the_order_without_a_pattern_holds_every_place_once(k):
     order = patternless(k)
     np.testing.assert_array_equal(np.sort(order), np.arange(k))
     if k >= 100:  # as for a random order, neighbours are no nearer to each other, nor places to their ends
@@ -98,7 +95,7 @@ def test_the_order_without_a_pattern_holds_every_place_once(k: int) -> None:
         assert abs(np.corrcoef(order, np.arange(k))[0, 1]) < 4 / k**0.5
 
 
-def test_profiles_without_order_are_like_random_draws() -> None:
+def test_profiles_without_order_are_like_random_draws():
     """Every feature lies among those of 40 shuffled draws of the same kind."""
     k, n = 200, 10**8
     shuffled, drawn = assumed_profiles(k, n)

@@ -1,9 +1,5 @@
 """A file of finished cells: nothing of anybody else's is lost, and a line that was cut short costs itself only."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 
 from knowledge.making.store import Store
@@ -12,8 +8,8 @@ from tests.cells import failures
 PLAN = {"seed": 1}
 
 
-def test_a_file_of_anything_else_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
-    def check(content: str) -> None:
+def test_a_file_of_anything_else_is_refused_and_left_as_it_is(tmp_path):
+    def check(content):
         path = tmp_path / "notes.txt"
         path.write_text(content, encoding="utf-8")
         with pytest.raises(ValueError, match="holds the cells of another build"):
@@ -25,7 +21,7 @@ def test_a_file_of_anything_else_is_refused_and_left_as_it_is(tmp_path: Path) ->
     assert failures(contents, check) == {}
 
 
-def test_a_first_line_that_was_cut_short_is_written_again(tmp_path: Path) -> None:
+def test_a_first_line_that_was_cut_short_is_written_again(tmp_path):
     path = tmp_path / "cells.jsonl"
     Store(path, PLAN).add({"index": 3})
     first = path.read_text(encoding="utf-8").splitlines()[0]
@@ -35,7 +31,7 @@ def test_a_first_line_that_was_cut_short_is_written_again(tmp_path: Path) -> Non
         assert Store(path, PLAN).records() == {5: {"index": 5}}
 
 
-def test_lines_that_are_no_cells_are_passed_over(tmp_path: Path) -> None:
+def test_lines_that_are_no_cells_are_passed_over(tmp_path):
     path = tmp_path / "cells.jsonl"
     Store(path, PLAN).add({"index": 3})
     with path.open("ab") as file:
