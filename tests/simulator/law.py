@@ -407,9 +407,6 @@ def skewed(k, n):
     return counts
 
 
-# --- finite fields by schoolbook arithmetic of polynomials: slow, and independent of the tables of `simulator` ---
-
-
 def polynomial(number, p):
     """Coefficients, the constant first, of the polynomial that a number spells in base p."""
     digits = []

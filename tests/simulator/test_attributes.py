@@ -151,9 +151,6 @@ def test_the_budget_of_a_report_is_what_the_promise_leaves(fake, promise, soluti
         assert budget == pytest.approx(math.log(d * math.expm1(epsilon) + 1), rel=1e-9)
 
 
-# --- audits ----------------------------------------------------------------------------------------------------
-
-
 @over(itertools.product(FAKED, SMALL[:3]))
 def test_the_whole_tuple_is_attacked_by_the_likelihood_ratio(setting, case):
     """Over all reports that there are: v1 is named where the ratio is high, as often as the closed form says."""

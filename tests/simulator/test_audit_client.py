@@ -269,9 +269,6 @@ def test_bad_parameters_are_told(change, message):
         audit_client(**{"client": grr, "k": 4, "epsilon": 1.0, "reports": "grr", "trials": 10, **change})
 
 
-# --- reports as they are read ----------------------------------------------------------------------------------
-
-
 def test_reports_are_read_as_the_protocol_reads_them_and_counted_as_they_are_read():
     """What the search counts of each value is what the attacks see, for every kind of report."""
     assert set(REPORTS) <= set(PROTOCOLS)
@@ -289,9 +286,6 @@ def test_reports_are_read_as_the_protocol_reads_them_and_counted_as_they_are_rea
             np.testing.assert_array_equal(reading.supports((1, 7)).chances(attack), expected)
 
     assert failures(REPORTS, check) == {}
-
-
-# --- which two values are told apart ---------------------------------------------------------------------------
 
 
 def leaking(value, k, epsilon, *, of, sent, share):

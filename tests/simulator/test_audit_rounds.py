@@ -53,8 +53,8 @@ def test_averaging_attack_is_algorithm_2(key, setting):
         slow, quick = (top.argmax(axis=1) == 0).sum(), subject.sampler(held, trials, rng).sum()
         p = (slow + quick) / (2 * trials)
         assert accept(two_sided((slow - quick) / np.sqrt(2 * trials * p * (1 - p))))
-        if rounds == 1:
-            assert accept(off(slow, oracle.attack_probabilities("guess", (0, 1))[held], trials))
+        stated = oracle.attack_probabilities("guess", (0, 1)) if rounds == 1 else subject.probabilities
+        assert stated is None or accept(off(slow, stated[held], trials))
     assert subject.epsilon_guaranteed == rounds
 
 
@@ -82,25 +82,10 @@ def test_the_closed_form_is_the_sum_over_all_counts_and_keeps_its_digits_where_t
     assert failures([*small, ("rappor", 2, 8, 20.0), ("rappor", 4, 6, 16.0), ("oue", 3, 60, 6.0)], check) == {}
 
 
-@over(["rappor", "oue", "blh", "olh", "the"])
-def test_more_rounds_tell_more_and_trials_of_many_agree(key):
-    oracle = PROTOCOLS[key](100, 1.0)
-    assert most_supported(oracle, 1) == pytest.approx(oracle.attack_probabilities("guess", (0, 1)), rel=1e-8)
-    losses = {rounds: log_ratio(most_supported(oracle, rounds)) for rounds in (1, 5, 10, 25, 50, 75, 100)}
-    assert all(a < b for a, b in itertools.pairwise(losses.values()))
-    assert all(loss < rounds * 1.0 for rounds, loss in losses.items())
-    if key in ("rappor", "olh"):
-        found = run_audit(rounds_subject(PROTOCOLS[key](20, 0.5), 30), trials=TRIALS, alpha=RARE, seed=0)
-        assert (found.agrees, found.rounds) == (True, 30)
-
-
 @pytest.mark.parametrize("rounds", [1000, pytest.param(10**6, marks=pytest.mark.slow)])
 def test_a_loss_beyond_all_digits_is_no_error(rounds):
     for key in ("rappor", "oue", "olh"):
         assert log_ratio(most_supported(PROTOCOLS[key](4, 8.0), rounds)) > 100
-
-
-# --- devices that remember -------------------------------------------------------------------------------------
 
 
 def subject_of(key, rounds, k=10):

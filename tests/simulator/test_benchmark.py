@@ -213,9 +213,6 @@ def test_race_lets_a_dropped_pair_make_up_what_it_missed(monkeypatch):
     assert_same(runs, simulate(task, 0, 20))
 
 
-# --- one collection, over what may be the truth ----------------------------------------------------------------
-
-
 def collected(draws, metrics):
     """What one collection of an ordered domain shows, and so many populations that may be behind it."""
     oracle = PROTOCOLS["oue"](K, 1.0)

@@ -35,9 +35,6 @@ def test_repetition_r_is_of_population_r_modulo_their_number():
             by_population(np.ones(repetitions), populations)
 
 
-# --- ranges ----------------------------------------------------------------------------------------------------
-
-
 def test_the_range_is_that_of_the_draws_wider_on_a_log_scale_and_by_some_percent_at_least():
     assert min(WIDER, LEAST, RATIO_WIDER) > 1
 
@@ -64,9 +61,6 @@ def test_the_mean_is_in_the_range_which_may_reach_0_and_is_none_where_there_is_n
     assert widened_range(np.where(np.arange(240) < 20, 0.0, 1.0))[0] == 0.0
     assert widened_range(np.zeros(240)) == (0.0, 0.0)
     assert widened_range(np.full(240, 2.0)) == pytest.approx((2 / LEAST, 2 * LEAST))
-
-
-# --- ratios ----------------------------------------------------------------------------------------------------
 
 
 def test_the_ratio_is_that_of_the_means_and_its_range_that_over_the_draws_wider_on_a_log_scale():
@@ -126,9 +120,6 @@ def test_a_reference_without_error_in_some_draws_leaves_the_range_open():
     assert ratio.low == pytest.approx(ratio.value * (1.5 / ratio.value) ** RATIO_WIDER)
     assert ratio.high == math.inf
     assert ratio_over_truths(reference, reference) == (1.0, 1.0, 1.0)
-
-
-# --- how often what is as good as the best ---------------------------------------------------------------------
 
 
 def test_the_probability_is_the_share_of_draws_within_2_percent_of_the_lowest():

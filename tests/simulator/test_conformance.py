@@ -54,9 +54,6 @@ def test_right_protocols_pass_with_another_seed():
     check_protocol(GRR, seed=2)
 
 
-# ---------------------------------------------------------------------------------------------------------- protocols
-
-
 def broken(base, **parts):
     return type("Broken", (base,), {"__module__": __name__, **parts})
 
@@ -192,9 +189,6 @@ def test_a_broken_protocol_is_caught():
     assert failures(cells, caught_by(check_protocol)) == {}
 
 
-# ------------------------------------------------------------------------------------------------------------ methods
-
-
 def method_of(function, **claims):
     claims = {"nonnegative": False, "sums_to_one": False, "reference": "none", **claims}
     return PostProcessor("broken", "Broken", function, **claims)
@@ -268,9 +262,6 @@ def test_a_method_that_says_what_it_is_for_passes():
     check_postprocessor(method_of(neighbours, keeps_order=False, ordered_only=True))
     check_postprocessor(of_tallies(counts_alone))
     check_postprocessor(method_of(lambda e, noise: e * noise.p, fits=lambda noise, k: noise.p is not None))
-
-
-# ------------------------------------------------------------------------------------------------------------ metrics
 
 
 def metric_of(function, **claims):

@@ -47,9 +47,6 @@ def test_prime_powers_are_told_from_other_numbers():
         assert is_prime_power(number) == (number in powers)
 
 
-# --- equations -------------------------------------------------------------------------------------------------
-
-
 @over([(1, 2), (1, 7), (2, 2), (2, 5), (3, 2), (3, 3), (4, 3), (5, 2), (3, 7), (3, 4), (2, 9)])
 def test_points_are_numbered_in_order_and_up_to_a_factor(t, q):
     expected = all_points(t, q)

@@ -23,9 +23,6 @@ def of_kind(k, kind):
     return families._distributions(k)[start : start + SIZES[KINDS.index(kind)]]
 
 
-# --- the distributions -----------------------------------------------------------------------------------------
-
-
 def test_each_distribution_has_mean_one_and_each_kind_is_as_frequent():
     found = families._distributions(100)
     assert len(found) == sum(SIZES)
@@ -101,9 +98,6 @@ def test_every_value_has_its_share(monkeypatch, sd):
         np.testing.assert_allclose(row, expected, atol=1e-12)
 
 
-# --- evidence and draws ----------------------------------------------------------------------------------------
-
-
 def likelihoods(estimate, noise):
     """Likelihood of the estimates under each distribution and share of empty categories, over that of equal ones."""
     k = len(estimate)
@@ -153,40 +147,6 @@ def test_draws_are_those_of_each_category_under_the_distribution(monkeypatch):
         # Six standard errors, and what the atoms' steps of a quarter of the noise make of it
         assert abs(drawn[:, place].mean() - mean) < 6 * spread / draws**0.5 + 0.03 * sd
         assert abs(drawn[:, place].std() - spread) < 6 * spread / draws**0.5 + 0.03 * sd
-
-
-TRUTHS = {
-    "gamma": lambda rng, k: rng.gamma(0.2, size=k),
-    "log-normal": lambda rng, k: np.exp(1.0 * rng.standard_normal(k)),
-    "ranks": lambda rng, k: rng.permutation(np.arange(1, k + 1.0) ** -1.1),
-    "levels": lambda rng, k: np.where(rng.random(k) < 0.1, 10.0, 1.0),
-}
-
-
-def test_what_comes_from_a_family_is_likeliest_under_it(monkeypatch):
-    """Under noise of a third of a mean frequency, over three populations each."""
-    k = 256
-    sd, kinds = 0.3 / k, {kind: of_kind(k, kind) for kind in KINDS}
-    for family, draw in TRUTHS.items():
-        total = dict.fromkeys(KINDS, 0.0)
-        for seed in range(3):
-            rng = stream("family", family, seed)
-            truth = draw(rng, k)
-            estimate = truth / truth.sum() + rng.normal(0, sd, k)
-            for kind, own in kinds.items():
-                monkeypatch.setattr(families, "_distributions", lambda _, own=own: own)
-                total[kind] += family_posterior(estimate, even_noise(sd), 1, stream("x")).evidence
-        assert max(total, key=total.__getitem__) == family, total
-
-
-def test_evidence_tells_few_classes_from_a_wide_spread():
-    """Estimates of one value for all have no evidence for a spread; those of a wide one have much."""
-    k, rng = 128, stream("wide")
-    sd = 0.5 / k
-    same = family_posterior(1 / k + rng.normal(0, sd, k), even_noise(sd), 5, rng).evidence
-    wide = family_posterior(rng.dirichlet(np.full(k, 0.5)) + rng.normal(0, sd, k), even_noise(sd), 5, rng).evidence
-    assert same < 2
-    assert wide > 20
 
 
 def test_high_estimates_are_left_as_free_as_their_noise_and_the_others_are_not_below_0():

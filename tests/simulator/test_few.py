@@ -18,9 +18,6 @@ from .law import posterior_z, stream
 RUNS = 12
 
 
-# --- prior -----------------------------------------------------------------------------------------------------
-
-
 def slow_frequencies(numbers, k):
     """One candidate, number by number; with an order there are five cosines, each over its number of half waves."""
     scale, share, *waves = numbers[: len(numbers) - k]
@@ -51,9 +48,6 @@ def test_candidates_are_what_their_numbers_say(k):
         np.testing.assert_allclose(few._frequencies(normals, k), expected, rtol=1e-9, atol=1e-15)
         # Far beyond the prior, where moves try them before they know that nothing is there, they are frequencies still.
         np.testing.assert_allclose(few._frequencies(30 * normals, k).sum(axis=1), 1, rtol=1e-12)
-
-
-# --- posterior -------------------------------------------------------------------------------------------------
 
 
 # Places of frequencies on a fine grid of their logits, as the prior reaches far beyond 1e-100: with how much is theirs
@@ -166,9 +160,6 @@ def test_the_posterior_of_three_categories_is_that_of_weighed_candidates(ordered
     assert failures([False, True], check) == {}
 
 
-# --- what is stated of an error --------------------------------------------------------------------------------
-
-
 def stated(estimate, noise):
     """Mean l1 error of the estimate as it is, over what may be the truth."""
     return float(np.abs(estimate - known_frequencies(estimate, noise, ordered=False, seed=0)).sum(axis=1).mean())
@@ -182,13 +173,3 @@ def test_a_survey_of_yes_and_no_states_the_error_that_its_noise_makes():
     closed = 2 * math.sqrt(2 / math.pi) * math.sqrt(float(noise.entry(estimate)[0]))
     # A mean absolute deviation of 240 draws is known to 5 %: three of these.
     assert stated(estimate, noise) == pytest.approx(closed, rel=0.15)
-
-
-def test_a_large_budget_leaves_no_more_error_than_its_noise_makes():
-    """At ε = 5 nearly all answers are as they are: what is unknown are the few that were changed."""
-    oracle, n = PROTOCOLS["grr"](2, 5.0), 2435
-    counts = np.array([633, n - 633])
-    support = oracle.sample_support(np.tile(counts, (500, 1)), stream("large budget"))
-    estimates = oracle.estimate(support, n)
-    real = float(np.abs(estimates - counts / n).sum(axis=1).mean())
-    assert np.mean([stated(row, oracle.noise(n)) for row in estimates[:4]]) < 1.5 * real

@@ -112,9 +112,6 @@ def test_local_hashing_with_xxh32_is_unbiased_end_to_end(protocol, epsilon):
     assert accept(two_sided(z))
 
 
-# --- counts of supports ----------------------------------------------------------------------------------------
-
-
 def by_definition(name, seeds, symbols, k, g):
     """Every value hashed under every seed, in the words of `simulator.hashing`."""
     return (HASHES[name](np.arange(k), seeds[:, None], g) == symbols[:, None]).sum(axis=0)

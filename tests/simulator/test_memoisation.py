@@ -16,7 +16,7 @@ from simulator.seeding import rng_for
 from tests.cells import over
 
 from .law import accept, merge_bins, stream, two_sided
-from .memoised_law import EVERY, FOREVER, ONCE, contributions, member_of, replay_rounds, sequences, supports
+from .memoised_law import EVERY, FOREVER, contributions, member_of, replay_rounds, sequences, supports
 
 SHARES = np.array([0.6, 0.3, 0.1])
 PAIRS = [(2.0, 1.0), (0.5, 0.1), (5.0, 1.2)]
@@ -27,9 +27,6 @@ def largest_loss(member, rounds, k=3):
     assert all(sum(table.values()) == pytest.approx(1, abs=1e-9) for table in tables)
     pairs = [(first[sent], second[sent]) for first, second in itertools.permutations(tables, 2) for sent in first]
     return max(math.log(one / other) for one, other in pairs if one > 0)
-
-
-# Promises
 
 
 @over(itertools.product(MEMOISED, PAIRS))
@@ -49,12 +46,6 @@ def test_the_loss_grows_to_the_permanent_budget_and_stays_there(key, setting):
     losses = [member_of(key, 8, forever, once).loss(rounds) for rounds in (1, 2, 10, 100, 1000, 10**5, 10**6)]
     assert all(a <= b + 1e-12 for a, b in itertools.pairwise(losses))
     assert losses[-1] == pytest.approx(forever, rel=1e-6)
-
-
-@over([1, 2, 3])
-def test_repeated_bits_lose_their_budget_in_any_number_of_rounds(bits):
-    member = member_of(f"dbitflip{bits}")
-    assert largest_loss(member, 2) == pytest.approx(ONCE, rel=1e-12) == member.loss(2)
 
 
 @over(["grr", "rappor", "oue"])
@@ -142,8 +133,6 @@ def test_published_loloha_drops_the_same_term_and_chooses_a_smaller_g_for_it(for
     if g == 2:
         assert p2 == pytest.approx(member_of("blh", 100, forever, once).second[0], rel=1e-12)
 
-
-# Laws
 
 HISTORIES = np.array([(0, 0, 0), (1, 1, 1), (0, 1, 0), (1, 2, 2), (2, 0, 1)])
 USERS = np.array([20, 9, 15, 12, 6])
@@ -295,9 +284,6 @@ def test_the_same_stream_gives_the_same_rounds():
         first, again = (member.sample_rounds(HISTORIES, USERS, rng_for(3, key)) for _ in range(2))
         assert (first == again).all()
         assert first.shape == (3, 3)
-
-
-# Errors of a round and of averages, and what users spend
 
 
 def chances_of_histories(rounds, share):

@@ -1,7 +1,5 @@
 """The adaptive methods against slow references, and where they must win and must not lose."""
 
-import itertools
-
 import numpy as np
 import pytest
 from scipy import optimize
@@ -37,9 +35,6 @@ def collected(shape, k, n, epsilon, protocol, times=30):
 
 def error(method, metric, truth, estimate, noise):
     return float(METRICS[metric](POSTPROCESSORS[method](estimate, noise), truth).mean())
-
-
-# --- empirical Bayes ---------------------------------------------------------------------------------------------
 
 
 def slow_posterior_means(row, noise):
@@ -93,34 +88,11 @@ def test_estimates_far_above_the_noise_are_only_projected():
     np.testing.assert_array_equal(POSTPROCESSORS["eb_ns"](estimate, noise), norm_sub(estimate, noise))
 
 
-@pytest.mark.parametrize("method", ["eb_ns", "wavelet_eb"])
 @pytest.mark.parametrize("protocol", ["oue", "grr"])
-def test_pure_noise_is_not_fitted(method, protocol):
+def test_pure_noise_is_not_fitted(protocol):
     truth, estimate, noise = collected("uniform", 256, 20_000, 0.5, protocol)
-    assert error(method, "l2", truth, estimate, noise) < 0.3 * error("norm_sub", "l2", truth, estimate, noise)
-
-
-@pytest.mark.slow
-def test_a_dominating_value_with_noise_that_depends_on_it_does_no_harm():
-    """GRR with small k: the variance of the frequent value is many times that of the others."""
-    truth, estimate, noise = collected("spike", 6, 3_000, 2.0, "grr", times=300)
-    assert noise.variance_slope > noise.variance_at_zero
-    assert error("eb_ns", "l2", truth, estimate, noise) < 1.05 * error("mle_apx", "l2", truth, estimate, noise)
-
-
-@over([("zipf_shuffled", "oue"), ("dirichlet", "grr"), ("sparse", "ss")])
-def test_eb_ns_is_close_to_the_best_published_method_in_hindsight(shape, protocol):
-    """Whatever the correlation of the estimates (those of GRR and SS sum to 1)."""
-    ratios = []
-    for n in (10**4, 10**5, 10**6):
-        truth, estimate, noise = collected(shape, 128, n, 1.0, protocol, times=20)
-        best = min(error(name, "l2", truth, estimate, noise) for name in PUBLISHED)
-        ratios.append(error("eb_ns", "l2", truth, estimate, noise) / best)
-    assert np.exp(np.log(ratios).mean()) < 1.08  # measured over all shapes: 0.67; these three are the hardest
-    assert max(ratios) < 1.6
-
-
-# --- wavelets ------------------------------------------------------------------------------------------------------
+    own, raw = (error(method, "l2", truth, estimate, noise) for method in ("wavelet_eb", "norm_sub"))
+    assert own < 0.3 * raw
 
 
 @pytest.mark.parametrize("k", [2, 3, 7, 16, 51, 100])
@@ -154,23 +126,17 @@ def test_coefficients_far_above_the_noise_are_left_as_they_are():
     assert loss < 0.05 * noise.sd  # 256/257 of it took 20 sd away
 
 
-@over(
-    [("gaussian", "oue"), ("geometric", "grr"), ("lognormal", "oue"), ("zipf", "grr")],
-    slow=itertools.product(["gaussian", "geometric", "lognormal", "steps", "zipf"], ["oue", "grr"]),
-)
+@over([("gaussian", "oue"), ("geometric", "grr"), ("lognormal", "oue"), ("zipf", "grr")])
 def test_on_ordered_shapes_wavelets_beat_the_best_published_method_in_hindsight(shape, protocol):
     bounds, logs = {"l1": 0.95, "l2": 0.90, "emd": 1.25}, []
     for n in (10**4, 10**5, 10**6):
-        # The ratio for the running sums of steps is 1.12 and 1.17, with a standard error of 0.06 at 30 collections.
-        truth, estimate, noise = collected(shape, 100, n, 1.0, protocol, times=240 if shape == "steps" else 30)
+        truth, estimate, noise = collected(shape, 100, n, 1.0, protocol)
         results = [POSTPROCESSORS[name](estimate, noise) for name in ("wavelet_eb", *PUBLISHED)]
         errors = np.array([[METRICS[metric](result, truth).mean() for result in results] for metric in bounds])
         logs.append(np.log(errors[:, 0] / errors[:, 1:].min(axis=1)))
     means = dict(zip(bounds, np.exp(np.mean(logs, axis=0)).tolist(), strict=True))
     assert {metric: mean for metric, mean in means.items() if mean >= bounds[metric]} == {}
 
-
-# --- wavelets in two dimensions ---------------------------------------------------------------------------------------
 
 ROWS, COLUMNS = 12, 10
 BINS = len(KERNEL)
@@ -231,9 +197,6 @@ def test_pure_noise_on_a_grid_is_not_fitted():
 def test_an_estimate_of_another_grid_is_refused():
     with pytest.raises(ValueError, match="has 12 cells"):
         wavelet_eb_grid(np.zeros(10), NOISE, 3, 4)
-
-
-# --- iterative Bayesian update -----------------------------------------------------------------------------------
 
 
 def iterated(observed, p, q, steps):

@@ -114,20 +114,12 @@ def test_there_is_a_naive_version_of_each_metric():
 
 
 @pytest.mark.parametrize("name", METRICS)
-def test_metric_is_the_naive_loop_for_each_row_of_a_batch(name):
-    errors = METRICS[name](RNG_ESTIMATES, TRUTH)
-    assert errors.shape == (3, 4)
-    for place in np.ndindex(3, 4):
-        expected = NAIVE[name](RNG_ESTIMATES[place].tolist(), TRUTH.tolist())
-        assert errors[place] == pytest.approx(expected, **ROUNDING)
-        assert METRICS[name](RNG_ESTIMATES[place], TRUTH) == pytest.approx(expected, **ROUNDING)
-
-
-@pytest.mark.parametrize("name", METRICS)
-@over([2, 3, 21, 60])
-def test_metric_is_the_naive_loop_for_other_sizes(k, *, name):
+@over([2, 3, 8, 21, 60])
+def test_metric_is_the_naive_loop(k, *, name):
     rng = stream("metric sizes", name, k)
     truth, estimate = rng.dirichlet(np.full(k, 0.5)), rng.normal(1 / k, 0.5 / k, size=k)
+    if k == 8:
+        truth = TRUTH  # some are held by nobody
     if name == "set" and k == 60:
         # 50 million subsets of 6: the mean square of a sum over pairs, each pair in the share of sets that holds it
         error, size = estimate - truth, 6

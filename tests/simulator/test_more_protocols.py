@@ -11,18 +11,13 @@ from simulator.protocols.equations import points
 from simulator.protocols.hadamard import HadamardResponse
 from simulator.protocols.oracle import FrequencyOracle
 from simulator.protocols.projective_geometry import ProjectiveGeometry, _space
-from simulator.protocols.subset import SubsetSelection
 from simulator.protocols.summation import SHE
-from simulator.protocols.unary import OUE
 from tests.cells import over
 
 from .law import accept, channel_of, chi_square_p, law_for, skewed, stream, two_sided
 
 EPSILONS = [1e-6, 0.01, 0.3, 0.5, math.log(2), 1.0, 2.0, 3.0, 5.0, 8.0, 16.0, 32.0]
 SIZES = [2, 3, 4, 5, 7, 12, 13, 31, 64, 100]
-
-
-# ---------------------------------------------------------------- budgets and parameters
 
 
 @over(itertools.product(EPSILONS, SIZES, [HadamardResponse, ProjectiveGeometry]))
@@ -135,9 +130,6 @@ def test_clients_report_each_symbol_as_often_as_defined(kind, setting):
         assert not accept(chi_square_p(observed, chance[(value + 1) % k] * 30_000))
 
 
-# ---------------------------------------------------------------- projective geometry response: which space
-
-
 PRIMES = [m for m in range(2, 5100) if all(m % x for x in range(2, math.isqrt(m) + 1))]
 FIELDS = sorted({m**power for m in PRIMES for power in range(1, 13) if m**power < 5100})
 
@@ -193,23 +185,6 @@ def test_errors_of_published_simulations_are_those_of_ours(k, epsilon, n, publis
     # Four standard errors of both: a false alarm in 1 of 16,000 comparisons. Theirs of n = 50,000 is three off.
     # A space of fewer points, 13 % worse at 1.386, would be seen.
     assert abs(difference) < 4 * spread < 0.13 * published
-
-
-@over(
-    [
-        *itertools.product([2000], [0.5, 1.0, 2.0, 3.0, 4.0, 5.0], [1.12]),
-        *itertools.product([250_000], [0.1, 0.5, 1.0, 2.0, 4.0, 5.0], [1.03]),
-    ]
-)
-def test_projective_geometry_is_nearly_as_good_as_the_best_with_short_reports(k, epsilon, most):
-    ours, best = (kind(k, epsilon).noise(1000).variance_at_zero for kind in (ProjectiveGeometry, SubsetSelection))
-    assert best * (1 - 1e-9) <= ours <= most * best
-    assert ProjectiveGeometry(k, epsilon).report_bits <= (21 if k > 2000 else 17)
-    assert HadamardResponse(k, epsilon).report_bits <= (19 if k > 2000 else 12)
-
-
-def test_projective_geometry_is_better_than_oue_at_large_budgets():
-    assert ProjectiveGeometry(2000, 8.0).noise(1000).sd < 0.75 * OUE(2000, 8.0).noise(1000).sd
 
 
 @pytest.mark.parametrize(("k", "epsilon"), [(3, 1.0), (7, 0.1), (13, 0.9), (31, 0.01), (8, 2.5)])

@@ -286,9 +286,6 @@ def test_they_run_through_an_experiment_whose_numbers_do_not_depend_on_blocks():
         np.testing.assert_array_equal(one.errors[pair], two.errors[pair])
 
 
-# --- what must not pass --------------------------------------------------------------------------------------------
-
-
 class LateWave(SquareWave):
     def perturb(self, values, rng):
         return (super().perturb(values, rng) + 1) % self.symbols

@@ -114,25 +114,6 @@ def test_no_size_of_subsets_has_a_lower_mean_variance_than_omega(k, epsilon):
     assert chosen <= best * (1 + 1e-9)
 
 
-def mean_variance(k, p, q):
-    return (p * (1 - p) + (k - 1) * q * (1 - q)) / (k * (p - q) ** 2)
-
-
-@over(np.linspace(0.25, 7.5, 30).round(3).tolist())
-def test_the_published_g_and_threshold_lose_only_where_subsets_are_far_better(epsilon):
-    e, half = math.exp(epsilon), math.exp(epsilon / 2)
-    for k in (2, 3, 4, 8, 16, 64, 200, 1024, 4096):
-        ss, olh, the = (PROTOCOLS[key](k, epsilon) for key in ("ss", "olh", "the"))
-        subsets = mean_variance(k, ss.p, ss.q)
-        hashed = min(mean_variance(k, e / (e + g - 1), 1 / g) for g in range(2, olh.g + 3))
-        if hashed < 0.95 * mean_variance(k, olh.p, olh.q):
-            assert subsets < 0.6 * hashed
-        cells = half ** np.linspace(0.5, 1, 500)
-        bits = min(mean_variance(k, 1 - x / half / 2, 1 / (2 * x)) for x in cells)
-        if bits < 0.95 * mean_variance(k, the.p, the.q):
-            assert subsets < bits / 7
-
-
 def test_what_cannot_be_is_refused_by_name_and_value():
     def check(cell):
         name, options, said = cell

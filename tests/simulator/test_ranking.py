@@ -31,40 +31,14 @@ def shifted(mean, spread, size=50, seed=0):
     return mean + noise - noise.mean()
 
 
-def test_paired_ratio_cancels_shared_noise():
-    shared = shifted(1.0, 0.2)
-    ratio = paired_ratio(1.5 * shared, shared)
-    assert ratio.value == pytest.approx(1.5)
-    assert ratio.high - ratio.low < 1e-12
-    independent = paired_ratio(shifted(1.5, 0.3, seed=1), shared)
-    assert independent.high - independent.low > 0.1
-
-
 def test_paired_ratio_is_the_delta_method():
     a, b = shifted(2.0, 0.4, seed=1), shifted(1.0, 0.3, seed=2)
     ratio = paired_ratio(a, b)
     cov = np.cov(a, b)
     variance = (cov[0, 0] - 2 * 2.0 * cov[0, 1] + 4.0 * cov[1, 1]) / len(a)
-    assert ratio.high - ratio.value == pytest.approx(stats.t.ppf(0.975, 49) * math.sqrt(variance), rel=1e-9)
-
-
-def test_paired_ratio_uses_the_repetitions_both_have():
-    a, b = shifted(2.0, 0.4, size=20), shifted(1.0, 0.3, size=80)
-    assert paired_ratio(a, b) == paired_ratio(a, b[:20])
-
-
-def test_interval_covers_the_true_ratio_as_often_as_it_says():
-    rng = np.random.default_rng(3)
-    trials, covered = 4000, 0
-    for _ in range(trials):
-        shared = rng.gamma(25, 1 / 25, 200)
-        b = shared + rng.normal(0, 0.1, 200)
-        a = 1.2 * shared + rng.normal(0, 0.1, 200)
-        ratio = paired_ratio(a, b)
-        covered += ratio.low <= 1.2 <= ratio.high
-    # With 200 repetitions the error of the asymptotic interval itself is a tenth of this margin.
-    margin = stats.norm.isf(FALSE_ALARM / 2) * math.sqrt(0.95 * 0.05 / trials)
-    assert abs(covered / trials - 0.95) < margin
+    reach = stats.t.ppf(0.975, 49) * math.sqrt(variance)
+    assert (ratio.low, ratio.high) == pytest.approx((2.0 - reach, 2.0 + reach), rel=1e-9)
+    assert paired_ratio(a, np.concatenate([b, b])) == ratio  # of the repetitions that both have
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 40])
@@ -245,18 +219,6 @@ def test_what_has_no_finite_error_comes_last_and_disturbs_no_other(fault):
 def test_nothing_to_rank_gives_no_rank():
     assert rank({}, {}) == ()
     assert contenders({}) == (frozenset(), frozenset())
-
-
-# --- the one rule of choice: within 5 % of the lowest error the cheapest report, beyond that the lowest error ---------
-
-
-@pytest.mark.parametrize(("ratio", "short"), [(PRACTICAL_RATIO - 1e-6, True), (PRACTICAL_RATIO + 1e-6, False)])
-def test_a_ranking_begins_with_the_short_report_up_to_five_percent(ratio, short):
-    noise = np.random.default_rng(0).normal(1, 0.1, 40)
-    errors = {("long", "a"): noise, ("short", "a"): noise * ratio, ("long", "b"): noise * 1.04}
-    standings = rank(errors, {"long": (64, 0.1), "short": (3, 0.1)})
-    assert standings[0].pair == (("short", "a") if short else ("long", "a"))
-    assert [one.rank for one in standings] == ([1, 1, 1] if short else [1, 1, 3])
 
 
 def test_of_protocols_that_are_the_same_one_has_the_lower_cost():

@@ -34,9 +34,6 @@ def supports_of(protocol, reports):
     return HASHES[protocol.hash](np.arange(protocol.k), reports[:, :1], protocol.g) == reports[:, 1:]
 
 
-# ------------------------------------------------------------------------------------------ the law of what stands out
-
-
 @pytest.mark.parametrize("key", ["oue", "olh"])
 def test_screened_tallies_follow_the_law_of_replayed_reports(key):
     protocol, counts, rounds = PROTOCOLS[key](K, 1.0), apportion(frequencies("zipf", K), 3000), 40
@@ -98,9 +95,6 @@ def test_honest_reports_stand_out_less_often_than_stated(n, k, r, p, q):
     # and the bound is no idle one: a third of the way above the mean it would be broken far too often
     short = n * probability + (limit - n * probability) / 3
     assert math.comb(k, r) * stats.binom.sf(short, n, probability) > FALSE_ALARM
-
-
-# --------------------------------------------------------------------------------------------- what methods take back
 
 
 def test_the_projection_of_recover_is_the_published_iteration():
@@ -192,9 +186,6 @@ def test_a_remedy_says_what_it_has_to_know():
         POSTPROCESSORS["recover"](np.full(K, 1 / K), noise)
     with pytest.raises(ValueError, match="method subtract_fakes needs to know the targets"):
         POSTPROCESSORS["subtract_fakes"](np.full(K, 1 / K), noise, Domain(attackers=Attackers(0.1)))
-
-
-# --------------------------------------------------------------------------------------------------- the experiment
 
 
 @pytest.mark.parametrize("key", ["grr", "oue", "ss"])

@@ -102,9 +102,6 @@ def test_draws_around_curves_are_frequencies(counts):
     np.testing.assert_allclose(drawn.sum(axis=1), 1, atol=1e-12)
 
 
-# --- draws from a posterior by steps ----------------------------------------------------------------------------------
-
-
 RUNS, ROWS = 25, 120
 
 
