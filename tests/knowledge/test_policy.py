@@ -1,5 +1,3 @@
-"""The decision tree: how it is walked, grown and kept, and what look-ups make of it."""
-
 import numpy as np
 import pytest
 
@@ -76,7 +74,6 @@ def test_within_five_percent_the_shorter_report_is_named():
 
 
 def test_without_data_the_pair_of_the_leaf_is_named_unless_the_model_is_sure(tiny):
-    """Data say more than the tree."""
     model, kept = load_model(tiny), 0
     for index in range(12):
         one = case(index, 3, ordered=False)._replace(k=12 + index)

@@ -110,7 +110,6 @@ def test_a_simulated_population_is_its_own_nearest_cell():
 
 
 def test_nearest_cells_are_best_at_what_is_predicted_to_be_best():
-    """In most of the nearest cells the method with the lowest predicted error is within 20 % of the best one."""
     hits = []
     for shape, parameter, epsilon in (("zipf", 1.0, 1.0), ("gaussian", 0.1, 2.0), ("sparse", 0.2, 0.5)):
         profile = profile_of(frequencies(shape, 100, parameter), 100_000)

@@ -74,7 +74,6 @@ def subject_of(key, fake, realistic, k, d, *, epsilon, trials):
 
 @over(itertools.product(FAKED, SMALL))
 def test_estimates_are_unbiased_and_have_their_variance(setting, case):
-    """Over all that users can send: support of the first attribute, of five users who hold values of all kinds."""
     key, fake, realistic = setting
     k, d = case
     epsilon, prior = 1.3, prior_of(k) if realistic else None
@@ -107,7 +106,6 @@ def test_the_published_variance_is_that_of_users_drawn_from_a_population():
 
 @over(itertools.product(FAKED, SMALL))
 def test_what_is_promised_is_the_largest_loss_of_all_tuples(setting, case):
-    """Of what is reported at epsilon, and, with even fakes, at the published budget."""
     key, fake, realistic = setting
     k, d = case
     whole, one = largest_losses(sent(key, fake, k, 1.0, d, realistic=realistic), *(k,) * d)
@@ -153,7 +151,6 @@ def test_the_budget_of_a_report_is_what_the_promise_leaves(fake, promise, soluti
 
 @over(itertools.product(FAKED, SMALL[:3]))
 def test_the_whole_tuple_is_attacked_by_the_likelihood_ratio(setting, case):
-    """Over all reports that there are: v1 is named where the ratio is high, as often as the closed form says."""
     key, fake, realistic = setting
     k, d = case
     subject = subject_of(key, fake, realistic, k, d, epsilon=1.0, trials=2000)

@@ -1,5 +1,3 @@
-"""Audits of our own protocols: exact intervals, closed forms against slower references, trials against closed forms."""
-
 import itertools
 import math
 from dataclasses import replace
@@ -151,7 +149,6 @@ def test_jobs_change_no_number_and_progress_goes_through_all_trials():
 
 
 def test_chances_come_from_the_client_itself(monkeypatch):
-    """An audit of a client that sends the true value in clear finds the ceiling, whatever p and q claim."""
     oracle = PROTOCOLS["grr"](10, 1.0)
     monkeypatch.setattr(type(oracle), "perturb", lambda self, values, rng: values)
     found = audit_protocol(oracle, trials=1000)

@@ -1,5 +1,3 @@
-"""Clients that are not ours: a known fault is found, right ones are left in peace, wrong ones are told."""
-
 import itertools
 import math
 import os
@@ -88,7 +86,6 @@ def own(key):
     slow=[("grr", "pair"), ("ss", "guess"), ("olh", "pair"), ("hr", "guess")],
 )
 def test_every_type_of_report_is_read(reports, attack):
-    """The bounds of a right client hold what the closed form of its protocol says."""
     client = grr if reports == "grr" else own(reports)
     found = audit_client(client, 6, 1.0, reports, trials=1000, attack=attack, alpha=1e-4, values=(0, 1))
     expected = log_ratio(PROTOCOLS[reports](6, 1.0).attack_probabilities(attack, (0, 1)))
@@ -270,7 +267,6 @@ def test_bad_parameters_are_told(change, message):
 
 
 def test_reports_are_read_as_the_protocol_reads_them_and_counted_as_they_are_read():
-    """What the search counts of each value is what the attacks see, for every kind of report."""
     assert set(REPORTS) <= set(PROTOCOLS)
 
     def check(key):
@@ -294,7 +290,6 @@ def leaking(value, k, epsilon, *, of, sent, share):
 
 
 def test_a_leak_of_one_value_among_fifty_is_found_whatever_shows_it():
-    """Of 120 runs with such clients none missed one."""
 
     def check(cell):
         sent, share = cell

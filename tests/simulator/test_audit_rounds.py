@@ -1,5 +1,3 @@
-"""Audits of repeated collections, of devices with fresh noise and with a memory, against attacks played out."""
-
 import itertools
 import math
 from collections import Counter
@@ -59,7 +57,6 @@ def test_averaging_attack_is_algorithm_2(key, setting):
 
 
 def test_the_closed_form_is_the_sum_over_all_counts_and_keeps_its_digits_where_the_guess_is_nearly_sure():
-    """In exact fractions: so many others have as many as the own value, and all the rest fewer."""
 
     def check(cell):
         key, k, rounds, epsilon = cell
@@ -94,7 +91,6 @@ def subject_of(key, rounds, k=10):
 
 @over(itertools.product(MEMOISED, (True, False)))
 def test_the_loss_stops_at_the_permanent_budget_and_goes_on_with_fresh_noise(key, remembers):
-    """The same attack: on fresh reports above the permanent budget soon, and never above the sum of all."""
     once, many = MEMOISED[key](10, 2.0, 1.0).once, (1, 2, 20, 500) if remembers else (1, 2, 4, 8)
     fresh = (fresh_subject(once, rounds, trials=10**6, alpha=RARE) for rounds in many)
     subjects = (subject_of(key, rounds) for rounds in many) if remembers else fresh
@@ -118,7 +114,6 @@ def test_the_loss_stops_at_the_permanent_budget_and_goes_on_with_fresh_noise(key
 
 @over(itertools.product(MEMOISED, [2]), slow=itertools.product(MEMOISED, [3]))
 def test_the_attack_is_the_likelihood_ratio_of_both_counts_over_all_sequences(key, rounds):
-    """At k = 3: reports of the client itself, round by round, are counts drawn at once, and told apart as often."""
     member, n = MEMOISED[key](3, 2.0, 1.0), 10_000
     subject = memoised_subject(member, rounds, trials=TRIALS, alpha=RARE)
     tables = []
@@ -147,7 +142,6 @@ def test_the_attack_is_the_likelihood_ratio_of_both_counts_over_all_sequences(ke
 
 @over(itertools.product((1, 2, 3), (1, 2)))
 def test_bits_that_are_repeated_tell_no_more_than_once(bits, rounds):
-    """dBitFlipPM at k = 3: over all devices and all that they send, the same as the two bits of the first round."""
     member, n = member_of(f"dbitflip{bits}"), 20_000
     subject = bit_flips_subject(member, rounds, trials=TRIALS, alpha=RARE)
     tables = []
@@ -171,7 +165,6 @@ def test_bits_that_are_repeated_tell_no_more_than_once(bits, rounds):
 
 
 def test_a_device_that_forgets_is_shown_to_leak():
-    """Negative control: fresh reports, read as if they were memoised, exceed what is promised."""
     member = MEMOISED["grr"](10, 2.0, 1.0)
     (p, q), hits, n = (member.once.p, member.once.q), [], 200_000
     for held, (own, other) in enumerate([(p, q), (q, p)]):

@@ -1,5 +1,3 @@
-"""Simulated errors: of one population or several, in any cut of the repetitions, raced, and of one collection."""
-
 from dataclasses import replace
 
 import numpy as np
@@ -249,7 +247,6 @@ def test_each_error_is_that_of_the_one_result_on_one_draw():
     ],
 )
 def test_the_range_of_an_error_holds_it_in_95_of_100_collections_of_the_prior(k, ordered, cases):
-    """Truths are drawn from the prior, users from the truths: the range over draws is then right by its definition."""
     oracle, n, each = PROTOCOLS["grr"](k, 0.5), 2000, 160
     waves = 5 if ordered else 0
     inside = dict.fromkeys(("none", "norm_sub"), 0)

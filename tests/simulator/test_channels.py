@@ -1,5 +1,3 @@
-"""Channels: the law of the aggregate, matrices against direct summation and integration, what they leak, estimates."""
-
 import math
 from itertools import product
 
@@ -65,7 +63,6 @@ def test_observed_counts_have_mean_and_covariance_of_the_law(how):
 
 
 def test_a_matrix_that_is_5_percent_off_is_seen():
-    """By the chi-square of the summed observations against their exact expectation, which is a multinomial's."""
     channel, counts = a_channel(), np.array([40, 0, 25, 10]) * 50
     drawn = channel.sample_observed(np.broadcast_to(counts, (400, 4)), rng_for(2, "off")).sum(axis=0)
     moved = 0.05 * channel.matrix[:, :1] * np.array([-1.0, 1, 0, 0, 0, 0])
@@ -379,7 +376,6 @@ def test_ibu_of_one_report_and_of_none():
 
 
 def test_fits_in_step_are_fits_one_by_one_and_do_not_depend_on_those_beside_them():
-    """More than go in step at once, of many users and of so few that most outputs never occur."""
     channel = planar_geometric(WIDE, 2.0)
     users = [5 if place % 7 == 3 else 20_000 for place in range(LANES + 5)]
     collections = np.stack([observed_by(channel, n, str(place)) for place, n in enumerate(users)])

@@ -1,5 +1,3 @@
-"""How sure errors are over draws of what may be the truth, against slow references."""
-
 import math
 import statistics
 
@@ -53,7 +51,6 @@ def test_the_range_is_that_of_the_draws_wider_on_a_log_scale_and_by_some_percent
 
 
 def test_the_mean_is_in_the_range_which_may_reach_0_and_is_none_where_there_is_no_error():
-    """Few draws may hold nearly all of the error."""
     values = np.where(np.arange(240) < 3, 1e6, 1.0)
     low, high = widened_range(values)
     assert high == pytest.approx(LEAST * values.mean())
@@ -76,7 +73,6 @@ def test_the_ratio_is_that_of_the_means_and_its_range_that_over_the_draws_wider_
 
 
 def test_a_difference_that_all_draws_show_is_no_tie_however_wide_the_errors_are():
-    """The errors themselves vary by a factor of a hundred."""
     reference = np.exp(np.random.default_rng(5).uniform(-2.3, 2.3, 240))
     errors = {PAIRS[0]: reference, PAIRS[1]: 1.2 * reference, PAIRS[2]: 1.04 * reference}
     assert ratio_over_truths(errors[PAIRS[1]], reference) == pytest.approx((1.2, 1.2, 1.2))
@@ -88,7 +84,6 @@ def test_a_difference_that_all_draws_show_is_no_tie_however_wide_the_errors_are(
 
 
 def test_the_range_holds_the_ratio_of_the_means():
-    """A few draws may have all of the error, and the ratio in nearly all others is another one."""
     reference = np.ones(240)
     many, few = np.where(np.arange(240) < 3, 1e3, 0.5), np.where(np.arange(240) < 3, 1e-6, 2.0)
     for errors, base in ((many, reference), (few, np.where(np.arange(240) < 3, 1e3, 1.0))):
@@ -113,7 +108,6 @@ def test_no_error_or_one_without_bounds_has_the_ratio_that_is_left():
 
 
 def test_a_reference_without_error_in_some_draws_leaves_the_range_open():
-    """Where only the reference has none, no ratio is too high; where neither has any, they are alike."""
     reference = np.where(np.arange(240) < 20, 0.0, 1.0)
     ratio = ratio_over_truths(np.full(240, 1.5), reference)
     assert ratio.value == pytest.approx(1.5 * 240 / 220)

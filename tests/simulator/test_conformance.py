@@ -1,5 +1,3 @@
-"""The checks shipped for authors: all members pass, and one that breaks any of its promises is caught."""
-
 import itertools
 from dataclasses import replace
 

@@ -1,5 +1,3 @@
-"""A few plain curves behind an estimate: their likelihood against a slow reference, and draws from their posterior."""
-
 import math
 import statistics
 
@@ -60,7 +58,6 @@ def slow_roughness(normals):
 
 
 def test_candidates_far_beyond_the_prior_are_curves_still():
-    """Moves try them before they know that nothing is there."""
     normals = 50 * stream("far curves").standard_normal((1000, curves.PARTS + 1, curves.PARAMETERS))
     made = curves._curves(normals, (np.arange(512) + 0.5) / 512, np.ones(512), narrowest=0.5 / 512)
     assert np.isfinite(made).all()
@@ -103,7 +100,6 @@ def test_evidence_of_curves_is_the_mean_likelihood_of_the_candidates(monkeypatch
 
 @pytest.mark.parametrize("name", ["gaussian", pytest.param("geometric", marks=pytest.mark.slow)])
 def test_a_curve_under_little_noise_is_seen_as_a_curve(name):
-    """Most of what the noise makes of it is gone, and no other model has as much evidence."""
     k, sd = 64, 0.05 / 64
     truth = frequencies(name, k)
     estimate = truth + stream("little noise", name).normal(0, sd, k)
@@ -116,7 +112,6 @@ def test_a_curve_under_little_noise_is_seen_as_a_curve(name):
 
 @pytest.mark.slow
 def test_curves_are_drawn_from_their_posterior():
-    """Mean and spread of each frequency over 30 runs, against 200,000 candidates weighed by their likelihood."""
     k, sd = 12, 0.12
     rng = stream("posterior of curves")
     estimate = frequencies("gaussian", k) + rng.normal(0, sd, k)

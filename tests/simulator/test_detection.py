@@ -1,5 +1,3 @@
-"""What can be detected: false alarms of whole collections, and power at the frequency itself."""
-
 import math
 from statistics import NormalDist
 
@@ -77,7 +75,6 @@ def test_the_rest_of_a_block_adds_noise_to_its_values():
 
 
 def test_thresholds_without_the_number_of_categories_or_the_skewness_of_counts_give_false_alarms():
-    """Negative controls."""
     least = threshold(PROTOCOLS["olh"](64, 1.0), 50_000, 1)
     assert (collections("olh", 64, 1.0, 50_000, 0)[:, 2:] > least).any(axis=1).mean() > 0.5
     k, n = 64, 3_000

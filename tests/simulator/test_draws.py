@@ -1,5 +1,3 @@
-"""Multinomial draws of our own against their law, which is enumerated, and against the covariance of long ones."""
-
 from itertools import product
 
 import numpy as np

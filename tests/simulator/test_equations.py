@@ -1,5 +1,3 @@
-"""Finite fields, against schoolbook polynomials and the axioms, and the equations that two protocols share."""
-
 import itertools
 import math
 

@@ -1,5 +1,3 @@
-"""Populations of distributions of one or two parameters, against slow references that share no code with them."""
-
 import itertools
 import math
 
@@ -34,7 +32,6 @@ def test_each_distribution_has_mean_one_and_each_kind_is_as_frequent():
 
 
 def test_gamma_and_log_normal_distributions_are_cut_into_parts_of_one_probability():
-    """The mean of a part is not its middle: what the ends of a heavy tail leave out is made up for by all values."""
     for shape, (values, shares, _) in zip(families.GAMMA, of_kind(64, "gamma"), strict=True):
         assert np.ptp(shares) == 0
         for at in (0.3, 1.0, 3.0):
@@ -63,7 +60,6 @@ def test_laws_of_ranks_and_levels_are_what_their_parameters_say():
 
 
 def test_long_domains_have_blocks_of_ranks():
-    """As many values as for short ones, and a law of ranks that is right where there are few categories, at the top."""
     k = 50_000
     values, shares, _ = of_kind(k, "ranks")[families.RANKS.index(1.1) * len(families.SCATTER)]
     assert len(values) < families.POINTS * families.BODY
@@ -75,7 +71,6 @@ def test_long_domains_have_blocks_of_ranks():
 
 @pytest.mark.parametrize("sd", [1e-4, 1e-3, 0.03, 3.0])
 def test_every_value_has_its_share(monkeypatch, sd):
-    """Also where equal frequencies are far above the noise, or more than all are below it."""
     k, noise = 32, even_noise(sd)
     _, atoms, _ = mixture_model(k, noise.variance_at_zero, noise.variance_slope)
     tops = 20 * sd * families.GROWTH ** np.arange(60)
@@ -131,7 +126,6 @@ def test_evidence_is_the_mean_likelihood_of_all_distributions(slope):
 
 
 def test_draws_are_those_of_each_category_under_the_distribution(monkeypatch):
-    """With one distribution alone: a mean and a spread for each category, by Bayes' rule."""
     k, sd, draws = 6, 0.04, 6000
     values, shares, _ = of_kind(k, "log-normal")[3]
     monkeypatch.setattr(families, "_distributions", lambda _: [(values, shares, 1.0)])
@@ -150,7 +144,6 @@ def test_draws_are_those_of_each_category_under_the_distribution(monkeypatch):
 
 
 def test_high_estimates_are_left_as_free_as_their_noise_and_the_others_are_not_below_0():
-    """The least of the high ones is not far above the others, of which the highest is at 10 standard deviations."""
     sd = 1e-3
     truth = np.concatenate([[0.5, 0.27, 0.03], np.full(30, 0.2 / 30)])
     estimate = truth + np.append([0.0, 0.0, 0.0], stream("low").normal(0, sd, 30))

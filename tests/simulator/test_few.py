@@ -1,5 +1,3 @@
-"""Populations of few categories: the posterior against numerical integration of prior times law, on a fine grid."""
-
 import functools
 import math
 import statistics
@@ -87,7 +85,6 @@ def law(protocol, noise, counts):
 
 
 def test_what_cancels_in_the_sum_counts_one_category_less():
-    """As if each one in turn were left out, over all of them: the others say what it is."""
     k, estimate = 5, np.array([0.55, 0.3, 0.1, 0.08, -0.03])
     frequencies = stream("left out").dirichlet(np.full(k, 0.5), 40)
     for cancels in (0.0, 1.0):
@@ -134,7 +131,6 @@ def test_the_posterior_of_two_categories_is_prior_times_law(protocol, epsilon, n
 @pytest.mark.slow
 @pytest.mark.parametrize("ordered", [False, True])
 def test_the_posterior_of_three_categories_is_that_of_weighed_candidates(ordered):
-    """Noise that is independent, and noise that cancels in the sum, against 400,000 candidates weighed by the law."""
     k, n, candidates = 3, 300, 400_000
     normals = stream("weighed few", ordered).standard_normal((candidates, 2 + 5 * ordered + k))
     frequencies = few._frequencies(normals, k)
@@ -166,7 +162,6 @@ def stated(estimate, noise):
 
 
 def test_a_survey_of_yes_and_no_states_the_error_that_its_noise_makes():
-    """Not half of it: the closed form is that of a Gaussian."""
     oracle, n = PROTOCOLS["grr"](2, math.log(5)), 2435
     estimate, noise = oracle.estimate(np.array([831, n - 831]), n), oracle.noise(n)
     assert estimate[0] == pytest.approx(0.2619, abs=1e-4)

@@ -1,5 +1,3 @@
-"""Members of other packages that fail: they cost themselves only, with one warning; ours keep raising."""
-
 # What is tested here prints, and ignores what it is given.
 # ruff: noqa: T201
 

@@ -1,5 +1,3 @@
-"""Hash families: even and independent symbols, xxh32 to the bit, and reports that are counted quickly and exactly."""
-
 import itertools
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""The best guess of who knows the frequencies, against enumeration of all reports."""
-
 from itertools import product
 
 import numpy as np
@@ -16,7 +14,6 @@ K, SETTINGS = 6, ((6, 0.5), (6, 2.0), (13, 1.0))
 
 @over(product(("grr", "rappor", "oue", "ss", "hr", "pgr"), (0.3, 1.0, 1.5, 3.0)))
 def test_likelihoods_of_all_reports_give_the_same(key, epsilon):
-    """Sum over all reports of the largest frequency times likelihood."""
     oracle, f = PROTOCOLS[key](K, epsilon), np.array([0.05, 0.4, 0.1, 0.25, 0.15, 0.05])
     chance, _ = channel_of(oracle)
     assert oracle.informed_guess(f) == pytest.approx((f[:, None] * chance).max(axis=0).sum(), rel=1e-9)

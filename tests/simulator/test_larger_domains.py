@@ -1,5 +1,3 @@
-"""Histogram encodings, Hadamard and projective geometry response: large collections, wrong laws, their constants."""
-
 import itertools
 import math
 
@@ -156,7 +154,6 @@ def test_the_success_against_noisy_cells_is_the_integral(k, epsilon):
 
 
 def test_sums_of_noisy_cells_have_the_variance_of_the_noise():
-    """That they follow the law, and what is estimated from many of them the truth, is tested with the other laws."""
     for epsilon in (0.5, 1.0, 3.0):
         oracle, n = SHE(12, epsilon), 10_000
         noise, variance = oracle.noise(n), 8 / (n * epsilon**2)

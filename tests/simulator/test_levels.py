@@ -1,5 +1,3 @@
-"""Populations of few shared heights, against sums over all ways to give every place one of them."""
-
 import functools
 import itertools
 import math
@@ -92,7 +90,6 @@ def box(k):
 
 @pytest.mark.parametrize(("k", "blocks"), [(64, 512), (100, 40)])
 def test_both_sides_of_a_box_have_one_ground(monkeypatch, k, blocks):
-    """A smooth curve leaves them as far apart as the noise does, and strays two or three times as far."""
     monkeypatch.setattr(levels, "BLOCKS", blocks)
     grounds, far = [], {level_posterior: 0.0, wavelet_posterior: 0.0}
     for seed in range(4):

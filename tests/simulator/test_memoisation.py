@@ -58,7 +58,6 @@ def test_values_that_change_in_the_same_rounds_lose_at_most_a_budget_for_each(ke
 
 
 def test_budgets_of_memos_do_not_bound_what_a_change_shows():
-    """A value that stays, against one that changes: equal reports tell more than two budgets hide."""
     member = member_of("dbitflip2")
     still, moving = sequences(member, (0, 0)), sequences(member, (1, 2))
     loss = max(math.log(chance / moving[sent]) for sent, chance in still.items() if moving.get(sent, 0) > 0)
@@ -75,7 +74,6 @@ def test_budgets_of_memos_do_not_bound_what_a_change_shows():
 
 @pytest.mark.parametrize(("k", "forever", "once"), [(10, 2.0, 1.0), (100, 4.0, 2.0), (3, 1.0, 0.3)])
 def test_the_second_step_of_unary_encoding_turns_both_bits_alike(k, forever, once):
-    """That of the other members is fixed by the budget of a round and by means that are the truth."""
     member = member_of("oue", k, forever, once)
     (_, q1), (p2, q2) = member.first, member.second
     assert p2 + q2 == pytest.approx(1, rel=1e-12)
@@ -196,7 +194,6 @@ def test_the_law_over_rounds_is_that_of_all_sequences(key, way, times):
 @pytest.mark.slow
 @pytest.mark.parametrize("key", MEMOISED)
 def test_counts_over_the_rounds_have_the_law_of_devices_and_of_all_sequences(key):
-    """Sums over rounds of each category, sampled against replayed: beyond means and covariances."""
     sampled, replayed = (lawful(key, way, DRAWS).reshape(-1, 3, 3).sum(axis=1) for way in ("sample", "replay"))
     for category in range(3):
         top = int(max(sampled.max(), replayed.max())) + 1
@@ -221,7 +218,6 @@ def test_negative_control_fresh_noise_in_each_round_is_noticed(key):
 @pytest.mark.slow
 @pytest.mark.parametrize("key", ["grr", "oue", "olh"])
 def test_negative_control_a_memo_that_is_forgotten_is_noticed(key):
-    """A value that comes back with a new memo: the same means, another covariance of rounds 0 and 2."""
     member = member_of(key)
     rng, values = stream("memoised", "forgotten", key), np.repeat(HISTORIES, USERS, axis=0)
     steps = [replay_rounds(member, before, DRAWS, rng) for before in (values[:, :2], values[:, 2:])]
@@ -234,7 +230,6 @@ def test_negative_control_a_memo_that_is_forgotten_is_noticed(key):
 @pytest.mark.slow
 @pytest.mark.parametrize("key", [key for key in EVERY if key not in ("blh", "olh")])
 def test_reports_of_devices_are_the_enumerated_ones(key):
-    """Whole sequences of the client, counted; those of hashing have 2^32 seeds, and are counted by support above."""
     member, n = member_of(key), 40_000
     for history in ((0, 0), (0, 1), (2, 2)):
         table = sequences(member, history)
@@ -359,7 +354,6 @@ def test_values_held_and_memos_kept_are_those_of_all_histories(rounds, share):
 
 
 def test_memos_of_hashing_are_those_of_devices_in_a_large_domain():
-    """Symbols of 10,000 users in 40 rounds, counted; rare categories are taken at their mean."""
     for k in (50, 30_000):
         shares = 1 / np.arange(1, k + 1)
         changes, member = Changes(shares / shares.sum(), 40, 0.1), member_of("olh", k)

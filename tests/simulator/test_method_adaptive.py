@@ -1,5 +1,3 @@
-"""The adaptive methods against slow references, and where they must win and must not lose."""
-
 import numpy as np
 import pytest
 from scipy import optimize
@@ -235,7 +233,6 @@ def test_ibu_maximises_the_likelihood():
 
 @pytest.mark.parametrize("least", [1.0, 1e-6, 0.0])
 def test_the_multiplier_of_eb_ns_is_the_zero_that_a_root_finder_finds(least):
-    """Also where the outermost atoms have next to no weight, and the zero is close to a pole."""
     rng, atoms = stream("tilt", least), np.arange(0.0, 20.0, 0.5)
     weights = rng.dirichlet(np.full(len(atoms), 0.5), size=20)
     weights[:, [0, -1]] *= least

@@ -1,5 +1,3 @@
-"""What every post-processing method keeps, whatever the estimate; at the edges `check_postprocessor` looks."""
-
 import itertools
 
 import numpy as np

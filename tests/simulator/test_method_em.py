@@ -1,5 +1,3 @@
-"""Expectation maximisation against the published loops, and the cells of neighbouring values."""
-
 import numpy as np
 import pytest
 

@@ -1,5 +1,3 @@
-"""The stopped EM of a smooth curve against a slow reference, and the curves drawn from its posterior."""
-
 import itertools
 
 import numpy as np
@@ -119,7 +117,6 @@ def slow_em_stopped(matrix, counts, pilot_cells, cells):
 )
 @over([("bimodal", 4000), ("spike", 100_000), ("uniform", 1000), ("zipf", 10**6)])
 def test_em_stopped_is_newton_steps_between_priors_and_then_em(shape, n, *, member, k, pilot_cells, cells, monkeypatch):
-    """Where each value has its own cell, and where some share one."""
     monkeypatch.setattr(curves, "PILOT_CELLS", pilot_cells)
     monkeypatch.setattr(curves, "CELLS", cells)
     protocol = member(k, 2.0)
@@ -131,7 +128,6 @@ def test_em_stopped_is_newton_steps_between_priors_and_then_em(shape, n, *, memb
 
 
 def test_running_sums_by_pairs_are_those_one_by_one():
-    """Of enough values that pairs are taken, an odd number of them too."""
     for k, width in ((1000, 301), (1021, 40), (515, 600)):
         likelihood, rng = SquareWaveLikelihood(k, width, 2e-3, 1e-4), rng_for(0, "running", k)
         rows, weights = rng.random((2, 3, k)), rng.random((2, 3, k + width - 1))
@@ -143,7 +139,6 @@ def test_running_sums_by_pairs_are_those_one_by_one():
 
 
 def test_drawn_curves_have_the_mean_and_the_covariance_of_their_posterior(monkeypatch):
-    """Of coefficients, by dense matrices, where one prior and one precision are left."""
     monkeypatch.setattr(curves, "STRETCHED", ((1, 48),))
     monkeypatch.setattr(curves, "PRECISIONS", np.array([0.05]))
     monkeypatch.setattr(curves, "EVEN", ((2, 1),))  # too stiff for these counts: it gets no weight
@@ -172,7 +167,6 @@ def test_drawn_curves_have_the_mean_and_the_covariance_of_their_posterior(monkey
 
 @pytest.mark.parametrize("shape", ["gaussian", "bimodal", pytest.param("lognormal", marks=pytest.mark.slow)])
 def test_drawn_curves_are_about_as_far_from_the_truth_as_they_are_from_each_other(shape):
-    """Draws of a right posterior are: distances to the truth and between draws have the same mean over truths."""
     truth, observed = seen(SquareWave(64, 1.0), shape, 100_000, times=12)
     ratios = []
     for counts in observed.tally.counts:
@@ -183,7 +177,6 @@ def test_drawn_curves_are_about_as_far_from_the_truth_as_they_are_from_each_othe
 
 
 def test_em_stopped_is_what_users_hold_where_reports_say_it():
-    """With a very large budget the reports are the values: a curve would not go through all of them."""
     truth, observed = seen(SquareWave(64, 16.0), rng_for(0, "few").dirichlet(np.ones(64)), 300, times=2)
     assert error("l1", ORDERED_METHODS["em_stopped"].apply(observed), truth) < 0.02
 

@@ -1,5 +1,3 @@
-"""Methods for ordered domains: isotonic distribution functions, and the tree of shrunken differences."""
-
 import numpy as np
 import pytest
 from scipy.optimize import isotonic_regression
@@ -164,7 +162,6 @@ def test_tree_eb_is_the_slow_reference(k, shape, *, member):
 
 @over(["gaussian", "bimodal"], slow=["lognormal", "geometric"])
 def test_a_tree_beats_what_is_best_on_single_categories(shape):
-    """The two goals: the curve at the price of single categories, and both at once with half of the users there."""
     ratios = {"tree": {"emd": [], "l1": []}, "tree_half": {"emd": [], "l1": []}}
     for n in (10_000, 100_000, 1_000_000):
         truth, leaves = seen(PROTOCOLS["ss"](256, 1.0), shape, n, times=20)

@@ -1,5 +1,3 @@
-"""Methods with parameters: by their names, against loops and quadrature, and refused where there are none."""
-
 import numpy as np
 import pytest
 from scipy.stats import norm

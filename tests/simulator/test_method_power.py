@@ -1,5 +1,3 @@
-"""Power against direct summation over every count, and the prior against its defining equation."""
-
 import itertools
 
 import numpy as np

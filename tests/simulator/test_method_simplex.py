@@ -1,5 +1,3 @@
-"""The methods of one line, norm_sub, mle_apx and norm_cut: definitions, conditions of optimality, brute force."""
-
 import itertools
 
 import numpy as np

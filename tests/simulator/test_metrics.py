@@ -1,5 +1,3 @@
-"""Every metric against a naive loop or full enumeration."""
-
 import itertools
 import math
 from fractions import Fraction
@@ -294,7 +292,6 @@ def test_metrics_of_the_top_refuse_sizes_outside_the_domain(size):
 
 @over(itertools.product([name for name in METRICS if name not in {"quantiles", "hotspots"}], range(3)))
 def test_degree_says_how_the_error_grows_with_the_distance(name, seed):
-    """Twice the distance is 2 ** degree times the error: exactly, and for the divergences near 0."""
     rng = stream("degree", name, seed)
     truth = rng.dirichlet(np.full(12, 5.0))
     change = rng.normal(size=12)

@@ -1,5 +1,3 @@
-"""What is particular to Hadamard response and projective geometry response: budgets, blocks, spaces."""
-
 import itertools
 import math
 

@@ -1,5 +1,3 @@
-"""Protocols for ordered domains, against every report's probability worked out from the papers' definitions."""
-
 import itertools
 from decimal import Decimal, getcontext
 from functools import cache, cached_property
@@ -190,7 +188,6 @@ LINEAR = (Tree, HalfTree, HaarHadamard)
 
 @over(itertools.product(LINEAR, [(6, "zipf", 0.7), (13, "spike", 3.0), (16, "bimodal", 0.7)]))
 def test_the_estimate_is_unbiased_and_as_variable_as_stated(member, setting):
-    """Of frequencies that are far from equal, where each entry has a variance of its own."""
     k, shape, epsilon = setting
     protocol, n = member(k, epsilon), 200_000
     counts = apportion(frequencies(shape, k), n)

@@ -1,5 +1,3 @@
-"""Members from other packages: the example is built, installed and used; broken ones are left out and named."""
-
 import importlib
 import json
 import os

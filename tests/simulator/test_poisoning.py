@@ -1,5 +1,3 @@
-"""Gains of poisoning attacks on raw estimates against the formulas of Cao et al. (2021), and fakes that can be sent."""
-
 import itertools
 
 import numpy as np
@@ -82,7 +80,6 @@ def all_reports(oracle):
 @pytest.mark.parametrize("key", [key for key, protocol in PROTOCOLS.items() if protocol.report_kind != "cells"])
 @pytest.mark.parametrize(("k", "targets", "epsilon"), [(4, [1], 1.0), (5, [0, 3], 0.5), (6, [1, 2, 5], 1.2)])
 def test_no_report_gains_more_than_the_maximal_gain(key, k, targets, epsilon):
-    """A raw estimate is linear in the supports: what the best report adds, every fake user can add."""
     oracle, fakes, targets = PROTOCOLS[key](k, epsilon), 40, np.array(targets)
     most = max(oracle.estimate(support, 1)[targets].sum() for support in all_reports(oracle))
     sent = oracle.crafted(targets, fakes, stream("maximum", key, k)).counts

@@ -1,5 +1,3 @@
-"""Frequency shapes and whole-number populations."""
-
 from itertools import product
 from math import erfc, sqrt
 

@@ -1,5 +1,3 @@
-"""Estimates: unbiased, unclipped, with the stated variance, up to a thousand million users."""
-
 import itertools
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""What the interface of protocols carries: pairs that are possible, promises kept and broken, channels, places."""
-
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -1,5 +1,3 @@
-"""The aggregate sampler and the user-by-user replay both follow the exact law, and the checks can tell a wrong one."""
-
 from functools import cache
 
 import numpy as np

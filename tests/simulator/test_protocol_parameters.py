@@ -1,5 +1,3 @@
-"""p, q and the budget of every protocol, the choice of omega, what is refused, and what a report costs."""
-
 import itertools
 import math
 from fractions import Fraction

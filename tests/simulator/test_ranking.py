@@ -139,7 +139,6 @@ def test_ranking_rules_hold_for_any_errors(rows, seed):
 
 
 def test_a_pair_that_dropped_out_does_not_lead_by_repetitions_that_were_easy_for_all():
-    """After 20 repetitions it was 10 % worse than the leader; then came harder ones, which it had no part in."""
     easy, hard = shifted(1.0, 0.01, 20), shifted(1.5, 0.01, 60, seed=1)
     errors = {
         ("p", "dropped"): 1.1 * easy,
@@ -182,7 +181,6 @@ def test_contenders():
 
 
 def test_blocks_are_compared_by_the_ratio_that_is_given():
-    """Ties, their order and who is racing follow it, whatever the paired interval says."""
     errors = {
         ("p", name): shifted(mean, 0.001, seed=place)
         for place, (name, mean) in enumerate([("a", 1), ("b", 2), ("c", 3)])

@@ -1,5 +1,3 @@
-"""Remedies for poisoning: the law of reports that stand out, what each method takes back, and when it does not."""
-
 import itertools
 import math
 

@@ -1,5 +1,3 @@
-"""Populations behind a small sample, against exact formulas; draws by steps, against closed forms of a Gaussian."""
-
 import itertools
 import math
 
@@ -142,7 +140,6 @@ def test_mean_spread_and_evidence_are_those_of_the_conjugate_posterior(seen, sd)
 
 
 def test_numbers_that_depend_on_each_other_are_drawn_together():
-    """Only their sum is seen: its posterior is narrow, and that of the difference is the prior."""
     runs = [
         particles.particles(
             (2,), lambda tried: stats.norm.logpdf(1.0, tried.sum(axis=1), 0.05), ROWS, stream("together", run)

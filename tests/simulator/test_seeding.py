@@ -1,5 +1,3 @@
-"""Streams by name: the same everywhere and always, and different from each other."""
-
 import itertools
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Users and budgets shared among columns: against every other way to share them."""
-
 import itertools
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""What shuffling promises: against sums over all outcomes, enumerated shuffles, and published figures."""
-
 import itertools
 import math
 from collections import defaultdict

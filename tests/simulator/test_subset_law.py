@@ -1,5 +1,3 @@
-"""The code paths of subset selection: one value, the exact chain, the Gaussian law of the aggregate, binomials."""
-
 import itertools
 from math import comb
 

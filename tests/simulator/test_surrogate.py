@@ -1,5 +1,3 @@
-"""Populations behind an estimate or a small sample, against slow references that share no code with them."""
-
 import itertools
 import math
 import statistics
@@ -92,7 +90,6 @@ ODD = (((0.0,) * 6, 1e-9), (ONE, 1e-9), (ONE, 3.0), ((-0.2,) * 6, 0.01), ((9.0,)
 @pytest.mark.parametrize("ordered", [False, True])
 @over([*itertools.product(ODD, [1, 5]), (ODD[2], 3)])
 def test_odd_estimates_still_give_populations(odd, times, *, ordered):
-    """Of few categories, of many, and where both kinds of draws are mixed."""
     values, sd = odd
     drawn = surrogate_populations(
         "ensemble", np.tile(values, times), even_noise(sd), ordered=ordered, rng=stream("odd"), draws=5
@@ -214,7 +211,6 @@ def test_evidence_tells_a_smooth_curve_from_its_shuffled_values(shape, share, se
 
 @over(itertools.product([64, 96, 100, 129], ["geometric", "gaussian"]))
 def test_next_to_no_likelihood_is_missing_from_the_curve(k, shape):
-    """Under little noise a smooth estimate explains nearly all of how far it is from even; the priors cost little."""
     truth, sd = frequencies(shape, k), 1e-4
     found = wavelet_posterior(truth, even_noise(sd), 1, stream("whole", k)).evidence
     whole = float(((truth - 1 / k) ** 2).sum()) / (2 * sd**2)
@@ -343,7 +339,6 @@ def test_even_populations_keep_their_share_and_the_others_share_theirs_by_the_ra
 @pytest.mark.usefixtures("few_curves")
 @pytest.mark.parametrize("ordered", [True, False])
 def test_draws_count_by_their_plausibility_and_by_the_evidence_of_their_model(ordered):
-    """Each draw is there as often as its share of all says, rounded up or down: the resampling is systematic."""
     k = 24
     estimate = frequencies("bimodal", k) + stream("weighed").normal(0, 0.5 / k, k)
     noise = Noise(10**6, 0.5, 0.25, (0.5 / k) ** 2, 0.0, False)

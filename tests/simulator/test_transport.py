@@ -1,5 +1,3 @@
-"""Earth mover's distances on grids, against a linear program and in closed form."""
-
 import itertools
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""The study that audits published clients: the known leak and the one in the order of a subset, by stand-ins."""
-
 import math
 import sys
 

@@ -1,5 +1,3 @@
-"""The script that judges answers about an estimate: its figures, its tables, and what it finds on a few shapes."""
-
 import re
 
 import families

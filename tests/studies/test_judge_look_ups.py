@@ -1,5 +1,3 @@
-"""The study that judges look-ups on more curves: its histograms, its errors, and its table on a few of them."""
-
 import itertools
 from dataclasses import replace
 

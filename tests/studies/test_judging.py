@@ -78,7 +78,6 @@ def test_what_is_judged_is_what_a_look_up_lists_first():
 
 
 def test_luck_is_no_regret():
-    """Sixty options with the same expected error: the lowest of the means is no better than the one that is chosen."""
     rng = rng_for(0, "tests", "luck")
     regrets = []
     for number in range(80):

@@ -1,5 +1,3 @@
-"""The tables of the LDP3 paper again: what the platform computed, and who wins as it computes and as it should."""
-
 import re
 
 import ldp3
@@ -120,7 +118,6 @@ def cells_of(text):
 @pytest.mark.slow
 @pytest.mark.parametrize(("table", "repetitions", "clear"), [(2, 20, 90), (3, 8, 97)])
 def test_clear_winners_of_the_platform_are_the_published_ones(table, repetitions, clear):
-    """With the right variance they are not on Zipf data."""
     arguments = ["--table", str(table), "--reps", str(repetitions), "--seed", "1"]
     result = CliRunner().invoke(ldp3.app, arguments)
     assert result.exit_code == 0, result.output

@@ -1,5 +1,3 @@
-"""Reports that the published packages make are read as their own servers read them, and their clients are audited."""
-
 import importlib.metadata
 import sys
 

@@ -1,5 +1,3 @@
-"""The smaller studies: who is compared with what, by what measure, and that pages show what the scripts print."""
-
 import re
 from functools import partial
 from pathlib import Path
@@ -75,7 +73,6 @@ def test_pairs_for_ordered_domains_are_compared_with_categorical_and_published_o
 
 
 def test_the_pair_that_is_listed_first_is_judged_by_other_repetitions():
-    """By hand: the quotient of mean errors with another seed, and its standard error over parts of many."""
     truth, pair = np.array([0.3, 0.25, 0.2, 0.1, 0.1, 0.05]), ("tree", "tree_eb")
     assert ordered_choices.first_listed(truth, 1.0, 1000, "emd") in ordered_choices.PAIRS
     assert ordered_choices.ratio(truth, 1.0, 1000, "emd", ordered_domains.CATEGORICAL, 4) == (1.0, 0.0)
@@ -115,7 +112,6 @@ def test_the_page_has_the_verdicts_of_the_script(monkeypatch):
 
 
 def test_the_faulty_subsets_have_the_error_of_simulated_ones():
-    """User by user, with the own value among what a subset without it is filled from."""
     k, n, epsilon, repetitions = 12, 200, 1.0, 400
     size, odds = 4, np.exp(epsilon)  # ceil(12 / (e + 1)) = 4
     p = size * odds / (size * odds + k - size)

@@ -96,7 +96,6 @@ def test_the_order_without_a_pattern_holds_every_place_once(k):
 
 
 def test_profiles_without_order_are_like_random_draws():
-    """Every feature lies among those of 40 shuffled draws of the same kind."""
     k, n = 200, 10**8
     shuffled, drawn = assumed_profiles(k, n)
     rng = rng_for(0, "tests", "without order")

@@ -80,7 +80,6 @@ def test_other_settings_are_drawn_like_those_of_cells():
 
 
 def test_simulated_errors_are_those_of_the_methods():
-    """A cell by hand: one population, one method, the cell's own stream."""
     one = SimulatedCell(7, 12, "oue", 1.0, 5_000, ("zipf", "uniform"))
     measured = simulate(one)
     assert measured.error.shape == (2, len(METHODS), len(MEASURED))

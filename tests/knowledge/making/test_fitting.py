@@ -134,7 +134,6 @@ def test_far_features_are_clipped():
 
 @pytest.mark.slow
 def test_a_build_does_not_depend_on_threads(tiny, tmp_path):
-    """Nor on processes: see where one is resumed from the command line."""
     built(tmp_path, Workers(2, "threading"))
     for name in BUILT:
         assert (tmp_path / name).read_bytes() == (tiny / name).read_bytes()

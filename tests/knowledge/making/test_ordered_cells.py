@@ -113,7 +113,6 @@ def test_their_streams_are_not_those_of_other_cells():
 
 @pytest.mark.parametrize("pair", [("tree", "tree_eb"), ("sw", "em_stopped"), ("oue", "tree_eb"), ("sw", "em")])
 def test_simulated_errors_are_those_of_the_pairs(pair):
-    """A cell by hand: one pair and one metric, from the stream of the protocol."""
     measured = simulated()
     counts = [apportion(population.frequencies, ONE.n) for population in ONE.populations()]
     protocol = PROTOCOLS[pair[0]](ONE.k, ONE.epsilon)

@@ -1,5 +1,3 @@
-"""A file of finished cells: nothing of anybody else's is lost, and a line that was cut short costs itself only."""
-
 import pytest
 
 from knowledge.making.store import Store

@@ -1,5 +1,3 @@
-"""Work that is shared out gives what one process gives, whatever becomes of those who work."""
-
 import os
 import signal
 import time
