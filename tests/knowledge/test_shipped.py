@@ -9,6 +9,7 @@ from scipy.stats import binom
 import knowledge
 from knowledge import menu
 from knowledge.build import FOLDS, ORDERED_FOLDS
+from knowledge.cards import cards
 from knowledge.cells import load_cells, load_ordered_sample, nearest
 from knowledge.describe.features import NAMES, describe
 from knowledge.describe.log_density import NAMES as DENSITY_NAMES
@@ -22,11 +23,14 @@ from knowledge.menu import MEASURED, METHODS
 from knowledge.model import CATEGORIES, CURVES, LEAVES, load
 from knowledge.predict import curve_inputs, noises_of
 from knowledge.ranking import look_up
-from simulator import METRICS, POSTPROCESSORS, frequency_oracles, rng_for
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, frequency_oracles, rng_for
+from simulator.channels import PLANAR
 from simulator.methods import Observed
+from simulator.methods.summaries import SUMMARIES
 from simulator.populations import apportion, frequencies
 from simulator.protocols.unary import OUE
 from tests.cells import over
+from tests.knowledge.conftest import own_names
 
 DATA = Path(knowledge.__file__).parent / "data"
 
@@ -246,3 +250,22 @@ def test_errors_are_those_of_new_draws_and_not_of_another_budget(stored, numbers
     held = [stored(number) for number in numbers]
     assert (distances(held) < LIMIT).all()
     assert (distances(held, budget=OTHER_BUDGET) > LIMIT).mean() > 0.9
+
+
+OWN = [*(name for table in (PROTOCOLS, POSTPROCESSORS, METRICS) for name in own_names(table)), *PLANAR]
+
+
+def test_every_member_has_a_card_and_every_card_a_member():
+    assert len(OWN) == len(set(OWN))  # explain NAME must be unambiguous
+    assert set(cards()) == {*OWN, *SUMMARIES}
+
+
+@over([*OWN, *SUMMARIES])
+def test_cards_are_filled_in(name):
+    card = cards()[name]
+    for text in (card.formula, card.good_for, card.pitfalls):
+        assert text.endswith(".")
+        assert "  " not in text
+    assert card.cost  # a phrase for a table: no full stop
+    assert not card.cost.endswith(".")
+    assert len(card.cost) <= 60

@@ -1,13 +1,15 @@
 import itertools
 import math
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from simulator import PROTOCOLS as TABLE
 from simulator import frequency_oracles
-from simulator.attacks import Supports, expected_inverse, independent_support_attack
+from simulator.attacks import MOST_SYMBOLS, Supports, expected_inverse, independent_support_attack
 from simulator.audit import ATTACKS, audit_protocol, ceiling, clopper_pearson, hashing_subject, run_audit
 from simulator.audit.closed_form import hashing_only, log_ratio
 from simulator.audit.confidence import lowest_likely, ratio_bounds
@@ -187,3 +189,42 @@ def test_bad_requests_are_told():
     done = replace(protocol_subject(PROTOCOLS["grr"](4, 1.0)), sampler=None)
     with pytest.raises(ValueError, match="attacked already"):
         run_audit(done, trials=100, alpha=0.05, seed=0)
+
+
+GUESSED = ((6, 0.5), (6, 2.0), (13, 1.0))
+
+
+@over(product(("grr", "rappor", "oue", "ss", "hr", "pgr"), (0.3, 1.0, 1.5, 3.0)))
+def test_likelihoods_of_all_reports_give_the_same(key, epsilon):
+    oracle, f = TABLE[key](6, epsilon), np.array([0.05, 0.4, 0.1, 0.25, 0.15, 0.05])
+    chance, _ = channel_of(oracle)
+    assert oracle.informed_guess(f) == pytest.approx((f[:, None] * chance).max(axis=0).sum(), rel=1e-9)
+
+
+def test_of_equally_likely_values_it_is_the_known_success():
+    wrong = [
+        (key, k, epsilon)
+        for key, kind in TABLE.items()
+        for k, epsilon in GUESSED
+        if (guess := kind(k, epsilon).informed_guess(np.full(k, 1 / k))) is not None
+        and guess != pytest.approx(kind(k, epsilon).attack_success, rel=1e-3)  # of summation it is a sum of steps
+    ]
+    assert not wrong
+
+
+def test_it_is_never_below_a_guess_without_a_report_nor_above_what_epsilon_allows():
+    rng = stream("informed", "bounds")
+    for (key, kind), (k, epsilon) in product(TABLE.items(), GUESSED):
+        f = rng.dirichlet(np.full(k, 0.5))
+        guess = kind(k, epsilon).informed_guess(f)
+        assert guess is not None, key
+        assert f.max() * (1 - 1e-3) <= guess <= min(1.0, f.max() * np.exp(epsilon) * (1 + 1e-3)), key
+
+
+def test_of_many_symbols_sets_are_taken_for_random_and_that_is_near():
+    f = 1 / np.arange(1, 1001)
+    f /= f.sum()
+    small, large = (TABLE["pgr"](k, 1.0) for k in (1000, 8000))
+    assert small.symbols <= MOST_SYMBOLS < large.symbols
+    padded = np.append(f, np.zeros(7000))
+    assert large.informed_guess(padded) == pytest.approx(small.informed_guess(f) or 0.0, rel=0.02)

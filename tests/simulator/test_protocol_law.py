@@ -25,7 +25,7 @@ SETTINGS = {
     "k12_low": (0.5, (0, 2, 0, 0, 20, 1, 0, 5, 0, 0, 0, 2)),
 }
 FAST = ("k3", "k12_large")  # two values, and other sizes and budgets: with the slow ones
-# More users of these are in test_larger_domains.
+# More users of these are in test_more_protocols.
 FEW_USERS = dict.fromkeys(("hr", "pgr", "she"), ("k3", "k12_low"))
 
 
@@ -94,7 +94,7 @@ def test_every_size_and_budget_follows_the_exact_law(key, epsilon, k, n):
         assert accept(compare(*both, law)), name
 
 
-# The others draw without p and q: their own constants are put wrong in test_larger_domains.
+# The others draw without p and q: their own constants are put wrong in test_more_protocols.
 @over(
     [("grr", "sample"), ("oue", "sample"), ("ss", "replay")],  # rappor, blh and the only have another p and q
     slow=[
