@@ -74,12 +74,9 @@ def test_the_error_per_category_is_l1_over_k_in_every_metric(tiny):
             assert metric == "kl" or row.error == pytest.approx(row.per_category)
 
 
-def test_the_menu_can_be_restricted(tiny):
+def test_the_menu_can_be_restricted_and_extended_by_noises_of_others(tiny):
     found = look_up(ZIPF, 1.0, 10_000, "l1", protocols=["oue"], methods=["norm", "norm_sub"], model=load(tiny))
     assert {row.pair for row in found.rows} == {("oue", "norm"), ("oue", "norm_sub")}
-
-
-def test_other_packages_protocols_are_served_by_their_noise(tiny):
     noise = Noise(n=10_000, p=0.6, q=0.3, variance_at_zero=2e-4, variance_slope=1e-5, sums_to_one=False)
     found = rank(predict(ZIPF, {"new": noise}, 1.0, 10_000, model=load(tiny)), "l2")
     assert {row.protocol for row in found.rows} == {"new"}

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import integrate, linalg, stats
 
 from simulator import Noise, frequency_oracles
+from simulator.hashing import HASHES
 from simulator.protocols import FrequencyOracle
 from simulator.protocols.hadamard import HadamardResponse
 from simulator.protocols.projective_geometry import ProjectiveGeometry
@@ -280,11 +281,14 @@ class SumLaw(Law):
 def channel_of(oracle):
     """Every report's probability under every value and what it adds to the support, from the papers' definitions."""
     e, k = np.exp(oracle.epsilon), oracle.k
-    if oracle.key in ("rappor", "oue"):
+    if oracle.key in ("blh", "olh"):  # every hash function, and the symbol that is reported with it
+        functions = np.array(list(itertools.product(range(oracle.g), repeat=k)))
+        score = np.concatenate([functions == symbol for symbol in range(oracle.g)]) * 1.0
+    elif oracle.key in ("rappor", "oue", "the"):
         score, p, q = np.array(list(itertools.product((0.0, 1.0), repeat=k))), oracle.p, oracle.q
         none = np.where(score == 1, q, 1 - q).prod(axis=1)
         return none * np.where(score.T == 1, p / q, (1 - p) / (1 - q)), score
-    if oracle.key in ("grr", "ss"):
+    elif oracle.key in ("grr", "ss"):
         size = oracle.omega if oracle.key == "ss" else 1
         score = np.array([np.isin(range(k), some) for some in itertools.combinations(range(k), size)]) * 1.0
     elif isinstance(oracle, HadamardResponse):
@@ -301,6 +305,17 @@ def channel_of(oracle):
         score = (inner_products(canonical, own, oracle.order) == 0).astype(float)
     chance = np.where(score.T == 1, e, 1.0)
     return chance / chance.sum(axis=1, keepdims=True), score
+
+
+def scores_of(oracle, reports):
+    """What reports of any kind add to each value, ``(n, k)``, from the papers' definitions."""
+    if oracle.key == "grr":
+        return reports[:, None] == np.arange(oracle.k)
+    if oracle.key == "ss":
+        return (reports[:, :, None] == np.arange(oracle.k)).any(axis=1)
+    if oracle.key in {"blh", "olh"}:
+        return HASHES[oracle.hash](np.arange(oracle.k), reports[:, :1], oracle.g) == reports[:, 1:]
+    return channel_of(oracle)[1][reports] if oracle.key in {"hr", "pgr"} else reports
 
 
 def law_for(oracle, counts):

@@ -348,11 +348,8 @@ def test_no_other_split_in_parts_has_a_lower_error(sizes, key):
     assert sum(error(k, budget) for k, budget in zip(sizes, budgets, strict=True)) == pytest.approx(lowest, rel=1e-9)
 
 
-def test_columns_that_are_alike_share_alike():
+def test_columns_that_are_alike_share_alike_and_more_than_parts_are_refused():
     assert sampling_shares(np.ones(5), np.zeros(5)) == pytest.approx(np.full(5, 0.2))
     assert split_budgets([lambda budget: 1 / budget**2] * 4, 1.0) == pytest.approx(np.full(4, 0.25))
-
-
-def test_more_columns_than_parts_are_refused():
     with pytest.raises(ValueError, match="64 parts, got 65 columns"):
         split_budgets([lambda budget: 1 / budget] * (PARTS + 1), 1.0)

@@ -11,11 +11,10 @@ from simulator.audit import bit_flips_subject, fresh_subject, memoised_subject, 
 from simulator.audit.closed_form import log_ratio, most_supported
 from simulator.audit.memoised import _fresh_law
 from simulator.audit.run import conclude
-from simulator.hashing import HASHES
 from simulator.memoisation import MEMOISED
 from tests.cells import failures, over
 
-from .law import accept, channel_of, oracle_of, stream, two_sided
+from .law import accept, oracle_of, scores_of, stream, two_sided
 from .memoised_law import member_of, sequences, supports
 
 PROTOCOLS = frequency_oracles()
@@ -24,17 +23,6 @@ RARE, TRIALS = 1e-6, 20_000  # RARE: how often a bound of one audit may miss
 
 def off(hits, chance, n):
     return two_sided((hits - n * chance) / np.sqrt(n * chance * (1 - chance)))
-
-
-def scores(oracle, reports):
-    """What the reports of a round add to each value, ``(n, k)``."""
-    if oracle.key == "grr":
-        return reports[:, None] == np.arange(oracle.k)
-    if oracle.key == "ss":
-        return (reports[:, :, None] == np.arange(oracle.k)).any(axis=1)
-    if oracle.key in {"blh", "olh"}:
-        return HASHES[oracle.hash](np.arange(oracle.k), reports[:, :1], oracle.g) == reports[:, 1:]
-    return channel_of(oracle)[1][reports] if oracle.key in {"hr", "pgr"} else reports
 
 
 @over(itertools.product(PROTOCOLS, [(2, 3), (6, 5), (5, 1)]))
@@ -46,7 +34,7 @@ def test_averaging_attack_is_algorithm_2(key, setting):
     for held in (0, 1):
         z = np.zeros((trials, k))
         for _ in range(rounds):
-            z += scores(oracle, oracle.perturb(np.full(trials, held), rng))
+            z += scores_of(oracle, oracle.perturb(np.full(trials, held), rng))
         top = np.where(z == z.max(axis=1, keepdims=True), rng.random(z.shape), -1.0)
         slow, quick = (top.argmax(axis=1) == 0).sum(), subject.sampler(held, trials, rng).sum()
         p = (slow + quick) / (2 * trials)

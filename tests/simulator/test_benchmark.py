@@ -84,13 +84,10 @@ def test_all_methods_see_the_same_noisy_estimates():
             np.testing.assert_array_equal(runs.of("l2")["oue", name], expected)
 
 
-def test_post_pos_is_measured_on_queries_only():
+def test_one_metric_may_apply_to_queries_only_and_no_number_is_an_infinite_error():
     runs = simulate(experiment(protocols=("grr",)), 0, 4)
     assert {name for name in METRICS if ("grr", "post_pos") in runs.of(name)} == {"set", "sets", "range"}
     assert (runs.of("range")["grr", "post_pos"] <= runs.of("range")["grr", "none"]).all()
-
-
-def test_what_is_no_number_is_an_infinite_error_and_not_a_metric_that_does_not_apply():
     odd = Metric("odd", "no number", lambda estimate, _: np.full(estimate.shape[:-1], np.nan), unit="")
     task = replace(experiment(protocols=("oue",)), metrics={"l1": METRICS["l1"], "odd": odd})
     runs = simulate(task, 0, 2)

@@ -282,13 +282,6 @@ def test_what_is_no_channel_spreads_too_far_or_cannot_be_inverted_is_refused():
             invert(channel, np.full(channel.outputs, 10))
 
 
-def test_noise_that_spreads_too_far_is_refused():
-    with pytest.raises(ValueError, match="so small that noise spreads"):
-        planar_geometric(Places(3, 3), 1e-4)
-    with pytest.raises(ValueError, match="positive"):
-        planar_laplace(Places(3, 3), 0.0)
-
-
 def test_inversion_is_unbiased_with_the_stated_variance():
     matrix = planar_geometric(WIDE, 1.0).matrix
     # More outputs than inputs: every output in two shades that tell nothing more.

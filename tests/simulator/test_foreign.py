@@ -134,12 +134,9 @@ def test_a_member_that_fails_costs_itself_only(way, member):
     assert found == alone
 
 
-def test_whole_numbers_are_figures():
+def test_whole_numbers_are_figures_and_where_nothing_is_left_there_is_one_error():
     whole = experiment(method=lambda estimate, noise: np.round(estimate).astype(int))
     assert ("oue", "faulty") in raced(whole)  # and warnings are errors
-
-
-def test_where_nothing_is_left_there_is_one_error():
     said = r"all that was asked for has failed; .* NaN"
     for whole, metric in ((experiment(method=METHODS["nan"]), "l1"), (experiment(metric=ERRORS["nan"]), "faulty")):
         with pytest.warns(PluginWarning), pytest.raises(ForeignError, match=said):

@@ -151,14 +151,21 @@ def noisy(repetitions=1):
     return hill() + rng_for(0, "grid").normal(0, NOISE.sd, (repetitions, ROWS * COLUMNS))
 
 
-def test_the_transform_of_a_grid_can_be_undone(monkeypatch):
+def test_the_transform_of_a_grid_can_be_undone_and_is_of_its_grid(monkeypatch):
     monkeypatch.setattr(wavelet_grid, "kept_shares", lambda weights: np.ones((len(weights), BINS)))
     monkeypatch.setattr(wavelet_grid, "sigmoid", lambda log_ratio: np.ones_like(log_ratio))
     estimate = noisy(3)
     assert np.allclose(wavelet_eb_grid(estimate, NOISE, ROWS, COLUMNS), norm_sub(estimate, NOISE), rtol=0, atol=1e-12)
+    with pytest.raises(ValueError, match="has 12 cells"):
+        wavelet_eb_grid(np.zeros(10), NOISE, 3, 4)
 
 
-def test_turning_the_grid_turns_the_result():
+def test_rows_of_a_batch_are_frequencies_by_themselves_and_turn_with_the_grid():
+    estimate = noisy(4)
+    result = wavelet_eb_grid(estimate, NOISE, ROWS, COLUMNS)
+    assert result.min() >= 0
+    assert np.allclose(result.sum(axis=1), 1, atol=1e-12)
+    assert np.allclose(wavelet_eb_grid(estimate[2], NOISE, ROWS, COLUMNS), result[2], rtol=0, atol=1e-14)
     estimate = noisy()[0]
     table = wavelet_eb_grid(estimate, NOISE, ROWS, COLUMNS).reshape(ROWS, COLUMNS)
     turned = wavelet_eb_grid(estimate.reshape(ROWS, COLUMNS).T.ravel(), NOISE, COLUMNS, ROWS)
@@ -167,34 +174,18 @@ def test_turning_the_grid_turns_the_result():
     assert np.allclose(flipped.reshape(ROWS, COLUMNS)[::-1], table, rtol=0, atol=1e-12)
 
 
-def test_rows_of_a_batch_are_frequencies_and_do_not_see_each_other():
-    estimate = noisy(4)
-    result = wavelet_eb_grid(estimate, NOISE, ROWS, COLUMNS)
-    assert result.min() >= 0
-    assert np.allclose(result.sum(axis=1), 1, atol=1e-12)
-    assert np.allclose(wavelet_eb_grid(estimate[2], NOISE, ROWS, COLUMNS), result[2], rtol=0, atol=1e-14)
-
-
-def test_a_smooth_hill_is_recovered_better_than_cell_by_cell():
+def test_smooth_hills_are_recovered_and_pure_noise_on_a_grid_is_not_fitted():
     estimate = noisy(20)
     errors = [
         ((result - hill()) ** 2).sum(axis=1)
         for result in (wavelet_eb_grid(estimate, NOISE, ROWS, COLUMNS), norm_sub(estimate, NOISE))
     ]
     assert (errors[0] < errors[1]).all()  # in each of 20 repetitions: 1 in a million by chance
-
-
-def test_pure_noise_on_a_grid_is_not_fitted():
     even = np.full(ROWS * COLUMNS, 1 / (ROWS * COLUMNS))
     estimate = even + rng_for(0, "flat grid").normal(0, NOISE.sd, (100, ROWS * COLUMNS))
     own, raw = wavelet_eb_grid(estimate, NOISE, ROWS, COLUMNS), norm_sub(estimate, NOISE)
     # 0.0125, and 0.0283 where nothing is asked of the evidence, each with a standard error of 0.0025.
     assert ((own - even) ** 2).sum() < 0.02 * ((raw - even) ** 2).sum()
-
-
-def test_an_estimate_of_another_grid_is_refused():
-    with pytest.raises(ValueError, match="has 12 cells"):
-        wavelet_eb_grid(np.zeros(10), NOISE, 3, 4)
 
 
 def iterated(observed, p, q, steps):

@@ -92,12 +92,16 @@ def test_the_square_wave_of_cells_is_about_that_of_their_values(epsilon):
     assert (windows.sum(axis=1) <= 2).all()
 
 
-def test_averages_are_those_of_the_published_weights():
+def test_averages_and_what_is_maximised_are_those_of_the_publication():
     rows = rng_for(0, "averages").random((3, 30))
     weights = (2 * np.eye(30) + np.eye(30, k=1) + np.eye(30, k=-1)) / 4
     weights[[0, -1]] *= 4 / 3
     expected = rows @ weights.T
     np.testing.assert_allclose(expectation.averaged(rows), expected / expected.sum(axis=1, keepdims=True))
+    protocol = SquareWave(8, 1.0)
+    empty = observe(protocol, protocol.tally(np.empty(0, dtype=np.int64)), ORDERED)
+    with pytest.raises(ValueError, match="at least 1 report"):
+        ORDERED_METHODS["em"].apply(empty)
 
 
 def slow_round(matrix, counts, f):
@@ -276,10 +280,3 @@ def test_outputs_of_cells_are_means_over_stretches_of_frequencies_that_are_even_
         assert ends[-1] == likelihood.shape[1]
         means = [outputs[:, end - length : end].mean(axis=1) for end, length in zip(ends, lengths, strict=True)]
         np.testing.assert_allclose(forward(sums), means, rtol=1e-12)
-
-
-def test_nobody_is_no_tally_to_maximise():
-    protocol = SquareWave(8, 1.0)
-    empty = observe(protocol, protocol.tally(np.empty(0, dtype=np.int64)), ORDERED)
-    with pytest.raises(ValueError, match="at least 1 report"):
-        ORDERED_METHODS["em"].apply(empty)

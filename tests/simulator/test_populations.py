@@ -93,9 +93,6 @@ def test_apportion_is_what_giving_one_after_the_other_comes_to():
                     at = remainders.index(max(remainders))
                     counts[at], remainders[at] = counts[at] + 1, -1.0
                 assert apportion(weights, n).tolist() == counts.tolist()
-
-
-def test_apportion_gives_the_rest_to_the_first_where_no_share_has_a_remainder():
     # Beyond 2^53 every float is whole: three are missing, and no remainder is above 0.
     assert apportion(np.array([0.0, 0.0, 2.0**60, 1.0]), 2**60 + 3).tolist() == [1, 1, 2**60, 1]
 

@@ -94,13 +94,10 @@ def test_a_pair_is_possible_where_the_protocol_provides_what_the_method_needs():
     assert possible(POSTPROCESSORS["wavelet_eb"], MENU["grr"], Domain(ground=Places(2, 4)), N)
 
 
-def test_more_outputs_than_values_are_estimated_by_their_likelihood():
+def test_more_outputs_than_values_are_estimated_by_their_likelihood_and_by_nothing_else():
     tally = MENU["wave"].sample_tally(COUNTS, np.random.default_rng(0))
     found = POSTPROCESSORS["ibu"].apply(observe(MENU["wave"], tally))
     assert np.abs(found - COUNTS / N).sum() < np.abs(1 / K - COUNTS / N).sum() / 2
-
-
-def test_what_is_not_possible_is_refused():
     tally = MENU["wave"].sample_tally(COUNTS, np.random.default_rng(0))
     with pytest.raises(ValueError, match="not for the noise of this protocol"):
         POSTPROCESSORS["norm_sub"].apply(observe(MENU["wave"], tally))

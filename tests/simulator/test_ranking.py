@@ -31,7 +31,7 @@ def shifted(mean, spread, size=50, seed=0):
     return mean + noise - noise.mean()
 
 
-def test_paired_ratio_is_the_delta_method():
+def test_ratios_are_the_delta_method_and_infinite_to_a_perfect_reference():
     a, b = shifted(2.0, 0.4, seed=1), shifted(1.0, 0.3, seed=2)
     ratio = paired_ratio(a, b)
     cov = np.cov(a, b)
@@ -39,6 +39,9 @@ def test_paired_ratio_is_the_delta_method():
     reach = stats.t.ppf(0.975, 49) * math.sqrt(variance)
     assert (ratio.low, ratio.high) == pytest.approx((2.0 - reach, 2.0 + reach), rel=1e-9)
     assert paired_ratio(a, np.concatenate([b, b])) == ratio  # of the repetitions that both have
+    nothing = np.zeros(5)
+    assert paired_ratio(nothing, nothing) == (1.0, 1.0, 1.0)
+    assert paired_ratio(np.ones(5), nothing) == (math.inf, math.inf, math.inf)
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 40])
@@ -77,12 +80,6 @@ def test_nothing_is_divided_by_an_error_that_is_zero_but_for_rounding():
         )
         assert quotient(1.0, least) == (None if least < 1e-12 else 1 / least)
     assert (quotient(None, 1.0), quotient(1.0, None), quotient(0.0, 0.0), quotient(0.0, 1.0)) == (None, None, None, 0.0)
-
-
-def test_a_perfect_reference_has_no_finite_ratio():
-    nothing = np.zeros(5)
-    assert paired_ratio(nothing, nothing) == (1.0, 1.0, 1.0)
-    assert paired_ratio(np.ones(5), nothing) == (math.inf, math.inf, math.inf)
 
 
 def by_definition(ratios, ties, costs):
@@ -166,6 +163,8 @@ def test_wins_are_split_between_equals_and_dropped_pairs_do_not_win():
     }
     shares = {row.pair[1]: row.win_share for row in rank(errors, {"p": (1,)})}
     assert shares == {"a": 0.25 * (0.5 + 0 + 0 + 0.5), "b": 0.25 * (0.5 + 0 + 1 + 0.5), "dropped": 0.25}
+    assert rank({}, {}) == ()
+    assert contenders({}) == (frozenset(), frozenset())
 
 
 def test_contenders():
@@ -212,11 +211,6 @@ def test_what_has_no_finite_error_comes_last_and_disturbs_no_other(fault):
         assert all(math.isinf(row.error) and row.tied is not bool(errors) for row in table[len(errors) :])
         racing = contenders(errors | broken).racing
         assert racing == (contenders(errors).racing if errors else set(broken))
-
-
-def test_nothing_to_rank_gives_no_rank():
-    assert rank({}, {}) == ()
-    assert contenders({}) == (frozenset(), frozenset())
 
 
 def test_of_protocols_that_are_the_same_one_has_the_lower_cost():

@@ -45,29 +45,20 @@ def test_streams_do_not_change(address, expected):
     assert rng_for(*address).integers(0, 2**32, size=3).tolist() == expected
 
 
-def test_different_addresses_are_different_streams():
+def test_streams_are_different_uncorrelated_and_even():
     draws = {address: rng_for(*address).random(8).tobytes() for address in ADDRESSES}
     assert len(set(draws.values())) == len(ADDRESSES)
-
-
-def test_neighbouring_streams_are_uncorrelated():
     streams = np.stack([rng_for(0, "r", i).standard_normal(4000) for i in range(20)])
     z = [streams[i] @ streams[j] / np.sqrt(4000) for i, j in itertools.combinations(range(20), 2)]
     assert accept(two_sided(np.array(z)))
-
-
-def test_the_first_numbers_of_many_streams_are_even():
     first = np.array([rng_for(seed, "first", i).random() for seed in range(10) for i in range(400)])
     assert accept(two_sided((first.mean() - 0.5) / np.sqrt(1 / 12 / len(first))))
     assert accept(two_sided((((first - 0.5) ** 2).mean() - 1 / 12) / np.sqrt(1 / 180 / len(first))))
 
 
-def test_a_negative_seed_is_refused():
+def test_numpy_integers_address_the_same_stream_and_negative_seeds_none():
     with pytest.raises(ValueError, match="seed must be at least 0, got seed=-1"):
         rng_for(-1, "x")
-
-
-def test_numpy_integers_address_the_same_stream_as_plain_ones():
     assert rng_for(0, "a", np.int64(3)).random() == rng_for(0, "a", 3).random()
 
 

@@ -12,6 +12,8 @@ from simulator.shuffler import CentralHistogram, Shuffler, amplification, clones
 from simulator.shuffler.amplification import MARGIN, PRECISION, blanket_of, hockey_stick
 from tests.cells import over
 
+from .law import channel_of
+
 NEVER = 1e-300  # a smallest delta: nothing is left out of the sums
 KNOWN = ("grr", "rappor", "oue", "blh", "olh", "ss", "the", "pgr")
 
@@ -48,30 +50,9 @@ def published_hockey_stick(epsilon, blanket, n):
     return two_counts(epsilon, blanket, n - 1, 2 * other, max(0.0, 1 - (odds + 1) * other))
 
 
-def reports_law(key, k, epsilon, value):
-    """Return the probability of every report of a value, from what the protocol is defined to do."""
-    protocol = PROTOCOLS[key](k, epsilon)
-    odds = math.exp(epsilon)
-    if key == "grr":
-        return {report: (odds if report == value else 1) / (odds + k - 1) for report in range(k)}
-    if key == "ss":
-        sets = list(itertools.combinations(range(k), protocol.omega))
-        weights = np.array([odds if value in one else 1.0 for one in sets])
-        return dict(zip(sets, (weights / weights.sum()).tolist(), strict=True))
-    if key == "pgr":
-        weights = np.where(protocol.supporting(value), odds, 1.0)
-        return dict(enumerate((weights / weights.sum()).tolist()))
-    if key in ("blh", "olh"):  # every hash function, and the symbol that is reported with it
-        g = protocol.g
-        hashes = list(itertools.product(range(g), repeat=k))
-        scale = len(hashes) * (odds + g - 1)
-        return {(one, symbol): (odds if symbol == one[value] else 1) / scale for one in hashes for symbol in range(g)}
-    p, q = protocol.p, protocol.q
-    law = {}
-    for bits in itertools.product((0, 1), repeat=k):
-        chances = [p if place == value else q for place in range(k)]
-        law[bits] = math.prod(c if bit else 1 - c for c, bit in zip(chances, bits, strict=True))
-    return law
+def laws_of(key, k, epsilon):
+    """Return the probabilities of every report of each value."""
+    return list(channel_of(PROTOCOLS[key](k, epsilon))[0])
 
 
 def shuffled(laws):
@@ -95,10 +76,6 @@ def shuffled_deltas(laws, n, epsilons):
         lost = np.maximum(pairs[:, 0] - np.exp(np.array(epsilons))[:, None] * pairs[:, 1], 0).sum(axis=1)
         worst = np.maximum(worst, lost)
     return worst.tolist()
-
-
-def laws_of(key, k, epsilon):
-    return [np.array(list(reports_law(key, k, epsilon, value).values())) for value in range(k)]
 
 
 @pytest.mark.slow
@@ -263,11 +240,8 @@ def test_a_budget_that_no_report_keeps_is_refused():
     assert Shuffler(10**9, 1e-4).local(1e-9, PROTOCOLS, 4)["grr"] > 1e-6
 
 
-def test_one_user_has_no_more_than_the_local_promise():
+def test_the_blanket_of_grr_is_the_published_one_and_one_user_has_the_local_promise():
     assert Shuffler(1, 1e-6).central(Blanket.generic(1.0)) == pytest.approx(1.0, rel=1e-4)
-
-
-def test_the_blanket_of_grr_is_the_published_one():
     assert blanket_of(PROTOCOLS["grr"](10, 1.5)).share == pytest.approx(10 / (math.exp(1.5) + 9))
 
 

@@ -58,23 +58,17 @@ def test_rows_do_not_see_each_other(places, monkeypatch):
     assert together[0, 5] == pytest.approx(1e-9 * transports(rows[5:6] * 1e9, places)[0, 0], rel=1e-6)
 
 
-def test_detour_of_square_cells():
-    assert _network(Places(5, 5)).detour == pytest.approx(1 / np.cos(np.arctan(0.5) / 2))
-    assert _network(Places(5, 5, "manhattan")).detour == 1
-
-
-def test_a_line_is_the_metric_of_ordered_domains():
+def test_one_moved_user_and_a_line_have_the_distance_in_closed_form():
     places = Places(1, 40)
     a, b = two_histograms(places, "line")
     assert emd(a, b, places) == pytest.approx(float(emd(a, b)), rel=1e-12)
     assert emd(a, b, Places(40, 1, "euclidean", 2.0)) == pytest.approx(2 * float(emd(a, b)), rel=1e-12)
-
-
-def test_one_moved_user_costs_the_distance():
     places = Places(6, 7)
     start, end = np.eye(42)[0], np.eye(42)[3 * 7 + 4]
     _, low, high = transports((start - end)[None], places)[:, 0]
     assert low <= 5 <= high
+    assert _network(Places(5, 5)).detour == pytest.approx(1 / np.cos(np.arctan(0.5) / 2))
+    assert _network(Places(5, 5, "manhattan")).detour == 1
 
 
 def test_rows_of_a_batch_and_signed_estimates():

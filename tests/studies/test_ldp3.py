@@ -27,12 +27,19 @@ def test_the_variance_of_the_platform_is_k_times_too_small(protocol):
     assert ldp3_platform.variance(protocol, 0.7, counts) == expected
 
 
-def test_the_norm_cut_of_the_platform_keeps_one_value_more_and_sums_to_one():
+def test_the_norms_of_the_platform_are_other_ones():
     estimate = np.array([[0.6, 0.3, 0.2, 0.1, -0.2], [0.5, 0.2, 0.1, 0.1, -0.1]])
     found = ldp3_platform.norm_cut(estimate)
     np.testing.assert_allclose(found[0], np.array([6, 3, 2, 0, 0]) / 11)
     np.testing.assert_allclose(found[1], estimate[1] / 0.8)  # never past 1: all are kept
     np.testing.assert_allclose(norm_cut(estimate[:1], None), [[0.6, 0.3, 0, 0, 0]])
+    estimate = np.array([[0.9, 0.6], [0.9, -0.1], [1.9, 0.3]])
+    projected = np.array([[0.65, 0.35], [1.0, 0.0], [1.0, 0.0]])
+    np.testing.assert_array_equal(
+        ldp3_platform.norm_sub(estimate, projected), [estimate[0], projected[1], projected[2]]
+    )
+    found = ldp3_platform.kl(np.array([[0.5, 0.5, 0.0], [0.2, 0.3, 0.5]]), np.array([0.5, 0.25, 0.25]))
+    assert found == pytest.approx([0.5 * np.log(2), 0.2 * np.log(0.4) + 0.3 * np.log(1.2) + 0.5 * np.log(2)])
 
 
 def slow_power(counts, n, variance, exponent):
@@ -65,28 +72,12 @@ def test_a_mean_below_one_count_has_the_exponent_of_the_platform():
     assert ldp3_platform._exponent(0.5, 1000) == 1.01
 
 
-def test_the_norm_sub_of_the_platform_lets_pass_what_is_not_negative_and_sums_to_two_at_most():
-    estimate = np.array([[0.9, 0.6], [0.9, -0.1], [1.9, 0.3]])
-    projected = np.array([[0.65, 0.35], [1.0, 0.0], [1.0, 0.0]])
-    np.testing.assert_array_equal(
-        ldp3_platform.norm_sub(estimate, projected), [estimate[0], projected[1], projected[2]]
-    )
-
-
-def test_the_divergence_of_the_platform_is_from_the_truth_to_the_estimate_where_both_are_positive():
-    found = ldp3_platform.kl(np.array([[0.5, 0.5, 0.0], [0.2, 0.3, 0.5]]), np.array([0.5, 0.25, 0.25]))
-    assert found == pytest.approx([0.5 * np.log(2), 0.2 * np.log(0.4) + 0.3 * np.log(1.2) + 0.5 * np.log(2)])
-
-
-def test_files_of_the_platform_are_read_a_number_a_line(tmp_path):
+def test_files_of_the_platform_are_read_as_it_reads_them(tmp_path):
     (tmp_path / "BMS.csv").write_text("1\n0\n1\n2\n")
     counts = ldp3.population("bms_pos", 0, tmp_path)
     assert counts is not None
     assert counts.tolist() == [124_250, 248_500, 124_250]
     assert ldp3.population("adult", 0, tmp_path) is None
-
-
-def test_pages_of_kosarak_come_in_an_order_of_first_meeting(tmp_path):
     rows = "".join(f"page{rank},{1000 - 6 * rank}\n" for rank in range(128))
     (tmp_path / "kosarak_top128.csv").write_text("page,count\n" + rows)
     counts = ldp3.population("kosarak", 0, tmp_path)
@@ -94,9 +85,6 @@ def test_pages_of_kosarak_come_in_an_order_of_first_meeting(tmp_path):
     assert np.argsort(-counts, kind="stable")[:4].tolist() == list(ldp3.FIRST_MET)
     assert sorted(counts)[0] < counts.mean() / 2  # all pages are there
     assert len(counts) == 128
-
-
-def test_a_folder_without_the_files_is_named():
     result = CliRunner().invoke(ldp3.app, ["--data", "nowhere"])
     assert "--data must be a folder with some of Adult.csv, adult_age.csv" in str(result.exception)
 

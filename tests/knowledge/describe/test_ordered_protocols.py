@@ -51,15 +51,12 @@ def test_features_and_references_are_finite(k):
         assert np.isfinite(reference).all()
 
 
-def test_what_interpolation_leaves_of_a_parabola_is_nothing_inside():
+def test_what_interpolation_leaves_is_there_on_all_levels_and_nothing_of_a_parabola():
     profile = profile_of((np.arange(64) + 10.0) ** 2)
     # Of the finest differences; those at both ends have one neighbour.
     inside = sorted(profile.residuals.means[:32])[:30]
     assert max(inside) < 1e-20
     assert min(profile.details.means[:32]) > 1e-9
-
-
-def test_all_levels_of_what_is_left_are_there_for_domains_of_any_size():
     for k in (2, 3, 5, 100, 1000):
         profile = profile_of(frequencies("zipf", k))
         assert profile.residuals.sizes.sum() == sum(len(level) for level in differences(np.ones(k)))

@@ -21,7 +21,7 @@ def test_the_skew_of_a_zipf_distribution_is_its_exponent(k, s):
     assert zipf_skew(frequencies("zipf", k, s)) == pytest.approx(s, abs=2e-3)
 
 
-def test_figures_of_a_histogram():
+def test_figures_of_a_histogram_and_of_few_users():
     profile = profile_of(np.array([4.0, 0.0, 0.0, 4.0]))
     assert profile.k == 4
     assert profile.zeros == 0.5
@@ -30,6 +30,9 @@ def test_figures_of_a_histogram():
     assert profile.entropy_gap == pytest.approx(math.log(2))
     assert profile.displacement == pytest.approx((0.25 + 0 + 0.25) / 4)
     assert profile.variation == 0.5
+    profile = profile_of(np.array([1.0, 1.0, 1.0]), n=4)
+    assert sorted(profile.values.means.tolist()) == [0.25, 0.25, 0.5]
+    assert profile_of(np.array([1.0, 1.0, 1.0]), n=300).top == pytest.approx(1 / 3)
 
 
 def test_the_largest_values_come_first_and_of_equal_ones_the_earlier():
@@ -39,12 +42,10 @@ def test_the_largest_values_come_first_and_of_equal_ones_the_earlier():
         in_order = sorted(range(60), key=lambda place: (-f[place], place))
         for size in (1, 3, 30, 60):
             assert _top(f, -np.sort(-f), size).tolist() == in_order[:size]
-
-
-def test_few_users_are_whole_users():
-    profile = profile_of(np.array([1.0, 1.0, 1.0]), n=4)
-    assert sorted(profile.values.means.tolist()) == [0.25, 0.25, 0.5]
-    assert profile_of(np.array([1.0, 1.0, 1.0]), n=300).top == pytest.approx(1 / 3)
+    f = np.tile([1.0, 3.0, 2.0, 3.0], 100)  # the top ones are fewer than the 200 largest
+    profile = profile_of(f)
+    first = shifted_haar(f / f.sum(), np.arange(1, 2 * round(400 * TOP_SHARE), 2))[1]
+    np.testing.assert_array_equal(profile.parts[profile.spread_places :], first)
 
 
 def test_what_is_no_histogram_is_refused_and_sizes_that_differ():
@@ -144,13 +145,6 @@ def test_squares_added_up_by_stretches_are_those_of_the_whole_domain(k, monkeypa
     monkeypatch.setattr(haar, "STRETCH", 7)
     by_stretches, _ = shifted_haar(f, np.arange(2))
     np.testing.assert_allclose(by_stretches, at_once, rtol=1e-12, atol=0)
-
-
-def test_the_top_values_are_the_largest_and_the_first_of_equal_ones():
-    f = np.tile([1.0, 3.0, 2.0, 3.0], 100)  # the top ones are fewer than the 200 largest
-    profile = profile_of(f)
-    first = shifted_haar(f / f.sum(), np.arange(1, 2 * round(400 * TOP_SHARE), 2))[1]
-    np.testing.assert_array_equal(profile.parts[profile.spread_places :], first)
 
 
 @over([2, 3, 31, 32, 33, 64, 65, 300, 1025])

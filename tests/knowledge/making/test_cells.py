@@ -62,7 +62,7 @@ def test_cells_are_drawn_within_the_range_and_reproducibly(drawn_as, largest):
     assert drawn_as(0) != drawn_as(0, seed=1)
 
 
-def test_other_noises_are_drawn_for_the_same_users_and_reproducibly():
+def test_other_noises_and_settings_are_drawn_like_those_of_cells_and_reproducibly():
     drawn = cell(3)
     noises = drawn.other_noises(40)
     assert noises == drawn.other_noises(40)
@@ -71,15 +71,12 @@ def test_other_noises_are_drawn_for_the_same_users_and_reproducibly():
     assert {noise.n for noise in noises} == {drawn.n}
     assert len({noise.variance_at_zero for noise in noises}) == 40
     assert {*OTHER_PROTOCOLS} == own_names(frequency_oracles())
-
-
-def test_other_settings_are_drawn_like_those_of_cells():
     drawn = ordered_cell(7).other_settings(50)
     assert drawn[:3] == ordered_cell(7).other_settings(3)
     assert all(EPSILON[0] <= epsilon <= EPSILON[1] and USERS[0] <= n <= USERS[1] for epsilon, n in drawn)
 
 
-def test_simulated_errors_are_those_of_the_methods():
+def test_simulated_errors_are_those_of_the_methods_and_deciles_that_none_misses_half_of_the_least():
     one = SimulatedCell(7, 12, "oue", 1.0, 5_000, ("zipf", "uniform"))
     measured = simulate(one)
     assert measured.error.shape == (2, len(METHODS), len(MEASURED))
@@ -91,9 +88,6 @@ def test_simulated_errors_are_those_of_the_methods():
     queries = measured.error[:, METHODS.index("post_pos")]
     assert (queries[:, MEASURED.index("l1")] == measured.error[:, METHODS.index("none"), MEASURED.index("l1")]).all()
     assert (queries[:, MEASURED.index("set")] <= measured.error[:, METHODS.index("none"), MEASURED.index("set")]).all()
-
-
-def test_deciles_that_no_repetition_misses_count_as_half_of_the_least_that_they_can_miss():
     sure = SimulatedCell(7, 12, "oue", 16.0, 10**9, ("zipf", "gaussian"))
     deciles = simulate(sure).error[:, :, MEASURED.index("quantiles")]
     assert (deciles == 1 / 9 / (2 * sure.repetitions)).all()

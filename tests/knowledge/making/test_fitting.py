@@ -13,7 +13,7 @@ from simulator import rng_for
 from tests.knowledge.conftest import BUILT, built
 
 
-def test_a_network_learns_a_smooth_function():
+def test_a_network_learns_a_smooth_function_and_nothing_of_outputs_without_weight():
     rng = rng_for(0, "network")
     x = rng.uniform(-1, 1, size=(2000, 3))
     y = np.stack([np.sin(2 * x[:, 0]) + x[:, 1], x[:, 0] * x[:, 2]], axis=1)
@@ -21,9 +21,6 @@ def test_a_network_learns_a_smooth_function():
     new = rng.uniform(-1, 1, size=(500, 3))
     truth = np.stack([np.sin(2 * new[:, 0]) + new[:, 1], new[:, 0] * new[:, 2]], axis=1)
     assert np.abs(network(new) - truth).mean() < 0.03
-
-
-def test_outputs_without_weight_are_not_fitted():
     rng = rng_for(0, "weights")
     x = rng.uniform(-1, 1, size=(500, 2))
     y = np.where(rng.random((500, 1)) < 0.5, x[:, :1], 3.0)
@@ -49,12 +46,14 @@ def test_the_gradient_is_that_of_the_loss():
             assert abs((values[0] - values[1]) / 2e-2 - gradient[index]) < 2e-2 * (1 + abs(gradient[index]))
 
 
-def test_a_network_survives_its_file():
+def test_a_network_survives_its_file_and_clips_far_features():
     rng = rng_for(0, "file")
     x, y = rng.standard_normal((50, 3)), rng.standard_normal((50, 2))
     network = fit(x, y, np.ones_like(y), rng_for(0, 1), width=8, epochs=2)
     back = Network.from_arrays(network.to_arrays())
     np.testing.assert_array_equal(back(x), network(x))
+    centre, scale = np.zeros(2, dtype="f4"), np.ones(2, dtype="f4")
+    assert standardised(np.array([[1e9, -5.0]]), centre, scale).tolist() == [[4.0, -4.0]]
 
 
 @pytest.mark.parametrize("caution", [0.5, pytest.param(0.0, marks=pytest.mark.slow)])
@@ -125,11 +124,6 @@ def test_what_pairs_do_not_share_is_told_from_sampling():
     expected = np.sqrt(0.01 * 19 / 20 - 0.09 / 20)
     assert np.sqrt((apart**2).mean()) == pytest.approx(expected, rel=0.1)  # four times 0.0025 x 0.1 / 0.005 / 2
     assert spreads(shared + own + sampling, np.ones(size), variance)[1].min() > 2 * apart.max()
-
-
-def test_far_features_are_clipped():
-    centre, scale = np.zeros(2, dtype="f4"), np.ones(2, dtype="f4")
-    assert standardised(np.array([[1e9, -5.0]]), centre, scale).tolist() == [[4.0, -4.0]]
 
 
 @pytest.mark.slow

@@ -86,16 +86,13 @@ def test_a_mark_changes_what_it_says(mark):
     assert changed > 5
 
 
-def test_a_column_is_rougher_the_larger_its_parameter():
+def test_columns_are_rougher_the_larger_their_parameter_and_mostly_empty_where_a_value_lies_far():
     drawn = [draw(COLUMN, 200, rng_for(0, "column", number)) for number in range(200)]
     few, many = (
         [float(np.abs(np.diff(one.frequencies)).sum()) for one in drawn if (one.parameter > 0.5) == large]
         for large in (False, True)
     )
     assert np.mean(many) > 1.3 * np.mean(few)
-
-
-def test_most_bins_are_empty_where_a_value_lies_far_from_all_others():
     empty, far = [], 0
     for number in range(200):
         frequencies = draw(OUTLYING, 200, rng_for(0, "outlying", number)).frequencies

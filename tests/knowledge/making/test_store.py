@@ -19,7 +19,7 @@ def test_a_file_of_anything_else_is_refused_and_left_as_it_is(tmp_path):
     assert failures(contents, check) == {}
 
 
-def test_a_first_line_that_was_cut_short_is_written_again(tmp_path):
+def test_lines_that_are_cut_short_or_no_cells_cost_themselves_only(tmp_path):
     path = tmp_path / "cells.jsonl"
     Store(path, PLAN).add({"index": 3})
     first = path.read_text(encoding="utf-8").splitlines()[0]
@@ -27,9 +27,6 @@ def test_a_first_line_that_was_cut_short_is_written_again(tmp_path):
         path.write_text(first[:kept], encoding="utf-8")
         Store(path, PLAN).add({"index": 5})
         assert Store(path, PLAN).records() == {5: {"index": 5}}
-
-
-def test_lines_that_are_no_cells_are_passed_over(tmp_path):
     path = tmp_path / "cells.jsonl"
     Store(path, PLAN).add({"index": 3})
     with path.open("ab") as file:
