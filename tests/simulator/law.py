@@ -62,6 +62,17 @@ def variance_p(variances, exact, df):
     return 2 * np.minimum(lower, 1 - lower)
 
 
+def moments_p(draws, mean, covariance, where=...):
+    """p-values of the means, and of the covariances that are to be looked at, by errors that the draws tell."""
+    centred = draws - mean
+    products = centred[:, :, None] * centred[:, None, :]
+    spread = products.std(axis=0) / np.sqrt(len(draws))
+    # Sums of supports of randomised response do not vary: the error of their covariance is rounding alone.
+    means = centred.mean(axis=0) / np.sqrt(np.diag(covariance) / len(draws))
+    z = (products.mean(axis=0) - covariance)[where] / np.maximum(spread, 1e-9)[where]
+    return two_sided(means), two_sided(z)
+
+
 def posterior_z(runs, candidates, weights):
     """Standard errors by which mean and mean square over runs ``(runs, rows, k)`` are off those of weighed candidates.
 

@@ -7,7 +7,7 @@ from scipy.stats import binom
 
 from simulator import PROTOCOLS, rng_for
 from simulator.detection import FEW, LEVEL, POWER, _binomial_quantile, detectable, power, smallest_detectable, threshold
-from tests.cells import failures
+from tests.cells import over
 
 REPETITIONS = 4000
 SETTINGS = [
@@ -36,42 +36,27 @@ def rate_bound(rate):
     return 4 * math.sqrt(rate * (1 - rate) / REPETITIONS)
 
 
-def test_one_in_twenty_collections_at_most_has_any_false_detection():
-    def check(cell):
-        protocol, k, epsilon, n = cell
-        least = threshold(PROTOCOLS[protocol](k, epsilon), n)
-        assert (collections(*cell, 0)[:, 2:] > least).any(axis=1).mean() < LEVEL + rate_bound(LEVEL)
-
-    assert failures(SETTINGS, check) == {}
-
-
-def test_the_smallest_detectable_frequency_is_detected_with_power_of_eighty_percent():
-    def check(cell):
-        protocol, k, epsilon, n = cell
-        oracle = PROTOCOLS[protocol](k, epsilon)
-        users = math.ceil(smallest_detectable(oracle, n) * n)
-        detected = (collections(*cell, users)[:, 0] > threshold(oracle, n)).mean()
-        # A whole number of supports, and a normal for a binomial: Berry-Esseen at the own category's variance.
-        p, q = getattr(oracle, "p", None), getattr(oracle, "q", None)
-        rounding = 0.0
-        if p is not None and q is not None:
-            rounding = 0.56 / math.sqrt(n * q * (1 - q) + users * (p * (1 - p) - q * (1 - q)))
-        assert abs(detected - POWER) < rate_bound(POWER) + rounding
-
-    assert failures(SETTINGS, check) == {}
+@over(SETTINGS)
+def test_few_collections_have_a_false_detection_and_most_the_smallest_detectable_frequency(protocol, k, epsilon, n):
+    cell, oracle = (protocol, k, epsilon, n), PROTOCOLS[protocol](k, epsilon)
+    least, users = threshold(oracle, n), math.ceil(smallest_detectable(oracle, n) * n)
+    assert (collections(*cell, 0)[:, 2:] > least).any(axis=1).mean() < LEVEL + rate_bound(LEVEL)
+    detected = (collections(*cell, users)[:, 0] > least).mean()
+    # A whole number of supports, and a normal for a binomial: Berry-Esseen at the own category's variance.
+    rounding, p, q = 0.0, oracle.p, oracle.q
+    if p is not None:
+        rounding = 0.56 / math.sqrt(n * q * (1 - q) + users * (p * (1 - p) - q * (1 - q)))
+    assert abs(detected - POWER) < rate_bound(POWER) + rounding
 
 
-def test_the_rest_of_a_block_adds_noise_to_its_values():
-    def check(cell):
-        protocol, k, epsilon, n = cell
-        oracle, empty = PROTOCOLS[protocol](k, epsilon), k // 4
-        users = math.ceil(smallest_detectable(oracle, n) * n)
-        estimates, least = collections(*cell, users, k - empty - 1), threshold(oracle, n)
-        assert abs((estimates[:, 0] > least).mean() - POWER) < rate_bound(POWER) + 0.01  # blocks differ by a value
-        level = empty * LEVEL / k  # of independent values
-        assert 0.5 * level < (estimates[:, -empty:] > least).any(axis=1).mean() < level + rate_bound(level)
-
-    assert failures([("hr", 48, 1.0, 20_000), ("hr", 40, 3.0, 5_000)], check) == {}
+@over([(48, 1.0, 20_000), (40, 3.0, 5_000)])
+def test_the_rest_of_a_block_adds_noise_to_its_values(k, epsilon, n):
+    oracle, empty = PROTOCOLS["hr"](k, epsilon), k // 4
+    users = math.ceil(smallest_detectable(oracle, n) * n)
+    estimates, least = collections("hr", k, epsilon, n, users, k - empty - 1), threshold(oracle, n)
+    assert abs((estimates[:, 0] > least).mean() - POWER) < rate_bound(POWER) + 0.01  # blocks differ by a value
+    level = empty * LEVEL / k  # of independent values
+    assert 0.5 * level < (estimates[:, -empty:] > least).any(axis=1).mean() < level + rate_bound(level)
 
 
 def test_thresholds_without_the_number_of_categories_or_the_skewness_of_counts_give_false_alarms():

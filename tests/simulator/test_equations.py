@@ -8,7 +8,7 @@ from simulator.protocols.equations import collect, numbers_of, points, solutions
 from simulator.protocols.fields import field, is_prime_power, smallest_divisor
 from tests.cells import over
 
-from .law import accept, all_points, chi_square_p, inner_products, slow_field, stream, two_sided
+from .law import accept, all_points, chi_square_p, inner_products, moments_p, slow_field, stream
 
 
 @over([2, 3, 4, 5, 7, 8, 9, 13, 16, 25, 27, 32, 49, 64, 81])
@@ -100,10 +100,5 @@ def test_mixed_users_spread_like_users_one_by_one(d, q):
     drawn = spread(np.broadcast_to(held, (times, len(held))), d, q, stream("mixed", d, q))
     mean = held @ chance
     covariance = np.diag(mean) - (chance * held[:, None]).T @ chance
-    assert accept(two_sided((drawn.mean(axis=0) - mean) / np.sqrt(covariance.diagonal() / times)))
-    sample = (drawn - mean).T @ (drawn - mean) / times
-    # Standard errors of covariances, Gaussian form; sums of about 20 bits have a negative fourth cumulant.
-    se = np.sqrt((np.outer(covariance.diagonal(), covariance.diagonal()) + covariance**2) / times)
-    assert accept(two_sided((sample - covariance) / se))
-    independent = np.diag(mean * (1 - mean / mean.sum()))
-    assert not accept(two_sided((sample - independent) / se))
+    assert all(map(accept, moments_p(drawn, mean, covariance)))
+    assert not accept(moments_p(drawn, mean, np.diag(mean * (1 - mean / mean.sum())))[1])  # independent
