@@ -36,13 +36,8 @@ SMALL = [(2, 2), (3, 2), (2, 3), (3, 3)]  # k and attributes
 RARE = 1e-6
 
 
-def sent(key, fake, k, epsilon, d, *, realistic=False):
-    """Return the probabilities of all tuples of reports, for every tuple of values: ``(tuples, sent)``."""
-    return sent_of(key, fake, (k,) * d, epsilon, realistic=realistic)
-
-
-def sent_of(key, fake, sizes, epsilon, *, realistic):
-    """Return the same for attributes of several sizes."""
+def sent(key, fake, sizes, epsilon, *, realistic=False):
+    """Return the probabilities of all tuples of reports, for every tuple of values of these domains."""
     own, faked = [], []
     for k in sizes:
         oracle = PROTOCOLS[key](k, epsilon)
@@ -83,7 +78,7 @@ def test_estimates_are_unbiased_and_have_their_variance(setting, case):
     epsilon, prior = 1.3, prior_of(k) if realistic else None
     oracle = PROTOCOLS[key](k, epsilon)
     supports = channel_of(oracle)[1]
-    table = sent(key, fake, k, epsilon, d, realistic=realistic)
+    table = sent(key, fake, (k,) * d, epsilon, realistic=realistic)
     first = table.reshape(len(table), len(supports), -1).sum(axis=2) @ supports
     tuples = list(itertools.product(range(k), repeat=d))
     users = [0, 1, len(tuples) - 1, len(tuples) // 2, 1]
@@ -112,7 +107,7 @@ def test_the_published_variance_is_that_of_users_drawn_from_a_population():
 def test_what_is_promised_is_the_largest_loss_of_all_tuples(setting, case):
     key, fake, realistic = setting
     k, d = case
-    whole, one = largest_losses(sent(key, fake, k, 1.0, d, realistic=realistic), *(k,) * d)
+    whole, one = largest_losses(sent(key, fake, (k,) * d, 1.0, realistic=realistic), *(k,) * d)
     subject = subject_of(key, fake, realistic, k, d, epsilon=1.0, trials=100)
     assert subject.epsilon_guaranteed == pytest.approx(whole, rel=1e-12) == 1.0
     assert subject.epsilon_one_attribute == pytest.approx(one, rel=1e-12)
@@ -124,7 +119,7 @@ def test_what_is_promised_is_the_largest_loss_of_all_tuples(setting, case):
         return
     assert promised == pytest.approx((whole, one), rel=1e-9)
     budget = published_budget(1.0, d)
-    whole, one = largest_losses(sent(key, fake, k, budget, d), *(k,) * d)
+    whole, one = largest_losses(sent(key, fake, (k,) * d, budget), *(k,) * d)
     assert (whole, one) == pytest.approx((budget, one_attribute_loss(k, budget, d, fake)), rel=1e-12)
     assert one > 1.1 if fake == "r" and k > 2 else one == pytest.approx(1.0, rel=1e-12)
 
@@ -158,7 +153,7 @@ def test_the_whole_tuple_is_attacked_by_the_likelihood_ratio(setting, case):
     key, fake, realistic = setting
     k, d = case
     subject = subject_of(key, fake, realistic, k, d, epsilon=1.0, trials=2000)
-    table, tuples = sent(key, fake, k, 1.0, d, realistic=realistic), list(itertools.product(range(k), repeat=d))
+    table, tuples = sent(key, fake, (k,) * d, 1.0, realistic=realistic), list(itertools.product(range(k), repeat=d))
     first, second = (table[tuples.index((value,) * d)] for value in (0, 1))
     ratios, trials = np.log(first / second), 20_000
     named = ratios >= np.unique(ratios.round(9))[:, None] - 2e-9  # of each threshold, which reports are above it
@@ -211,11 +206,11 @@ def test_algorithm_3_is_its_sum_over_all_reports_and_all_guesses(setting, sizes,
     key, fake, realistic = setting
     d, k, trials = len(sizes), max(sizes), 5_000
     budget = math.log(d * math.expm1(1.3) + 1) if amplified else 1.3
-    table = sent_of(key, fake, sizes, budget, realistic=realistic)
+    table = sent(key, fake, sizes, budget, realistic=realistic)
     named = np.zeros(table.shape[1])
     supports = [channel_of(PROTOCOLS[key](size, budget))[1] == 1 for size in sizes]
-    for at, sent in enumerate(itertools.product(*supports)):  # the support sets of all attributes
-        named[at] = sum((one[0] / one.sum() if one.any() else 1 / len(one)) / d for one in sent)
+    for at, sets in enumerate(itertools.product(*supports)):  # the support sets of all attributes
+        named[at] = sum((one[0] / one.sum() if one.any() else 1 / len(one)) / d for one in sets)
     tuples = list(itertools.product(*map(range, sizes)))
     expected = [float(table[tuples.index((value,) * d)] @ named) for value in (0, 1)]
     made = attribute_subjects(
@@ -243,7 +238,7 @@ def test_attributes_of_several_sizes_are_attacked_by_the_ratio_of_all_reports_an
     setting, sizes
 ):
     key, fake, realistic = setting
-    table, tuples = sent_of(key, fake, sizes, 1.0, realistic=realistic), list(itertools.product(*map(range, sizes)))
+    table, tuples = sent(key, fake, sizes, 1.0, realistic=realistic), list(itertools.product(*map(range, sizes)))
     solution, d = ("rsrfd" if realistic else "rsfd"), len(sizes)
     made = attribute_subjects(PROTOCOLS[key], max(sizes), 1.0, d, solution, sizes=sizes, trials=2000, alpha=RARE)
     subject = next(one for one in made if one.fake == fake)
@@ -256,15 +251,15 @@ def test_attributes_of_several_sizes_are_attacked_by_the_ratio_of_all_reports_an
     every = list(itertools.product(*([one.argmax(axis=1), one][key != "grr"] for one in sets)))
     reports, first = [], 0
     for _, number in groups:  # those of a user after those of another
-        reports.append(np.array([one for sent in every for one in sent[first : first + number]]))
+        reports.append(np.array([one for each in every for one in each[first : first + number]]))
         first += number
     one, other = (table[tuples.index((value,) * d)] for value in (0, 1))
     assert faked.losses(reports) == pytest.approx(np.log(one / other), abs=1e-12)
     users, again = 5000, faked.reports(1, 5000, stream("sizes", key, fake or "", *sizes))
-    for (oracle, number), sent in zip(groups, again, strict=True):  # each attribute is reported by one user of d
+    for (oracle, number), reported in zip(groups, again, strict=True):  # each attribute is reported by one user of d
         share = fake_support(oracle, fake, priors.get(oracle.k))[1]
         chance = (oracle.probabilities[0] + (d - 1) * share) / d
-        for hits in oracle.supports(sent, (0, 1)).second.reshape(users, number).sum(axis=0):
+        for hits in oracle.supports(reported, (0, 1)).second.reshape(users, number).sum(axis=0):
             assert accept(two_sided((hits - users * chance) / math.sqrt(users * chance * (1 - chance))))
 
 

@@ -130,7 +130,7 @@ def test_identity_covers_everything_that_decides_the_numbers():
     assert of_populations().id == of_populations(THREE.copy()).id
 
 
-def test_impossible_experiments_and_races_are_refused():
+def test_impossible_experiments_races_and_sums_are_refused():
     def check(cell):
         field, value, message = cell
         with pytest.raises(ValueError, match=message):
@@ -149,9 +149,6 @@ def test_impossible_experiments_and_races_are_refused():
     for first, most in ((1, 10), (0, 10), (20, 10)):
         with pytest.raises(ValueError, match="at least 2"):
             race(experiment(), ["l1"], repetitions=first, max_repetitions=most)
-
-
-def test_blocks_of_different_experiments_do_not_add_up():
     task = experiment(protocols=("oue",))
     one, other = simulate(task, 0, 2), simulate(experiment(seed=1, protocols=("oue",)), 2, 2)
     with pytest.raises(ValueError, match="one experiment"):

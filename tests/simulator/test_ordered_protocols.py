@@ -129,7 +129,7 @@ def test_the_largest_ratio_of_probabilities_is_that_of_epsilon_and_the_best_gues
 
 
 @over(FEW, slow=others(FEW))
-def test_reports_come_with_these_probabilities(protocol):
+def test_reports_and_tallies_come_with_these_probabilities(protocol):
     reports, chance = reports_of(protocol)
     places = {report.tobytes(): place for place, report in enumerate(reports.astype(np.int64))}
     z = []
@@ -140,12 +140,7 @@ def test_reports_come_with_these_probabilities(protocol):
         expected = chance[value][common] * len(made)
         z.append((seen[common] - expected) / np.sqrt(expected * (1 - chance[value][common])))
     assert accept(two_sided(np.concatenate(z)))
-
-
-@over(FEW, slow=others(FEW))
-def test_tallies_have_the_law_of_these_probabilities(protocol):
-    law = EnumeratedLaw.of(protocol, population(protocol.k))
-    draws = drawn(protocol, DRAWS, "law")
+    law, draws = EnumeratedLaw.of(protocol, population(protocol.k)), drawn(protocol, DRAWS, "law")
     assert accept(check_mean(draws, law))
     assert accept(check_covariance(draws, law))
 

@@ -234,14 +234,6 @@ def tables():
     return {name: dict(table) for name, table in plugins.TABLES.items()}
 
 
-def test_the_first_of_two_with_one_name_is_taken(members):
-    found = tables()
-    members.first = Metric("new", "the first", mse, unit="frequency²")
-    _, (line,) = plugins.take_in([entry("new", "first"), entry("new", "m_new")], found, set())
-    assert found["METRICS"]["new"] is members.first
-    assert "'new' of ldp_advise.metrics is left out: the name is taken by 'new'" in line
-
-
 NO_NAMES = ("all", "posterior_mean", "posterior_median", "Capital", "two__words", "_x", "x-y")
 TAKEN = ("l1", "oue", "norm_sub", "normsub", "power")
 REFUSED = [
@@ -272,7 +264,7 @@ def test_names_that_are_none_or_taken_and_the_wrong_kind_are_refused(name, attri
     assert found == tables()
 
 
-def test_what_is_right_is_taken_once(members):
+def test_what_is_right_is_taken_once_and_of_two_with_one_name_the_first(members):
     found, settled = tables(), set()
     entries = [entry("new", "m_new"), entry("another", "another", "PROTOCOLS")]
     assert plugins.take_in(entries, found, settled) == (True, [])
@@ -280,6 +272,10 @@ def test_what_is_right_is_taken_once(members):
     assert found["METRICS"]["new"] is members.m_new
     assert found["PROTOCOLS"]["another"] is Another
     assert [len(found[name]) - len(table) for name, table in plugins.TABLES.items()] == [1, 0, 1]
+    members.other = Metric("new", "another", mse, unit="frequency²")
+    _, (line,) = plugins.take_in([entry("new", "other")], found, set())
+    assert found["METRICS"]["new"] is members.m_new
+    assert "'new' of ldp_advise.metrics is left out: the name is taken by 'new'" in line
 
 
 def test_a_reason_is_one_line_of_bounded_length(tmp_path, monkeypatch):

@@ -113,18 +113,12 @@ def test_some_seed_sends_all_targets_to_one_symbol(hashed):
     assert (oracle.support(report)[TARGETS] == 1).all()
 
 
-@over(itertools.product(["grr", "ss"], ATTACKS, [0.5, 1.0, 5.0]))
-def test_reports_of_a_fixed_size_stay_so(key, attack, epsilon):
+@over([*itertools.product(["grr", "ss"], ATTACKS, [0.5, 1.0, 5.0]), ("oue", MAXIMAL, 1.0)])
+def test_reports_of_a_fixed_size_stay_so_and_of_bits_have_as_many_as_are_usual(key, attack, epsilon):
     oracle, rng = PROTOCOLS[key](K, epsilon), stream("size", key)
     sent = (oracle.random_fakes(777, rng) if attack == "random_value" else oracle.crafted(TARGETS, 777, rng)).counts
-    assert sent.sum() == 777 * getattr(oracle, "omega", 1)
+    assert sent.sum() == 777 * round(oracle.p + (K - 1) * oracle.q)
     assert ((sent >= 0) & (sent <= 777)).all()
-
-
-def test_unary_fakes_have_as_many_ones_as_are_usual():
-    oracle = PROTOCOLS["oue"](K, 1.0)
-    sent = oracle.crafted(TARGETS, 100, stream("ones")).counts
-    assert sent.sum() == 100 * round(oracle.p + (K - 1) * oracle.q)
 
 
 def test_members_of_other_packages_are_attacked_with_the_best_of_many_honest_reports():
