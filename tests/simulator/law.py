@@ -73,21 +73,6 @@ def moments_p(draws, mean, covariance, where=...):
     return two_sided(means), two_sided(z)
 
 
-def posterior_z(runs, candidates, weights):
-    """Standard errors by which mean and mean square over runs ``(runs, rows, k)`` are off those of weighed candidates.
-
-    The error is that over the runs, beside that of the weighted mean itself: weights that sum to 1 must leave enough.
-    """
-    assert 1 / (weights**2).sum() > 2000
-    result = []
-    for power in (1, 2):
-        means = (np.asarray(runs) ** power).mean(axis=1)
-        expected = weights @ candidates**power
-        own = (weights**2) @ (candidates**power - expected) ** 2
-        result.append((means.mean(axis=0) - expected) / np.sqrt(means.var(axis=0, ddof=1) / len(means) + own))
-    return np.abs(result)
-
-
 def merge_bins(expected, at_least=BIN):
     """Number of the bin of each cell, neighbours merged until each bin expects `at_least`."""
     bins, total, bin_number = np.zeros(len(expected), dtype=int), 0.0, 0

@@ -14,7 +14,7 @@ from simulator.surrogate.levels import level_posterior
 from simulator.surrogate.mixture import mixture_posterior
 from simulator.surrogate.wavelet import wavelet_posterior
 
-from .law import even_noise, posterior_z, stream
+from .law import even_noise, stream
 
 POSTERIORS = {
     "mixture": mixture_posterior,
@@ -108,20 +108,6 @@ def test_a_curve_under_little_noise_is_seen_as_a_curve(name):
     assert found.evidence > max(other(estimate, even_noise(sd), 8, stream("others")).evidence for other in others)
     distances = ((found.populations - truth) ** 2).sum(axis=1) ** 0.5
     assert np.median(distances) < 0.6 * sd * k**0.5
-
-
-@pytest.mark.slow
-def test_curves_are_drawn_from_their_posterior():
-    k, sd = 12, 0.12
-    rng = stream("posterior of curves")
-    estimate = frequencies("gaussian", k) + rng.normal(0, sd, k)
-    places = (np.arange(k) + 0.5) / k
-    normals = rng.standard_normal((200_000, curves.PARTS + 1, curves.PARAMETERS))
-    candidates = curves._curves(normals, places, np.ones(k), narrowest=0.5 / k)
-    weights = np.exp(-((estimate - candidates) ** 2).sum(axis=1) / (2 * sd**2))
-    runs = [curve_posterior(estimate, even_noise(sd), 60, rng).populations for _ in range(30)]
-    # Two times 12 comparisons: five standard errors are a false alarm of 1e-3 (t with 29 degrees).
-    assert posterior_z(runs, candidates, weights / weights.sum()).max() < 5
 
 
 def random_curve(rng, k):

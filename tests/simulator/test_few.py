@@ -9,9 +9,9 @@ from scipy import special, stats
 from simulator import PROTOCOLS, Noise
 from simulator.surrogate import few, known_frequencies
 from simulator.surrogate.few import few_populations
-from tests.cells import failures, over
+from tests.cells import over
 
-from .law import posterior_z, stream
+from .law import stream
 
 RUNS = 12
 
@@ -126,34 +126,6 @@ def test_the_posterior_of_two_categories_is_prior_times_law(protocol, epsilon, n
         assert abs(means.mean() - weights @ of(GRID)) < 9 * error + 0.02
         assert error < 0.02
     assert weights.max() < 0.02  # or a step of the grid would hold more than is allowed
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("ordered", [False, True])
-def test_the_posterior_of_three_categories_is_that_of_weighed_candidates(ordered):
-    k, n, candidates = 3, 300, 400_000
-    normals = stream("weighed few", ordered).standard_normal((candidates, 2 + 5 * ordered + k))
-    frequencies = few._frequencies(normals, k)
-
-    def check(cancels):
-        slope = 0.0 if cancels else 2e-3
-        noise = Noise(n, None, None, 4e-3, slope, cancels)
-        estimate = np.array([0.6, 0.25, 0.15 if cancels else 0.1])
-        if cancels:  # two of three say all
-            covariance = 4e-3 * (1.5 * np.eye(k) - 0.5)[:2, :2]
-            logs = stats.multivariate_normal.logpdf(frequencies[:, :2], estimate[:2], covariance)
-        else:
-            variance = 4e-3 + slope * frequencies
-            logs = stats.norm.logpdf(estimate, frequencies, variance**0.5).sum(axis=1)
-        weights = np.exp(logs - logs.max())
-        runs = [
-            few_populations(estimate, noise, ordered=ordered, draws=200, rng=stream("three", cancels, run))
-            for run in range(30)
-        ]
-        # 24 comparisons in all: six standard errors (29 degrees of freedom) are a false alarm of 6e-5.
-        assert posterior_z(runs, frequencies, weights / weights.sum()).max() < 6
-
-    assert failures([False, True], check) == {}
 
 
 def stated(estimate, noise):

@@ -130,14 +130,6 @@ def test_metric_is_the_naive_loop(k, *, name):
     assert METRICS[name](estimate, truth) == pytest.approx(expected, **ROUNDING)
 
 
-def test_a_perfect_estimate_has_no_error():
-    """But for the repair, which mixes in 1e-4 of the uniform distribution; js is convex."""
-    allowed = {"kl": -math.log1p(-KL_MIX), "js": KL_MIX * math.log(2)}
-    for name in METRICS:
-        assert 0 <= METRICS[name](TRUTH, TRUTH) <= allowed.get(name, 0.0), name
-        assert METRICS[name].with_options(mix=0.0)(TRUTH, TRUTH) < 1e-15, name
-
-
 @over([(1, 6), (2, 2), (3, 4), (4, 3), (6, 1)])
 def test_ranges_of_places_are_all_rectangles_of_their_grid(rows, columns):
     ground, rng = Places(rows, columns), stream("rectangles", rows, columns)

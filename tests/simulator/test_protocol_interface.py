@@ -5,15 +5,14 @@ from functools import cached_property
 import numpy as np
 import pytest
 
-from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
+from simulator import POSTPROCESSORS, PROTOCOLS
 from simulator.audit import audit_protocol
-from simulator.benchmark import Experiment, simulate
+from simulator.benchmark import Experiment
 from simulator.channels import krr, planar_geometric, truncated_geometric
 from simulator.conformance import ConformanceError, check_collection
 from simulator.domain import ORDERED, UNORDERED, Domain
 from simulator.gains import gains
 from simulator.methods import observe, possible
-from simulator.metrics import EMD_SLACK
 from simulator.places import Places
 from simulator.poisoning import MAXIMAL, Attack
 from simulator.populations import apportion, frequencies
@@ -170,15 +169,3 @@ def test_channels_are_audited_and_poisoned_like_any_protocol():
     task = Experiment(COUNTS, menu, POSTPROCESSORS, {}, pairs, attack=Attack(MAXIMAL, 0.1, (0,)))
     made = gains(task, pairs, repetitions=3)
     assert all(gain["maximal_gain"] > gain["random_value"] for gain in made.values())
-
-
-def test_places_are_an_ordinary_experiment():
-    places = Places(3, 4)
-    counts = apportion(frequencies("zipf", 12), 5000)
-    ground = {"emd": METRICS["emd"].with_options(ground=places), "slack": EMD_SLACK.with_options(ground=places)}
-    menu = {"krr": krr(12, 2.0), "geo": planar_geometric(places, 1.0)}
-    pairs = (("krr", "wavelet_eb"), ("krr", "ibu"), ("geo", "ibu"), ("geo", "none"))
-    task = Experiment(counts, menu, POSTPROCESSORS, ground, pairs, domain=Domain(ground=places))
-    runs = simulate(task, 0, 3)
-    assert all((runs.of("slack")[pair] < 0.05).all() for pair in pairs)
-    assert task.id != replace(task, oracles=menu | {"geo": planar_geometric(places, 1.1)}).id

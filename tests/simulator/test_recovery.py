@@ -21,7 +21,6 @@ from .law import accept, scores_of, stream, two_sided
 
 K, SHARE, TARGETS = 12, 0.1, (2, 5, 9)
 FEARED = Domain(attackers=Attackers(SHARE, TARGETS))
-WITH_SUSPECTS = ("oue", "rappor", "the", "olh", "blh")
 
 
 @pytest.mark.parametrize("key", ["oue", "olh"])

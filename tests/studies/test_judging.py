@@ -9,8 +9,6 @@ from advisor import advise
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 
-Errors = dict[tuple[str, str], float]
-
 
 def setting(number, measured, predicted):
     return JudgedSetting(

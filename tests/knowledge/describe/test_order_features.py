@@ -4,7 +4,6 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from knowledge.describe.arrays import columns_of, histograms_of
 from knowledge.describe.order_features import order_figures, smoothing_risk
@@ -16,7 +15,6 @@ from simulator.methods.wavelet import half_differences
 from simulator.populations import frequencies
 from tests.cells import over
 
-Floats = NDArray[np.float64]
 Z = np.linspace(-9, 9, 3001)
 DENSITY = np.exp(-(Z**2) / 2) / math.sqrt(2 * math.pi) * (Z[1] - Z[0])
 

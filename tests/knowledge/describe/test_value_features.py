@@ -3,7 +3,6 @@ from functools import partial
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
@@ -14,7 +13,6 @@ from knowledge.describe.value_features import CHANCE, NODES, SHARES, bayes_risk,
 from simulator import PROTOCOLS
 from simulator.populations import frequencies
 
-Floats = NDArray[np.float64]
 SHAPES = [("zipf", 1.0), ("zipf", 2.0), ("gaussian", 0.2), ("sparse", 0.2), ("dirichlet", 0.3), ("bimodal", None)]
 
 

@@ -1,7 +1,6 @@
 import os
 import signal
 import time
-from pathlib import Path
 
 import pytest
 
@@ -62,15 +61,6 @@ def test_a_cluster_of_this_machine_gives_the_same_and_says_what_becomes_of_it(mo
     monkeypatch.setattr(module, "CONNECTED", 0.5)
     with pytest.raises(WorkersError, match=r"no Dask cluster with a worker at tcp://127\.0\.0\.1:1"):
         list(Workers(1, "dask", "tcp://127.0.0.1:1").results(square, tasks))
-
-
-def _runs(process):
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    status = Path(f"/proc/{process}/stat")
-    return not status.exists() or status.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
 @pytest.mark.parametrize(("backend", "scheduler"), [("loky", "tcp://127.0.0.1:1"), ("spark", None)])
