@@ -100,23 +100,30 @@ def test_the_loss_stops_at_the_permanent_budget_and_goes_on_with_fresh_noise(key
         assert np.log(law[law > 0] / law.T[law > 0]).max() == pytest.approx(rounds, rel=1e-9)
 
 
+def likeliest(member, rounds, seen, subject):
+    """Ratios of the likelihoods of all that is seen of a history, and what is above the threshold of an audit."""
+    tables = [Counter(), Counter()]
+    for value, table in enumerate(tables):
+        for sent, chance in sequences(member, (value,) * rounds).items():
+            table[seen(sent)] += chance
+    ratios = {place: tables[0][place] / tables[1][place] for place in tables[0]}
+    for least in ratios.values():
+        cut = {place for place, ratio in ratios.items() if ratio >= least * (1 - 1e-9)}
+        chances = [sum(table[place] for place in cut) for table in tables]
+        if subject.probabilities == pytest.approx(chances, rel=1e-9):
+            return ratios, cut
+    pytest.fail("no threshold of the ratio has the probabilities of the audit")
+
+
 @over(itertools.product(MEMOISED, [2]), slow=itertools.product(MEMOISED, [3]))
 def test_the_attack_is_the_likelihood_ratio_of_both_counts_over_all_sequences(key, rounds):
     member, n = MEMOISED[key](3, 2.0, 1.0), 10_000
     subject = memoised_subject(member, rounds, trials=TRIALS, alpha=RARE)
-    tables = []
-    for value in (0, 1):
-        counts = Counter()
-        for sent, chance in sequences(member, (value,) * rounds).items():
-            counts[tuple(supports(member, sent)[:, :2].sum(axis=0).astype(int).tolist())] += chance
-        tables.append(counts)
-    ratios = {place: tables[0][place] / tables[1][place] for place in tables[0]}
-    cuts = [{place for place, ratio in ratios.items() if ratio >= cut * (1 - 1e-9)} for cut in ratios.values()]
-    said = next(
-        cut
-        for cut in cuts
-        if subject.probabilities == pytest.approx([sum(table[place] for place in cut) for table in tables], rel=1e-9)
-    )
+
+    def seen_of(sent):
+        return tuple(supports(member, sent)[:, :2].sum(axis=0).astype(int).tolist())
+
+    ratios, said = likeliest(member, rounds, seen_of, subject)
     for held, chance in zip((0, 1), subject.probabilities, strict=True):
         rng = stream("audit devices", key, held)
         assert accept(off(subject.sampler(held, 5 * n, rng).sum(), chance, 5 * n))
@@ -132,20 +139,14 @@ def test_the_attack_is_the_likelihood_ratio_of_both_counts_over_all_sequences(ke
 def test_bits_that_are_repeated_tell_no_more_than_once(bits, rounds):
     member, n = member_of(f"dbitflip{bits}"), 20_000
     subject = bit_flips_subject(member, rounds, trials=TRIALS, alpha=RARE)
-    tables = []
-    for value in (0, 1):
-        seen = Counter()
-        for (mine, each), chance in sequences(member, (value,) * rounds).items():
-            assert len(set(each)) == 1
-            seen[tuple(each[0][mine.index(v)] if v in mine else None for v in (0, 1))] += chance
-        tables.append(seen)
-    ratios = {place: tables[0][place] / tables[1][place] for place in tables[0]}
+
+    def seen_of(sent):
+        mine, each = sent
+        assert len(set(each)) == 1
+        return tuple(each[0][mine.index(v)] if v in mine else None for v in (0, 1))
+
+    ratios, _ = likeliest(member, rounds, seen_of, subject)
     assert math.log(max(ratios.values())) == pytest.approx(member.loss(rounds), rel=1e-9)
-    cuts = [
-        [sum(t[place] for place in ratios if ratios[place] >= cut * (1 - 1e-9)) for t in tables]
-        for cut in ratios.values()
-    ]
-    assert any(subject.probabilities == pytest.approx(cut, rel=1e-9) for cut in cuts)
     for held, chance in zip((0, 1), subject.probabilities, strict=True):
         assert accept(off(subject.sampler(held, n, stream("bit flips", bits, held)).sum(), chance, n))
     found = run_audit(subject, trials=TRIALS, alpha=RARE, seed=0)

@@ -6,11 +6,9 @@ import pytest
 from scipy import stats
 
 from knowledge.describe.assumption import AssumedSkew, assumed_profiles, gamma_quantiles, parse_shape, patternless
-from knowledge.describe.profile import profile_of
 from knowledge.model import load
 from knowledge.ranking import look_up
 from simulator.populations import SHAPES, frequencies
-from simulator.seeding import rng_for
 from tests.cells import failures, over
 
 
@@ -93,20 +91,3 @@ def test_the_order_without_a_pattern_holds_every_place_once(k):
     if k >= 100:  # as for a random order, neighbours are no nearer to each other, nor places to their ends
         assert abs(np.corrcoef(order[1:], order[:-1])[0, 1]) < 4 / k**0.5
         assert abs(np.corrcoef(order, np.arange(k))[0, 1]) < 4 / k**0.5
-
-
-def test_profiles_without_order_are_like_random_draws():
-    k, n = 200, 10**8
-    shuffled, drawn = assumed_profiles(k, n)
-    rng = rng_for(0, "tests", "without order")
-    zipf = frequencies("zipf", k, 1.0)
-    gamma = min(1 / max(1 / profile_of(zipf, n).participation - 1, 1e-2), 50.0)
-    for profile, draw in (
-        (shuffled, lambda: rng.permutation(zipf)),
-        (drawn, lambda: rng.standard_gamma(gamma, k) + 1e-300),
-    ):
-        others = [profile_of(draw(), n) for _ in range(40)]
-        for name in ("skew", "entropy_gap", "participation", "top", "neighbours", "variation", "displacement"):
-            values = [getattr(other, name) for other in others]
-            spread = 1e-9 * max(map(abs, values))
-            assert min(values) - spread <= getattr(profile, name) <= max(values) + spread, name
