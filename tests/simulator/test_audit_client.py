@@ -266,22 +266,19 @@ def test_bad_parameters_are_told(change, message):
         audit_client(**{"client": grr, "k": 4, "epsilon": 1.0, "reports": "grr", "trials": 10, **change})
 
 
-def test_reports_are_read_as_the_protocol_reads_them_and_counted_as_they_are_read():
+@over(REPORTS)
+def test_reports_are_read_as_the_protocol_reads_them_and_counted_as_they_are_read(key):
     assert set(REPORTS) <= set(PROTOCOLS)
-
-    def check(key):
-        k = 12
-        member = PROTOCOLS[key](k, 1.0)
-        reports = member.perturb(np.arange(k).repeat(50), np.random.default_rng(0))
-        pairs = np.array(reports)[:, ::-1] if REPORTS[key] == "hash" else reports  # a client gives symbol and seed
-        reading = reader_by_type(key, "client", k, 1.0, DEFAULT_HASH, None)([*pairs], 0)
-        each = [np.count_nonzero(reading.supports((value, 0)).first) for value in range(k)]
-        assert reading.totals(np.arange(k)).tolist() == each
-        for attack in ("guess", "pair"):
-            expected = member.supports(reports, (1, 7)).chances(attack)
-            np.testing.assert_array_equal(reading.supports((1, 7)).chances(attack), expected)
-
-    assert failures(REPORTS, check) == {}
+    k = 12
+    member = PROTOCOLS[key](k, 1.0)
+    reports = member.perturb(np.arange(k).repeat(50), np.random.default_rng(0))
+    pairs = np.array(reports)[:, ::-1] if REPORTS[key] == "hash" else reports  # a client gives symbol and seed
+    reading = reader_by_type(key, "client", k, 1.0, DEFAULT_HASH, None)([*pairs], 0)
+    each = [np.count_nonzero(reading.supports((value, 0)).first) for value in range(k)]
+    assert reading.totals(np.arange(k)).tolist() == each
+    for attack in ("guess", "pair"):
+        expected = member.supports(reports, (1, 7)).chances(attack)
+        np.testing.assert_array_equal(reading.supports((1, 7)).chances(attack), expected)
 
 
 def leaking(value, k, epsilon, *, of, sent, share):

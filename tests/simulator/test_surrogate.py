@@ -20,6 +20,7 @@ from simulator.surrogate import (
     SURROGATES,
     Posterior,
     drawn_from_models,
+    draws_of,
     known_frequencies,
     surrogate_populations,
 )
@@ -70,6 +71,7 @@ def test_known_frequencies_are_the_draws_of_the_usual_surrogate_and_cannot_be_ch
     own = surrogate_populations("ensemble", estimate, noise, ordered=False, rng=rng_for(3, "surrogate", "ensemble"))
     np.testing.assert_array_equal(known, own)
     assert known.shape == (DRAWS, 8)
+    assert [draws_of(k) for k in (2, 4096, 8192, 40_960, 10**6)] == [DRAWS, DRAWS, DRAWS // 2, DRAWS // 10, 16]
     assert known_frequencies(estimate.copy(), noise, ordered=False, seed=3) is known  # all who ask see the same ones
     for change in ({"seed": 4}, {"ordered": True}):
         assert not np.array_equal(known_frequencies(estimate, noise, **({"seed": 3, "ordered": False} | change)), own)

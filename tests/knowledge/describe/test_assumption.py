@@ -9,7 +9,7 @@ from knowledge.describe.assumption import AssumedSkew, assumed_profiles, gamma_q
 from knowledge.model import load
 from knowledge.ranking import look_up
 from simulator.populations import SHAPES, frequencies
-from tests.cells import failures, over
+from tests.cells import over
 
 
 @over(SHAPES)
@@ -34,33 +34,26 @@ def test_wrong_shapes_and_skews_are_refused():
             assumed_profiles(10, skew=skew)
 
 
-def test_an_unknown_shape_is_averaged_over(tiny):
-    def check(cell):
-        (skew, k), ordered, metric = cell
-        profiles = assumed_profiles(k, 10**8, skew=skew, ordered=ordered)
-        assert len(profiles) == len(AssumedSkew(k, skew, ordered).names)
-        assert profiles[0].skew == pytest.approx(skew, abs=1e-3)
-        asked = {"ordered": ordered, "model": load(tiny)}
-        together = look_up(profiles, 1.0, 100_000, metric, **asked)
-        alone = [look_up(profile, 1.0, 100_000, metric, **asked) for profile in profiles]
-        row = together.rows[3]
-        each = [next(r.error for r in one.rows if r[:2] == row[:2]) for one in alone]
-        assert row.by_shape == pytest.approx(each)
-        assert row.error == pytest.approx(float(np.exp(np.mean(np.log(each)))))
-        assert row.low < row.error < row.high
-
-    skews = [(0.0, 30), (0.5, 500), (1.0, 2), (1.5, 30)]
-    cells = [(skews[0], False, "l2"), (skews[1], True, "mae"), (skews[2], True, "l2"), (skews[3], False, "mae")]
-    assert failures(cells, check) == {}
+@over([((0.0, 30), False, "l2"), ((0.5, 500), True, "mae"), ((1.0, 2), True, "l2"), ((1.5, 30), False, "mae")])
+def test_an_unknown_shape_is_averaged_over(pair, ordered, metric, *, tiny):
+    skew, k = pair
+    profiles = assumed_profiles(k, 10**8, skew=skew, ordered=ordered)
+    assert len(profiles) == len(AssumedSkew(k, skew, ordered).names)
+    assert profiles[0].skew == pytest.approx(skew, abs=1e-3)
+    asked = {"ordered": ordered, "model": load(tiny)}
+    together = look_up(profiles, 1.0, 100_000, metric, **asked)
+    alone = [look_up(profile, 1.0, 100_000, metric, **asked) for profile in profiles]
+    row = together.rows[3]
+    each = [next(r.error for r in one.rows if r[:2] == row[:2]) for one in alone]
+    assert row.by_shape == pytest.approx(each)
+    assert row.error == pytest.approx(float(np.exp(np.mean(np.log(each)))))
+    assert row.low < row.error < row.high
 
 
-def test_every_histogram_of_a_skew_is_skewed():
-    def check(cell):
-        histograms = AssumedSkew(cell[1], cell[0], cell[2]).histograms(100_000)
-        off = [float(np.abs(one - 1 / cell[1]).sum()) for one in histograms]
-        assert min(off) > 0.4 * off[0]  # a bell of two categories is even
-
-    assert failures(itertools.product([0.5, 1.0, 2.0], [2, 3, 4, 5, 18], (False, True)), check) == {}
+@over(itertools.product([0.5, 1.0, 2.0], [2, 3, 4, 5, 18], (False, True)))
+def test_every_histogram_of_a_skew_is_skewed(skew, k, ordered):
+    off = [float(np.abs(one - 1 / k).sum()) for one in AssumedSkew(k, skew, ordered).histograms(100_000)]
+    assert min(off) > 0.4 * off[0]  # a bell of two categories is even
 
 
 @over(itertools.product([0.3, 1.0, 1.5], [5, 64, 1000]))
