@@ -60,11 +60,13 @@ def test_a_look_up_ranks_the_whole_menu(metric, ordered, *, tiny):
     assert found.missing == ()
 
 
-def test_on_two_categories_protocols_for_an_order_are_no_others_than_randomised_response(tiny):
+def test_two_categories_have_no_order_and_large_domains_are_asymptotic(tiny):
     two = profile_of(np.array([3.0, 1.0]))
     model = load(tiny)
     assert {row.protocol for row in look_up(two, 1.0, 10_000, "l1", model=model).rows} == {*frequency_oracles()}
     assert {row.protocol for row in look_up(two, 1.0, 10_000, "l1", protocols=["tree"], model=model).rows} == {"tree"}
+    found = look_up(profile_of(frequencies("zipf", 100_000, 1.0)), 1.0, 10**7, "l1", model=load(tiny))
+    assert {row.origin for row in found.rows} == {"asymptotic"}
 
 
 def test_the_error_per_category_is_l1_over_k_in_every_metric(tiny):
@@ -94,11 +96,6 @@ def test_questions_out_of_range_are_warned_about(tiny, k, epsilon, n, name):
     assert f"predictions cover {name} from" in str(warning)
     assert all(row.origin == EXTRAPOLATED for row in found.rows)
     assert all(np.isfinite(row.error) and row.error > 0 for row in found.rows)
-
-
-def test_a_number_of_a_large_domain_is_asymptotic(tiny):
-    found = look_up(profile_of(frequencies("zipf", 100_000, 1.0)), 1.0, 10**7, "l1", model=load(tiny))
-    assert {row.origin for row in found.rows} == {"asymptotic"}
 
 
 def test_wrong_menus_metrics_and_folders_are_refused(tiny):

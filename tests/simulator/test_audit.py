@@ -199,7 +199,7 @@ def test_likelihoods_of_all_reports_give_the_same(key, epsilon):
     assert oracle.informed_guess(f) == pytest.approx((f[:, None] * chance).max(axis=0).sum(), rel=1e-9)
 
 
-def test_of_equally_likely_values_it_is_the_known_success():
+def test_the_informed_guess_is_the_known_success_at_even_frequencies_and_within_its_bounds_at_others():
     wrong = [
         (key, k, epsilon)
         for key, kind in TABLE.items()
@@ -208,18 +208,12 @@ def test_of_equally_likely_values_it_is_the_known_success():
         and guess != pytest.approx(kind(k, epsilon).attack_success, rel=1e-3)  # of summation it is a sum of steps
     ]
     assert not wrong
-
-
-def test_it_is_never_below_a_guess_without_a_report_nor_above_what_epsilon_allows():
     rng = stream("informed", "bounds")
     for (key, kind), (k, epsilon) in product(TABLE.items(), GUESSED):
         f = rng.dirichlet(np.full(k, 0.5))
         guess = kind(k, epsilon).informed_guess(f)
         assert guess is not None, key
         assert f.max() * (1 - 1e-3) <= guess <= min(1.0, f.max() * np.exp(epsilon) * (1 + 1e-3)), key
-
-
-def test_of_many_symbols_sets_are_taken_for_random_and_that_is_near():
     f = 1 / np.arange(1, 1001)
     f /= f.sum()
     small, large = (TABLE["pgr"](k, 1.0) for k in (1000, 8000))

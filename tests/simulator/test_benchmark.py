@@ -107,14 +107,7 @@ def test_repetition_r_is_that_of_population_r_modulo_their_number_alone():
         assert not np.array_equal(alone[0].of(metric)["oue", "norm_sub"], alone[2].of(metric)["oue", "norm_sub"])
 
 
-def test_truth_is_the_mean_and_n_that_of_each():
-    assert of_populations().n == N
-    np.testing.assert_allclose(of_populations().truth, (THREE / N).mean(axis=0), rtol=1e-14)
-    np.testing.assert_array_equal(of_populations(THREE[0]).truth, THREE[0] / N)
-    assert of_populations(THREE[0]).populations.shape == (1, K)
-
-
-def test_identity_covers_everything_that_decides_the_numbers():
+def test_identity_covers_everything_that_decides_the_numbers_and_truth_is_the_mean():
     base = experiment()
     variants = [
         base,
@@ -128,6 +121,10 @@ def test_identity_covers_everything_that_decides_the_numbers():
     assert len({variant.id for variant in variants}) == len(variants)
     assert base.id == experiment().id
     assert of_populations().id == of_populations(THREE.copy()).id
+    assert of_populations().n == N
+    np.testing.assert_allclose(of_populations().truth, (THREE / N).mean(axis=0), rtol=1e-14)
+    np.testing.assert_array_equal(of_populations(THREE[0]).truth, THREE[0] / N)
+    assert of_populations(THREE[0]).populations.shape == (1, K)
 
 
 def test_impossible_experiments_races_and_sums_are_refused():

@@ -80,13 +80,16 @@ def test_krr_is_grr():
     assert np.allclose(InversionCovariance(channel, 99).entry(truth), oracle.variance(truth, 99), rtol=1e-9)
 
 
-def test_truncated_geometric_sums_the_tails_of_the_endless_one():
+def test_channels_on_a_line_are_those_of_the_distribution_functions():
     k, epsilon = 6, 0.4
     far = np.arange(-400, 401 + k)
     noise = np.exp(-epsilon * np.abs(far - np.arange(k)[:, None]))
     noise *= (1 - math.exp(-epsilon)) / (1 + math.exp(-epsilon))
     expected = np.stack([noise[:, np.clip(far, 0, k - 1) == y].sum(axis=1) for y in range(k)], axis=1)
     assert np.allclose(truncated_geometric(k, epsilon).matrix, expected, rtol=1e-12, atol=0)
+    epsilon, edges = 0.8, np.array([-np.inf, 0.5, 1.5, np.inf])
+    expected = np.diff(stats.laplace(loc=np.arange(3)[:, None], scale=1 / epsilon).cdf(edges), axis=1)
+    assert np.allclose(planar_laplace(Places(1, 3), epsilon).matrix, expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("ground", ["euclidean", "manhattan"])
@@ -121,12 +124,6 @@ def test_planar_laplace_integrates_the_density(epsilon):
     assert matrix[5, 11] == pytest.approx(mass(2.25, far, 0.5, far), rel=1e-6)
 
 
-def test_planar_laplace_on_a_line_is_the_distribution_function():
-    epsilon, edges = 0.8, np.array([-np.inf, 0.5, 1.5, np.inf])
-    expected = np.diff(stats.laplace(loc=np.arange(3)[:, None], scale=1 / epsilon).cdf(edges), axis=1)
-    assert np.allclose(planar_laplace(Places(1, 3), epsilon).matrix, expected, rtol=1e-12)
-
-
 def test_leakage_is_that_of_the_double_loop_and_built_in_noise_keeps_its_promise():
     own = a_channel("leak", (12, 7), 0.1)
 
@@ -150,7 +147,7 @@ def test_leakage_is_that_of_the_double_loop_and_built_in_noise_keeps_its_promise
     assert failures(product(builders, ("euclidean", "manhattan")), check) == {}
 
 
-def test_impossible_outputs_leak_everything_and_common_ones_nothing():
+def test_impossible_outputs_leak_everything_and_so_does_cloaking_and_common_ones_nothing():
     channel = FixedChannel("own", "own", np.array([[0.5, 0.5, 0.0], [0.5, 0.5, 0.0], [1.0, 0.0, 0.0]]))
     places = Places(1, 3)
     assert channel.epsilon == math.inf
@@ -158,6 +155,14 @@ def test_impossible_outputs_leak_everything_and_common_ones_nothing():
     two = FixedChannel("own", "own", np.array([[0.0, 0.5, 0.5], [0.0, 0.5, 0.5]]))
     assert two.epsilon == 0
     assert epsilon_within(two, Places(1, 2), 1) == 0
+    places = Places(4, 5)
+    channel = cloaking(places, 3)
+    assert channel.matrix.argmax(axis=1).reshape(4, 5).tolist() == [[6, 6, 6, 8, 8]] * 3 + [[16, 16, 16, 18, 18]]
+    assert channel.epsilon == epsilon_per_unit(channel, places) == math.inf
+    assert (cloaking(places, 1).matrix == np.eye(20)).all()
+    for side in (2, 5):
+        with pytest.raises(ValueError, match="odd and smaller than the grid"):
+            cloaking(places, side)
 
 
 NO_METRICS = [
@@ -199,17 +204,6 @@ def test_the_adversary_guesses_what_is_nearest_on_average_and_never_worse_than_t
     assert error < channel.expected_distance(prior, distances)
     nothing = FixedChannel("none", "nothing", np.full((12, 3), 1 / 3))
     assert nothing.adversary_error(prior, distances) == pytest.approx((prior @ distances).min(), rel=1e-12)
-
-
-def test_cloaking_reports_the_middle_of_blocks_and_hides_nothing_else():
-    places = Places(4, 5)
-    channel = cloaking(places, 3)
-    assert channel.matrix.argmax(axis=1).reshape(4, 5).tolist() == [[6, 6, 6, 8, 8]] * 3 + [[16, 16, 16, 18, 18]]
-    assert channel.epsilon == epsilon_per_unit(channel, places) == math.inf
-    assert (cloaking(places, 1).matrix == np.eye(20)).all()
-    for side in (2, 5):
-        with pytest.raises(ValueError, match="odd and smaller than the grid"):
-            cloaking(places, side)
 
 
 def dual_of_optimal(distances, epsilon, prior):

@@ -80,16 +80,13 @@ def test_few_supports_have_the_quantile_of_their_law_and_many_nearly_so():
     assert abs(count - 0.5 - binom.isf(LEVEL / 64, n, oracle.q)) < 1
 
 
-def test_the_noise_is_that_of_the_frequency_itself():
+def test_the_noise_is_that_of_the_frequency_itself_and_more_categories_add_to_it():
     oracle, n = PROTOCOLS["olh"](8, 4.0), 100_000
     own = smallest_detectable(oracle, n)
     at_zero = threshold(oracle, n) + NormalDist().inv_cdf(POWER) * oracle.noise(n).sd
     assert power(oracle, n, at_zero) < power(oracle, n, own)
     assert own > at_zero
     assert power(oracle, n, own) == pytest.approx(POWER, abs=1e-9)
-
-
-def test_more_categories_make_it_larger_and_a_protocol_without_an_estimate_has_none():
     oracle = PROTOCOLS["oue"](64, 1.0)
     assert smallest_detectable(oracle, 10_000, 1) < smallest_detectable(oracle, 10_000)
     # Of a tree of two values at a large budget rounding takes the variance below 0.

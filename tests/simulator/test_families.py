@@ -35,7 +35,7 @@ def test_each_distribution_has_mean_one_and_each_kind_is_as_frequent():
         assert math.fsum(often for _, _, often in of_kind(100, kind)) == pytest.approx(1)
 
 
-def test_gamma_and_log_normal_distributions_are_cut_into_parts_of_one_probability():
+def test_distributions_are_what_their_parameters_say():
     for shape, (values, shares, _) in zip(families.GAMMA, of_kind(64, "gamma"), strict=True):
         assert np.ptp(shares) == 0
         for at in (0.3, 1.0, 3.0):
@@ -46,9 +46,6 @@ def test_gamma_and_log_normal_distributions_are_cut_into_parts_of_one_probabilit
         ratio = np.quantile(values, 0.8) / np.quantile(values, 0.3)
         expected = math.exp(width * (stats.norm.ppf(0.8) - stats.norm.ppf(0.3)))
         assert ratio == pytest.approx(expected, rel=1e-2)
-
-
-def test_laws_of_ranks_and_levels_are_what_their_parameters_say():
     k = 8  # so few that each rank stands for itself
     laws = itertools.product(families.RANKS, families.SCATTER)
     for (power, width), (values, shares, _) in zip(laws, of_kind(k, "ranks"), strict=True):
@@ -61,9 +58,6 @@ def test_laws_of_ranks_and_levels_are_what_their_parameters_say():
     for (ratio, high), (values, shares, _) in zip(levels, of_kind(k, "levels"), strict=True):
         assert values[1] / values[0] == pytest.approx(ratio)
         np.testing.assert_allclose(shares, [1 - high, high])
-
-
-def test_long_domains_have_blocks_of_ranks():
     k = 50_000
     values, shares, _ = of_kind(k, "ranks")[families.RANKS.index(1.1) * len(families.SCATTER)]
     assert len(values) < families.POINTS * families.BODY

@@ -184,7 +184,7 @@ def test_what_foreign_code_changes_for_the_whole_process_is_put_back():
         assert state() == before
 
 
-def test_an_exit_of_foreign_code_is_its_error_and_an_interrupt_is_the_users():
+def test_an_exit_of_foreign_code_is_its_error_in_one_short_line_and_an_interrupt_is_the_users():
     with pytest.raises(ForeignError, match=r"^SystemExit: 0$"):
         guard(leave)
     with pytest.raises(ForeignError, match=r"^Hostile$"):
@@ -195,9 +195,6 @@ def test_an_exit_of_foreign_code_is_its_error_and_an_interrupt_is_the_users():
 
     with pytest.raises(KeyboardInterrupt), containment():
         guard(interrupt)
-
-
-def test_what_is_repeated_is_one_short_line_that_can_be_printed():
     assert short("a\n\x1b[31m b") == "a ?[31m b"
     assert short(Hostile()) == ""
     assert len(short("long " * 1000)) == foreign.LONGEST

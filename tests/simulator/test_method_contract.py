@@ -113,7 +113,7 @@ def test_a_method_refuses_noise_it_is_not_for(name):
             POSTPROCESSORS[name](estimate, noise)
 
 
-def test_only_methods_that_say_so_change_the_order():
+def test_what_the_table_promises():
     assert [name for name, method in POSTPROCESSORS.items() if not method.keeps_order] == [
         "base_cut",
         "wavelet_eb",
@@ -127,6 +127,14 @@ def test_only_methods_that_say_so_change_the_order():
         "subtract_fakes",
         "drop_fakes",
     ]
+    assert all(method.name == key for key, method in POSTPROCESSORS.items())
+    assert POSTPROCESSORS["norm_sub"]([0.5, 0.6], NOISES[0]).shape == (2,)
+    claims = {key: (m.nonnegative, m.sums_to_one) for key, m in POSTPROCESSORS.items()}
+    assert claims["norm"] == (False, True)
+    assert claims["norm_cut"] == (True, False)
+    assert claims["power_ns"] == claims["norm_sub"] == claims["mle_apx"] == claims["norm_mul"] == (True, True)
+    for name in (key for key, (nonnegative, _) in claims.items() if not nonnegative):
+        assert POSTPROCESSORS[name](np.array([0.8, 0.5, -0.3]), NOISES[0]).min() < 0
 
 
 REFUSED = [(((0.5, 0.5), (each, 0.1)), "must be finite") for each in (np.nan, np.inf, -np.inf)]
@@ -138,17 +146,6 @@ def test_what_is_not_finite_or_has_fewer_than_two_categories_is_refused(name, re
     estimate, said = refused
     with pytest.raises(ValueError, match=said):
         POSTPROCESSORS[name](estimate, NOISES[0])
-
-
-def test_what_the_table_promises():
-    assert all(method.name == key for key, method in POSTPROCESSORS.items())
-    assert POSTPROCESSORS["norm_sub"]([0.5, 0.6], NOISES[0]).shape == (2,)
-    claims = {key: (m.nonnegative, m.sums_to_one) for key, m in POSTPROCESSORS.items()}
-    assert claims["norm"] == (False, True)
-    assert claims["norm_cut"] == (True, False)
-    assert claims["power_ns"] == claims["norm_sub"] == claims["mle_apx"] == claims["norm_mul"] == (True, True)
-    for name in (key for key, (nonnegative, _) in claims.items() if not nonnegative):
-        assert POSTPROCESSORS[name](np.array([0.8, 0.5, -0.3]), NOISES[0]).min() < 0
 
 
 OF_OUE = PROTOCOLS["oue"](30, 1.0).noise(20_000)
@@ -182,9 +179,6 @@ def test_a_gaussian_prior_gives_the_posterior_mean_by_quadrature():
             weight = prior * norm.pdf(value, x, OF_OUE.sd)
             expected.append(np.trapezoid(weight * x) / np.trapezoid(weight))
         np.testing.assert_allclose(POSTPROCESSORS["power:prior=gaussian"](row, OF_OUE), expected, rtol=1e-6)
-
-
-def test_a_gaussian_prior_without_variance_gives_its_mean():
     flat = np.array([0.24, 0.26, 0.25, 0.25])
     assert POSTPROCESSORS["power:prior=gaussian"](flat, OF_OUE) == pytest.approx(0.25)
 

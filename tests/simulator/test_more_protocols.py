@@ -262,7 +262,7 @@ def test_negative_control_a_constant_that_is_a_little_off_is_noticed(way):
     assert failures([*((*one, 0.95) for one in constants), (SHE, "scale", 1.25)], check) == {}
 
 
-def test_negative_control_a_gaussian_of_the_same_variance_is_told_from_the_sum_of_noise():
+def test_negative_controls_gaussian_and_independent_supports_are_told_from_ours():
     # 25 users: an excess kurtosis of 3/25, which 400,000 draws show in the exact cells.
     law, rng = law_for(SHE(2, 1.0), (25, 0)), stream("gaussian")
     draws = rng.standard_normal((400_000, 2)) * np.sqrt(law.variance) + law.mean
@@ -270,9 +270,6 @@ def test_negative_control_a_gaussian_of_the_same_variance_is_told_from_the_sum_o
     assert not accept(check_marginals(draws, law))
     right = law.oracle.sample_support(np.broadcast_to(law.n_v, (400_000, 2)), rng)
     assert accept(check_marginals(right, law))
-
-
-def test_negative_control_supports_are_not_independent():
     # Right means and variances, no dependence: seen by the covariances.
     for oracle in (HadamardResponse(12, 1.0), ProjectiveGeometry(12, 1.0)):
         law, rng = law_for(oracle, np.r_[4000, np.zeros(11)]), stream("independent", oracle.key)
@@ -308,7 +305,7 @@ def test_the_rows_of_a_projective_batch_may_be_drawn_in_pieces(monkeypatch):
     assert all(accept(check(draws, law)) for check in CHECKS.values())
 
 
-def test_projective_geometry_tells_how_its_estimates_hang_together():
+def test_projective_geometry_tells_how_its_estimates_hang_together_and_others_have_nothing_to_tell():
     def check(cell):
         k, epsilon = cell
         oracle, n, repetitions = ProjectiveGeometry(k, epsilon), 40 * k, 4000
@@ -322,9 +319,6 @@ def test_projective_geometry_tells_how_its_estimates_hang_together():
     assert failures([(2, 1.0), (5, 0.5), (12, 1.0), (16, 2.0), (40, 1.0)], check) == {}
     shares = [ProjectiveGeometry(k, 1.0).noise(1000).cancels for k in (2, 3, 100, 1024, 1025, 100_000)]
     assert all(share is None or 0 <= share <= 1 for share in shares)
-
-
-def test_noise_of_others_cancels_wholly_or_not_at_all():
     assert {key for key, kind in PROTOCOLS.items() if kind(12, 1.0).noise(100).cancels is not None} == {"pgr"}
 
 

@@ -50,7 +50,7 @@ def test_shapes_are_what_they_are_called():
     assert np.argmax(frequencies("lognormal", k)) not in {0, k - 1}
 
 
-def test_bad_shapes_are_refused_in_words():
+def test_bad_shapes_and_weights_are_refused_in_words():
     with pytest.raises(ValueError, match=r"shape must be one of uniform, .*, got 'zipff'"):
         frequencies("zipff", 10)
     with pytest.raises(ValueError, match="k must be at least 2, got k=1"):
@@ -58,6 +58,9 @@ def test_bad_shapes_are_refused_in_words():
     for name, parameter in [("spike", 1.5), ("gaussian", 0.0), ("zipf", np.nan), ("geometric", -1.0)]:
         with pytest.raises(ValueError, match=f"shape {name} has no valid frequencies at"):
             frequencies(name, 10, parameter)
+    for weights in ([0.0, 0.0], [1.0, -0.5], [1.0, np.nan]):
+        with pytest.raises(ValueError, match="weights must be at least 0"):
+            apportion(np.array(weights), 10)
 
 
 @given(
@@ -92,12 +95,6 @@ def test_apportion_is_what_giving_one_after_the_other_comes_to():
     assert apportion(np.array([0.0, 0.0, 2.0**60, 1.0]), 2**60 + 3).tolist() == [1, 1, 2**60, 1]
 
 
-@pytest.mark.parametrize("weights", [[0.0, 0.0], [1.0, -0.5], [1.0, float("nan")]])
-def test_apportion_refuses_weights_without_a_meaning(weights):
-    with pytest.raises(ValueError, match="weights must be at least 0"):
-        apportion(np.array(weights), 10)
-
-
 @over(product([2, 5, 100], [-3.0, 0.0, 2.2, 50.0, 99.5], [0.3, 1.0, 5.0, 20.0]))
 def test_normal_frequencies_are_those_of_numbers_that_are_rounded(k, mean, spread):
     def beyond(edge):  # the tail behind an edge
@@ -120,7 +117,7 @@ def test_a_spread_that_no_float_divides_by_puts_all_on_one_value():
     assert normal(3, 1.0, 5e-324).tolist() == [0, 1, 0]
 
 
-def test_drawn_counts_follow_the_frequencies_and_the_seed():
+def test_drawn_counts_and_users_follow_the_frequencies_and_the_seed():
     f, n, draws = frequencies("zipf", 6, 1.5), 1000, 400
     counts = np.array([drawn(f, n, seed=seed) for seed in range(draws)])
     assert (counts.sum(axis=1) == n).all()
@@ -132,9 +129,6 @@ def test_drawn_counts_follow_the_frequencies_and_the_seed():
     assert (np.abs(counts.mean(axis=0) - n * f) < 5.2 * np.sqrt(n * f * (1 - f) / draws)).all()
     assert drawn(f, n, seed=3).tolist() == counts[3].tolist()
     assert len({tuple(row) for row in counts.tolist()}) > 300
-
-
-def test_one_value_per_user_in_an_order_of_its_own():
     counts = np.array([30, 0, 20, 1])
     values = one_per_user(counts)
     assert np.bincount(values, minlength=4).tolist() == counts.tolist()

@@ -158,15 +158,11 @@ def urn(counts, begins):
 
 
 @pytest.mark.parametrize("counts", SAMPLES)
-def test_concentrations_are_weighed_by_likelihood_and_prior(counts):
+def test_draws_are_the_dirichlet_posterior_of_concentrations_weighed_by_likelihood_and_prior(counts):
     k = len(counts)
     logs = np.array([urn(counts, [alpha] * k) + math.log(alpha / (1 + alpha) ** 2) for alpha in CONCENTRATIONS])
     weights = np.exp(logs - logs.max())
     np.testing.assert_allclose(concentration_weights(np.array(counts)), weights / weights.sum(), rtol=1e-8, atol=1e-12)
-
-
-@pytest.mark.parametrize("counts", SAMPLES)
-def test_draws_are_the_dirichlet_posterior(counts):
     observed, draws = np.array(counts), 20_000
     drawn = sample_posterior(observed, draws, stream("sample", *counts), ordered=False)
     assert drawn.shape == (draws, len(counts))
@@ -186,16 +182,13 @@ def test_draws_are_the_dirichlet_posterior(counts):
     assert (np.abs(squares.mean(axis=0) - variance) < 6 * squares.std(axis=0) / draws**0.5 + 1e-5).all()
 
 
-def test_an_empty_sample_is_refused():
-    with pytest.raises(ValueError, match="at least 1 user, got 0"):
-        sample_posterior(np.zeros(3, dtype=np.int64), 2, stream("x"), ordered=False)
-
-
 def test_curves_are_weighed_by_the_likelihood_of_an_urn_that_begins_with_them():
     counts, curve = [4, 0, 1, 7], np.array([0.2, 0.1, 0.3, 0.4])
     logs = np.array([urn(counts, total * curve) for total in AROUND_A_CURVE])
     weights = np.exp(logs - logs.max())
     np.testing.assert_allclose(curve_weights(np.array(counts), curve), weights / weights.sum(), rtol=1e-6)
+    with pytest.raises(ValueError, match="at least 1 user, got 0"):
+        sample_posterior(np.zeros(3, dtype=np.int64), 2, stream("x"), ordered=False)
 
 
 def distances(shape, users, *, ordered):

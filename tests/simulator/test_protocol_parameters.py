@@ -158,7 +158,7 @@ def test_the_ends_of_the_range_work(key, epsilon, k):
     assert np.isfinite(oracle.estimate(oracle.sample_support(counts, np.random.default_rng(0)), 1000)).all()
 
 
-def test_bits_of_a_report():
+def test_keys_and_bits_of_a_report_are_the_members_own():
     assert [bits_for(m) for m in (2, 3, 4, 5, 1024, 1025)] == [1, 2, 2, 3, 10, 11]
     for k in (2, 3, 64, 65, 1000):
         assert GRR(k, 1.0).report_bits == math.ceil(math.log2(k))
@@ -169,9 +169,6 @@ def test_bits_of_a_report():
         assert ss.report_bits == min(k, ss.omega * math.ceil(math.log2(k)))
         assert (PROTOCOLS["the"](k, 1.0).report_bits, PROTOCOLS["she"](k, 1.0).report_bits) == (k, 64 * k)
     assert (PROTOCOLS["hr"](1000, 0.5).report_bits, PROTOCOLS["pgr"](1000, 0.5).report_bits) == (10, 11)
-
-
-def test_table_keys_are_the_members_own():
     assert list(PROTOCOLS) == ["grr", "rappor", "oue", "blh", "olh", "ss", "the", "she", "hr", "pgr"]
     assert list(TABLE) == [*PROTOCOLS, "tree", "tree_half", "sw", "haar_hrr"]
     assert all(member.key == key for key, member in TABLE.items())

@@ -113,13 +113,10 @@ def test_rows_have_their_own_users_and_probabilities():
         assert none.shape == (0, 2, m)
 
 
-def test_the_stream_is_the_same_with_every_numpy():
+def test_draws_are_the_same_with_every_numpy_and_with_halves_that_are_alike():
     """Written down once: whoever sees another draw here has a numpy whose binomials changed, and should say so."""
     drawn = multinomial(np.array([1000, 20]), np.array([0.1, 0.2, 0.3, 0.4]), rng_for(0, "stream"))
     assert drawn.tolist() == [[110, 200, 297, 393], [3, 3, 8, 6]]
-
-
-def test_rounding_of_alike_halves_changes_no_draw():
     even = np.full(4, 0.25)
     for sign in (1, -1):
         nudged = even * (1 + sign * np.array([4e-16, 0, -4e-16, 0]))

@@ -40,6 +40,7 @@ def test_the_norms_of_the_platform_are_other_ones():
     )
     found = ldp3_platform.kl(np.array([[0.5, 0.5, 0.0], [0.2, 0.3, 0.5]]), np.array([0.5, 0.25, 0.25]))
     assert found == pytest.approx([0.5 * np.log(2), 0.2 * np.log(0.4) + 0.3 * np.log(1.2) + 0.5 * np.log(2)])
+    assert ldp3_platform._exponent(0.5, 1000) == 1.01
 
 
 def slow_power(counts, n, variance, exponent):
@@ -66,10 +67,6 @@ def test_the_power_of_the_platform_is_its_sums_one_by_one(sd):
     assert abs((values ** (1 - exponent)).sum() / (values**-exponent).sum() - counts.mean()) < 0.011
     found = ldp3_platform.power(counts[None] / n, n, (sd / n) ** 2)[0] * n
     np.testing.assert_allclose(found, slow_power(counts.tolist(), n, sd**2, exponent), rtol=1e-9)
-
-
-def test_a_mean_below_one_count_has_the_exponent_of_the_platform():
-    assert ldp3_platform._exponent(0.5, 1000) == 1.01
 
 
 def test_files_of_the_platform_are_read_as_it_reads_them(tmp_path):

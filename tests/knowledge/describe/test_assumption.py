@@ -20,12 +20,9 @@ def test_every_shape_of_the_simulator_can_be_assumed(name):
         assert (key, parameter if written is None else written) == (name, parameter)
 
 
-def test_without_a_word_the_skew_is_1():
+def test_without_a_word_the_skew_is_1_and_wrong_ones_are_refused():
     assert assumed_profiles(300, 10**8)[0].skew == pytest.approx(1, abs=1e-3)
     assert assumed_profiles(300, 10**8, skew=0)[0].entropy_gap == pytest.approx(0, abs=1e-9)
-
-
-def test_wrong_shapes_and_skews_are_refused():
     for text in ("", "cauchy", "gaussian:", "gaussian:wide", "gaussian:inf", ":1"):
         with pytest.raises(ValueError, match="shape"):
             parse_shape(text)

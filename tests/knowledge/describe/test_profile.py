@@ -166,24 +166,16 @@ def test_the_transform_at_every_shift_is_that_of_the_mirrored_histogram(k):
 
 
 # Flags of single precision are raised without a reason too: what is looked at is the result.
-PROFILE = profile_of(np.array([0.5, 0.3, 0.15, 0.05]))
-NOISE = PROTOCOLS["oue"](4, 1.0).noise(1_000)
-
-
-def test_a_flag_that_a_matrix_product_raises_is_no_warning(monkeypatch):
-    expected = describe([PROFILE], [NOISE]).features
-    order_figures = features.order_figures
+def test_a_flag_that_a_matrix_product_raises_is_no_warning_and_what_is_not_finite_is_named(monkeypatch):
+    of = [profile_of(np.array([0.5, 0.3, 0.15, 0.05]))], [PROTOCOLS["oue"](4, 1.0).noise(1_000)]
+    expected, order_figures = describe(*of).features, features.order_figures
 
     def raising(*arguments):
         assert np.isnan(np.array(np.inf) - np.array(np.inf))  # raises the flag
         return order_figures(*arguments)
 
     monkeypatch.setattr(features, "order_figures", raising)
-    np.testing.assert_array_equal(describe([PROFILE], [NOISE]).features, expected)
-
-
-def test_a_feature_that_is_not_finite_is_named(monkeypatch):
-    order_figures = features.order_figures
+    np.testing.assert_array_equal(describe(*of).features, expected)
 
     def broken(*arguments):
         order = order_figures(*arguments)
@@ -191,4 +183,4 @@ def test_a_feature_that_is_not_finite_is_named(monkeypatch):
 
     monkeypatch.setattr(features, "order_figures", broken)
     with pytest.raises(FloatingPointError, match="log_lost"):
-        describe([PROFILE], [NOISE])
+        describe(*of)
