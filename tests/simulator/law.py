@@ -344,12 +344,12 @@ def check_covariance(draws, law):
     return two_sided(((sample - law.covariance) / se)[upper])
 
 
-def check_marginals(draws, law):
+def check_marginals(draws, law, at_least=BIN):
     """Chi-square of the draws of each value against its exact law."""
     result = []
     for value in range(law.oracle.k):
         expected = law.marginal(value) * len(draws)
-        bins = merge_bins(expected)
+        bins = merge_bins(expected, at_least)
         if bins[-1] == 0:
             continue  # one bin holds everything: there is nothing to compare
         observed = np.bincount(law.cells(draws[:, value], value), minlength=len(expected)).astype(float)

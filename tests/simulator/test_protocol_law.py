@@ -8,7 +8,7 @@ from simulator.protocols.oracle import binomial_support
 from simulator.protocols.subset import SubsetSelection
 from tests.cells import over
 
-from .law import CHECKS, COMPARISONS, accept, law_for, oracle_of, stream
+from .law import CHECKS, COMPARISONS, accept, law_for, oracle_of, skewed, stream
 
 PROTOCOLS = frequency_oracles()
 
@@ -80,9 +80,7 @@ GRID = [(k, epsilon, (400, 25)[(i + j) % 2]) for i, k in enumerate(SIZES) for j,
 @pytest.mark.parametrize("key", PROTOCOLS)
 @pytest.mark.parametrize(("k", "epsilon", "n"), GRID)
 def test_every_size_and_budget_follows_the_exact_law(key, epsilon, k, n):
-    weights = np.r_[8.0, np.zeros(k // 3), 1.0 / np.arange(1, k - k // 3)]
-    counts = np.floor(weights / weights.sum() * n).astype(int)
-    counts[0] += n - counts.sum()
+    counts = skewed(k, n)
     law = law_for(oracle_of(key, k, epsilon), counts)
     rng = stream("slow law", key, repr(epsilon), k, n)
     both = []

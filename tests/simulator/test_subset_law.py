@@ -14,10 +14,12 @@ from .law import (
     Law,
     accept,
     check_covariance,
+    check_marginals,
     check_mean,
     check_row_sums,
     chi_square_p,
     merge_bins,
+    skewed,
     stream,
     two_sided,
     variance_p,
@@ -25,14 +27,6 @@ from .law import (
 
 # k, epsilon, n just above the switch to the Gaussian path (variance of a support count 1000).
 SWITCH = [(80, 0.5, 4400), (96, 1.0, 5300), (100, 2.0, 9800)]
-
-
-def skewed_counts(k, n):
-    """A value with half the users, a Zipf tail, and a quarter of the values held by nobody."""
-    weights = np.r_[0.0, 1 / np.arange(2, k - k // 4 + 1), np.zeros(k // 4)]
-    counts = np.floor(weights / weights.sum() * n / 2).astype(np.int64)
-    counts[0] = n - counts.sum()
-    return counts
 
 
 def repeat(draw, counts, times, *names):
@@ -112,35 +106,24 @@ def test_each_path_is_taken_where_it_should_be(monkeypatch):
     monkeypatch.setattr(SubsetSelection, "_chain", lambda _self, c, _rng: taken.append("chain") or c)
     monkeypatch.setattr(SubsetSelection, "_gaussian", lambda _self, c, _rng: taken.append("gaussian") or c)
     for k, n in [(64, 10**6), (65, 10**6), (65, 3000), (64, 10**9 - 1), (64, 10**9)]:
-        SubsetSelection(k, 1.0).sample_support(skewed_counts(k, n), stream("path"))
+        SubsetSelection(k, 1.0).sample_support(skewed(k, n), stream("path"))
     assert taken == ["chain", "gaussian", "chain", "chain", "gaussian"]
     for k, epsilon, n in SWITCH:
         q = SubsetSelection(k, epsilon).q
         assert 1000 < n * q * (1 - q) < 1100, "these settings are meant to lie just above the switch"
 
 
-def quantile_marginals(draws, law):
-    """Chi-square of each value's draws against its exact law in about 20 bins."""
-    result = []
-    for value in range(law.oracle.k):
-        expected = law.marginal(value) * len(draws)
-        bins = merge_bins(expected, len(draws) / 20)
-        observed = np.bincount(draws[:, value], minlength=len(expected)).astype(float)
-        result.append(chi_square_p(np.bincount(bins, observed), np.bincount(bins, expected)))
-    return np.array(result)
-
-
 @over(SWITCH[:1], slow=SWITCH[1:])
 def test_just_above_the_switch_the_gaussian_path_has_the_exact_moments_and_marginals(k, epsilon, n):
-    oracle, counts = SubsetSelection(k, epsilon), skewed_counts(k, n)
+    oracle, counts = SubsetSelection(k, epsilon), skewed(k, n)
     law = Law(oracle, tuple(counts.tolist()))
     draws = repeat(oracle._gaussian, counts, 1500, "moments", k)
     assert accept(check_covariance(draws, law))
-    assert accept(quantile_marginals(draws, law))
+    assert accept(check_marginals(draws, law, len(draws) / 20))
     # Independent binomials of the same marginals fail the same covariance check.
     rng = stream("moments wrong", k)
     wrong = rng.binomial(counts, oracle.p, (1500, k)) + rng.binomial(n - counts, oracle.q, (1500, k))
-    assert accept(quantile_marginals(wrong, law))
+    assert accept(check_marginals(wrong, law, len(wrong) / 20))
     assert not accept(check_row_sums(wrong, law))
 
 
@@ -162,7 +145,7 @@ def third_moment_z(draws, law, values):
 @pytest.mark.slow
 def test_just_above_the_switch_the_gaussian_path_has_the_exact_third_moment():
     k, epsilon, n = SWITCH[2]
-    oracle, counts = SubsetSelection(k, epsilon), skewed_counts(k, n)
+    oracle, counts = SubsetSelection(k, epsilon), skewed(k, n)
     law = Law(oracle, tuple(counts.tolist()))
     values = np.flatnonzero(counts < n / 100)  # the many small values share their skewness: pooled, it shows
     assert len(values) > 80
@@ -179,7 +162,7 @@ def test_just_above_the_switch_the_gaussian_path_has_the_exact_third_moment():
 
 def test_the_gaussian_path_at_a_thousand_values_and_a_million_users():
     k, n, times = 1024, 10**6, 400
-    oracle, counts = SubsetSelection(k, 1.0), skewed_counts(k, n)
+    oracle, counts = SubsetSelection(k, 1.0), skewed(k, n)
     law = Law(oracle, tuple(counts.tolist()))
     draws = repeat(oracle._gaussian, counts, times, "large")
     assert accept(check_row_sums(draws, law))

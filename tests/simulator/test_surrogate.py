@@ -317,7 +317,7 @@ def test_even_populations_keep_their_share_and_the_others_share_theirs_by_the_ra
 def test_draws_count_by_their_plausibility_and_by_the_evidence_of_their_model(ordered):
     k = 24
     estimate = frequencies("bimodal", k) + stream("weighed").normal(0, 0.5 / k, k)
-    noise = Noise(10**6, 0.5, 0.25, (0.5 / k) ** 2, 0.0, False)
+    noise = even_noise(0.5 / k)
     drawn, evidence = drawn_from_models(estimate, noise, ordered=ordered, each=FROM_EACH, rng=stream("all draws"))
     logs = by_plausibility(evidence, drawn, estimate, noise) if ordered else evidence
     weights = [math.exp(log) for log in logs]
