@@ -23,12 +23,8 @@ TREE = Split(
 def test_a_case_ends_in_the_leaf_whose_conditions_it_meets(tmp_path):
     save({"l1": TREE}, tmp_path)
     assert load(tmp_path) == {"l1": TREE}
-    assert [leaf.pair for _, leaf in leaves(TREE)] == [
-        ("ss", "eb_ns"),
-        ("grr", "norm_sub"),
-        ("pgr", "eb_ns"),
-        ("oue", "none"),
-    ]
+    pairs = [("ss", "eb_ns"), ("grr", "norm_sub"), ("pgr", "eb_ns"), ("oue", "none")]
+    assert [leaf.pair for _, leaf in leaves(TREE)] == pairs
     rng = rng_for(0, "policy walk")
     for _ in range(200):
         one = PolicyCase(float(rng.uniform(0, 4)), int(rng.integers(2, 100)), 1000, 1.0)

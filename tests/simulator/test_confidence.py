@@ -84,11 +84,8 @@ def test_a_difference_that_all_draws_show_is_no_tie_however_wide_the_errors_are(
     reference = np.exp(np.random.default_rng(5).uniform(-2.3, 2.3, 240))
     errors = {PAIRS[0]: reference, PAIRS[1]: 1.2 * reference, PAIRS[2]: 1.04 * reference}
     assert ratio_over_truths(errors[PAIRS[1]], reference) == pytest.approx((1.2, 1.2, 1.2))
-    assert [(row.pair, row.rank) for row in rank(errors, {"oue": (1,)}, ratio_over_truths)] == [
-        (PAIRS[0], 1),
-        (PAIRS[2], 1),
-        (PAIRS[1], 3),
-    ]
+    table = rank(errors, {"oue": (1,)}, ratio_over_truths)
+    assert [(row.pair, row.rank) for row in table] == [(PAIRS[0], 1), (PAIRS[2], 1), (PAIRS[1], 3)]
 
 
 def test_no_error_or_one_without_bounds_has_the_ratio_that_is_left():

@@ -1,5 +1,6 @@
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -180,15 +181,12 @@ def test_errors_under_attack_are_those_of_the_closed_form(key):
     n, f = 10**8, frequencies("zipf", K)
     counts, protocol = apportion(f, n), PROTOCOLS[key](K, 1.0)
     attack = Attack(MAXIMAL, SHARE, TARGETS)
-    task = Experiment(
-        counts, {key: protocol}, POSTPROCESSORS, {"l1": METRICS["l1"]}, ((key, "none"),), 0, FEARED, attack
-    )
     calm = Experiment(counts, {key: protocol}, POSTPROCESSORS, {"l1": METRICS["l1"]}, ((key, "none"),))
+    task = replace(calm, domain=FEARED, attack=attack)
     r, p, q = len(TARGETS), protocol.p, protocol.q
     size = p + (K - 1) * q
     most = min(r, round(size)) if protocol.sums_to_one else r
-    rest = (round(size) - most) / (K - r) if key != "olh" else q
-    support = np.where(np.isin(np.arange(K), TARGETS), most / r, max(rest, 0.0))
+    support = np.where(np.isin(np.arange(K), TARGETS), most / r, max((round(size) - most) / (K - r), 0.0))
     shift = SHARE * ((support - q) / (p - q) - counts / n)
     error = float(simulate(task, 0, 3).errors[key, "none"].mean())
     noise = math.sqrt(float(protocol.variance(f, n).sum())) * K  # far more than what is left of it in a sum

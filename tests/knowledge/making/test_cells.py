@@ -107,12 +107,8 @@ def test_shipped_cells_are_the_records_of_the_build(tiny):
     span = np.ptp(cells.features, axis=(0, 1))
     for place, index in enumerate(cells.index.tolist()):
         one = cell(index, seed=provenance.seed, largest=provenance.largest)
-        assert (one.k, one.n, np.float32(one.epsilon), one.protocol) == (
-            cells.k[place],
-            cells.n[place],
-            cells.epsilon[place],
-            cells.protocol[place],
-        )
+        assert (one.k, one.n, one.protocol) == (cells.k[place], cells.n[place], cells.protocol[place])
+        assert np.float32(one.epsilon) == cells.epsilon[place]
         errors = np.log(records[index]["error"])
         above = errors - errors.min(axis=1, keepdims=True)
         assert (np.abs(cells.log_errors[place] - errors) < 0.011 + 0.182 * (above + 0.05)).all()
