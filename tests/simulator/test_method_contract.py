@@ -142,7 +142,7 @@ ROWS = stream("parameters").normal(stream("truth").dirichlet(np.full(30, 0.3)), 
 VARIANTS = ("base_cut:alpha=0.05", "base_cut:keep=7", "power:prior=gaussian", "power_ns:prior=gaussian")
 
 
-@over([0.05, 0.5, 2.0, 20.0, 40.0])
+@over([0.05, 0.5, 2.0, 10.0, 14.5, 20.0, 40.0])
 def test_base_cut_cuts_below_the_threshold_of_any_alpha(alpha):
     """Wang et al., equation (9); above k/2 the threshold would fall below 0, where values are cut anyway."""
     threshold = max(norm.ppf(1 - alpha / 30), 0.0) * OF_OUE.sd if alpha < 30 else 0.0

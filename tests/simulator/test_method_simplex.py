@@ -2,7 +2,6 @@ import itertools
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from simulator import frequency_oracles
 from simulator.methods import POSTPROCESSORS
@@ -38,17 +37,6 @@ def test_one_line_methods(estimate):
     np.testing.assert_allclose(run("norm", estimate), [x + (1 - sum(estimate)) / 8 for x in estimate], atol=1e-14)
     expected = [x / total for x in positive] if total else [1 / 8] * 8
     np.testing.assert_allclose(run("norm_mul", estimate), expected, atol=1e-14)
-
-
-@pytest.mark.parametrize("k", [2, 3, 4, 5, 8, 100])
-def test_base_cut_keeps_what_reaches_its_threshold(k):
-    threshold = max(0.0, stats.norm.ppf(1 - 2 / k)) * NOISE.sd if k > 2 else 0.0
-    assert (threshold > 0) == (k > 4)
-    near = np.array([-1.0, -1e-9, 0.0, 1e-9, threshold * (1 - 1e-6), threshold * (1 + 1e-6), 0.4])
-    estimate = np.resize(near, (8, k)) if k < 7 else np.resize(near, (1, k))
-    for row in np.array(list(itertools.islice(itertools.cycle(estimate), 3))):
-        expected = [x if x >= threshold and x > 0 else 0.0 for x in row]
-        assert run("base_cut", row).tolist() == expected
 
 
 def test_base_cut_asks_more_of_values_that_share_a_block_with_a_frequent_one():
