@@ -14,7 +14,7 @@ from tests.cells import failures, over
 
 from .law import oracle_of, stream
 
-# The others are for tallies of a protocol of their own, or look at reports: test_method_em.py, test_recovery.py.
+# The others are for tallies of a protocol of their own, or look at reports: test_method_ordered.py, test_recovery.py.
 OF_ESTIMATES = [name for name, method in POSTPROCESSORS.items() if not method.needs & {"local_likelihood", "suspects"}]
 FEARED = Domain(attackers=Attackers(0.1, (0,)))  # what remedies for poisoning are told; others do not look
 DEAR = ("iso_cdf", "tree_eb")  # of very many values

@@ -22,6 +22,7 @@ from simulator.surrogate import (
     drawn_from_models,
     draws_of,
     known_frequencies,
+    particles,
     surrogate_populations,
 )
 from simulator.surrogate.mixture import mixture_posterior
@@ -32,6 +33,13 @@ from simulator.surrogate.wavelet import _posterior_coefficients, wavelet_posteri
 from tests.cells import over
 
 from .law import even_noise, stream
+
+
+@pytest.fixture
+def few_curves(monkeypatch):
+    """Curves that are looked for among few candidates: for what holds of any draws, however far from the posterior."""
+    for name, number in (("CANDIDATES", 400), ("MOVES", 2), ("LAST_MOVES", 2)):
+        monkeypatch.setattr(particles, name, number)
 
 
 def collected(protocol, k, n, shape="zipf", epsilon=1.0):
