@@ -32,7 +32,7 @@ def test_finds_a_known_crossing_within_its_own_precision(start, common):
     assert (found.reached, found.inside, found.x) == (True, True, round(found.x))
 
 
-def test_what_has_no_crossing_is_told():
+def test_what_has_no_crossing_or_begins_at_it_is_told():
     floor = crossing(noisy(lambda x: 0.1 + 1 / x, spread=0.05), 0.05, start=10, low=1, high=1e6)
     assert (floor.reached, floor.x) == (False, pytest.approx(1e6))
     assert floor.error == pytest.approx(0.1, rel=4 * 0.0075)
@@ -42,5 +42,7 @@ def test_what_has_no_crossing_is_told():
     jump = crossing(jumping, 0.2, start=3, low=0.1, high=100, precision=0.005)
     assert jump.x == pytest.approx(7, rel=2e-4)
     assert jump.error < 0.2
+    there = crossing(noisy(lambda x: 1 / x, spread=1e-6), 0.01, start=100, low=1, high=1e6)
+    assert there.x == pytest.approx(100, rel=1e-3)
     with pytest.raises(ValueError, match="target must be above 0"):
         crossing(noisy(lambda x: 1 / x, spread=0.1), 0.0, start=1, low=1, high=2)

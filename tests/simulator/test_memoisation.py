@@ -239,8 +239,7 @@ def canonical(member, row):
     return tuple(tuple(bits) for bits in row.tolist())
 
 
-@pytest.mark.parametrize(
-    ("make", "said"),
+@over(
     [
         (lambda: MEMOISED["grr"](4, 1.0, 1.0), "must be below eps-forever, got eps 1 and eps-forever 1"),
         (lambda: MEMOISED["oue"](4, 1.0, 2.0), "must be below eps-forever"),
@@ -250,7 +249,7 @@ def canonical(member, row):
         (lambda: Changes(SHARES, 0), "rounds must be at least 1"),
         (lambda: Changes(SHARES, 3, 1.5), "changes must be a number between 0 and 1, got 1.5"),
         (lambda: Changes(SHARES, 3, 0.6), "changes must be at most 0.54 for these frequencies"),
-    ],
+    ]
 )
 def test_bad_input_is_told(make, said):
     with pytest.raises(ValueError, match=said):

@@ -13,6 +13,7 @@ from simulator.conformance import ConformanceError, check_collection
 from simulator.domain import ORDERED, UNORDERED, Domain
 from simulator.gains import gains
 from simulator.methods import observe, possible
+from simulator.methods.wavelet_grid import wavelet_eb_grid
 from simulator.places import Places
 from simulator.poisoning import MAXIMAL, Attack
 from simulator.populations import apportion, frequencies
@@ -93,6 +94,14 @@ def test_a_pair_is_possible_where_the_protocol_provides_what_the_method_needs():
     assert possible(POSTPROCESSORS["wavelet_eb"], MENU["grr"], Domain(ground=Places(2, 4)), N)
 
 
+def test_places_are_smoothed_on_their_grid_with_the_noise_of_their_channel():
+    tally, noise = MENU["krr"].sample_tally(COUNTS, np.random.default_rng(0)), MENU["grr"].noise(N)
+    observed = observe(MENU["krr"], tally, Domain(ground=Places(2, 4)))
+    assert observed.noise.entry(COUNTS / N) == pytest.approx(noise.entry(COUNTS / N), rel=1e-9)
+    found = wavelet_eb_grid(observed.estimate, observed.noise, 2, 4)
+    np.testing.assert_array_equal(POSTPROCESSORS["wavelet_eb"].apply(observed), found)
+
+
 def test_more_outputs_than_values_are_estimated_by_their_likelihood_and_by_nothing_else():
     tally = MENU["wave"].sample_tally(COUNTS, np.random.default_rng(0))
     found = POSTPROCESSORS["ibu"].apply(observe(MENU["wave"], tally))
@@ -115,11 +124,6 @@ def test_every_family_keeps_the_promises_of_the_interface(protocol):
     check_collection(protocol)
 
 
-class Biased(Wave):
-    def sample_tally(self, counts, rng):
-        return super().sample_tally(np.roll(counts, 1, axis=-1), rng)
-
-
 class Boastful(Tree):
     @property
     def linear(self):
@@ -138,15 +142,8 @@ class Unlikely(Wave):
         return MatrixLikelihood(self.matrix[:, ::-1])
 
 
-@pytest.mark.parametrize(
-    ("wrong", "words"),
-    [
-        (Biased, "must have the means and variances"),
-        (Boastful, "as variable as it states"),
-        (Forgetful, "number of its users"),
-        (Unlikely, "must be that of the tally"),
-    ],
-)
+# A sampler of another law is in test_conformance.
+@over([(Boastful, "variable as it states"), (Forgetful, "number of its users"), (Unlikely, "that of the tally")])
 def test_broken_promises_are_found(wrong, words):
     with pytest.raises(ConformanceError, match=words):
         check_collection(wrong(K, 1.5))

@@ -158,4 +158,5 @@ def test_the_same_stream_gives_the_same_draws_and_nobody_no_support(key):
         assert not np.array_equal(first, other)
         assert not np.array_equal(first[0], first[1])  # rows of a batch are separate draws
         assert not way(nobody, stream("nobody")).any()
+        assert way(np.zeros((0, 12), dtype=np.int64), stream("nobody")).shape == (0, 12)
     assert oracle.support(oracle.perturb(nobody[:0], stream("nobody"))).tolist() == [0] * 12

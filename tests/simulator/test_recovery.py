@@ -103,17 +103,10 @@ def test_the_projection_of_recover_is_the_published_iteration():
         np.testing.assert_allclose(POSTPROCESSORS["recover"](raw, noise, FEARED), moved, atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("key", "method", "exact"),
-    [
-        ("grr", "recover_known", True),
-        ("grr", "subtract_fakes", True),
-        ("ss", "subtract_fakes", True),
-        ("olh", "subtract_fakes", True),
-        ("blh", "subtract_fakes", True),
-        ("olh", "recover_known", False),
-    ],
-)
+EXACT = [("grr", "recover_known"), *((key, "subtract_fakes") for key in ("grr", "ss", "olh", "blh"))]
+
+
+@over([*((*pair, True) for pair in EXACT), ("olh", "recover_known", False)])
 def test_without_noise_what_fakes_add_to_known_targets_comes_off(key, method, exact):
     protocol = PROTOCOLS[key](K, 1.0)
     f, targets = frequencies("zipf", K), np.array(TARGETS)

@@ -27,7 +27,6 @@ from simulator.surrogate import (
 )
 from simulator.surrogate.mixture import mixture_posterior
 from simulator.surrogate.plausibility import RATIO, PlausibilityRatio, by_plausibility, traits_of
-from simulator.surrogate.posterior import resampled
 from simulator.surrogate.summaries import median_of
 from simulator.surrogate.wavelet import _posterior_coefficients, wavelet_posterior
 from tests.cells import over
@@ -206,18 +205,6 @@ def test_next_to_no_likelihood_is_missing_from_the_curve(k, shape):
     found = wavelet_posterior(truth, even_noise(sd), 1, stream("whole", k)).evidence
     whole = float(((truth - 1 / k) ** 2).sum()) / (2 * sd**2)
     assert 0.99 * whole < found < whole
-
-
-def test_resampling_takes_each_as_often_as_its_weight():
-    logs = np.log(np.array([0.5, 0.25, 0.2, 0.05])) - 1000
-    taken = np.bincount(resampled(logs, 60, stream("resampled")), minlength=4)
-    np.testing.assert_array_less(np.abs(taken - np.array([30, 15, 12, 3])), 1.001)
-    assert taken.sum() == 60
-    one = resampled(np.array([0.0, -np.inf, -5000.0]), 9, stream("resampled", 1))
-    np.testing.assert_array_equal(one, np.zeros(9))
-    order = resampled(np.zeros(500), 500, stream("resampled", 2))
-    assert sorted(order) == list(range(500))
-    assert list(order) != list(range(500))
 
 
 @pytest.mark.parametrize("gains", [(9.0, 1.0), (-4.0, -9.0), (80.0, 40.0)])
