@@ -18,7 +18,7 @@ import numpy as np
 
 from simulator.foreign import REFUSED, ForeignError, PluginWarning, containment, guard, register, short, warn
 from simulator.methods import POSTPROCESSORS, PostProcessor
-from simulator.methods.summaries import SUMMARIES
+from simulator.methods.processor import SUMMARIES
 from simulator.metrics import METRICS, Metric
 from simulator.protocols import PROTOCOLS, FrequencyOracle
 

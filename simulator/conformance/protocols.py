@@ -12,10 +12,15 @@ import numpy as np
 
 from simulator._types import IntArray
 from simulator.channels.own import ChannelProtocol
-from simulator.conformance.collection import check_collection
+from simulator.conformance.collection import (
+    check_collection,
+    z_of_means,
+    z_of_two_means,
+    z_of_two_variances,
+    z_of_variance,
+)
 from simulator.conformance.forms import checks
 from simulator.conformance.requirement import ROUNDING, answer_of, require, require_refusal
-from simulator.conformance.scores import z_of_means, z_of_two_means, z_of_two_variances, z_of_variance
 from simulator.protocols import EPSILON_MAX, EPSILON_MIN, FrequencyOracle, Noise, StandardProtocol
 from simulator.protocols.functions import UserProtocol
 from simulator.seeding import rng_for

@@ -15,8 +15,7 @@ from simulator.memoisation.families import (
     LongitudinalRAPPOR,
     published_second_step,
 )
-from simulator.memoisation.repeated import Repeated
-from simulator.memoisation.two_steps import TwoSteps
+from simulator.memoisation.repeated import Repeated, TwoSteps
 
 MEMOISED: dict[str, type[TwoSteps]] = {
     kind.key: kind for kind in (LongitudinalGRR, LongitudinalRAPPOR, LongitudinalOUE, BiLOLOHA, LOLOHA)

@@ -13,11 +13,10 @@ from simulator.methods.maximum_likelihood import closed_form, ibu
 from simulator.methods.observed import Observed, observe
 from simulator.methods.ordered import ORDERED_METHODS
 from simulator.methods.power import power, power_ns
-from simulator.methods.processor import NEARNESS, PostProcessor, possible, proper
+from simulator.methods.processor import NEARNESS, Methods, PostProcessor, possible, proper
 from simulator.methods.recovery import drop_fakes, norm_min, recover, recover_known, subtract_fakes
 from simulator.methods.simplex import base_cut, base_pos, mle_apx, none, norm, norm_cut, norm_mul, norm_sub
-from simulator.methods.summaries import Methods
-from simulator.methods.wavelet_grid import wavelet_eb_near
+from simulator.methods.wavelet import wavelet_eb_near
 
 _WANG = "Wang et al., NDSS 2020"
 _IBU = "Agrawal, Aggarwal, PODS 2001; Pinzon et al., AAAI 2026"

@@ -3,7 +3,7 @@ from __future__ import annotations
 from knowledge.cards import cards
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.channels import PLANAR
-from simulator.methods.summaries import SUMMARIES
+from simulator.methods.processor import SUMMARIES
 from tests.cells import over
 from tests.knowledge.conftest import own_names
 

@@ -13,9 +13,7 @@ from scipy import stats
 from simulator import frequency_oracles
 from simulator.attacks import Supports, expected_inverse, independent_support_attack
 from simulator.audit import ATTACKS, audit_protocol, ceiling, clopper_pearson, hashing_subject, run_audit
-from simulator.audit.closed_form import hashing_only, log_ratio
-from simulator.audit.confidence import lowest_likely, ratio_bounds
-from simulator.audit.run import protocol_subject
+from simulator.audit.run import hashing_only, log_ratio, lowest_likely, protocol_subject, ratio_bounds
 from simulator.protocols import FrequencyOracle
 from tests.cells import failures, over
 

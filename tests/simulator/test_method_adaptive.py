@@ -9,11 +9,10 @@ import pytest
 from scipy import optimize
 
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
-from simulator.methods import empirical_bayes, wavelet, wavelet_grid
+from simulator.methods import empirical_bayes, wavelet
 from simulator.methods.empirical_bayes import _tilt
 from simulator.methods.simplex import norm_sub
-from simulator.methods.wavelet import KERNEL
-from simulator.methods.wavelet_grid import wavelet_eb_grid
+from simulator.methods.wavelet import KERNEL, wavelet_eb_grid
 from simulator.populations import apportion, frequencies
 from simulator.protocols import Noise
 from simulator.protocols.unary import OUE
@@ -193,8 +192,8 @@ def noisy(repetitions: int = 1) -> np.ndarray:
 
 
 def test_the_transform_of_a_grid_can_be_undone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wavelet_grid, "kept_shares", lambda weights: np.ones((len(weights), BINS)))
-    monkeypatch.setattr(wavelet_grid, "sigmoid", lambda log_ratio: np.ones_like(log_ratio))
+    monkeypatch.setattr(wavelet, "kept_shares", lambda weights: np.ones((len(weights), BINS)))
+    monkeypatch.setattr(wavelet, "sigmoid", lambda log_ratio: np.ones_like(log_ratio))
     estimate = noisy(3)
     assert np.allclose(wavelet_eb_grid(estimate, NOISE, ROWS, COLUMNS), norm_sub(estimate, NOISE), rtol=0, atol=1e-12)
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import norm
 
 from simulator import POSTPROCESSORS, PROTOCOLS
-from simulator.methods.parameters import parameters_of, with_parameters
+from simulator.methods.processor import parameters_of, with_parameters
 from tests.cells import failures, over
 
 from .law import stream
