@@ -128,18 +128,13 @@ class HaarHadamard(StandardProtocol):
     def server_operations(self, n: int) -> int:
         return self.symbols * len(self.heights)
 
-    def _read(self, reports: Reports) -> tuple[IntArray, IntArray, IntArray]:
-        """Return height, row and bit of symbols."""
+    def supports(self, reports: Reports, values: tuple[int, int]) -> Supports:
+        """Return which of two values have the reported bit, and how many values have it."""
         symbols = np.asarray(reports, dtype=np.int64)
         height = np.searchsorted(self.starts, symbols, side="right")
         row, bit = np.divmod(symbols - self.starts[height - 1], 2)
-        return height, row, bit
-
-    def supports(self, reports: Reports, values: tuple[int, int]) -> Supports:
-        """Return which of two values have the reported bit, and how many values have it."""
-        height, row, bit = self._read(reports)
         first, second = (_signed(np.full(len(row), value), height, row) != bit for value in values)
-        return Supports(first, second, self._sizes[np.asarray(reports, dtype=np.int64)], self.k)
+        return Supports(first, second, self._sizes[symbols], self.k)
 
     @cached_property
     def _sizes(self) -> IntArray:

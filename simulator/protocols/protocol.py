@@ -90,6 +90,9 @@ class Linear:
     covariance: Callable[[int], Covariance]  # of the estimate of n users
 
 
+Product: TypeAlias = "Callable[[FloatArray], FloatArray]"
+
+
 class Likelihood(ABC):
     """How likely each output is under given frequencies; the tally counts the outputs."""
 
@@ -147,26 +150,15 @@ class Likelihood(ABC):
         """
         return None
 
-    def restricted(self, outputs: NDArray[np.bool_]) -> Likelihood:
-        """Return the likelihood of some outputs only: an update needs only those that occurred."""
-        return _Restricted(self, outputs)
+    def restricted(self, outputs: NDArray[np.bool_]) -> tuple[Product, Product]:
+        """Return `forward` and `backward` for some outputs only: an update needs only those that occurred."""
 
+        def backward(weights: FloatArray) -> FloatArray:
+            result = np.zeros((*weights.shape[:-1], len(outputs)))
+            result[..., outputs] = weights
+            return self.backward(result)
 
-class _Restricted(Likelihood):
-    def __init__(self, whole: Likelihood, outputs: NDArray[np.bool_]) -> None:
-        self._whole, self._outputs = whole, outputs
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self._whole.shape[0], int(self._outputs.sum())
-
-    def forward(self, frequencies: FloatArray) -> FloatArray:
-        return self._whole.forward(frequencies)[..., self._outputs]
-
-    def backward(self, weights: FloatArray) -> FloatArray:
-        result = np.zeros((*weights.shape[:-1], len(self._outputs)))
-        result[..., self._outputs] = weights
-        return self._whole.backward(result)
+        return lambda frequencies: self.forward(frequencies)[..., outputs], backward
 
 
 class Protocol(ABC):

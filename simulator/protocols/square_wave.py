@@ -107,11 +107,9 @@ class SquareWave(StandardProtocol):
     def supports(self, reports: Reports, values: tuple[int, int]) -> Supports:
         """Return which of two values each report is near, and of how many."""
         first, second = ((reports >= value) & (reports < value + self.width) for value in values)
-        return Supports(first, second, self._near(np.asarray(reports, dtype=np.int64)), self.k)
-
-    def _near(self, places: IntArray) -> IntArray:
-        """Return how many values each place is near."""
-        return np.minimum(places, self.k - 1) - np.maximum(places - self.width + 1, 0) + 1
+        places = np.asarray(reports, dtype=np.int64)
+        near = np.minimum(places, self.k - 1) - np.maximum(places - self.width + 1, 0) + 1
+        return Supports(first, second, near, self.k)
 
     def attack_probabilities(self, attack: str, values: tuple[int, int]) -> Probabilities:
         named = self.chances(np.arange(self.symbols), values, attack)

@@ -37,7 +37,7 @@ class SymbolOracle(SupportOracle):
 
     @abstractmethod
     def decode(self, histogram: IntArray) -> IntArray:
-        """Return the support counts ``(k,)`` for a histogram ``(K,)`` of the symbols."""
+        """Return the support counts ``(..., k)`` for histograms ``(..., K)`` of the symbols."""
 
     def added_support(self, value: int) -> IntArray:
         """Return the contribution ``(K,)`` of each symbol to the support of a value."""
