@@ -157,7 +157,12 @@ def audit_client(
             tried, looked_for = 2, values
         else:
             candidates = values_to_try(k, trials, seed)
-            tried, (values, looked_for) = len(candidates), _searched(run, candidates, trials)
+            tried, each = len(candidates), max(1, trials // len(candidates))
+            supported = np.array([run.totals(value, each, candidates) for value in candidates.tolist()])
+            suspicion = most_suspicious(supported, each, range(tried))
+            places = *suspicion.values, suspicion.sign, suspicion.other
+            first, second, sign, other = (int(candidates[place]) for place in places)
+            values, looked_for = (first, second), (sign, other)
             trials = max(1, trials // 2)
         subject = Subject(
             protocol=label,
@@ -264,15 +269,6 @@ def _half(files: Mapping[str, Sequence[Any]], epsilon: float, level: float) -> i
     )
 
 
-def _searched(run: _Run, tried: IntArray, reports: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Return the two values with the largest apparent leak, from `reports` of all values, and their signs."""
-    each = max(1, reports // len(tried))
-    supported = np.array([run.totals(value, each, tried) for value in tried.tolist()])
-    suspicion = most_suspicious(supported, each, range(len(tried)))
-    first, second, sign, other = (int(tried[place]) for place in (*suspicion.values, suspicion.sign, suspicion.other))
-    return (first, second), (sign, other)
-
-
 def _attacked(
     run: _Run, subject: Subject, signs: tuple[int, int], trials: int, alpha: float, attacks: tuple[str, ...]
 ) -> Audit:
@@ -314,7 +310,11 @@ class _Run:
         """Yield the given number of reports of a value in blocks, with the generator of the stage."""
         seed, k, epsilon = self.stream
         rng = rng_for(seed, "audit", stage, k, repr(epsilon), value)
-        _seed(int(rng.integers(2**32)))
+        # Clients of other packages draw from the two global generators, and know no other stream. The containment of
+        # the audit puts back the caller's.
+        legacy = int(rng.integers(2**32))
+        random.seed(legacy)
+        np.random.seed(legacy)  # noqa: NPY002 - the generator that such a client reads
         for start in range(0, size, BLOCK):
             block = min(BLOCK, size - start)
             # The first report is read before thousands are in memory, and no report twice: it may be an iterator.
@@ -333,15 +333,6 @@ def _adding(progress: Steps | None, total: int) -> Callable[[int], None]:
             progress(done, total)
 
     return add
-
-
-def _seed(seed: int) -> None:
-    """Seed the two global generators: clients of other packages draw from them, and know no other stream.
-
-    The containment of the audit puts back the caller's.
-    """
-    random.seed(seed)
-    np.random.seed(seed)  # noqa: NPY002 - the generator that such a client reads
 
 
 def _caller(client: Client, label: str, k: int, epsilon: float) -> Call:

@@ -358,7 +358,12 @@ def left_inverse(matrix: FloatArray, key: str) -> FloatArray:
             f"channel {key} has {inputs} inputs and only {outputs} outputs: its matrix has no inverse"
         )
     try:
-        inverse = np.asarray(np.linalg.inv(matrix) if outputs == inputs else _least_squares(matrix), dtype=np.float64)
+        if outputs == inputs:
+            inverse = np.asarray(np.linalg.inv(matrix), dtype=np.float64)
+        else:  # of least variance at equal frequencies: shares of outputs, weighted by what they vary
+            root = np.sqrt(matrix.mean(axis=0))
+            scale = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0)  # 0 for outputs that never come
+            inverse = np.linalg.pinv(matrix * scale) * scale[:, None]
     except np.linalg.LinAlgError:
         raise SingularChannelError(f"the matrix of channel {key} is singular: it has no inverse") from None
     magnified = float(np.abs(inverse).sum(axis=1).max())  # the condition: that of a row-stochastic matrix itself is 1
@@ -369,14 +374,6 @@ def left_inverse(matrix: FloatArray, key: str) -> FloatArray:
             f"{WORST_CONDITION:.3g} is taken): its inverse would give nothing but magnified noise; use ibu"
         )
     inverse.flags.writeable = False
-    return inverse
-
-
-def _least_squares(matrix: FloatArray) -> FloatArray:
-    """Return the left inverse of least variance at equal frequencies: shares of outputs, weighted by what they vary."""
-    root = np.sqrt(matrix.mean(axis=0))
-    scale = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0)  # an output that never comes has no say
-    inverse: FloatArray = np.linalg.pinv(matrix * scale) * scale[:, None]
     return inverse
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from simulator._types import FloatArray, IntArray
 from simulator.conformance.requirement import ROUNDING, answer_of, require, require_texts
+from simulator.populations import apportion
 from simulator.protocols.protocol import Protocol, Tally
 from simulator.seeding import rng_for
 
@@ -43,25 +44,15 @@ def check_collection(protocol: Protocol, *, seed: int = 0) -> None:
     who = protocol.key
     require(protocol.report_bits >= 1, f"{who}: report_bits must be at least 1, got {protocol.report_bits}")
     require(0 < protocol.attack_success <= 1, f"{who}: attack_success must be a probability above 0")
-    counts = _population(protocol.k)
+    counts = apportion(1.0 / np.arange(1, protocol.k + 1), USERS)
     for check in (_check_tallies, _check_law, _check_linear, _check_likelihood, _check_attacks, _check_fakes):
         answer_of(f"{who}: collecting", check, protocol, counts, seed)
 
 
-def _population(k: int) -> IntArray:
-    weights = 1.0 / np.arange(1, k + 1)
-    counts = np.floor(weights / weights.sum() * USERS).astype(np.int64)
-    counts[0] += USERS - counts.sum()
-    return counts
-
-
-def _limit(comparisons: int) -> float:
-    return NormalDist().inv_cdf(1 - FALSE_ALARM / 5 / (2 * comparisons))  # five checks make comparisons
-
-
 def _require_near(z: FloatArray, sentence: str) -> None:
     worst = float(np.abs(z).max())
-    require(worst <= _limit(np.size(z)), f"{sentence}, but it is off by {worst:.3g} standard errors")
+    limit = NormalDist().inv_cdf(1 - FALSE_ALARM / 5 / (2 * np.size(z)))  # five checks make comparisons
+    require(worst <= limit, f"{sentence}, but it is off by {worst:.3g} standard errors")
 
 
 def _check_tallies(protocol: Protocol, counts: IntArray, seed: int) -> None:

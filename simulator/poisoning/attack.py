@@ -184,8 +184,11 @@ class Attack:
         searched = protocol.offers("suspects") and len(targets) >= SMALLEST_SET
         if not searched or not isinstance(protocol, FrequencyOracle) or protocol.p is None or protocol.q is None:
             tally = protocol.sample_tally(true, honest)
-            added = self._added(protocol, fakes, fake)
-            return None if added is None else PoisonedCollection(tally + added if fakes else tally, None)
+            if not fakes:
+                return PoisonedCollection(tally, None)
+            random = self.kind == RANDOM
+            added = protocol.random_fakes(fakes, fake) if random else protocol.crafted(targets, fakes, fake)
+            return None if added is None else PoisonedCollection(tally + added, None)
         parts = [screened(true, targets, protocol.p, protocol.q, honest)]
         if self.kind == RANDOM:
             even = protocol.random_rate
@@ -195,21 +198,9 @@ class Attack:
             if added is None:
                 return None
             parts.append(Screened(added.counts.astype(np.int64), fakes, added.counts.astype(np.int64)))
-        return _collection(parts, targets, int(counts.sum()))
-
-    def _added(self, protocol: Protocol, fakes: int, rng: np.random.Generator) -> Tally | None:
-        if self.kind == NOBODY:
-            return Tally(np.zeros(1, dtype=np.int64), 0)
-        if self.kind == RANDOM:
-            return protocol.random_fakes(fakes, rng)
-        return protocol.crafted(np.array(self.targets), fakes, rng)
-
-
-def _collection(parts: list[Screened], targets: IntArray, n: int) -> PoisonedCollection:
-    counts = np.sum([part.counts for part in parts], axis=0)
-    suspects = np.sum([part.suspect_counts for part in parts], axis=0)
-    users = np.array(sum(part.suspects for part in parts))
-    return PoisonedCollection(Tally(counts, n), Suspects(targets, users, suspects))
+        tally = Tally(np.sum([part.counts for part in parts], axis=0), int(counts.sum()))
+        suspects = np.sum([part.suspect_counts for part in parts], axis=0)
+        return PoisonedCollection(tally, Suspects(targets, np.array(sum(part.suspects for part in parts)), suspects))
 
 
 def stacked(rows: list[PoisonedCollection]) -> PoisonedCollection:
