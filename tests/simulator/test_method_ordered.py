@@ -9,7 +9,7 @@ from scipy.special import logsumexp
 from scipy.stats import norm
 
 from simulator import POSTPROCESSORS, PROTOCOLS
-from simulator.methods.ordered import ORDERED_METHODS, isotonic
+from simulator.methods.ordered import ORDERED_METHODS
 from simulator.protocols import ORDERED_PROTOCOLS
 from simulator.protocols.haar_hadamard import HaarHadamard
 from simulator.protocols.tree import HalfTree, Tree
@@ -28,14 +28,6 @@ def test_contract_of_wide_rows(name):
 
 
 # --- isotonic distribution functions ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("m", [1, 2, 5, 300])
-def test_isotonic_rows_are_those_of_scipy(m):
-    rows = rng_for(0, "isotonic", m).normal(size=(30, m)).cumsum(axis=1)
-    rows[0] = np.sort(rows[0])[::-1]
-    rows[1] = 1.0
-    np.testing.assert_allclose(isotonic(rows), [isotonic_regression(row).x for row in rows], atol=1e-12 * m)
 
 
 def test_iso_cdf_is_the_clipped_isotonic_distribution_function():
