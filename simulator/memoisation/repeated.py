@@ -22,8 +22,10 @@ Report = Callable[[IntArray, np.random.Generator], Reports]
 
 
 @dataclass(frozen=True)
-class Repeated(ABC):
+class TwoBudgets:
     """A protocol whose reports of a value use the same permanent randomisation in all rounds.
+
+    It has the methods that `TwoSteps` documents.
 
     Parameters
     ----------
@@ -52,41 +54,6 @@ class Repeated(ABC):
         check_setting(self.k, self.epsilon_forever)
         check_setting(self.k, self.epsilon)
 
-    @property
-    @abstractmethod
-    def most_memos(self) -> int:
-        """Most permanent randomisations that a device can ever keep: that many times epsilon_forever is spent."""
-
-    @property
-    @abstractmethod
-    def report_bits(self) -> int:
-        """Report size in bits."""
-
-    @property
-    @abstractmethod
-    def moments(self) -> Moments:
-        """Variances and covariances of a user's contribution to an estimate."""
-
-    @abstractmethod
-    def devices(self, n: int, rng: np.random.Generator) -> Report:
-        """Return the devices of n users, which report round by round: the slow reference that defines the law."""
-
-    @abstractmethod
-    def support(self, reports: Reports) -> IntArray:
-        """Server: support counts of the reports of a round."""
-
-    @abstractmethod
-    def estimate(self, support: IntArray, n: int) -> FloatArray:
-        """Return the unbiased estimates ``(..., k)`` from the counts of rounds in which n users reported."""
-
-    @abstractmethod
-    def mean_memos(self, changes: Changes) -> float:
-        """Return how many permanent randomisations a user uses in all rounds, on average."""
-
-    @abstractmethod
-    def loss(self, rounds: int) -> float:
-        """Return the largest log-ratio of the likelihoods of several reports of a value: the leakage by averaging."""
-
 
 def remembered(memos: dict[int, Reports], states: IntArray, draw: Callable[[int], Reports]) -> Reports:
     """Return the memo of each device for the state ``(n,)`` that it is in.
@@ -102,14 +69,14 @@ def remembered(memos: dict[int, Reports], states: IntArray, draw: Callable[[int]
 
 
 @dataclass(frozen=True)
-class TwoSteps(Repeated):
+class TwoSteps(TwoBudgets, ABC):
     """A frequency oracle at epsilon_forever, randomised anew in each round down to the same oracle at epsilon.
 
     The second step keeps a support of the first with probability p2, and adds another support with q2. They are chosen
     so that both steps together have the p and q of the oracle at epsilon: with p1 and q1 those of the first step,
     ``p2 - q2 = (p - q) / (p1 - q1)`` and ``q2 = q - q1 (p2 - q2)``. So a single round is the one-shot oracle.
 
-    Parameters and errors as for `Repeated`; epsilon must be below epsilon_forever.
+    Parameters and errors as for `TwoBudgets`; epsilon must be below epsilon_forever.
     """
 
     kind: ClassVar[type[FrequencyOracle]]  # the oracle
@@ -147,28 +114,35 @@ class TwoSteps(Repeated):
 
     @property
     def report_bits(self) -> int:
+        """Report size in bits."""
         return self.once.report_bits
 
     @property
     def most_memos(self) -> int:
+        """Most permanent randomisations that a device can ever keep: that many times epsilon_forever is spent."""
         return self.k
 
     def mean_memos(self, changes: Changes) -> float:
+        """Return how many permanent randomisations a user uses in all rounds, on average."""
         return changes.values_held
 
     @property
     def moments(self) -> Moments:
+        """Variances and covariances of a user's contribution to an estimate."""
         (p, q), (p1, q1) = self.once.probabilities, self.first
         once, forever = (p - q) ** 2, (p1 - q1) ** 2
         return Moments(p * (1 - p) / once, q * (1 - q) / once, p1 * (1 - p1) / forever, q1 * (1 - q1) / forever)
 
     def support(self, reports: Reports) -> IntArray:
+        """Server: support counts of the reports of a round."""
         return self.once.support(reports).astype(np.int64)
 
     def estimate(self, support: IntArray, n: int) -> FloatArray:
+        """Return the unbiased estimates ``(..., k)`` from the counts of rounds in which n users reported."""
         return self.once.estimate(support, n)
 
     def devices(self, n: int, rng: np.random.Generator) -> Report:
+        """Return the devices of n users, which report round by round: the slow reference that defines the law."""
         del rng  # nothing is drawn before the first value
         memos: dict[int, Reports] = {}  # by value
 
@@ -177,6 +151,10 @@ class TwoSteps(Repeated):
             return self.perturb_again(kept, rng)
 
         return report
+
+    @abstractmethod
+    def loss(self, rounds: int) -> float:
+        """Return the largest log-ratio of the likelihoods of several reports of a value: the leakage by averaging."""
 
     @abstractmethod
     def perturb_again(self, memos: Reports, rng: np.random.Generator) -> Reports:
