@@ -341,6 +341,18 @@ class InversionCovariance(Covariance):
         mean = matrix @ weights
         return ((weights.T * matrix.mean(axis=0)) @ weights - mean.T @ mean / k) / self._n
 
+    def haar(self, k: int) -> tuple[FloatArray, ...]:
+        """Return the variances of all Haar differences, as `Covariance.haar`, from their rows."""
+        result, height = [], 1
+        while (1 << (height - 1)) < k:
+            values = np.arange(k)
+            node, right = values >> height, (values >> (height - 1)) & 1
+            rows = np.where(node == np.arange(node[-1] + 1)[:, None], 1.0 - 2.0 * right, 0.0)
+            both = (rows < 0).any(axis=1)
+            result.append(np.where(both, np.diag(self.of(rows)), 0.0))
+            height += 1
+        return tuple(result)
+
 
 class SingularChannelError(ValueError):
     """The outputs do not determine the frequencies, or only with more reports than can be counted."""

@@ -13,18 +13,7 @@ from numpy.typing import NDArray
 from simulator._types import FloatArray, IntArray, Reports
 from simulator.attacks import MOST_SYMBOLS, Supports, informed_guess_of_sets, informed_guess_of_symbols
 from simulator.draws import binomial, multinomial
-from simulator.protocols.dyadic import (
-    differences,
-    doubled,
-    halves,
-    height_of,
-    nodes_at,
-    parts,
-    rebuilt,
-    spread_of,
-    sums_at,
-    weights_of_differences,
-)
+from simulator.protocols.dyadic import differences, doubled, halves, height_of, nodes_at, parts, rebuilt, sums_at
 from simulator.protocols.fakes import group_sizes
 from simulator.protocols.hadamard import hadamard_transform
 from simulator.protocols.protocol import Covariance, Linear, Probabilities, StandardProtocol, Tally, users_of
@@ -223,16 +212,6 @@ class HaarHadamardCovariance(Covariance):
             both = doubled(result + variance, len(part))
             result = np.where(part < 1, part**2 * both, doubled(result, len(part)))
         return (result - frequency * (1 - frequency)) / self._n
-
-    def of(self, rows: FloatArray) -> FloatArray:
-        k = self._protocol.k
-        even = np.full(k, 1 / k)
-        result = -spread_of(rows, even)
-        for weights, detail in zip(weights_of_differences(rows), differences(even), strict=True):
-            mean = weights @ detail
-            noise = self._protocol.gain**-2 * weights @ weights.T - np.outer(mean, mean)
-            result += len(self._protocol.heights) * noise
-        return result / self._n
 
 
 def _signed(values: IntArray, height: IntArray, row: IntArray) -> IntArray:

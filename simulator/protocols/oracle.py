@@ -84,13 +84,6 @@ class Noise(Covariance):
         """
         return self.variance_at_zero, self.variance_slope
 
-    def of(self, rows: FloatArray) -> FloatArray:
-        k = rows.shape[-1]
-        shared = self.cancelled / (k - 1)
-        sums = rows.sum(axis=-1)
-        result: FloatArray = (1 + shared) * rows @ rows.T - shared * np.outer(sums, sums)
-        return (self.variance_at_zero + self.variance_slope / k) * result
-
     def haar(self, k: int) -> tuple[FloatArray, ...]:
         shared, result, half = self.cancelled / (k - 1), [], 1
         while half < k:

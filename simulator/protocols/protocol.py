@@ -58,12 +58,6 @@ class Covariance(ABC):
         """Return the variance of the estimates of the true frequencies ``(..., k)``."""
 
     @abstractmethod
-    def of(self, rows: FloatArray) -> FloatArray:
-        """Return the covariance ``(m, m)`` of the sums ``rows @ estimate``, rows being ``(m, k)``.
-
-        Evaluated at equal frequencies, as nothing is known beforehand.
-        """
-
     def haar(self, k: int) -> tuple[FloatArray, ...]:
         """Return the variances of all Haar differences, the finest first.
 
@@ -71,15 +65,6 @@ class Covariance(ABC):
         minus that of its right half, at equal frequencies. Height t = 1, 2, ... has ``ceil(k / 2^t)`` nodes; a node
         without a right half has nothing to divide, and variance 0.
         """
-        result, height = [], 1
-        while (1 << (height - 1)) < k:
-            values = np.arange(k)
-            node, right = values >> height, (values >> (height - 1)) & 1
-            rows = np.where(node == np.arange(node[-1] + 1)[:, None], 1.0 - 2.0 * right, 0.0)
-            both = (rows < 0).any(axis=1)
-            result.append(np.where(both, np.diag(self.of(rows)), 0.0))
-            height += 1
-        return tuple(result)
 
 
 @dataclass(frozen=True)

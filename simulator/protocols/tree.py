@@ -13,18 +13,7 @@ from numpy.typing import NDArray
 from simulator._types import FloatArray, IntArray, Reports
 from simulator.attacks import Supports
 from simulator.draws import multinomial
-from simulator.protocols.dyadic import (
-    doubled,
-    halves,
-    height_of,
-    merged,
-    nodes_at,
-    parts,
-    rebuilt,
-    spread_of,
-    sums_at,
-    weights_of_differences,
-)
+from simulator.protocols.dyadic import doubled, halves, height_of, merged, nodes_at, parts, rebuilt, sums_at
 from simulator.protocols.grr import GRR
 from simulator.protocols.oracle import bits_for
 from simulator.protocols.protocol import Covariance, Linear, Probabilities, StandardProtocol, Tally, users_of
@@ -284,11 +273,8 @@ def perturbing(
 ) -> FloatArray:
     """Return the variance that perturbing a report of a given value adds to the estimate of ``sum b_i f_i``.
 
-    With two rows of weights, b and c, the covariance, from sums over the nodes of a height.
-
-    squares, mean_squares: sums of b c, and of f b c.
-    plain: (sum of b) (sum of c).
-    mixed: mean of (sum of b) (sum of f c) and (sum of c) (sum of f b).
+    squares, mean_squares: sums over the nodes of a height of b b, and of f b b.
+    plain, mixed: (sum of b) squared, and (sum of b) (sum of f b).
     """
     p, q = oracle.p, oracle.q
     gain = p - q
@@ -357,26 +343,6 @@ class TreeCovariance(Covariance):
             part = parts(tree.k, height)
             result = part**2 * doubled(result, len(part))
         return result
-
-    def of(self, rows: FloatArray) -> FloatArray:
-        tree = self._tree
-        details = weights_of_differences(rows)
-        result = -spread_of(rows, np.full(tree.k, 1 / tree.k))
-        for lower, (oracle, chance) in enumerate(zip(tree.inner, tree.chances_of_heights, strict=True)):
-            weights = np.zeros((len(rows), 1))
-            for height in range(len(tree.inner), lower, -1):
-                below = nodes_at(tree.k, height - 1)
-                signs = np.where(np.arange(below) % 2, -1.0, 1.0)
-                weights = doubled(weights, below) + signs * doubled(
-                    details[height - 1] * tree.share(height, lower), below
-                )
-            mass = sums_at(np.full(tree.k, 1 / tree.k), lower)
-            plain, mean = weights.sum(axis=1), weights @ mass
-            mixed = (np.outer(plain, mean) + np.outer(mean, plain)) / 2
-            squares, mean_squares = weights @ weights.T, (weights * mass) @ weights.T
-            noise = perturbing(oracle, squares, mean_squares, np.outer(plain, plain), mixed)
-            result += (noise + spread_of(weights, mass)) / chance
-        return result / self._n
 
 
 def _siblings(nodes: FloatArray) -> FloatArray:
