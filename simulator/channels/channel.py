@@ -13,9 +13,8 @@ import numpy as np
 from simulator._types import FloatArray, IntArray, Reports
 from simulator.draws import multinomial
 from simulator.methods.maximum_likelihood import MOST_UPDATES, TOLERANCE, Update, maximum
-from simulator.protocols.fakes import shared_by_best
 from simulator.protocols.likelihood import MatrixLikelihood
-from simulator.protocols.oracle import Noise, bits_for
+from simulator.protocols.oracle import Noise, bits_for, shared_by_best
 from simulator.protocols.protocol import Counts, Covariance, Linear, Probabilities, Protocol, Tally, users_of
 
 ALIKE = 1e-6  # relative difference up to which the noise of two entries is the same

@@ -14,8 +14,8 @@ from simulator._types import FloatArray, IntArray, Reports
 from simulator.attacks import MOST_SYMBOLS, Supports, informed_guess_of_sets, informed_guess_of_symbols
 from simulator.draws import binomial, multinomial
 from simulator.protocols.dyadic import differences, doubled, halves, height_of, nodes_at, parts, rebuilt, sums_at
-from simulator.protocols.fakes import group_sizes
 from simulator.protocols.hadamard import hadamard_transform
+from simulator.protocols.oracle import group_sizes
 from simulator.protocols.protocol import Covariance, Linear, Probabilities, StandardProtocol, Tally, users_of
 
 

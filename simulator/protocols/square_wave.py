@@ -13,8 +13,7 @@ import numpy as np
 from simulator._types import FloatArray, IntArray, Reports
 from simulator.attacks import Supports
 from simulator.draws import binomial, multinomial
-from simulator.protocols.fakes import shared_by_best
-from simulator.protocols.oracle import bits_for
+from simulator.protocols.oracle import bits_for, shared_by_best
 from simulator.protocols.protocol import Likelihood, Probabilities, StandardProtocol, Tally, users_of
 
 SMALL = 1e-3  # of epsilon: below, the best width is that of the series

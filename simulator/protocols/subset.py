@@ -12,9 +12,16 @@ import numpy as np
 from simulator._types import FloatArray, IntArray, Reports
 from simulator.attacks import Supports
 from simulator.draws import binomial, multinomial
-from simulator.protocols.fakes import shared_out, targets_and_others
 from simulator.protocols.grr import GRR
-from simulator.protocols.oracle import FrequencyOracle, Support, binomial_support, bits_for, mean_variance
+from simulator.protocols.oracle import (
+    FrequencyOracle,
+    Support,
+    binomial_support,
+    bits_for,
+    mean_variance,
+    shared_out,
+    targets_and_others,
+)
 from simulator.protocols.protocol import Blanket, Probabilities, Tally
 
 CHAIN_LIMIT = 10**9  # largest population for hypergeometric variates of numpy

@@ -9,8 +9,7 @@ import numpy as np
 
 from simulator._types import IntArray, Reports
 from simulator.attacks import Supports
-from simulator.protocols.fakes import targets_and_others
-from simulator.protocols.oracle import IndependentSupports
+from simulator.protocols.oracle import IndependentSupports, targets_and_others
 from simulator.protocols.protocol import Blanket, Tally
 
 ROUNDING = 1e-9  # of a budget that was computed from p and q

@@ -11,8 +11,9 @@ import pytest
 from scipy import special, stats
 
 from simulator import PROTOCOLS, Noise
-from simulator.surrogate import few, known_frequencies
-from simulator.surrogate.few import few_populations
+from simulator.surrogate import known_frequencies
+from simulator.surrogate import particles as few
+from simulator.surrogate.particles import few_populations
 from tests.cells import failures, over
 
 from .law import posterior_z, stream
