@@ -16,7 +16,7 @@ from advisor.answers.clients.collection import CodedCollection
 from advisor.errors import InputError
 from advisor.extensions.code.answer import MEANINGS, files_of, written
 from simulator import POSTPROCESSORS, PROTOCOLS
-from simulator.methods.summaries import SUMMARIES
+from simulator.methods.processor import SUMMARIES
 from tests.advisor.conftest import Run
 from tests.cells import failures, over
 

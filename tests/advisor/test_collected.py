@@ -17,7 +17,7 @@ from advisor.question.collected import CHANCE, POSITIVE_PART, collect, collect_t
 from advisor.question.request import Collected
 from advisor.question.spread import WARNED, fitting_budgets, in_words, missing_budget, spread_doubt, sum_doubt
 from simulator import POSTPROCESSORS, PROTOCOLS, FrequencyOracle, Tally, frequency_oracles
-from simulator.methods.summaries import SUMMARIES
+from simulator.methods.processor import SUMMARIES
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 from tests.advisor.estimates import ALONE

@@ -19,7 +19,7 @@ from simulator.domain import ORDERED, Domain
 from simulator.foreign import REGISTERED
 from simulator.hashing import DEFAULT_HASH
 from simulator.methods import POSTPROCESSORS, possible
-from simulator.methods.summaries import SUMMARIES
+from simulator.methods.processor import SUMMARIES
 
 WIDTH = 110  # width of the lines that are filled in
 HASHED = ("blh", "olh")

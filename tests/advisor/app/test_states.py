@@ -30,7 +30,7 @@ from advisor.question.sample import sample_frequencies
 from advisor.question.settings import Instant, Terms
 from advisor.show.page import STYLE
 from advisor.show.rank.data import rank_data
-from simulator.methods.summaries import SUMMARIES
+from simulator.methods.processor import SUMMARIES
 from tests.advisor.conftest import Run
 from tests.advisor.inputs.reading import put
 from tests.cells import failures, over
