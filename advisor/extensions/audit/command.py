@@ -9,10 +9,8 @@ from typing import Annotated
 from advisor.cli.options import Only, argument
 from advisor.cli.run import Job, SideFile, WholeOutput, run
 from advisor.errors import InputError
-from advisor.extensions.audit.answer import Audits, answer
-from advisor.extensions.audit.apart import answer_apart
-from advisor.extensions.audit.document import audit_document
-from advisor.extensions.audit.picture import audit_figure, audit_sections
+from advisor.extensions.audit.answer import Audits, answer, answer_apart
+from advisor.extensions.audit.document import audit_document, audit_figure, audit_sections
 from advisor.extensions.audit.question import AttackSettings, AuditQuestion, ForeignClient, Leaks, Subjects
 from advisor.question.settings import AnyProtocol, Cells, Grid, Memoisation, Picture, Simulation
 from advisor.show.pictures import PICTURES, require_matplotlib, save

@@ -10,10 +10,8 @@ from typing import Annotated
 from advisor.cli.options import Only, Sample
 from advisor.cli.run import Job, Output, SideFile, run
 from advisor.extensions.places.answer import PlacesAdvice, answer_places
-from advisor.extensions.places.document import places_document
-from advisor.extensions.places.picture import curve_figure, places_figure
-from advisor.extensions.places.question import PlacesQuestion
-from advisor.extensions.places.reading import places_request
+from advisor.extensions.places.document import curve_figure, places_document, places_figure
+from advisor.extensions.places.question import PlacesQuestion, places_request
 from advisor.question.settings import Picture
 from advisor.show.model import TOP
 from advisor.show.pictures import PICTURES, require_matplotlib, save

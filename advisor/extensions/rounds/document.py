@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.extensions.rounds.answer import MEMOISED_NOISE, Approach, Comparison
-from advisor.extensions.rounds.question import RoundsQuestion
+from advisor.extensions.rounds.answer import MEMOISED_NOISE, Approach, Comparison, RoundsQuestion
 from advisor.figures import number, points, times, users
 from advisor.show.model import Badge, Column, Document, Records, Role, Row, Sentence, Table, Tone, Verdict, sentences
 from simulator import PROTOCOLS
