@@ -102,4 +102,5 @@ def audit(
         memoisation=group_of(Memoisation, memoisation),
         simulation=group_of(Simulation, simulation),
     )
+    question.check()
     return AuditAnswer.of(answer(question))

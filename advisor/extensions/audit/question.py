@@ -9,8 +9,8 @@ from typing import ClassVar
 from advisor.checks import choice, path, several, share, text, whole
 from advisor.errors import InputError, listed
 from advisor.names import mechanism
-from advisor.question.option import Settings, option, refuse, require
-from advisor.question.settings import Cells, Grid, Memoisation, Menu, Named, Simulation, member
+from advisor.question.option import Bundle, Settings, option, refuse, require
+from advisor.question.settings import AnyProtocol, Cells, Grid, Memoisation, Named, Simulation, member
 from simulator import PROTOCOLS, frequency_oracles
 from simulator.audit import ALPHA, ATTACKS, LIKELIHOOD, REPORTS, SOLUTIONS, TRIALS
 from simulator.audit.attributes import FAKES, HIDDEN
@@ -193,33 +193,31 @@ class ForeignClient(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuditQuestion:
-    """A complete question for audits: an audit for each combination of the listed values.
+class AuditQuestion(Bundle):
+    """A question for audits: an audit for each combination of the listed values."""
 
-    Raises InputError if an option is missing or contradicts another.
-    """
-
-    grid: Grid
-    menu: Menu
-    subjects: Subjects
-    attack: AttackSettings
-    client: ForeignClient
-    memoisation: Memoisation
-    simulation: Simulation
+    grid: Grid = Grid()
+    menu: AnyProtocol = AnyProtocol()
     cells: Cells = Cells()
+    subjects: Subjects = Subjects()
+    attack: AttackSettings = AttackSettings()
+    client: ForeignClient = ForeignClient()
+    memoisation: Memoisation = Memoisation()
+    simulation: Simulation = Simulation()
 
-    def __post_init__(self) -> None:
-        client, memoisation = self.client, self.memoisation
+    def check(self) -> None:
+        """Raise InputError if an option is missing or contradicts another."""
+        client = self.client
         if self.planar:
             others = [name for name in self.menu.protocol if name not in self.planar]
-            others += [*self.grid.given("sizes"), *self.subjects.given(), *memoisation.given(), *client.given()]
+            others += self.given("grid:sizes", "subjects", "memoisation", "client")
             refuse(others, f"does not go with {listed(self.planar)}, audited report by report on the cells of --grid")
         else:
             self.cells.refuse_for("other protocols")
         if not client.foreign:
             refuse(client.given(), "needs --target MODULE:FUNCTION, a client to audit, or --files FILE FILE …")
-        if not memoisation.memoize:
-            refuse(memoisation.given(), "needs --memoize, which says that devices remember their values")
+        if not self.memoisation.memoize:
+            refuse(self.memoisation.given(), "needs --memoize, which says that devices remember their values")
         self._require()
         if client.foreign:
             self._check_client()
@@ -328,14 +326,8 @@ class AuditQuestion:
             )
         if not client.hashes:
             refuse(client.given("hash", "symbols"), "is for reports of blh or olh: --reports olh")
-        others = [
-            *self.subjects.given(),
-            *self.memoisation.given(),
-            *attack.given("runs"),
-            *self.simulation.given("jobs"),
-        ]
         refuse(
-            [*self.menu.given(), *others],
+            self.given("menu", "subjects", "memoisation", "attack:runs", "simulation:jobs"),
             f"does not go with {'--files' if client.files else '--target'}, which audits one client",
         )
         if len(client.files) == 1:
@@ -346,7 +338,7 @@ class AuditQuestion:
             refuse(attack.given("values", "trials"), "does not go with --files: the files have the reports there are")
         if not client.readable:
             refuse(
-                [*self.grid.given("sizes"), *attack.given("attack")],
+                self.given("grid:sizes", "attack:attack"),
                 "needs --reports PROTOCOL or --support with --files, whose lines are opaque without them",
             )
 
