@@ -13,10 +13,9 @@ from typing import Any
 from advisor.checks import shown
 from advisor.errors import InputError, listed
 from advisor.extensions.choose.answer import Wishes
-from advisor.extensions.places.question import Ground, Promise
-from advisor.question.collected_request import Collection, EstimateColumns
+from advisor.extensions.places.question import PlacesQuestion
+from advisor.question.collected_request import CollectedQuestion
 from advisor.question.option import Option, Settings, options_of
-from advisor.question.settings import Categories, Columns, Limits, Menu, Plurality, Terms
 from advisor.show.model import Document, Part, Section, Sentence, Table
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 
@@ -32,21 +31,8 @@ SHAPES = {
     "gaussian": "Bell-shaped, as ages or sizes",
     "spike": "One far more common",
 }
-GROUPS: Mapping[str, type[Settings]] = {
-    group.__name__: group
-    for group in (
-        Categories,
-        Collection,
-        Columns,
-        EstimateColumns,
-        Ground,
-        Limits,
-        Menu,
-        Plurality,
-        Promise,
-        Terms,
-        Wishes,
-    )
+GROUPS = {
+    type(group).__name__: type(group) for group in (*PlacesQuestion().groups, *CollectedQuestion().groups, Wishes())
 }
 
 

@@ -24,6 +24,7 @@ from advisor.show.decision import Decision, decision_of
 from advisor.show.model import (
     Adjustment,
     Badge,
+    Cell,
     Code,
     Column,
     Document,
@@ -43,7 +44,7 @@ from advisor.show.pictures import to_svg
 from advisor.show.pictures.style import BAND, BLUE, INK, ORANGE, QUIET, headline, log_axis, picture
 from advisor.show.rank.answer import hidden_sentences
 from advisor.show.rank.table import ATTACK, attacker_text
-from advisor.show.sentences import meaning_sentences
+from advisor.show.sentences import assumed_sentences, meaning_sentences
 from knowledge.menu import EPSILON
 
 if TYPE_CHECKING:
@@ -277,8 +278,7 @@ def note_lines(choice: Choice) -> list[str]:
     elif choice.prices:
         source = "" if frequencies is None else f" for the frequencies of {sample}"
         lines.append(f"Predicted{source}, not simulated.")
-    if frequencies is not None and frequencies.assumptions:
-        lines.append("Assumed: " + "; ".join(frequencies.assumptions) + ".")
+    lines += assumed_sentences(() if frequencies is None else frequencies.assumptions)
     limits = ", ".join(f"{name} ε = {value:g}" for name, value in LIMITS.items())
     lines.append(
         f"Limits by sensitivity: {limits} for all reports of a person. They are a convention of this tool, not a law."
@@ -364,7 +364,7 @@ def _price_table(rows: tuple[Priced, ...]) -> Table:
 def _price(row: Priced) -> Row:
     best = row.ranking.best
     margin = interval(best.error_low, best.error_high, simulated=row.ranking.repetitions > 0)
-    cells: tuple[tuple[str, float | None], ...] = (
+    cells: list[Cell] = [
         (f"{row.epsilon:g}", row.epsilon),
         (best.protocol, None),
         (best.method, None),
@@ -373,30 +373,17 @@ def _price(row: Priced) -> Row:
         (against_nothing(row.ranking.reasons), None),
         ("–" if row.detectable is None else users(row.detectable), row.detectable),
         (percent(row.attack), row.attack),
-    )
-    return Row(tuple(text for text, _ in cells), tuple(value for _, value in cells), TONES[row.verdict])
+    ]
+    return Row.of(cells, TONES[row.verdict])
 
 
-def reproduce(choice: Choice) -> str:
-    """Return the command that gives the same answer without questions."""
-    return _again(choice, choice.case.within)
-
-
-def _again(choice: Choice, within: float) -> str:
+def reproduce(choice: Choice, within: float | None = None) -> str:
+    """Return the command that gives the same answer without questions, or the one for another accuracy."""
     case = choice.case
-    return _command(
-        "choose",
-        "--n",
-        str(case.people),
-        *_domain(choice),
-        "--within",
-        f"{100 * within:.12g}",
-        "--sensitive",
-        case.sensitive,
-        "--times",
-        str(case.times),
-        *(["--instant"] if choice.instant else []),
-    )
+    within = case.within if within is None else within
+    asked = f"--within {100 * within:.12g} --sensitive {case.sensitive} --times {case.times}"
+    instant = ["--instant"] if choice.instant else []
+    return _command(*f"choose --n {case.people}".split(), *_domain(choice), *asked.split(), *instant)
 
 
 def _command(*parts: str) -> str:
@@ -426,21 +413,11 @@ def _next(choice: Choice) -> tuple[str, str]:
     case = choice.case
     if choice.epsilon is not None:
         protocol, method = choice.best.pair
-        return "Next: write the code that collects", _command(
-            "code",
-            "--protocol",
-            protocol,
-            "--method",
-            method,
-            "--eps",
-            f"{choice.epsilon:g}",
-            "--k",
-            str(case.answers),
-            "--to",
-            "collection",
-        )
+        setting = f"--eps {choice.epsilon:g} --k {case.answers} --to collection"
+        code = _command("code", "--protocol", protocol, "--method", method, *setting.split())
+        return "Next: write the code that collects", code
     if choice.reason == Reason.NOTHING_ASKED:
-        return "Next: ask for what would be worth a collection", _again(choice, case.worthwhile)
+        return "Next: ask for what would be worth a collection", reproduce(choice, case.worthwhile)
     plan = ("plan", "--target", f"{case.within:.12g}", "--metric", METRIC)
     if finds_budget(choice):
         title = f"Next: simulate which ε it takes; collect if it is at most {case.limit:g}"

@@ -63,7 +63,7 @@ def joint_document(plan: JointPlan) -> Document:
         "warnings": warnings,
         "columns": rows,
     }
-    records = Records(tuple(rows[0]), tuple(tuple(row.values()) for row in rows))
+    records = Records.of(rows)
     value = "\n".join("{column} {protocol} {method} {epsilon:.6g} {reports}".format_map(row) for row in rows)
     return Document(f"Plan for {len(rows)} columns", verdict, tuple(parts), data, records, value)
 

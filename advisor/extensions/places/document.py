@@ -131,8 +131,9 @@ def verdict(advice: PlacesAdvice, metric: str) -> Verdict:
     best = advice.best(metric)
     protocol, method = best.pair
     figures = {"error": best.error, "error_low": best.low, "error_high": best.high}
-    numbers = f"Expected: {_error(advice, metric)}; without data {number(advice.uniform_errors[metric], 3)}."
-    if _is_useless(advice, metric):
+    error = f"{metric} error {error_text(best.error, best.low, best.high)} {advice.unit_of(metric)}"
+    numbers = f"Expected: {error}; without data {number(advice.uniform_errors[metric], 3)}."
+    if min(row.error for row in advice.rankings[metric]) >= advice.uniform_errors[metric]:
         return Verdict(
             USELESS,
             f"even {pair_text(protocol, method)} is no better than assuming that every place is equally frequent.",
@@ -149,25 +150,11 @@ def verdict(advice: PlacesAdvice, metric: str) -> Verdict:
     return Verdict(WORTH_IT, text, Badge.TIED if ties > 1 else Badge.USE, figures=figures, numbers=numbers)
 
 
-def _is_useless(advice: PlacesAdvice, metric: str) -> bool:
-    return min(row.error for row in advice.rankings[metric]) >= advice.uniform_errors[metric]
-
-
-def _error(advice: PlacesAdvice, metric: str) -> str:
-    best = advice.best(metric)
-    return f"{metric} error {error_text(best.error, best.low, best.high)} {advice.unit_of(metric)}"
-
-
 def _in_full(member: Mechanism) -> str:
     """Return the name of a protocol in commands, its full name, and its full name."""
     protocol = member.protocol
     title = title_inside(protocol.title if member.channel is None else member.channel.title)
     return f"{protocol_text(protocol.key)} ({title})"
-
-
-def summary(advice: PlacesAdvice, metric: str) -> str:
-    """Return the answer in one paragraph."""
-    return verdict(advice, metric).summary
 
 
 def _why_first(advice: PlacesAdvice, metric: str) -> str:
@@ -414,7 +401,7 @@ def _data(advice: PlacesAdvice) -> dict[str, Json]:
         {
             "metric": metric,
             "unit": advice.unit_of(metric),
-            "summary": summary(advice, metric),
+            "summary": verdict(advice, metric).summary,
             "error_without_data": advice.uniform_errors[metric],
             "recommendations": [_figures(advice, metric, row) for row in rows],
         }
@@ -467,17 +454,14 @@ def _data(advice: PlacesAdvice) -> dict[str, Json]:
 def _records(advice: PlacesAdvice) -> Records:
     """Return all rankings: metric, promise, then the figures of a row."""
     question = advice.request.question
-    promise: dict[str, Scalar] = {
-        "privacy": question.privacy.privacy,
-        "eps": question.epsilon,
-        "radius": question.privacy.radius,
-    }
+    privacy = question.privacy
+    promise: dict[str, Scalar] = {"privacy": privacy.privacy, "eps": question.epsilon, "radius": privacy.radius}
     rows: list[dict[str, Scalar]] = [
         {"metric": metric, **promise, **_figures(advice, metric, row)}
         for metric, ranking in advice.rankings.items()
         for row in ranking
     ]
-    return Records(tuple(rows[0]), tuple(tuple(row.values()) for row in rows))
+    return Records.of(rows)
 
 
 def _sections(advice: PlacesAdvice) -> tuple[Section, ...]:

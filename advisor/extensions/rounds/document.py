@@ -5,6 +5,7 @@ from __future__ import annotations
 from advisor.extensions.rounds.answer import MEMOISED_NOISE, Approach, Comparison, RoundsQuestion
 from advisor.figures import number, points, times, users
 from advisor.show.model import Badge, Column, Document, Records, Role, Row, Sentence, Table, Tone, Verdict, sentences
+from advisor.show.sentences import assumed_sentences
 from simulator import PROTOCOLS
 from simulator.memoisation import MEMOISED, DBitFlipPM, Repeated
 
@@ -156,9 +157,7 @@ def note_sentences(answer: Comparison) -> list[str]:
             f"dbitflip repeats its report, so that its one budget is that of a round, ε = {question.epsilon:g}."
         )
     lines.append(f"Computed in closed form for {question.sample}: {setting_text(question)}.")
-    if question.assumptions:
-        lines.append("Assumed: " + "; ".join(question.assumptions) + ".")
-    return lines
+    return lines + assumed_sentences(question.assumptions)
 
 
 def setting_text(question: RoundsQuestion) -> str:
