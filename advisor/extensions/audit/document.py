@@ -71,8 +71,7 @@ def audit_document(audits: Audits) -> Document:
         verdict=verdict,
         parts=(
             _matrix(rows) if matrix else _table(rows),
-            *(Sentence(words, Role.NOTE) for words in ([f"{CELLS}."] if matrix else [])),
-            *(Sentence(words, Role.NOTE) for words in notes(question, rows)),
+            *(Sentence(words, Role.NOTE) for words in [*([f"{CELLS}."] if matrix else []), *notes(question, rows)]),
         ),
         data={
             "request": {
@@ -125,19 +124,20 @@ def _row(row: Audit) -> Row:
     promised, bound, one_attribute = row.epsilon_guaranteed, row.epsilon_lower_bound, row.epsilon_one_attribute
     ratio = None if promised is None or not bound else promised / bound
     losses = (bound, row.epsilon_lower_bound_mean, row.epsilon_lower_bound_sd, row.epsilon_analytic, row.epsilon_slack)
-    cells = (
-        label(row),
-        "∞" if row.epsilon is None else f"{row.epsilon:g}",
-        domain(row),
-        ", ".join(map(str, row.files or row.values)),
-        *map(figure, losses),
-        "–" if promised is None else _promise(row),
-        figure(one_attribute),
-        "–" if ratio is None else f"{ratio:.2f}",
-        "LEAKS" if row.leaks else "–" if promised is None else "none shown",
+    return Row.of(
+        [
+            label(row),
+            ("∞" if row.epsilon is None else f"{row.epsilon:g}", row.epsilon),
+            (domain(row), row.k),
+            ", ".join(map(str, row.files or row.values)),
+            *((figure(loss), loss) for loss in losses),
+            ("–" if promised is None else _promise(row), promised),
+            (figure(one_attribute), one_attribute),
+            ("–" if ratio is None else f"{ratio:.2f}", ratio),
+            "LEAKS" if row.leaks else "–" if promised is None else "none shown",
+        ],
+        Tone.DOUBTFUL if row.leaks else Tone.PLAIN,
     )
-    values = (None, row.epsilon, row.k, None, *losses, promised, one_attribute, ratio, None)
-    return Row(cells, values, tone=Tone.DOUBTFUL if row.leaks else Tone.PLAIN)
 
 
 def _matrix(rows: Sequence[Audit]) -> Table:

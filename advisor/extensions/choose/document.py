@@ -24,7 +24,6 @@ from advisor.show.decision import Decision, decision_of
 from advisor.show.model import (
     Adjustment,
     Badge,
-    Cell,
     Code,
     Column,
     Document,
@@ -364,17 +363,19 @@ def _price_table(rows: tuple[Priced, ...]) -> Table:
 def _price(row: Priced) -> Row:
     best = row.ranking.best
     margin = interval(best.error_low, best.error_high, simulated=row.ranking.repetitions > 0)
-    cells: list[Cell] = [
-        (f"{row.epsilon:g}", row.epsilon),
-        (best.protocol, None),
-        (best.method, None),
-        (f"{size(best.error)} ({margin})", best.error),
-        ("–" if row.off is None else users(row.off), row.off),
-        (against_nothing(row.ranking.reasons), None),
-        ("–" if row.detectable is None else users(row.detectable), row.detectable),
-        (percent(row.attack), row.attack),
-    ]
-    return Row.of(cells, TONES[row.verdict])
+    return Row.of(
+        [
+            (f"{row.epsilon:g}", row.epsilon),
+            best.protocol,
+            best.method,
+            (f"{size(best.error)} ({margin})", best.error),
+            ("–" if row.off is None else users(row.off), row.off),
+            (against_nothing(row.ranking.reasons), None),
+            ("–" if row.detectable is None else users(row.detectable), row.detectable),
+            (percent(row.attack), row.attack),
+        ],
+        TONES[row.verdict],
+    )
 
 
 def reproduce(choice: Choice, within: float | None = None) -> str:

@@ -60,19 +60,18 @@ def rounds_document(answer: Comparison) -> Document:
 
 
 def _row(row: Approach, answer: Comparison) -> Row:
-    points = (100 * row.error_round, 100 * row.error_average)
-    cells = (
-        row.noise,
-        row.protocol,
-        budget(row.epsilon_round),
-        *(number(value, 3) for value in points),
-        budget(row.spent_mean),
-        budget(row.spent_most),
-        number(row.revealed, 3),
-        f"{row.report_bits:,}",
+    return Row.of(
+        [
+            row.noise,
+            row.protocol,
+            (budget(row.epsilon_round), row.epsilon_round),
+            *((number(100 * error, 3), 100 * error) for error in (row.error_round, row.error_average)),
+            *((budget(spent), spent) for spent in (row.spent_mean, row.spent_most)),
+            (number(row.revealed, 3), row.revealed),
+            (f"{row.report_bits:,}", row.report_bits),
+        ],
+        Tone.GOOD if row is answer.best else Tone.PLAIN,
     )
-    figures = (None, None, row.epsilon_round, *points, row.spent_mean, row.spent_most, row.revealed, row.report_bits)
-    return Row(cells, figures, tone=Tone.GOOD if row is answer.best else Tone.PLAIN)
 
 
 def full_name(row: Approach) -> str:
