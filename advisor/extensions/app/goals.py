@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -22,9 +23,13 @@ from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 PLAN, ESTIMATE, COMPARE, PLACES = "plan", "estimate", "compare", "places"
 PREDICTED = (PLAN, COMPARE)  # pages whose first sight is a prediction; on the others it is a small simulation
 MOST_CONTROLS = 6  # of a page, its data among them
-ESTIMATES, REPORTS = "estimate", "reports"  # what a file of a collection holds
 YES = "yes"
-FILE = ""  # the shape of data that are in a file
+ELSEWHERE = "{} on the command line"  # what the page has no control for
+OF_THE_DATA = ("--shape", "--skew")  # which the control of the data sets
+HERE = {"ldp-advise choose FILE": "drop them here"}  # commands that the page itself does
+COMMAND = "ldp-advise "  # what follows it is a command line, fit to be typed
+FLAG = re.compile(r"(--[a-z][a-z-]*)(?: ([\w.](?:[\w.,]*\w)?))?")  # an option, and the word behind it
+EITHER = re.compile(r"(“[^”]+”) = \S+ or \1 = \w+")  # both values of one control
 SHAPES = {
     "zipf": "A few common, many rare",
     "uniform": "About equally common",
@@ -100,6 +105,37 @@ class PageGoal:
         """Return the values of the controls before anybody touches them, by name."""
         return {control.name: "" if has_file and control.in_file else control.start for control in self.controls}
 
+    def groups(self, names: Container[str], values: Mapping[str, str]) -> tuple[Any, ...]:
+        """Return the groups that some controls make, which check their values; what is left open has its default.
+
+        Raises InputError for the first that is wrong.
+        """
+        fields: dict[type[Settings], dict[str, object]] = {}
+        for control in self.controls:
+            if control.name in names and (text := values.get(control.name, "").strip()):
+                value = control.value(text)
+                if control.group is not None:
+                    fields.setdefault(control.group, {})[control.field] = value
+        return tuple(group(**keywords) for group, keywords in fields.items())
+
+    def wrong(self, values: Mapping[str, str]) -> dict[str, str]:
+        """Return what is wrong with each control, by its name: all at once, as people fill in a form."""
+        messages = {}
+        for control in self.controls:
+            if not values.get(control.name, "").strip():
+                if control.needed:
+                    messages[control.name] = control.needed
+                continue
+            try:
+                self.groups([control.name], values)
+            except InputError as error:
+                # What one control says may need what another one says: then the whole group is right.
+                with suppress(InputError):
+                    self.groups([other.name for other in self.controls if other.group is control.group], values)
+                    continue
+                messages[control.name] = str(error)
+        return messages
+
 
 @cache
 def goals() -> dict[str, PageGoal]:
@@ -127,53 +163,6 @@ def goals() -> dict[str, PageGoal]:
         return PageGoal(main=main, more=more, **words)
 
     return {row["key"]: goal(row) for row in table["goals"]}
-
-
-def settings_of(controls: Iterable[Control], values: Mapping[str, str]) -> tuple[Settings, ...]:
-    """Return the groups that controls make, which check their values; what is left open has its default.
-
-    Raises InputError for the first that is wrong.
-    """
-    fields: dict[type[Settings], dict[str, object]] = {}
-    for control in controls:
-        if text := values.get(control.name, "").strip():
-            value = control.value(text)
-            if control.group is not None:
-                fields.setdefault(control.group, {})[control.field] = value
-    return tuple(group(**keywords) for group, keywords in fields.items())
-
-
-def wrong_controls(controls: Sequence[Control], values: Mapping[str, str]) -> dict[str, str]:
-    """Return what is wrong with each control, by its name: all at once, as people fill in a form."""
-    messages = {}
-    for control in controls:
-        if not values.get(control.name, "").strip():
-            if control.needed:
-                messages[control.name] = control.needed
-            continue
-        try:
-            settings_of([control], values)
-        except InputError as error:
-            # What one control says may need what another one says: then the whole group is right.
-            if not _is_right([other for other in controls if other.group is control.group], values):
-                messages[control.name] = str(error)
-    return messages
-
-
-def _is_right(controls: Iterable[Control], values: Mapping[str, str]) -> bool:
-    try:
-        settings_of(controls, values)
-    except InputError:
-        return False
-    return True
-
-
-ELSEWHERE = "{} on the command line"  # what the page has no control for
-OF_THE_DATA = ("--shape", "--skew")  # which the control of the data sets
-HERE = {"ldp-advise choose FILE": "drop them here"}  # commands that the page itself does
-COMMAND = "ldp-advise "  # what follows it is a command line, fit to be typed
-FLAG = re.compile(r"(--[a-z][a-z-]*)(?: ([\w.](?:[\w.,]*\w)?))?")  # an option, and the word behind it
-EITHER = re.compile(r"(“[^”]+”) = \S+ or \1 = \w+")  # both values of one control
 
 
 def worded(text: str, goal: PageGoal) -> str:

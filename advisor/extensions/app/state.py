@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from contextvars import copy_context
 from dataclasses import dataclass, field, fields, replace
@@ -20,21 +20,7 @@ from advisor.cli.collected import required_options
 from advisor.cli.ranking import sections_of
 from advisor.errors import printable
 from advisor.extensions.app.files import PEOPLE, assumed_file, example_file, safe_name
-from advisor.extensions.app.goals import (
-    ESTIMATE,
-    ESTIMATES,
-    FILE,
-    PLACES,
-    PLAN,
-    REPORTS,
-    SHAPES,
-    Control,
-    PageGoal,
-    goals,
-    settings_of,
-    worded,
-    wrong_controls,
-)
+from advisor.extensions.app.goals import ESTIMATE, PLACES, PLAN, SHAPES, Control, PageGoal, goals, worded
 from advisor.extensions.choose.answer import Choice, Wishes, choose
 from advisor.extensions.choose.document import choice_document
 from advisor.extensions.places.answer import PlacesAdvice, answer_places
@@ -61,10 +47,13 @@ from advisor.show.rank.document import rank_document
 from simulator.foreign import SOURCES, containment
 from simulator.progress import Progress, silent
 
+ESTIMATES, REPORTS = "estimate", "reports"  # what a file of a collection holds
+FILE = ""  # the shape of data that are in a file
 START = next(iter(SHAPES))  # the shape that is assumed where none is picked, which choose assumes too
 ASSUMED = "assumed.csv"  # what the file of a shape is called
 EXAMPLE = "example"  # replaces the digest of a file if the page shows its example
 NOT_HELD = "{} is not held in memory any more: drop the file again."
+LISTED = 40  # categories whose counts stand in the code
 MOST_VALUE = 2000  # characters of a value in an address
 # What answers at first sight where there is no prediction: a few simulated collections.
 FEW: Mapping[str, Simulation] = {
@@ -126,7 +115,7 @@ class State:
 
     def wrong(self) -> dict[str, str]:
         """Return what is wrong, by the name of the control."""
-        messages = wrong_controls(self.goal.controls, self.values)
+        messages = self.goal.wrong(self.values)
         if self.data.digest and self.held is None:
             messages["data"] = NOT_HELD.format(printable(self.data.name))
         elif self.data.shape and not self.values["k"]:
@@ -135,9 +124,9 @@ class State:
             messages["n"] = "Give the number of users who reported, for example 100000."
         return {name: worded(text, self.goal) for name, text in messages.items()}
 
-    def groups(self, names: Iterable[str]) -> tuple[Any, ...]:
+    def groups(self, names: Sequence[str]) -> tuple[Any, ...]:
         """Return the groups of options that some controls make."""
-        return settings_of([control for control in self.goal.controls if control.name in names], self.values)
+        return self.goal.groups(names, self.values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,9 +225,6 @@ def _on_file(state: State, question: Question, kind: str = "") -> Inquiry:
     if kind and not state.simulated:
         question = replace(question, simulation=FEW[state.goal.key])
     return Inquiry(kind, replace(question, sample=name), files={} if file is None else {name: file})
-
-
-LISTED = 40  # categories whose counts stand in the code
 
 
 @dataclass(frozen=True, eq=False)
