@@ -24,11 +24,8 @@ from simulator.protocols.fields import field, smallest_divisor
 from simulator.protocols.grr import GRR
 from simulator.protocols.haar_hadamard import HaarHadamard
 from simulator.protocols.hadamard import HadamardResponse
-from simulator.protocols.local_hashing import LocalHashing
 from simulator.protocols.projective_geometry import ProjectiveGeometry
 from simulator.protocols.protocol import Protocol, StandardProtocol
-from simulator.protocols.square_wave import SquareWave
-from simulator.protocols.subset import SubsetSelection
 from simulator.protocols.tree import Tree
 
 WORD = 2**64  # clients draw whole numbers below it
@@ -164,10 +161,6 @@ def _two_kinds(protocol: StandardProtocol, near: int, far: int, *constants: Cons
     return Parameters(protocol, (*constants, Constant("OWN", own, OUT_OF, word=True)), ratio(own, near, far))
 
 
-def _grr(protocol: StandardProtocol) -> Parameters:
-    return _two_kinds(protocol, 1, protocol.k - 1)
-
-
 def _bits(protocol: StandardProtocol, own: int, other: int) -> Parameters:
     """Return the constants of bit vectors; two values differ in the probabilities of two bits."""
     constants = (
@@ -182,10 +175,6 @@ def least_other(e: Fraction) -> int:
     return math.ceil(WORD / (e + 1))
 
 
-def _oue(protocol: StandardProtocol) -> Parameters:
-    return _bits(protocol, WORD // 2, least_other(exp_below(exact(protocol.epsilon))))
-
-
 def _rappor(protocol: StandardProtocol) -> Parameters:
     other = least_other(exp_below(exact(protocol.epsilon) / 2))
     return _bits(protocol, WORD - other, other)
@@ -194,15 +183,6 @@ def _rappor(protocol: StandardProtocol) -> Parameters:
 def _the(protocol: StandardProtocol) -> Parameters:
     p, q = (Fraction(float(getattr(protocol, name))) for name in "pq")
     return _bits(protocol, math.floor(WORD * p), math.ceil(WORD * q))
-
-
-def _hashing(protocol: LocalHashing) -> Parameters:
-    return _two_kinds(protocol, 1, protocol.g - 1, Constant("G", protocol.g, "symbols of the hash"))
-
-
-def _subset(protocol: SubsetSelection) -> Parameters:
-    omega = protocol.omega
-    return _two_kinds(protocol, omega, protocol.k - omega, Constant("OMEGA", omega, "values of a report"))
 
 
 def _hadamard(protocol: HadamardResponse) -> Parameters:
@@ -243,11 +223,6 @@ def _field_constants(order: int) -> tuple[Constant, ...]:
         Constant("PRIME", prime, "characteristic: elements are added digit by digit in this base"),
         Constant("POWERS", tuple(powers), "the elements but 0 as powers of one of them: products add exponents"),
     )
-
-
-def _square_wave(protocol: SquareWave) -> Parameters:
-    width = protocol.width
-    return _two_kinds(protocol, width, protocol.k - 1, Constant("WIDTH", width, "places near a value"))
 
 
 def _tree(protocol: Tree) -> Parameters:
@@ -293,19 +268,21 @@ def _summation(protocol: StandardProtocol) -> Parameters:
 
 
 BUILDERS: dict[str, Callable[[Any], Parameters]] = {
-    "grr": _grr,
+    "grr": lambda grr: _two_kinds(grr, 1, grr.k - 1),
     "rappor": _rappor,
-    "oue": _oue,
-    "blh": _hashing,
-    "olh": _hashing,
-    "ss": _subset,
+    "oue": lambda oue: _bits(oue, WORD // 2, least_other(exp_below(exact(oue.epsilon)))),
+    **dict.fromkeys(
+        ("blh", "olh"),
+        lambda hashing: _two_kinds(hashing, 1, hashing.g - 1, Constant("G", hashing.g, "symbols of the hash")),
+    ),
+    "ss": lambda ss: _two_kinds(ss, ss.omega, ss.k - ss.omega, Constant("OMEGA", ss.omega, "values of a report")),
     "the": _the,
     "she": _summation,
     "hr": _hadamard,
     "pgr": _projective,
     "tree": _tree,
     "tree_half": _tree,
-    "sw": _square_wave,
+    "sw": lambda sw: _two_kinds(sw, sw.width, sw.k - 1, Constant("WIDTH", sw.width, "places near a value")),
     "haar_hrr": _haar,
 }
 

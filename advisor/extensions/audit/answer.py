@@ -171,18 +171,16 @@ def answer_apart(question: AuditQuestion, progress: Progress) -> Audits:
             progress(*step)
     except EOFError:
         process.join()
+        code = process.exitcode or 0
+        ending = f"exit code {code}" if code >= 0 else signal.Signals(-code).name
         raise InputError(
-            f"{name} ended its process ({_ending(process.exitcode or 0)}) before it was audited, so there is no "
+            f"{name} ended its process ({ending}) before it was audited, so there is no "
             "answer: a client returns each report, and does not leave"
         ) from None
     finally:
         process.kill()
         process.join()
         receiver.close()
-
-
-def _ending(code: int) -> str:
-    return f"exit code {code}" if code >= 0 else signal.Signals(-code).name
 
 
 def _work(question: AuditQuestion, folder: str, show: Callable[..., None], sender: Connection) -> None:

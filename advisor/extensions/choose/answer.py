@@ -225,24 +225,15 @@ class Case:
             return least
         return _between(lambda epsilon: self.collects(limit=epsilon), least, self.limit)
 
-    def _first_need(self, *, n: bool) -> PlanRow | None:
-        limit = self.nearest.at_limit
-        return first_need(limit.request, limit.metric, limit.best.error, self.within, n=n)
-
-    def people_needed(self) -> Need | None:
-        """Return the number of people predicted to be enough, by the first answer of a plan."""
+    def needed(self, *, n: bool) -> Need | None:
+        """Return the number of people, or the ε, predicted to be enough, by the first answer of a plan."""
         nearest = self.nearest
-        if nearest.limit != self.limit:
+        if nearest.limit != self.limit if n else nearest.people != self.people:
             return None
-        row = self._first_need(n=True)
-        return _need(row, lambda people: self.collects(people=int(people)), float(nearest.people), USERS[1])
-
-    def budget_needed(self) -> Need | None:
-        """Return the ε predicted to be enough, by the first answer of a plan."""
-        nearest = self.nearest
-        if nearest.people != self.people:
-            return None
-        row = self._first_need(n=False)
+        limit = nearest.at_limit
+        row = first_need(limit.request, limit.metric, limit.best.error, self.within, n=n)
+        if n:
+            return _need(row, lambda people: self.collects(people=int(people)), float(nearest.people), USERS[1])
         return _need(row, lambda epsilon: self.collects(limit=epsilon), nearest.limit, EPSILON[1])
 
 
@@ -266,13 +257,13 @@ def changes_of(case: Case, people: Need | None, at_limit: Ranking) -> Alternativ
     once = None
     if case.times > 1 and less_often is None:
         alone = replace(case, limit=total)
-        once = Alternatives(people=alone.people_needed(), within=_coarser(alone, alone.at_limit))
+        once = Alternatives(people=alone.needed(n=True), within=_coarser(alone, alone.at_limit))
     return Alternatives(
         people=people,
         within=_coarser(case, at_limit),
         answers=None if case.frequencies is not None else _fewer(case),
         times=less_often,
-        epsilon=case.budget_needed(),
+        epsilon=case.needed(n=False),
         once=once,
     )
 
@@ -404,7 +395,7 @@ def _by_prediction(case: Case) -> Choice:
     """Return the decision by predictions, which take no time."""
     if case.reason == Reason.REACHED:
         return Choice(case, case.reason, case.least_budget())
-    return Choice(case, case.reason, changes=changes_of(case, case.people_needed(), case.nearest.at_limit))
+    return Choice(case, case.reason, changes=changes_of(case, case.needed(n=True), case.nearest.at_limit))
 
 
 @dataclass(frozen=True, eq=False)

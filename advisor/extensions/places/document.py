@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from advisor.answers.rank.collection import OneCollection
 from advisor.answers.rank.verdict import USELESS, WORTH_IT
 from advisor.errors import listed
-from advisor.extensions.places.answer import Mechanism, PlacesAdvice, TradeOff
+from advisor.extensions.places.answer import PlacesAdvice, TradeOff
 from advisor.extensions.places.question import PlacesRequest
 from advisor.figures import change, error_text, number, percent, times
 from advisor.names import UNPROCESSED, method_name, pair_text, protocol_text, title_inside
@@ -146,15 +146,10 @@ def verdict(advice: PlacesAdvice, metric: str) -> Verdict:
     why = f", {_why_first(advice, metric)} of {ties} tied pairs"
     if ties == 1:
         why = ": no other pair " + ("comes within 5 % of its error" if len(rows) > 1 else "was asked for")
-    text = f"{_in_full(advice.mechanisms[protocol])} with {method_name(method)}{why}."
+    member = advice.mechanisms[protocol]
+    title = title_inside(member.protocol.title if member.channel is None else member.channel.title)
+    text = f"{protocol_text(member.protocol.key)} ({title}) with {method_name(method)}{why}."
     return Verdict(WORTH_IT, text, Badge.TIED if ties > 1 else Badge.USE, figures=figures, numbers=numbers)
-
-
-def _in_full(member: Mechanism) -> str:
-    """Return the name of a protocol in commands, its full name, and its full name."""
-    protocol = member.protocol
-    title = title_inside(protocol.title if member.channel is None else member.channel.title)
-    return f"{protocol_text(protocol.key)} ({title})"
 
 
 def _why_first(advice: PlacesAdvice, metric: str) -> str:
