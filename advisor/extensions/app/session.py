@@ -25,6 +25,7 @@ FOLLOWS = 1.5  # seconds without a change before a simulation follows by itself
 MOST_FOLLOWED = 4096  # categories up to which it does; above, it takes long, and is asked for
 NICENESS = 3  # a simulation gives way to the pages, but does not starve beside other work
 LARGE = 1_000_000  # bytes of a file that is not read twice: there a small simulation is hardly sooner
+T = TypeVar("T")
 Curve: TypeAlias = tuple[PageAnswer, Stops]  # one that is shown: of which answer, and the values of its dials
 examples: dict[str, PageAnswer] = {}  # first sights of the examples as their pages begin, by question
 
@@ -159,7 +160,12 @@ class Page:
             return kept[state.question]
         try:
             inquiry = await asyncio.to_thread(decision, state)
-            progress = Steady(partial(self._tell_progress, "Simulating" if state.simulated else "First sight"))
+            task = "Simulating" if state.simulated else "First sight"
+
+            def tell(stage: str, share: float) -> None:
+                self.tell_work(f"{task}: {worded(stage, self.goal)}", share or None, running=True)
+
+            progress = Steady(tell)
             first, last = (part(progress, place, 1 if inquiry is None else 2) for place in (0, 1))
             choice = None if inquiry is None else await self._value(state, inquiry, first)
             inquiry = await asyncio.to_thread(ranking, state, budget_of(choice))
@@ -197,9 +203,6 @@ class Page:
                 self.refuse(answer)
             await reactive.flush()
 
-    def _tell_progress(self, task: str, stage: str, share: float) -> None:
-        self.tell_work(f"{task}: {worded(stage, self.goal)}", share or None, running=True)
-
 
 def _text(value: object) -> str:
     return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value or "").strip()
@@ -227,9 +230,6 @@ async def _rest(answer: PageAnswer, again: int, stops: Stops | None, is_kept: bo
 async def _reasons(answer: PageAnswer) -> str:
     await asyncio.sleep(2 * PAUSE)
     return await asyncio.to_thread(answer.why)
-
-
-T = TypeVar("T")
 
 
 def server_of(uploads: Uploads, workers: WorkerPool) -> Callable[[Inputs, Outputs, Session], None]:

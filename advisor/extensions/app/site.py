@@ -220,17 +220,12 @@ def site(inner: Handler, uploads: Uploads, token: str, port: int) -> Guard:
     script = f"{SCRIPT}\n{(here / 'app.js').read_text('utf-8')}"
     routes = [
         Route("/upload", partial(_receive, uploads), methods=["POST"]),
-        Route("/page.css", partial(_text, style, "text/css")),
-        Route("/page.js", partial(_text, script, "text/javascript")),
-        Route("/session/{path:path}", partial(_text, NO_DISK, "text/plain", status=403), methods=["POST"]),
+        Route("/page.css", Response(style, media_type="text/css"), methods=["GET"]),
+        Route("/page.js", Response(script, media_type="text/javascript"), methods=["GET"]),
+        Route("/session/{path:path}", PlainTextResponse(NO_DISK, 403), methods=["POST"]),
         Mount("/", app=inner),
     ]
     return Guard(Starlette(routes=[Mount(f"/{token}", routes=routes)]), token, port)
-
-
-async def _text(content: str, kind: str, request: Request, *, status: int = 200) -> Response:
-    del request
-    return Response(content, status, media_type=kind)
 
 
 async def _receive(uploads: Uploads, request: Request) -> Response:

@@ -283,7 +283,7 @@ def _answer(inquiry: Inquiry, progress: Progress) -> Answer | Choice | PlacesAdv
         return _choice(inquiry.wishes, question, progress)
     if isinstance(question, PlacesQuestion):
         question.check_places()
-        return answer_places(places_request(question), jobs=jobs or 1, progress=progress)
+        return answer_places(places_request(question), progress)
     if isinstance(question, CollectedQuestion):
         require(*required_options(question))
         check_collected(question)

@@ -250,7 +250,7 @@ class PlacesAdvice:
         return self.request.unit if metric == "emd" else METRICS[metric].unit
 
 
-def answer_places(request: PlacesRequest, progress: Progress = silent, *, jobs: int = 1) -> PlacesAdvice:
+def answer_places(request: PlacesRequest, progress: Progress = silent) -> PlacesAdvice:
     """Simulate the collections of all mechanisms, the leading ones until they are separated, and rank all pairs.
 
     Raises InputError if a channel leaks more than is promised, or constraints leave nothing.
@@ -274,7 +274,7 @@ def answer_places(request: PlacesRequest, progress: Progress = silent, *, jobs: 
         names,
         repetitions=request.repetitions,
         max_repetitions=request.max_repetitions,
-        jobs=jobs,
+        jobs=question.simulation.jobs or 1,
         progress=progress,
     )
     cost = {key: (float(mechanism.protocol.report_bits),) for key, mechanism in menu.items()}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -44,7 +43,7 @@ def places_command(
         Job(
             read=lambda: places_request(question),
             warnings=lambda request: request.warnings,
-            answer=partial(answer_places, jobs=question.simulation.jobs or 1),
+            answer=answer_places,
             document=places_document,
             inputs=[sample, question.places_menu.channel],
             files=[SideFile("--plot", picture.plot, PICTURES, _draw, require_matplotlib)],

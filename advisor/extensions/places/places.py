@@ -93,4 +93,4 @@ def places(
         question = replace(question, sample=path, columns=replace(question.columns, header=layout.header))
         question.check_places()
         request = places_request(question)
-    return PlacesAnswer.of(answer_places(request, jobs=question.simulation.jobs or 1))
+    return PlacesAnswer.of(answer_places(request))
