@@ -27,7 +27,6 @@ from advisor.show.model import (
     Code,
     Column,
     Document,
-    Part,
     Records,
     Role,
     Row,
@@ -98,6 +97,7 @@ REASONS = {
 MANY = 10**9  # people, where no number is known to be enough
 REQUEST = ("n", "k", "within", "sensitive", "times", "ordered")  # facts that were asked
 BUDGETS = 13  # of the predicted curve, from the least that is advised to twice the limit
+COLLECT, REFRAIN = "collect", "do_not_collect"
 NEAR = 3.0  # ratio up to which the budget of a known deployment is a comparison
 
 
@@ -126,18 +126,13 @@ def interval(low: float, high: float, *, simulated: bool = False) -> str:
     return f"{size(lower_end(low, high), digits)}–{size(high, digits)}"
 
 
-def answer_lines(choice: Choice) -> list[str]:
-    """Return the verdict and, in further sentences, how sure that is, and which answers are too rare to be seen."""
+def _answer(choice: Choice) -> tuple[str, str, list[str]]:
+    """Return the verdict, its figures, and further sentences: how sure that is, and which answers are not seen."""
     parts = _parts(choice)
     first, *rest = (line.format_map(parts) for line in LINES[choice.reason])
-    return [first, *(hidden_sentences(choice.there) if choice.reason in LIKELY else ()), *rest]
-
-
-def numbers(choice: Choice) -> str:
-    """Return what was asked for, what is expected, and what no data would give."""
-    parts = _parts(choice)
-    expected = "" if choice.reason in (Reason.NOT_COVERED, Reason.NOTHING_ASKED) else "expected {off}; "
-    return f"{{aim}}; {expected}without data {{without}}.".format_map(parts)
+    expected = "" if choice.reason in (Reason.NOT_COVERED, Reason.NOTHING_ASKED) else f"expected {parts['off']}; "
+    hidden = hidden_sentences(choice.there) if choice.reason in LIKELY else ()
+    return first, f"{parts['aim']}; {expected}without data {parts['without']}.", [*hidden, *rest]
 
 
 def _parts(choice: Choice) -> dict[str, str]:
@@ -289,30 +284,16 @@ def note_lines(choice: Choice) -> list[str]:
     return lines
 
 
-COLLECT, REFRAIN = "collect", "do_not_collect"
-
-
 def choice_document(choice: Choice) -> Document:
     """Return verdict, assumptions, prices of some budgets, and the next commands."""
     case, good, facts = choice.case, choice.epsilon is not None, _facts(choice)
-    first, *rest = answer_lines(choice)
+    first, numbers, rest = _answer(choice)
     assumed = [] if choice.data_words else [ASSUMED]
     means = meaning_lines(choice)
     if choice.reason not in (Reason.REACHED, Reason.NOTHING_ASKED):
         rest += over_limit(choice)
     warnings = list(dict.fromkeys(text for row in choice.prices for text in row.ranking.warnings))
     again, (title, further) = reproduce(choice), _next(choice)
-    parts: list[Part] = [
-        *(Sentence(text, Role.WARNING) for text in warnings),
-        *(Sentence(text, Role.ANSWER, Tone.DOUBTFUL) for text in assumed),
-        *map(Sentence, rest),
-        *(Sentence(text, Role.LEGEND) for text in means),
-        *([_price_table(choice.prices)] if choice.prices else []),
-        *(Sentence(text, Role.NOTE) for text in note_lines(choice)),
-        Code(again, "Reproduce this"),
-        *([Code(_ranking(choice), "Compare with all other pairs")] if good else []),
-        Code(further, title),
-    ]
     drawing = Picture("What ε buys", "error of a share against ε", lambda: to_svg(price_figure(choice), "prices"))
     badge = Badge.COLLECT if good else Badge.ALMOST if choice.reason in CLOSE else Badge.DO_NOT_COLLECT
     return Document(
@@ -323,21 +304,31 @@ def choice_document(choice: Choice) -> Document:
             badge,
             () if good else (choice.reason.value,),
             {"eps": choice.epsilon, "within": case.within, **_errors(choice), "error_without_data": case.without},
-            numbers=numbers(choice),
+            numbers=numbers,
             changes=tuple(changes(choice)),
         ),
-        parts=tuple(parts),
+        parts=(
+            *(Sentence(text, Role.WARNING) for text in warnings),
+            *(Sentence(text, Role.ANSWER, Tone.DOUBTFUL) for text in assumed),
+            *map(Sentence, rest),
+            *(Sentence(text, Role.LEGEND) for text in means),
+            *([_price_table(choice.prices)] if choice.prices else []),
+            *(Sentence(text, Role.NOTE) for text in note_lines(choice)),
+            Code(again, "Reproduce this"),
+            *([Code(_ranking(choice), "Compare with all other pairs")] if good else []),
+            Code(further, title),
+        ),
         data={
             "request": {name: facts[name] for name in REQUEST},
             **{name: value for name, value in facts.items() if name not in REQUEST},
-            "summary": f"{first} {numbers(choice)}",
+            "summary": f"{first} {numbers}",
             "sentences": [first, *assumed, *rest, *means],
             "command": again,
             "next_command": further,
             "warnings": warnings,
             "budgets": [priced_data(row) for row in choice.prices],
         },
-        records=Records(tuple(facts), (tuple(facts.values()),)),
+        records=Records.of([facts]),
         value=REFRAIN if choice.epsilon is None else f"{choice.epsilon:g}",
         setting=f"{case.people:,} people, {case.answers:,} possible answers",
         sections=lambda: (Section("What ε buys", (drawing,)),) if choice.prices else (),
