@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.extensions.choose.answer import Choice, choose
-from advisor.extensions.choose.case import Wishes
+from advisor.extensions.choose.answer import Choice, Wishes, choose
 from advisor.question.frequencies import Frequencies
 
 MADE: dict[Wishes, Choice] = {}

@@ -11,8 +11,7 @@ from functools import cached_property
 
 import jinja2
 
-from advisor.answers.clients.parameters import BUILDERS, Constant, Number, Parameters, parameters
-from advisor.answers.clients.planar import planar_parameters
+from advisor.answers.clients.parameters import BUILDERS, Constant, Number, Parameters, parameters, planar_parameters
 from advisor.members import as_named
 from advisor.question.settings import Cells
 from simulator.domain import ORDERED, Domain
