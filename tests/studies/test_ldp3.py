@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from simulator import POSTPROCESSORS, frequency_oracles
 from simulator.methods.simplex import norm_cut
 
-NOT_EXPLAINED = {("zipf 64", "ss"), ("zipf 128", "ss"), ("zipf 1024", "blh")}  # as docs/evidence_ldp3.md says
+NOT_EXPLAINED = {("zipf 64", "ss"), ("zipf 128", "ss"), ("zipf 1024", "blh")}  # as docs/evidence_outside.md says
 
 
 def test_the_published_tables_have_156_cells_of_methods():
