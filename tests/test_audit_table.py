@@ -1,5 +1,3 @@
-"""The published audit table: what is said of it is in it, and some of its cells are run anew."""
-
 from __future__ import annotations
 
 import re
@@ -23,7 +21,6 @@ OTHERS = ("rappor", "oue", "blh", "olh", "ss", "the", "she")
 
 
 def table() -> dict[tuple[str, int, float], tuple[float, float, float]]:
-    """Bound, analytic value and slack of every cell."""
     found = {}
     for line in TEXT.split(MARK)[1].splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]

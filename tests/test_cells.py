@@ -1,5 +1,3 @@
-"""Grids inside a test fail where one of their cells does."""
-
 from __future__ import annotations
 
 import inspect

@@ -13,10 +13,9 @@ from pathlib import Path
 import pytest
 
 from advisor.cli.options import COMMANDS
-from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, foreign
-from simulator.foreign import FAILURES, REGISTERED, SOURCES
-from tests.golden.corpus import at, run
-from tests.golden.words import assert_same, figures, in_words
+from simulator import foreign
+from tests.golden.corpus import at, forget_members, run
+from tests.golden.words import assert_same
 
 ROOT = Path(__file__).parent.parent
 PAGES = {
@@ -55,7 +54,6 @@ def printed(command: str) -> str:
 
 
 def answered(command: str) -> str:
-    """What it prints in this process, where that is the same: to start one takes longer than most answers."""
     with at(ROOT, "80"):
         code, out, err = run(command)
     assert code == 0, err
@@ -74,15 +72,6 @@ def test_shown_output_is_real(page: str, command: str, output: str) -> None:
     assert_same((printed if page == "README.md" else answered)(command), output)
 
 
-def test_shown_figures_are_compared() -> None:
-    assert in_words("  1=  oue  1.204 ± 0.03") == in_words("  1=  oue   1.31 ± 0.03")
-    assert in_words("  1=  oue  1.2") != in_words("  2=  oue  1.2")
-    assert in_words("100 of 2,000 users") != in_words("101 of 2,000 users")
-    assert in_words("needs 8,191 users") == in_words("needs 8,190 users")
-    found = figures("1.204 of 1.9e+05, 0.02 %, 3 users, 1,234,567 more")
-    assert found == [(1.204, 0.001), (1.9e5, 1e4), (0.02, 0.01), (1_234_567, 1)]
-
-
 @pytest.mark.parametrize("page", [pytest.param(page, marks=_marks(page)) for page in EXAMPLES])
 def test_python_examples_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for folder in ("examples", "tests"):
@@ -94,9 +83,7 @@ def test_python_examples_run(page: str, tmp_path: Path, monkeypatch: pytest.Monk
         for block in EXAMPLES[page]:
             exec(compile(block, page, "exec"), names)  # noqa: S102 - our own examples
     finally:
-        for name in list(REGISTERED):
-            for known in (PROTOCOLS, POSTPROCESSORS, METRICS, REGISTERED, SOURCES, FAILURES):
-                known.pop(name, None)
+        forget_members()
 
 
 def test_the_example_is_the_one_in_the_text() -> None:
@@ -120,7 +107,6 @@ def test_links_lead_somewhere(page: str) -> None:
 
 
 def rows_of(page: str, start: str) -> list[dict[str, str]]:
-    """Rows of all tables of a page whose header starts so, by column."""
     rows, names = [], list[str]()
     for line in TEXTS[page].splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
@@ -177,7 +163,6 @@ def options_of(command: str) -> frozenset[str]:
 
 @pytest.mark.slow
 def test_every_option_that_is_named_is_one_of_its_command() -> None:
-    """``plan --target`` names a command; ``--column`` alone is one of the main command."""
     named = 0
     for text in TEXTS.values():
         prose = re.sub(r"```.*?```|<!-- run markdown.*?<!-- end -->", "", text, flags=re.DOTALL)

@@ -1,5 +1,3 @@
-"""The measures of the house: imports that run downwards, and in no circle."""
-
 from __future__ import annotations
 
 import ast
@@ -30,7 +28,6 @@ REGISTRY = "advisor.extensions"  # the names of commands, which imports none of 
 
 @cache
 def modules() -> dict[str, Path]:
-    """The files of the packages by the names that import them."""
     files = [path for package in PACKAGES for path in (ROOT / package).rglob("*.py")]
     return {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in files}
 
@@ -75,7 +72,6 @@ def test_packages_import_downwards() -> None:
 
 
 def room(name: str) -> str:
-    """The room of the advisor that a module is in; none for others, and for what stands before all rooms."""
     parts = name.split(".")
     return parts[1] if parts[0] == "advisor" and len(parts) > 1 and parts[1] != "__main__" else ""
 
@@ -99,7 +95,6 @@ def test_rooms_of_the_advisor_import_downwards() -> None:
 
 
 def test_extensions_are_imported_by_the_page_alone() -> None:
-    """The core runs them by the names of their modules; none of them imports another one."""
 
     def extension(name: str) -> str:
         parts = name.split(".")

@@ -1,5 +1,3 @@
-"""Each item of the sources of this project has a command that shows it, or a reason why not."""
-
 from __future__ import annotations
 
 import csv

@@ -1,5 +1,3 @@
-"""A newcomer finds answers: by two clicks from the first page of the site, or by one search on it."""
-
 from __future__ import annotations
 
 import json
@@ -79,7 +77,6 @@ LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)\.md(?:#[^)]*)?\)")
 
 
 def links_of(page: str) -> set[str]:
-    """Return the pages that a page links to, by link or by a table of contents."""
     text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
     found = set(LINK.findall(text))
     for block in re.findall(r"```\{toctree\}\n(.*?)```", text, flags=re.DOTALL):

@@ -1,5 +1,3 @@
-"""The package as pip installs it, from the source and from an sdist: both names of the API, the command, and data."""
-
 from __future__ import annotations
 
 import shutil
@@ -43,7 +41,6 @@ def site(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def ask(site: Path, code: str) -> str:
-    """Run code that sees the installed packages before the source."""
     before = f"import sys; sys.path.insert(0, {str(site)!r}); "
     done = subprocess.run(
         [sys.executable, "-P", "-c", before + code], capture_output=True, text=True, cwd=site, check=True
@@ -72,12 +69,7 @@ def test_both_names_the_command_types_and_data_are_installed(site: Path) -> None
     assert ask(site, code) == "{7}"
 
 
-def test_the_citation_file_names_this_version() -> None:
-    assert f"\nversion: {__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-
-
 def contents(site: Path) -> dict[str, bytes]:
-    """Return the installed files of the packages; caches hold when and where they were made."""
     return {
         str(path.relative_to(site)): path.read_bytes()
         for name in PACKAGES

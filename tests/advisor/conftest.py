@@ -1,18 +1,21 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from advisor.cli.app import main
 from advisor.members import member_of_file
-from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, foreign
-from simulator.foreign import FAILURES, REGISTERED, SOURCES
+from simulator import foreign
 from tests.advisor.choices import chosen
 from tests.advisor.collected_files import estimate_text, raw
 
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+BANDS = [110, 114, 116, 118, 124, 132, 134, 130, 126, 124, 128, 132, 122, 108, 92, 68, 62, 60]  # 18 age bands, even
 Run = Callable[..., tuple[int, str, str]]
 
 
@@ -35,6 +38,19 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
     return call
 
 
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Chromium of the machine; nothing is installed for the tests."""
+    api = pytest.importorskip("playwright.sync_api", reason="no Playwright: pip install playwright")
+    path = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    if path is None:
+        pytest.skip("no Chromium: apt-get install chromium")
+    with api.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
 @pytest.fixture
 def choose_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the command make each decision without a file once."""
@@ -47,12 +63,9 @@ def own_members(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     member_of_file.cache_clear()
     monkeypatch.setattr(foreign, "_packages", dict(foreign._packages))
     yield
-    for name in list(REGISTERED):
-        for table in (PROTOCOLS, POSTPROCESSORS, METRICS):
-            table.pop(name, None)
-        for known in (REGISTERED, SOURCES, FAILURES):
-            known.pop(name, None)
-    member_of_file.cache_clear()
+    from tests.golden.corpus import forget_members
+
+    forget_members()
 
 
 @pytest.fixture
@@ -60,6 +73,15 @@ def states(tmp_path: Path) -> str:
     """A small histogram with string labels, in a directory of its own."""
     path = tmp_path / "fruit.csv"
     path.write_text("fruit,count\napple,500\nbanana,300\ncherry,150\ndate,50\n", encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def bands(tmp_path: Path) -> str:
+    """2,000 people in 18 age bands that are nearly equal."""
+    path = tmp_path / "age bands.csv"
+    rows = "".join(f"band{place:02},{count}\n" for place, count in enumerate(BANDS))
+    path.write_text(f"band,count\n{rows}", encoding="utf-8")
     return str(path)
 
 

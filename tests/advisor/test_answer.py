@@ -1,5 +1,3 @@
-"""The answer to a sample in Python: its figures by hand, what is refused, and what constraints leave."""
-
 from __future__ import annotations
 
 import dataclasses
@@ -63,25 +61,6 @@ def test_several_metrics_are_answered_by_the_same_collections_and_compared_with_
         advice.about("kl")
 
 
-def test_error_is_that_of_a_collection_simulated_by_hand() -> None:
-    advice = advise(
-        1.0,
-        sample_counts=COUNTS,
-        metric="l2",
-        protocol="oue",
-        method="norm_sub",
-        simulation=Simulation(repetitions=6, seed=3),
-    )
-    oracle, counts = PROTOCOLS["oue"](6, 1.0), np.array(COUNTS)
-    errors = []
-    for repetition in range(advice.best.repetitions):
-        support = oracle.sample_support(counts, rng_for(3, "collect", "oue", repetition))
-        estimate = POSTPROCESSORS["norm_sub"](oracle.estimate(support, 10_000), oracle.noise(10_000))
-        errors.append(float(np.sqrt(((estimate - counts / 10_000) ** 2).sum())))
-    assert advice.best.error == pytest.approx(np.mean(errors), rel=1e-12)
-    assert advice.best.spread == pytest.approx(np.std(errors, ddof=1), rel=1e-9)
-
-
 def test_sample_counts_mapping_and_raw_values_agree() -> None:
     values = np.repeat(np.arange(6), COUNTS)
     rng_for(0, "order").shuffle(values)
@@ -130,25 +109,12 @@ def test_equivalent_users_give_the_raw_estimate_the_same_error() -> None:
 
 
 def test_a_restricted_menu_races_among_itself() -> None:
-    """The usual default and the raw estimates must not end the race of a menu they are not on."""
     counts = [round(1000 * (1.3 + np.sin(place / 9))) for place in range(60)]
     advice = advise(1.0, sample_counts=counts, metric="emd", protocol="grr", simulation=Simulation(max_repetitions=80))
     assert advice.resolved or advice.repetitions == 80
     assert advice.repetitions > 20
     by_kind = {row.kind: row for row in advice.baselines}
     assert by_kind["default"].error < advice.lowest.error  # it would have led
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("metric", ["topk", "emd"])
-def test_the_first_tier_holds_nothing_that_is_proven_worse(metric: str) -> None:
-    counts = apportion(frequencies("zipf", 30, 1.0), 10_000)
-    for seed in (21, 22):
-        advice = advise(1.0, sample_counts=counts, metric=metric, simulation=Simulation(seed=seed, max_repetitions=80))
-        for row in advice.recommendations:
-            assert row.ratio_to_best is not None
-            assert row.ratio_low is not None
-            assert (row.tier == 1) == (row.ratio_to_best < 1.05 or row.ratio_low <= 1)
 
 
 def test_gain_is_measured_on_the_repetitions_of_the_row() -> None:
@@ -231,7 +197,6 @@ def test_a_mean_in_the_middle_of_the_domain_is_not_called_too_even() -> None:
 
 
 def test_threads_simulate_where_they_pay_or_were_asked_for() -> None:
-    """Below 10,000 categories threads would wait for one another, and one pair is too little to do."""
     cells = [(None, 200, 9_999, 1), (None, 200, 10_000, os.cpu_count()), (None, 1, 10_000, 1), (3, 1, 100, 3)]
     assert [(*asked, Simulation(jobs=asked[0]).threads(asked[1], 20, asked[2])) for *asked, _ in cells] == cells
 
@@ -246,33 +211,21 @@ def test_bad_requests_are_value_errors_of_one_line() -> None:
         ({"sample": [1.0, float("nan")]}, "got nan"),
         ({"sample": [1, 1, 1]}, "at least 2"),
         ({"sample": ["a", "b", float("nan")]}, "leave missing ones out"),
-        ({"sample": ["a", "b", None]}, "leave missing ones out"),
         ({"sample": [1, 2, None]}, "leave missing ones out"),
         ({"sample": ["a", " "]}, "empty string"),
         ({"sample_counts": [[1, 2], [3, 4]]}, "flat"),
-        ({"sample_counts": [1, 2], "jobs": 0}, "jobs must be"),
-        ({"sample_counts": [1, 2], "metric": "set:x"}, "set must be"),
         ({"sample_counts": [1, -1]}, "at least 0"),
         ({"sample_counts": [1, 2.5]}, "whole number"),
         ({"sample_counts": [0, 0]}, "at least 1 user"),
-        ({"sample_counts": [1, 2], "metric": "l3"}, "unknown metric"),
-        ({"sample_counts": [1, 2], "n": 0}, "at least 1"),
         ({"sample_counts": [1, 2], "n": True}, "whole number"),
-        ({"sample_counts": [1, 2], "k": 1}, "at least 2"),
-        ({"sample_counts": [1, 2], "eps": "one"}, "eps must be a number"),
         ({"sample_counts": [1, 2], "eps": float("nan")}, "eps must be a number, got nan"),
         ({"sample_counts": [1, 2], "max_repetitions": 1}, "at least 2"),
-        ({"sample_counts": [1, 2], "max_bits": 0}, "max_bits must be a whole number of at least 1"),
-        ({"sample_counts": [1, 2], "max_attack": 1.5}, "max_attack must be a number above 0 and below 1, got 1.5"),
         ({"sample_counts": [1, 2], "server_cost": 0.5}, "server_cost must be a whole number"),
         ({"sample_counts": [1, 2], "attributes": 0}, "attributes must be a whole number of at least 1"),
         ({"sample_counts": [1, 2], "rounds": 0}, "rounds must be a whole number of at least 1"),
         ({"sample_counts": [9, 2], "attributes": 3, "solution": "sum"}, "solution must be one of smp, spl, got 'sum'"),
-        ({"sample_counts": [1, 2], "solution": "smp"}, "solution goes with attributes"),
-        ({"sample_counts": [1, 2], "attributes": 4}, "attributes must be at most the number of users"),
         ({"k": 64, "bins": 8}, "bins= needs a sample, and none is given"),
         ({"sample": ["a", "b"], "bins": 4}, r"sample: holds 'a', which is not a number"),
-        ({"sample": [1, "x"], "bins": 4}, r"sample: holds 'x', which is not a number"),
         ({"sample": [True, False], "bins": 4}, r"sample: holds '\w+', which is not a number"),
     ]
 

@@ -1,5 +1,3 @@
-"""What is written beside the estimate: the interval of each frequency covers it as often as it says."""
-
 from __future__ import annotations
 
 import csv

@@ -1,5 +1,3 @@
-"""Bias and variance of each category: against a loop over collections, and against exact sums."""
-
 from __future__ import annotations
 
 import csv

@@ -1,5 +1,3 @@
-"""Bins on the command line and in Python: what is refused, and how answers say errors in the unit of the data."""
-
 from __future__ import annotations
 
 import csv

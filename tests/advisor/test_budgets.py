@@ -1,5 +1,3 @@
-"""Several budgets at once, and what they would buy for someone who gives none."""
-
 from __future__ import annotations
 
 import json

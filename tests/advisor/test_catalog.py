@@ -56,7 +56,6 @@ class Silent(GRR):
 
 @pytest.fixture
 def strangers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Members without a card, as entry points of other packages bring them in."""
     monkeypatch.setitem(PROTOCOLS, "copied", Copied)
     monkeypatch.setitem(PROTOCOLS, "silent", Silent)
     half = PostProcessor(

@@ -1,5 +1,3 @@
-"""A few plain questions: what they lead to agrees with plans and look-ups."""
-
 from __future__ import annotations
 
 import io
@@ -52,12 +50,10 @@ pytestmark = pytest.mark.usefixtures("choose_once")
 
 
 def shown(error: float) -> float:
-    """An error as it is shown, and compared."""
     return float(f"{error:.3g}")
 
 
 def kept(row: Recommendation) -> float:
-    """The error that nine of ten predictions keep to, on the log scale of their interval."""
     return shown(math.exp(math.log(row.error) + stats.norm.ppf(0.9) * math.log(row.error_high / row.error) / 1.96))
 
 
@@ -66,7 +62,6 @@ def with_answers(people: int, answers: int, within: float, sensitive: str = "med
 
 
 def decided(run: Run, words: str) -> dict[str, Any]:
-    """Return the decision of the command as data."""
     code, out, err = run("choose", *shlex.split(words), "--format", "json")
     assert (code, err) == (0, "")
     data: dict[str, Any] = json.loads(out)
@@ -75,7 +70,6 @@ def decided(run: Run, words: str) -> dict[str, Any]:
 
 
 def followed(run: Run, command: str, *more: str) -> dict[str, Any]:
-    """Return what a command that was suggested gives as data."""
     data: dict[str, Any] = json.loads(run(*shlex.split(command)[1:], *more, "--format", "json")[1])
     return data
 
@@ -133,7 +127,6 @@ def test_the_code_that_collects_is_written_by_the_command_as_it_is_printed(
 
 
 def simulated(choice: Choice) -> float:
-    """The error of the pair that is named, over the shapes that the prediction is averaged over."""
     best, (people, answers) = choice.best, (choice.case.people, choice.case.answers)
     logs = []
     for shares in AssumedSkew(answers).histograms(people):
@@ -292,45 +285,26 @@ def test_two_answers_of_two_million_are_worth_collecting() -> None:
     assert choice.there.best.error_high < 2 * choice.there.best.error
 
 
-@pytest.fixture
-def ages(tmp_path: Path) -> str:
-    """2,000 people in 18 age bands that are nearly equal."""
-    counts = (110, 114, 116, 118, 124, 132, 134, 130, 126, 124, 128, 132, 122, 108, 92, 68, 62, 60)
-    path = tmp_path / "ages of 2025.csv"
-    rows = "".join(f"band{place:02},{count}\n" for place, count in enumerate(counts))
-    path.write_text(f"band,count\n{rows}", encoding="utf-8")
-    return str(path)
-
-
-def test_a_file_with_nearly_equal_age_bands_decides_on_their_own_frequencies(run: Run, ages: str) -> None:
+def test_a_file_with_nearly_equal_age_bands_decides_on_their_own_frequencies(run: Run, bands: str) -> None:
     words = "--n 20000 --within 1 --sensitive medium --times 1"
-    data = json.loads(run("choose", ages, *words.split(), "--format", "json")[1])
+    data = json.loads(run("choose", bands, *words.split(), "--format", "json")[1])
     SCHEMA.validate(data)
     assert (data["choice"], data["reason"], data["request"]["k"]) == ("do_not_collect", "nothing_asked", 18)
     assert followed(run, data["command"]) == data
     assert decided(run, f"--k 18 {words}")["choice"] == "collect"
 
 
-def test_a_column_of_people_is_read_as_counts_and_said_to_be(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "ages.csv"
-    path.write_text("age,people\n0-4,113\n5-9,116\n10-14,131\n", encoding="utf-8")
-    words = ("choose", path, "--n", "20000", "--within", "5", "--sensitive", "medium", "--times", "1", "--instant")
-    data = json.loads(run(*words, "--format", "json")[1])
-    assert (data["request"]["k"], data["request"]["ordered"]) == (3, True)
-    assert "counts in column 'people', labels in 'age'" in run(*words)[1]
-
-
 @pytest.mark.slow
 def test_a_file_is_simulated_with_the_figures_of_the_commands_that_are_suggested(
-    run: Run, ages: str, monkeypatch: pytest.MonkeyPatch
+    run: Run, bands: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("advisor.question.plan.MAX_REPETITIONS", 100)  # of both
     words = ("--n", "20000", "--within", "0.25", "--sensitive", "medium", "--times", "1")
-    data = json.loads(run("choose", ages, *words, "--format", "json")[1])
+    data = json.loads(run("choose", bands, *words, "--format", "json")[1])
     SCHEMA.validate(data)
     assert (data["choice"], data["source"]) == ("do_not_collect", "simulation")
     assert data["people_needed"] == followed(run, data["next_command"])["value"]
-    ranked = ("--eps", "2", "--n", "20000", "--metric", "mae", ages)
+    ranked = ("--eps", "2", "--n", "20000", "--metric", "mae", bands)
     assert json.loads(run(*ranked, "--format", "json")[1])["recommendations"][0]["error"] == data["error"]
 
 
@@ -341,7 +315,6 @@ def test_figures_are_rounded_to_the_side_that_keeps_the_promise() -> None:
 
 
 def typed(run: Run, lines: list[str], *words: str) -> tuple[int, str, str]:
-    """Run the command with a terminal for its input on which lines are typed: exit code, output, and what was asked."""
     control, terminal = pty.openpty()
     os.write(control, "".join(f"{line}\n" for line in lines).encode())
     with os.fdopen(terminal, encoding="utf-8") as stream, pytest.MonkeyPatch.context() as patch:

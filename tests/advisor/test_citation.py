@@ -1,5 +1,3 @@
-"""Sources as BibTeX, the methods paragraph of an answer, and the entry of this project."""
-
 from __future__ import annotations
 
 import json
@@ -23,7 +21,6 @@ Run = Callable[..., tuple[int, str, str]]
 
 
 def entries(text: str) -> dict[str, dict[str, str]]:
-    """Read BibTeX back, by a reader of its own: the fields of each entry by its key."""
     found = {}
     for kind, key, fields in ENTRY.findall(text if text.endswith("\n") else text + "\n"):
         found[key] = {"type": kind, **dict(re.findall(r"  (\w+) = \{(.*)\},?\n", fields))}

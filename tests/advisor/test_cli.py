@@ -1,9 +1,6 @@
-"""The main command: its answers and formats, the files that it writes, its help and its environment."""
-
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -15,7 +12,7 @@ import pytest
 from advisor.cli.app import main
 from advisor.cli.groups import COMMANDS, MAIN, _function
 from advisor.cli.options import flags_of, spread
-from simulator import METRICS, POSTPROCESSORS, __version__, frequency_oracles
+from simulator import POSTPROCESSORS, __version__, frequency_oracles
 from tests.advisor.cli_answers import QUICK, SCHEMA, answer
 from tests.advisor.conftest import Run
 from tests.cells import failures, over
@@ -24,7 +21,6 @@ FEW = (*QUICK, "-p", "grr,oue", "--method", "none,norm_sub")
 
 
 def menu(k: int, epsilon: float) -> set[tuple[str, str]]:
-    """The pairs that make sense for an unordered domain and a metric without queries."""
     noises = {name: protocol(k, epsilon).noise(1000) for name, protocol in frequency_oracles().items()}
     return {
         (protocol, name)
@@ -53,25 +49,6 @@ def test_json_has_all_contract_fields_in_rank_order(run: Run, states: str) -> No
     assert sum(row["win_share"] for row in rows) == pytest.approx(1)
 
 
-@pytest.mark.slow
-@over([("mean", "bins"), ("quantiles", "bins"), ("ks", "frequency")])
-def test_metrics_of_numbers_have_tables_pages_pictures_and_threats(
-    metric, unit, *, run: Run, ages: str, tmp_path: Path
-) -> None:
-    page, picture = tmp_path / f"{metric}.html", tmp_path / f"{metric}.png"
-    files = ("--report", page, "--plot", picture, "--threat", "0.05")
-    code, out, err = run("fakes", "-e", "2", "-m", metric, "--format", "json", *files, *QUICK, ages)
-    assert code == 0, err
-    data: Any = answer(out)
-    assert (data["request"]["metric"], data["unit"]) == (metric, unit)
-    assert data["recommendations"][0]["error"] > 0
-    assert data["recommendations"][0]["gain_maximal"] is not None
-    written = page.read_text(encoding="utf-8")
-    assert f"{metric} error" in written
-    assert METRICS[metric].title in written
-    assert picture.stat().st_size > 0
-
-
 def test_all_metrics_of_an_unordered_domain_leave_out_the_ordered_ones_and_say_so(run: Run, states: str) -> None:
     few = ("-p", "grr", "--method", "norm_sub,none")
     data: Any = answer(run("-e", "2", "-m", "all", *few, "--format", "json", *QUICK, states)[1])
@@ -95,51 +72,6 @@ def test_runs_hold_every_repetition(run: Run, states: str, tmp_path: Path) -> No
         for row in data["recommendations"]:
             own = (frame.protocol == row["protocol"]) & (frame.method == row["method"]) & (frame.metric == "l1")
             assert frame[own]["error"].mean() == pytest.approx(row["error"], rel=1e-12)
-
-
-ANSWERS = {
-    "list": "list",
-    "explain": "explain grr",
-    "epsilon": "epsilon --eps 1",
-    "knowledge info": "knowledge info",
-    "knowledge rules": "knowledge rules",
-    "knowledge cells": "knowledge cells --eps 1 --k 8",
-    "": "--eps 1 --k 8",
-    "estimate": "estimate estimate.csv --eps 1 --protocol oue --n 3000 --reps 4",
-    "columns": "columns --eps 1 fruit.csv --column fruit --column count --instant -p grr",
-    "choose": "choose --n 2000 --k 18 --within 1 --sensitive medium --times 1",
-    "plan": "plan --eps 1 --k 8 --target 0.1 --instant",
-    "pareto": "pareto --eps 1 --k 8",
-    "audit": "audit --protocol grr --eps 1 --k 4 --trials 100",
-}
-
-
-QUICK_ANSWERS = ("list", "explain", "epsilon", "audit")
-
-
-@pytest.mark.parametrize(
-    ("commands", "pages"),
-    [(QUICK_ANSWERS, False), pytest.param(ANSWERS, True, marks=pytest.mark.slow)],
-    ids=["text of some", "all"],
-)
-@pytest.mark.usefixtures("states", "estimate")
-def test_every_format_in_the_help_of_a_command_is_given(
-    run: Run, commands: Iterable[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, pages: bool
-) -> None:
-    monkeypatch.chdir(tmp_path)
-
-    def check(command: str) -> None:
-        text = " ".join(run(*command.split(), "--help", "--verbose")[1].split())
-        listed = text.partition("--format FORMAT ")[2].partition(" -o, ")[0].partition(" [")[0]
-        formats = listed.replace(" (default)", "").split(", ")
-        assert {"value", "html"} <= {*formats}
-        for name in formats if pages else {*formats} - {"html"}:
-            code, out, _ = run(*ANSWERS[command].split(), "--format", name)
-            assert code == 0
-            assert out.strip()
-            assert re.search(r"\b(nan|NaN|None)\b", out) is None
-
-    assert failures(commands, check) == {}
 
 
 def test_an_error_that_is_not_of_writing_is_not_called_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,7 +107,6 @@ def test_a_file_called_like_a_command(run: Run, states: str, monkeypatch: pytest
 
 
 def test_answering_nothing_at_all_is_no_success(run: Run, tmp_path: Path) -> None:
-    """On skewed data 0 everywhere has a lower l1 error than the uniform guess; that is not learning from reports."""
     path = tmp_path / "skewed.csv"
     path.write_text("value,count\n" + "".join(f"v{i},{10_000 // (i + 1) ** 2}\n" for i in range(128)), encoding="utf-8")
     words = ("-e", "0.01", "--n", "1000", "-p", "oue", "--method", "norm_cut", "--format", "json", path)
@@ -199,17 +130,6 @@ def test_large_n_and_extreme_budgets_give_finite_numbers(run: Run, states: str) 
         assert len(first["further_metrics"]) == 2
         for ranking in (first, *first["further_metrics"]):
             assert all(np.isfinite(row["error"]) for row in ranking["recommendations"])
-
-
-def test_environment_sets_options_and_arguments_win(run: Run, states: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, text in (("FORMAT", "value"), ("EPS", "1"), ("PROTOCOL", "grr"), ("MAX_REPS", "20"), ("QUIET", "1")):
-        monkeypatch.setenv(f"LDP_ADVISE_{name}", text)
-    code, out, err = run(states)
-    assert code == 0
-    assert "note:" not in err  # of what --quiet hides
-    assert out.split()[0] == "grr"
-    assert run("--protocol", "oue", states)[1].split()[0] == "oue"
-    assert answer(run("--format", "json", states)[1])["request"]["eps"] == 1  # type: ignore[index]
 
 
 def test_the_main_help_is_a_page_of_48_lines_with_the_commands_first(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,3 @@
-"""``ldp-advise knowledge``: what predicted answers rest on."""
-
 from __future__ import annotations
 
 from dataclasses import replace

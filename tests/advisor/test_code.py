@@ -1,5 +1,3 @@
-"""``ldp-advise code``: what it writes, what it refuses, and that nothing the user had is lost."""
-
 from __future__ import annotations
 
 import json
@@ -63,14 +61,6 @@ def test_the_commands_of_the_page_run(run: Run, folder: Path, monkeypatch: pytes
     code, out, _ = run(*audit, "--trials", "100", "--quiet")
     assert code == 0
     assert "the promise is at most 1" in out
-
-
-def test_a_saved_answer_is_taken_with_its_first_pair(run: Run, folder: Path) -> None:
-    run("--eps", "2", "--k", "20", "--n", "10000", "--format", "json", "--output", "answer.json")
-    best = json.loads((folder / "answer.json").read_text())["recommendations"][0]
-    data = json.loads(run("code", "answer.json", "--to", "new", "--format", "json")[1])
-    asked = {"protocol": best["protocol"], "method": best["method"], "eps": 2.0, "k": 20}
-    assert {name: data[name] for name in asked} == asked
 
 
 def test_a_budget_that_rests_on_a_shuffler_is_never_without_it(run: Run, folder: Path) -> None:

@@ -1,5 +1,3 @@
-"""An estimate against the protocol, budget and users it is said to come from: alarms that are due, and none else."""
-
 from __future__ import annotations
 
 import csv
@@ -236,7 +234,6 @@ def test_the_right_n_is_hardly_ever_doubted(shape) -> None:
 
 
 def test_an_n_that_is_off_by_a_factor_is_doubted_or_refused() -> None:
-    """`factor`: the n that is given over the true one."""
 
     def doubt(one: np.ndarray, protocol: str, n: int) -> str:
         try:

@@ -1,5 +1,3 @@
-"""Several columns of one file, or attributes of every user: what is spent on each, and one plan for all of them."""
-
 from __future__ import annotations
 
 import json

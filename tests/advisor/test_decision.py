@@ -1,5 +1,3 @@
-"""The page for people who decide: its words, its figures, and the dice."""
-
 from __future__ import annotations
 
 import csv

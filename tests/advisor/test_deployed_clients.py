@@ -1,5 +1,3 @@
-"""Clients that are written for others: their law, their audit, their randomness, and that both languages agree."""
-
 from __future__ import annotations
 
 import ast
@@ -80,7 +78,6 @@ def seeded(seed: int) -> Callable[[int], bytes]:
 
 
 def by_node(folder: Path, script: str, **texts: str) -> subprocess.CompletedProcess[str]:
-    """Run a script beside modules of these texts."""
     folder.mkdir(exist_ok=True)
     for name, text in (texts | {"script": script}).items():
         (folder / f"{name}.mjs").write_text(text, encoding="utf-8")
@@ -88,7 +85,6 @@ def by_node(folder: Path, script: str, **texts: str) -> subprocess.CompletedProc
 
 
 def checked_by_node(folder: Path, collection: CodedCollection, source: str) -> subprocess.CompletedProcess[str]:
-    """Hold a client for browsers against the test vectors of its collection."""
     folder.mkdir(exist_ok=True)
     (folder / "test_vectors.json").write_text(vectors(collection), encoding="utf-8")
     return by_node(folder, BROWSER_CHECK, client=source)
@@ -378,45 +374,18 @@ def test_a_client_takes_labels_and_refuses_what_is_no_answer() -> None:
             client_of(made("grr", 4, 1.0)).report(answer)
 
 
-def test_a_budget_that_cannot_be_has_no_client() -> None:
-    with pytest.raises(ValueError, match="epsilon must be between"):
-        parameters("grr", 4, 100.0)
-
-
 SENDING = """
 import { report } from "./client.mjs";
-for (let value = 0; value < 4; value += 1) {
-  for (let user = 0; user < 4000; user += 1) console.log(report(value));
-}
+for (let user = 0; user < 4000; user += 1) console.log(report(1));
 """
-PARSED: dict[str, Callable[[str], Any]] = {
-    "grr": int,
-    "oue": lambda line: tuple(map(int, line)),
-    "olh": lambda line: [int(part) for part in reversed(line.split(","))],
-}
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(NODE is None, reason="node is not installed")
-@pytest.mark.parametrize("key", PARSED)
-def test_browser_clients_with_the_randomness_of_the_system_pass_law_audit_and_reading(key: str, tmp_path: Path) -> None:
-    """False alarm: 1e-6 for the law of grr and oue, 1e-4 for each audit."""
-    k, epsilon, users = 4, 1.0, 4_000
-    done = by_node(tmp_path, SENDING, client=client_file(made(key, k, epsilon), "client.mjs"))
-    sent = [done.stdout.split()[value * users : (value + 1) * users] for value in range(k)]
-    path = tmp_path / "reports.csv"
-    path.write_text("".join(f"{line}\n" for line in sent[1]))
-    read = read_reports(str(path), key, epsilon, k=k, header=False)
-    assert (read.tally.n, read.plausible) == (users, True)
-    reports = [[PARSED[key](line) for line in lines] for lines in sent]
-    assert key == "olh" or surprise(reports[1], law_of(key, k, epsilon, 1)) > FALSE_ALARM
-    queues = [iter(each) for each in reports]
-
-    def browser(value: int, k: int, epsilon: float) -> Any:
-        return next(queues[value])
-
-    found = audit_client(browser, k, epsilon, key, trials=users, alpha=1e-4)
-    assert 0 < found.epsilon_lower_bound <= epsilon
+def test_a_browser_client_takes_the_randomness_of_the_system(tmp_path: Path) -> None:
+    """False alarm: 1e-6."""
+    done = by_node(tmp_path, SENDING, client=client_file(made("grr", 4, 1.0), "client.mjs"))
+    assert surprise(map(int, done.stdout.split()), law_of("grr", 4, 1.0, 1)) > FALSE_ALARM
 
 
 def proper_method(key: str) -> str:
@@ -433,7 +402,6 @@ def reports_of(collection: CodedCollection, users: int) -> tuple[ModuleType, lis
 
 
 def expected(collection: CodedCollection, native: list[Any]) -> FloatArray:
-    """Return what the protocol makes of reports as the client has them, whatever is read from lines."""
     rows = np.array(native)
     if collection.protocol == "she":
         rows = rows / collection.parameters.whole("GRID")
@@ -480,7 +448,6 @@ WRONG = {
 
 @over(OF_KINDS, slow=[key for key in PROTOCOLS if key not in OF_KINDS])
 def test_lines_that_are_no_reports_are_left_out_and_counted(key, *, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wherever they stand, and however the lines fall into blocks."""
     collection = CodedCollection(key, proper_method(key), 16, 1.0)
     client, native = reports_of(collection, 50)
     lines, setting = list(map(client.line, native)), (key, 1.0, 16, options_of(collection))

@@ -1,5 +1,3 @@
-"""Advice for someone who holds an estimate: methods for its protocol, and what the next round could use."""
-
 from __future__ import annotations
 
 import csv
@@ -42,7 +40,6 @@ def text_of(advice: Advice) -> str:
 
 @pytest.fixture(scope="module")
 def full() -> Advice:
-    """All methods, and all draws."""
     return estimate(raw(), "oue", eps=1.0, n=N, ordered=True)
 
 
@@ -187,7 +184,6 @@ def test_repetitions_are_those_of_the_draws_or_of_one_population() -> None:
 
 
 def test_a_very_large_domain_gets_fewer_populations_and_no_fewer_than_16(monkeypatch: pytest.MonkeyPatch) -> None:
-    """How many are asked for, without the seconds that it takes to draw them."""
 
     def even(*asked: int) -> np.ndarray:
         return np.full((asked[-1], k), 1 / k)
@@ -287,9 +283,6 @@ def test_what_sums_to_less_than_1_says_so_and_what_proper_frequencies_cost() -> 
         assert data["moved"] == answer.moved == pytest.approx(moved)
     assert answered(method="none").moved == 0  # type: ignore[arg-type]
     assert advise(1.0, k=k, n=n).moved is None
-
-
-# --- errors ----------------------------------------------------------------------------------------------------
 
 
 def test_bad_requests_are_value_errors_of_one_line() -> None:

@@ -1,5 +1,3 @@
-"""Probabilities of clients: whole numbers out of 2^64 that keep the promise, and the largest that do."""
-
 from __future__ import annotations
 
 import itertools
@@ -32,7 +30,6 @@ SETTINGS = [(2, 1.0), (3, 0.1), (16, 0.5), (40, 4.0), (300, 1.0), (1000, 1e-6), 
 
 
 def power_of_e(x: Fraction) -> tuple[Fraction, Fraction]:
-    """Return bounds of e^x by another way: correctly rounded decimals of 120 digits, and one unit to either side."""
     with localcontext(prec=120):
         near = (Decimal(x.numerator) / Decimal(x.denominator)).exp()
         unit = near * Decimal(10) ** -100

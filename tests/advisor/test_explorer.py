@@ -1,5 +1,3 @@
-"""The figures that a page shows for other budgets and numbers of users."""
-
 from __future__ import annotations
 
 import math

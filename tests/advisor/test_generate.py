@@ -1,5 +1,3 @@
-"""`ldp-advise generate`: data sets of known frequencies, which the other commands read."""
-
 from __future__ import annotations
 
 import io
@@ -9,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from advisor.inputs.histogram import read_histogram
 from simulator.populations import apportion, drawn, frequencies, normal
 from tests.advisor.conftest import Run
 from tests.advisor.inputs.reading import read_bytes, users
@@ -42,19 +39,6 @@ def test_a_data_set_goes_through_a_pipe_into_an_answer(run: Run, monkeypatch: py
         out = run("--eps", "1", "-p", "oue", "--method", "none", "--reps", "2", "--format", "json", "-")[1]
         request = json.loads(out)["request"]
         assert (request["n"], request["k"]) == (2000, 8)
-
-
-def test_a_file_is_never_overwritten_unasked(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "zipf.csv"
-    words = (*ZIPF, "--n", "1e12", "--histogram", "-o", str(path))
-    assert run(*words)[:2] == (0, "")
-    assert read_histogram(str(path)).counts.sum() == 10**12
-    code, out, err = run(*words, "--seed", "1")
-    assert (code, out) == (2, "")
-    assert "the file exists; give --force" in err
-    first = path.read_text()
-    assert run(*words, "--seed", "1", "--force")[0] == 0
-    assert path.read_text() != first
 
 
 REFUSED = [

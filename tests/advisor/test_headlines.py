@@ -1,5 +1,3 @@
-"""What an answer comes to is what is read first, whatever the command and the format."""
-
 from __future__ import annotations
 
 import json
@@ -81,7 +79,6 @@ Written = Callable[[str], dict[str, tuple[str, str]]]  # by format: (standard ou
 
 @pytest.fixture
 def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Written:
-    """What a command line writes in each format, of an answer that is made once."""
     for name, text in FILES.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     monkeypatch.chdir(tmp_path)

@@ -25,7 +25,7 @@ from advisor.cli.groups import COMMANDS, MAIN, _function
 from advisor.cli.options import spread
 from advisor.cli.run import FORMATS
 from tests.advisor.conftest import Run
-from tests.cells import failures, over
+from tests.cells import failures
 
 QUICK = ("--reps", "2", "--max-reps", "2", "-p", "grr", "--method", "norm_sub")
 MAP = ("--eps", "1", "--grid", "4x4", "--columns", "row,col")
@@ -71,7 +71,6 @@ FILES: dict[str, bytes] = {
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with all these files, in which the command is run."""
     monkeypatch.chdir(tmp_path)
     for name, content in FILES.items():
         Path(name).write_bytes(content)
@@ -81,7 +80,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def written(path: Path) -> tuple[int, int, int]:
-    """Return what differs once a file is written again or replaced."""
     status = path.stat()
     return status.st_ino, status.st_size, status.st_mtime_ns
 
@@ -114,14 +112,10 @@ def behaves(run: Run, folder: Path) -> Behaves:
 
 @contextmanager
 def clean(folder: Path) -> Iterator[None]:
-    """Remove what is new in a folder afterwards: the next command line of a loop finds what the first one found."""
     before = set(folder.iterdir())
     yield
     for path in set(folder.iterdir()) - before:
         rmtree(path) if path.is_dir() else path.unlink()
-
-
-# --- data ----------------------------------------------------------------------------------------------------------
 
 
 OVERWRITING = [
@@ -156,6 +150,7 @@ REPLACING = [
     (*SWEEP, "--resume", "deep.jsonl"),
     (*SWEEP, "--resume", "new.json", "-o", "new.json", "--force"),
     (*SWEEP, "--resume", "new.svg", "--plot", "./new.svg", "--force"),
+    ("generate", "--shape", "zipf", "--k", "4", "--n", "9", "-o", "notes.txt"),
     ("knowledge", "build", "--to", ".", "--quick"),
     ("knowledge", "build", "--to", "", "--quick"),
     ("knowledge", "build", "--to", "notes.txt", "--quick", "--force"),
@@ -165,42 +160,6 @@ REPLACING = [
 def test_no_file_of_anybody_else_is_replaced(behaves: Behaves) -> None:
     Path("link.csv").symlink_to("x.csv")
     assert failures(REPLACING, lambda words: behaves(*words, code=2)) == {}
-
-
-@over(("0", "false", "no", "off", "maybe", "\x1b[31m"))
-def test_the_environment_forces_nothing_unless_it_says_so(
-    word, *, behaves: Behaves, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("LDP_ADVISE_FORCE", word)
-    behaves("--eps", "1", "--k", "8", "-o", "notes.txt", code=2)
-
-
-def test_a_file_that_appears_meanwhile_is_kept_and_the_answer_is_said(
-    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def appears(*_: object, **__: object) -> str:
-        Path("x.csv").write_text("mine", encoding="utf-8")
-        return "7\n"
-
-    monkeypatch.setattr("advisor.cli.run.csv_text", appears)
-    code, out, err = run("--eps", "1", "--k", "8", "-o", "x.csv")
-    assert (code, out) == (2, "7\n")
-    assert "has appeared since this run began" in err
-    assert Path("x.csv").read_text(encoding="utf-8") == "mine"
-    assert not [path for path in folder.iterdir() if path.name.startswith(".")]
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
-def test_a_file_beside_the_answer_that_is_full_leaves_the_answer(run: Run, folder: Path) -> None:
-    del folder
-    words = ("estimate", "estimate.csv", "-p", "oue", "--eps", "1", "--n", "1000", "--reps", "2", "--method", "norm")
-    code, out, err = run(*words, "--apply", "/dev/full", "--format", "json")
-    assert code == 2
-    assert json.loads(out)["recommendations"]
-    assert err.endswith("ldp-advise: error: --apply /dev/full: cannot be written (No space left on device)\n")
-
-
-# --- what is read --------------------------------------------------------------------------------------------------
 
 
 ODDEST = ("blank.csv", "nul.csv", "utf16.csv", "infinite.csv", "long.csv", "deep.jsonl", "damaged.npy", STEERED)
@@ -241,11 +200,7 @@ def test_standard_input_is_read_like_a_file(behaves: Behaves, monkeypatch: pytes
     assert "standard input: is closed" in behaves("--eps", "1", "-", *QUICK, code=2)[2]
 
 
-# --- what is shown -------------------------------------------------------------------------------------------------
-
-
 def test_no_format_hands_on_what_steers_a_terminal(behaves: Behaves) -> None:
-    """Pages are below."""
 
     def shows(cell: tuple[str, str]) -> None:
         sample, name = cell
@@ -289,8 +244,6 @@ STEERING_WORDS = [
 def test_what_was_typed_or_read_is_quoted_without_its_escapes(behaves: Behaves) -> None:
     assert failures(STEERING_WORDS, lambda words: behaves(*words)) == {}
 
-
-# --- what is typed -------------------------------------------------------------------------------------------------
 
 COMMAND_LINES: dict[str, tuple[str, ...]] = {
     MAIN: ("--eps", "1", "--k", "8"),
@@ -346,25 +299,6 @@ def test_no_value_of_an_option_breaks_a_command(behaves: Behaves, folder: Path, 
                 behaves(*words, f"{flag}={value}")
 
     assert failures(options if every else {*first.values(), *of_commands.values()}, check) == {}
-
-
-REFUSALS = [
-    (("",), "the file name is empty"),
-    (("--eps", "1", "--k", "8", "-o", " "), "output must be the name of a file, got ' '"),
-    (("--eps", "0,5", "--k", "4"), "got '0' (decimals have a point, and a comma separates several)"),
-    (("--eps", "0.5-2", "--k", "4"), "eps takes no range, got '0.5-2': give the budgets to compare, such as 0.5,1"),
-    (("swep",), "swep: neither a file nor a command; did you mean 'sweep'?"),
-    (("knowledge", "inf"), "did you mean 'info'?"),
-    (("--eps", "1", "--k", "8", "-o", "x.docx"), ".docx stands for no format: give --format, or one of .txt"),
-    (("epsilon", "--flip-prob", "1e-17", "-p", "grr", "--k", "10"), ""),
-    (("audit", "--eps", "1", "-p", "grr", "--k", "4", "--rounds", "1e300"), "rounds must be a whole number"),
-    (("audit", "--eps", "1", "-p", "grr", "--k", "4", "--lho", "9" * 309), "lho must be a whole number"),
-]
-
-
-@over(REFUSALS)
-def test_a_refusal_says_what_to_type(words, message, *, behaves: Behaves) -> None:
-    assert message in behaves(*words)[2]
 
 
 def test_nothing_in_the_environment_breaks_a_command(behaves: Behaves) -> None:

@@ -1,5 +1,3 @@
-"""Metrics whose error may be infinite: ``kl:0``, where an estimate is 0 and the truth is not."""
-
 from __future__ import annotations
 
 import csv
@@ -36,7 +34,6 @@ QUESTIONS = {
 
 @pytest.fixture
 def sample(tmp_path: Path) -> str:
-    """Categories of which some are rare enough to be estimated as 0."""
     path = tmp_path / "rare.csv"
     path.write_text("value,count\n" + "".join(f"v{place},{2**place}\n" for place in range(12)), encoding="utf-8")
     return str(path)
@@ -80,8 +77,8 @@ def test_an_estimate_that_all_methods_set_to_0_says_no_more_than_no_data(run: Ru
     path = tmp_path / "raw.csv"
     path.write_text("value,estimate\n" + "".join(f"{place},{0.2 - place / 20}\n" for place in range(9)), "utf-8")
     words = ("estimate", str(path), "--protocol", "oue", "--eps", "1", "--n", "900", *SWEPT)
-    code, out, _ = run(*words, "--method", "norm_sub,base_pos", "--format", "plain")
-    assert code == 0
+    code, out, _ = run(*words, "--method", "norm_sub,base_pos", "--fail-if-useless", "--format", "plain")
+    assert code == 3
     assert out.startswith("Do not use: ")
     assert "kl error infinite" in out
 

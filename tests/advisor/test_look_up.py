@@ -1,5 +1,3 @@
-"""Answers without data: the request from a shape, tiers, ties, what would change them, and Python."""
-
 from __future__ import annotations
 
 import math
@@ -18,7 +16,6 @@ from knowledge.menu import CURVE_PROTOCOLS
 from knowledge.model import load
 from knowledge.ranking import look_up
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
-from simulator.benchmark import Experiment, simulate
 from simulator.populations import SHAPES, apportion, frequencies
 from simulator.ranking import PRACTICAL_RATIO
 from tests.cells import over
@@ -75,28 +72,6 @@ def test_a_sample_is_looked_up_by_its_own_shape() -> None:
     assert tried.ratio_to_best < 1.1
 
 
-@pytest.mark.slow
-def test_predicted_errors_meet_simulated_ones() -> None:
-    """Half of the predictions for the chosen pair within 15 %: over shapes, budgets and domain sizes."""
-    misses = []
-    for shape in ("zipf", "gaussian", "dirichlet", "geometric"):
-        for k in (16, 100, 400):
-            for epsilon in (0.5, 2.0):
-                advice = advise(epsilon, k=k, metric="l1", shape=shape, ordered=True)
-                protocol, method = advice.best.pair
-                experiment = Experiment(
-                    counts=apportion(frequencies(shape, k), 100_000),
-                    oracles={protocol: PROTOCOLS[protocol](k, epsilon)},
-                    methods={method: POSTPROCESSORS[method]},
-                    metrics={"l1": METRICS["l1"]},
-                    pairs=((protocol, method),),
-                    seed=0,
-                )
-                error = simulate(experiment, 0, 100).of("l1")[protocol, method].mean()
-                misses.append(abs(math.log(advice.best.error / error)))
-    assert np.median(misses) < math.log(1.15)
-
-
 @pytest.mark.parametrize("options", [{"shape": "zipf"}, {"shape": 1}, {"shape": 0.5}])
 def test_other_users_are_those_of_a_look_up_for_them(options: dict[str, Any]) -> None:
     advice = advise(1.0, k=256, metric="l1", **options)
@@ -143,21 +118,6 @@ def test_a_sample_has_no_other_skew() -> None:
     assert {change.what for change in explain(advice).changes} <= {"ε", "n"}
 
 
-def test_baselines_off_the_menu_are_there() -> None:
-    advice = advise(1.0, k=32, protocol="grr", method="norm_sub")
-    kinds = {row.kind: row for row in advice.baselines}
-    assert (kinds["default"].protocol, kinds["default"].method) == ("oue", "norm_sub")
-    assert kinds["raw"].method == "none"
-    assert all(row.error > 0 for row in kinds.values())
-
-
-def test_past_what_was_simulated_the_rows_say_so() -> None:
-    assert {row.origin for row in advise(1.0, k=100_000, protocol=["oue", "olh"]).recommendations} == {"asymptotic"}
-    far = advise(1.0, k=300_000, protocol=["oue", "olh"])
-    assert {row.origin for row in far.recommendations} == {"extrapolated"}
-    assert any("extrapolated" in warning for warning in far.warnings)
-
-
 @pytest.mark.slow
 def test_the_interval_of_what_is_extrapolated_is_wider() -> None:
     far = advise(1.0, k=300_000)
@@ -185,7 +145,6 @@ def test_a_metric_that_the_data_does_not_know_gets_one_line_that_says_what_to_do
 
 
 def test_on_two_categories_randomised_response_is_not_beaten() -> None:
-    """It is optimal there: the others are as good or worse, however they are predicted."""
     for epsilon in (0.5, 1.0, 2.0):
         advice = advise(epsilon, k=2, n=10_000, metric="l1", shape="zipf")
         lowest = min(row.error for row in advice.recommendations if row.protocol == "grr")
@@ -207,9 +166,6 @@ def test_figures_of_a_skew_and_of_a_shape_have_names_of_their_own() -> None:
     assert of_skew.best.error != of_shape.best.error
     assert of_skew.experiment_id != of_shape.experiment_id
     assert of_skew.experiment_id == advise(1.0, k=64, shape=1.0).experiment_id
-
-
-# --- named shapes ----------------------------------------------------------------------------------------------------
 
 
 @over([1e-1, 1e-2, 1e-3, 1e-6, 1e-9, 1e-300])

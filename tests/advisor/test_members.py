@@ -1,5 +1,3 @@
-"""Members from a file and from Python: ranked like the others, checked, guarded, and named where they break."""
-
 from __future__ import annotations
 
 import csv
@@ -137,12 +135,10 @@ Command = Callable[[str], tuple[int, str, str]]
 
 @pytest.fixture
 def command(run: Run) -> Command:
-    """Run a line."""
     return lambda line: run(*line.split())
 
 
 def ranked(command: Command, line: str) -> set[tuple[str, str]]:
-    """Return the pairs that an answer ranks."""
     rows = json.loads(command(f"{ASKED} {line} --format json")[1])["recommendations"]
     return {(row["protocol"], row["method"]) for row in rows}
 
@@ -259,55 +255,6 @@ def test_one_that_fails_in_the_simulation_is_left_out_and_named(command: Command
     assert code == 0
     assert "warning: mine.py:moody is left out: RuntimeError: not five, please\n" in err
     assert "moody" not in out
-
-
-MEDDLING = """
-import os, random
-import numpy as np
-
-def meddle():
-    np.seterr(all="raise"); os.chdir("/"); np.random.seed(5); random.seed(5)
-
-meddle()
-
-def halved(estimate, noise):
-    meddle()
-    return estimate / 2
-
-def farthest(estimate, truth):
-    meddle()
-    return np.abs(estimate - truth).max(axis=-1)
-
-class Flip:
-    def perturb(self, values, k, epsilon, rng):
-        meddle()
-        kept = np.expm1(epsilon) / (np.expm1(epsilon) + k)
-        return np.where(rng.random(len(values)) < kept, values, rng.integers(0, k, size=len(values)))
-
-    def estimate(self, reports, k, epsilon):
-        meddle()
-        kept = np.expm1(epsilon) / (np.expm1(epsilon) + k)
-        return (np.bincount(reports, minlength=k) / len(reports) - (1 - kept) / k) / kept
-"""
-
-
-@pytest.mark.parametrize(
-    "menu",
-    [
-        "-p oue --method own.py:halved,norm_sub --metric own.py:farthest,l1",
-        pytest.param("-p own.py:Flip,oue --method none,norm_sub --metric own.py:farthest", marks=pytest.mark.slow),
-    ],
-)
-def test_what_a_member_does_to_the_process_changes_no_answer_and_nothing_after_it(menu: str, command: Command) -> None:
-    answers = []
-    for file in (MEDDLING, MEDDLING.replace("np.seterr", "return; np.seterr")):
-        member_of_file.cache_clear()
-        Path("own.py").write_text(file, encoding="utf-8")
-        before = Path.cwd(), np.geterr()
-        answers.append(command(f"{ASKED} {menu} --seed 3 --format json")[:2])
-        assert (Path.cwd(), np.geterr()) == before
-    assert answers[0] == answers[1]
-    assert answers[0][0] == 0
 
 
 @pytest.mark.parametrize(

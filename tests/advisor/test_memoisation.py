@@ -1,5 +1,3 @@
-"""Rounds with the same users: the verdict, what it rests on, and what is refused."""
-
 from __future__ import annotations
 
 import csv

@@ -1,10 +1,5 @@
-"""What the pair that is named is said to reach."""
-
 from __future__ import annotations
 
-import csv
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +10,6 @@ from advisor import InputError, Simulation, advise
 from advisor.answers.rank.assemble import contests, ranking_of
 from advisor.answers.rank.simulate import simulate_request, simulated_answer
 from advisor.api.advice import Advice
-from advisor.figures import error_text, points
 from advisor.question.frequencies import Frequencies
 from advisor.question.question import Question
 from advisor.question.ranking import ranking_request
@@ -26,7 +20,6 @@ from simulator.benchmark import Experiment, Runs, simulate
 from simulator.populations import apportion, frequencies
 from simulator.ranking import mean_error
 from simulator.seeding import rng_for
-from tests.advisor.conftest import Run
 from tests.advisor.estimates import ALONE, quick
 
 COUNTS = apportion(frequencies("zipf", 8, 1.0), 3000)
@@ -43,7 +36,6 @@ FALSE_ALARM = 1e-4  # of each metric: that fewer intervals than the bound hold t
 
 
 def by_hand(advice: Advice, repetitions: range, seed: int = 0) -> np.ndarray:
-    """Errors of the named pair, collection by collection."""
     best, counts = advice.best, advice.request.counts
     n, oracle = int(counts.sum()), PROTOCOLS[best.protocol](len(counts), 1.0)
     errors = []
@@ -85,6 +77,7 @@ def test_the_figures_of_the_named_pair_are_of_its_own_collections() -> None:
     best, errors = advice.best, by_hand(advice, range(advice.best.repetitions or 0))
     assert advice.repetitions == len(errors) == 10
     assert (best.error, best.error_low, best.error_high) == pytest.approx(mean_error(errors)[:3], rel=1e-9)
+    assert best.spread == pytest.approx(errors.std(ddof=1), rel=1e-9)
     assert advice.lowest.ratio_to_best == 1
 
 
@@ -107,24 +100,6 @@ def test_one_population_behind_an_estimate_is_collected_from_and_several_are_dra
     several = quick(raw, **collected, **ALONE)
     assert several.over_populations
     assert several.best.error == min(row.error for row in several.recommendations)
-
-
-def test_every_format_says_the_figure_of_the_repetitions(run: Run, tmp_path: Path) -> None:
-    sample, runs = tmp_path / "sample.csv", tmp_path / "runs.csv"
-    sample.write_text("value,count\n" + "".join(f"v{place},{count}\n" for place, count in enumerate(COUNTS)))
-    words = ["--eps", "1", str(sample), "--reps", "10", "--max-reps", "10", "-p", "oue", "-p", "olh", "--quiet"]
-    code, out, _ = run(*words, "--format", "json", "--runs", str(runs))
-    assert code == 0
-    answer = json.loads(out)
-    best = answer["recommendations"][0]
-    pair, figure = (best["protocol"], best["method"]), f"({points(best['mean_absolute_error'])})"
-    with runs.open() as file:
-        errors = [float(row["error"]) for row in csv.DictReader(file) if (row["protocol"], row["method"]) == pair]
-    assert best["error"] == pytest.approx(np.mean(errors), rel=1e-12)
-    assert figure in answer["summary"]
-    sentence, _, table = run(*words)[1].partition("rank")
-    assert figure in sentence
-    assert error_text(*(best[name] for name in ("error", "error_low", "error_high"))) in table
 
 
 def simulated(metric: str) -> tuple[Request, Experiment, Runs]:

@@ -1,5 +1,3 @@
-"""Advice in a notebook: text, tables, pictures, pages; a series comes back as one, matched by its labels."""
-
 from __future__ import annotations
 
 import inspect

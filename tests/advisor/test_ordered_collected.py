@@ -1,5 +1,3 @@
-"""What was collected with a protocol for ordered domains: populations behind it, the answer, and what is written."""
-
 from __future__ import annotations
 
 import csv
@@ -47,7 +45,6 @@ def collected(protocol: str) -> tuple[np.ndarray, Tally]:
 
 @cache
 def advised(protocol: str) -> Advice:
-    """Return the answer that the tests of what follows from one share."""
     return estimate(
         collected(protocol)[1], protocol, eps=1.0, k=K, metric="emd", **ALONE, simulation=Simulation(repetitions=2)
     )
@@ -66,9 +63,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def asked(protocol: str, file: str, *more: str) -> tuple[str, ...]:
     k = () if "--k" in more else ("--k", str(K))
     return ("reports", file, "-p", protocol, "--eps", "1", *k, "--reps", "8", "-m", "emd", *more)
-
-
-# --- the answer ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -142,11 +136,6 @@ def test_what_does_not_go_with_a_tree_is_refused_in_one_line(run: Run, folder: P
         (("--surrogate", "ensemble"), "surrogate for tree must be one of bootstrap, got 'ensemble'"),
         (("--unordered",), "needs an ordered domain"),
         (("--method", "em"), "no method asked for goes with the protocols asked for: em with tree"),
-        (("--n", "5"), "the file holds 6,000 reports, --n 5 was given: leave --n out"),
-        (("--column", "2"), "reports of tree are in two columns; name them height and node"),
-        (("--hash", "mix64"), "hash: tree has no hash function"),
-        (("--subset-size", "3"), "--subset-size: tree has no such parameter"),
-        (("--k", "17"), "has 16 characters, but height 0 has 17 nodes; k or eps may be wrong"),
     ]
 
     def check(cell: tuple[tuple[str, ...], str]) -> None:
@@ -163,9 +152,6 @@ def test_what_does_not_go_with_a_tree_is_refused_in_one_line(run: Run, folder: P
         assert code == 2
         assert f"an estimate of {protocol} is not enough, its tally is needed" in err
         assert f"ldp-advise reports reports.csv --protocol {protocol} --eps 1 --k {K}" in err
-
-
-# --- what is written -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("protocol", ORDERED_PROTOCOLS)
@@ -228,9 +214,6 @@ def test_intervals_cover_each_frequency_at_least_as_often_as_they_say(
         assert half.min() < 0.94 - 5 * (0.95 * 0.05 / trials) ** 0.5
 
     assert failures(covers, check) == {}
-
-
-# --- tallies in memory -----------------------------------------------------------------------------------------
 
 
 def test_a_tally_of_any_protocol_is_taken_and_gives_what_its_estimate_gives() -> None:

@@ -1,5 +1,3 @@
-"""Files that are written: refused early, never over what is there, whole or not at all."""
-
 from __future__ import annotations
 
 import csv
@@ -135,7 +133,11 @@ def test_no_input_is_ever_written(tmp_path: Path) -> None:
 def test_no_two_outputs_are_the_same_file_or_pipe(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     outputs = Outputs(force=True)
-    for name, others in (("a.csv", ("a.csv", "x/../a.csv")), ("pipe", ("pipe",))):
+    (tmp_path / "b.csv").touch()
+    os.link(tmp_path / "b.csv", tmp_path / "hard.csv")
+    (tmp_path / "link.csv").symlink_to("a.csv")
+    same = {"a.csv": ("a.csv", "x/../a.csv", "link.csv"), "b.csv": ("hard.csv",), "pipe": ("pipe",)}
+    for name, others in same.items():
         added(outputs, "--output", tmp_path / name)
         for other in others:
             with pytest.raises(InputError, match="--output writes the same file; give each its own name"):
@@ -193,9 +195,6 @@ def test_a_pipe_and_a_link_take_what_is_written(tmp_path: Path) -> None:
     added(Outputs(force=True), "--output", tmp_path / "near.txt").write_text("new")
     assert (tmp_path / "near.txt").is_symlink()
     assert (tmp_path / "far.txt").read_text() == "new"
-
-
-# --- what would be lost otherwise --------------------------------------------------------------------------------
 
 
 def test_what_stdout_is_appended_to_is_kept(tmp_path: Path) -> None:

@@ -1,5 +1,3 @@
-"""Matrices of a caller as protocols, against the members of the table that have the same law."""
-
 from __future__ import annotations
 
 import math

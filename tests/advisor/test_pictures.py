@@ -1,5 +1,3 @@
-"""Pictures show what the answer says, in words that can be read, on paper and on a phone."""
-
 from __future__ import annotations
 
 import re
@@ -67,6 +65,7 @@ COMMANDS = {  # the last two words of each are its pictures
     "--eps 1 -p grr --reps 4 --max-reps 4 fruit.csv": "--plot one.svg --plot-frequencies two.svg",
     "--eps 1 -p grr --method none --reps 4 --max-reps 4 fruit.csv": "--plot one.png --plot-frequencies two.pdf",
     "plan --target 0.1 --eps 1 --k 16 --instant": "--plot plan.svg",
+    "pareto --eps 1 --k 50": "--plot frontier.svg",
     "audit -p grr,oue --eps 1,2 --k 4,8 --trials 200 --runs 2": "--plot bounds.svg",
     "sweep --eps 1 --n 1e3,1e4 --k 4 -p grr --reps 4 --jobs 1 --method none": "--plot map.png --plot-curves curves.pdf",
 }

@@ -1,5 +1,3 @@
-"""Questions about places on the command line."""
-
 from __future__ import annotations
 
 import json
@@ -31,7 +29,6 @@ QUICK = ["--reps", "4", "--max-reps", "4", "-q"]
 
 @pytest.fixture(scope="module")
 def town(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Two centres on a 5 x 6 grid."""
     row, column = np.mgrid[:5, :6]
     counts = 4000 * np.exp(-((row - 1) ** 2) - (column - 1) ** 2) + 2000 * np.exp(-((row - 3) ** 2) - (column - 4) ** 2)
     lines = [f"{r},{c},{counts[r, c]:.0f}" for r in range(5) for c in range(6)]
@@ -207,7 +204,6 @@ def test_a_radius_within_one_cell_is_warned_of(run: Run, town: str) -> None:
 
 @pytest.fixture(scope="module")
 def visits(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Visits around two places, in metres, without any grid."""
     at = rng_for(0, "visits").normal([[300, 200]] * 700 + [[900, 700]] * 300, 90.0)
     path = tmp_path_factory.mktemp("visits") / "visits.csv"
     np.savetxt(path, at, fmt="%.2f", delimiter=",", header="x,y", comments="")

@@ -1,5 +1,3 @@
-"""Plans: the error at the answer is the target, whatever led there; floors and what is out of reach are named."""
-
 from __future__ import annotations
 
 import json
@@ -22,8 +20,6 @@ from advisor.question.plan import PlanQuestion
 from advisor.show.plan import answer_sentence, plan_table
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.benchmark import Experiment, simulate
-from simulator.detection import power as detection_power
-from simulator.detection import threshold
 from simulator.domain import ORDERED
 from simulator.methods import observe, possible
 from simulator.populations import apportion, frequencies
@@ -60,7 +56,6 @@ def asked(number: int) -> dict[str, Any]:
 def brute(
     protocol: str, method: str, metric: str, counts: np.ndarray, epsilon: float, repetitions: int, seed: int = FRESH
 ) -> np.ndarray:
-    """Errors of plain simulation: a loop over collections, from streams of its own."""
     member, n = PROTOCOLS[protocol](len(counts), epsilon), int(counts.sum())
     processor = POSTPROCESSORS[method]
     if not possible(processor, member, ORDERED, n):
@@ -105,23 +100,6 @@ def test_common_random_numbers_make_neighbours_differ_by_the_place() -> None:
     shared = float((errors(100_000, 0) - errors(102_000, 0)).std())
     apart = float((errors(100_000, 0) - errors(102_000, 1)).std())
     assert shared < apart / 2  # without shared noise the two are equal but for 7 % (the standard error of an sd of 100)
-
-
-def test_formula_of_detection_is_the_power_of_the_exact_law() -> None:
-    for name, epsilon, n, frequency in [
-        ("oue", 1.0, 200_000, 0.01),
-        ("grr", 2.0, 50_000, 0.01),
-        ("olh", 1.0, 10**6, 0.004),
-    ]:
-        oracle = PROTOCOLS[name](32, epsilon)
-        p, q = float(oracle.p or 0), float(oracle.q or 0)
-        least = n * (q + (p - q) * threshold(oracle, n))
-        own = round(n * frequency)
-        # support of one value = Bin(own, p) + Bin(n - own, q): sum over the first, whose range is the smaller
-        counts = np.arange(own + 1)
-        power = float((binom.pmf(counts, own, p) * binom.sf(least - counts, n - own, q)).sum())
-        # a normal stands for a binomial here: Berry-Esseen, 0.56 / sqrt(n q (1 - q))
-        assert abs(detection_power(oracle, n, own / n) - power) < 0.56 / math.sqrt(n * q * (1 - q))
 
 
 def lasting_need(p: float, q: float, k: int, frequency: float, most: int) -> int:
@@ -182,7 +160,6 @@ def test_a_falling_error_is_not_called_a_floor() -> None:
     [(20_000, 0.3), *(pytest.param(None, target, marks=pytest.mark.slow) for target in (0.3, 1e-3, 1.9))],
 )
 def test_what_is_needed_does_not_depend_on_the_curves_below_it(n: int | None, target: float) -> None:
-    """Asked how many users an l1 error takes at ε = 1, or which ε it takes with so many."""
     menu = {"protocol": ["grr", "oue", "ss"], "method": ["none", "norm_sub", "norm_cut"], "instant": True}
     known = {"eps": 1.0} if n is None else {"n": n}
     question = plan(target=target, sample_counts=ZIPF, **known, **menu).question  # type: ignore[arg-type]
@@ -206,7 +183,6 @@ def test_what_is_needed_does_not_depend_on_the_curves_below_it(n: int | None, ta
 
 
 def test_the_pair_to_name_is_looked_for_three_times_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Were each look-up to name another pair."""
     menu = {"protocol": ["grr", "oue"], "method": ["none", "norm_sub", "norm_cut"], "instant": True}
     question = plan(target=0.3, sample_counts=ZIPF, eps=1.0, **menu).question  # type: ignore[arg-type]
     _, *others = [row.pair for row in sorted(first_answers(question).rows, key=lambda row: row.need)]
@@ -217,7 +193,6 @@ def test_the_pair_to_name_is_looked_for_three_times_at_most(monkeypatch: pytest.
 
 
 def misled(monkeypatch: pytest.MonkeyPatch, need: Callable[[tuple[str, str], float], float]) -> None:
-    """Let the grid answer wrongly: `need` says what a pair needs, given what the grid said."""
 
     def wrong(question: PlanQuestion) -> PlanPrediction:
         right = first_answers(question)
@@ -296,9 +271,6 @@ def test_the_first_answer_is_near_and_does_not_simulate() -> None:
     assert best.low is not None
     assert best.high is not None
     assert best.low <= (settled.value or 0) <= best.high
-
-
-# --- how it is asked for and shown -----------------------------------------------------------------------------
 
 
 def test_same_seed_same_plan_whatever_the_jobs() -> None:

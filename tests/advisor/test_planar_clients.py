@@ -1,5 +1,3 @@
-"""Clients that report a cell of a map: their law, their promise in whole numbers, and both languages."""
-
 from __future__ import annotations
 
 import ast

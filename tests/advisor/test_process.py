@@ -1,5 +1,3 @@
-"""The command as a process of its own: terminals, pipes, imports, completion."""
-
 from __future__ import annotations
 
 import fcntl
@@ -30,7 +28,6 @@ ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 def done(*words: str, **more: Any) -> subprocess.CompletedProcess[str]:
-    """Run the command as a process of its own."""
     more = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | more
     return subprocess.run([*COMMAND, *words], text=True, check=False, **more)
 
@@ -133,7 +130,6 @@ def test_a_process_imports_nothing_heavy_and_takes_one_thread_for_matrix_product
 
 
 def test_the_exit_code_and_both_streams_of_a_process() -> None:
-    """Those of an answer are looked at below, where nobody reads it."""
     refused = done("--eps", "0", "--k", "16")
     assert (refused.returncode, refused.stdout, bool(refused.stderr)) == (2, "", True)
 
@@ -219,7 +215,6 @@ def test_files_beside_an_answer_that_nobody_reads_are_written(states: str, tmp_p
 
 
 def typed(arguments: list[str], keys: bytes, **environment: str) -> tuple[int, bytes, bytes]:
-    """Run the command with all streams on a terminal, type, and return its exit code, the screen and what is said."""
     control, terminal = pty.openpty()
     process = subprocess.Popen(
         [*COMMAND, *arguments],
@@ -329,9 +324,6 @@ def test_matrix_products_take_the_threads_that_the_environment_says() -> None:
         "import os; from advisor.cli.app import main; main(['--version']); print(os.environ['OPENBLAS_NUM_THREADS'])"
     )
     assert python(program, env={**os.environ, "OPENBLAS_NUM_THREADS": "3"}).stdout.splitlines()[-1] == "3"
-
-
-# --- what is shown while one waits ----------------------------------------------------------------------------------
 
 
 class Terminal(io.StringIO):

@@ -1,5 +1,3 @@
-"""Progress of whole commands: one bar from nothing to all of it, whatever the stages."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""What Python callers type: every function once, by a script that is also checked for its types."""
-
 from __future__ import annotations
 
 import subprocess

@@ -1,5 +1,3 @@
-"""p and q instead of ε: the budget by enumeration, estimates and noise by simulation, and what is refused."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""What cannot be asked together, or not at all, is refused in one line that says why; all of it in one table."""
-
 from __future__ import annotations
 
 import re

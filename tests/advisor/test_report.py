@@ -1,10 +1,6 @@
-"""The page: what it holds, and that a real browser shows and sorts it."""
-
 from __future__ import annotations
 
 import re
-import shutil
-from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -20,7 +16,6 @@ NASTY = """label,count
 "<img src=x onerror=""alert(1)"">",3000
 plain,2000
 """
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 MOST_BYTES = 500_000
 pytestmark = pytest.mark.skipif(
     not find_spec("matplotlib"), reason="its pictures need matplotlib: pip install 'ldp-advise[plot]'"
@@ -37,19 +32,6 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     words = ["-q", *asked.split(), "--report", str(target), str(sample)]
     assert main(words) == 0
     return target
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """Chromium of the machine; nothing is installed for the test."""
-    api = pytest.importorskip("playwright.sync_api", reason="no Playwright: pip install playwright")
-    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
-    if found is None:
-        pytest.skip("no Chromium: apt-get install chromium")
-    with api.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        yield opened
-        opened.close()
 
 
 def test_the_page_is_small_whole_and_alone(page: Path) -> None:

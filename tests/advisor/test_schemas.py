@@ -1,5 +1,3 @@
-"""What JSON answers promise: rows of the shipped schemas are those of their classes."""
-
 from __future__ import annotations
 
 import re

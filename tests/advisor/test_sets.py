@@ -1,5 +1,3 @@
-"""Sets of a file as a metric: read, refused in a line, and measured as a double loop measures them."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""Ways to collect several attributes, ranked at the same promise."""
-
 from __future__ import annotations
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Answers from what may be behind an estimate or a small sample, and those that name its mean or median."""
-
 from __future__ import annotations
 
 import json
@@ -8,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from advisor import Advice, InputError, Simulation, advise, estimate, plan, sweep
+from advisor import Advice, Simulation, advise, estimate, plan, sweep
 from advisor.answers.catalog import explanation
 from advisor.answers.rank.why import explain
 from advisor.names import method_name
@@ -80,12 +78,6 @@ def test_they_are_explained_under_the_names_that_people_write(name) -> None:
     np.testing.assert_allclose(np.sum(scope["improved"]), 1)  # type: ignore[arg-type]
 
 
-def test_they_are_not_compared_by_name() -> None:
-    for names in (["posterior_median"], ["eb_ns", "Posterior mean"]):
-        with pytest.raises(InputError, match=r"not compared by name.*leave method= out"):
-            asked("kl", method=names)
-
-
 def test_code_is_not_written_for_them_and_a_paragraph_says_what_judged_them(
     answer: Advice, run: Run, tmp_path: Path
 ) -> None:
@@ -97,9 +89,6 @@ def test_code_is_not_written_for_them_and_a_paragraph_says_what_judged_them(
     said = " ".join(run("cite", str(saved))[1].split())
     assert f"read errors off {DRAWS} draws of the frequencies that may be behind the estimate (seed 0)." in said
     assert "simulated each pair" not in said
-
-
-# --- a sample that is small -----------------------------------------------------------------------------------------
 
 
 def test_a_sample_ten_times_too_small_is_not_taken_for_the_truth() -> None:

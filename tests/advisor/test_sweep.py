@@ -1,5 +1,3 @@
-"""Sweeps: cells are what a loop gives, whatever the jobs; their winners in every format, and cells that are kept."""
-
 from __future__ import annotations
 
 import csv
@@ -10,7 +8,6 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -113,6 +110,7 @@ def test_certainty_can_be_read_in_a_pipe() -> None:
     known = small()
     sure = sum(not cell.tied_with(cell.winner) for cell in known.cells)
     assert 0 < sure < 8
+    assert repr(known) == "<Sweep: 8 cells, l1, frequencies of skew 1>"
     document = sweep_document(known)
     tables, legend = plain_text(document, View()).rsplit("\n\n", 1)
     assert (tables.count(" *"), tables.count("tied")) == (sure, 8 - sure + 1)  # the sentence above them says it too
@@ -151,14 +149,6 @@ def test_tied_are_the_methods_within_five_percent_or_not_separable_from_the_winn
     assert failures(small().cells, check) == {}
 
 
-def test_python_has_the_names_of_advise_and_its_table() -> None:
-    menu = {"protocol": ["grr", "oue"], "method": "norm_sub", "simulation": Simulation(repetitions=5)}
-    swept = sweep(eps=[0.5, 2.0], n=1000, k=6, **menu)  # type: ignore[arg-type]
-    assert swept.cells == sweep(eps=[0.5, 2.0], n=1000, k=6, **menu).cells  # type: ignore[arg-type]
-    assert "k = 6" in str(swept)
-    assert repr(swept) == "<Sweep: 2 cells, l1, frequencies of skew 1>"
-
-
 def test_per_protocol_has_a_row_for_each(run: Run) -> None:
     out = run(*WORDS, "--per-protocol", "--format", "plain")[1]
     rows = [line.split()[:2] for line in out.splitlines() if line.lstrip().startswith(("0.5 ", "2 "))]
@@ -179,12 +169,8 @@ def test_an_interrupt_says_what_is_kept(run: Run, tmp_path: Path, monkeypatch: p
     assert f"1 of 2 cells are kept in {file}; the same command goes on" in err
 
 
-# --- cells that are kept ------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def simulated(monkeypatch: pytest.MonkeyPatch) -> list[Place]:
-    """The places whose cells are simulated from now on."""
     places: list[Place] = []
 
     def counted(question: SweepQuestion, place: Place) -> tuple[Cell, ...]:
@@ -333,29 +319,6 @@ def test_a_first_line_that_was_cut_short_is_written_again(tmp_path: Path) -> Non
         assert small(resume=file).cells == whole.cells
         assert file.read_bytes().startswith(first + b"\n")
 
-
-def test_finished_cells_have_a_file_of_their_own(run: Run, tmp_path: Path) -> None:
-    def check(cell: tuple[str, str, str]) -> None:
-        (option, suffix), how = cell
-        folder = tmp_path / f"{suffix} {how}"
-        folder.mkdir()
-        cells, same = folder / f"cells.{suffix}", folder / f"same.{suffix}"
-        if how == "hard link":
-            cells.touch()
-            os.link(cells, same)
-        elif how == "link":
-            same.symlink_to(cells)
-        other = {"same": cells, "spelled otherwise": folder / "x" / ".." / cells.name}.get(how, same)
-        code, _, err = run(*WORDS, "--force", "--resume", str(cells), option, str(other))
-        assert code == 2
-        assert f"{option} {other}: --resume writes the same file; give each its own name" in err
-        assert not cells.exists() or cells.stat().st_size == 0
-
-    outputs = [("--output", "json"), ("--report", "html"), ("--plot", "svg"), ("--plot-curves", "pdf")]
-    assert failures(product(outputs, ["same", "spelled otherwise", "link", "hard link"]), check) == {}
-
-
-# --- several metrics, and a paper's table -------------------------------------------------------------------------
 
 PAPER = {"eps": [0.5, 1, 2], "n": [1000, 10_000], "k": 24, "protocol": ["grr", "oue"]}
 

@@ -1,5 +1,3 @@
-"""What an answer gives up: one metric for another, in sentences and in one table, and one cost for another."""
-
 from __future__ import annotations
 
 import csv
@@ -35,7 +33,6 @@ SPIKES = np.floor(100_000 * np.random.default_rng(1).permutation(WEIGHTS / WEIGH
 
 
 def answer(run: Run, folder: Path, metrics: str) -> dict[str, Any]:
-    """Return the answer for these metrics."""
     path = folder / "spikes.csv"
     path.write_text("value,count\n" + "".join(f"{value},{count}\n" for value, count in enumerate(SPIKES)))
     data: dict[str, Any] = json.loads(run(str(path), "--eps", "2", *MENU, "--metric", metrics, "--format", "json")[1])
@@ -44,7 +41,6 @@ def answer(run: Run, folder: Path, metrics: str) -> dict[str, Any]:
 
 
 def worst_ratio(tables: list[list[dict[str, Any]]], pair: tuple[str, str]) -> float:
-    """By a search through all rows of all rankings."""
     rows = [row for table in tables for row in table if (row["protocol"], row["method"]) == pair]
     assert len(rows) == len(tables)
     return float(max(row["ratio_to_best"] for row in rows))
@@ -117,7 +113,6 @@ def test_pairs_are_compared_on_the_repetitions_that_all_have() -> None:
 
 
 def ranking(metric: str, **rows: tuple[int, float | None]) -> Any:
-    """A ranking of pairs by tier and ratio to the lowest error, the first of them first."""
     made = tuple(
         SimpleNamespace(pair=(name, "none"), tier=tier, ratio_to_best=ratio) for name, (tier, ratio) in rows.items()
     )
@@ -160,9 +155,6 @@ def test_predicted_errors_per_category_are_compared_likewise() -> None:
     assert predicted_for_single_categories("l1", rows) is None
     assert predicted_for_single_categories("emd", [row("a", 2.05), row("b", 2.0)]) is None
     assert predicted_for_single_categories("emd", [row("a", None), row("b", 2.0)]) is None
-
-
-# --- one table for all metrics --------------------------------------------------------------------------------------
 
 
 def test_cells_are_the_errors_of_the_rankings(run: Run, states: str) -> None:
@@ -239,9 +231,6 @@ def test_an_estimate_has_it(run: Run, tmp_path: Path) -> None:
     assert {row["protocol"] for row in data["matrix"]} == {"grr"}
 
 
-# --- the pairs that no other beats ----------------------------------------------------------------------------------
-
-
 @over(
     [
         (4, 0.5, "l2"),
@@ -290,17 +279,6 @@ def test_every_format_holds_the_same_frontier(run: Run, tmp_path: Path) -> None:
     plain = [line.split()[:2] for line in run(*asked, "--format", "plain", "-q")[1].splitlines()]
     assert [list(pair) for pair in pairs] == [words for words in plain if tuple(words) in pairs]
     assert {tuple(row["dominated_by"].values()) for row in data["dominated"]} <= set(pairs)
-
-
-def test_a_picture_is_drawn_the_same_again_and_the_page_has_it(run: Run, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    first, second, page = (tmp_path / name for name in ("one.svg", "two.svg", "page.html"))
-    asked = ("pareto", "--eps", "1", "--k", "50", "--plot")
-    assert run(*asked, first)[0] == run(*asked, second, "--report", page)[0] == 0
-    assert first.read_bytes().startswith(b"<?xml")
-    assert first.read_bytes() == second.read_bytes()
-    assert "<svg" in page.read_text(encoding="utf-8")
-    assert "the file exists" in run(*asked, first)[2]
 
 
 def test_constraints_hold(run: Run) -> None:

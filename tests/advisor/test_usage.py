@@ -1,5 +1,3 @@
-"""Every script that uses a member runs as it stands."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -1,5 +1,3 @@
-"""Protocols of two functions, against the members of the table that have a law."""
-
 from __future__ import annotations
 
 import math

@@ -1,5 +1,3 @@
-"""The verdict on the pair that is named, what would be worth it, and that all commands name the same pair."""
-
 from __future__ import annotations
 
 import json
@@ -34,19 +32,8 @@ from advisor.show.terminal import fitted
 from knowledge.deployments import DEPLOYED
 from simulator import POSTPROCESSORS, PROTOCOLS
 from simulator.detection import smallest_detectable
-from tests.advisor.conftest import Run
+from tests.advisor.conftest import BANDS, Run
 from tests.cells import failures
-
-BANDS = [110, 114, 116, 118, 124, 132, 134, 130, 126, 124, 128, 132, 122, 108, 92, 68, 62, 60]  # 18 age bands, even
-
-
-@pytest.fixture
-def bands(tmp_path: Path) -> str:
-    """2,000 people in 18 age bands that are nearly equal."""
-    path = tmp_path / "age bands.csv"
-    rows = "".join(f"band{place:02},{count}\n" for place, count in enumerate(BANDS))
-    path.write_text(f"band,count\n{rows}", encoding="utf-8")
-    return str(path)
 
 
 def test_the_verdict_is_by_half_of_the_error_without_data_and_by_the_interval() -> None:
@@ -94,17 +81,6 @@ def test_what_is_guessed_without_data_is_named_where_its_error_is_shown() -> Non
     for advice in (uniform, zero):
         texts = [text for point in explorer_of(outlook(advice)).figures for row in point for text in row]
         assert any(f"guessing {advice.guess_without_data})" in text for text in texts)
-
-
-def test_nearly_equal_groups_of_two_thousand_are_not_worth_collecting() -> None:
-    few = {"protocol": ["grr", "oue", "olh", "pgr"], "simulation": Simulation(repetitions=10, max_repetitions=10)}
-    advice = advise(1.0, sample_counts=BANDS, ordered=False, **few)
-    assert advice.verdict == USELESS
-    assert not advice.beats_uniform_guess
-    assert "Post-processing" not in advice.to_json()
-    data = json.loads(advice.to_json())
-    assert data["verdict"] == USELESS
-    assert data["worth_it_with"]["n"] > 2000
 
 
 def test_undetectable_are_the_categories_of_a_sample_rarer_than_the_smallest_frequency_that_is_detected() -> None:
@@ -170,23 +146,6 @@ def test_a_pipeline_fails_on_a_useless_answer_after_it_is_given(run: Run, bands:
     assert run("--eps", "6", *few, "--n", "1M", "--fail-if-useless")[0] == 0
     assert run("--eps", "6,0.2", *few, "--n", "20k", "--fail-if-useless")[0] == 3
     assert run("--eps", "1", "--k", "64", "--max-bits", "1", "--fail-if-useless")[0] == 3  # nothing is left to rank
-
-
-def test_an_estimate_that_is_all_noise_says_no_more_than_equal_frequencies(run: Run, tmp_path: Path) -> None:
-    k, n = 32, 1000
-    oracle = PROTOCOLS["oue"](k, 0.3)
-    draws = oracle.sample_tally(np.full(k, n // k + 1)[:k], np.random.default_rng(3))
-    assert oracle.linear is not None
-    file = tmp_path / "raw.csv"
-    values = oracle.linear.estimate(draws)
-    file.write_text("label,frequency\n" + "".join(f"v{at},{value}\n" for at, value in enumerate(values)))
-    words = ["estimate", str(file), "--protocol", "oue", "--eps", "0.3", "--n", str(draws.n), "--fail-if-useless"]
-    words += ["--reps", "20", "--next-protocol", "grr,oue", "--method", "none,norm_sub,power_ns"]
-    code, out, _ = run(*words, "--format", "json")
-    answer = json.loads(out)
-    assert code == 3
-    assert answer["verdict"] == USELESS
-    assert answer["worth_it_with"]["n"] > n
 
 
 def test_what_predictions_do_not_say_is_not_said_to_be_out_of_reach(run: Run, tmp_path: Path) -> None:

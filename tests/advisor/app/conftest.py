@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,7 +18,6 @@ import pytest
 
 from advisor.extensions.app.state import state_of
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 OWN_METHOD = Path(__file__).parents[3] / "examples" / "soft.py"
 SECONDS = 120_000  # milliseconds: how long a page may take on a busy machine before a test gives up
 
@@ -53,18 +51,6 @@ class Server:
             found |= set(more)
             wanted += more
         return found
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    api = pytest.importorskip("playwright.sync_api", reason="no Playwright: pip install playwright")
-    path = next((path for name in BROWSERS if (path := shutil.which(name))), None)
-    if path is None:
-        pytest.skip("no Chromium: apt-get install chromium")
-    with api.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,3 @@
-"""The page in a real browser: the four tasks, wrong files, cancelling, two sessions, and reloading."""
-
 from __future__ import annotations
 
 import shlex
@@ -238,7 +236,6 @@ def test_a_simulation_is_cancelled_and_leaves_no_process(tab: Tab, server: Serve
 
 
 def _works(process: int) -> bool:
-    """Tell whether a process simulates: the server of forks, which stays, does not."""
 
     def used() -> int:
         words = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(") ")[2].split()

@@ -1,5 +1,3 @@
-"""How the page looks in a real browser: everybody can use it, and the docs show it as it is."""
-
 from __future__ import annotations
 
 import io

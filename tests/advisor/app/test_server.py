@@ -1,5 +1,3 @@
-"""A real server without a browser: what is begun ends with its page, and nothing is left behind by any signal."""
-
 from __future__ import annotations
 
 import gzip
@@ -32,7 +30,6 @@ LARGE = gzip.compress(b"".join(b"%d\n" % (place % 1000) for place in range(50_00
 
 @pytest.fixture
 def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server that the test may end."""
     yield from serving(tmp_path_factory)
 
 
@@ -44,7 +41,6 @@ def until(true: Callable[[], object]) -> None:
 
 
 def are_gone(processes: set[int]) -> bool:
-    """Whether processes have ended, reaped or not."""
 
     def is_gone(process: int) -> bool:
         with suppress(OSError):
@@ -55,7 +51,6 @@ def are_gone(processes: set[int]) -> bool:
 
 
 def stopped(server: Server, rest: set[int]) -> int:
-    """Stop the only process beside some others while it reads its file, so that it cannot end by itself."""
 
     def works(process: int) -> bool:
         fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(") ")[2].split()
@@ -69,7 +64,6 @@ def stopped(server: Server, rest: set[int]) -> int:
 
 
 def at_rest(server: Server) -> set[int]:
-    """Return the processes of a server that has nothing to do."""
     session = Session(server, "goal=plan")
     session.hear('"verdict"', "<p")
     session.connection.close()

@@ -1,5 +1,3 @@
-"""The server without a browser: the token, uploads into memory, and what is said where the extra is missing."""
-
 from __future__ import annotations
 
 import asyncio
@@ -50,7 +48,6 @@ def ask(
     method: str = "GET",
     uploads: Uploads | None = None,
 ) -> list[dict[str, Any]]:
-    """Return what the site sends for a request."""
     pytest.importorskip("shiny", reason="the page needs Shiny: pip install 'ldp-advise[app]'")
     from advisor.extensions.app.site import site
 

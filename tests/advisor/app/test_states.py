@@ -1,5 +1,3 @@
-"""What pages are set to: addresses, command lines, messages; without a browser or a server."""
-
 from __future__ import annotations
 
 import io

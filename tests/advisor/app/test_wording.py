@@ -1,5 +1,3 @@
-"""Sentences of a page name its own controls; what is to be typed on a command line keeps its options."""
-
 from __future__ import annotations
 
 import pickle
@@ -43,7 +41,6 @@ FLAG = re.compile(r"(--[a-z][a-z-]*)(?: [\w.]+(?= on the command line))?( on the
 
 
 def sentences(answer: PageAnswer) -> Iterator[str]:
-    """Yield what a page says outside of what is to be copied, up to a command line in a sentence."""
     for html in (answer.verdict(), *answer.pieces.values(), answer.rest(0), answer.why()):
         for text in MARKUP.sub("\n", html).split("\n"):
             yield text.partition("ldp-advise ")[0]

@@ -1,5 +1,3 @@
-"""Options: declared once, described, read from words and from the environment, and missing ones named at once."""
-
 from __future__ import annotations
 
 import inspect
@@ -99,7 +97,6 @@ def test_a_command_is_made_of_its_groups_and_gets_them_checked() -> None:
     got = {}
 
     def greet_command(*, own: Own, domain: Categories) -> None:
-        """Greet."""
         got.update(own=own, domain=domain)
 
     command = spread(greet_command)
@@ -109,9 +106,6 @@ def test_a_command_is_made_of_its_groups_and_gets_them_checked() -> None:
     assert got == {"own": Own(often=3, loud=True), "domain": Categories(k=1000)}
     assert got["own"].given() == ("--often", "--loud")
     assert Categories(ordered=False).given() == ("--ordered",)
-
-
-# --- numbers ---------------------------------------------------------------------------------------------------
 
 
 USERS = [
@@ -143,8 +137,6 @@ def test_names_of_papers_and_metrics() -> None:
         Menu(method=("nothing",))
     assert caught.value.fields == ("--method",)
 
-
-# --- what is wrong, or does not go together --------------------------------------------------------------------
 
 NO_USERS = ["1.5", "k", "1,00", "1__0", "10kk", "ten", "", "1e40", "nan", "-5", True, "٣"]
 ENDLESS = [10**5000, -(10**5000), 10**30, "1e99999999999", "9" * 5000]
@@ -266,8 +258,6 @@ def test_a_name_of_another_kind_is_called_that(run: Run) -> None:
         assert (code, err) == (2, f"ldp-advise: error: {said}\n")
 
 
-# --- the environment -------------------------------------------------------------------------------------------
-
 LOOK_UP = ("--eps", "1", "--k", "16", "-p", "grr", "--format", "json")
 YES, NO = ("1", "true", "Yes", "on"), ("0", "false", "FALSE", "no", "off", " off ")
 
@@ -300,6 +290,7 @@ def test_the_environment_sets_numbers_and_lists_and_the_long_name_of_the_budget_
     monkeypatch.setenv("LDP_ADVISE_METRIC", "l1 l2")
     request = json.loads(run("--epsilon", "1", "--k", "16", "--format", "json")[1])["request"]
     assert (request["eps"], request["n"], request["metrics"]) == (1, 2_000_000, ["l1", "l2"])
+    assert json.loads(run(*LOOK_UP, "--n", "5k")[1])["request"]["n"] == 5000  # the command line goes first
     monkeypatch.setenv("LDP_ADVISE_N", "many")
     assert "n must be a whole number" in run("--epsilon", "1", "--k", "16")[2]
 
@@ -323,9 +314,6 @@ def test_a_command_to_paste_has_the_environment_and_no_options_that_are_left_out
     pasted = command_line(without={"--report": True, "--force": False})
     options.words.reset(token)
     assert pasted == "LDP_ADVISE_N='5 M' ldp-advise --eps 1 --k 4 'd e' -- --report f"
-
-
-# --- how groups are made ---------------------------------------------------------------------------------------
 
 
 def test_groups_and_bundles_are_made_with_keywords_alone() -> None:

@@ -1,5 +1,3 @@
-"""Bad usage and bad files of the main command: one line, exit code 2, and nothing is written."""
-
 from __future__ import annotations
 
 import warnings
@@ -24,6 +22,9 @@ BAD_OPTIONS = [
     (["-e", "33"], "between 1e-06 and 32, got 33"),
     (["-e", "1,two"], "eps must be a number, got 'two'"),
     (["-e", "1,"], "eps must be values with commas between them"),
+    (["-e", "0,5"], "got '0' (decimals have a point, and a comma separates several)"),
+    (["-e", "0.5-2"], "eps takes no range, got '0.5-2': give the budgets to compare, such as 0.5,1"),
+    (["-o", " "], "output must be the name of a file, got ' '"),
     (["-e", "1", "-e", "2"], "--eps is given 2 times (1, 2): give it once, as --eps 1,2"),
     (["-e", "1", "--eps=2"], "--eps is given 2 times (1, 2): give it once, as --eps 1,2"),
     (["-e", "1,2", "--runs", "x.csv"], "--runs goes with one ε: give one --eps"),

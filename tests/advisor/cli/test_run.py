@@ -1,5 +1,3 @@
-"""The one runner: what is refused before anything is read, what is said where, and what is written when."""
-
 from __future__ import annotations
 
 import json
@@ -57,9 +55,6 @@ def full(_answer: int, _target: Path) -> None:
     raise OSError(28, "No space left on device")
 
 
-# --- refused before anything is read ---------------------------------------------------------------------------
-
-
 def test_outputs_that_cannot_be_written_are_refused_before_anything_is_read(tmp_path: Path) -> None:
     def not_installed(option: str, path: Path) -> None:
         raise InputError(f"{option} {path.name} needs more")
@@ -71,12 +66,8 @@ def test_outputs_that_cannot_be_written_are_refused_before_anything_is_read(tmp_
     refused = [
         (Output(output=str(tmp_path)), [], "this is a directory"),
         (Output(output=str(taken)), [], "the file exists; give --force"),
-        (Output(output=f"{tmp_path}/no/x.txt"), [], "there is no directory"),
         (Output(output=str(source), force=True), [], "this file is read in the same run, so it is never overwritten"),
-        (Output(report=f"{tmp_path}/x.pdf"), [], "the suffix must be .html, .htm, got '.pdf'"),
         (Output(report="-"), [], "the answer goes to standard output"),
-        (Output(), [side(tmp_path / "x.csv")], "--side"),
-        (Output(), [side(taken)], "the file exists"),
         (Output(), [side(same), side(same, "--other")], "--other"),
         (Output(output=str(same)), [side(same)], "writes the same file; give each its own name"),
         (Output(output="x.docx"), [], "x.docx: .docx stands for no format: give --format, or one of .txt, .md"),
@@ -105,20 +96,6 @@ def test_commands_refuse_outputs_before_the_file_is_read(command, option, *, run
     assert "there is no directory /nowhere" in err
 
 
-def test_an_output_that_is_the_input_or_another_output_is_refused(run: Run, states: str, tmp_path: Path) -> None:
-    before = Path(states).read_bytes()
-    assert "never overwritten" in run("--eps", "1", "--force", "-o", states, states)[2]
-    both = str(tmp_path / "both.csv")
-    assert "writes the same file; give each its own name" in run("--eps", "1", "-o", both, "--runs", both, MISSING)[2]
-    domain = tmp_path / "domain.csv"
-    domain.write_text("apple\n", encoding="utf-8")
-    assert "never overwritten" in run("--eps", "1", "--force", "-o", domain, "--domain", domain, states)[2]
-    assert Path(states).read_bytes() == before
-
-
-# --- what is said ----------------------------------------------------------------------------------------------
-
-
 def test_the_notice_goes_with_quiet_and_warnings_stay(capsys: pytest.CaptureFixture[str]) -> None:
     run(Steps().job(), Output())
     loud = capsys.readouterr()
@@ -138,9 +115,6 @@ def test_a_warning_that_was_given_early_is_not_repeated(capsys: pytest.CaptureFi
 
 def test_a_look_up_gives_no_notice(run: Run) -> None:
     assert run("--eps", "1", "--k", "16", "--format", "plain")[2] == ""
-
-
-# --- what is written -------------------------------------------------------------------------------------------
 
 
 def test_the_answer_is_out_before_a_file_beside_it_fails(
@@ -204,9 +178,6 @@ def test_every_format_has_the_answer_and_a_hyphen_is_standard_output(
     run(Steps().job(), Output(format=name, output="-"))
     assert capsys.readouterr().out == shown
     assert list(tmp_path.iterdir()) == []
-
-
-# --- what cannot be written ------------------------------------------------------------------------------------
 
 
 def test_an_answer_whose_file_fails_is_printed(

@@ -1,5 +1,3 @@
-"""One document with every part in it, through every renderer."""
-
 from __future__ import annotations
 
 import csv
@@ -104,8 +102,6 @@ SHOWN = {
 }
 
 
-# --- roles: the same in every format ---------------------------------------------------------------------------
-
 EVERYWHERE = ("Use ", "Ranking", "usual", "print(x)")
 NOT_QUIET = ("This is a detail.", "This is a note.", "All errors are frequencies.", "Further", "1 more pairs: --all")
 VERBOSE = (
@@ -134,9 +130,6 @@ def test_every_view_has_what_its_roles_say(name: str) -> None:
 def test_warnings_are_said_apart() -> None:
     assert DOCUMENT.warnings == (f"Beware of {NASTY}.",)
     assert "Beware" not in SHOWN["plain"](View(verbose=True)) + SHOWN["markdown"](View(verbose=True))
-
-
-# --- tables ----------------------------------------------------------------------------------------------------
 
 
 def test_a_cut_table_keeps_marked_and_extra_rows_and_counts_the_hidden_ones() -> None:
@@ -172,9 +165,6 @@ def test_a_column_that_is_the_same_in_all_ranked_rows_becomes_a_sentence() -> No
 def test_a_row_needs_a_cell_for_each_column() -> None:
     with pytest.raises(ValueError, match="a row must have 1 cells, got 2"):
         Table((Column("x"),), (Row(("1", "2")),))
-
-
-# --- each format -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -223,7 +213,6 @@ COMMANDS = {
 
 
 def read_cell(cell: str) -> str:
-    """Return what LaTeX prints for a cell."""
     found = re.fullmatch(r"\\textbf\{(.*)\}", cell)
     bold, cell = found is not None, found[1] if found else cell
     words = "|".join(map(re.escape, sorted(COMMANDS, key=len, reverse=True)))
@@ -320,8 +309,6 @@ def test_a_notebook_gets_the_warning_the_head_of_tables_and_folded_notes_without
     for words in ("This is a note.", "This explains a column.", "All errors are frequencies.", "how far it is off"):
         assert (words in seen, words in folded) == (False, True), words
 
-
-# --- hostile texts -------------------------------------------------------------------------------------------------
 
 STEERING = "\x1b]0;title\x07\x9b31m\u202ee\ud800\x00\ufffe"
 ESCAPED = r"\x1b]0;title\x07\x9b31m\u202ee\ud800\x00\ufffe"

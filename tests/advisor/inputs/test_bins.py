@@ -1,5 +1,3 @@
-"""Numbers of a sample cut into bins, against a loop in exact fractions."""
-
 from __future__ import annotations
 
 from decimal import Decimal
@@ -7,7 +5,6 @@ from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -22,7 +19,6 @@ DECIMALS = st.integers(-10_000_000, 10_000_000).map(lambda number: str(Decimal(n
 
 
 def counted(numbers: list[str], edges: list[Fraction], *, closed: bool = True) -> list[int]:
-    """Count by a double loop: a bin holds its lower edge, and the last one its upper edge too if it is closed."""
     result = [0] * (len(edges) - 1)
     for text in numbers:
         for at, (low, high) in enumerate(pairwise(edges)):
@@ -41,9 +37,6 @@ def read(text: str, cut: Cut, **options: object) -> RawHistogram:
 
 def column(numbers: list[str]) -> str:
     return "\n".join(["value", *numbers]) + "\n"
-
-
-# --- where a number goes -----------------------------------------------------------------------------------------
 
 
 @settings(deadline=None, max_examples=30)
@@ -91,15 +84,6 @@ def test_numbers_on_the_edges_of_a_width_that_no_double_holds() -> None:
     assert ranged.labels[:2] == ("-5–-4.9", "-4.9–-4.8")
 
 
-def test_many_numbers_agree_with_numpy() -> None:
-    numbers = np.random.default_rng(0).lognormal(10, 0.6, 30_000)
-    found = read(column([repr(float(number)) for number in numbers]), Cut(count=97))
-    assert found.counts.tolist() == np.histogram(numbers, 97)[0].tolist()
-    assert found.bins is not None
-    wide = read(column([repr(float(number)) for number in numbers]), Cut(count=97, edges=(0.0, 1e7)))
-    assert wide.counts.tolist() == np.histogram(numbers, 97, (0, 1e7))[0].tolist()
-
-
 @pytest.mark.parametrize("block", [1, 7, 1000])
 def test_the_size_of_blocks_changes_nothing(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = [str(at * at % 101) for at in range(500)]
@@ -114,8 +98,6 @@ def test_equal_steps_are_a_width_and_others_are_none() -> None:
     assert read("1\n2\n", Cut(edges=(0.0, 0.1, 0.2, 5.0))).bins.width is None  # type: ignore[union-attr]
     assert read("0.1\n0.2\n", Cut(edges=(0.0, 0.1, 0.2, 0.3))).bins.width == 0.1  # type: ignore[union-attr]
 
-
-# --- what is cut, refused, and said -------------------------------------------------------------------------------
 
 EQUAL = Cut(edges=(-2000.0, 0.0, 100.0, 2000.0))
 # Text, cut, options, and the counts.

@@ -1,5 +1,3 @@
-"""Parquet gives what text gives; memory and time stay bounded, whatever a small file claims or unfolds into."""
-
 from __future__ import annotations
 
 import csv

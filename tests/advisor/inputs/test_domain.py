@@ -1,5 +1,3 @@
-"""The domain: labels in order, categories nobody reported, and what happens to labels that are not kept."""
-
 from __future__ import annotations
 
 import io
@@ -157,9 +155,6 @@ def test_what_does_not_fit_is_refused() -> None:
     assert "'a' is there twice" in refusal(build_domain, ["a", "a"], np.array([1, 2]), from_histogram=True)
 
 
-# --- the domain file -------------------------------------------------------------------------------------------
-
-
 def test_a_domain_file_has_one_label_a_line(tmp_path: Path) -> None:
     def read(cell: tuple[str, bool]) -> None:
         text, zipped = cell
@@ -195,8 +190,6 @@ def test_a_domain_file_that_cannot_be_read(tmp_path: Path) -> None:
     assert failures(UNREADABLE, refused) == {}
     assert "lables.txt: no such file; did you mean 'labels.txt'" in refusal(read_domain, f"{tmp_path}/lables.txt")
 
-
-# --- properties ------------------------------------------------------------------------------------------------
 
 NUMBERS = st.integers(-50, 50).map(str) | st.sampled_from(["1.0", "2.50", "2.5", "1e1", "-0", "1e999"])
 WORDS = st.text("abcXYZ 0123456789é", min_size=1, max_size=5).map(str.strip).filter(bool)

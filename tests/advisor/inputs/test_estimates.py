@@ -1,5 +1,3 @@
-"""Estimates: every table gives the right numbers, or one line that says what is wrong, where, and the way out."""
-
 from __future__ import annotations
 
 import io

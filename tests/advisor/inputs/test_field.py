@@ -1,5 +1,3 @@
-"""Files as people have them: what spreadsheets, statistical offices and other programs write."""
-
 from __future__ import annotations
 
 import gzip

@@ -1,5 +1,3 @@
-"""What pandas holds is taken as it is: values, counts, estimates, with the labels and the order of the index."""
-
 from __future__ import annotations
 
 from pathlib import Path

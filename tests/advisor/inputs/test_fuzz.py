@@ -1,5 +1,3 @@
-"""Messy and random files through every reader: counts are those known beforehand, and refusals are one line."""
-
 from __future__ import annotations
 
 import csv
@@ -26,7 +24,7 @@ from advisor.inputs.histogram import read_histogram
 from advisor.inputs.numbers import MissingCodes
 from advisor.inputs.places import read_places
 from tests.advisor.inputs.messy import KINDS, Messy, messy
-from tests.advisor.inputs.reading import gz, read_bytes, read_file, read_reports, users, with_layout
+from tests.advisor.inputs.reading import gz, read_bytes, read_reports, users, with_layout
 
 HANGS = 30  # seconds: a file of a few kilobytes takes milliseconds
 
@@ -89,12 +87,10 @@ def read(one: Messy, path: Path) -> dict[str, float]:
 
 
 def without_zeros(figures: dict[str, float]) -> dict[str, float]:
-    """Return what is not 0: a label without users may be listed or not."""
     return {label: figure for label, figure in figures.items() if figure}
 
 
 def check(seed: int, folder: Path) -> None:
-    """Read one file as what it is, and as what it is not."""
     one = messy(seed)
     path = folder / f"f{one.suffix}"
     path.write_bytes(one.data)
@@ -127,8 +123,6 @@ def test_messy_files_are_counted_or_refused(kind: Callable[..., Messy], seeds: r
         if KINDS[seed % len(KINDS)] is kind:
             check(seed, tmp_path)
 
-
-# --- tables and bytes at random ---------------------------------------------------------------------------------
 
 LABELS = st.text(st.characters(blacklist_categories=("Cs",), blacklist_characters="\0"), min_size=1, max_size=8).filter(
     lambda text: text.strip()
@@ -172,26 +166,6 @@ def test_what_a_csv_writer_wrote_is_read_back(
         read = read_bytes(gz(data) if zipped else data, column="2" if side else "1", header=header)
     assert users(read) == Counter(label.strip() for label in labels)
     assert list(read.labels) == list(Counter(label.strip() for label in labels))
-
-
-@settings(deadline=None, max_examples=40)
-@given(
-    labels=st.lists(LABELS, min_size=1, max_size=30),
-    quoting=st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]),
-    block=st.sampled_from([1, 2, 5, 4000]),
-)
-def test_one_column_a_csv_writer_wrote_is_read_back(tmp_path_factory, labels, quoting, block) -> None:
-    assume(quoting == csv.QUOTE_ALL or not any(mark in label for label in labels for mark in "\r\n"))
-    assume(not {label.strip().casefold() for label in labels} & {"nan", "na", "n/a", "null", "none"})
-    # If most labels hold a separator, they are the rows of a table.
-    assume(all(2 * sum(mark in label for label in labels) < len(labels) for mark in ";\t|"))
-    written = io.StringIO(newline="")
-    csv.writer(written, quoting=quoting).writerows([["value"], *([label] for label in labels)])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(table, "BLOCK_ROWS", block)
-        patch.setattr(source, "CHUNK_BYTES", block)
-        read = read_file(tmp_path_factory.getbasetemp(), "one.csv", written.getvalue(), header=True)
-    assert users(read) == Counter(label.strip() for label in labels)
 
 
 PIECES = st.sampled_from(
@@ -241,7 +215,6 @@ def test_random_bytes_raise_nothing_but_input_errors(data, zipped, column, count
     chunk=st.integers(1, 30),
 )
 def test_blocks_through_pandas_are_what_a_csv_reader_reads(cells, marks, ends, chunk) -> None:
-    """Head and blocks of any size agree with reading row by row, or refuse the same line."""
     text_ = "id,value\nx,y\n"
     for row, mark, end in zip(cells, marks, ends, strict=False):
         quoted = ",".join('"' + cell.replace('"', '""') + '"' for cell in row)

@@ -1,5 +1,3 @@
-"""Headers and ranges in the languages of Europe: which column holds the counts, and in which order the labels stand."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator

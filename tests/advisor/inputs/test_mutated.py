@@ -1,5 +1,3 @@
-"""Tables with the flaws that hands and programs add: a right answer or a line, never a wrong n without a warning."""
-
 from __future__ import annotations
 
 import random
@@ -46,7 +44,6 @@ def users_of(rng: random.Random) -> tuple[Table, int]:
 
 
 def dropped(rng: random.Random, rows: Table, n: int) -> int:
-    """Drop a row; return the number of users that are left."""
     at = rng.randrange(1, len(rows))
     gone = rows.pop(at)
     return n - (int(gone[1]) if rows[0][1] == "count" else 1)
@@ -95,7 +92,6 @@ ENCODINGS = ["utf-8", "utf-8", "utf-8-sig", "cp1252", "utf-16", "latin-1"]
 
 
 def mutated(seed: int) -> tuple[str, bytes, dict[str, str], int]:
-    """Return the kind of a file, its bytes, the options of the user, and the number of users in it."""
     rng = random.Random(seed)  # noqa: S311 - of files, not of secrets
     rows, n = rng.choice([histogram, users_of])(rng)
     n = rng.choice(ROWS)(rng, rows, n)
@@ -107,7 +103,6 @@ def mutated(seed: int) -> tuple[str, bytes, dict[str, str], int]:
 
 
 def check(seed: int, folder: Path) -> str | None:
-    """Return what is wrong with the reading of a file; None if nothing is."""
     kind, data, options, n = mutated(seed)
     begin = time.monotonic()
     try:

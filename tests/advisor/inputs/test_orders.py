@@ -1,5 +1,3 @@
-"""The order that labels have for people, whatever the order of the rows; what is odd about it is said."""
-
 from __future__ import annotations
 
 import json
@@ -274,7 +272,6 @@ def test_samples_and_histograms_are_ordered_alike_in_files_and_in_memory(run: Ru
 
 
 def applied(run: Run, folder: Path, *words: object) -> tuple[list[list[str]], str]:
-    """Return the rows that --apply writes, and what is said."""
     code, _, err = run(*words, *QUICK, "--quiet", "--apply", folder / "applied.csv")
     assert code == 0, err
     return [line.split(",") for line in (folder / "applied.csv").read_text("utf-8").splitlines()[1:]], err

@@ -1,5 +1,3 @@
-"""Reading places and channels."""
-
 from __future__ import annotations
 
 import io
@@ -188,9 +186,6 @@ def test_many_places_in_bounded_memory(options: dict[str, object], monkeypatch: 
         assert found.counts.sum() == n
         assert (found.counts > 0).sum() == 64
     assert peaks[1] < 1.1 * peaks[0] + 200_000  # the coordinates of all would be 720,000 more
-
-
-# --- channels --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".npy"])

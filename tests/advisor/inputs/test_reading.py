@@ -1,5 +1,3 @@
-"""Files and pipes as they come: bytes that are no text, blocks, what cannot be opened, and more rows than memory."""
-
 from __future__ import annotations
 
 import io
@@ -129,9 +127,6 @@ def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
         assert read.counts.sum() == rows
     assert peaks[1] < 1.2 * peaks[0]
     assert peaks[1] < 12_000_000
-
-
-# --- inputs that change ----------------------------------------------------------------------------------------
 
 
 class Changing(io.FileIO):

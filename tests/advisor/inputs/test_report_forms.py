@@ -1,5 +1,3 @@
-"""Reports of every protocol, written to a file in any form, give the tally of the protocol."""
-
 from __future__ import annotations
 
 import math
@@ -142,9 +140,6 @@ def test_reports_in_every_form_give_the_tally_of_the_protocol(
     names = ("height", "node") if kind == "node" else numbers(len(columns))
     path = parquet(tmp_path, **dict(zip(names, columns, strict=True)))
     check(read_reports(path, protocol, epsilon, k=k, **hashing), numbers(k), expected)
-
-
-# --- sums of real numbers (summation with histogram encoding) -----------------------------------------------------
 
 
 def test_the_order_of_reports_changes_no_digit_where_floats_do() -> None:

@@ -1,5 +1,3 @@
-"""Reports written to a file in any form give the supports that the protocol counts, or the line that is wrong."""
-
 from __future__ import annotations
 
 import io
@@ -34,8 +32,6 @@ def test_the_largest_seed_and_leading_zeros(tmp_path: Path) -> None:
     read = read_file(tmp_path, "a.csv", "4294967295,3\n0000000000000000007,00\n", "olh", 1.0, k=6)
     assert read.tally.counts.tolist() == oracle.support(np.array([[2**32 - 1, 3], [7, 0]])).tolist()
 
-
-# --- small files -----------------------------------------------------------------------------------------------
 
 SIX, EIGHT, TREE = {"k": 6}, {"k": 8}, {"k": 64}
 PLACES = ("New York", "Los Angeles", "San Jose")

@@ -1,5 +1,3 @@
-"""Files of counts give the tally of the very reports that were counted; what is not so is refused in one line."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""Reports that are missing, and rows that are no reports: left out, counted, and refused where they are too many."""
-
 from __future__ import annotations
 
 import io

@@ -1,5 +1,3 @@
-"""Reports of another protocol, budget or hash are noticed, and a right one raises no alarm."""
-
 from __future__ import annotations
 
 import math
@@ -38,32 +36,6 @@ def test_another_hash_or_domain_is_noticed(tmp_path: Path) -> None:
     assert "hash may be wrong" in read_file(tmp_path, "a.csv", data, "olh", 2.0, k=16, hash="xxh32").warnings[0]
     # Half of the domain: users who hold the other half support one of it with probability 1/g, too.
     assert "k or hash" in read_file(tmp_path, "a.csv", data, "olh", 2.0, k=8).warnings[0]
-
-
-@pytest.mark.parametrize(
-    ("protocol", "hashing"),
-    [
-        ("oue", None),
-        ("the", None),
-        ("olh", "mix64"),
-        ("olh", "xxh32"),
-        *(pytest.param(*cell, marks=pytest.mark.slow) for cell in (("rappor", None), ("blh", "mix64"))),
-    ],
-)
-def test_the_total_has_the_mean_and_variance_of_the_check(protocol: str, hashing: str | None) -> None:
-    """The variance of m scores of a nearly normal total has the standard error sqrt(2/m), their mean 1/sqrt(m)."""
-    k, n, m = 12, 200, 700
-    oracle = PROTOCOLS[protocol](k, 1.0, **({"hash": hashing} if hashing else {}))
-    rng = rng_for(11, "total", protocol, hashing or "none")
-    values = np.minimum(rng.geometric(0.4, size=n) - 1, k - 1)
-    p, q = oracle.p, oracle.q
-    assert p is not None
-    assert q is not None
-    mean = n * (p + (k - 1) * q)
-    sd = math.sqrt(n * (p * (1 - p) + (k - 1) * q * (1 - q)))
-    scores = np.array([(int(oracle.support(oracle.perturb(values, rng)).sum()) - mean) / sd for _ in range(m)])
-    assert abs(scores.mean()) < 4 / math.sqrt(m)
-    assert abs(scores.var() - 1) < 4 * math.sqrt(2 / m)
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 8.0, 32.0])
@@ -114,9 +86,6 @@ def test_xxhash_takes_the_lowest_32_bits_of_a_long_seed(tmp_path: Path, name: st
 def test_the_help_of_reports_names_every_protocol_whose_reports_can_be_read(run: Run) -> None:
     sentence = run("reports", "--help")[1].partition("Reads reports of")[2].partition(".")[0]
     assert set(re.findall(r"\w+", sentence)) == {*readable_protocols(), "and"}
-
-
-# --- ordered domains ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("protocol", [*TREES, "haar_hrr", pytest.param("sw", marks=pytest.mark.slow)])

@@ -1,5 +1,3 @@
-"""Reports in compressed files, standard input and Parquet, and more of them than memory."""
-
 from __future__ import annotations
 
 import io

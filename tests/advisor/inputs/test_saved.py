@@ -1,5 +1,3 @@
-"""JSON that others may have written: what is read back is what stands there, or is refused in one line."""
-
 from __future__ import annotations
 
 import json
@@ -12,7 +10,6 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from advisor.answers.sweep.records import errors_of
 from advisor.errors import InputError
 from advisor.extensions.cite.command import citation_document, used_in
 from advisor.extensions.code.question import saved_pair
@@ -75,7 +72,6 @@ REFERENCE = Draft202012Validator(
 
 
 def changed(content: Any, dice: random.Random) -> Iterator[Any]:
-    """Yield copies, each with a field or an item that is gone, added, or anything else."""
 
     def places(part: Any) -> Iterator[tuple[Any, Any]]:
         for key in part if isinstance(part, dict) else range(len(part)) if isinstance(part, list) else ():
@@ -212,21 +208,3 @@ def test_a_saved_answer_is_taken_as_it_stands_there_or_refused(size: int, run: R
 
     dice = random.Random(7)  # noqa: S311
     assert failures((one for answer in answers for one in islice(changed(answer, dice), size)), check) == {}
-
-
-@pytest.mark.parametrize("size", [20, pytest.param(120, marks=pytest.mark.slow)])
-def test_a_kept_cell_is_taken_as_it_stands_there_or_refused(size: int, run: Run, tmp_path: Path) -> None:
-    file = tmp_path / "cells.jsonl"
-    few = ("--reps", "2", "--protocol", "grr,oue", "--method", "norm_sub,none", "--quiet")
-    run("sweep", "--eps", "1,2", "--k", "4", "--n", "1000", *few, "--resume", str(file))
-    content = json.loads(file.read_text().splitlines()[1])
-
-    def check(other: dict[str, Any]) -> None:
-        try:
-            place, population, errors = errors_of(json.loads(json.dumps(other)), ["l1"])
-        except ValueError:
-            return
-        assert (*place, population) == tuple(other[key] for key in ("epsilon", "n", "k", "population"))
-        assert all(len(block) >= 2 and min(block) >= 0 for block in errors["l1"].values())
-
-    assert failures(islice(changed(content, random.Random(3)), size), check) == {}  # noqa: S311

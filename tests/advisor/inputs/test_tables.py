@@ -1,5 +1,3 @@
-"""Samples in tables and texts: which users are counted and what is said of them, or why the file is refused."""
-
 from __future__ import annotations
 
 import io
@@ -182,8 +180,6 @@ def test_row_numbers_that_pandas_writes_are_left_out_and_an_index_of_labels_is_n
         assert not any("pandas" in note for note in read.assumptions)
 
 
-# --- what is refused -------------------------------------------------------------------------------------------
-
 STATES = "state,age\nTexas,1\nOhio,2.5\n"
 OPEN = "a quotation mark opened here is never closed"
 TWO_WAYS = "can be read in two ways"
@@ -303,9 +299,6 @@ def test_too_many_labels_look_like_an_identifier(tmp_path: Path, monkeypatch: py
     assert len(read_file(tmp_path, "a.csv", rows[: rows.rindex("\n")], column="1").labels) == 100
 
 
-# --- several items of a user -----------------------------------------------------------------------------------
-
-
 PANTRY = [["tea", "milk", "tea"], ["milk"], ["tea", "milk"], ["jam"], ["milk", "jam"], ["salt"]]
 KEPT = [  # options, users of each item, and words of what is assumed
     ({}, {"tea": 1, "milk": 3, "jam": 1, "salt": 1}, "most often in the row"),
@@ -328,7 +321,6 @@ def test_each_user_keeps_one_item(sep, cell, *, tmp_path: Path) -> None:
 
 
 def naive_keep(rows: list[list[str]], keep: str, keep_top: int | None) -> Counter[str]:
-    """Count the users per item by going over all items of each row again for every one of them."""
     items = sorted({item for row in rows for item in row})
     having = {item: sum(item in row for row in rows) for item in items}
     ranked = [item for most in range(len(rows), 0, -1) for item in items if having[item] == most][:keep_top]

@@ -1,5 +1,3 @@
-"""Parts of the reports, counted apart, add up to the counts of all: in files, by several workers."""
-
 from __future__ import annotations
 
 import io
@@ -24,7 +22,6 @@ from tests.advisor.inputs.reading import Pipe, put, read_reports, refusal, with_
 
 
 def kept(files: list[str], protocol: str, **options) -> list[str]:
-    """Count each file, and return the files with their tallies."""
     parts = [count_reports(path, protocol, 1.0, digests=True, **with_layout(options)).part for path in files]
     paths = [Path(path).with_suffix(".json") for path in files]
     return [put(path.parent, path.name, tally_text(part)) for path, part in zip(paths, parts, strict=True)]
@@ -100,9 +97,6 @@ def test_standard_input_that_cannot_go_back_is_counted_and_told_apart(others: in
     assert part.files == (*expected.files[:others], replace(expected.files[others], name="standard input"))
 
 
-# --- tallies in files -------------------------------------------------------------------------------------------
-
-
 def test_tallies_that_do_not_go_together_are_refused(run: Run, tmp_path: Path) -> None:
     parts, others = tallies(tmp_path), tallies(tmp_path, "oue")
     text = Path(parts[0]).read_text()
@@ -157,9 +151,6 @@ def test_a_tally_is_answered_as_the_reports_are(run: Run, tmp_path: Path) -> Non
     code, _, err = run("reports", files[0], *asked, "--tally", tmp_path / "x.json", "--n", "5")
     assert "the file holds 500 reports, --n 5 was given: leave --n out" in err
     assert not (tmp_path / "x.json").exists()
-
-
-# --- workers ---------------------------------------------------------------------------------------------------
 
 
 def test_processes_are_started_only_where_they_pay(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
