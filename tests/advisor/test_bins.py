@@ -10,7 +10,6 @@ import pytest
 
 import advisor
 from advisor import Cleaning
-from advisor.errors import InputError
 from tests.advisor.conftest import Run
 from tests.advisor.schemas import schema
 
@@ -55,13 +54,6 @@ def test_other_commands_take_bins(run: Run, ages: str) -> None:
     threat = ("--threat", "0.01", "--method", "norm_sub", "--reps", "2", "--max-reps", "2")
     threatened = json.loads(run("fakes", *few, *threat)[1])
     assert threatened["recommendations"][0]["gain_maximal"] is not None
-
-
-def test_plans_and_sweeps_with_bins_need_a_sample_too() -> None:
-    with pytest.raises(InputError, match="bins= needs a sample, and none is given"):
-        advisor.plan(eps=1.0, target=0.1, k=64, cleaning=Cleaning(bins=8))
-    with pytest.raises(InputError, match="bins= needs a sample, and none is given"):
-        advisor.sweep(eps=1.0, n=100, k=8, cleaning=Cleaning(bins=8))
 
 
 def test_negative_edges_need_no_equals_sign(run: Run, tmp_path: Path) -> None:

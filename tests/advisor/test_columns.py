@@ -20,7 +20,6 @@ from advisor.question.settings import Columns
 from simulator import PROTOCOLS
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
-from tests.advisor.cli_answers import SCHEMA
 from tests.advisor.conftest import Run
 from tests.advisor.estimates import grouped
 from tests.advisor.inputs.reading import put
@@ -50,18 +49,6 @@ def test_columns_are_read_in_one_pass_as_one_by_one(people: str) -> None:
         assert dict(zip(one.labels, one.counts.tolist(), strict=True)) == dict(
             zip(alone.labels, alone.counts.tolist(), strict=True)
         )
-
-
-def test_one_plan_says_who_reports_what(run: Run, people: str) -> None:
-    plan = json.loads(run("columns", "--eps", "1", people, *THREE, *FEW, "--format", "json")[1])
-    SCHEMA.validate(plan)
-    rows = plan["columns"]
-    assert [row["column"] for row in rows] == ["age", "colour, main", "town"]
-    assert [row["k"] for row in rows][:2] == [40, 2]
-    assert plan["solution"] == "smp"
-    assert plan["advantage"] > 1
-    assert sum(row["share"] for row in rows) == pytest.approx(1)
-    assert all(row["epsilon"] == 1 and abs(row["reports"] - 3000 * row["share"]) <= 0.5 for row in rows)
 
 
 def test_a_large_budget_is_split_and_a_column_gets_what_it_needs(run: Run, people: str) -> None:

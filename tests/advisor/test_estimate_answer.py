@@ -10,7 +10,6 @@ from dataclasses import replace
 from itertools import product
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from advisor import Advice, InputError, Simulation, advise, estimate
@@ -143,22 +142,6 @@ def test_every_metric_is_answered_consistently(metrics: Iterable[str]) -> None:
 
 def rows_of(advice: Advice) -> list[dict[str, object]]:
     return [row._asdict() for row in advice.recommendations]
-
-
-def test_counts_mapping_and_series_agree_with_frequencies_and_bring_their_labels() -> None:
-    values, few = raw(), {"repetitions": 2, "method": "norm_sub", "surrogate": "norm_sub"}
-    expected = rows_of(quick(values, **few))
-    assert rows_of(quick(values.tolist(), **few)) == expected
-    shuffled = rng_for(0, "tests", "order").permutation(K)
-    assert rows_of(quick({int(place): values[place] for place in shuffled}, **few)) == expected
-    assert rows_of(quick(pd.Series(values), **few)) == expected
-    from_counts = quick(values * N, **few)
-    assert from_counts.request.collected is not None
-    np.testing.assert_allclose(from_counts.request.collected.observed.estimate, values, rtol=1e-12)
-    labelled = quick(pd.Series({"b": 0.5, "a": 0.3, "c": 0.2}), n=1000, ordered=None).request
-    assert (labelled.labels, labelled.ordered) == (("b", "a", "c"), False)
-    assert labelled.collected is not None
-    assert labelled.collected.observed.estimate.tolist() == [0.5, 0.3, 0.2]
 
 
 def test_numbers_depend_on_the_seed_and_not_on_the_jobs() -> None:

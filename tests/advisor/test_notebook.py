@@ -4,8 +4,6 @@ import inspect
 import json
 import pydoc
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -134,12 +132,6 @@ def test_both_names_of_the_package_have_all_that_is_public() -> None:
         assert len(pydoc.render_doc(module).splitlines()) < 60
     with pytest.raises(AttributeError, match="has no attribute 'advice'"):
         _ = ldp_advise.advice
-
-
-@pytest.mark.slow
-def test_the_package_runs_as_a_module() -> None:
-    done = subprocess.run([sys.executable, "-m", "ldp_advise", "--version"], capture_output=True, text=True, check=True)
-    assert done.stdout == f"ldp-advise {advisor.__version__}\n"
 
 
 def test_intervals_come_back_with_the_numbers_that_a_series_has_for_its_index() -> None:

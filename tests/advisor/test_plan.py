@@ -279,14 +279,6 @@ def test_same_seed_same_plan_whatever_the_jobs() -> None:
     assert one.to_json() == two.to_json()
 
 
-def test_a_view_keeps_to_its_roles(run: Run) -> None:
-    arguments = ("plan", "--target", "0.1", "--eps", "1", "--k", "16", "--instant", "-p", "grr,oue")
-    for form in ("table", "markdown"):
-        texts = [run(*arguments, "--format", form, *way.split())[1] for way in ("", "-q", "-v")]
-        assert ["Assumed:" in text for text in texts] == [True, False, True]
-        assert ["ratio:" in text for text in texts] == [False, False, True]
-
-
 def test_a_plan_keeps_to_protocols_that_run_in_products(run: Run) -> None:
     asked = "plan --detect 0.01 --eps 1 --k 32 --instant --deployable --format json"
     assert set(json.loads(run(*asked.split())[1])["request"]["protocols"]) == {"grr", "rappor"}

@@ -39,15 +39,12 @@ BAD_OPTIONS = [
     (["-m", "mean-squared-error"], "did you mean 'mse'?"),
     (["-m", "emd", "--unordered"], "metric emd needs an ordered domain"),
     (["-p", "ohl"], "did you mean 'olh'?"),
-    (["-p", "oue,ohl"], "unknown protocol 'ohl'"),
     (["-p", "oue,"], "protocol is empty"),
-    (["-p", "gr"], "did you mean 'grr'?"),
     (["-p", "hadamard"], "did you mean 'hr'?"),
     (["--method", "Norm-Subb"], "did you mean 'norm_sub'?"),
     (["--reps", "1"], "reps must be a whole number of at least 2"),
     (["--reps", "50", "--max-reps", "20"], "max-reps must be at least reps"),
     (["--instant", "--reps", "5"], "--reps is for a simulation"),
-    (["--seed", "-1"], "seed must be"),
     (["--jobs", "0"], "jobs must be a whole number of at least 1 and at most 1,024, got 0"),
     (["--jobs", "99999999999"], "at most 1,024, got 99,999,999,999"),
     (["--top", "0"], "top must be a whole number of at least 1"),
@@ -56,7 +53,6 @@ BAD_OPTIONS = [
     (["-m", "kl:0.1,js:0.2"], "metric js:0.2 comes after the setting 0.1: give one of the two"),
     (["-m", "topk:x"], "topk must be a whole number of at least 1"),
     (["-m", "set:1"], "above 0 and below 1"),
-    (["-m", "kl:1"], "of at least 0 and below 1"),
     (["--skew", "1"], "--skew is for a question without a sample"),
     (["--why"], "--why explains a predicted answer"),
     (["--other"], "--keep-top"),
@@ -67,12 +63,9 @@ BAD_OPTIONS = [
     (["--runs", "x.xls"], ".csv, .parquet"),
     (["--nosuch"], "there is no option --nosuch"),
     (["--skwe", "1"], "did you mean --skew?"),
-    (["--apply", "x.csv"], "--apply is no option of ldp-advise, but of ldp-advise estimate"),
-    (["--solution", "spl"], "--solution is no option of ldp-advise, but of ldp-advise columns"),
     (["another"], "unexpected extra argument"),
     (["columns", "--n", "5", "--attributes", "10"], "attributes must be at most the number of users"),
     (["columns", "--solution", "spl"], "solution goes with attributes"),
-    (["fakes", "--threat", "0.1", "--metric", "emd", "--unordered"], "metric emd needs an ordered domain"),
 ]
 BAD_FOR_THIS_FILE = [
     (["--k", "3"], "4 categories"),
@@ -108,7 +101,7 @@ def test_bad_usage_gets_one_clear_line_and_exit_code_2(
 
 
 OTHERS = [
-    *((words, EMPTY) for words in ([""], ["--eps", "1", " "], ["estimate", ""], ["plan", ""], ["places", ""])),
+    *((words, EMPTY) for words in ([""], ["--eps", "1", " "], ["places", ""])),
     (["knowledge", "inf"], "knowledge has no command 'inf'; did you mean 'info'?"),
     (["knowledge", "xyz"], "there are info, rules, cells, build"),
     (["--k", "32", "--shape", "sparse:1e160", "--eps", "1"], "sparse"),

@@ -56,8 +56,6 @@ VALUES = [
     ("a.txt", 'a\n"b\nc\na\n', {}, {"a": 2, '"b': 1, "c": 1}, "1 label begins with a quotation mark"),
     ("a.csv", 'v\na\n"b\nc\nd"\na\n', {"header": True}, {"a": 2, "b\nc\nd": 1}, "over several lines ('b\\nc\\nd')"),
     ("a.txt", "New York\nRome\nNew York\n", {}, {"New York": 2, "Rome": 1}),
-    ("a.txt", "San Diego\nNew York\nSan Diego\n", {}, {"San Diego": 2, "New York": 1}),
-    ("a.txt", "x y\n", {}, {"x y": 1}),
     ("a.txt", "PAR1\nPAR2\n", {}, {"PAR1": 1, "PAR2": 1}),
     ("a.tsv", 'id\ttitle\n1\t"Up" again\n2\tDown\n', {"column": "title"}, {'"Up" again': 1, "Down": 1}, "quotation"),
     ("a.csv", 'a,b\n"x\ny",1\nz,2\n', {"column": "a"}, {"x\ny": 1, "z": 1}, "1 label goes over several lines"),
@@ -189,10 +187,8 @@ REFUSED = [
     ("a.csv", "state,count\n", {}, ["holds only a header line (state, count), no users", "--no-header"]),
     # columns
     ("a.csv", STATES, {"column": "staet"}, ["no column 'staet'", "state, age", "did you mean 'state'?"]),
-    ("a.csv", STATES, {"column": "3"}, ["no column '3'", "state, age"]),
     ("a.csv", STATES, {"column": "0"}, ["no column '0'"]),
     ("a.csv", STATES, {"column": ""}, ["empty name", "by its number"]),
-    ("a.csv", STATES, {"column": "  "}, ["empty name"]),
     ("a.csv", STATES, {}, ["has 2 columns: state, age", "--column"]),
     ("a.csv", STATES, {"counts": "agee"}, ["no column 'agee' for --counts", "did you mean 'age'?"]),
     ("a.csv", STATES, {"column": "age", "counts": "age"}, ["both name column 'age'"]),
@@ -288,7 +284,6 @@ def test_a_bad_count_is_named_with_its_line(setting, place, *, tmp_path: Path) -
 
 
 def test_too_many_labels_look_like_an_identifier(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(histogram, "MOST_LABELS", 100)
     monkeypatch.setattr(histogram, "MOST_LABELS", 100)
     rows = "\n".join(f"{at},1" for at in range(101))
     for options in ({"column": "1"}, {"counts": "2"}):
