@@ -34,7 +34,7 @@ from tests.advisor.choices import chosen
 from tests.advisor.conftest import Run
 from tests.advisor.inputs.reading import put
 from tests.advisor.schemas import schema
-from tests.cells import failures, over
+from tests.cells import over
 
 SCHEMA = schema("advice")
 OFFICE = "--n 2000 --k 18 --within 1 --sensitive medium --times 1"
@@ -409,16 +409,15 @@ COLUMNS = [  # a file, what is typed about its columns, what they are then, and 
 ASKED = ["--within", "60", "--sensitive", "high", "--times", "1", "--instant"]  # an accuracy that needs no collection
 
 
-def test_which_column_is_asked_until_there_is_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    def check(cell: tuple[str, list[str], tuple[str, str | None], tuple[int, int]]) -> None:
-        text, lines, columns, times = cell
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
-            assert ask_columns(read_head(put(tmp_path, "answers.csv", text))) == columns
-        err = capsys.readouterr().err
-        assert tuple(err.count(f"hich column holds the {what}") for what in ("answers?", "number of people?")) == times
-
-    assert failures(COLUMNS, check) == {}
+@over(COLUMNS)
+def test_which_column_is_asked_until_there_is_one(
+    text, lines, columns, times, *, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
+        assert ask_columns(read_head(put(tmp_path, "answers.csv", text))) == columns
+    err = capsys.readouterr().err
+    assert tuple(err.count(f"hich column holds the {what}") for what in ("answers?", "number of people?")) == times
 
 
 def test_the_columns_of_a_file_are_asked_first_and_are_part_of_the_command(run: Run, tmp_path: Path) -> None:

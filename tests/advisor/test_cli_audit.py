@@ -250,8 +250,8 @@ def test_python_takes_a_client_as_a_function() -> None:
 
 
 @pytest.mark.usefixtures("clients")
-def test_a_target_that_cannot_be_audited_has_its_own_message(run: Run) -> None:
-    cells = [
+@over(
+    [
         ("nowhere_to_be_found:f", "nowhere_to_be_found cannot be imported (ModuleNotFoundError"),
         ("broken_clients:f", "broken_clients cannot be imported"),
         ("missing.py:f", "missing.py cannot be imported"),
@@ -261,15 +261,12 @@ def test_a_target_that_cannot_be_audited_has_its_own_message(run: Run) -> None:
         ("audited_clients:crashes", "audited_clients:crashes failed for value 0, k=5, epsilon=1: OSError: no entropy"),
         ("audited_clients:wrong", "audited_clients:wrong returned 'seven' (str) for value 0"),
     ]
-
-    def check(cell: tuple[str, str]) -> None:
-        target, said = cell
-        code, out, err = run("audit", "--target", target, "--reports", "grr", "--eps", "1", "--k", "5")
-        assert (code, out) == (2, "")
-        assert said in err
-        assert len(err.splitlines()) == 1
-
-    assert failures(cells, check) == {}
+)
+def test_a_target_that_cannot_be_audited_has_its_own_message(target, said, *, run: Run) -> None:
+    code, out, err = run("audit", "--target", target, "--reports", "grr", "--eps", "1", "--k", "5")
+    assert (code, out) == (2, "")
+    assert said in err
+    assert len(err.splitlines()) == 1
 
 
 @over(
@@ -307,8 +304,8 @@ def test_a_process_of_its_own_gives_the_same_answer(run: Run, monkeypatch: pytes
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("error")
-def test_extremes_are_answered_without_a_warning_of_numpy(run: Run) -> None:
-    cells = [
+@over(
+    [
         "--all --eps 32 --k 2,30 --rounds 2,1000",
         "--all --eps 1e-6 --k 2,30 --rounds 2,1000",
         "--all --eps 1e-6,32 --k 2,1000",
@@ -316,14 +313,12 @@ def test_extremes_are_answered_without_a_warning_of_numpy(run: Run) -> None:
         "-p grr --eps 1 --k 4 --alpha 1e-300",
         "--lho 2,2147483648 --k 2,30",
     ]
-
-    def check(words: str) -> None:
-        code, out, err = run("audit", *words.split(), "--trials", "20", "--format", "json")
-        assert (code, err) == (0, "")
-        SCHEMA.validate(json.loads(out))
-        assert not json.loads(out)["results"][0]["leaks"]
-
-    assert failures(cells, check) == {}
+)
+def test_extremes_are_answered_without_a_warning_of_numpy(words, *, run: Run) -> None:
+    code, out, err = run("audit", *words.split(), "--trials", "20", "--format", "json")
+    assert (code, err) == (0, "")
+    SCHEMA.validate(json.loads(out))
+    assert not json.loads(out)["results"][0]["leaks"]
 
 
 K = 20  # of the reports in files

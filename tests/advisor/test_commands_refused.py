@@ -14,7 +14,7 @@ import pytest
 from tests.advisor.collected_files import estimate_text, raw, report_lines, reports
 from tests.advisor.conftest import Run
 from tests.advisor.schemas import schema
-from tests.cells import failures
+from tests.cells import failures, over
 
 ESTIMATE = "estimate -p oue --n 3000 --eps 1"
 OLH = "-p olh --method eb_ns --eps 1"
@@ -293,8 +293,8 @@ def test_what_a_command_refuses_is_one_line_and_writes_nothing(run: Run, table: 
     assert failures(REFUSED[table], check) == {}
 
 
-def test_bad_lines_of_what_was_collected_are_told_by_number(run: Run) -> None:
-    cells = [
+@over(
+    [
         (ESTIMATE, "value,estimate\n0,0.5\n1,x\n", "line 3"),
         (ESTIMATE, "value,estimate\n0,0.5\n1,\n", "line 3"),
         (ESTIMATE, "value,estimate\n0,0.5\n0,0.5\n", "line 3"),
@@ -304,30 +304,24 @@ def test_bad_lines_of_what_was_collected_are_told_by_number(run: Run) -> None:
         ("reports --eps 1 -p grr --k 2", "0\n1\n5\n", "line 3"),
         ("reports --eps 1 -p olh --k 4", "1,0\n2,99\n", "line 2"),
     ]
-
-    def check(cell: tuple[str, str, str]) -> None:
-        words, text, said = cell
-        Path("bad.csv").write_text(text, encoding="utf-8")
-        code, out, err = run(*words.split(), "--apply", "x.csv", "bad.csv")
-        assert (code, out) == (2, "")
-        assert said in err
-        assert not Path("x.csv").exists()
-
-    assert failures(cells, check) == {}
+)
+def test_bad_lines_of_what_was_collected_are_told_by_number(words, text, said, *, run: Run) -> None:
+    Path("bad.csv").write_text(text, encoding="utf-8")
+    code, out, err = run(*words.split(), "--apply", "x.csv", "bad.csv")
+    assert (code, out) == (2, "")
+    assert said in err
+    assert not Path("x.csv").exists()
 
 
-def test_errors_are_json_where_json_was_asked_for(run: Run) -> None:
-    cells = [
+@over(
+    [
         *(("advice", words) for words in (f"{ESTIMATE} --k 9 estimate.csv", "--estimate oue", "--hash mix64", "")),
         *(("audit", f"audit {words}") for words in ("--all --eps nan --k 10", "--target nothing:f --k 4", "--nosuch")),
     ]
-
-    def check(cell: tuple[str, str]) -> None:
-        name, words = cell
-        code, out, err = run(*words.split(), "--format", "json")
-        data = json.loads(out)
-        schema(name).validate(data)
-        assert (code, set(data)) == (2, {"schema_version", "tool_version", "error"})
-        assert data["error"]["message"] in err
-
-    assert failures(cells, check) == {}
+)
+def test_errors_are_json_where_json_was_asked_for(name, words, *, run: Run) -> None:
+    code, out, err = run(*words.split(), "--format", "json")
+    data = json.loads(out)
+    schema(name).validate(data)
+    assert (code, set(data)) == (2, {"schema_version", "tool_version", "error"})
+    assert data["error"]["message"] in err

@@ -74,15 +74,12 @@ def test_all_methods_for_the_protocol_are_ranked_and_all_protocols_for_the_next_
     assert {row.kind: row.protocol for row in later.baselines}["default"] == "oue"
 
 
-def test_no_summary_competes_where_methods_are_named_or_one_population_is_the_truth() -> None:
-    def check(options: dict[str, object]) -> None:
-        answer = estimate(raw(), "oue", eps=1.0, n=N, ordered=True, **grouped(max_bits=1, repetitions=6, **options))
-        assert not answer.request.summaries
-        assert not {*SUMMARIES} & {row.method for row in answer.recommendations}
-        assert answer.request.judged == (not {"threat", "surrogate"} & {*options})
-
-    cells = [{"method": ("eb_ns", "tree_eb")}, {"unbiased": True}, {"surrogate": "norm_sub"}, {"threat": 0.05}]
-    assert failures(cells, check) == {}
+@over([{"method": ("eb_ns", "tree_eb")}, {"unbiased": True}, {"surrogate": "norm_sub"}, {"threat": 0.05}])
+def test_no_summary_competes_where_methods_are_named_or_one_population_is_the_truth(options) -> None:
+    answer = estimate(raw(), "oue", eps=1.0, n=N, ordered=True, **grouped(max_bits=1, repetitions=6, **options))
+    assert not answer.request.summaries
+    assert not {*SUMMARIES} & {row.method for row in answer.recommendations}
+    assert answer.request.judged == (not {"threat", "surrogate"} & {*options})
 
 
 def test_errors_ratios_and_probabilities_are_those_of_the_estimate_over_draws_by_hand() -> None:

@@ -31,68 +31,53 @@ from numpy.typing import NDArray
 from simulator import FrequencyOracle, Metric, PostProcessor
 from simulator.protocols import PROTOCOLS
 
-
 def soft(estimate, noise):
     return np.sign(estimate) * np.maximum(np.abs(estimate) - noise.sd, 0.0)
-
 
 def own_norm_sub(estimate, noise):
     from simulator import POSTPROCESSORS
 
     return POSTPROCESSORS["norm_sub"](estimate, noise)
 
-
 def largest(estimate, truth):
     return np.abs(estimate - truth).max(axis=-1)
-
 
 def soft_by(estimate, noise, *, factor=0.5):
     return np.sign(estimate) * np.maximum(np.abs(estimate) - factor * noise.sd, 0.0)
 
-
 def of_the_first(estimate, truth):
     return np.abs(estimate[..., 0] - truth[0])
-
 
 def of_five(estimate, truth):
     return np.abs(estimate - truth) @ np.array([5.0, 4.0, 3.0, 2.0, 1.0])
 
-
 def lost(estimate, noise):
     return estimate * np.nan
-
 
 def flat(estimate, noise):
     return estimate.sum()
 
-
 def norm_cut(estimate, noise):
     return estimate * 1.0
 
-
 def base(estimate, noise):
     return estimate * 1.0
-
 
 def moody(estimate, noise):
     if estimate.shape[-1] == 5:
         raise RuntimeError("not five,\\nplease")
     return estimate * 1.0
 
-
 def negative(estimate, truth):
     return -np.abs(estimate - truth).sum(axis=-1)
-
 
 SIMPLEX = PostProcessor(
     "simplex_of_mine", "Mine", own_norm_sub, nonnegative=True, sums_to_one=True, reference="this file"
 )
 BOASTS = PostProcessor("boasts", "Boasts", soft, nonnegative=True, sums_to_one=True, reference="this file")
 
-
 class Empty(FrequencyOracle):
     pass
-
 
 @dataclass(frozen=True)
 class Falls(PROTOCOLS["rappor"]):
@@ -101,11 +86,9 @@ class Falls(PROTOCOLS["rappor"]):
     def sample_support(self, counts, rng):
         return 1 + "one"
 
-
 @dataclass(frozen=True)
 class Flipped(PROTOCOLS["rappor"]):
     key = "flipped"
-
 
 @dataclass(frozen=True)
 class Biased(PROTOCOLS["rappor"]):

@@ -33,11 +33,11 @@ from knowledge.deployments import DEPLOYED
 from simulator import POSTPROCESSORS, PROTOCOLS
 from simulator.detection import smallest_detectable
 from tests.advisor.conftest import BANDS, Run
-from tests.cells import failures
+from tests.cells import failures, over
 
 
-def test_the_verdict_is_by_half_of_the_error_without_data_and_by_the_interval() -> None:
-    cells = [
+@over(
+    [
         (0.5, 1.0, True, WORTH_IT, "clearly better"),
         (0.5, 1.0, False, MARGINAL, "better, but not surely"),
         (0.51, 1.0, True, MARGINAL, "better, but not by half"),
@@ -46,14 +46,13 @@ def test_the_verdict_is_by_half_of_the_error_without_data_and_by_the_interval() 
         (3.0, None, True, WORTH_IT, "clearly better"),
         (0.1, 0.0, False, USELESS, "no better"),
     ]
-
-    def check(cell: tuple[float, float | None, bool, str, str]) -> None:
-        error, without, below, kind, words = cell
-        for hidden in ((), (MOST_UNDETECTABLE,)):  # which says nothing of the error
-            reasons = (*reasons_of(error, without, below=below), *hidden)
-            assert (kind_of(reasons), against_nothing(reasons)) == (kind, words)
-
-    assert failures(cells, check) == {}
+)
+def test_the_verdict_is_by_half_of_the_error_without_data_and_by_the_interval(
+    error, without, below, kind, words
+) -> None:
+    for hidden in ((), (MOST_UNDETECTABLE,)):  # which says nothing of the error
+        reasons = (*reasons_of(error, without, below=below), *hidden)
+        assert (kind_of(reasons), against_nothing(reasons)) == (kind, words)
 
 
 def test_few_skewed_categories_of_many_users_are_worth_it_and_the_verdict_is_on_the_pair_that_is_named() -> None:
