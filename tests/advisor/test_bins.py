@@ -10,10 +10,9 @@ import pytest
 
 import advisor
 from advisor import Cleaning
+from tests.advisor.cli_answers import SCHEMA
 from tests.advisor.conftest import Run
-from tests.advisor.schemas import schema
 
-SCHEMA = schema("advice")
 ASK = ("-q", "--eps", "1", "--metric", "emd", "--instant", "-p", "oue,tree")
 YEARS = ("--bin-width", "5", "--edges", "0,120", "--unit", "years")
 

@@ -12,10 +12,9 @@ from advisor.cli import examples
 from advisor.cli.groups import COMMANDS, MAIN, _function
 from advisor.cli.options import flags_of, spread
 from simulator import PROTOCOLS
+from tests.advisor.cli_answers import SCHEMA
 from tests.advisor.conftest import Run
-from tests.advisor.schemas import schema
 
-SCHEMA = schema("advice")
 EPSILONS = (0.5, 1.0, 2.0)
 
 

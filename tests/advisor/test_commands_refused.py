@@ -295,26 +295,6 @@ def test_what_a_command_refuses_is_one_line_and_writes_nothing(run: Run, table: 
 
 @over(
     [
-        (ESTIMATE, "value,estimate\n0,0.5\n1,x\n", "line 3"),
-        (ESTIMATE, "value,estimate\n0,0.5\n1,\n", "line 3"),
-        (ESTIMATE, "value,estimate\n0,0.5\n0,0.5\n", "line 3"),
-        (ESTIMATE, "", "empty"),
-        ("reports --eps 1 -p oue", "0101\n01x1\n", "line 2"),
-        ("reports --eps 1 -p oue", "0101\n011\n", "line 2"),
-        ("reports --eps 1 -p grr --k 2", "0\n1\n5\n", "line 3"),
-        ("reports --eps 1 -p olh --k 4", "1,0\n2,99\n", "line 2"),
-    ]
-)
-def test_bad_lines_of_what_was_collected_are_told_by_number(words, text, said, *, run: Run) -> None:
-    Path("bad.csv").write_text(text, encoding="utf-8")
-    code, out, err = run(*words.split(), "--apply", "x.csv", "bad.csv")
-    assert (code, out) == (2, "")
-    assert said in err
-    assert not Path("x.csv").exists()
-
-
-@over(
-    [
         *(("advice", words) for words in (f"{ESTIMATE} --k 9 estimate.csv", "--estimate oue", "--hash mix64", "")),
         *(("audit", f"audit {words}") for words in ("--all --eps nan --k 10", "--target nothing:f --k 4", "--nosuch")),
     ]

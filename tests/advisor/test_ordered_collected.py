@@ -23,13 +23,12 @@ from simulator.methods.smooth import drawn_curves
 from simulator.populations import apportion
 from simulator.protocols import ORDERED_PROTOCOLS
 from simulator.seeding import rng_for
+from tests.advisor.cli_answers import SCHEMA
 from tests.advisor.conftest import Run
 from tests.advisor.estimates import ALONE
 from tests.advisor.inputs.made_reports import cells, lines
-from tests.advisor.schemas import schema
 from tests.cells import failures
 
-SCHEMA = schema("advice")
 K, N, EPSILON = 16, 6000, 1.0
 COUNTS = apportion(np.exp(-0.5 * ((np.arange(K) - 5) / 2.5) ** 2), N)
 TREES = ("tree", "tree_half", "haar_hrr")  # whose tallies make an estimate

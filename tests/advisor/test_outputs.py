@@ -24,22 +24,8 @@ def added(outputs: Outputs, option: str, path: Path | str, **options) -> Target:
 def test_cells_that_a_spreadsheet_would_run_have_an_apostrophe_on_request_and_numbers_never(
     run: Run, tmp_path: Path
 ) -> None:
-    run_cells = [
-        "=1+1",
-        "=2",
-        "=",
-        "+x",
-        "-x",
-        "@a",
-        "--1",
-        "+-1",
-        "-1+2",
-        "-1e",
-        "=-5",
-        "-.",
-        "-inf",
-        '=HYPERLINK("x")',
-    ]
+    run_cells = ["=1+1", "=2", "=", "+x", "-x", "@a", "--1", "+-1", "-1+2", "-1e", "=-5", "-.", "-inf"]
+    run_cells.append('=HYPERLINK("x")')
     plain = ["-0.5", "+1", "-1e-05", "-.5", "-5.", "a=1", "'=1", "", "a@b", "5-3", -1.5, None, 3, float("nan")]
     for safe, mark in ((True, "'"), (False, "")):
         text = csv_of([["=head"], *([cell] for cell in (*run_cells, *plain))], safe_cells=safe)

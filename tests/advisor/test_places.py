@@ -17,13 +17,12 @@ from simulator.channels import krr, optimal, planar_geometric
 from simulator.methods import observe
 from simulator.places import Places
 from simulator.seeding import rng_for
+from tests.advisor.cli_answers import SCHEMA
 from tests.advisor.conftest import Run
 from tests.advisor.inputs.reading import put
-from tests.advisor.schemas import schema
 
 PLAIN = ["places", "--eps", "2", "--grid", "5x6", "--columns", "row,col"]
 METRIC = [*PLAIN, "--privacy", "metric", "--radius", "2"]
-SCHEMA = schema("advice")
 QUICK = ["--reps", "4", "--max-reps", "4", "-q"]
 
 
@@ -110,23 +109,8 @@ def test_noise_that_falls_with_distance_beats_randomised_response_on_a_map_wider
 
 
 def test_pairs_that_cannot_be_told_apart_are_raced(run: Run, town: str) -> None:
-    words = [
-        *PLAIN,
-        "--privacy",
-        "metric",
-        "--radius",
-        "8",
-        "-q",
-        "--reps",
-        "4",
-        "--n",
-        "3000",
-        "-m",
-        "l2",
-        "--method",
-        "norm_mul,ibu",
-        town,
-    ]
+    asked = "--privacy metric --radius 8 -q --reps 4 --n 3000 -m l2 --method norm_mul,ibu"
+    words = [*PLAIN, *asked.split(), town]
     answer = answered(run, *words, "--max-reps", "32")
     rows = answer["recommendations"]
     first = [row for row in rows if row["tier"] == 1]

@@ -68,13 +68,6 @@ def test_without_a_budget_the_refusal_names_what_fits_and_what_is_missing() -> N
         reports(["a", "b"] * 50, "grr")
 
 
-def test_numbers_that_count_categories_have_no_order_and_labels_are_kept() -> None:
-    tally = PROTOCOLS["oue"](4, 1.0).sample_tally(USERS, rng_for(0, "tests", "years"))
-    assert not estimate(tally, "oue", eps=1.0, k=4, method="none", simulation=QUICK).request.ordered
-    years = estimate(tally, "oue", eps=1.0, labels=[2019, 2020, 2021, 2022], method="none", simulation=QUICK)
-    assert (years.request.ordered, years.request.labels[0]) == (True, "2019")
-
-
 def test_places_and_choices_are_those_of_the_command(tmp_path: Path) -> None:
     frame = pd.DataFrame([(row, column) for row in range(3) for column in range(3) for _ in range(9 - row * column)])
     frame.columns = pd.Index(["row", "col"])

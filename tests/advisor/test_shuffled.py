@@ -10,10 +10,9 @@ from advisor import CentralPromise
 from simulator import PROTOCOLS
 from simulator.shuffler import CentralHistogram, Shuffler
 from simulator.shuffler.amplification import blanket_of
+from tests.advisor.cli_answers import SCHEMA
 from tests.advisor.conftest import Run
-from tests.advisor.schemas import schema
 
-SCHEMA = schema("advice")
 PROMISE = ["--central-eps", "1", "--delta", "1e-8"]
 
 
@@ -65,15 +64,6 @@ def test_a_sample_is_simulated_at_these_budgets() -> None:
     assert trusted.error_low < histogram.variance / 10_000**2 * 1.5
     assert trusted.error_high > histogram.variance / 10_000**2 / 1.5
     assert trusted.error < min(row.error for row in answer.recommendations)
-
-
-def test_what_reports_promise_once_they_are_shuffled(run: Run) -> None:
-    question = ["epsilon", "--eps", "4", "--shuffle", "--n", "1e4", "--delta", "1e-6"]
-    assert run(*question)[1].startswith("Shuffled, 10,000 reports of any protocol at ε₀ = 4 keep central ε = 0.41")
-    own = run(*question, "--protocol", "grr", "--k", "100", "--format", "value")[1]
-    assert 0.2344 - 4 / 2**10 < float(own) <= 0.23445
-    facts = json.loads(run(*question, "--format", "json")[1])["shuffled"]
-    assert facts["central"] == facts["anyone"] < facts["closed_2023"]
 
 
 def test_the_users_that_the_refusal_names_are_enough(run: Run) -> None:

@@ -17,11 +17,10 @@ from advisor.show.rank.answer import compromise_sentences, summary
 from simulator import PROTOCOLS
 from simulator.confidence import ratio_over_truths
 from simulator.ranking import RatioOf, paired_ratio, preference
+from tests.advisor.cli_answers import SCHEMA
 from tests.advisor.conftest import Run
-from tests.advisor.schemas import schema
 from tests.cells import failures, over
 
-SCHEMA = schema("advice")
 MENU = ("-p", "tree,tree_half,pgr", "--method", "tree_eb,eb_ns,norm_sub", "--reps", "12", "--max-reps", "12")
 SEVERAL = ("--reps", "4", "--max-reps", "4", "--quiet", "-m", "l1,topk,set")
 WEIGHTS = 1 / np.arange(1, 65) ** 1.2

@@ -4,15 +4,14 @@ import inspect
 import json
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields, make_dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
 
-from advisor import advise
-from advisor.checks import real, whole
+from advisor.checks import real
 from advisor.cli import options
 from advisor.cli.dispatch import _in_our_words
 from advisor.cli.groups import COMMANDS, MAIN, _function, commands_with
@@ -20,7 +19,6 @@ from advisor.cli.options import Bundle, command_line, flags_of, spread
 from advisor.errors import InputError
 from advisor.question.cleaning import Cleaning
 from advisor.question.option import Option, Settings, option, options_of, refuse, require
-from advisor.question.question import GROUPS
 from advisor.question.settings import Categories, Grid, Limits, Menu, Plurality, Shape, Simulation, Terms
 from tests.advisor.conftest import Run
 from tests.cells import over
@@ -326,13 +324,3 @@ def test_groups_and_bundles_are_made_with_keywords_alone() -> None:
     }
     assert len(every) > 50
     assert positional == set()
-
-
-def test_an_option_above_the_others_of_its_group_shifts_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    every = [("min_bits", int | None, option("--min-bits", read=whole(1), metavar="N", help="at least N bits"))]
-    every += [(one.name, one.type, field(default=one.default, metadata=one.metadata)) for one in fields(Limits)]
-    usual = advise(eps=1, k=8, n=1000, limits=Limits(max_bits=3, max_attack=0.5))
-    group = make_dataclass("Limits", every, bases=(Settings,), frozen=True)
-    monkeypatch.setitem(GROUPS, "limits", group)
-    again = advise(eps=1, k=8, n=1000, limits=group(max_bits=3, max_attack=0.5))
-    assert again.recommendations == usual.recommendations

@@ -9,22 +9,9 @@ import pytest
 
 from advisor.inputs import table
 from simulator.protocols import PROTOCOLS
-from tests.advisor.inputs.made_reports import NAMES, check, lines, made, numbers, read_file
+from tests.advisor.inputs.made_reports import NAMES, lines, made, numbers, read_file
 from tests.advisor.inputs.reading import read_reports, refusal
 from tests.cells import failures, over
-
-
-def test_the_header_of_bits_names_the_categories(tmp_path: Path) -> None:
-    reports, support = made("oue", 6, 1.0)
-    data = ",".join(numbers(6)) + "\n" + lines(reports, ",")
-    read = read_file(tmp_path, "a.csv", data, "oue", 1.0)
-    check(read, numbers(6), support)
-    assert "header (0, 1, 2, 3, 4, 5)" in read.assumptions
-    check(read_file(tmp_path, "a.csv", data, "oue", 1.0, domain=NAMES), NAMES, support)
-    data = data.replace(",".join(numbers(6)), ",".join(NAMES))
-    check(read_file(tmp_path, "a.csv", data, "oue", 1.0, k=6), NAMES, support)
-    order = NAMES[1:] + NAMES[:1]
-    check(read_file(tmp_path, "a.csv", data, "oue", 1.0, domain=order), order, np.roll(support, -1))
 
 
 def test_the_largest_seed_and_leading_zeros(tmp_path: Path) -> None:
@@ -41,6 +28,7 @@ READ = [
     ("oue", {}, "0,1\n1,0\n", {"0": 1, "1": 1}),  # bits unless told
     ("oue", {"header": True}, "0,1\n1,0\n", {"0": 1, "1": 0}),
     ("oue", {"k": 2, "domain": ("a", "b")}, "01\n", {"a": 0, "b": 1}),
+    ("oue", {"domain": ("b", "a")}, "a,b\n0,1\n1,1\n", {"b": 2, "a": 1}),
     ("oue", {"column": "x"}, "user,x\n1,0110\n2,0001\n", {"0": 0, "1": 1, "2": 1, "3": 1}),
     ("oue", {"column": "2"}, "user,x\n1,0110\n2,0001\n", {"0": 0, "1": 1, "2": 1, "3": 1}),
     ("oue", {"column": "2"}, "1,0110\n2,0001\n", {"0": 0, "1": 1, "2": 1, "3": 1}),
