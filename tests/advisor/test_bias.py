@@ -15,7 +15,6 @@ from simulator import POSTPROCESSORS, PROTOCOLS
 from simulator.methods import observe
 from simulator.seeding import rng_for
 from tests.advisor.conftest import Run
-from tests.cells import failures
 
 COUNTS = {"apple": 500, "banana": 300, "cherry": 150, "date": 50}
 TRUTH = np.array([count / 1000 for count in COUNTS.values()])
@@ -109,20 +108,3 @@ def test_people_get_a_sentence_a_table_a_picture_and_rows(run: Run, states: str,
     assert "bias and 95 % interval" in Path(picture).read_text(encoding="utf-8")
     rows = list(csv.DictReader(io.StringIO(run(*line, "--format", "csv")[1])))
     assert [row["category"] for row in rows] == list(COUNTS)
-
-
-def test_bias_is_refused_where_it_is_not_shown(run: Run, states: str) -> None:
-    cells = [
-        (f"--eps 1 {states} --instant", "--instant does not go with --bias, which is simulated and no ranking"),
-        (f"--eps 1 {states} --runs runs.csv", "--runs does not go with --bias, which is simulated and no ranking"),
-        (f"--eps 1,2 {states}", "--bias goes with one ε: give one --eps"),
-        (f"--eps 1 {states} --max-bits 1", "Nothing is left to rank"),
-        ("--eps 1", "SAMPLE is missing"),
-    ]
-
-    def check(cell: tuple[str, str]) -> None:
-        code, out, err = run(*cell[0].split(), "--bias")
-        assert (code, out) == (2, "")
-        assert cell[1] in err
-
-    assert failures(cells, check) == {}

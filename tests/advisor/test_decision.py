@@ -159,19 +159,3 @@ def test_the_error_on_paper_is_that_of_the_raw_estimate() -> None:
     shares = np.stack([(reports == one).mean(axis=1) for one in range(3)], axis=1)
     estimates = (shares - device.each / device.outcomes) / (device.truth / device.outcomes)
     assert np.abs(estimates - 1 / 3).mean() == pytest.approx(device.error(n), rel=0.03)
-
-
-def test_a_decision_needs_a_page_and_one_promise(run: Run, tmp_path: Path) -> None:
-    page = f"--report {tmp_path / 'x.html'}"
-    for words, reason in (
-        ("--eps 1 --k 8", "--for is about a page: give --report FILE.html too, or --format html"),
-        (f"--eps 1,2 --k 8 {page}", "--for goes with one ε: give one --eps"),
-        (
-            f"plan --central-eps 1 --delta 1e-6 --target 0.1 --k 8 {page}",
-            "--central-eps, --delta does not go with --for",
-        ),
-        (f"rounds --eps 1 --rounds 2 --k 8 {page}", "--for"),
-    ):
-        code, out, err = run(*words.split(), "--for", "decision")
-        assert (code, out) == (2, "")
-        assert reason in err

@@ -81,18 +81,3 @@ def test_an_estimate_that_all_methods_set_to_0_says_no_more_than_no_data(run: Ru
     assert code == 3
     assert out.startswith("Do not use: ")
     assert "kl error infinite" in out
-
-
-REFUSED = {
-    "plan --target 0.1 -m kl:0": "kl:0 is infinite while an estimate may be 0: plan takes kl:X",
-    "--n 100 --instant -m kl:0": "a prediction needs kl:0.0001, got kl:0",
-    "--n 100 -m kl:1": "kl must be a number of at least 0 and below 1, got '1'",
-    "--n 100 -m kl:-0.1": "kl must be a number of at least 0 and below 1, got '-0.1'",
-}
-
-
-@over(REFUSED)
-def test_what_kl_without_a_weight_does_not_answer_is_refused(words, *, run: Run, sample: str) -> None:
-    code, _, err = run(*words.split(), "--eps", "1", sample)
-    assert code == 2
-    assert REFUSED[words] in err

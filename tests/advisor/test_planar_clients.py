@@ -206,37 +206,6 @@ def test_code_writes_a_collection_of_places(
     np.testing.assert_allclose(module.frequencies, json.loads(files["test_vectors.json"])["frequencies"], rtol=1e-12)
 
 
-def test_code_of_places_refuses_what_cannot_be(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    start = ("code", "--method", "ibu", "--to", "new")
-    earth = ("-p", "planar_laplace", "--grid", "4x5", "--radius", "2")
-    cells = {
-        "--grid and --radius are missing": ("-p", "planar_laplace"),
-        "--k does not go with planar_laplace": (*earth, "--k", "20"),
-        "--grid, --radius belongs to planar_geometric and planar_laplace, not to grr": ("-p", "grr", *earth[2:]),
-        "--grid must be ROWSxCOLS": ("-p", "planar_laplace", "--grid", "4", "--radius", "2"),
-        "--labels does not go with --centre": (*earth, "--centre", "48,2", "--cell-km", "1", "--labels", "cells.txt"),
-        "--cell-km is missing: give the side of a cell": (*earth, "--centre", "48,2"),
-        "centre must be latitude and longitude": (*earth, "--centre", "48", "--cell-km", "1"),
-        "the grid reaches over a pole": (*earth[:4], "--centre", "89,2", "--cell-km", "80", "--radius", "80"),
-        "--radius must be at least the side of a cell, 3, got 2": (*earth, "--cell-km", "3"),
-        "noise spreads over": ("-p", "planar_geometric", "--grid", "9x9", "--radius", "1e6"),
-        "must be from 0.0001 to 20, got 1e-06": (*earth[:4], "--distance", "manhattan", "--radius", "1e6"),
-        "must be from 0.0001 to 20, got 32": (*earth[:4], "--radius", "1", "--eps", "32"),
-        "code takes one --protocol": ("-p", "planar_laplace,planar_geometric", "--grid", "9x9", "--radius", "2"),
-    }
-
-    def check(message: str) -> None:
-        words = cells[message]
-        code, out, err = run(*start, *words, *(() if "--eps" in words else ("--eps", "1")))
-        assert (code, out, err.count("\n")) == (2, "", 1)
-        assert message in err
-
-    assert failures(list(cells), check) == {}
-    assert "planar_laplace is for places: ldp-advise places ranks it" in run("plan", *earth[:2], "--eps", "1")[2]
-    assert not (tmp_path / "new").exists()
-
-
 @over(PLANAR)
 def test_mechanisms_are_explained_with_what_their_matrix_leaks(key, *, run: Run) -> None:
     words = ("--eps", "1.3", "--grid", "4x5", "--radius", "2")

@@ -11,7 +11,7 @@ from tests.advisor.conftest import Run
 from tests.cells import failures, over
 
 FILES = {
-    "fruit.csv": "fruit,count\napple,500\nbanana,300\ncherry,150\ndate,50\n",
+    "fruit.csv": "fruit,count\napple,490\nbanana,300\ncherry,150\ndate,60\n",
     "town.csv": "row,col,count\n" + "".join(f"{r},{c},{(r + 1) * (c + 1)}\n" for r in range(5) for c in range(6)),
     "raw.csv": "value,estimate\na,0.6\nb,0.3\nc,0.12\nd,-0.02\n",
     "page.html": "mine",
@@ -20,6 +20,8 @@ FILES = {
 SHORT = {
     "PROMISE": "--central-eps 1 --delta 1e-8",
     "ROUNDS": "rounds --eps 1 --eps-forever 2 --rounds 30 --k 8",
+    "CODE": "code --method ibu --to new --eps 1",
+    "EARTH": "-p planar_laplace --grid 4x5 --radius 2",
     "AUDIT": "audit --k 10 --eps 1 --trials 20000",
     "METRIC": "--privacy metric --radius 2 --grid 5x6 --columns row,col",
 }
@@ -133,6 +135,42 @@ fakes -q --eps 1 fruit.csv --threat 1.5 => threat must be a number above 0 and b
 fakes -q --eps 1 fruit.csv --threat 0.9999 => leaves no honest user among n=1000
 fakes --eps 1 --k 50 --threat 0.05 => SAMPLE is missing: give a file
 code --eps 1 --k 8 --to out -p oue --method recover => which code does not write: ldp-advise explain recover
+--eps 1 fruit.csv --instant --bias => --instant does not go with --bias, which is simulated and no ranking
+--eps 1 fruit.csv --runs runs.csv --bias => --runs does not go with --bias, which is simulated and no ranking
+--eps 1,2 fruit.csv --bias => --bias goes with one ε: give one --eps
+--eps 1 fruit.csv --max-bits 1 --bias => Nothing is left to rank
+--eps 1 --bias => SAMPLE is missing
+plan --target 0.1 -m kl:0 --eps 1 fruit.csv => kl:0 is infinite while an estimate may be 0: plan takes kl:X
+--n 1000 --instant -m kl:0 --eps 1 fruit.csv => a prediction needs kl:0.0001, got kl:0
+--n 1000 -m kl:1 --eps 1 fruit.csv => kl must be a number of at least 0 and below 1, got '1'
+--n 1000 -m kl:-0.1 --eps 1 fruit.csv => kl must be a number of at least 0 and below 1, got '-0.1'
+--eps 1 --k 8 --for decision => --for is about a page: give --report FILE.html too, or --format html
+--eps 1,2 --k 8 --report x.html --for decision => --for goes with one ε: give one --eps
+plan PROMISE --target 0.1 --k 8 --report x.html --for decision => --central-eps, --delta does not go with --for
+rounds --eps 1 --rounds 2 --k 8 --report x.html --for decision => --for
+generate => --shape, --k and --n are missing: give the frequencies: --shape zipf:1.2, or --mean 50
+generate --shape zipf --mean 3 --spread 1 --k 4 --n 9 => give either --shape, or --mean and --spread
+generate --mean 3 --k 4 --n 9 => --mean and --spread go together
+generate --mean 3 --spread 0 --k 4 --n 9 => spread must be a number above 0
+generate --mean 300 --spread 1 --k 4 --n 9 => mean 300 and spread 1 are never between 0 and 3
+generate --shape zipff --k 4 --n 9 => did you mean 'zipf'?
+generate --shape zipf --k 4 --n 20M => n must be at most 10,000,000 rows, got 20,000,000: add --histogram
+generate --shape zipf --k 4 --n 9 -o x.parquet => the suffix must be .csv, .txt, .dat, got '.parquet'
+generate --shape zipf --k 4 --n 9 -o x.csv.gz => the suffix must be .csv, .txt, .dat, got '.gz'
+CODE -p planar_laplace => --grid and --radius are missing
+CODE EARTH --k 20 => --k does not go with planar_laplace
+CODE -p grr --grid 4x5 --radius 2 => --grid, --radius belongs to planar_geometric and planar_laplace, not to grr
+CODE -p planar_laplace --grid 4 --radius 2 => --grid must be ROWSxCOLS
+CODE EARTH --centre 48,2 --cell-km 1 --labels cells.txt => --labels does not go with --centre
+CODE EARTH --centre 48,2 => --cell-km is missing: give the side of a cell
+CODE EARTH --centre 48 --cell-km 1 => centre must be latitude and longitude
+CODE -p planar_laplace --grid 4x5 --centre 89,2 --cell-km 80 --radius 80 => the grid reaches over a pole
+CODE EARTH --cell-km 3 => --radius must be at least the side of a cell, 3, got 2
+CODE -p planar_geometric --grid 9x9 --radius 1e6 => noise spreads over
+CODE -p planar_laplace --grid 4x5 --distance manhattan --radius 1e6 => must be from 0.0001 to 20, got 1e-06
+code --method ibu --to new -p planar_laplace --grid 4x5 --radius 1 --eps 32 => must be from 0.0001 to 20, got 32
+CODE -p planar_laplace,planar_geometric --grid 9x9 --radius 2 => code takes one --protocol
+plan -p planar_laplace --eps 1 => planar_laplace is for places: ldp-advise places ranks it
 """
 
 
@@ -151,6 +189,7 @@ def test_what_is_refused_is_refused_in_one_line_that_says_why(line, *, run: Run)
     code, out, err = run(*words)
     assert (code, out) == (2, "")
     assert said in err
+    assert {path.name for path in Path().iterdir()} == {*FILES}
     assert err.count("\n") == 1
 
 
