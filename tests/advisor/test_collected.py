@@ -120,12 +120,7 @@ def test_what_cannot_be_a_raw_estimate_of_this_collection_is_refused() -> None:
         (raw("grr", 16, N), "grr", {"k": 20}, "has 16 categories, k = 20 was given"),
         (three, "grr", names | {"domain": ["a", "b", "d"]}, f"^{lacks}$"),
         (three, "grr", names | {"domain": ["a", "b", "c", "d"]}, f"^{lacks}$"),
-        (
-            three,
-            "grr",
-            names | {"domain": ["a", "b"]},
-            "^the estimate has a value for 'c', which is not in the domain;",
-        ),
+        (three, "grr", names | {"domain": ["a", "b"]}, "^the estimate has a value for 'c', which is not in the dom"),
     ]
 
     def check(place: int) -> None:

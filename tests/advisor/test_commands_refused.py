@@ -79,10 +79,7 @@ COLLECTED = [
     ("estimate --eps 1 -p oue absent.csv", "--n is missing: give the number of users"),
     ("estimate --eps 1 absent.csv", "--protocol and --n are missing: give the protocol that was used, for example"),
     ("estimate -p oue absent.csv", "--eps and --n are missing: give"),
-    (
-        "estimate -p oue --n 3000 estimate.csv",
-        "--eps is missing: give the privacy budget of one report, for example --eps 1 (",
-    ),
+    ("estimate -p oue --n 3000 estimate.csv", "--eps is missing: give the privacy budget of one report, for example"),
     ("estimate --eps 1 -p oue --n 300000 estimate.csv", "check n, eps and the protocol"),
     (f"{ESTIMATE} -p grr absent.csv", "takes one --protocol, got oue, grr"),
     (f"{ESTIMATE} --hash mix64 absent.csv", "--hash is no option of ldp-advise estimate"),
@@ -94,10 +91,7 @@ COLLECTED = [
     ("reports --eps 1 -p oue --estimates x absent.csv", "--estimates is no option of ldp-advise reports"),
     ("reports --eps 1 -p olh absent.csv", "reports of olh do not tell how many categories there are; say so with --k"),
     ("reports --eps 1 -p oue --subset-size 3 --k 8 few.txt", "--subset-size: oue has no such parameter; leave it out"),
-    (
-        "reports --eps 1 -p blh --hash-range 3 --k 8 few.txt",
-        "--hash-range: blh has no such parameter; leave it out (it",
-    ),
+    ("reports --eps 1 -p blh --hash-range 3 --k 8 few.txt", "--hash-range: blh has no such parameter; leave it out"),
     ("reports --eps 1 -p hr --blocks 3 --k 8 few.txt", "the number of blocks is a power of 2 up to 2k = 16, got 3"),
     ("reports --eps 1 -p hr --blocks 0 --k 8 few.txt", "blocks must be a whole number of at least 1, got 0"),
     ("reports --eps 1 -p ss --subset-size 8 --k 8 few.txt", "the size of subsets of k=8 values is 1 to 7, got 8"),
@@ -127,10 +121,7 @@ AUDIT = [
     ("-p grr --eps 1 --k 5 --attack likelihood", "needs --memoize, or --attributes 2 --solution rsfd"),
     ("-p grr --eps 1 --k 5 --rounds 2 --attack likelihood", "needs --memoize, or --attributes 2 --solution rsfd"),
     ("-p grr --eps 1 --k 5 --attributes 2 --attack pair", "--attributes does not go with --attack pair"),
-    (
-        "-p grr --eps 1 --k 5 --attributes 2 --solution spl --attack likelihood",
-        "--attack likelihood does not go with --solution spl, where one report is attacked",
-    ),
+    ("-p grr --eps 1 --k 5 --attributes 2 --solution spl --attack likelihood", "does not go with --solution spl"),
     ("-p grr --eps 1 --k 5 --attributes 2 --attack likelihood --lho 2", "--lho is about single reports"),
     ("-p grr --eps 1 --k 5 --amplified", "--amplified needs --attributes"),
     ("-p grr --eps 1 --k 5 --sizes 3,5", "without --k and --attributes"),
@@ -152,10 +143,7 @@ AUDIT = [
     ("--target a:b --eps 1 --k 5 --reports oue --hash xxh32", "--hash is for reports of blh or olh"),
 ]
 AUDIT_FILES = [
-    (
-        "audit --files right0.txt --eps 1",
-        "--files needs at least two files, the reports of one true value in each, got",
-    ),
+    ("audit --files right0.txt --eps 1", "--files needs at least two files, the reports of one true value in each"),
     ("audit --files right0.txt absent.txt --eps 1", "absent.txt: no such file"),
     ("audit --files right0.txt empty.txt --eps 1", "empty.txt: is empty; an audit needs the reports of one true value"),
     ("audit --files right0.txt few.txt --eps 1", "few.txt has 2 reports, and so few cannot show a loss above 1: give"),

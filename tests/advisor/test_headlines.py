@@ -63,11 +63,7 @@ ANSWERS = (  # kind, reasons, command line
     ("worth_it", "", "shuffler --central-eps 0.5 --delta 1e-8 --n 1M --k 64"),
     ("no_better_than_no_data", "more_than_half not_certain", f"estimate noise.csv -p oue --eps 0.3 --n 1000 {NOISY}"),
     ("spl", "", "columns --eps 8 people.csv --column age --column colour --instant"),
-    (
-        "no_better_than_no_data",
-        "useless_columns",
-        "columns --eps 0.1 people.csv --column age --column colour --instant",
-    ),
+    ("no_better_than_no_data", "useless_columns", "columns --eps .1 people.csv --column age --column colour --instant"),
     ("worth_it", "", f"places --eps 4 {TOWN}"),
     ("no_better_than_no_data", "", f"places --eps 0.001 --n 100 {TOWN}"),
 )

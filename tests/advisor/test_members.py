@@ -108,7 +108,6 @@ def _clean(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text(MINE, encoding="utf-8")
     (tmp_path / "sample.csv").write_text(SAMPLE, encoding="utf-8")
-    monkeypatch.setattr(foreign, "_packages", dict(foreign._packages))
 
 
 QUICK = "sample.csv --reps 4 --max-reps 4 --quiet"

@@ -231,11 +231,7 @@ def test_python_refuses_the_same() -> None:
         (advise, {"eps": 1.0, "k": 10, "metric": "topk:3"}, "give a sample"),
         (advise, {"eps": 1.0, "sample_counts": counts, "shape": 1.0}, no_sample),
         (advise, {"k": 8, "eps": 1.0, **promise}, "eps= does not go with central_epsilon"),
-        (
-            advise,
-            {"k": 8, **promise, "plurality": Plurality(attributes=3)},
-            "attributes= does not go with central_epsilon",
-        ),
+        (advise, {"k": 8, **promise, "plurality": Plurality(attributes=3)}, "attributes= does not go with central_eps"),
         (advise, {"eps": 1.0, "k": 50, "threat": 0.05}, "threat= needs a simulation"),
         (advise, {"eps": 1.0, "sample_counts": counts, "instant": True, "threat": 0.05}, "threat= needs a simul"),
     ]

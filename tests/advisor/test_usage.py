@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pytest
 
 from advisor.answers.usage import usage
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
@@ -71,9 +70,3 @@ def test_scripts_for_ordered_domains_have_a_protocol_and_a_method_for_them() -> 
     for key in ORDERED_METHODS:
         protocol = "sw" if key.startswith("em") else "tree"
         assert f'protocol = PROTOCOLS["{protocol}"]' in usage("method", key)
-
-
-def test_an_unknown_member_has_no_script() -> None:
-    for kind, key in (("method", "wishful"), ("attack", "grr")):
-        with pytest.raises(KeyError):
-            usage(kind, key)

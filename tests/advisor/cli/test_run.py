@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,6 @@ from advisor.errors import InputError
 from advisor.show.model import Column, Document, Records, Role, Row, Sentence, Table, Verdict
 from simulator.progress import Progress
 from tests.advisor.conftest import Run
-from tests.cells import over
 
 DOCUMENT = Document(
     title="Numbers",
@@ -24,7 +22,6 @@ DOCUMENT = Document(
     records=Records(("x",), ((7,),)),
     value="7",
 )
-MISSING = "/nowhere/at all.csv"
 
 
 class Steps(list[str]):
@@ -81,19 +78,6 @@ def test_outputs_that_cannot_be_written_are_refused_before_anything_is_read(tmp_
         assert steps == []
     assert taken.read_text(encoding="utf-8") == "mine"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["source.txt", "taken.txt"]
-
-
-@over(
-    product(
-        [(), ("estimate", "-p", "oue", "--n", "9"), ("reports", "-p", "oue")],
-        ["--output", "--report", "--runs", "--plot"],
-    )
-)
-def test_commands_refuse_outputs_before_the_file_is_read(command, option, *, run: Run) -> None:
-    suffix = {"--plot": "png", "--report": "html"}.get(option, "csv")
-    code, out, err = run(*command, "--eps", "1", option, f"/nowhere/x.{suffix}", MISSING)
-    assert (code, out) == (2, "")
-    assert "there is no directory /nowhere" in err
 
 
 def test_the_notice_goes_with_quiet_and_warnings_stay(capsys: pytest.CaptureFixture[str]) -> None:

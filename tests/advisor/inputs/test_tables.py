@@ -222,12 +222,7 @@ REFUSED = [
         for n in ("1,00", "1,0000", "0,100", "1,000,00")
     ),
     *(("a.csv", f"x;count\na;{n}\nb;1\n", {"counts": "2"}, [TWO_WAYS]) for n in ("1,000", "1.000")),
-    (
-        "a.csv",
-        'x,n\nA,"1,200"\nB,800\nC,3\nD,"2,003"\n',
-        {},
-        ["'D' (line 5) is the sum of all other rows", "--missing D"],
-    ),
+    ("a.csv", 'x,n\nA,"1,200"\nB,800\nC,3\nD,"2,003"\n', {}, ["'D' (line 5) is the sum of all other", "--missing D"]),
     ("a.csv", "x,count\na,0\nb,0\n", {}, ["all counts are 0"]),
     # missing values
     ("a.txt", AGES, {}, ["line 3002: the value is missing ('NULL')", "--drop-missing"]),
