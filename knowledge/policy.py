@@ -1,7 +1,7 @@
 """The decision tree: which pair to use, by ε, k, n and skew only, grown to lower the mean regret of the pair.
 
-A look-up without data names the pair of its leaf. The model predicts all pairs, and names another pair only if this
-pair is surely worse by more than 5 %.
+A look-up without data names the pair of its leaf. The model predicts all pairs, and names another pair only if it does
+not tie this pair with the lowest error: see `knowledge.ranking.placed`.
 """
 
 from __future__ import annotations

@@ -69,8 +69,8 @@ class LookUp(NamedTuple):
     rows: tuple[LookUpRow, ...]  # pairs by rising predicted error; pairs that differ by rounding only, in table order
     warnings: tuple[RangeWarning, ...]  # why figures are extrapolated
     missing: tuple[str, ...]  # methods of the menu that the model does not predict (those of other packages)
-    # tree, overruled: without data the pair that the decision tree names, where it is there, and whether the model is
-    # sure that it is worse than the lowest error by more than 5 %
+    # tree, overruled: without data the pair that the decision tree names, where it is there, and whether the model does
+    # not tie it with the lowest error
     tree: Labels | None = None
     overruled: bool = False
 
@@ -143,7 +143,7 @@ def rank(prediction: PredictedErrors, metric: str, methods: Iterable[str] | None
         return answer
     pair = _leaf(answer, prediction.skew, folder)[0].pair
     named = [row for row in rows if row.pair == pair]
-    return answer._replace(tree=pair, overruled=named[0].ratio_low > PRACTICAL_RATIO) if named else answer
+    return answer._replace(tree=pair, overruled=not _is_tied(named[0])) if named else answer
 
 
 def _leaf(answer: LookUp, skew: float, folder: Path) -> tuple[Leaf, Conditions]:
@@ -305,8 +305,12 @@ def placed(answer: LookUp, costs: Mapping[str, Cost]) -> tuple[Place, ...]:
     """
     rows = answer.rows
     named = [at for at, row in enumerate(rows) if row.pair == answer.tree and not answer.overruled]
-    ties = [row.ratio < PRACTICAL_RATIO or (row.ratio_low <= 1 and row.ratio <= MOST) for row in rows]
+    ties = [_is_tied(row) for row in rows]
     return places([row.ratio for row in rows], ties, [costs[row.protocol] for row in rows], *named)
+
+
+def _is_tied(row: LookUpRow) -> bool:
+    return row.ratio < PRACTICAL_RATIO or (row.ratio_low <= 1 and row.ratio <= MOST)
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,6 @@ from the address to the first paint; and from a slider to the verdict.
 python -m tests.benchmarks.bench_app [--simulations]
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import statistics
@@ -15,16 +13,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from playwright.sync_api import sync_playwright
 
 from advisor.extensions.app.files import example_file
-from advisor.extensions.app.goals import COMPARE, SHAPES, PageGoal, goals
+from advisor.extensions.app.goals import COMPARE, SHAPES, goals
 
 PAINTS, TURNS, ROUNDS = 5, 10, 2
 PAUSE = 4  # seconds in which what stands below an answer is drawn
@@ -54,15 +50,13 @@ SAMPLE = "answer,people\n" + "".join(f"answer {place},{100 * (20 - place) ** 2}\
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
-def used(process: int) -> float:
-    """Seconds of CPU that a process has used."""
+def used(process):
     fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(") ")[2].split()
     return sum(map(int, fields[11:13])) / TICKS
 
 
 @contextmanager
-def running() -> Iterator[tuple[str, int]]:
-    """Serve the page, and give its address and its process."""
+def running():
     started = time.perf_counter()
     command = [sys.executable, "-m", "advisor", "app", "--no-browser"]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -76,8 +70,7 @@ def running() -> Iterator[tuple[str, int]]:
         server.wait(timeout=30)
 
 
-def first_paint(browser: Any, address: str) -> None:
-    """Print how soon a page is painted, and answered."""
+def first_paint(browser, address):
     paints, answers = [], []
     for _ in range(PAINTS):
         page = browser.new_context().new_page()
@@ -91,8 +84,7 @@ def first_paint(browser: Any, address: str) -> None:
     _print("first answer", answers)
 
 
-def sliders(browser: Any, address: str) -> None:
-    """Print how soon a slider is answered."""
+def sliders(browser, address):
     page = browser.new_context().new_page()
     page.goto(f"{address}?goal=compare&k=300&n=2M")
     page.wait_for_selector('.explorer input[data-dial="0"]')
@@ -105,7 +97,7 @@ def sliders(browser: Any, address: str) -> None:
     _print("slider to verdict", turns)
 
 
-def acted(page: Any, process: int, act: Callable[[], None], *, simulates: bool) -> tuple[float, float, float | None]:
+def acted(page, process, act, *, simulates):
     """Return seconds to the first sight, of CPU in the server to there, and to the simulation if that is awaited."""
     page.evaluate(BEGIN)
     before = used(process)
@@ -120,7 +112,7 @@ def acted(page: Any, process: int, act: Callable[[], None], *, simulates: bool) 
     return seen / 1000, cpu, whole / 1000 if simulates else None
 
 
-def first_sights(browser: Any, address: str, process: int) -> None:
+def first_sights(browser, address, process):
     """Print for every goal how soon each shape that is picked, and a file that is dropped, is answered."""
     medians = {}
     for goal in goals().values():
@@ -140,8 +132,7 @@ def first_sights(browser: Any, address: str, process: int) -> None:
     print(f"medians as ratios to that of {COMPARE}: {ratios}")
 
 
-def simulations(browser: Any, address: str, process: int) -> None:
-    """Print for every goal how soon the simulation has followed, of the last shape and of a file."""
+def simulations(browser, address, process):
     for goal in goals().values():
         page = opened(browser, address, goal)
         for name, act in acts(page, goal)[-2:]:
@@ -150,7 +141,7 @@ def simulations(browser: Any, address: str, process: int) -> None:
         page.context.close()
 
 
-def opened(browser: Any, address: str, goal: PageGoal) -> Any:
+def opened(browser, address, goal):
     """Return the page of a goal, watched, on which every act of `acts` changes the answer."""
     page = browser.new_context().new_page()
     page.goto(f"{address}?goal={goal.key}" + (f"&shape={[*SHAPES][-1]}" if goal.shapes else f"&{goal.example_set}"))
@@ -160,26 +151,24 @@ def opened(browser: Any, address: str, goal: PageGoal) -> Any:
     return page
 
 
-def acts(page: Any, goal: PageGoal) -> list[tuple[str, Callable[[], None]]]:
+def acts(page, goal):
     """Return what a user does with the data of a page, each with its name."""
     shapes = SHAPES if goal.shapes else ()
     picks = [(key, partial(page.select_option, "#shape", key)) for key in shapes]
     return [*picks, ("file", partial(page.set_input_files, ".upload", _file(goal.example)))]
 
 
-def _file(name: str) -> Path:
-    """Return a file to drop: the example of a page, or a sample."""
+def _file(name):
     path = Path(tempfile.gettempdir()) / (name or "people.csv")
     path.write_bytes(example_file(name).content if name else SAMPLE.encode())
     return path
 
 
-def _print(what: str, seconds: list[float]) -> None:
+def _print(what, seconds):
     print(f"{what}: median {statistics.median(seconds):.2f} s, most {max(seconds):.2f} s", flush=True)
 
 
-def main() -> None:
-    """Print all figures."""
+def main():
     print(f"load average {os.getloadavg()[0]:.1f}")
     with running() as (address, process), sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])

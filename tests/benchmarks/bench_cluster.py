@@ -5,8 +5,6 @@ the very one of the single process. CPU seconds are those of all processes, the 
 of the clock say little where the machine does other work too.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os
@@ -15,7 +13,6 @@ import signal
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -32,7 +29,7 @@ K, EPSILON, FILES = 1024, 1.0, 4
 HEAD = "| who counts | CPU seconds | ratio | seconds | tally |\n|---|---:|---:|---:|---|"
 
 
-def make(folder: Path, n: int) -> None:
+def make(folder, n):
     """Write n reports of OLH into a few files."""
     rng, olh = rng_for(0, "reports for a cluster"), PROTOCOLS["olh"](K, EPSILON)
     for number in range(FILES):
@@ -42,8 +39,7 @@ def make(folder: Path, n: int) -> None:
 
 
 @contextmanager
-def cluster_of(workers: int) -> Iterator[tuple[str, list[int]]]:
-    """Yield the address of a cluster, and the processes of its workers."""
+def cluster_of(workers):
     with LocalCluster(
         n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs="CRITICAL"
     ) as cluster:
@@ -52,21 +48,19 @@ def cluster_of(workers: int) -> Iterator[tuple[str, list[int]]]:
         yield cluster.scheduler_address, processes
 
 
-def counted(folder: Path, workers: Workers | None = None) -> tuple[float, str]:
-    """Count all files; return the seconds of the clock that it took, and the tally."""
+def counted(folder, workers=None):
     start = time.perf_counter()
     counts = count_reports(str(folder / "*.csv"), "olh", EPSILON, k=K, workers=workers, digests=True)
     return time.perf_counter() - start, tally_text(counts.part)
 
 
-def cpu_seconds() -> float:
+def cpu_seconds():
     """Return the CPU time of this process and of those that it has started and that have ended."""
     every = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(used.ru_utime + used.ru_stime for used in every)
 
 
-def main() -> None:
-    """Measure, and compare."""
+def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--n", type=float, default=1e6, help="reports")
     parser.add_argument("--workers", type=int, default=2)
@@ -96,8 +90,7 @@ def main() -> None:
             print(f"| {what} | {spent:.0f} | {spent / least:.2f} | {seconds:.0f} | the same |", flush=True)
 
 
-def tally_sum(tally: str) -> str:
-    """Return the first letters of the check of a tally."""
+def tally_sum(tally):
     return f"`{json.loads(tally)['check'][:12]}…`"
 
 

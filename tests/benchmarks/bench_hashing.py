@@ -3,11 +3,8 @@
 ``python tests/benchmarks/bench_hashing.py`` prints the figures of docs/speed.md, in CPU seconds of this process.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
-from collections.abc import Callable
 
 import numpy as np
 
@@ -18,7 +15,7 @@ from simulator.hashing import HASHES
 K, SLOW_SHARE = 1024, 20  # the definition is given so many times fewer reports
 
 
-def cpu_seconds(count: Callable[[], object], rounds: int) -> float:
+def cpu_seconds(count, rounds):
     """Return the least CPU time of several rounds."""
     times = []
     for _ in range(rounds):
@@ -28,13 +25,12 @@ def cpu_seconds(count: Callable[[], object], rounds: int) -> float:
     return min(times)
 
 
-def by_definition(name: str, seeds: np.ndarray, symbols: np.ndarray, g: int) -> np.ndarray:
+def by_definition(name, seeds, symbols, g):
     """Hash every value under every seed, and compare."""
     return (HASHES[name](np.arange(K), seeds[:, None], g) == symbols[:, None]).sum(axis=0)
 
 
-def main() -> None:
-    """Measure both, in turns."""
+def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--n", type=int, default=200_000, help="reports")
     parser.add_argument("--rounds", type=int, default=3)

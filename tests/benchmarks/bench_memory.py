@@ -6,8 +6,6 @@ state after one of them, which has imported what answers need.
 python -m tests.benchmarks.bench_memory [ROUNDS]
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import time
@@ -29,8 +27,7 @@ PAUSE = 3  # seconds in which what stands below an answer is drawn
 PAGES = {COMPARE: "", PLAN: "", ESTIMATE: "&used=oue&eps=1&n=100000", PLACES: ""}
 
 
-def upload(goal: str, seed: int) -> bytes:
-    """Return a file for a page that differs from those of other seeds."""
+def upload(goal, seed):
     rng = np.random.default_rng(seed)
     if goal == ESTIMATE:
         rows = [f"answer {place},{value:.6f}" for place, value in enumerate(rng.normal(0.01, 0.008, 100))]
@@ -41,8 +38,7 @@ def upload(goal: str, seed: int) -> bytes:
     return "\n".join([{ESTIMATE: "answer,estimate", PLACES: "row,col"}.get(goal, "answer"), *rows]).encode()
 
 
-def visit(server: Server, goal: str, seed: int, *, cancels: bool) -> int:
-    """Open a page and close it, and return the bytes of its file."""
+def visit(server, goal, seed, *, cancels):
     content = upload(goal, seed)
     file = drop(server, f"{seed}.csv", content)
     query = f"goal={goal}&file={file['digest']}&name={file['name']}{PAGES[goal]}"
@@ -59,7 +55,7 @@ def visit(server: Server, goal: str, seed: int, *, cancels: bool) -> int:
     return len(content)
 
 
-def memory(process: int) -> tuple[float, float]:
+def memory(process):
     """Return MB that a process has in memory, and MB of these that it shares with no other."""
     time.sleep(RELOAD_SECONDS + PAUSE)
     text = Path(f"/proc/{process}/smaps_rollup").read_text(encoding="ascii")
@@ -67,8 +63,7 @@ def memory(process: int) -> tuple[float, float]:
     return kilobytes["Rss:"] / 1024, (kilobytes["Private_Clean:"] + kilobytes["Private_Dirty:"]) / 1024
 
 
-def main() -> None:
-    """Print the memory of the server at the start and after each round, and how soon a new page is answered then."""
+def main():
     with running() as (address, process):
         server = Server(address, process, Path(), cast("Popen[str]", None))
         visit(server, COMPARE, 0, cancels=False)

@@ -5,8 +5,6 @@ few times, and the ratio to ``wavelet_eb`` on subset selection in the same run: 
 most.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from itertools import product
@@ -18,10 +16,8 @@ os.environ.setdefault("MKL_NUM_THREADS", "1")
 import numpy as np
 
 from simulator import POSTPROCESSORS, PROTOCOLS
-from simulator._types import FloatArray
 from simulator.domain import ORDERED
 from simulator.methods import observe
-from simulator.methods.observed import Observed
 from simulator.methods.ordered import ORDERED_METHODS
 from simulator.populations import apportion, frequencies
 from simulator.protocols import ORDERED_PROTOCOLS
@@ -32,17 +28,14 @@ PAIRS = (("ss", "wavelet_eb"), ("tree", "tree_eb"), ("ss", "tree_eb"), ("tree", 
 SETTINGS = tuple(product(("gaussian", "spike"), (0.5, 1.0, 2.0, 4.0), (10**4, 10**5, 10**6)))
 
 
-def collected(protocol: str, shape: str, epsilon: float, n: int, k: int, rows: int) -> tuple[FloatArray, Observed]:
-    """Return the truth ``(k,)`` and some collections."""
+def collected(protocol, shape, epsilon, n, k, rows):
     member = (PROTOCOLS | ORDERED_PROTOCOLS)[protocol](k, epsilon)
-    counts = apportion(frequencies(shape, k), n)
-    tally = member.sample_tally(np.broadcast_to(counts, (rows, k)), rng_for(0, "bench", protocol))
-    return counts / n, observe(member, tally, ORDERED)
+    counts = np.broadcast_to(apportion(frequencies(shape, k), n), (rows, k))
+    return observe(member, member.sample_tally(counts, rng_for(0, "bench", protocol)), ORDERED)
 
 
-def milliseconds(protocol: str, method: str, shape: str, epsilon: float, n: int) -> float:
-    """Return the processor time that one row takes, the least of some times."""
-    _, observed = collected(protocol, shape, epsilon, n, K, ROWS)
+def milliseconds(protocol, method, shape, epsilon, n):
+    observed = collected(protocol, shape, epsilon, n, K, ROWS)
     taken = []
     for _ in range(TIMES):
         before = time.process_time()
@@ -51,8 +44,7 @@ def milliseconds(protocol: str, method: str, shape: str, epsilon: float, n: int)
     return min(taken) / ROWS * 1e3
 
 
-def main() -> None:
-    """Print the cost of every pair."""
+def main():
     found = {pair: np.array([milliseconds(*pair, *setting) for setting in SETTINGS]) for pair in PAIRS}
     base = np.median(found[PAIRS[0]])
     print("| pair | ms a row: median | most | over wavelet_eb: median | most |\n|---|--:|--:|--:|--:|")

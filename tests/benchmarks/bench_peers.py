@@ -11,8 +11,6 @@ The packages are the extra ``peers``. They may stand in an environment of their 
 interpreter, which needs numpy and the packages only. Compilation (numba) and imports are not timed.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import statistics
@@ -21,7 +19,6 @@ import sys
 import time
 import tracemalloc
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -37,12 +34,12 @@ ROUNDS_HERE = 5  # collections here for each one there, for the same reason
 class Packages:
     """The packages, in a process of their own that answers one task at a time."""
 
-    def __init__(self, python: str) -> None:
+    def __init__(self, python):
         self._process = subprocess.Popen(
             [python, str(WORKER), "--serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
 
-    def ask(self, **task: object) -> Any:
+    def ask(self, **task):
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps(task) + "\n")
@@ -53,8 +50,7 @@ class Packages:
         return json.loads(line)
 
 
-def here(protocol: str, values: np.ndarray, k: int, epsilon: float, round_number: int) -> np.ndarray:
-    """Collect once: clients, server, estimate."""
+def here(protocol, values, k, epsilon, round_number):
     hashed = {"hash": "xxh32"} if protocol in ("blh", "olh") else {}
     oracle = PROTOCOLS[protocol](k, epsilon, **hashed)
     reports = oracle.perturb(values, rng_for(0, "bench peers", protocol, round_number))
@@ -63,8 +59,7 @@ def here(protocol: str, values: np.ndarray, k: int, epsilon: float, round_number
     return linear.estimate(oracle.tally(reports))
 
 
-def drawn(protocol: str, counts: np.ndarray, epsilon: float, round_number: int) -> np.ndarray:
-    """Simulate DRAWS collections: the law of what the server counts, and the estimates."""
+def drawn(protocol, counts, epsilon, round_number):
     oracle = PROTOCOLS[protocol](len(counts), epsilon)
     rows = np.broadcast_to(counts, (DRAWS, len(counts)))
     tally = oracle.sample_tally(rows, rng_for(0, "bench peers, drawn", protocol, round_number))
@@ -73,22 +68,22 @@ def drawn(protocol: str, counts: np.ndarray, epsilon: float, round_number: int) 
     return linear.estimate(tally)
 
 
-def seconds_of(work: Any, times: int) -> float:
+def seconds_of(work, times):
     start = time.process_time()
     for at in range(times):
         work(at)
     return (time.process_time() - start) / times
 
 
-def spread(ratios: list[float]) -> str:
+def spread(ratios):
     return f"{digits(statistics.median(ratios))} ({digits(min(ratios))}–{digits(max(ratios))})"
 
 
-def digits(figure: float) -> str:
+def digits(figure):
     return f"{float(f'{figure:.2g}'):,.0f}" if figure >= 100 else f"{figure:.2g}"
 
 
-def measure(packages: Packages, peer: list[str], protocol: str, values: np.ndarray, options: argparse.Namespace) -> str:
+def measure(packages, peer, protocol, values, options):
     counts = np.bincount(values, minlength=options.k)
     task = {"peer": peer, "k": options.k, "epsilon": options.eps, "memory": False}
     packages.ask(**task, seed=0, values=values[:20].tolist())  # imports and compiles
@@ -116,7 +111,7 @@ def measure(packages: Packages, peer: list[str], protocol: str, values: np.ndarr
     return " | ".join(cells)
 
 
-def main() -> None:
+def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--peer-python", default=sys.executable, help="interpreter that has the packages")
     parser.add_argument("--n", type=int, default=10_000, help="users")

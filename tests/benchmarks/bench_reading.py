@@ -4,14 +4,11 @@
 peak memory for a tenth of the rows and for all of them.
 """
 
-from __future__ import annotations
-
 import argparse
 import tempfile
 import time
 import tracemalloc
 from collections import Counter
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -27,7 +24,7 @@ BLOCK = 65_536
 K_REPORTS = 2  # hashing for many categories takes longer than any reading
 
 
-def make(folder: Path, n: int, rng: np.random.Generator) -> None:
+def make(folder, n, rng):
     """Write one file of each kind with n rows."""
     states, ages = np.minimum(rng.geometric(0.1, n), 50), rng.integers(0, 99, n)
     seeds, symbols = rng.integers(0, 2**32, n), rng.integers(0, 4, n)
@@ -43,23 +40,21 @@ def make(folder: Path, n: int, rng: np.random.Generator) -> None:
     tables["sample"].to_csv(folder / "quoted.csv", index=False, quoting=2)
 
 
-def counted(path: Path, columns: list[str]) -> Counter[tuple[str, ...]]:
-    """Read columns as text and count their rows, as one would with pandas."""
-    result: Counter[tuple[str, ...]] = Counter()
+def counted(path, columns):
+    result = Counter()
     for block in pd.read_csv(path, usecols=columns, dtype=str, keep_default_na=False, chunksize=BLOCK):
         for key, users in block.value_counts().items():
             result[key if isinstance(key, tuple) else (key,)] += users
     return result
 
 
-def read_only(path: Path, columns: list[str]) -> None:
-    """Read columns as text: where nearly all rows differ, counting them would be no fair comparison."""
+def read_only(path, columns):
+    # Where nearly all rows differ, counting them would be no fair comparison.
     for _ in pd.read_csv(path, usecols=columns, dtype=str, keep_default_na=False, chunksize=BLOCK):
         pass
 
 
-def peak(action: Callable[[], object]) -> float:
-    """Return the most memory (MB) that Python held at a time."""
+def peak(action):
     tracemalloc.start()
     action()
     most = tracemalloc.get_traced_memory()[1] / 1e6
@@ -67,12 +62,12 @@ def peak(action: Callable[[], object]) -> float:
     return most
 
 
-def main() -> None:
+def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
-    kinds: dict[str, tuple[Callable[[Path], object], Callable[[Path, list[str]], object], list[str]]] = {
+    kinds = {
         "sample": (lambda path: read_histogram(str(path), column="state"), counted, ["state"]),
         "quoted": (lambda path: read_histogram(str(path), column="state"), counted, ["state"]),
         "olh": (lambda path: count_reports(str(path), "olh", 1.0, k=K_REPORTS), read_only, ["seed", "symbol"]),
@@ -88,7 +83,7 @@ def main() -> None:
         print(f"{options.rows:,} rows   ours    pandas  ratio   peak of a tenth and of all (MB)")
         for kind, (ours, pandas, columns) in kinds.items():
             path = large / f"{kind}.csv"
-            times: list[list[float]] = [[], []]
+            times = [[], []]
             for _ in range(options.rounds):
                 for action, spent in zip((partial(ours, path), partial(pandas, path, columns)), times, strict=True):
                     start = time.perf_counter()

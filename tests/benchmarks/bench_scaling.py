@@ -4,8 +4,6 @@ Machines differ and are shared, so what counts are the ratios within one run: me
 runs, all protocols x all methods x 20 repetitions at k = 1024.
 """
 
-from __future__ import annotations
-
 import os
 import resource
 import statistics
@@ -20,8 +18,7 @@ ROUNDS = 5
 K = 1024
 
 
-def timed(command: list[str]) -> tuple[float, float]:
-    """Return processor seconds, of all threads, and peak memory in MB of one process."""
+def timed(command):
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     if os.waitstatus_to_exitcode(status):
@@ -29,8 +26,7 @@ def timed(command: list[str]) -> tuple[float, float]:
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / (1024 if sys.platform != "darwin" else 1024**2)
 
 
-def main() -> None:
-    """Time the main command at growing n beside an interpreter that only imports the libraries it needs."""
+def main():
     base = [sys.executable, "-m", "advisor", "--eps", "1", "--metric", "l1", "--quiet", "--format", "value"]
     twenty = ["--reps", "20", "--max-reps", "20"]
     with tempfile.TemporaryDirectory() as folder:
@@ -46,7 +42,7 @@ def main() -> None:
             "n = 10^6, as 10^6 rows of raw values": [*base, *twenty, str(values)],
             "n = 10^6, racing to a resolved top": [*base, "--n", "1e6", str(histogram)],
         }
-        rows: dict[str, list[tuple[float, float]]] = {name: [] for name in commands}
+        rows = {name: [] for name in commands}
         for _ in range(ROUNDS):
             for name, command in commands.items():
                 rows[name].append(timed(command))

@@ -1,8 +1,3 @@
-from __future__ import annotations
-
-from collections.abc import Mapping
-from pathlib import Path
-
 import pytest
 
 from knowledge.build import FOLDS, Size, build
@@ -14,7 +9,7 @@ TINY = Size(cells=FOLDS, largest=24, width=16, epochs=8, ordered_cells=FOLDS, or
 BUILT = ("policies.json", "model.npz", "cells.npz", "leaves.npz", "curves.npz")
 
 
-def built(folder: Path, workers: Workers) -> Path:
+def built(folder, workers):
     """A very small build of few repetitions: right in form, not in its figures."""
     with pytest.MonkeyPatch.context() as patched:
         for kind in (cells.SimulatedCell, ordered_cells.OrderedCell):
@@ -25,11 +20,11 @@ def built(folder: Path, workers: Workers) -> Path:
 
 
 @pytest.fixture(scope="session")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tiny(tmp_path_factory):
     return built(tmp_path_factory.mktemp("tiny"), Workers())
 
 
-def own_names(table: Mapping[str, object]) -> set[str]:
+def own_names(table):
     """Names of this package's members: those that entry points bring in are not simulated, and have no card here."""
     return {
         name

@@ -1,14 +1,14 @@
-from __future__ import annotations
-
+import itertools
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
 
 import numpy as np
 import pytest
 
+from knowledge.changes import nearest_changes
 from knowledge.describe.profile import profile_of
 from knowledge.menu import MEASURED, METHODS, ORDERED_METRICS
-from knowledge.model import Model, load
+from knowledge.model import load
 from knowledge.predict import predict
 from knowledge.ranking import (
     EXTRAPOLATED,
@@ -25,7 +25,7 @@ from knowledge.ranking import (
 from simulator import PROTOCOLS, Noise, frequency_oracles
 from simulator.populations import frequencies
 from simulator.ranking import PRACTICAL_RATIO
-from tests.cells import failures, over
+from tests.cells import over
 
 ZIPF = profile_of(frequencies("zipf", 32, 1.0))
 
@@ -38,7 +38,7 @@ ZIPF = profile_of(frequencies("zipf", 32, 1.0))
         if ordered or metric not in ORDERED_METRICS
     ]
 )
-def test_a_look_up_ranks_the_whole_menu(metric, ordered, *, tiny: Path) -> None:
+def test_a_look_up_ranks_the_whole_menu(metric, ordered, *, tiny):
     found = look_up(ZIPF, 1.0, 10_000, metric, ordered=ordered, model=load(tiny))
     errors = [row.error for row in found.rows]
     assert errors == sorted(errors)
@@ -60,14 +60,16 @@ def test_a_look_up_ranks_the_whole_menu(metric, ordered, *, tiny: Path) -> None:
     assert found.missing == ()
 
 
-def test_on_two_categories_protocols_for_an_order_are_no_others_than_randomised_response(tiny: Path) -> None:
+def test_two_categories_have_no_order_and_large_domains_are_asymptotic(tiny):
     two = profile_of(np.array([3.0, 1.0]))
     model = load(tiny)
     assert {row.protocol for row in look_up(two, 1.0, 10_000, "l1", model=model).rows} == {*frequency_oracles()}
     assert {row.protocol for row in look_up(two, 1.0, 10_000, "l1", protocols=["tree"], model=model).rows} == {"tree"}
+    found = look_up(profile_of(frequencies("zipf", 100_000, 1.0)), 1.0, 10**7, "l1", model=load(tiny))
+    assert {row.origin for row in found.rows} == {"asymptotic"}
 
 
-def test_the_error_per_category_is_l1_over_k_in_every_metric(tiny: Path) -> None:
+def test_the_error_per_category_is_l1_over_k_in_every_metric(tiny):
     l1 = {row.pair: row.error for row in look_up(ZIPF, 1.0, 10_000, "l1", model=load(tiny)).rows}
     for metric in ("kl", "mae"):
         for row in look_up((ZIPF, ZIPF), 1.0, 10_000, metric, model=load(tiny)).rows:
@@ -75,12 +77,9 @@ def test_the_error_per_category_is_l1_over_k_in_every_metric(tiny: Path) -> None
             assert metric == "kl" or row.error == pytest.approx(row.per_category)
 
 
-def test_the_menu_can_be_restricted(tiny: Path) -> None:
+def test_the_menu_can_be_restricted_and_extended_by_noises_of_others(tiny):
     found = look_up(ZIPF, 1.0, 10_000, "l1", protocols=["oue"], methods=["norm", "norm_sub"], model=load(tiny))
     assert {row.pair for row in found.rows} == {("oue", "norm"), ("oue", "norm_sub")}
-
-
-def test_other_packages_protocols_are_served_by_their_noise(tiny: Path) -> None:
     noise = Noise(n=10_000, p=0.6, q=0.3, variance_at_zero=2e-4, variance_slope=1e-5, sums_to_one=False)
     found = rank(predict(ZIPF, {"new": noise}, 1.0, 10_000, model=load(tiny)), "l2")
     assert {row.protocol for row in found.rows} == {"new"}
@@ -90,7 +89,7 @@ def test_other_packages_protocols_are_served_by_their_noise(tiny: Path) -> None:
     ("k", "epsilon", "n", "name"),
     [(32, 0.05, 10_000, "epsilon"), (32, 20.0, 10_000, "epsilon"), (32, 1.0, 500, "n"), (300_000, 1.0, 10_000, "k")],
 )
-def test_questions_out_of_range_are_warned_about(tiny: Path, k: int, epsilon: float, n: int, name: str) -> None:
+def test_questions_out_of_range_are_warned_about(tiny, k, epsilon, n, name):
     found = look_up(profile_of(frequencies("zipf", k, 1.0)), epsilon, n, "l1", protocols=["oue"], model=load(tiny))
     (warning,) = found.warnings
     assert isinstance(warning, RangeWarning)
@@ -99,12 +98,7 @@ def test_questions_out_of_range_are_warned_about(tiny: Path, k: int, epsilon: fl
     assert all(np.isfinite(row.error) and row.error > 0 for row in found.rows)
 
 
-def test_a_number_of_a_large_domain_is_asymptotic(tiny: Path) -> None:
-    found = look_up(profile_of(frequencies("zipf", 100_000, 1.0)), 1.0, 10**7, "l1", model=load(tiny))
-    assert {row.origin for row in found.rows} == {"asymptotic"}
-
-
-def test_wrong_menus_metrics_and_folders_are_refused(tiny: Path) -> None:
+def test_wrong_menus_metrics_and_folders_are_refused(tiny):
     with pytest.raises(ValueError, match="needs a method that goes with it"):
         look_up(ZIPF, 1.0, 10_000, "l1", protocols=["oue"], methods=["ibu"], model=load(tiny))
     with pytest.raises(ValueError, match="predictions need one of the metrics"):
@@ -113,7 +107,7 @@ def test_wrong_menus_metrics_and_folders_are_refused(tiny: Path) -> None:
         load(tiny / "nowhere")
 
 
-def without(metrics: set[str], model: Model) -> Model:
+def without(metrics, model):
     """Return a model as a build would have made it that did not measure these metrics."""
     left = [place for place, name in enumerate(model.provenance.metrics) if name not in metrics]
     outputs = np.arange(len(METHODS) * len(MEASURED)).reshape(len(METHODS), -1)[:, left].ravel()
@@ -132,7 +126,7 @@ def without(metrics: set[str], model: Model) -> Model:
     )
 
 
-def test_data_that_was_built_before_a_metric_predicts_the_others_alike(tiny: Path) -> None:
+def test_data_that_was_built_before_a_metric_predicts_the_others_alike(tiny):
     new = load(tiny)
     old = without({"mean", "l2", "ks"}, new)
     for metric in ("l1", "mae", "mse", "emd", "range", "quantiles"):
@@ -148,60 +142,78 @@ def test_data_that_was_built_before_a_metric_predicts_the_others_alike(tiny: Pat
 COSTS = {"long": (64, 0.1), "short": (3, 0.2)}
 
 
-def row(protocol: str, method: str, ratio: float, low: float = 0.9) -> LookUpRow:
+def row(protocol, method, ratio, low=0.9):
     return LookUpRow(
         protocol, method, ratio, ratio, ratio, ratio, min(low, ratio), 2.0, 1.0, 0.1, (ratio,), "interpolated"
     )
 
 
-def answer_of(*rows: LookUpRow) -> LookUp:
+def answer_of(*rows):
     return LookUp("l1", 8, 1.0, 1000, False, tuple(sorted(rows, key=lambda one: one.ratio)), (), ())
 
 
-def test_the_first_has_the_cheapest_report_of_the_ties_and_the_others_rise() -> None:
-    def check(cell: tuple[str, float, int]) -> None:
-        metric, epsilon, k = cell
-        answer = look_up(profile_of(frequencies("zipf", k, 1.0)), epsilon, 100_000, metric)
-        costs = costs_of((one.protocol for one in answer.rows), k, epsilon)
-        places = placed(answer, costs)
-        best, *others = rows = [answer.rows[place.at] for place in places]
-        assert sorted(rows) == sorted(answer.rows)
-        assert first_pair(answer) == best[:2]
-        assert best.ratio <= PRACTICAL_RATIO
-        assert all(costs[one.protocol] >= costs[best.protocol] for one in rows if one.ratio <= PRACTICAL_RATIO)
-        beyond = [round(one.ratio, 6) for one in others]
-        assert beyond == sorted(beyond)  # behind six digits errors differ by rounding alone
-        tied = [one for place, one in zip(places, rows, strict=True) if place.rank == 1]
-        assert max(one.ratio for one in tied) <= MOST
-        assert {one[:2] for one in rows if one.ratio < PRACTICAL_RATIO} <= {one[:2] for one in tied}
-
-    settings = [(0.5, 64), (2.0, 1000), (4.0, 4), (0.5, 1000)]
-    cells = [(metric, *setting) for metric in ("l1", "emd", "topk") for setting in settings]
-    assert failures(cells, check) == {}
+@over(itertools.product(("l1", "emd", "topk"), (0.5, 2.0), (4, 64, 1000)))
+def test_the_first_has_the_cheapest_report_of_the_ties_and_the_others_rise(metric, epsilon, k):
+    answer = look_up(profile_of(frequencies("zipf", k, 1.0)), epsilon, 100_000, metric)
+    costs = costs_of((one.protocol for one in answer.rows), k, epsilon)
+    places = placed(answer, costs)
+    best, *others = rows = [answer.rows[place.at] for place in places]
+    assert sorted(rows) == sorted(answer.rows)
+    assert first_pair(answer) == best[:2]
+    assert best.ratio <= PRACTICAL_RATIO
+    assert all(costs[one.protocol] >= costs[best.protocol] for one in rows if one.ratio <= PRACTICAL_RATIO)
+    beyond = [round(one.ratio, 6) for one in others]
+    assert beyond == sorted(beyond)  # behind six digits errors differ by rounding alone
+    tied = [one for place, one in zip(places, rows, strict=True) if place.rank == 1]
+    assert max(one.ratio for one in tied) <= MOST
+    assert {one[:2] for one in rows if one.ratio < PRACTICAL_RATIO} <= {one[:2] for one in tied}
 
 
-@pytest.mark.parametrize(
-    ("best", "other", "expected"),
-    [
-        (("long", "norm", 1.0), ("short", "norm", 1.049), ("short", "norm")),  # the shorter report, within 5 %
-        (("long", "norm", 1.0), ("short", "norm", 1.051), ("long", "norm")),
-        (("short", "norm", 1.0), ("short", "eb_ns", 1.005), ("short", "norm")),  # of equal reports the lower error
-    ],
-)
-def test_the_first_is_the_shorter_of_near_errors_and_the_better_of_equal_reports(
-    best: tuple[str, str, float], other: tuple[str, str, float], expected: tuple[str, str]
-) -> None:
-    answer = answer_of(row(*best), row(*other))
-    assert answer.rows[placed(answer, COSTS)[0].at][:2] == expected
-
-
-def test_what_may_be_the_best_is_a_tie_up_to_a_quarter_more() -> None:
+def test_what_may_be_the_best_is_a_tie_up_to_a_quarter_more():
     near = row("long", "a", 1.0), row("long", "b", 1.049, 1.02), row("long", "c", 1.2, 0.99)
     answer = answer_of(*near, row("short", "e", 1.21, 1.01), row("long", "d", 1.26))
-    assert [(answer.rows[place.at].method, place.rank) for place in placed(answer, COSTS)] == [
-        ("a", 1),
-        ("b", 1),
-        ("c", 1),
-        ("e", 4),
-        ("d", 5),
-    ]
+    ranks = {answer.rows[place.at].method: place.rank for place in placed(answer, COSTS)}
+    assert list(ranks.items()) == [("a", 1), ("b", 1), ("c", 1), ("e", 4), ("d", 5)]
+
+
+def best_pair(answer):
+    return answer.best.protocol, answer.best.method
+
+
+def l1(of, epsilon, n):
+    return look_up(of, epsilon, n, "l1")
+
+
+def zipf(skew):
+    return profile_of(frequencies("zipf", 32, skew))
+
+
+def test_a_change_changes_the_answer_and_nothing_nearer_tried_does():
+    n, epsilon = 20_000, 1.0
+    now = best_pair(look_up(zipf(1.0), epsilon, n, "l1"))
+    changes = nearest_changes(zipf(1.0), epsilon, n, l1, choose=best_pair, of_skew=zipf)
+    assert [change.what for change in changes] == sorted(
+        {change.what for change in changes}, key=["epsilon", "n", "skew"].index
+    )
+    assert changes
+    for change in changes:
+        asked = {"epsilon": epsilon, "n": float(n), "skew": 1.0} | {change.what: change.value}
+        there = look_up(zipf(asked["skew"]), asked["epsilon"], round(asked["n"]), "l1")
+        assert best_pair(there) != now
+        assert best_pair(there) == (change.protocol, change.method)
+        start = {"epsilon": epsilon, "n": float(n), "skew": 1.0}[change.what]
+        part = 0.05  # the ladder's first step is further: nothing before it was passed over
+        asked[change.what] = start + part * (change.value - start)
+        near = look_up(zipf(asked["skew"]), asked["epsilon"], round(asked["n"]), "l1")
+        assert best_pair(near) == now
+
+
+def test_no_change_where_the_menu_has_one_pair():
+    menu = partial(look_up, metric="l1", protocols=["oue"], methods=["norm"])
+    assert nearest_changes(zipf(1.0), 1.0, 5_000, menu, choose=best_pair) == ()
+
+
+@pytest.mark.slow
+def test_without_a_shape_the_skew_is_left_alone():
+    changes = nearest_changes(zipf(1.0), 1.0, 20_000, l1, choose=best_pair)
+    assert "skew" not in {change.what for change in changes}

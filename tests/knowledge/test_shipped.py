@@ -1,6 +1,3 @@
-from __future__ import annotations
-
-from collections.abc import Callable, Iterable
 from dataclasses import fields
 from itertools import product
 from pathlib import Path
@@ -12,41 +9,36 @@ from scipy.stats import binom
 import knowledge
 from knowledge import menu
 from knowledge.build import FOLDS, ORDERED_FOLDS
+from knowledge.cards import cards
 from knowledge.cells import load_cells, load_ordered_sample, nearest
 from knowledge.describe.features import NAMES, describe
 from knowledge.describe.log_density import NAMES as DENSITY_NAMES
 from knowledge.describe.ordered_protocols import NAMES as TREE_NAMES
 from knowledge.describe.profile import profile_of
 from knowledge.making import ordered_cells
-from knowledge.making.cells import SimulatedCell, cell, simulate
+from knowledge.making.cells import cell, simulate
 from knowledge.making.fitting import profiles_in
 from knowledge.making.ordered_cells import SLOW_REPETITIONS, OrderedCell, ordered_cell, simulate_ordered
 from knowledge.menu import MEASURED, METHODS
 from knowledge.model import CATEGORIES, CURVES, LEAVES, load
 from knowledge.predict import curve_inputs, noises_of
 from knowledge.ranking import look_up
-from simulator import METRICS, POSTPROCESSORS, frequency_oracles, rng_for
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, frequency_oracles, rng_for
+from simulator.channels import PLANAR
 from simulator.methods import Observed
+from simulator.methods.summaries import SUMMARIES
 from simulator.populations import apportion, frequencies
 from simulator.protocols.unary import OUE
 from tests.cells import over
+from tests.knowledge.conftest import own_names
 
 DATA = Path(knowledge.__file__).parent / "data"
 
 
-def test_the_data_is_complete_and_small() -> None:
+def test_the_data_is_complete_and_small():
     shipped = {path.name: path.stat().st_size for path in DATA.iterdir() if path.suffix != ".jsonl"}
-    assert set(shipped) == {
-        "model.npz",
-        "policies.json",
-        "provenance.json",
-        "cells.npz",
-        "leaves.npz",
-        "leaves.json",
-        "curves.npz",
-        "curves.json",
-        "ordered_cells.npz",
-    }
+    arrays = {f"{name}.npz" for name in ("model", "cells", "leaves", "curves", "ordered_cells")}
+    assert set(shipped) == arrays | {f"{name}.json" for name in ("policies", "provenance", "leaves", "curves")}
     assert sum(shipped.values()) < 5_500_000
     assert load(part=LEAVES).table == menu.LEAVES
     assert load(part=CURVES).table == menu.CURVES
@@ -64,7 +56,7 @@ def test_the_data_is_complete_and_small() -> None:
 SMALL = 200  # domains that take no time to simulate again
 
 
-def test_the_model_of_ordered_domains_predicts_the_shipped_cells() -> None:
+def test_the_model_of_ordered_domains_predicts_the_shipped_cells():
     """Half of the near-best errors within 15 %: the median miss of the model, with what few repetitions add."""
     provenance = load(part=CURVES).provenance
     misses = []
@@ -81,7 +73,7 @@ def test_the_model_of_ordered_domains_predicts_the_shipped_cells() -> None:
     assert np.median(misses) < 0.15
 
 
-def test_the_model_predicts_the_shipped_cells() -> None:
+def test_the_model_predicts_the_shipped_cells():
     """Half of the near-best errors within 10 %: the median miss of the model, with what few repetitions add.
 
     To errors of one mean and of nine deciles they add more than that: 6 to 32 repetitions leave 13 to 31 % open.
@@ -99,7 +91,7 @@ def test_the_model_predicts_the_shipped_cells() -> None:
     assert np.median(misses) < 0.1
 
 
-def test_a_simulated_population_is_its_own_nearest_cell() -> None:
+def test_a_simulated_population_is_its_own_nearest_cell():
     cells, provenance = load_cells(), load().provenance
     for place in np.flatnonzero(cells.k <= SMALL)[:5].tolist():
         one = cell(int(cells.index[place]), seed=provenance.seed, largest=provenance.largest)
@@ -112,8 +104,7 @@ def test_a_simulated_population_is_its_own_nearest_cell() -> None:
         assert [two.distance for two in near] == sorted(two.distance for two in near)
 
 
-def test_nearest_cells_are_best_at_what_is_predicted_to_be_best() -> None:
-    """In most of the nearest cells the method with the lowest predicted error is within 20 % of the best one."""
+def test_nearest_cells_are_best_at_what_is_predicted_to_be_best():
     hits = []
     for shape, parameter, epsilon in (("zipf", 1.0, 1.0), ("gaussian", 0.1, 2.0), ("sparse", 0.2, 0.5)):
         profile = profile_of(frequencies(shape, 100, parameter), 100_000)
@@ -129,7 +120,7 @@ def test_nearest_cells_are_best_at_what_is_predicted_to_be_best() -> None:
 
 
 @over(product([2, 16, 300], ["l1", "l2", "mse", "topk"]))
-def test_raw_errors_are_those_of_the_formulas(k, metric) -> None:
+def test_raw_errors_are_those_of_the_formulas(k, metric):
     """The raw estimate's error is known in closed form: the surface may miss it by 20 %."""
     profile = profile_of(frequencies("zipf", k, 1.0))
     noises = noises_of(k, 1.0, 50_000)
@@ -141,7 +132,7 @@ def test_raw_errors_are_those_of_the_formulas(k, metric) -> None:
         assert row.error == pytest.approx(expected[row.protocol], rel=0.2), row
 
 
-def test_less_privacy_and_more_users_mean_smaller_errors() -> None:
+def test_less_privacy_and_more_users_mean_smaller_errors():
     profile = profile_of(frequencies("zipf", 100, 1.0))
     for metric in load().provenance.predicted:
         settings = [(epsilon, 10**5) for epsilon in (0.25, 1.0, 4.0)]
@@ -154,7 +145,7 @@ def test_less_privacy_and_more_users_mean_smaller_errors() -> None:
         assert by_users == sorted(by_users, reverse=True), metric
 
 
-def test_intervals_hold_where_many_categories_share_few_frequencies() -> None:
+def test_intervals_hold_where_many_categories_share_few_frequencies():
     """Two levels, far apart or not: 19 of 20 intervals are said to hold, and half did before such cells were there."""
     held = []
     for k, share, low, (n, epsilon) in product(
@@ -169,7 +160,7 @@ def test_intervals_hold_where_many_categories_share_few_frequencies() -> None:
     assert sum(held) >= binom.ppf(1e-4, len(held), 0.9)
 
 
-def of_categories(number: int) -> tuple[SimulatedCell, np.ndarray, np.ndarray]:
+def of_categories(number):
     """Return a cell of a small domain, its stored log errors, and by how much at most these are rounded."""
     provenance, stored = load().provenance, load_cells()
     place = np.flatnonzero(stored.k <= SMALL)[number]
@@ -183,7 +174,7 @@ def of_categories(number: int) -> tuple[SimulatedCell, np.ndarray, np.ndarray]:
     return one, errors, 0.011 + 0.182 * (errors - errors.min(axis=1, keepdims=True) + 0.05)
 
 
-def of_numbers(number: int) -> tuple[SimulatedCell, np.ndarray, np.ndarray]:
+def of_numbers(number):
     """Return a cell of an ordered domain, its log errors and their rounding: half precision, to a thousandth."""
     provenance, (sampled, stored) = load(part=CURVES).provenance, load_ordered_sample()
     one, errors = ordered_cell(int(sampled[number]), seed=provenance.seed, largest=provenance.largest), stored[number]
@@ -198,23 +189,22 @@ LIMIT = 5.5
 SMOOTH = [place for place, name in enumerate(MEASURED) if name != "quantiles"]
 
 
-def collected_anew(one: SimulatedCell, budget: float) -> SimulatedCell:
+def collected_anew(one, budget):
     """Return the same populations, collected by other draws, more often, and at a multiple of the budget."""
 
-    class Anew(type(one)):  # type: ignore[misc]
-        def stream(self, name: str, *places: int | str) -> np.random.Generator:
+    class Anew(type(one)):
+        def stream(self, name, *places):
             return super().stream(f"{name} anew" if name == "collect" else name, *places)
 
         @property
-        def repetitions(self) -> int:
+        def repetitions(self):
             return TIMES * super().repetitions
 
     values = {field.name: getattr(one, field.name) for field in fields(one)}
-    made: SimulatedCell = Anew(**values | {"epsilon": budget * one.epsilon})
-    return made
+    return Anew(**values | {"epsilon": budget * one.epsilon})
 
 
-def distances(cells: Iterable[tuple[SimulatedCell, np.ndarray, np.ndarray]], *, budget: float = 1.0) -> np.ndarray:
+def distances(cells, *, budget=1.0):
     """Return how far the stored errors of each pair are from new ones beyond their rounding, in standard errors.
 
     Differences count in standard errors of both, and are averaged over metrics and over all populations. Those of
@@ -230,7 +220,7 @@ def distances(cells: Iterable[tuple[SimulatedCell, np.ndarray, np.ndarray]], *, 
         off.append(((np.exp(stored) - again.error) / sd)[..., SMOOTH].mean(axis=-1))
         rounded.append((np.exp(stored) * rounding / sd)[..., SMOOTH].mean(axis=-1))
     every = np.concatenate(off)
-    beyond: np.ndarray = np.abs(every.mean(axis=0)) - np.concatenate(rounded).mean(axis=0)
+    beyond = np.abs(every.mean(axis=0)) - np.concatenate(rounded).mean(axis=0)
     return beyond * len(every) ** 0.5
 
 
@@ -242,11 +232,7 @@ def distances(cells: Iterable[tuple[SimulatedCell, np.ndarray, np.ndarray]], *, 
         pytest.param(of_numbers, range(0, 12, 2), marks=pytest.mark.slow),
     ],
 )
-def test_errors_are_those_of_new_draws_and_not_of_another_budget(
-    stored: Callable[[int], tuple[SimulatedCell, np.ndarray, np.ndarray]],
-    numbers: Iterable[int],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_errors_are_those_of_new_draws_and_not_of_another_budget(stored, numbers, monkeypatch):
     """In law: their counts were drawn by numpy's own binomials.
 
     Were half as much again spent, nine of ten pairs would be found to be off.
@@ -255,3 +241,22 @@ def test_errors_are_those_of_new_draws_and_not_of_another_budget(
     held = [stored(number) for number in numbers]
     assert (distances(held) < LIMIT).all()
     assert (distances(held, budget=OTHER_BUDGET) > LIMIT).mean() > 0.9
+
+
+OWN = [*(name for table in (PROTOCOLS, POSTPROCESSORS, METRICS) for name in own_names(table)), *PLANAR]
+
+
+def test_every_member_has_a_card_and_every_card_a_member():
+    assert len(OWN) == len(set(OWN))  # explain NAME must be unambiguous
+    assert set(cards()) == {*OWN, *SUMMARIES}
+
+
+@over([*OWN, *SUMMARIES])
+def test_cards_are_filled_in(name):
+    card = cards()[name]
+    for text in (card.formula, card.good_for, card.pitfalls):
+        assert text.endswith(".")
+        assert "  " not in text
+    assert card.cost  # a phrase for a table: no full stop
+    assert not card.cost.endswith(".")
+    assert len(card.cost) <= 60

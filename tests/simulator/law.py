@@ -5,8 +5,6 @@ whole test file, divided (Bonferroni) over at most 3,000 verdicts a file and ove
 come from fixed streams, so a verdict does not change from run to run.
 """
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -15,6 +13,7 @@ import numpy as np
 from scipy import integrate, linalg, stats
 
 from simulator import Noise, frequency_oracles
+from simulator.hashing import HASHES
 from simulator.protocols import FrequencyOracle
 from simulator.protocols.hadamard import HadamardResponse
 from simulator.protocols.projective_geometry import ProjectiveGeometry
@@ -29,12 +28,12 @@ VERDICTS_PER_FILE = 3000
 BIN = 50
 
 
-def even_noise(sd: float) -> Noise:
+def even_noise(sd):
     """The same Gaussian noise on every estimate."""
     return Noise(10**6, 0.5, 0.25, sd**2, 0.0, False)
 
 
-def accept(p_values) -> bool:
+def accept(p_values):
     """Whether none of the p-values is small enough to reject at the stated rate."""
     p_values = np.asarray(p_values, dtype=float).ravel()
     assert p_values.size, "a check without comparisons checks nothing"
@@ -50,7 +49,7 @@ def two_sided(z):
     return 2 * stats.norm.sf(np.abs(z))
 
 
-def chi_square_p(observed, expected, lost: int = 1):
+def chi_square_p(observed, expected, lost=1):
     """Upper-tail p-value of Pearson's statistic; arguments are counts."""
     assert np.isclose(observed.sum(), expected.sum(), rtol=1e-9), "chi-square is for counts with equal totals"
     statistic = ((observed - expected) ** 2 / expected).sum()
@@ -63,22 +62,18 @@ def variance_p(variances, exact, df):
     return 2 * np.minimum(lower, 1 - lower)
 
 
-def posterior_z(runs, candidates, weights):
-    """Standard errors by which mean and mean square over runs ``(runs, rows, k)`` are off those of weighed candidates.
-
-    The error is that over the runs, beside that of the weighted mean itself: weights that sum to 1 must leave enough.
-    """
-    assert 1 / (weights**2).sum() > 2000
-    result = []
-    for power in (1, 2):
-        means = (np.asarray(runs) ** power).mean(axis=1)
-        expected = weights @ candidates**power
-        own = (weights**2) @ (candidates**power - expected) ** 2
-        result.append((means.mean(axis=0) - expected) / np.sqrt(means.var(axis=0, ddof=1) / len(means) + own))
-    return np.abs(result)
+def moments_p(draws, mean, covariance, where=...):
+    """p-values of the means, and of the covariances that are to be looked at, by errors that the draws tell."""
+    centred = draws - mean
+    products = centred[:, :, None] * centred[:, None, :]
+    spread = products.std(axis=0) / np.sqrt(len(draws))
+    # Sums of supports of randomised response do not vary: the error of their covariance is rounding alone.
+    means = centred.mean(axis=0) / np.sqrt(np.diag(covariance) / len(draws))
+    z = (products.mean(axis=0) - covariance)[where] / np.maximum(spread, 1e-9)[where]
+    return two_sided(means), two_sided(z)
 
 
-def merge_bins(expected, at_least: float = BIN):
+def merge_bins(expected, at_least=BIN):
     """Number of the bin of each cell, neighbours merged until each bin expects `at_least`."""
     bins, total, bin_number = np.zeros(len(expected), dtype=int), 0.0, 0
     for cell, value in enumerate(expected):
@@ -105,7 +100,7 @@ class Law:
         return np.array(self.counts)
 
     @cached_property
-    def n(self) -> int:
+    def n(self):
         return int(self.n_v.sum())
 
     @cached_property
@@ -118,7 +113,7 @@ class Law:
         return self.n_v * p * (1 - p) + (self.n - self.n_v) * q * (1 - q)
 
     @cached_property
-    def _pair_probabilities(self) -> tuple[float, float]:
+    def _pair_probabilities(self):
         """Probability that one report supports both of two other values; and both the own and another value."""
         o, k = self.oracle, self.oracle.k
         if o.key == "grr":
@@ -151,19 +146,19 @@ class Law:
     def product_variance(self):
         return self._second[1]
 
-    def marginal(self, value: int):
+    def marginal(self, value):
         """Probabilities of the support counts 0..n of one value: a convolution of two binomials."""
         own, others = self.counts[value], self.n - self.counts[value]
         first = stats.binom.pmf(np.arange(own + 1), own, self.oracle.p)
         second = stats.binom.pmf(np.arange(others + 1), others, self.oracle.q)
         return np.convolve(first, second)
 
-    def cells(self, draws, _value: int):
+    def cells(self, draws, _value):
         """Number of the cell of `marginal` that each draw of one value is in."""
         return draws - self.lowest
 
     @property
-    def fourth_of_sum(self) -> float:
+    def fourth_of_sum(self):
         """Fourth cumulant of the sum of the supports, for independent bits: those of the bits add up."""
         p, q = self.oracle.p, self.oracle.q
         bits = ((self.n, p), (self.n * (self.oracle.k - 1), q))
@@ -175,7 +170,7 @@ class ChannelLaw(Law):
     """The same from the probabilities of every single report and what it adds to each value: nothing is assumed."""
 
     @property
-    def lowest(self) -> int:
+    def lowest(self):
         return self.n * int(self.channel[1].min())
 
     @cached_property
@@ -207,7 +202,7 @@ class ChannelLaw(Law):
         variance = covariance.diagonal()
         return covariance, kappa + np.outer(variance, variance) + covariance**2
 
-    def marginal(self, value: int):
+    def marginal(self, value):
         """Convolution of the laws of n users, by the discrete Fourier transform: exact to its rounding."""
         chance, score = self.channel
         span = int(score.max() - score.min())
@@ -221,7 +216,7 @@ class ChannelLaw(Law):
         return law / law.sum()
 
     @property
-    def fourth_of_sum(self) -> float:
+    def fourth_of_sum(self):
         chance, score = self.channel
         sums = score.sum(axis=1)
         centred = sums - (chance @ sums)[:, None]
@@ -233,7 +228,7 @@ class SumLaw(Law):
     """The sum of n users' one-hot vectors with Laplace noise of scale 2/epsilon on every cell."""
 
     @property
-    def _scale(self) -> float:
+    def _scale(self):
         return 2 / self.oracle.epsilon
 
     @cached_property
@@ -252,7 +247,7 @@ class SumLaw(Law):
         return covariance, kappa + np.outer(self.variance, self.variance) + covariance**2
 
     @property
-    def fourth_of_sum(self) -> float:
+    def fourth_of_sum(self):
         return self.oracle.k * self.n * 12 * self._scale**4
 
     @cached_property
@@ -272,21 +267,24 @@ class SumLaw(Law):
 
         return np.diff([0.0, *map(below, self._edges), 1.0])
 
-    def marginal(self, _value: int):
+    def marginal(self, _value):
         return self._noise
 
-    def cells(self, draws, value: int):
+    def cells(self, draws, value):
         return np.searchsorted(self._edges, draws - self.n_v[value])
 
 
 def channel_of(oracle):
     """Every report's probability under every value and what it adds to the support, from the papers' definitions."""
     e, k = np.exp(oracle.epsilon), oracle.k
-    if oracle.key in ("rappor", "oue"):
+    if oracle.key in ("blh", "olh"):  # every hash function, and the symbol that is reported with it
+        functions = np.array(list(itertools.product(range(oracle.g), repeat=k)))
+        score = np.concatenate([functions == symbol for symbol in range(oracle.g)]) * 1.0
+    elif oracle.key in ("rappor", "oue", "the"):
         score, p, q = np.array(list(itertools.product((0.0, 1.0), repeat=k))), oracle.p, oracle.q
         none = np.where(score == 1, q, 1 - q).prod(axis=1)
         return none * np.where(score.T == 1, p / q, (1 - p) / (1 - q)), score
-    if oracle.key in ("grr", "ss"):
+    elif oracle.key in ("grr", "ss"):
         size = oracle.omega if oracle.key == "ss" else 1
         score = np.array([np.isin(range(k), some) for some in itertools.combinations(range(k), size)]) * 1.0
     elif isinstance(oracle, HadamardResponse):
@@ -305,12 +303,23 @@ def channel_of(oracle):
     return chance / chance.sum(axis=1, keepdims=True), score
 
 
-def law_for(oracle: FrequencyOracle, counts) -> Law:
+def scores_of(oracle, reports):
+    """What reports of any kind add to each value, ``(n, k)``, from the papers' definitions."""
+    if oracle.key == "grr":
+        return reports[:, None] == np.arange(oracle.k)
+    if oracle.key == "ss":
+        return (reports[:, :, None] == np.arange(oracle.k)).any(axis=1)
+    if oracle.key in {"blh", "olh"}:
+        return HASHES[oracle.hash](np.arange(oracle.k), reports[:, :1], oracle.g) == reports[:, 1:]
+    return channel_of(oracle)[1][reports] if oracle.key in {"hr", "pgr"} else reports
+
+
+def law_for(oracle, counts):
     kinds = {HadamardResponse: ChannelLaw, ProjectiveGeometry: ChannelLaw, SHE: SumLaw}
     return kinds.get(type(oracle), Law)(oracle, tuple(int(count) for count in counts))
 
 
-def _kappa(u: float, v: float, both: float) -> float:
+def _kappa(u, v, both):
     """Joint cumulant (2, 2) of two bits with probabilities u and v of being 1, and `both` of both being 1."""
     cov = both - u * v
     fourth = (
@@ -322,11 +331,11 @@ def _kappa(u: float, v: float, both: float) -> float:
     return fourth - u * (1 - u) * v * (1 - v) - 2 * cov**2
 
 
-def check_mean(draws, law: Law):
+def check_mean(draws, law):
     return two_sided((draws.mean(axis=0) - law.mean) / np.sqrt(law.variance / len(draws)))
 
 
-def check_covariance(draws, law: Law):
+def check_covariance(draws, law):
     """Every variance and covariance, against its exact standard error from exact fourth moments."""
     centred = draws - law.mean
     sample = centred.T @ centred / len(draws)
@@ -335,12 +344,12 @@ def check_covariance(draws, law: Law):
     return two_sided(((sample - law.covariance) / se)[upper])
 
 
-def check_marginals(draws, law: Law):
+def check_marginals(draws, law, at_least=BIN):
     """Chi-square of the draws of each value against its exact law."""
     result = []
     for value in range(law.oracle.k):
         expected = law.marginal(value) * len(draws)
-        bins = merge_bins(expected)
+        bins = merge_bins(expected, at_least)
         if bins[-1] == 0:
             continue  # one bin holds everything: there is nothing to compare
         observed = np.bincount(law.cells(draws[:, value], value), minlength=len(expected)).astype(float)
@@ -349,7 +358,7 @@ def check_marginals(draws, law: Law):
     return np.array(result)
 
 
-def check_row_sums(draws, law: Law):
+def check_row_sums(draws, law):
     """Fixed-size reports: the sum of the supports never varies. Others: its mean and variance, exact fourth moment."""
     sums = draws.sum(axis=1)
     if law.oracle.noise(law.n).sums_to_one:
@@ -365,11 +374,11 @@ def check_row_sums(draws, law: Law):
 CHECKS = {"mean": check_mean, "covariance": check_covariance, "marginals": check_marginals, "row_sums": check_row_sums}
 
 
-def compare_means(a, b, law: Law):
+def compare_means(a, b, law):
     return two_sided((a.mean(axis=0) - b.mean(axis=0)) / np.sqrt(law.variance * (1 / len(a) + 1 / len(b))))
 
 
-def compare_covariances(a, b, law: Law):
+def compare_covariances(a, b, law):
     """Difference of two sample covariances (common known mean), standardised by the exact fourth moments."""
     (ca, cb) = (x - law.mean for x in (a, b))
     difference = ca.T @ ca / len(a) - cb.T @ cb / len(b)
@@ -378,7 +387,7 @@ def compare_covariances(a, b, law: Law):
     return two_sided((difference / se)[upper])
 
 
-def compare_marginals(a, b, law: Law):
+def compare_marginals(a, b, law):
     """Two-sample chi-square of each value, on counts; bins are set by the pooled sample."""
     result = []
     for value in range(law.oracle.k):
@@ -397,11 +406,11 @@ def compare_marginals(a, b, law: Law):
 COMPARISONS = {"mean": compare_means, "covariance": compare_covariances, "marginals": compare_marginals}
 
 
-def oracle_of(key: str, k: int, epsilon: float) -> FrequencyOracle:
+def oracle_of(key, k, epsilon):
     return PROTOCOLS[key](k, epsilon)
 
 
-def skewed(k: int, n: int):
+def skewed(k, n):
     """Return counts ``(k,)`` of n users that fall as 1/rank, every fifth from k // 3 on 0, the rest at the first."""
     counts = np.floor(n / 2 / np.arange(1, k + 1) / (1 + np.log(k))).astype(np.int64)
     counts[k // 3 :: 5] = 0
@@ -409,10 +418,7 @@ def skewed(k: int, n: int):
     return counts
 
 
-# --- finite fields by schoolbook arithmetic of polynomials: slow, and independent of the tables of `simulator` ---
-
-
-def polynomial(number: int, p: int) -> list[int]:
+def polynomial(number, p):
     """Coefficients, the constant first, of the polynomial that a number spells in base p."""
     digits = []
     while number:
@@ -421,7 +427,7 @@ def polynomial(number: int, p: int) -> list[int]:
     return digits
 
 
-def remainder(dividend: list[int], divisor: list[int], p: int) -> list[int]:
+def remainder(dividend, divisor, p):
     """What a division by a monic polynomial leaves."""
     rest = list(dividend)
     for shift in range(len(rest) - len(divisor), -1, -1):
@@ -431,7 +437,7 @@ def remainder(dividend: list[int], divisor: list[int], p: int) -> list[int]:
     return rest[: len(divisor) - 1]
 
 
-def product(a: int, b: int, modulus: list[int], p: int) -> int:
+def product(a, b, modulus, p):
     left, right = polynomial(a, p), polynomial(b, p)
     whole = [0] * (len(left) + len(right))
     for i, j in itertools.product(range(len(left)), range(len(right))):
@@ -439,7 +445,7 @@ def product(a: int, b: int, modulus: list[int], p: int) -> int:
     return sum(digit * p**place for place, digit in enumerate(remainder(whole, modulus, p)))
 
 
-def order_of_x(modulus: list[int], p: int, q: int) -> int:
+def order_of_x(modulus, p, q):
     """How many steps of multiplying by x lead from 1 to 1, or q where none up to q do."""
     power = 1
     for step in range(1, q):
@@ -450,7 +456,7 @@ def order_of_x(modulus: list[int], p: int, q: int) -> int:
 
 
 @cache
-def slow_field(q: int):
+def slow_field(q):
     """Tables of sums and products, ``(q, q)`` each."""
     p = next(m for m in range(2, q + 1) if q % m == 0)
     if p == q:
@@ -470,13 +476,13 @@ def slow_field(q: int):
     return sums, products
 
 
-def all_points(t: int, q: int):
+def all_points(t, q):
     """Vectors whose first coordinate other than 0 is 1, in the order of the numbers they spell."""
     space = itertools.product(range(q), repeat=t)
     return np.array([point for point in space if any(point) and next(filter(None, point)) == 1])
 
 
-def inner_products(rows, columns, q: int):
+def inner_products(rows, columns, q):
     """Inner products ``(m, l)`` of vectors ``(m, t)`` and ``(l, t)``, coordinate by coordinate."""
     sums, products = slow_field(q)
     result = np.zeros((len(rows), len(columns)), dtype=int)

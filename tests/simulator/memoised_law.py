@@ -1,7 +1,5 @@
 """What memoised devices send, enumerated from p1, q1, p2 and q2: every sequence of reports with its probability."""
 
-from __future__ import annotations
-
 import itertools
 from collections import defaultdict
 

@@ -3,8 +3,6 @@
 All against the probabilities of all reports of all tuples.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from functools import reduce
@@ -14,17 +12,20 @@ import pytest
 
 from simulator import PROTOCOLS
 from simulator.attributes import (
+    PARTS,
     fake_support,
     hidden_variance,
     losses,
     one_attribute_loss,
     published_budget,
     report_budget,
+    sampling_errors,
+    sampling_shares,
+    split_budgets,
 )
 from simulator.audit import attribute_subjects, run_audit
 from simulator.audit.attributes import _Faked, prior_of
 from simulator.audit.closed_form import log_ratio
-from simulator.audit.run import Subject
 from tests.cells import over
 
 from .law import accept, channel_of, stream, two_sided
@@ -35,13 +36,8 @@ SMALL = [(2, 2), (3, 2), (2, 3), (3, 3)]  # k and attributes
 RARE = 1e-6
 
 
-def sent(key: str, fake: str | None, k: int, epsilon: float, d: int, *, realistic: bool = False) -> np.ndarray:
-    """Return the probabilities of all tuples of reports, for every tuple of values: ``(tuples, sent)``."""
-    return sent_of(key, fake, (k,) * d, epsilon, realistic=realistic)
-
-
-def sent_of(key: str, fake: str | None, sizes: tuple[int, ...], epsilon: float, *, realistic: bool) -> np.ndarray:
-    """Return the same for attributes of several sizes."""
+def sent(key, fake, sizes, epsilon, *, realistic=False):
+    """Return the probabilities of all tuples of reports, for every tuple of values of these domains."""
     own, faked = [], []
     for k in sizes:
         oracle = PROTOCOLS[key](k, epsilon)
@@ -59,7 +55,7 @@ def sent_of(key: str, fake: str | None, sizes: tuple[int, ...], epsilon: float, 
     return table
 
 
-def largest_losses(table: np.ndarray, *sizes: int) -> tuple[float, float]:
+def largest_losses(table, *sizes):
     """Return the largest log-ratio between any two tuples, and between tuples that differ in one attribute."""
     tuples, logs = list(itertools.product(*map(range, sizes))), np.log(table)
     worst = {True: 0.0, False: 0.0}
@@ -69,21 +65,20 @@ def largest_losses(table: np.ndarray, *sizes: int) -> tuple[float, float]:
     return max(worst.values()), worst[True]
 
 
-def subject_of(key: str, fake: str | None, realistic: bool, k: int, d: int, *, epsilon: float, trials: int) -> Subject:
+def subject_of(key, fake, realistic, k, d, *, epsilon, trials):
     solution = "rsrfd" if realistic else "rsfd"
     made = attribute_subjects(PROTOCOLS[key], k, epsilon, d, solution, trials=trials, alpha=RARE)
     return next(one for one in made if one.fake == fake)
 
 
 @over(itertools.product(FAKED, SMALL))
-def test_estimates_are_unbiased_and_have_their_variance(setting, case) -> None:
-    """Over all that users can send: support of the first attribute, of five users who hold values of all kinds."""
+def test_estimates_are_unbiased_and_have_their_variance(setting, case):
     key, fake, realistic = setting
     k, d = case
     epsilon, prior = 1.3, prior_of(k) if realistic else None
     oracle = PROTOCOLS[key](k, epsilon)
     supports = channel_of(oracle)[1]
-    table = sent(key, fake, k, epsilon, d, realistic=realistic)
+    table = sent(key, fake, (k,) * d, epsilon, realistic=realistic)
     first = table.reshape(len(table), len(supports), -1).sum(axis=2) @ supports
     tuples = list(itertools.product(range(k), repeat=d))
     users = [0, 1, len(tuples) - 1, len(tuples) // 2, 1]
@@ -97,7 +92,7 @@ def test_estimates_are_unbiased_and_have_their_variance(setting, case) -> None:
     assert hidden_variance(oracle, frequency, n, d, fakes) == pytest.approx(variance, rel=1e-12)
 
 
-def test_the_published_variance_is_that_of_users_drawn_from_a_population() -> None:
+def test_the_published_variance_is_that_of_users_drawn_from_a_population():
     k, d, n, epsilon = 3, 2, 50, 1.3
     oracle = PROTOCOLS["grr"](k, epsilon)
     p, q = oracle.p, oracle.q
@@ -109,11 +104,10 @@ def test_the_published_variance_is_that_of_users_drawn_from_a_population() -> No
 
 
 @over(itertools.product(FAKED, SMALL))
-def test_what_is_promised_is_the_largest_loss_of_all_tuples(setting, case) -> None:
-    """Of what is reported at epsilon, and, with even fakes, at the published budget."""
+def test_what_is_promised_is_the_largest_loss_of_all_tuples(setting, case):
     key, fake, realistic = setting
     k, d = case
-    whole, one = largest_losses(sent(key, fake, k, 1.0, d, realistic=realistic), *(k,) * d)
+    whole, one = largest_losses(sent(key, fake, (k,) * d, 1.0, realistic=realistic), *(k,) * d)
     subject = subject_of(key, fake, realistic, k, d, epsilon=1.0, trials=100)
     assert subject.epsilon_guaranteed == pytest.approx(whole, rel=1e-12) == 1.0
     assert subject.epsilon_one_attribute == pytest.approx(one, rel=1e-12)
@@ -125,12 +119,12 @@ def test_what_is_promised_is_the_largest_loss_of_all_tuples(setting, case) -> No
         return
     assert promised == pytest.approx((whole, one), rel=1e-9)
     budget = published_budget(1.0, d)
-    whole, one = largest_losses(sent(key, fake, k, budget, d), *(k,) * d)
+    whole, one = largest_losses(sent(key, fake, (k,) * d, budget), *(k,) * d)
     assert (whole, one) == pytest.approx((budget, one_attribute_loss(k, budget, d, fake)), rel=1e-12)
     assert one > 1.1 if fake == "r" and k > 2 else one == pytest.approx(1.0, rel=1e-12)
 
 
-def test_figures_that_were_published_or_worked_out() -> None:
+def test_figures_that_were_published_or_worked_out():
     # Published for users who differ in one attribute, which the fakes of random values exceed.
     assert published_budget(1.0, 2) == pytest.approx(1.490, abs=5e-4)
     for k, epsilon, loss in ((3, 1.0, 1.125), (4, 1.0, 1.182), (3, 2.0, 2.223)):
@@ -145,7 +139,7 @@ def test_figures_that_were_published_or_worked_out() -> None:
 
 
 @over(itertools.product([None, "z", "r"], ["tuple", "attribute"], ["smp", "spl", "rsfd", "rsrfd"]))
-def test_the_budget_of_a_report_is_what_the_promise_leaves(fake, promise, solution) -> None:
+def test_the_budget_of_a_report_is_what_the_promise_leaves(fake, promise, solution):
     k, d, epsilon = 5, 4, 0.8
     budget = report_budget(solution, k, epsilon, d, fake, promise)
     lost = dict(zip(("tuple", "attribute"), losses(solution, k, budget, d, fake), strict=True))[promise]
@@ -154,16 +148,12 @@ def test_the_budget_of_a_report_is_what_the_promise_leaves(fake, promise, soluti
         assert budget == pytest.approx(math.log(d * math.expm1(epsilon) + 1), rel=1e-9)
 
 
-# --- audits ----------------------------------------------------------------------------------------------------
-
-
 @over(itertools.product(FAKED, SMALL[:3]))
-def test_the_whole_tuple_is_attacked_by_the_likelihood_ratio(setting, case) -> None:
-    """Over all reports that there are: v1 is named where the ratio is high, as often as the closed form says."""
+def test_the_whole_tuple_is_attacked_by_the_likelihood_ratio(setting, case):
     key, fake, realistic = setting
     k, d = case
     subject = subject_of(key, fake, realistic, k, d, epsilon=1.0, trials=2000)
-    table, tuples = sent(key, fake, k, 1.0, d, realistic=realistic), list(itertools.product(range(k), repeat=d))
+    table, tuples = sent(key, fake, (k,) * d, 1.0, realistic=realistic), list(itertools.product(range(k), repeat=d))
     first, second = (table[tuples.index((value,) * d)] for value in (0, 1))
     ratios, trials = np.log(first / second), 20_000
     named = ratios >= np.unique(ratios.round(9))[:, None] - 2e-9  # of each threshold, which reports are above it
@@ -178,7 +168,7 @@ def test_the_whole_tuple_is_attacked_by_the_likelihood_ratio(setting, case) -> N
 
 
 @over(itertools.product(VARIANTS, [(3, 2), (20, 4)]))
-def test_audits_of_fake_data_keep_the_promise_and_agree_with_the_closed_form(setting, case) -> None:
+def test_audits_of_fake_data_keep_the_promise_and_agree_with_the_closed_form(setting, case):
     key, fake = setting
     k, d = case
     trials = 20_000
@@ -191,14 +181,14 @@ def test_audits_of_fake_data_keep_the_promise_and_agree_with_the_closed_form(set
     assert found.epsilon_lower_bound > found.epsilon_one_attribute / 2
 
 
-def test_the_published_budget_is_shown_to_leak() -> None:
+def test_the_published_budget_is_shown_to_leak():
     """What RS+FD was published with: reports at a higher budget, which the attack on whole tuples takes."""
     trials = 200_000
     subject = subject_of("grr", None, False, 3, 2, epsilon=published_budget(1.0, 2), trials=trials)
     assert 1.3 < run_audit(subject, trials=trials, alpha=RARE, seed=0).epsilon_lower_bound <= 1.49
 
 
-def test_fake_vectors_are_what_they_are_called() -> None:
+def test_fake_vectors_are_what_they_are_called():
     oracle, rng, trials = PROTOCOLS["rappor"](5, 1.0), stream("fakes"), 20_000
     p, q = oracle.p, oracle.q
     for fake, rate in (("z", q), ("r", p / 5 + 4 * q / 5)):
@@ -211,16 +201,16 @@ SIZES = [(2, 2), (3, 3), (2, 3), (3, 2, 2)]
 
 
 @over([(one, sizes, place % 2 == 0) for one in FAKED for place, sizes in enumerate(SIZES)])
-def test_algorithm_3_is_its_sum_over_all_reports_and_all_guesses(setting, sizes, amplified) -> None:
+def test_algorithm_3_is_its_sum_over_all_reports_and_all_guesses(setting, sizes, amplified):
     """The attacker draws an attribute, then a value of its support set, or any value if that is empty."""
     key, fake, realistic = setting
     d, k, trials = len(sizes), max(sizes), 5_000
     budget = math.log(d * math.expm1(1.3) + 1) if amplified else 1.3
-    table = sent_of(key, fake, sizes, budget, realistic=realistic)
+    table = sent(key, fake, sizes, budget, realistic=realistic)
     named = np.zeros(table.shape[1])
     supports = [channel_of(PROTOCOLS[key](size, budget))[1] == 1 for size in sizes]
-    for at, sent in enumerate(itertools.product(*supports)):  # the support sets of all attributes
-        named[at] = sum((one[0] / one.sum() if one.any() else 1 / len(one)) / d for one in sent)
+    for at, sets in enumerate(itertools.product(*supports)):  # the support sets of all attributes
+        named[at] = sum((one[0] / one.sum() if one.any() else 1 / len(one)) / d for one in sets)
     tuples = list(itertools.product(*map(range, sizes)))
     expected = [float(table[tuples.index((value,) * d)] @ named) for value in (0, 1)]
     made = attribute_subjects(
@@ -246,9 +236,9 @@ def test_algorithm_3_is_its_sum_over_all_reports_and_all_guesses(setting, sizes,
 @over(itertools.product(FAKED, SIZES[2:]))
 def test_attributes_of_several_sizes_are_attacked_by_the_ratio_of_all_reports_and_promise_what_all_tuples_lose(
     setting, sizes
-) -> None:
+):
     key, fake, realistic = setting
-    table, tuples = sent_of(key, fake, sizes, 1.0, realistic=realistic), list(itertools.product(*map(range, sizes)))
+    table, tuples = sent(key, fake, sizes, 1.0, realistic=realistic), list(itertools.product(*map(range, sizes)))
     solution, d = ("rsrfd" if realistic else "rsfd"), len(sizes)
     made = attribute_subjects(PROTOCOLS[key], max(sizes), 1.0, d, solution, sizes=sizes, trials=2000, alpha=RARE)
     subject = next(one for one in made if one.fake == fake)
@@ -261,22 +251,22 @@ def test_attributes_of_several_sizes_are_attacked_by_the_ratio_of_all_reports_an
     every = list(itertools.product(*([one.argmax(axis=1), one][key != "grr"] for one in sets)))
     reports, first = [], 0
     for _, number in groups:  # those of a user after those of another
-        reports.append(np.array([one for sent in every for one in sent[first : first + number]]))
+        reports.append(np.array([one for each in every for one in each[first : first + number]]))
         first += number
     one, other = (table[tuples.index((value,) * d)] for value in (0, 1))
     assert faked.losses(reports) == pytest.approx(np.log(one / other), abs=1e-12)
     users, again = 5000, faked.reports(1, 5000, stream("sizes", key, fake or "", *sizes))
-    for (oracle, number), sent in zip(groups, again, strict=True):  # each attribute is reported by one user of d
+    for (oracle, number), reported in zip(groups, again, strict=True):  # each attribute is reported by one user of d
         share = fake_support(oracle, fake, priors.get(oracle.k))[1]
         chance = (oracle.probabilities[0] + (d - 1) * share) / d
-        for hits in oracle.supports(sent, (0, 1)).second.reshape(users, number).sum(axis=0):
+        for hits in oracle.supports(reported, (0, 1)).second.reshape(users, number).sum(axis=0):
             assert accept(two_sided((hits - users * chance) / math.sqrt(users * chance * (1 - chance))))
 
 
-def test_plateaus_and_reversals_of_algorithm_3_are_those_published() -> None:
+def test_plateaus_and_reversals_of_algorithm_3_are_those_published():
     """Section 4.5: at the published budget, k = 2 and 100, d = 2 and 10."""
 
-    def loss(key: str, fake: str | None, k: int, d: int, epsilon: float) -> float:
+    def loss(key, fake, k, d, epsilon):
         made = attribute_subjects(PROTOCOLS[key], k, epsilon, d, "rsfd", attack="guess", amplified=True)
         return next(log_ratio(one.probabilities) or 0.0 for one in made if one.fake == fake)
 
@@ -292,7 +282,7 @@ def test_plateaus_and_reversals_of_algorithm_3_are_those_published() -> None:
     assert loss("grr", None, 2, 2, 4) < loss("grr", None, 100, 2, 4)  # a binary domain loses less
 
 
-def test_splitting_and_sampling_are_one_report() -> None:
+def test_splitting_and_sampling_are_one_report():
     for solution, epsilon in (("spl", 0.25), ("smp", 1.0)):
         (subject,) = attribute_subjects(PROTOCOLS["oue"], 10, 1.0, 4, solution)
         assert subject.probabilities == PROTOCOLS["oue"](10, epsilon).attack_probabilities("guess", (0, 1))
@@ -309,6 +299,52 @@ def test_splitting_and_sampling_are_one_report() -> None:
         ("olh", 2, "rsrfd", "solution rsrfd has fake data for grr, rappor, oue"),
     ]
 )
-def test_bad_requests_are_told(key, attributes, solution, said) -> None:
+def test_bad_requests_are_told(key, attributes, solution, said):
     with pytest.raises(ValueError, match=said):
         attribute_subjects(PROTOCOLS[key], 10, 1.0, attributes, solution)
+
+
+def test_no_other_shares_have_a_lower_mean_error():
+    rng, n = np.random.default_rng(0), 1000
+    for _ in range(20):
+        single, spread = rng.exponential(size=4), rng.random(4) / 4
+        best = sampling_errors(single, spread, sampling_shares(single, spread), n).mean()
+        others = rng.dirichlet(np.ones(4), size=200)
+        assert best <= min(sampling_errors(single, spread, other, n).mean() for other in others)
+
+
+def test_the_error_of_a_sample_is_what_enumeration_says():
+    """Four users who hold 0, 0, 0, 1; two of them, drawn at random, report without noise."""
+    values = np.array([0, 0, 0, 1])
+    frequency = 0.25
+    drawn = [values[list(pair)].mean() for pair in itertools.combinations(range(4), 2)]
+    variance = float(np.mean((np.array(drawn) - frequency) ** 2))
+    spread = np.array([frequency * (1 - frequency)])
+    # Without replacement the factor is (n - m) / (n - 1) / m; the sum here has n for n - 1.
+    assert sampling_errors(np.zeros(1), spread, np.array([0.5]), 4)[0] == pytest.approx(variance * 3 / 4)
+
+
+@pytest.mark.parametrize("sizes", [(4, 64), (2, 16, 16), (3, 300)])
+@pytest.mark.parametrize("key", ["grr", "oue"])
+def test_no_other_split_in_parts_has_a_lower_error(sizes, key):
+    epsilon = 2.0
+
+    def error(k, budget):
+        return float(PROTOCOLS[key](k, budget).linear.covariance(1).entry(np.full(k, 1 / k)).mean())
+
+    tables = [[error(k, part * epsilon / PARTS) for part in range(1, PARTS)] for k in sizes]
+    lowest = min(
+        sum(table[part - 1] for table, part in zip(tables, (*parts, PARTS - sum(parts)), strict=True))
+        for parts in itertools.product(range(1, PARTS), repeat=len(sizes) - 1)
+        if sum(parts) < PARTS
+    )
+    budgets = split_budgets([lambda budget, k=k: error(k, budget) for k in sizes], epsilon)
+    assert budgets.sum() == pytest.approx(epsilon)
+    assert sum(error(k, budget) for k, budget in zip(sizes, budgets, strict=True)) == pytest.approx(lowest, rel=1e-9)
+
+
+def test_columns_that_are_alike_share_alike_and_more_than_parts_are_refused():
+    assert sampling_shares(np.ones(5), np.zeros(5)) == pytest.approx(np.full(5, 0.2))
+    assert split_budgets([lambda budget: 1 / budget**2] * 4, 1.0) == pytest.approx(np.full(4, 0.25))
+    with pytest.raises(ValueError, match="64 parts, got 65 columns"):
+        split_budgets([lambda budget: 1 / budget] * (PARTS + 1), 1.0)

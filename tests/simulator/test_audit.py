@@ -1,17 +1,15 @@
-"""Audits of our own protocols: exact intervals, closed forms against slower references, trials against closed forms."""
-
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from simulator import PROTOCOLS as TABLE
 from simulator import frequency_oracles
-from simulator.attacks import Supports, expected_inverse, independent_support_attack
+from simulator.attacks import MOST_SYMBOLS, Supports, expected_inverse, independent_support_attack
 from simulator.audit import ATTACKS, audit_protocol, ceiling, clopper_pearson, hashing_subject, run_audit
 from simulator.audit.closed_form import hashing_only, log_ratio
 from simulator.audit.confidence import lowest_likely, ratio_bounds
@@ -23,6 +21,7 @@ from .law import channel_of, oracle_of, stream
 
 PROTOCOLS = frequency_oracles()
 
+CHANCES = [(0.5, 0.3), (0.9, 0.1), (0.75, 0.25), (0.5, 0.01), (0.5, 1e-9), (0.99, 0.5), (0.7, 0.0)]
 SETTINGS = [(2, 0.5), (3, 1.0), (12, 1.0), (40, 2.5)]
 RARE = 1e-6  # probability that the trials of this file together contradict what they should agree with
 
@@ -55,50 +54,37 @@ def test_bounds_miss_no_more_often_than_they_say_and_slack_is_kept(p0, p1):
     assert sum(not bounds.low <= truth + 0.8 <= bounds.high for bounds in found) > limit
 
 
-def test_closed_forms_are_sums_over_the_sizes_of_sets():
+@over(itertools.product([2, 3, 10, 30, 200, 300], CHANCES))
+def test_closed_forms_are_sums_over_the_sizes_of_sets(k, chances):
     """The own value is in the set or not; another one is in it too, or alone, or nothing is."""
-
-    def check(cell):
-        k, (p, q) = cell
-        own, both = (stats.binom.pmf(np.arange(m + 1), m, q) for m in (k - 1, k - 2))
-        alone, even = (1 - p) * (1 - q) ** (k - 1) / k, (own / np.arange(1, k + 1)).sum()
-        right = p * even + alone
-        wrong = q * (p * (both / np.arange(2, k + 1)).sum() + (1 - p) * (both / np.arange(1, k)).sum()) + alone
-        # scipy's binomial probabilities carry about 1e-12
-        assert expected_inverse(k - 1, q) == pytest.approx(even, rel=1e-10)
-        assert independent_support_attack(k, p, q) == pytest.approx(right, rel=1e-10)
-        oracle = type("Oracle", (PROTOCOLS["oue"],), {"p": p, "q": q})(k, 1.0)
-        assert oracle.attack_probabilities("guess", (0, 1)) == pytest.approx((right, wrong), rel=1e-9)
-
-    chances = [(0.5, 0.3), (0.9, 0.1), (0.75, 0.25), (0.5, 0.01), (0.5, 1e-9), (0.99, 0.5), (0.7, 0.0)]
-    assert failures(itertools.product([2, 3, 10, 30, 200, 300], chances), check) == {}
+    p, q = chances
+    own, both = (stats.binom.pmf(np.arange(m + 1), m, q) for m in (k - 1, k - 2))
+    alone, even = (1 - p) * (1 - q) ** (k - 1) / k, (own / np.arange(1, k + 1)).sum()
+    right = p * even + alone
+    wrong = q * (p * (both / np.arange(2, k + 1)).sum() + (1 - p) * (both / np.arange(1, k)).sum()) + alone
+    # scipy's binomial probabilities carry about 1e-12
+    assert expected_inverse(k - 1, q) == pytest.approx(even, rel=1e-10)
+    assert independent_support_attack(k, p, q) == pytest.approx(right, rel=1e-10)
+    oracle = type("Oracle", (PROTOCOLS["oue"],), {"p": p, "q": q})(k, 1.0)
+    assert oracle.attack_probabilities("guess", (0, 1)) == pytest.approx((right, wrong), rel=1e-9)
 
 
-def test_closed_forms_are_sums_over_all_reports():
-    def check(cell):
-        key, (k, epsilon), values = cell
-        oracle = oracle_of(key, k, epsilon)
-        channel, score = channel_of(oracle)
-        sets = score == 1
-        guess = np.where(sets.any(axis=1), sets[:, values[0]] / np.maximum(sets.sum(axis=1), 1), 1 / k)
-        pair = sets[:, values[0]] & ~sets[:, values[1]]
-        for attack, chance in (("guess", guess), ("pair", pair)):
-            expected = [float(channel[value] @ chance) for value in values]
-            assert oracle.attack_probabilities(attack, values) == pytest.approx(expected, rel=1e-9)
-
-    symbols = itertools.product(["hr", "pgr"], [*SETTINGS, (25, 6.0), (9, 0.2)], [(0, 1), (1, 0)])
-    others = itertools.product(["grr", "rappor", "oue", "ss"], [*SETTINGS[:3], (9, 0.2)], [(0, 1), (1, 0)])
-    assert failures([*symbols, *others], check) == {}
-
-
-@over(PROTOCOLS)
-def test_an_attacker_gains_with_the_budget_and_ends_between_guessing_and_knowing(key):
-    for k in (2, 10, 500):
-        successes = [oracle_of(key, k, epsilon).attack_success for epsilon in (1e-6, 0.5, 2.0, 5.0, 12.0)]
-        assert successes[0] == pytest.approx(1 / k, rel=1e-5)  # a budget of 1e-6 changes the odds by about 1e-6
-        assert all(0 < s < 1 for s in successes)
-        if key in {"grr", "ss", "rappor"}:
-            assert all(a < b for a, b in itertools.pairwise(successes))
+@over(
+    [
+        *itertools.product(["hr", "pgr"], [*SETTINGS, (25, 6.0), (9, 0.2)], [(0, 1), (1, 0)]),
+        *itertools.product(["grr", "rappor", "oue", "ss"], [*SETTINGS[:3], (9, 0.2)], [(0, 1), (1, 0)]),
+    ]
+)
+def test_closed_forms_are_sums_over_all_reports(key, setting, values):
+    k, epsilon = setting
+    oracle = oracle_of(key, k, epsilon)
+    channel, score = channel_of(oracle)
+    sets = score == 1
+    guess = np.where(sets.any(axis=1), sets[:, values[0]] / np.maximum(sets.sum(axis=1), 1), 1 / k)
+    pair = sets[:, values[0]] & ~sets[:, values[1]]
+    for attack, chance in (("guess", guess), ("pair", pair)):
+        expected = [float(channel[value] @ chance) for value in values]
+        assert oracle.attack_probabilities(attack, values) == pytest.approx(expected, rel=1e-9)
 
 
 @over(itertools.product(PROTOCOLS, [*SETTINGS, (200, 10.0)]))
@@ -163,7 +149,6 @@ def test_jobs_change_no_number_and_progress_goes_through_all_trials():
 
 
 def test_chances_come_from_the_client_itself(monkeypatch):
-    """An audit of a client that sends the true value in clear finds the ceiling, whatever p and q claim."""
     oracle = PROTOCOLS["grr"](10, 1.0)
     monkeypatch.setattr(type(oracle), "perturb", lambda self, values, rng: values)
     found = audit_protocol(oracle, trials=1000)
@@ -202,3 +187,36 @@ def test_bad_requests_are_told():
     done = replace(protocol_subject(PROTOCOLS["grr"](4, 1.0)), sampler=None)
     with pytest.raises(ValueError, match="attacked already"):
         run_audit(done, trials=100, alpha=0.05, seed=0)
+
+
+GUESSED = ((6, 0.5), (6, 2.0), (13, 1.0))
+
+
+@over(product(("grr", "rappor", "oue", "ss", "hr", "pgr"), (0.3, 1.0, 1.5, 3.0)))
+def test_likelihoods_of_all_reports_give_the_same(key, epsilon):
+    oracle, f = TABLE[key](6, epsilon), np.array([0.05, 0.4, 0.1, 0.25, 0.15, 0.05])
+    chance, _ = channel_of(oracle)
+    assert oracle.informed_guess(f) == pytest.approx((f[:, None] * chance).max(axis=0).sum(), rel=1e-9)
+
+
+def test_the_informed_guess_is_the_known_success_at_even_frequencies_and_within_its_bounds_at_others():
+    wrong = [
+        (key, k, epsilon)
+        for key, kind in TABLE.items()
+        for k, epsilon in GUESSED
+        if (guess := kind(k, epsilon).informed_guess(np.full(k, 1 / k))) is not None
+        and guess != pytest.approx(kind(k, epsilon).attack_success, rel=1e-3)  # of summation it is a sum of steps
+    ]
+    assert not wrong
+    rng = stream("informed", "bounds")
+    for (key, kind), (k, epsilon) in product(TABLE.items(), GUESSED):
+        f = rng.dirichlet(np.full(k, 0.5))
+        guess = kind(k, epsilon).informed_guess(f)
+        assert guess is not None, key
+        assert f.max() * (1 - 1e-3) <= guess <= min(1.0, f.max() * np.exp(epsilon) * (1 + 1e-3)), key
+    f = 1 / np.arange(1, 1001)
+    f /= f.sum()
+    small, large = (TABLE["pgr"](k, 1.0) for k in (1000, 8000))
+    assert small.symbols <= MOST_SYMBOLS < large.symbols
+    padded = np.append(f, np.zeros(7000))
+    assert large.informed_guess(padded) == pytest.approx(small.informed_guess(f) or 0.0, rel=0.02)

@@ -1,7 +1,3 @@
-"""Clients that are not ours: a known fault is found, right ones are left in peace, wrong ones are told."""
-
-from __future__ import annotations
-
 import itertools
 import math
 import os
@@ -90,7 +86,6 @@ def own(key):
     slow=[("grr", "pair"), ("ss", "guess"), ("olh", "pair"), ("hr", "guess")],
 )
 def test_every_type_of_report_is_read(reports, attack):
-    """The bounds of a right client hold what the closed form of its protocol says."""
     client = grr if reports == "grr" else own(reports)
     found = audit_client(client, 6, 1.0, reports, trials=1000, attack=attack, alpha=1e-4, values=(0, 1))
     expected = log_ratio(PROTOCOLS[reports](6, 1.0).attack_probabilities(attack, (0, 1)))
@@ -271,29 +266,19 @@ def test_bad_parameters_are_told(change, message):
         audit_client(**{"client": grr, "k": 4, "epsilon": 1.0, "reports": "grr", "trials": 10, **change})
 
 
-# --- reports as they are read ----------------------------------------------------------------------------------
-
-
-def test_reports_are_read_as_the_protocol_reads_them_and_counted_as_they_are_read():
-    """What the search counts of each value is what the attacks see, for every kind of report."""
+@over(REPORTS)
+def test_reports_are_read_as_the_protocol_reads_them_and_counted_as_they_are_read(key):
     assert set(REPORTS) <= set(PROTOCOLS)
-
-    def check(key):
-        k = 12
-        member = PROTOCOLS[key](k, 1.0)
-        reports = member.perturb(np.arange(k).repeat(50), np.random.default_rng(0))
-        pairs = np.array(reports)[:, ::-1] if REPORTS[key] == "hash" else reports  # a client gives symbol and seed
-        reading = reader_by_type(key, "client", k, 1.0, DEFAULT_HASH, None)([*pairs], 0)
-        each = [np.count_nonzero(reading.supports((value, 0)).first) for value in range(k)]
-        assert reading.totals(np.arange(k)).tolist() == each
-        for attack in ("guess", "pair"):
-            expected = member.supports(reports, (1, 7)).chances(attack)
-            np.testing.assert_array_equal(reading.supports((1, 7)).chances(attack), expected)
-
-    assert failures(REPORTS, check) == {}
-
-
-# --- which two values are told apart ---------------------------------------------------------------------------
+    k = 12
+    member = PROTOCOLS[key](k, 1.0)
+    reports = member.perturb(np.arange(k).repeat(50), np.random.default_rng(0))
+    pairs = np.array(reports)[:, ::-1] if REPORTS[key] == "hash" else reports  # a client gives symbol and seed
+    reading = reader_by_type(key, "client", k, 1.0, DEFAULT_HASH, None)([*pairs], 0)
+    each = [np.count_nonzero(reading.supports((value, 0)).first) for value in range(k)]
+    assert reading.totals(np.arange(k)).tolist() == each
+    for attack in ("guess", "pair"):
+        expected = member.supports(reports, (1, 7)).chances(attack)
+        np.testing.assert_array_equal(reading.supports((1, 7)).chances(attack), expected)
 
 
 def leaking(value, k, epsilon, *, of, sent, share):
@@ -302,7 +287,6 @@ def leaking(value, k, epsilon, *, of, sent, share):
 
 
 def test_a_leak_of_one_value_among_fifty_is_found_whatever_shows_it():
-    """Of 120 runs with such clients none missed one."""
 
     def check(cell):
         sent, share = cell

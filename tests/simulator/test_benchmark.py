@@ -1,7 +1,3 @@
-"""Simulated errors: of one population or several, in any cut of the repetitions, raced, and of one collection."""
-
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -9,14 +5,14 @@ import pytest
 from scipy import stats
 
 from simulator import METRICS, POSTPROCESSORS, benchmark, frequency_oracles
-from simulator.benchmark import Experiment, Runs, judged, simulate
+from simulator.benchmark import Experiment, judged, simulate
 from simulator.domain import ORDERED
-from simulator.methods import Observed, observe
+from simulator.methods import observe
 from simulator.metrics import Metric
 from simulator.populations import apportion, frequencies
 from simulator.progress import Steady
 from simulator.race import race
-from simulator.ranking import Pair, contenders, leading
+from simulator.ranking import contenders, leading
 from simulator.seeding import rng_for
 from simulator.surrogate import few
 from simulator.surrogate.few import few_populations
@@ -29,7 +25,7 @@ K, N = 24, 4000
 THREE = np.stack([apportion(frequencies(shape, K), N) for shape in ("zipf", "uniform", "zipf_shuffled")])
 
 
-def experiment(k: int = 16, n: int = 5000, seed: int = 0, protocols: tuple[str, ...] = tuple(PROTOCOLS)) -> Experiment:
+def experiment(k=16, n=5000, seed=0, protocols=tuple(PROTOCOLS)):
     counts = apportion(frequencies("zipf", k, 1.1), n)
     oracles = {name: PROTOCOLS[name](k, 1.0) for name in protocols}
     pairs = tuple(
@@ -41,7 +37,7 @@ def experiment(k: int = 16, n: int = 5000, seed: int = 0, protocols: tuple[str, 
     return Experiment(counts, oracles, POSTPROCESSORS, METRICS, pairs, seed)
 
 
-def of_populations(counts: np.ndarray = THREE) -> Experiment:
+def of_populations(counts=THREE):
     protocols, methods = ("grr", "oue", "hr"), ("none", "norm_sub", "post_pos", "wavelet_eb")
     return Experiment(
         counts=counts,
@@ -53,15 +49,13 @@ def of_populations(counts: np.ndarray = THREE) -> Experiment:
     )
 
 
-def assert_same(one: Runs, two: Runs) -> None:
+def assert_same(one, two):
     assert one.errors.keys() == two.errors.keys()
     for pair, block in one.errors.items():
         np.testing.assert_array_equal(block, two.errors[pair], err_msg=str(pair))
 
 
-def test_numbers_depend_on_the_seed_and_not_on_jobs_blocks_or_the_order_of_pairs(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_numbers_depend_on_the_seed_and_not_on_jobs_blocks_or_the_order_of_pairs(monkeypatch):
     every_way = experiment(protocols=("grr", "oue", "olh", "ss", "she", "pgr"))  # to draw
     pairs = (*(pair for pair in every_way.pairs if pair[1] in ("none", "norm_sub", "power")), ("oue", "eb_ns"))
     metrics = {name: METRICS[name] for name in ("l1", "kl", "topk", "set", "range")}
@@ -78,7 +72,7 @@ def test_numbers_depend_on_the_seed_and_not_on_jobs_blocks_or_the_order_of_pairs
     assert not np.array_equal(one.errors["oue", "none"], two.errors["oue", "none"])
 
 
-def test_all_methods_see_the_same_noisy_estimates() -> None:
+def test_all_methods_see_the_same_noisy_estimates():
     task = experiment(protocols=("oue",))
     runs = simulate(task, 0, 3)
     oracle = task.oracles["oue"]
@@ -90,13 +84,10 @@ def test_all_methods_see_the_same_noisy_estimates() -> None:
             np.testing.assert_array_equal(runs.of("l2")["oue", name], expected)
 
 
-def test_post_pos_is_measured_on_queries_only() -> None:
+def test_one_metric_may_apply_to_queries_only_and_no_number_is_an_infinite_error():
     runs = simulate(experiment(protocols=("grr",)), 0, 4)
     assert {name for name in METRICS if ("grr", "post_pos") in runs.of(name)} == {"set", "sets", "range"}
     assert (runs.of("range")["grr", "post_pos"] <= runs.of("range")["grr", "none"]).all()
-
-
-def test_what_is_no_number_is_an_infinite_error_and_not_a_metric_that_does_not_apply() -> None:
     odd = Metric("odd", "no number", lambda estimate, _: np.full(estimate.shape[:-1], np.nan), unit="")
     task = replace(experiment(protocols=("oue",)), metrics={"l1": METRICS["l1"], "odd": odd})
     runs = simulate(task, 0, 2)
@@ -104,7 +95,7 @@ def test_what_is_no_number_is_an_infinite_error_and_not_a_metric_that_does_not_a
     assert all(np.isinf(errors).all() for errors in runs.of("odd").values())
 
 
-def test_repetition_r_is_that_of_population_r_modulo_their_number_alone() -> None:
+def test_repetition_r_is_that_of_population_r_modulo_their_number_alone():
     runs = simulate(of_populations(), 0, 8)
     alone = [simulate(of_populations(row), 0, 8) for row in THREE]
     assert_same(alone[0], simulate(of_populations(THREE[:1]), 0, 8))
@@ -116,14 +107,7 @@ def test_repetition_r_is_that_of_population_r_modulo_their_number_alone() -> Non
         assert not np.array_equal(alone[0].of(metric)["oue", "norm_sub"], alone[2].of(metric)["oue", "norm_sub"])
 
 
-def test_truth_is_the_mean_and_n_that_of_each() -> None:
-    assert of_populations().n == N
-    np.testing.assert_allclose(of_populations().truth, (THREE / N).mean(axis=0), rtol=1e-14)
-    np.testing.assert_array_equal(of_populations(THREE[0]).truth, THREE[0] / N)
-    assert of_populations(THREE[0]).populations.shape == (1, K)
-
-
-def test_identity_covers_everything_that_decides_the_numbers() -> None:
+def test_identity_covers_everything_that_decides_the_numbers_and_truth_is_the_mean():
     base = experiment()
     variants = [
         base,
@@ -137,15 +121,19 @@ def test_identity_covers_everything_that_decides_the_numbers() -> None:
     assert len({variant.id for variant in variants}) == len(variants)
     assert base.id == experiment().id
     assert of_populations().id == of_populations(THREE.copy()).id
+    assert of_populations().n == N
+    np.testing.assert_allclose(of_populations().truth, (THREE / N).mean(axis=0), rtol=1e-14)
+    np.testing.assert_array_equal(of_populations(THREE[0]).truth, THREE[0] / N)
+    assert of_populations(THREE[0]).populations.shape == (1, K)
 
 
-def test_impossible_experiments_and_races_are_refused() -> None:
-    def check(cell: tuple[str, object, str]) -> None:
+def test_impossible_experiments_races_and_sums_are_refused():
+    def check(cell):
         field, value, message = cell
         with pytest.raises(ValueError, match=message):
-            replace(of_populations(), **{field: value})  # type: ignore[arg-type]
+            replace(of_populations(), **{field: value})
 
-    cells: list[tuple[str, object, str]] = [
+    cells = [
         ("counts", np.zeros(K, dtype=np.int64), "at least 1 user"),
         ("pairs", (), "at least one"),
         ("counts", np.ones(3, dtype=np.int64), "k=24, the counts have k=3"),
@@ -158,9 +146,6 @@ def test_impossible_experiments_and_races_are_refused() -> None:
     for first, most in ((1, 10), (0, 10), (20, 10)):
         with pytest.raises(ValueError, match="at least 2"):
             race(experiment(), ["l1"], repetitions=first, max_repetitions=most)
-
-
-def test_blocks_of_different_experiments_do_not_add_up() -> None:
     task = experiment(protocols=("oue",))
     one, other = simulate(task, 0, 2), simulate(experiment(seed=1, protocols=("oue",)), 2, 2)
     with pytest.raises(ValueError, match="one experiment"):
@@ -169,15 +154,15 @@ def test_blocks_of_different_experiments_do_not_add_up() -> None:
         one + simulate(task, 3, 2)
 
 
-def test_progress_counts_up_to_the_whole() -> None:
-    seen: list[tuple[int, int]] = []
+def test_progress_counts_up_to_the_whole():
+    seen = []
     task = experiment(protocols=("grr", "oue"))
     simulate(task, 0, 5, progress=lambda done, total: seen.append((done, total)))
     assert seen[-1] == (5 * len(task.pairs), 5 * len(task.pairs))
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
 
 
-def test_race_adds_repetitions_only_where_it_matters() -> None:
+def test_race_adds_repetitions_only_where_it_matters():
     task = experiment(k=32, n=20_000, protocols=("grr", "oue", "olh"))
     runs = race(task, ["l1"], repetitions=10, max_repetitions=80)
     lengths = {pair: len(block) for pair, block in runs.errors.items()}
@@ -195,18 +180,18 @@ def test_race_adds_repetitions_only_where_it_matters() -> None:
     assert race(clear, ["l2"], repetitions=20, max_repetitions=400).repetitions == 20
 
 
-def test_race_lets_a_dropped_pair_make_up_what_it_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_race_lets_a_dropped_pair_make_up_what_it_missed(monkeypatch):
     task = experiment(protocols=("oue",))
     real, calls = contenders, []
 
-    def first_drops_norm_sub(errors: dict[Pair, np.ndarray]) -> object:
+    def first_drops_norm_sub(errors):
         verdict = real(errors)
         calls.append(1)
         racing = frozenset(task.pairs) - ({("oue", "norm_sub")} if len(calls) == 1 else set())
         return verdict._replace(racing=racing, open=racing)
 
     monkeypatch.setattr("simulator.race.contenders", first_drops_norm_sub)
-    shown: list[tuple[str, float]] = []
+    shown = []
     progress = Steady(lambda *step: shown.append(step))
     runs = race(task, ["l1"], repetitions=5, max_repetitions=20, progress=progress)
     assert {len(block) for block in runs.errors.values()} == {20}
@@ -217,10 +202,7 @@ def test_race_lets_a_dropped_pair_make_up_what_it_missed(monkeypatch: pytest.Mon
     assert_same(runs, simulate(task, 0, 20))
 
 
-# --- one collection, over what may be the truth ----------------------------------------------------------------
-
-
-def collected(draws: int, metrics: dict[str, Metric]) -> tuple[Experiment, Observed]:
+def collected(draws, metrics):
     """What one collection of an ordered domain shows, and so many populations that may be behind it."""
     oracle = PROTOCOLS["oue"](K, 1.0)
     counts = np.stack([apportion(row, N) for row in stream("judged").dirichlet(np.ones(K), draws)])
@@ -229,7 +211,7 @@ def collected(draws: int, metrics: dict[str, Metric]) -> tuple[Experiment, Obser
     return asked, observe(oracle, oracle.sample_tally(THREE[0], stream("collected")), ORDERED)
 
 
-def test_each_error_is_that_of_the_one_result_on_one_draw() -> None:
+def test_each_error_is_that_of_the_one_result_on_one_draw():
     metrics = {name: METRICS[name].with_options(top_values=3) for name in ("l1", "l2", "kl", "emd", "topk", "set")}
     asked, observed = collected(12, metrics)
     names = ("none", "norm_sub", "post_pos", "eb_ns", "wavelet_eb")
@@ -255,10 +237,7 @@ def test_each_error_is_that_of_the_one_result_on_one_draw() -> None:
         *(pytest.param(k, ordered, 600, marks=pytest.mark.slow) for k in (3, 6) for ordered in (False, True)),
     ],
 )
-def test_the_range_of_an_error_holds_it_in_95_of_100_collections_of_the_prior(
-    k: int, ordered: bool, cases: int
-) -> None:
-    """Truths are drawn from the prior, users from the truths: the range over draws is then right by its definition."""
+def test_the_range_of_an_error_holds_it_in_95_of_100_collections_of_the_prior(k, ordered, cases):
     oracle, n, each = PROTOCOLS["grr"](k, 0.5), 2000, 160
     waves = 5 if ordered else 0
     inside = dict.fromkeys(("none", "norm_sub"), 0)

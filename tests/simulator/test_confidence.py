@@ -1,7 +1,3 @@
-"""How sure errors are over draws of what may be the truth, against slow references."""
-
-from __future__ import annotations
-
 import math
 import statistics
 
@@ -19,13 +15,13 @@ from simulator.confidence import (
     ratio_over_truths,
     widened_range,
 )
-from simulator.ranking import Pair, rank
+from simulator.ranking import rank
 from tests.cells import failures
 
-PAIRS: list[Pair] = [("oue", name) for name in ("none", "norm_sub", "eb_ns", "power")]
+PAIRS = [("oue", name) for name in ("none", "norm_sub", "eb_ns", "power")]
 
 
-def test_repetition_r_is_of_population_r_modulo_their_number() -> None:
+def test_repetition_r_is_of_population_r_modulo_their_number():
     populations, collections = 3, 4
     errors = np.array([100.0 * (r % populations) + r // populations for r in range(populations * collections)])
     expected = [100.0 * population + np.mean(range(collections)) for population in range(populations)]
@@ -37,13 +33,10 @@ def test_repetition_r_is_of_population_r_modulo_their_number() -> None:
             by_population(np.ones(repetitions), populations)
 
 
-# --- ranges ----------------------------------------------------------------------------------------------------
-
-
-def test_the_range_is_that_of_the_draws_wider_on_a_log_scale_and_by_some_percent_at_least() -> None:
+def test_the_range_is_that_of_the_draws_wider_on_a_log_scale_and_holds_the_mean():
     assert min(WIDER, LEAST, RATIO_WIDER) > 1
 
-    def check(spread: float) -> None:
+    def check(spread):
         values = np.exp(np.random.default_rng(3).normal(0, spread, 240))
         mean = statistics.fmean(values.tolist())
         low, high = widened_range(values)
@@ -55,10 +48,6 @@ def test_the_range_is_that_of_the_draws_wider_on_a_log_scale_and_by_some_percent
         assert math.log(high / mean) == pytest.approx(WIDER * up + math.log(LEAST), abs=1e-12)
 
     assert failures([0.01, 0.3, 1.0], check) == {}
-
-
-def test_the_mean_is_in_the_range_which_may_reach_0_and_is_none_where_there_is_no_error() -> None:
-    """Few draws may hold nearly all of the error."""
     values = np.where(np.arange(240) < 3, 1e6, 1.0)
     low, high = widened_range(values)
     assert high == pytest.approx(LEAST * values.mean())
@@ -68,10 +57,7 @@ def test_the_mean_is_in_the_range_which_may_reach_0_and_is_none_where_there_is_n
     assert widened_range(np.full(240, 2.0)) == pytest.approx((2 / LEAST, 2 * LEAST))
 
 
-# --- ratios ----------------------------------------------------------------------------------------------------
-
-
-def test_the_ratio_is_that_of_the_means_and_its_range_that_over_the_draws_wider_on_a_log_scale() -> None:
+def test_the_ratio_is_that_of_the_means_in_a_range_over_the_draws_wider_on_a_log_scale():
     rng = np.random.default_rng(4)
     errors, reference = rng.gamma(9.0, 1 / 9, 240), 0.8 * rng.gamma(9.0, 1 / 9, 240)
     ratio = ratio_over_truths(errors, reference)
@@ -81,30 +67,28 @@ def test_the_ratio_is_that_of_the_means_and_its_range_that_over_the_draws_wider_
     low, high = (value * (each[place] / value) ** RATIO_WIDER for place in (6, 234))
     assert ratio == pytest.approx((value, low, high), rel=1e-12)
     assert ratio.low < 1 < ratio.high
-
-
-def test_a_difference_that_all_draws_show_is_no_tie_however_wide_the_errors_are() -> None:
-    """The errors themselves vary by a factor of a hundred."""
-    reference = np.exp(np.random.default_rng(5).uniform(-2.3, 2.3, 240))
-    errors = {PAIRS[0]: reference, PAIRS[1]: 1.2 * reference, PAIRS[2]: 1.04 * reference}
-    assert ratio_over_truths(errors[PAIRS[1]], reference) == pytest.approx((1.2, 1.2, 1.2))
-    assert [(row.pair, row.rank) for row in rank(errors, {"oue": (1,)}, ratio_over_truths)] == [
-        (PAIRS[0], 1),
-        (PAIRS[2], 1),
-        (PAIRS[1], 3),
-    ]
-
-
-def test_the_range_holds_the_ratio_of_the_means() -> None:
-    """A few draws may have all of the error, and the ratio in nearly all others is another one."""
     reference = np.ones(240)
     many, few = np.where(np.arange(240) < 3, 1e3, 0.5), np.where(np.arange(240) < 3, 1e-6, 2.0)
     for errors, base in ((many, reference), (few, np.where(np.arange(240) < 3, 1e3, 1.0))):
         ratio = ratio_over_truths(errors, base)
         assert ratio.low <= ratio.value <= ratio.high
+    reference = np.where(np.arange(240) < 20, 0.0, 1.0)
+    ratio = ratio_over_truths(np.full(240, 1.5), reference)
+    assert ratio.value == pytest.approx(1.5 * 240 / 220)
+    assert ratio.low == pytest.approx(ratio.value * (1.5 / ratio.value) ** RATIO_WIDER)
+    assert ratio.high == math.inf
+    assert ratio_over_truths(reference, reference) == (1.0, 1.0, 1.0)
 
 
-def test_no_error_or_one_without_bounds_has_the_ratio_that_is_left() -> None:
+def test_a_difference_that_all_draws_show_is_no_tie_however_wide_the_errors_are():
+    reference = np.exp(np.random.default_rng(5).uniform(-2.3, 2.3, 240))
+    errors = {PAIRS[0]: reference, PAIRS[1]: 1.2 * reference, PAIRS[2]: 1.04 * reference}
+    assert ratio_over_truths(errors[PAIRS[1]], reference) == pytest.approx((1.2, 1.2, 1.2))
+    table = rank(errors, {"oue": (1,)}, ratio_over_truths)
+    assert [(row.pair, row.rank) for row in table] == [(PAIRS[0], 1), (PAIRS[2], 1), (PAIRS[1], 3)]
+
+
+def test_no_error_or_one_without_bounds_has_the_ratio_that_is_left():
     zero, one, endless = np.zeros(240), np.ones(240), np.full(240, math.inf)
     once = np.where(np.arange(240) == 7, math.inf, 1.0)
     cells = [
@@ -120,20 +104,7 @@ def test_no_error_or_one_without_bounds_has_the_ratio_that_is_left() -> None:
     assert wrong == []
 
 
-def test_a_reference_without_error_in_some_draws_leaves_the_range_open() -> None:
-    """Where only the reference has none, no ratio is too high; where neither has any, they are alike."""
-    reference = np.where(np.arange(240) < 20, 0.0, 1.0)
-    ratio = ratio_over_truths(np.full(240, 1.5), reference)
-    assert ratio.value == pytest.approx(1.5 * 240 / 220)
-    assert ratio.low == pytest.approx(ratio.value * (1.5 / ratio.value) ** RATIO_WIDER)
-    assert ratio.high == math.inf
-    assert ratio_over_truths(reference, reference) == (1.0, 1.0, 1.0)
-
-
-# --- how often what is as good as the best ---------------------------------------------------------------------
-
-
-def test_the_probability_is_the_share_of_draws_within_2_percent_of_the_lowest() -> None:
+def test_the_probability_is_the_share_of_draws_within_2_percent_of_the_lowest():
     assert AS_GOOD_AS_BEST == 1.02
     errors = {pair: np.random.default_rng(place).gamma(50.0, 1 / 50, 240) for place, pair in enumerate(PAIRS)}
     errors[PAIRS[3]] = 1.01 * errors[PAIRS[2]]  # as good as it in nearly all of its draws

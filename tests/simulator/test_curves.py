@@ -1,10 +1,5 @@
-"""A few plain curves behind an estimate: their likelihood against a slow reference, and draws from their posterior."""
-
-from __future__ import annotations
-
 import math
 import statistics
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -12,28 +7,21 @@ from scipy import stats
 
 from simulator import Noise
 from simulator.populations import frequencies
-from simulator.surrogate import Posterior, curves, particles
+from simulator.surrogate import curves, particles
 from simulator.surrogate.curves import curve_posterior, rough_curve_posterior
 from simulator.surrogate.families import family_posterior
 from simulator.surrogate.levels import level_posterior
 from simulator.surrogate.mixture import mixture_posterior
 from simulator.surrogate.wavelet import wavelet_posterior
 
-from .law import even_noise, posterior_z, stream
-
-POSTERIORS = {
-    "mixture": mixture_posterior,
-    "families": family_posterior,
-    "wavelet": wavelet_posterior,
-    "rough curves": rough_curve_posterior,
-}
+from .law import even_noise, stream
 
 
-def even(normal: float) -> float:
+def even(normal):
     return statistics.NormalDist().cdf(normal)
 
 
-def slow_candidate(normals: np.ndarray, places: list[float], sizes: list[float], narrowest: float) -> list[float]:
+def slow_candidate(normals, places, sizes, narrowest):
     """One candidate, number by number."""
     parts, ground = normals[:-1], normals[-1]
     chances = zip(parts, (1, 0.6, 0.4), strict=True)
@@ -56,14 +44,13 @@ def slow_candidate(normals: np.ndarray, places: list[float], sizes: list[float],
     return result
 
 
-def slow_roughness(normals: np.ndarray) -> float:
+def slow_roughness(normals):
     """Share by which categories depart from the curve of a candidate, by scalar arithmetic; flat ones have none."""
     flat, far = (stats.norm.cdf(normals[curves.PARTS, number]) for number in (2, 3))
     return 0.0 if flat < 0.2 else 0.02 * 50.0**far
 
 
-def test_candidates_far_beyond_the_prior_are_curves_still() -> None:
-    """Moves try them before they know that nothing is there."""
+def test_candidates_far_beyond_the_prior_are_curves_still():
     normals = 50 * stream("far curves").standard_normal((1000, curves.PARTS + 1, curves.PARAMETERS))
     made = curves._curves(normals, (np.arange(512) + 0.5) / 512, np.ones(512), narrowest=0.5 / 512)
     assert np.isfinite(made).all()
@@ -74,18 +61,8 @@ def test_candidates_far_beyond_the_prior_are_curves_still() -> None:
 AT_ZERO, SLOPE = 1e-2, 2e-2
 
 
-@pytest.mark.parametrize(
-    ("k", "blocks", "rough"),
-    [
-        (10, 4, True),
-        pytest.param(6, 512, False, marks=pytest.mark.slow),
-        pytest.param(6, 512, True, marks=pytest.mark.slow),
-        pytest.param(10, 4, False, marks=pytest.mark.slow),
-    ],
-)
-def test_evidence_of_curves_is_the_mean_likelihood_of_the_candidates(
-    monkeypatch: pytest.MonkeyPatch, k: int, blocks: int, rough: bool
-) -> None:
+@pytest.mark.parametrize(("k", "blocks", "rough"), [(10, 4, True), (6, 512, False)])
+def test_evidence_of_curves_is_the_mean_likelihood_of_the_candidates(monkeypatch, k, blocks, rough):
     monkeypatch.setattr(curves, "BLOCKS", blocks)
     noise = Noise(10**4, 0.5, 0.25, AT_ZERO, SLOPE, False)  # so much that a single step leads to the posterior
     estimate = frequencies("geometric", k) + stream("evidence of curves", k).normal(0, 0.1, k)
@@ -95,7 +72,7 @@ def test_evidence_of_curves_is_the_mean_likelihood_of_the_candidates(
     places = [(part[0] + part[-1] + 1) / (2 * k) for part in parts]
     seen = np.array([estimate[part].sum() for part in parts])
 
-    def likelihood(frequencies: np.ndarray, own: np.ndarray | float = 0.0) -> np.ndarray:
+    def likelihood(frequencies, own=0.0):
         sd = (np.array(sizes) * AT_ZERO + SLOPE * frequencies + (own * frequencies) ** 2 / np.array(sizes)) ** 0.5
         return stats.norm.pdf(seen, frequencies, sd).prod(axis=-1)
 
@@ -107,8 +84,7 @@ def test_evidence_of_curves_is_the_mean_likelihood_of_the_candidates(
 
 
 @pytest.mark.parametrize("name", ["gaussian", pytest.param("geometric", marks=pytest.mark.slow)])
-def test_a_curve_under_little_noise_is_seen_as_a_curve(name: str) -> None:
-    """Most of what the noise makes of it is gone, and no other model has as much evidence."""
+def test_a_curve_under_little_noise_is_seen_as_a_curve(name):
     k, sd = 64, 0.05 / 64
     truth = frequencies(name, k)
     estimate = truth + stream("little noise", name).normal(0, sd, k)
@@ -119,22 +95,7 @@ def test_a_curve_under_little_noise_is_seen_as_a_curve(name: str) -> None:
     assert np.median(distances) < 0.6 * sd * k**0.5
 
 
-@pytest.mark.slow
-def test_curves_are_drawn_from_their_posterior() -> None:
-    """Mean and spread of each frequency over 30 runs, against 200,000 candidates weighed by their likelihood."""
-    k, sd = 12, 0.12
-    rng = stream("posterior of curves")
-    estimate = frequencies("gaussian", k) + rng.normal(0, sd, k)
-    places = (np.arange(k) + 0.5) / k
-    normals = rng.standard_normal((200_000, curves.PARTS + 1, curves.PARAMETERS))
-    candidates = curves._curves(normals, places, np.ones(k), narrowest=0.5 / k)
-    weights = np.exp(-((estimate - candidates) ** 2).sum(axis=1) / (2 * sd**2))
-    runs = [curve_posterior(estimate, even_noise(sd), 60, rng).populations for _ in range(30)]
-    # Two times 12 comparisons: five standard errors are a false alarm of 1e-3 (t with 29 degrees).
-    assert posterior_z(runs, candidates, weights / weights.sum()).max() < 5
-
-
-def random_curve(rng: np.random.Generator, k: int) -> np.ndarray:
+def random_curve(rng, k):
     """Frequencies split again and again, finer splits more evenly: what the wavelet model expects, up to its peaks."""
     values = np.ones(1)
     while len(values) < k:
@@ -143,48 +104,34 @@ def random_curve(rng: np.random.Generator, k: int) -> np.ndarray:
     return values
 
 
-def rough_curve(rng: np.random.Generator, k: int) -> np.ndarray:
+def rough_curve(rng, k):
     """Frequencies of a curve with peaks, and with departures of their own: what the rough curves expect."""
     normals = rng.standard_normal((1, curves.PARTS + 1, curves.PARAMETERS))
     normals[0, curves.PARTS, 2] = 1.0  # not flat
     curve = curves._curves(normals, (np.arange(k) + 0.5) / k, np.ones(k), narrowest=0.5 / k)[0]
     values = np.maximum(curve * (1 + slow_roughness(normals[0]) * rng.standard_normal(k)), 0.0)
-    result: np.ndarray = values / values.sum()
-    return result
-
-
-def covered(
-    posterior: Callable[..., Posterior], draw: Callable[[np.random.Generator], np.ndarray], sd: float, truths: int
-) -> tuple[float, float]:
-    """Share of frequencies inside the draws' 90 % ranges, and its standard error over the truths."""
-    shares = []
-    for at in range(truths):
-        rng = stream("coverage", at)
-        truth = draw(rng)
-        drawn = posterior(truth + rng.normal(0, sd, len(truth)), even_noise(sd), 100, rng).populations
-        low, high = np.quantile(drawn, (0.05, 0.95), axis=0)
-        shares.append(float(((low <= truth) & (truth <= high)).mean()))
-    return float(np.mean(shares)), float(np.std(shares, ddof=1) / truths**0.5)
+    return values / values.sum()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("posterior", "draw", "sd", "truths"),
     [
-        ("mixture", lambda rng: rng.dirichlet(np.full(256, 0.2)), 1 / 256, 40),
-        ("mixture", lambda rng: rng.dirichlet(np.full(256, 0.5)), 1 / 256, 40),
-        ("families", lambda rng: rng.dirichlet(np.full(256, 0.2)), 1 / 256, 40),
-        ("families", lambda rng: rng.dirichlet(np.full(256, 0.5)), 1 / 256, 40),
-        ("wavelet", lambda rng: random_curve(rng, 128), 0.1 / 128, 40),
-        ("wavelet", lambda rng: random_curve(rng, 128), 0.3 / 128, 40),
-        ("rough curves", lambda rng: rough_curve(rng, 64), 0.3 / 64, 150),
-        ("rough curves", lambda rng: rough_curve(rng, 64), 0.05 / 64, 80),
+        (mixture_posterior, lambda rng: rng.dirichlet(np.full(256, 0.2)), 1 / 256, 40),
+        (family_posterior, lambda rng: rng.dirichlet(np.full(256, 0.5)), 1 / 256, 40),
+        (wavelet_posterior, lambda rng: random_curve(rng, 128), 0.3 / 128, 40),
+        (rough_curve_posterior, lambda rng: rough_curve(rng, 64), 0.3 / 64, 150),
     ],
 )
-def test_nine_of_ten_frequencies_are_inside_the_ranges_of_the_draws(
-    posterior: str, draw: Callable[[np.random.Generator], np.ndarray], sd: float, truths: int
-) -> None:
+def test_nine_of_ten_frequencies_are_inside_the_ranges_of_the_draws(posterior, draw, sd, truths):
     """Fitted priors cost some cover, the atoms' steps and zeros at the edge of a range give some: 5 points for both."""
-    share, error = covered(POSTERIORS[posterior], draw, sd, truths)
-    assert abs(share - 0.9) < 0.05 + 4 * error
+    shares = []
+    for at in range(truths):
+        rng = stream("coverage", at)
+        truth = draw(rng)
+        drawn = posterior(truth + rng.normal(0, sd, len(truth)), even_noise(sd), 100, rng).populations
+        low, high = np.quantile(drawn, (0.05, 0.95), axis=0)
+        shares.append(((low <= truth) & (truth <= high)).mean())
+    error = np.std(shares, ddof=1) / truths**0.5
+    assert abs(np.mean(shares) - 0.9) < 0.05 + 4 * error
     assert error < 0.015  # or the bound would mean nothing

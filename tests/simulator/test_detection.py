@@ -1,7 +1,3 @@
-"""What can be detected: false alarms of whole collections, and power at the frequency itself."""
-
-from __future__ import annotations
-
 import math
 from statistics import NormalDist
 
@@ -11,7 +7,7 @@ from scipy.stats import binom
 
 from simulator import PROTOCOLS, rng_for
 from simulator.detection import FEW, LEVEL, POWER, _binomial_quantile, detectable, power, smallest_detectable, threshold
-from tests.cells import failures
+from tests.cells import over
 
 REPETITIONS = 4000
 SETTINGS = [
@@ -24,7 +20,7 @@ SETTINGS = [
 ]
 
 
-def collections(protocol: str, k: int, epsilon: float, n: int, users: int, others: int = 1) -> np.ndarray:
+def collections(protocol, k, epsilon, n, users, others=1):
     """Estimates of one category that so many hold, others that the rest share, and then those that nobody holds."""
     oracle = PROTOCOLS[protocol](k, epsilon)
     counts = np.zeros(k, dtype=np.int64)
@@ -35,51 +31,35 @@ def collections(protocol: str, k: int, epsilon: float, n: int, users: int, other
     return oracle.linear.estimate(draws)
 
 
-def rate_bound(rate: float) -> float:
+def rate_bound(rate):
     """Four standard errors of a share: false alarm once in 16,000 seeds."""
     return 4 * math.sqrt(rate * (1 - rate) / REPETITIONS)
 
 
-def test_one_in_twenty_collections_at_most_has_any_false_detection() -> None:
-    def check(cell: tuple[str, int, float, int]) -> None:
-        protocol, k, epsilon, n = cell
-        least = threshold(PROTOCOLS[protocol](k, epsilon), n)
-        assert (collections(*cell, 0)[:, 2:] > least).any(axis=1).mean() < LEVEL + rate_bound(LEVEL)
-
-    assert failures(SETTINGS, check) == {}
-
-
-def test_the_smallest_detectable_frequency_is_detected_with_power_of_eighty_percent() -> None:
-    def check(cell: tuple[str, int, float, int]) -> None:
-        protocol, k, epsilon, n = cell
-        oracle = PROTOCOLS[protocol](k, epsilon)
-        users = math.ceil(smallest_detectable(oracle, n) * n)
-        detected = (collections(*cell, users)[:, 0] > threshold(oracle, n)).mean()
-        # A whole number of supports, and a normal for a binomial: Berry-Esseen at the own category's variance.
-        p, q = getattr(oracle, "p", None), getattr(oracle, "q", None)
-        rounding = 0.0
-        if p is not None and q is not None:
-            rounding = 0.56 / math.sqrt(n * q * (1 - q) + users * (p * (1 - p) - q * (1 - q)))
-        assert abs(detected - POWER) < rate_bound(POWER) + rounding
-
-    assert failures(SETTINGS, check) == {}
+@over(SETTINGS)
+def test_few_collections_have_a_false_detection_and_most_the_smallest_detectable_frequency(protocol, k, epsilon, n):
+    cell, oracle = (protocol, k, epsilon, n), PROTOCOLS[protocol](k, epsilon)
+    least, users = threshold(oracle, n), math.ceil(smallest_detectable(oracle, n) * n)
+    assert (collections(*cell, 0)[:, 2:] > least).any(axis=1).mean() < LEVEL + rate_bound(LEVEL)
+    detected = (collections(*cell, users)[:, 0] > least).mean()
+    # A whole number of supports, and a normal for a binomial: Berry-Esseen at the own category's variance.
+    rounding, p, q = 0.0, oracle.p, oracle.q
+    if p is not None:
+        rounding = 0.56 / math.sqrt(n * q * (1 - q) + users * (p * (1 - p) - q * (1 - q)))
+    assert abs(detected - POWER) < rate_bound(POWER) + rounding
 
 
-def test_the_rest_of_a_block_adds_noise_to_its_values() -> None:
-    def check(cell: tuple[str, int, float, int]) -> None:
-        protocol, k, epsilon, n = cell
-        oracle, empty = PROTOCOLS[protocol](k, epsilon), k // 4
-        users = math.ceil(smallest_detectable(oracle, n) * n)
-        estimates, least = collections(*cell, users, k - empty - 1), threshold(oracle, n)
-        assert abs((estimates[:, 0] > least).mean() - POWER) < rate_bound(POWER) + 0.01  # blocks differ by a value
-        level = empty * LEVEL / k  # of independent values
-        assert 0.5 * level < (estimates[:, -empty:] > least).any(axis=1).mean() < level + rate_bound(level)
-
-    assert failures([("hr", 48, 1.0, 20_000), ("hr", 40, 3.0, 5_000)], check) == {}
+@over([(48, 1.0, 20_000), (40, 3.0, 5_000)])
+def test_the_rest_of_a_block_adds_noise_to_its_values(k, epsilon, n):
+    oracle, empty = PROTOCOLS["hr"](k, epsilon), k // 4
+    users = math.ceil(smallest_detectable(oracle, n) * n)
+    estimates, least = collections("hr", k, epsilon, n, users, k - empty - 1), threshold(oracle, n)
+    assert abs((estimates[:, 0] > least).mean() - POWER) < rate_bound(POWER) + 0.01  # blocks differ by a value
+    level = empty * LEVEL / k  # of independent values
+    assert 0.5 * level < (estimates[:, -empty:] > least).any(axis=1).mean() < level + rate_bound(level)
 
 
-def test_thresholds_without_the_number_of_categories_or_the_skewness_of_counts_give_false_alarms() -> None:
-    """Negative controls."""
+def test_thresholds_without_the_number_of_categories_or_the_skewness_of_counts_give_false_alarms():
     least = threshold(PROTOCOLS["olh"](64, 1.0), 50_000, 1)
     assert (collections("olh", 64, 1.0, 50_000, 0)[:, 2:] > least).any(axis=1).mean() > 0.5
     k, n = 64, 3_000
@@ -90,7 +70,7 @@ def test_thresholds_without_the_number_of_categories_or_the_skewness_of_counts_g
     assert alarms > LEVEL + rate_bound(LEVEL)
 
 
-def test_few_supports_have_the_quantile_of_their_law_and_many_nearly_so() -> None:
+def test_few_supports_have_the_quantile_of_their_law_and_many_nearly_so():
     for n, q, level in ((1000, 1e-6, 0.01), (3000, 0.014, 0.001), (1000, 0.5, 1e-6), (10, 0.3, 0.05)):
         assert _binomial_quantile(n, q, level) == binom.isf(level, n, q)
     # just above what is added up: within one support of the law
@@ -100,16 +80,13 @@ def test_few_supports_have_the_quantile_of_their_law_and_many_nearly_so() -> Non
     assert abs(count - 0.5 - binom.isf(LEVEL / 64, n, oracle.q)) < 1
 
 
-def test_the_noise_is_that_of_the_frequency_itself() -> None:
+def test_the_noise_is_that_of_the_frequency_itself_and_more_categories_add_to_it():
     oracle, n = PROTOCOLS["olh"](8, 4.0), 100_000
     own = smallest_detectable(oracle, n)
     at_zero = threshold(oracle, n) + NormalDist().inv_cdf(POWER) * oracle.noise(n).sd
     assert power(oracle, n, at_zero) < power(oracle, n, own)
     assert own > at_zero
     assert power(oracle, n, own) == pytest.approx(POWER, abs=1e-9)
-
-
-def test_more_categories_make_it_larger_and_a_protocol_without_an_estimate_has_none() -> None:
     oracle = PROTOCOLS["oue"](64, 1.0)
     assert smallest_detectable(oracle, 10_000, 1) < smallest_detectable(oracle, 10_000)
     # Of a tree of two values at a large budget rounding takes the variance below 0.

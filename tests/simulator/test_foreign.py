@@ -1,9 +1,5 @@
-"""Members of other packages that fail: they cost themselves only, with one warning; ours keep raising."""
-
 # What is tested here prints, and ignores what it is given.
 # ruff: noqa: T201
-
-from __future__ import annotations
 
 import os
 import random
@@ -26,7 +22,7 @@ COUNTS = np.array([50, 30, 15, 5])
 
 
 class Hostile(Exception):  # noqa: N818 - it is what it is
-    def __str__(self) -> str:
+    def __str__(self):
         raise ZeroDivisionError
 
 
@@ -138,12 +134,9 @@ def test_a_member_that_fails_costs_itself_only(way, member):
     assert found == alone
 
 
-def test_whole_numbers_are_figures():
+def test_whole_numbers_are_figures_and_where_nothing_is_left_there_is_one_error():
     whole = experiment(method=lambda estimate, noise: np.round(estimate).astype(int))
     assert ("oue", "faulty") in raced(whole)  # and warnings are errors
-
-
-def test_where_nothing_is_left_there_is_one_error():
     said = r"all that was asked for has failed; .* NaN"
     for whole, metric in ((experiment(method=METHODS["nan"]), "l1"), (experiment(metric=ERRORS["nan"]), "faulty")):
         with pytest.warns(PluginWarning), pytest.raises(ForeignError, match=said):
@@ -191,7 +184,7 @@ def test_what_foreign_code_changes_for_the_whole_process_is_put_back():
         assert state() == before
 
 
-def test_an_exit_of_foreign_code_is_its_error_and_an_interrupt_is_the_users():
+def test_an_exit_of_foreign_code_is_its_error_in_one_short_line_and_an_interrupt_is_the_users():
     with pytest.raises(ForeignError, match=r"^SystemExit: 0$"):
         guard(leave)
     with pytest.raises(ForeignError, match=r"^Hostile$"):
@@ -202,9 +195,6 @@ def test_an_exit_of_foreign_code_is_its_error_and_an_interrupt_is_the_users():
 
     with pytest.raises(KeyboardInterrupt), containment():
         guard(interrupt)
-
-
-def test_what_is_repeated_is_one_short_line_that_can_be_printed():
     assert short("a\n\x1b[31m b") == "a ?[31m b"
     assert short(Hostile()) == ""
     assert len(short("long " * 1000)) == foreign.LONGEST

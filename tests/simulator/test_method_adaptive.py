@@ -1,9 +1,3 @@
-"""The adaptive methods against slow references, and where they must win and must not lose."""
-
-from __future__ import annotations
-
-import itertools
-
 import numpy as np
 import pytest
 from scipy import optimize
@@ -15,7 +9,6 @@ from simulator.methods.simplex import norm_sub
 from simulator.methods.wavelet import KERNEL
 from simulator.methods.wavelet_grid import wavelet_eb_grid
 from simulator.populations import apportion, frequencies
-from simulator.protocols import Noise
 from simulator.protocols.unary import OUE
 from simulator.seeding import rng_for
 from tests.cells import over
@@ -30,7 +23,7 @@ PUBLISHED = [
 ]
 
 
-def collected(shape: str, k: int, n: int, epsilon: float, protocol: str, times: int = 30):
+def collected(shape, k, n, epsilon, protocol, times=30):
     """Truth, raw estimates and noise of some collections."""
     counts = apportion(frequencies(shape, k), n)
     oracle = PROTOCOLS[protocol](k, epsilon)
@@ -38,14 +31,11 @@ def collected(shape: str, k: int, n: int, epsilon: float, protocol: str, times: 
     return counts / n, oracle.estimate(support, n), oracle.noise(n)
 
 
-def error(method: str, metric: str, truth, estimate, noise) -> float:
+def error(method, metric, truth, estimate, noise):
     return float(METRICS[metric](POSTPROCESSORS[method](estimate, noise), truth).mean())
 
 
-# --- empirical Bayes ---------------------------------------------------------------------------------------------
-
-
-def slow_posterior_means(row, noise: Noise):
+def slow_posterior_means(row, noise):
     """One row, estimate by estimate: exact likelihoods instead of bins, a root finder instead of bisection."""
     k, sd = len(row), noise.sd
     ladder = np.concatenate([np.arange(0, 8, 0.25), np.arange(8, 20.25, 0.5)]) * sd
@@ -78,9 +68,7 @@ def slow_posterior_means(row, noise: Noise):
     ("shape", "k", "n", "protocol"),
     [("zipf", 200, 20_000, "oue"), ("uniform", 100, 10_000, "oue"), ("dirichlet", 16, 5_000, "grr")],
 )
-def test_eb_ns_is_the_slow_reference_up_to_its_bins(
-    shape: str, k: int, n: int, protocol: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_eb_ns_is_the_slow_reference_up_to_its_bins(shape, k, n, protocol, monkeypatch):
     _, estimate, noise = collected(shape, k, n, 1.0, protocol, times=2)
     assert estimate.max() < empirical_bayes.HIGHEST * noise.sd
     slow = norm_sub(np.stack([slow_posterior_means(row, noise) for row in estimate]), noise)
@@ -92,44 +80,21 @@ def test_eb_ns_is_the_slow_reference_up_to_its_bins(
     empirical_bayes.mixture_model.cache_clear()
 
 
-def test_estimates_far_above_the_noise_are_only_projected() -> None:
+def test_estimates_far_above_the_noise_are_only_projected():
     truth, estimate, noise = collected("steps", 8, 10**8, 2.0, "oue", times=2)
     assert truth.min() > empirical_bayes.HIGHEST * noise.sd
     np.testing.assert_array_equal(POSTPROCESSORS["eb_ns"](estimate, noise), norm_sub(estimate, noise))
 
 
-@pytest.mark.parametrize("method", ["eb_ns", "wavelet_eb"])
 @pytest.mark.parametrize("protocol", ["oue", "grr"])
-def test_pure_noise_is_not_fitted(method: str, protocol: str) -> None:
+def test_pure_noise_is_not_fitted(protocol):
     truth, estimate, noise = collected("uniform", 256, 20_000, 0.5, protocol)
-    assert error(method, "l2", truth, estimate, noise) < 0.3 * error("norm_sub", "l2", truth, estimate, noise)
-
-
-@pytest.mark.slow
-def test_a_dominating_value_with_noise_that_depends_on_it_does_no_harm() -> None:
-    """GRR with small k: the variance of the frequent value is many times that of the others."""
-    truth, estimate, noise = collected("spike", 6, 3_000, 2.0, "grr", times=300)
-    assert noise.variance_slope > noise.variance_at_zero
-    assert error("eb_ns", "l2", truth, estimate, noise) < 1.05 * error("mle_apx", "l2", truth, estimate, noise)
-
-
-@over([("zipf_shuffled", "oue"), ("dirichlet", "grr"), ("sparse", "ss")])
-def test_eb_ns_is_close_to_the_best_published_method_in_hindsight(shape, protocol) -> None:
-    """Whatever the correlation of the estimates (those of GRR and SS sum to 1)."""
-    ratios = []
-    for n in (10**4, 10**5, 10**6):
-        truth, estimate, noise = collected(shape, 128, n, 1.0, protocol, times=20)
-        best = min(error(name, "l2", truth, estimate, noise) for name in PUBLISHED)
-        ratios.append(error("eb_ns", "l2", truth, estimate, noise) / best)
-    assert np.exp(np.log(ratios).mean()) < 1.08  # measured over all shapes: 0.67; these three are the hardest
-    assert max(ratios) < 1.6
-
-
-# --- wavelets ------------------------------------------------------------------------------------------------------
+    own, raw = (error(method, "l2", truth, estimate, noise) for method in ("wavelet_eb", "norm_sub"))
+    assert own < 0.3 * raw
 
 
 @pytest.mark.parametrize("k", [2, 3, 7, 16, 51, 100])
-def test_details_are_half_differences_of_neighbouring_block_means_and_can_be_undone(k: int) -> None:
+def test_details_are_half_differences_of_neighbouring_block_means_and_can_be_undone(k):
     rows = stream("transform", k).normal(size=(3, 2 * k))
     details, smooth = wavelet.half_differences(rows)
     for level, detail in enumerate(details):
@@ -145,13 +110,13 @@ def test_details_are_half_differences_of_neighbouring_block_means_and_can_be_und
     np.testing.assert_allclose(smooth, rows, atol=1e-13)
 
 
-def test_turning_the_domain_round_turns_the_result_round() -> None:
+def test_turning_the_domain_round_turns_the_result_round():
     _, estimate, noise = collected("lognormal", 75, 20_000, 1.0, "oue", times=3)
     turned = POSTPROCESSORS["wavelet_eb"](estimate[:, ::-1], noise)
     np.testing.assert_allclose(turned[:, ::-1], POSTPROCESSORS["wavelet_eb"](estimate, noise), atol=1e-12)
 
 
-def test_coefficients_far_above_the_noise_are_left_as_they_are() -> None:
+def test_coefficients_far_above_the_noise_are_left_as_they_are():
     k = 64
     box = np.where(np.arange(k) < k // 2, 1.9 / k, 0.1 / k)  # one coefficient of thousands of noise sd
     noise = PROTOCOLS["oue"](k, 4.0).noise(10**9)
@@ -159,15 +124,11 @@ def test_coefficients_far_above_the_noise_are_left_as_they_are() -> None:
     assert loss < 0.05 * noise.sd  # 256/257 of it took 20 sd away
 
 
-@over(
-    [("gaussian", "oue"), ("geometric", "grr"), ("lognormal", "oue"), ("zipf", "grr")],
-    slow=itertools.product(["gaussian", "geometric", "lognormal", "steps", "zipf"], ["oue", "grr"]),
-)
-def test_on_ordered_shapes_wavelets_beat_the_best_published_method_in_hindsight(shape: str, protocol: str):
+@over([("gaussian", "oue"), ("geometric", "grr"), ("lognormal", "oue"), ("zipf", "grr")])
+def test_on_ordered_shapes_wavelets_beat_the_best_published_method_in_hindsight(shape, protocol):
     bounds, logs = {"l1": 0.95, "l2": 0.90, "emd": 1.25}, []
     for n in (10**4, 10**5, 10**6):
-        # The ratio for the running sums of steps is 1.12 and 1.17, with a standard error of 0.06 at 30 collections.
-        truth, estimate, noise = collected(shape, 100, n, 1.0, protocol, times=240 if shape == "steps" else 30)
+        truth, estimate, noise = collected(shape, 100, n, 1.0, protocol)
         results = [POSTPROCESSORS[name](estimate, noise) for name in ("wavelet_eb", *PUBLISHED)]
         errors = np.array([[METRICS[metric](result, truth).mean() for result in results] for metric in bounds])
         logs.append(np.log(errors[:, 0] / errors[:, 1:].min(axis=1)))
@@ -175,31 +136,36 @@ def test_on_ordered_shapes_wavelets_beat_the_best_published_method_in_hindsight(
     assert {metric: mean for metric, mean in means.items() if mean >= bounds[metric]} == {}
 
 
-# --- wavelets in two dimensions ---------------------------------------------------------------------------------------
-
 ROWS, COLUMNS = 12, 10
 BINS = len(KERNEL)
 NOISE = OUE(ROWS * COLUMNS, 1.0).noise(100_000)
 
 
-def hill() -> np.ndarray:
+def hill():
     row, column = np.mgrid[:ROWS, :COLUMNS]
     weights = np.exp(-((row - 4) ** 2 + (column - 6) ** 2) / 12)
     return (weights / weights.sum()).ravel()
 
 
-def noisy(repetitions: int = 1) -> np.ndarray:
+def noisy(repetitions=1):
     return hill() + rng_for(0, "grid").normal(0, NOISE.sd, (repetitions, ROWS * COLUMNS))
 
 
-def test_the_transform_of_a_grid_can_be_undone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_transform_of_a_grid_can_be_undone_and_is_of_its_grid(monkeypatch):
     monkeypatch.setattr(wavelet_grid, "kept_shares", lambda weights: np.ones((len(weights), BINS)))
     monkeypatch.setattr(wavelet_grid, "sigmoid", lambda log_ratio: np.ones_like(log_ratio))
     estimate = noisy(3)
     assert np.allclose(wavelet_eb_grid(estimate, NOISE, ROWS, COLUMNS), norm_sub(estimate, NOISE), rtol=0, atol=1e-12)
+    with pytest.raises(ValueError, match="has 12 cells"):
+        wavelet_eb_grid(np.zeros(10), NOISE, 3, 4)
 
 
-def test_turning_the_grid_turns_the_result() -> None:
+def test_rows_of_a_batch_are_frequencies_by_themselves_and_turn_with_the_grid():
+    estimate = noisy(4)
+    result = wavelet_eb_grid(estimate, NOISE, ROWS, COLUMNS)
+    assert result.min() >= 0
+    assert np.allclose(result.sum(axis=1), 1, atol=1e-12)
+    assert np.allclose(wavelet_eb_grid(estimate[2], NOISE, ROWS, COLUMNS), result[2], rtol=0, atol=1e-14)
     estimate = noisy()[0]
     table = wavelet_eb_grid(estimate, NOISE, ROWS, COLUMNS).reshape(ROWS, COLUMNS)
     turned = wavelet_eb_grid(estimate.reshape(ROWS, COLUMNS).T.ravel(), NOISE, COLUMNS, ROWS)
@@ -208,24 +174,13 @@ def test_turning_the_grid_turns_the_result() -> None:
     assert np.allclose(flipped.reshape(ROWS, COLUMNS)[::-1], table, rtol=0, atol=1e-12)
 
 
-def test_rows_of_a_batch_are_frequencies_and_do_not_see_each_other() -> None:
-    estimate = noisy(4)
-    result = wavelet_eb_grid(estimate, NOISE, ROWS, COLUMNS)
-    assert result.min() >= 0
-    assert np.allclose(result.sum(axis=1), 1, atol=1e-12)
-    assert np.allclose(wavelet_eb_grid(estimate[2], NOISE, ROWS, COLUMNS), result[2], rtol=0, atol=1e-14)
-
-
-def test_a_smooth_hill_is_recovered_better_than_cell_by_cell() -> None:
+def test_smooth_hills_are_recovered_and_pure_noise_on_a_grid_is_not_fitted():
     estimate = noisy(20)
     errors = [
         ((result - hill()) ** 2).sum(axis=1)
         for result in (wavelet_eb_grid(estimate, NOISE, ROWS, COLUMNS), norm_sub(estimate, NOISE))
     ]
     assert (errors[0] < errors[1]).all()  # in each of 20 repetitions: 1 in a million by chance
-
-
-def test_pure_noise_on_a_grid_is_not_fitted() -> None:
     even = np.full(ROWS * COLUMNS, 1 / (ROWS * COLUMNS))
     estimate = even + rng_for(0, "flat grid").normal(0, NOISE.sd, (100, ROWS * COLUMNS))
     own, raw = wavelet_eb_grid(estimate, NOISE, ROWS, COLUMNS), norm_sub(estimate, NOISE)
@@ -233,15 +188,7 @@ def test_pure_noise_on_a_grid_is_not_fitted() -> None:
     assert ((own - even) ** 2).sum() < 0.02 * ((raw - even) ** 2).sum()
 
 
-def test_an_estimate_of_another_grid_is_refused() -> None:
-    with pytest.raises(ValueError, match="has 12 cells"):
-        wavelet_eb_grid(np.zeros(10), NOISE, 3, 4)
-
-
-# --- iterative Bayesian update -----------------------------------------------------------------------------------
-
-
-def iterated(observed, p: float, q: float, steps: int):
+def iterated(observed, p, q, steps):
     """Plain IBU on the channel that supports the own value with p and each other one with q."""
     k = len(observed)
     channel = np.full((k, k), q)
@@ -257,14 +204,14 @@ def iterated(observed, p: float, q: float, steps: int):
     ("method", "key", "k", "epsilon", "n"),
     [("ibu", "grr", 4, 1.0, 500), ("ibu", "grr", 10, 2.0, 2000), ("ibu_pseudo", "oue", 5, 2.0, 4000)],
 )
-def test_closed_forms_of_ibu_are_the_iterated_ones(method: str, key: str, k: int, epsilon: float, n: int) -> None:
+def test_closed_forms_of_ibu_are_the_iterated_ones(method, key, k, epsilon, n):
     oracle = PROTOCOLS[key](k, epsilon)
     support = oracle.sample_support(apportion(frequencies("zipf", k), n), stream("ibu", k))
     closed = POSTPROCESSORS[method](oracle.estimate(support, n), oracle.noise(n))
     assert closed == pytest.approx(iterated(support / support.sum(), oracle.p, oracle.q, 2_000), abs=1e-8)
 
 
-def test_ibu_maximises_the_likelihood() -> None:
+def test_ibu_maximises_the_likelihood():
     oracle = PROTOCOLS["grr"](8, 1.0)
     support = oracle.sample_support(apportion(frequencies("zipf", 8, 2.0), 400), stream("ibu likelihood"))
     f = POSTPROCESSORS["ibu"](oracle.estimate(support, 400), oracle.noise(400))
@@ -276,8 +223,7 @@ def test_ibu_maximises_the_likelihood() -> None:
 
 
 @pytest.mark.parametrize("least", [1.0, 1e-6, 0.0])
-def test_the_multiplier_of_eb_ns_is_the_zero_that_a_root_finder_finds(least: float) -> None:
-    """Also where the outermost atoms have next to no weight, and the zero is close to a pole."""
+def test_the_multiplier_of_eb_ns_is_the_zero_that_a_root_finder_finds(least):
     rng, atoms = stream("tilt", least), np.arange(0.0, 20.0, 0.5)
     weights = rng.dirichlet(np.full(len(atoms), 0.5), size=20)
     weights[:, [0, -1]] *= least
@@ -285,7 +231,7 @@ def test_the_multiplier_of_eb_ns_is_the_zero_that_a_root_finder_finds(least: flo
     for found, force, own in zip(_tilt(weights, distance), weights * distance, distance, strict=True):
         low, high = -(1 - 1e-9) / own.max(), -(1 - 1e-9) / own.min()
 
-        def level(tilt: float, force: np.ndarray = force, own: np.ndarray = own) -> float:
+        def level(tilt, force=force, own=own):
             return float((force / (1 + tilt * own)).sum())
 
         exact = low if level(low) <= 0 else high if level(high) >= 0 else optimize.brentq(level, low, high, xtol=1e-15)

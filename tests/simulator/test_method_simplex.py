@@ -1,15 +1,11 @@
-"""The methods of one line, norm_sub, mle_apx and norm_cut: definitions, conditions of optimality, brute force."""
-
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from simulator import frequency_oracles
 from simulator.methods import POSTPROCESSORS
+from simulator.methods.power import EXPONENT_MAX, posterior_mean, power_sum, prior_exponent
 from simulator.protocols import Noise
 from tests.cells import over
 
@@ -43,17 +39,6 @@ def test_one_line_methods(estimate):
     np.testing.assert_allclose(run("norm_mul", estimate), expected, atol=1e-14)
 
 
-@pytest.mark.parametrize("k", [2, 3, 4, 5, 8, 100])
-def test_base_cut_keeps_what_reaches_its_threshold(k):
-    threshold = max(0.0, stats.norm.ppf(1 - 2 / k)) * NOISE.sd if k > 2 else 0.0
-    assert (threshold > 0) == (k > 4)
-    near = np.array([-1.0, -1e-9, 0.0, 1e-9, threshold * (1 - 1e-6), threshold * (1 + 1e-6), 0.4])
-    estimate = np.resize(near, (8, k)) if k < 7 else np.resize(near, (1, k))
-    for row in np.array(list(itertools.islice(itertools.cycle(estimate), 3))):
-        expected = [x if x >= threshold and x > 0 else 0.0 for x in row]
-        assert run("base_cut", row).tolist() == expected
-
-
 def test_base_cut_asks_more_of_values_that_share_a_block_with_a_frequent_one():
     oracle = PROTOCOLS["hr"](256, 5.0)
     estimate = np.full(256, 0.7 / 255)
@@ -85,16 +70,6 @@ def test_norm_sub_meets_the_conditions_of_the_projection(k, scale):
         assert (x[f == 0] + delta <= rounding).all()
 
 
-@pytest.mark.parametrize("k", [2, 7, 300])
-def test_norm_sub_is_what_bisection_finds(k):
-    for x in stream("bisection", k).normal(0, 2, size=(20, k)):
-        low, high = -x.max(), 1 - x.min()
-        for _ in range(200):
-            middle = (low + high) / 2
-            low, high = (middle, high) if np.maximum(x + middle, 0).sum() < 1 else (low, middle)
-        np.testing.assert_allclose(norm_sub(x), np.maximum(x + low, 0), atol=1e-14 * k)  # rounding of the sum
-
-
 MLE = [
     *[("blh", k, eps) for k in (2, 6) for eps in (0.5, 1.0, 2.0, 4.0)],  # variance falls with f
     *[("grr", k, eps) for k in (2, 6, 20) for eps in (0.5, 3.0, 6.0)],  # variance grows with f
@@ -109,23 +84,6 @@ def raw_estimates(key, k, epsilon, n, times, *names):
     counts[0] = n - counts[1:].sum()
     rng = stream("raw", key, k, repr(epsilon), n, *names)
     return oracle.estimate(oracle.sample_support(np.broadcast_to(counts, (times, k)), rng), n), oracle.noise(n)
-
-
-@over(MLE)
-def test_mle_apx_is_the_minimum_of_the_weighted_squares(key, k, epsilon):
-    x, noise = raw_estimates(key, k, epsilon, 60, 3)
-    a, b = noise.variance_at_zero, noise.variance_slope
-    for row in x:
-        ours = POSTPROCESSORS["mle_apx"](row, noise)
-        # first-order conditions of a convex sum: the gradient is one number where f > 0, and no smaller where f = 0
-        u = (ours - row) / (a + b * ours)
-        gradient = a * (2 * u - b * u**2)  # in units of frequency
-        on = ours > 1e-12
-        level = gradient[on].mean()
-        scale = 1 + np.abs(row).max() + np.abs(gradient).max()
-        # a division by a + b f magnifies rounding ~1e3 times
-        assert np.abs(gradient[on] - level).max() < 1e-11 * scale
-        assert (gradient[~on] >= level - 1e-11 * scale).all()
 
 
 def wang_iteration(x, noise):
@@ -204,3 +162,115 @@ def test_exact_probability_vectors_are_left_alone():
         f = stream("exact", k).dirichlet(np.full(k, 0.5), size=20)
         for name in ("norm_sub", "norm_cut", "norm", "base_pos", "norm_mul", "mle_apx"):
             np.testing.assert_allclose(POSTPROCESSORS[name](f, noise), f, atol=1e-15 * k)  # rounding of the sum of f
+
+
+TOLERANCE = 1e-3  # in noise sd: a thousandth of the noise that the method is there to remove
+
+
+def direct(noisy, n, exponent, sd):
+    """Posterior mean count by the sum over all counts 1..n."""
+    x = np.arange(1, n + 1, dtype=np.float64)
+    prior = -exponent * np.log(x)
+    result = []
+    for y in noisy:
+        log_posterior = prior - ((x - y) / sd) ** 2 / 2
+        weight = np.exp(log_posterior - log_posterior.max())
+        result.append((weight * x).sum() / weight.sum())
+    return np.array(result)
+
+
+def probes(n, sd, size, *names):
+    """Noisy counts over the places where the posterior mean bends: below 0, near it, at n, beyond, and in between."""
+    rng = stream("power", *names)
+    spread = rng.uniform(-45, 60, size=size) * sd
+    near_top = n + rng.uniform(-15, 15, size=size // 3) * sd
+    between = rng.uniform(0, n, size=size // 3)
+    log_spaced = np.exp(rng.uniform(0, np.log(n), size=size // 3))
+    # Outside these ends the code holds its last value; noise goes there with probability below 1e-32.
+    return np.clip(np.r_[spread, near_top, between, log_spaced, 0.0, 1.0, n], -39.9 * sd, n + 11.9 * sd)
+
+
+# Noise sd in counts: from under one count (a large budget) to more than the population (a tiny one).
+PROTOCOL_SETTINGS = [("oue", 10.0), ("oue", 4.0), ("grr", 8.0), ("olh", 1.0), ("rappor", 0.5), ("blh", 0.05)]
+
+
+@over(
+    [
+        *((setting, 1000, 1000, 90) for setting in PROTOCOL_SETTINGS),
+        *((setting, 1000, 2, 45) for setting in PROTOCOL_SETTINGS[::2]),
+        *((setting, 1000, 100_000, 45) for setting in PROTOCOL_SETTINGS[1::2]),
+        *((setting, 10_000, 1000, 45) for setting in PROTOCOL_SETTINGS[::5]),
+        (("oue", 1.0), 10**6, 1000, 3),
+    ],
+    slow=[(setting, 10**6, k, 15) for setting in PROTOCOL_SETTINGS for k in (2, 1000, 100_000)],
+)
+def test_power_is_the_direct_sum(setting, n, k, size):
+    key, epsilon = setting
+    noise = oracle_of(key, k, epsilon).noise(n)
+    sd = noise.sd * n
+    noisy = probes(n, sd, size, key, n, k)
+    estimate = np.resize(noisy / n, -(-len(noisy) // k) * k).reshape(-1, k)  # filled up by repetition
+    ours = POSTPROCESSORS["power"](estimate, noise).ravel()[: len(noisy)] * n
+    off = np.abs(ours - direct(noisy, n, prior_exponent(n, k), sd)) / sd
+    worst = off.argmax()
+    assert off[worst] <= TOLERANCE, f"off by {off[worst]:.2e} sd at {noisy[worst]:.6g} counts, sd {sd:.4g}"
+
+
+@over(
+    [
+        *((sd, 1000, 20) for sd in (0.02, 0.3, 0.7, 0.95, 0.999, 1.0, 1.001, 1.5, 3.0)),
+        *((sd, 1000, k) for sd in (0.02, 1.0, 3.0) for k in (2, 900, 999, 100_000)),
+    ]
+)
+def test_around_one_count_of_noise(sd, n, k):
+    noisy = np.r_[np.arange(-5, 60, 0.23), n - np.arange(-5, 10, 0.31)]
+    off = np.abs(posterior_mean(n, k, sd)(noisy) - direct(noisy, n, prior_exponent(n, k), sd)) / sd
+    assert off.max() <= TOLERANCE
+
+
+@pytest.mark.parametrize(("n", "k"), [(1000, 2), (1000, 10), (10**4, 1000), (10**6, 3), (10**6, 4096), (1000, 999)])
+def test_the_prior_has_mean_n_over_k(n, k):
+    s = prior_exponent(n, k)
+    x = np.arange(1, n + 1, dtype=np.float64)
+    assert 0 < s < EXPONENT_MAX
+    # Euler-Maclaurin from count 1000 on is good to 1e-9, and s is bisected to 1e-16
+    assert (x ** (1 - s)).sum() / (x**-s).sum() == pytest.approx(n / k, rel=1e-7)
+
+
+@pytest.mark.parametrize("k", [1000, 5000])
+def test_a_mean_of_one_or_less_puts_the_prior_at_one(k):
+    # Past s = 53 all counts above 1 weigh less than the rounding of 1: as far as float64 tells, the mean is 1.
+    assert prior_exponent(1000, k) > 50
+    noise = oracle_of("oue", k, 1.0).noise(1000)
+    np.testing.assert_allclose(POSTPROCESSORS["power"](np.zeros(k), noise), 1 / 1000, rtol=1e-9)
+
+
+@over(itertools.product([1, 10, 999, 1000, 1001, 5000, 10**6], [-1.0, 0.0, 0.3, 1.0, 1.0 + 1e-9, 2.0, 7.5, 59.0]))
+def test_power_sums(n, s):
+    direct_sum = (np.arange(1, n + 1, dtype=np.float64) ** -s).sum()
+    # the first term left out is s^3 / 5760 * 1000^-(s + 3), below 1e-10 of the whole
+    assert power_sum(n, s) == pytest.approx(direct_sum, rel=1e-9)
+
+
+@over(itertools.product([2, 100, 100_000], [0.5, 2.0]))
+def test_smooth_at_a_thousand_million_users(k, epsilon):
+    n = 10**9
+    noise = oracle_of("oue", k, epsilon).noise(n)
+    sd = noise.sd * n
+    step = 0.01
+    for start, stop in [(-45.0, 60.0), (n / sd - 20, n / sd + 11.9)]:
+        y = np.arange(start, stop, step) * sd
+        moves = np.diff(posterior_mean(n, k, sd)(y)) / sd
+        # The slope is the posterior variance over the noise variance, never negative; where a posterior has one
+        # hump at 0 and one at the observation, d sd apart, it reaches d^2 / 4 + 1 (d below 6) and changes by at
+        # most about d^3 / 20 per sd. Anything faster, 1e-3 sd within a hundredth of a sd, is a seam.
+        assert moves.min() >= 0
+        assert moves.max() <= 10 * step
+        assert np.abs(np.diff(moves)).max() <= 1e-3
+
+
+def test_power_ns_is_norm_sub_of_power():
+    noise = oracle_of("oue", 50, 1.0).noise(5000)
+    x = stream("power ns").normal(0.02, noise.sd, size=(10, 50))
+    expected = POSTPROCESSORS["norm_sub"](POSTPROCESSORS["power"](x, noise), noise)
+    np.testing.assert_array_equal(POSTPROCESSORS["power_ns"](x, noise), expected)

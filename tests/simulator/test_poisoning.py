@@ -1,7 +1,3 @@
-"""Gains of poisoning attacks on raw estimates against the formulas of Cao et al. (2021), and fakes that can be sent."""
-
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
@@ -19,7 +15,7 @@ from simulator.protocols import FrequencyOracle
 from simulator.protocols.protocol import Tally
 from tests.cells import over
 
-from .law import accept, stream, two_sided
+from .law import accept, channel_of, stream, two_sided
 
 PROTOCOLS = frequency_oracles()
 
@@ -66,38 +62,24 @@ def test_gains_are_those_of_the_paper(key, epsilon, repetitions):
     assert found["maximal_gain"] > found["random_value"]
 
 
-def all_reports(oracle):
-    """Every report that can be sent, as the support ``(k,)`` it gives."""
-    k, kind = oracle.k, oracle.report_kind
-    if kind == "value":
-        return np.eye(k)
-    if kind == "bits":
-        return np.array(list(itertools.product((0, 1), repeat=k)))
-    if kind == "subset":
-        return np.array([[v in chosen for v in range(k)] for chosen in itertools.combinations(range(k), oracle.omega)])
-    if kind == "hash":  # any function of the family, which is fully random, and any symbol
-        functions = np.array(list(itertools.product(range(oracle.g), repeat=k)))
-        return np.concatenate([functions == symbol for symbol in range(oracle.g)])
-    return np.array([oracle.support(np.array([symbol])) for symbol in range(oracle.symbols)])
-
-
 @pytest.mark.parametrize("key", [key for key, protocol in PROTOCOLS.items() if protocol.report_kind != "cells"])
 @pytest.mark.parametrize(("k", "targets", "epsilon"), [(4, [1], 1.0), (5, [0, 3], 0.5), (6, [1, 2, 5], 1.2)])
 def test_no_report_gains_more_than_the_maximal_gain(key, k, targets, epsilon):
-    """A raw estimate is linear in the supports: what the best report adds, every fake user can add."""
     oracle, fakes, targets = PROTOCOLS[key](k, epsilon), 40, np.array(targets)
-    most = max(oracle.estimate(support, 1)[targets].sum() for support in all_reports(oracle))
+    most = max(oracle.estimate(support, 1)[targets].sum() for support in channel_of(oracle)[1])
     sent = oracle.crafted(targets, fakes, stream("maximum", key, k)).counts
     assert oracle.estimate(sent, fakes)[targets].sum() == pytest.approx(most, rel=1e-12)
 
 
-def test_no_output_of_a_matrix_gains_more_than_the_maximal_gain():
+def test_reports_that_can_be_sent_have_a_bounded_gain():
     rows = stream("matrix").dirichlet(np.ones(6), size=4)
     channel, targets, fakes = FixedChannel("m", "matrix", 0.9 * rows + 0.1 * np.eye(4, 6)), np.array([0, 2]), 40
     whole = channel.linear.estimate
     most = max(float(whole(Tally(np.eye(6)[output], 1))[targets].sum()) for output in range(6))
     sent = channel.crafted(targets, fakes, stream("matrix", "fakes"))
     assert whole(sent)[targets].sum() == pytest.approx(most, rel=1e-9)
+    with pytest.raises(ValueError, match="nothing bounds what one fake report of she may claim"):
+        gain_of("she", repetitions=2)
 
 
 @pytest.mark.parametrize("key", ["hr", "pgr"])
@@ -131,23 +113,12 @@ def test_some_seed_sends_all_targets_to_one_symbol(hashed):
     assert (oracle.support(report)[TARGETS] == 1).all()
 
 
-@over(itertools.product(["grr", "ss"], ATTACKS, [0.5, 1.0, 5.0]))
-def test_reports_of_a_fixed_size_stay_so(key, attack, epsilon):
+@over([*itertools.product(["grr", "ss"], ATTACKS, [0.5, 1.0, 5.0]), ("oue", MAXIMAL, 1.0)])
+def test_reports_of_a_fixed_size_stay_so_and_of_bits_have_as_many_as_are_usual(key, attack, epsilon):
     oracle, rng = PROTOCOLS[key](K, epsilon), stream("size", key)
     sent = (oracle.random_fakes(777, rng) if attack == "random_value" else oracle.crafted(TARGETS, 777, rng)).counts
-    assert sent.sum() == 777 * getattr(oracle, "omega", 1)
+    assert sent.sum() == 777 * round(oracle.p + (K - 1) * oracle.q)
     assert ((sent >= 0) & (sent <= 777)).all()
-
-
-def test_unary_fakes_have_as_many_ones_as_are_usual():
-    oracle = PROTOCOLS["oue"](K, 1.0)
-    sent = oracle.crafted(TARGETS, 100, stream("ones")).counts
-    assert sent.sum() == 100 * round(oracle.p + (K - 1) * oracle.q)
-
-
-def test_numbers_without_a_bound_have_no_gain():
-    with pytest.raises(ValueError, match="nothing bounds what one fake report of she may claim"):
-        gain_of("she", repetitions=2)
 
 
 def test_members_of_other_packages_are_attacked_with_the_best_of_many_honest_reports():
@@ -164,18 +135,15 @@ def test_members_of_other_packages_are_attacked_with_the_best_of_many_honest_rep
     assert sent[TARGETS].sum() >= 30  # of forty: the best of a thousand reports supports at least three of the four
 
 
-def test_consistency_limits_the_gain():
-    raw, projected = (
-        gain_of("oue", method=method, repetitions=10)[1]["maximal_gain"] for method in ("none", "norm_sub")
-    )
-    assert 0 < projected < raw
-
-
-def test_targets_and_gains_follow_the_seed():
+def test_targets_and_gains_follow_the_seed_and_consistency_limits_them():
     assert np.array_equal(draw_targets(1000, 1), draw_targets(1000, 1))
     assert not np.array_equal(draw_targets(1000, 1), draw_targets(1000, 2))
     assert [len(draw_targets(k, 0)) for k in (2, 19, 40, 1000)] == [1, 1, 4, 10]
     assert gain_of("olh", repetitions=3) == gain_of("olh", repetitions=3)
+    raw, projected = (
+        gain_of("oue", method=method, repetitions=10)[1]["maximal_gain"] for method in ("none", "norm_sub")
+    )
+    assert 0 < projected < raw
 
 
 @pytest.mark.parametrize("share", [0.0, 1.0, 0.99999])

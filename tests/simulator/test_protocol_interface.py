@@ -1,7 +1,3 @@
-"""What the interface of protocols carries: pairs that are possible, promises kept and broken, channels, places."""
-
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -9,15 +5,15 @@ from functools import cached_property
 import numpy as np
 import pytest
 
-from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
+from simulator import POSTPROCESSORS, PROTOCOLS
 from simulator.audit import audit_protocol
-from simulator.benchmark import Experiment, simulate
+from simulator.benchmark import Experiment
 from simulator.channels import krr, planar_geometric, truncated_geometric
 from simulator.conformance import ConformanceError, check_collection
 from simulator.domain import ORDERED, UNORDERED, Domain
 from simulator.gains import gains
 from simulator.methods import observe, possible
-from simulator.metrics import EMD_SLACK
+from simulator.methods.wavelet_grid import wavelet_eb_grid
 from simulator.places import Places
 from simulator.poisoning import MAXIMAL, Attack
 from simulator.populations import apportion, frequencies
@@ -98,13 +94,18 @@ def test_a_pair_is_possible_where_the_protocol_provides_what_the_method_needs():
     assert possible(POSTPROCESSORS["wavelet_eb"], MENU["grr"], Domain(ground=Places(2, 4)), N)
 
 
-def test_more_outputs_than_values_are_estimated_by_their_likelihood():
+def test_places_are_smoothed_on_their_grid_with_the_noise_of_their_channel():
+    tally, noise = MENU["krr"].sample_tally(COUNTS, np.random.default_rng(0)), MENU["grr"].noise(N)
+    observed = observe(MENU["krr"], tally, Domain(ground=Places(2, 4)))
+    assert observed.noise.entry(COUNTS / N) == pytest.approx(noise.entry(COUNTS / N), rel=1e-9)
+    found = wavelet_eb_grid(observed.estimate, observed.noise, 2, 4)
+    np.testing.assert_array_equal(POSTPROCESSORS["wavelet_eb"].apply(observed), found)
+
+
+def test_more_outputs_than_values_are_estimated_by_their_likelihood_and_by_nothing_else():
     tally = MENU["wave"].sample_tally(COUNTS, np.random.default_rng(0))
     found = POSTPROCESSORS["ibu"].apply(observe(MENU["wave"], tally))
     assert np.abs(found - COUNTS / N).sum() < np.abs(1 / K - COUNTS / N).sum() / 2
-
-
-def test_what_is_not_possible_is_refused():
     tally = MENU["wave"].sample_tally(COUNTS, np.random.default_rng(0))
     with pytest.raises(ValueError, match="not for the noise of this protocol"):
         POSTPROCESSORS["norm_sub"].apply(observe(MENU["wave"], tally))
@@ -121,11 +122,6 @@ FAMILIES += [MENU["wave"], *(planar_geometric(Places(*shape), 0.7) for shape in 
 @over([*FAMILIES, truncated_geometric(5, 0.7)], slow=[MENU["krr"], *(PROTOCOLS[key](6, 1.0) for key in SLOW)])
 def test_every_family_keeps_the_promises_of_the_interface(protocol):
     check_collection(protocol)
-
-
-class Biased(Wave):
-    def sample_tally(self, counts, rng):
-        return super().sample_tally(np.roll(counts, 1, axis=-1), rng)
 
 
 class Boastful(Tree):
@@ -146,15 +142,8 @@ class Unlikely(Wave):
         return MatrixLikelihood(self.matrix[:, ::-1])
 
 
-@pytest.mark.parametrize(
-    ("wrong", "words"),
-    [
-        (Biased, "must have the means and variances"),
-        (Boastful, "as variable as it states"),
-        (Forgetful, "number of its users"),
-        (Unlikely, "must be that of the tally"),
-    ],
-)
+# A sampler of another law is in test_conformance.
+@over([(Boastful, "variable as it states"), (Forgetful, "number of its users"), (Unlikely, "that of the tally")])
 def test_broken_promises_are_found(wrong, words):
     with pytest.raises(ConformanceError, match=words):
         check_collection(wrong(K, 1.5))
@@ -177,15 +166,3 @@ def test_channels_are_audited_and_poisoned_like_any_protocol():
     task = Experiment(COUNTS, menu, POSTPROCESSORS, {}, pairs, attack=Attack(MAXIMAL, 0.1, (0,)))
     made = gains(task, pairs, repetitions=3)
     assert all(gain["maximal_gain"] > gain["random_value"] for gain in made.values())
-
-
-def test_places_are_an_ordinary_experiment():
-    places = Places(3, 4)
-    counts = apportion(frequencies("zipf", 12), 5000)
-    ground = {"emd": METRICS["emd"].with_options(ground=places), "slack": EMD_SLACK.with_options(ground=places)}
-    menu = {"krr": krr(12, 2.0), "geo": planar_geometric(places, 1.0)}
-    pairs = (("krr", "wavelet_eb"), ("krr", "ibu"), ("geo", "ibu"), ("geo", "none"))
-    task = Experiment(counts, menu, POSTPROCESSORS, ground, pairs, domain=Domain(ground=places))
-    runs = simulate(task, 0, 3)
-    assert all((runs.of("slack")[pair] < 0.05).all() for pair in pairs)
-    assert task.id != replace(task, oracles=menu | {"geo": planar_geometric(places, 1.1)}).id

@@ -1,20 +1,14 @@
-"""The aggregate sampler and the user-by-user replay both follow the exact law, and the checks can tell a wrong one."""
-
-from __future__ import annotations
-
-import itertools
 from functools import cache
 
 import numpy as np
 import pytest
 
 from simulator import frequency_oracles
-from simulator.protocols import FrequencyOracle
 from simulator.protocols.oracle import binomial_support
 from simulator.protocols.subset import SubsetSelection
 from tests.cells import over
 
-from .law import CHECKS, COMPARISONS, accept, law_for, oracle_of, stream
+from .law import CHECKS, COMPARISONS, accept, law_for, oracle_of, skewed, stream
 
 PROTOCOLS = frequency_oracles()
 
@@ -31,11 +25,11 @@ SETTINGS = {
     "k12_low": (0.5, (0, 2, 0, 0, 20, 1, 0, 5, 0, 0, 0, 2)),
 }
 FAST = ("k3", "k12_large")  # two values, and other sizes and budgets: with the slow ones
-# More users of these are in test_larger_domains.
+# More users of these are in test_more_protocols.
 FEW_USERS = dict.fromkeys(("hr", "pgr", "she"), ("k3", "k12_low"))
 
 
-def off_by_5_percent(oracle: FrequencyOracle) -> FrequencyOracle:
+def off_by_5_percent(oracle):
     """Return the same protocol with q 5 % too large; where reports have a fixed size, p + (k-1) q = size sets p."""
     base, wrong_q = type(oracle), 1.05 * oracle.q
     overrides = {"q": wrong_q}
@@ -86,9 +80,7 @@ GRID = [(k, epsilon, (400, 25)[(i + j) % 2]) for i, k in enumerate(SIZES) for j,
 @pytest.mark.parametrize("key", PROTOCOLS)
 @pytest.mark.parametrize(("k", "epsilon", "n"), GRID)
 def test_every_size_and_budget_follows_the_exact_law(key, epsilon, k, n):
-    weights = np.r_[8.0, np.zeros(k // 3), 1.0 / np.arange(1, k - k // 3)]
-    counts = np.floor(weights / weights.sum() * n).astype(int)
-    counts[0] += n - counts.sum()
+    counts = skewed(k, n)
     law = law_for(oracle_of(key, k, epsilon), counts)
     rng = stream("slow law", key, repr(epsilon), k, n)
     both = []
@@ -100,15 +92,11 @@ def test_every_size_and_budget_follows_the_exact_law(key, epsilon, k, n):
         assert accept(compare(*both, law)), name
 
 
-# The others draw without p and q: their own constants are put wrong in test_larger_domains.
+# The others draw without p and q: their own constants are put wrong in test_more_protocols.
+# Rappor, blh and the only have another p and q.
 @over(
-    [("grr", "sample"), ("oue", "sample"), ("ss", "replay")],  # rappor, blh and the only have another p and q
-    slow=[
-        ("olh", "sample"),
-        ("ss", "sample"),
-        ("grr", "replay"),
-        ("olh", "replay"),
-    ],  # blh and the use q no more than it
+    [("grr", "sample"), ("oue", "sample"), ("ss", "replay")],
+    slow=[("olh", "sample"), ("ss", "sample"), ("grr", "replay"), ("olh", "replay")],
 )
 def test_negative_control_q_off_by_5_percent_is_noticed(key, way):
     law = law_of(key, "k12_large")
@@ -150,29 +138,6 @@ def test_negative_control_dependent_bits_are_noticed_in_an_independent_protocol(
     assert not accept(CHECKS["row_sums"](draws, law))
 
 
-@over(PROTOCOLS)
-def test_the_same_stream_gives_the_same_draws(key):
-    oracle, counts = oracle_of(key, 12, 1.0), np.array([[300, 0, 1, 5, 9, 0, 0, 20, 3, 2, 0, 7]] * 3)
-    for way in (oracle.sample_support, oracle.replay_support):
-        first, again, other = (way(counts, stream("same", seed)) for seed in (1, 1, 2))
-        np.testing.assert_array_equal(first, again)
-        assert not np.array_equal(first, other)
-        assert not np.array_equal(first[0], first[1])  # rows of a batch are separate draws
-
-
-@over(itertools.product(PROTOCOLS, ["sample_support", "replay_support"], [11, 0]))
-def test_shapes_are_kept_counts_are_not_touched_and_nobody_gives_no_support(key, way, users):
-    oracle = oracle_of(key, 7, 0.7)
-    for shape in [(7,), (1, 7), (3, 7), (2, 3, 7)]:
-        counts = np.zeros(shape, dtype=np.int64)
-        counts[..., 2] = users
-        counts.flags.writeable = False
-        support = getattr(oracle, way)(counts, stream("shape"))
-        assert support.shape == shape
-        assert support.dtype == oracle.support_dtype
-        assert users or not support.any()
-
-
 @over(("ss", "olh", "she", "pgr"))
 def test_replay_does_not_depend_on_how_users_are_cut_into_pieces_in_law(key, *, monkeypatch):
     monkeypatch.setattr("simulator.protocols.oracle.REPLAY_CELLS", 60)
@@ -181,3 +146,17 @@ def test_replay_does_not_depend_on_how_users_are_cut_into_pieces_in_law(key, *, 
     draws = law.oracle.replay_support(np.broadcast_to(law.n_v, (400, 3)), stream("pieces", key))
     for name in ("mean", "covariance", "row_sums"):
         assert accept(CHECKS[name](draws, law)), name
+
+
+@over(PROTOCOLS)
+def test_the_same_stream_gives_the_same_draws_and_nobody_no_support(key):
+    oracle, counts = oracle_of(key, 12, 1.0), np.array([[300, 0, 1, 5, 9, 0, 0, 20, 3, 2, 0, 7]] * 3)
+    nobody = np.zeros(12, dtype=np.int64)
+    for way in (oracle.sample_support, oracle.replay_support):
+        first, again, other = (way(counts, stream("same", seed)) for seed in (1, 1, 2))
+        np.testing.assert_array_equal(first, again)
+        assert not np.array_equal(first, other)
+        assert not np.array_equal(first[0], first[1])  # rows of a batch are separate draws
+        assert not way(nobody, stream("nobody")).any()
+        assert way(np.zeros((0, 12), dtype=np.int64), stream("nobody")).shape == (0, 12)
+    assert oracle.support(oracle.perturb(nobody[:0], stream("nobody"))).tolist() == [0] * 12

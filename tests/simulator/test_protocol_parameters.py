@@ -1,7 +1,3 @@
-"""p, q and the budget of every protocol, the choice of omega, what is refused, and what a report costs."""
-
-from __future__ import annotations
-
 import itertools
 import math
 from fractions import Fraction
@@ -21,7 +17,7 @@ from simulator.protocols.subset import SubsetSelection
 from simulator.protocols.unary import OUE, RAPPOR
 from tests.cells import failures, over
 
-from .law import stream
+from .law import accept, oracle_of, skewed, stream, two_sided, variance_p
 
 PROTOCOLS = frequency_oracles()
 
@@ -31,7 +27,7 @@ GRID = [(k, epsilon) for k in SIZES for epsilon in EPSILONS]
 ROUNDING = 2.0**-52
 
 
-def likelihood_ratio(oracle) -> float:
+def likelihood_ratio(oracle):
     """Largest ratio of the probabilities of one report under two true values, from p, q and the report's law."""
     p, q, k = oracle.p, oracle.q, oracle.k
     if oracle.key == "grr":
@@ -116,25 +112,6 @@ def test_no_size_of_subsets_has_a_lower_mean_variance_than_omega(k, epsilon):
     assert chosen <= best * (1 + 1e-9)
 
 
-def mean_variance(k, p, q):
-    return (p * (1 - p) + (k - 1) * q * (1 - q)) / (k * (p - q) ** 2)
-
-
-@over(np.linspace(0.25, 7.5, 30).round(3).tolist())
-def test_the_published_g_and_threshold_lose_only_where_subsets_are_far_better(epsilon):
-    e, half = math.exp(epsilon), math.exp(epsilon / 2)
-    for k in (2, 3, 4, 8, 16, 64, 200, 1024, 4096):
-        ss, olh, the = (PROTOCOLS[key](k, epsilon) for key in ("ss", "olh", "the"))
-        subsets = mean_variance(k, ss.p, ss.q)
-        hashed = min(mean_variance(k, e / (e + g - 1), 1 / g) for g in range(2, olh.g + 3))
-        if hashed < 0.95 * mean_variance(k, olh.p, olh.q):
-            assert subsets < 0.6 * hashed
-        cells = half ** np.linspace(0.5, 1, 500)
-        bits = min(mean_variance(k, 1 - x / half / 2, 1 / (2 * x)) for x in cells)
-        if bits < 0.95 * mean_variance(k, the.p, the.q):
-            assert subsets < bits / 7
-
-
 def test_what_cannot_be_is_refused_by_name_and_value():
     def check(cell):
         name, options, said = cell
@@ -181,7 +158,7 @@ def test_the_ends_of_the_range_work(key, epsilon, k):
     assert np.isfinite(oracle.estimate(oracle.sample_support(counts, np.random.default_rng(0)), 1000)).all()
 
 
-def test_bits_of_a_report():
+def test_keys_and_bits_of_a_report_are_the_members_own():
     assert [bits_for(m) for m in (2, 3, 4, 5, 1024, 1025)] == [1, 2, 2, 3, 10, 11]
     for k in (2, 3, 64, 65, 1000):
         assert GRR(k, 1.0).report_bits == math.ceil(math.log2(k))
@@ -192,9 +169,52 @@ def test_bits_of_a_report():
         assert ss.report_bits == min(k, ss.omega * math.ceil(math.log2(k)))
         assert (PROTOCOLS["the"](k, 1.0).report_bits, PROTOCOLS["she"](k, 1.0).report_bits) == (k, 64 * k)
     assert (PROTOCOLS["hr"](1000, 0.5).report_bits, PROTOCOLS["pgr"](1000, 0.5).report_bits) == (10, 11)
-
-
-def test_table_keys_are_the_members_own():
     assert list(PROTOCOLS) == ["grr", "rappor", "oue", "blh", "olh", "ss", "the", "she", "hr", "pgr"]
     assert list(TABLE) == [*PROTOCOLS, "tree", "tree_half", "sw", "haar_hrr"]
     assert all(member.key == key for key, member in TABLE.items())
+
+
+# Estimated by (C/n - q)/(p - q), with its variance; where `she` and `hr` differ: test_more_protocols.
+BY_P_AND_Q = [key for key in PROTOCOLS if key not in {"she", "hr"}]
+
+
+@over(itertools.product(BY_P_AND_Q, [0.1, 1.0, 6.0]))
+def test_noise_variance_and_estimate_are_those_of_p_and_q(key, epsilon):
+    oracle, n = oracle_of(key, 20, epsilon), 12_345
+    noise, p, q = oracle.noise(n), oracle.p, oracle.q
+    f = np.linspace(0, 1, 11)
+    expected = (f * p * (1 - p) + (1 - f) * q * (1 - q)) / (n * (p - q) ** 2)
+    # the same formula in another order: roundings only
+    np.testing.assert_allclose(oracle.variance(f, n), expected, rtol=1e-12)
+    np.testing.assert_allclose(noise.variance_at_zero + noise.variance_slope * f, expected, rtol=1e-12)
+    assert noise.sd == pytest.approx(np.sqrt(expected[0]), rel=1e-12)
+    full = key == "pgr" and oracle.symbols == oracle.k  # a space in which every point is a value
+    assert (noise.n, noise.p, noise.q, noise.sums_to_one) == (n, p, q, oracle.sums_to_one or full)
+    assert oracle.variance(0.25, n).shape == ()
+    truth = np.linspace(0, 0.1, 20)
+    means = n * (truth * p + (1 - truth) * q)
+    np.testing.assert_allclose(oracle.estimate(means, n), truth, atol=1e-14 / (p - q))  # roundings
+    np.testing.assert_allclose(oracle.estimate(np.zeros(20), n), -q / (p - q), rtol=1e-12)  # and no clipping
+
+
+BILLION = 10**9
+WIDE = {"grr": 0.5, "ss": 0.5, "oue": 0.5, "she": 0.5, "hr": 2.0, "pgr": 0.5}
+
+
+@over(
+    [
+        *((key, 2.0, skewed(16, BILLION), 400) for key in PROTOCOLS),
+        *((key, epsilon, skewed(256, BILLION), 200) for key, epsilon in WIDE.items()),
+        *((key, 0.5, skewed(16, 1000 * BILLION), 400) for key in ("she", "hr", "pgr")),
+        # The exact chain of subset selection, just below its limit
+        *(("ss", 0.5, np.full(k, BILLION // k) - np.eye(k, dtype=int)[0], 60) for k in (16, 64)),
+    ]
+)
+def test_estimates_of_very_many_users_are_unbiased_with_the_stated_variance(key, epsilon, counts, times):
+    n, oracle = counts.sum(), oracle_of(key, len(counts), epsilon)
+    rng = stream("many", key, len(counts), repr(epsilon))
+    truth, estimates = counts / n, oracle.estimate(oracle.sample_support(np.tile(counts, (times, 1)), rng), n)
+    variance = oracle.noise(n).entry(truth) if key == "hr" else oracle.variance(truth, n)  # of blocks
+    assert accept(two_sided((estimates.mean(axis=0) - truth) / np.sqrt(variance / times)))
+    assert accept(variance_p(((estimates - truth) ** 2).mean(axis=0), variance, times))
+    assert np.allclose(estimates.sum(axis=1), 1, rtol=0, atol=1e-9) or not oracle.sums_to_one

@@ -1,9 +1,6 @@
-"""Remedies for poisoning: the law of reports that stand out, what each method takes back, and when it does not."""
-
-from __future__ import annotations
-
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +9,6 @@ from scipy import stats
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.benchmark import Experiment, simulate
 from simulator.domain import Attackers, Domain
-from simulator.hashing import HASHES
 from simulator.methods import observe
 from simulator.methods.recovery import FALSE_ALARM, most_honest
 from simulator.poisoning import ATTACKS, MAXIMAL, NOBODY, Attack, frequent_set, suspects_of
@@ -22,21 +18,10 @@ from simulator.populations import apportion, frequencies
 from simulator.protocols.protocol import Tally
 from tests.cells import over
 
-from .law import accept, stream, two_sided
+from .law import accept, scores_of, stream, two_sided
 
 K, SHARE, TARGETS = 12, 0.1, (2, 5, 9)
 FEARED = Domain(attackers=Attackers(SHARE, TARGETS))
-WITH_SUSPECTS = ("oue", "rappor", "the", "olh", "blh")
-
-
-def supports_of(protocol, reports):
-    """Which values each report supports, ``(n, k)``."""
-    if protocol.report_kind == "bits":
-        return reports.astype(bool)
-    return HASHES[protocol.hash](np.arange(protocol.k), reports[:, :1], protocol.g) == reports[:, 1:]
-
-
-# ------------------------------------------------------------------------------------------ the law of what stands out
 
 
 @pytest.mark.parametrize("key", ["oue", "olh"])
@@ -45,7 +30,7 @@ def test_screened_tallies_follow_the_law_of_replayed_reports(key):
     values, rng = np.array(TARGETS), stream("replay", key)
     slow = []
     for _ in range(rounds):
-        each = supports_of(protocol, protocol.perturb(np.repeat(np.arange(K), counts), rng))
+        each = scores_of(protocol, protocol.perturb(np.repeat(np.arange(K), counts), rng)).astype(bool)
         chosen = each[:, values].all(axis=1)
         slow.append([*each.sum(axis=0), chosen.sum(), *each[chosen].sum(axis=0)])
     fast = []
@@ -102,9 +87,6 @@ def test_honest_reports_stand_out_less_often_than_stated(n, k, r, p, q):
     assert math.comb(k, r) * stats.binom.sf(short, n, probability) > FALSE_ALARM
 
 
-# --------------------------------------------------------------------------------------------- what methods take back
-
-
 def test_the_projection_of_recover_is_the_published_iteration():
     """Sun et al. solve least squares on the simplex by dropping what is negative, again and again."""
     protocol = PROTOCOLS["oue"](K, 1.0)
@@ -121,17 +103,10 @@ def test_the_projection_of_recover_is_the_published_iteration():
         np.testing.assert_allclose(POSTPROCESSORS["recover"](raw, noise, FEARED), moved, atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("key", "method", "exact"),
-    [
-        ("grr", "recover_known", True),
-        ("grr", "subtract_fakes", True),
-        ("ss", "subtract_fakes", True),
-        ("olh", "subtract_fakes", True),
-        ("blh", "subtract_fakes", True),
-        ("olh", "recover_known", False),
-    ],
-)
+EXACT = [("grr", "recover_known"), *((key, "subtract_fakes") for key in ("grr", "ss", "olh", "blh"))]
+
+
+@over([*((*pair, True) for pair in EXACT), ("olh", "recover_known", False)])
 def test_without_noise_what_fakes_add_to_known_targets_comes_off(key, method, exact):
     protocol = PROTOCOLS[key](K, 1.0)
     f, targets = frequencies("zipf", K), np.array(TARGETS)
@@ -167,7 +142,7 @@ def test_a_search_finds_what_fakes_promote_and_nothing_among_honest_reports(key)
     protocol, rng, n = PROTOCOLS[key](20, 1.0), stream("search", key), 20_000
     targets = np.array([1, 7, 12, 18])
     reports = protocol.perturb(rng.choice(20, p=frequencies("zipf", 20), size=n), rng)
-    supports = supports_of(protocol, reports)
+    supports = scores_of(protocol, reports).astype(bool)
     assert frequent_set(supports, protocol.p, protocol.q) is None
     supports[: n // 20, targets] = True
     found = frequent_set(supports, protocol.p, protocol.q)
@@ -179,24 +154,18 @@ def test_a_search_finds_what_fakes_promote_and_nothing_among_honest_reports(key)
     assert np.abs(repaired - truth).sum() < 0.5 * np.abs(poisoned - truth).sum()
 
 
-def test_one_target_and_honest_users_change_nothing():
+def test_one_target_and_honest_users_change_nothing_and_remedies_say_what_they_have_to_know():
     protocol, counts = PROTOCOLS["oue"](K, 1.0), apportion(frequencies("zipf", K), 50_000)
     calm = Attack(NOBODY, SHARE, TARGETS).collect(protocol, counts, stream("calm"), stream("x"))
     observed = observe(protocol, calm.tally, suspects=calm.suspects)
     norm_sub = POSTPROCESSORS["norm_sub"].apply(observed)
     np.testing.assert_array_equal(POSTPROCESSORS["drop_fakes"].apply(observed), norm_sub)
     assert Attack(MAXIMAL, SHARE, (3,)).collect(protocol, counts, stream("one"), stream("x")).suspects is None
-
-
-def test_a_remedy_says_what_it_has_to_know():
     noise = PROTOCOLS["oue"](K, 1.0).noise(100)
     with pytest.raises(ValueError, match="method recover needs to know the attackers"):
         POSTPROCESSORS["recover"](np.full(K, 1 / K), noise)
     with pytest.raises(ValueError, match="method subtract_fakes needs to know the targets"):
         POSTPROCESSORS["subtract_fakes"](np.full(K, 1 / K), noise, Domain(attackers=Attackers(0.1)))
-
-
-# --------------------------------------------------------------------------------------------------- the experiment
 
 
 @pytest.mark.parametrize("key", ["grr", "oue", "ss"])
@@ -205,15 +174,12 @@ def test_errors_under_attack_are_those_of_the_closed_form(key):
     n, f = 10**8, frequencies("zipf", K)
     counts, protocol = apportion(f, n), PROTOCOLS[key](K, 1.0)
     attack = Attack(MAXIMAL, SHARE, TARGETS)
-    task = Experiment(
-        counts, {key: protocol}, POSTPROCESSORS, {"l1": METRICS["l1"]}, ((key, "none"),), 0, FEARED, attack
-    )
     calm = Experiment(counts, {key: protocol}, POSTPROCESSORS, {"l1": METRICS["l1"]}, ((key, "none"),))
+    task = replace(calm, domain=FEARED, attack=attack)
     r, p, q = len(TARGETS), protocol.p, protocol.q
     size = p + (K - 1) * q
     most = min(r, round(size)) if protocol.sums_to_one else r
-    rest = (round(size) - most) / (K - r) if key != "olh" else q
-    support = np.where(np.isin(np.arange(K), TARGETS), most / r, max(rest, 0.0))
+    support = np.where(np.isin(np.arange(K), TARGETS), most / r, max((round(size) - most) / (K - r), 0.0))
     shift = SHARE * ((support - q) / (p - q) - counts / n)
     error = float(simulate(task, 0, 3).errors[key, "none"].mean())
     noise = math.sqrt(float(protocol.variance(f, n).sum())) * K  # far more than what is left of it in a sum

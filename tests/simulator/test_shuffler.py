@@ -1,7 +1,3 @@
-"""What shuffling promises: against sums over all outcomes, enumerated shuffles, and published figures."""
-
-from __future__ import annotations
-
 import itertools
 import math
 from collections import defaultdict
@@ -16,11 +12,13 @@ from simulator.shuffler import CentralHistogram, Shuffler, amplification, clones
 from simulator.shuffler.amplification import MARGIN, PRECISION, blanket_of, hockey_stick
 from tests.cells import over
 
+from .law import channel_of
+
 NEVER = 1e-300  # a smallest delta: nothing is left out of the sums
 KNOWN = ("grr", "rappor", "oue", "blh", "olh", "ss", "the", "pgr")
 
 
-def two_counts(epsilon: float, blanket: Blanket, others: int, chance: float, silent: float) -> float:
+def two_counts(epsilon, blanket, others, chance, silent):
     """Return the delta of two counts, summed over every pair of them.
 
     Each of the others adds to one of them with a chance; the user adds to the first, to the second, or to none.
@@ -38,7 +36,7 @@ def two_counts(epsilon: float, blanket: Blanket, others: int, chance: float, sil
     return delta
 
 
-def slow_hockey_stick(epsilon: float, blanket: Blanket, n: int) -> float:
+def slow_hockey_stick(epsilon, blanket, n):
     """Return the mean of that over how many of the others are drawn from the common distribution."""
     chance = min(1.0, 2 * blanket.opposite / blanket.share)
     weights = binom.pmf(np.arange(n), n - 1, blanket.share)
@@ -46,43 +44,22 @@ def slow_hockey_stick(epsilon: float, blanket: Blanket, n: int) -> float:
     return float(weights @ np.array(deltas))
 
 
-def published_hockey_stick(epsilon: float, blanket: Blanket, n: int) -> float:
+def published_hockey_stick(epsilon, blanket, n):
     """Return the delta of the variation ratio, where the attacker is not told how many are drawn from it."""
     odds, other = math.exp(blanket.loss), blanket.opposite
     return two_counts(epsilon, blanket, n - 1, 2 * other, max(0.0, 1 - (odds + 1) * other))
 
 
-def reports_law(key: str, k: int, epsilon: float, value: int) -> dict[object, float]:
-    """Return the probability of every report of a value, from what the protocol is defined to do."""
-    protocol = PROTOCOLS[key](k, epsilon)
-    odds = math.exp(epsilon)
-    if key == "grr":
-        return {report: (odds if report == value else 1) / (odds + k - 1) for report in range(k)}
-    if key == "ss":
-        sets = list(itertools.combinations(range(k), protocol.omega))  # type: ignore[attr-defined]
-        weights = np.array([odds if value in one else 1.0 for one in sets])
-        return dict(zip(sets, (weights / weights.sum()).tolist(), strict=True))
-    if key == "pgr":
-        weights = np.where(protocol.supporting(value), odds, 1.0)  # type: ignore[attr-defined]
-        return dict(enumerate((weights / weights.sum()).tolist()))
-    if key in ("blh", "olh"):  # every hash function, and the symbol that is reported with it
-        g = protocol.g  # type: ignore[attr-defined]
-        hashes = list(itertools.product(range(g), repeat=k))
-        scale = len(hashes) * (odds + g - 1)
-        return {(one, symbol): (odds if symbol == one[value] else 1) / scale for one in hashes for symbol in range(g)}
-    p, q = protocol.p, protocol.q  # type: ignore[attr-defined]
-    law: dict[object, float] = {}
-    for bits in itertools.product((0, 1), repeat=k):
-        chances = [p if place == value else q for place in range(k)]
-        law[bits] = math.prod(c if bit else 1 - c for c, bit in zip(chances, bits, strict=True))
-    return law
+def laws_of(key, k, epsilon):
+    """Return the probabilities of every report of each value."""
+    return list(channel_of(PROTOCOLS[key](k, epsilon))[0])
 
 
-def shuffled(laws: list[np.ndarray]) -> dict[tuple[int, ...], float]:
+def shuffled(laws):
     """Return the law of the histogram of reports that are drawn from these laws, one each."""
-    result: dict[tuple[int, ...], float] = {(0,) * len(laws[0]): 1.0}
+    result = {(0,) * len(laws[0]): 1.0}
     for law in laws:
-        after: dict[tuple[int, ...], float] = defaultdict(float)
+        after = defaultdict(float)
         for counts, chance in result.items():
             for report, likely in enumerate(law.tolist()):
                 after[(*counts[:report], counts[report] + 1, *counts[report + 1 :])] += chance * likely
@@ -90,7 +67,7 @@ def shuffled(laws: list[np.ndarray]) -> dict[tuple[int, ...], float]:
     return result
 
 
-def shuffled_deltas(laws: list[np.ndarray], n: int, epsilons: tuple[float, ...]) -> list[float]:
+def shuffled_deltas(laws, n, epsilons):
     """Return the true deltas of n shuffled reports: the worst of all collections that differ in one user."""
     worst = np.zeros(len(epsilons))
     for others in itertools.combinations_with_replacement(range(len(laws)), n - 1):
@@ -101,17 +78,11 @@ def shuffled_deltas(laws: list[np.ndarray], n: int, epsilons: tuple[float, ...])
     return worst.tolist()
 
 
-def laws_of(key: str, k: int, epsilon: float) -> list[np.ndarray]:
-    return [np.array(list(reports_law(key, k, epsilon, value).values())) for value in range(k)]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [1, 2, 7, 30])
 @pytest.mark.parametrize("key", ["grr", "oue", "ss"])
 @pytest.mark.parametrize("local", [0.3, 1.0, 4.0])
-def test_the_bound_is_the_sum_over_every_pair_of_counts(
-    n: int, key: str, local: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_bound_is_the_sum_over_every_pair_of_counts(n, key, local, monkeypatch):
     monkeypatch.setattr(amplification, "BLANKETS", n)
     monkeypatch.setattr(amplification, "WIDEST", 10**6)
     for blanket in (blanket_of(PROTOCOLS[key](8, local)), Blanket.generic(local)):
@@ -125,7 +96,7 @@ SMALL += [("blh", 2, 4), ("blh", 3, 3), ("the", 2, 5), ("pgr", 3, 4), ("rappor",
 
 
 @over([(0.5 if place % 2 else 2.5, each) for place, each in enumerate(SMALL)])
-def test_shuffled_reports_lose_no_more_than_the_bound(local, setting) -> None:
+def test_shuffled_reports_lose_no_more_than_the_bound(local, setting):
     key, k, n = setting
     blanket = blanket_of(PROTOCOLS[key](k, local))
     epsilons = tuple(share * local for share in (0.0, 0.05, 0.1, 0.3, 0.6, 0.9))
@@ -137,7 +108,7 @@ def test_shuffled_reports_lose_no_more_than_the_bound(local, setting) -> None:
     assert true[0] > hockey_stick(0.0, half, n, NEVER)
 
 
-def test_hash_functions_that_confuse_values_can_hide_less() -> None:
+def test_hash_functions_that_confuse_values_can_hide_less():
     blanket = blanket_of(PROTOCOLS["blh"](64, 4.0))
     apart = blanket_of(PROTOCOLS["grr"](2, 4.0))  # every hash function tells the two values apart
     assert apart.share == pytest.approx(blanket.share)
@@ -145,7 +116,7 @@ def test_hash_functions_that_confuse_values_can_hide_less() -> None:
     assert hockey_stick(0.4, blanket, 10_000, 1e-12) > 10 * hockey_stick(0.4, apart, 10_000, 1e-12)
 
 
-def test_the_published_bound_is_exceeded_by_a_shuffle_and_ours_is_not() -> None:
+def test_the_published_bound_is_exceeded_by_a_shuffle_and_ours_is_not():
     local, epsilon, n = 0.5, 0.45, 4
     blanket = blanket_of(PROTOCOLS["grr"](3, local))
     # Three users hold 0, and the fourth 0 or 1: four reports of 0 are e^local times likelier where all hold 0.
@@ -157,7 +128,7 @@ def test_the_published_bound_is_exceeded_by_a_shuffle_and_ours_is_not() -> None:
 
 
 @over(itertools.product([0.2, 1.0, 2.3, 4.0], KNOWN))
-def test_a_blanket_is_what_all_reports_of_all_values_say(epsilon, key) -> None:
+def test_a_blanket_is_what_all_reports_of_all_values_say(epsilon, key):
     k = 2 if key in ("blh", "olh") else 6  # all hash functions of more values are too many
     laws = laws_of(key, k, epsilon)
     blanket = blanket_of(PROTOCOLS[key](k, epsilon))
@@ -177,7 +148,7 @@ def test_a_blanket_is_what_all_reports_of_all_values_say(epsilon, key) -> None:
 
 
 @over(PROTOCOLS)
-def test_no_reports_differ_by_more_than_a_yes_or_no_answer(key) -> None:
+def test_no_reports_differ_by_more_than_a_yes_or_no_answer(key):
     for k, epsilon in itertools.product((2, 5, 64), (1e-6, 0.5, 3.0, 20.0)):
         blanket, most = blanket_of(PROTOCOLS[key](k, epsilon)), Blanket.generic(epsilon)
         assert 0 < blanket.variation <= most.variation * (1 + 1e-9)
@@ -194,13 +165,13 @@ def test_no_reports_differ_by_more_than_a_yes_or_no_answer(key) -> None:
     ],
     slow=[(Blanket.generic(1.0), 0.0440), (blanket_of(PROTOCOLS["grr"](51, 1.0)), 0.0107)],
 )
-def test_published_figures_of_10_000_users(blanket: Blanket, published: float) -> None:
+def test_published_figures_of_10_000_users(blanket, published):
     ours = Shuffler(10_000, 1e-6).central(blanket)
     assert published - blanket.loss / 2**10 - 5e-5 <= ours <= published + 5e-5
 
 
 @pytest.mark.slow
-def test_published_figures_of_100_000_users() -> None:
+def test_published_figures_of_100_000_users():
     n, local, delta = 100_000, 4.0, 1e-6
     numerical = Shuffler(n, delta).central(Blanket.generic(local))
     first, second = clones_2021(local, n, delta), clones_2023(local, n, delta)
@@ -218,7 +189,7 @@ def test_published_figures_of_100_000_users() -> None:
     assert clones(numerical, local, n, 2 / (math.exp(local) + 1)) == pytest.approx(delta, rel=2 * MARGIN)
 
 
-def clones(epsilon: float, local: float, n: int, chance: float) -> float:
+def clones(epsilon, local, n, chance):
     """Return the delta where each of the others is a clone with this chance, by whole columns."""
     odds, others = math.exp(local), binom(n - 1, chance)
     likely = np.arange(others.ppf(1e-12), others.isf(1e-12) + 1)
@@ -234,7 +205,7 @@ def clones(epsilon: float, local: float, n: int, chance: float) -> float:
 
 @pytest.mark.parametrize("n", [10**6, pytest.param(10**8, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("key", ["grr", "sw"])
-def test_sums_at_distances_are_within_the_margin(n: int, key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sums_at_distances_are_within_the_margin(n, key, monkeypatch):
     blanket = blanket_of(PROTOCOLS[key](64, 2.0))
     epsilon = Shuffler(n, 1e-8).central(blanket)
     some = hockey_stick(epsilon, blanket, n, 1e-8)
@@ -245,7 +216,7 @@ def test_sums_at_distances_are_within_the_margin(n: int, key: str, monkeypatch: 
 
 
 @over([(1.0, 10_000)], slow=[(0.1, 10**6), (2.0, 50), (1.0, 10**11)])
-def test_the_local_budget_is_the_largest_that_keeps_the_promise(epsilon: float, n: int) -> None:
+def test_the_local_budget_is_the_largest_that_keeps_the_promise(epsilon, n):
     shuffler = Shuffler(n, 1e-8)
     budgets = shuffler.local(epsilon, {key: PROTOCOLS[key] for key in ("grr", "oue", "olh", "sw")}, 32)
     for key, local in budgets.items():
@@ -263,22 +234,19 @@ def test_the_local_budget_is_the_largest_that_keeps_the_promise(epsilon: float, 
 
 
 @pytest.mark.slow
-def test_a_budget_that_no_report_keeps_is_refused() -> None:
+def test_a_budget_that_no_report_keeps_is_refused():
     with pytest.raises(ValueError, match="lose more than 1e-09"):
         Shuffler(100, 1e-12).local(1e-9, PROTOCOLS, 4)
     assert Shuffler(10**9, 1e-4).local(1e-9, PROTOCOLS, 4)["grr"] > 1e-6
 
 
-def test_one_user_has_no_more_than_the_local_promise() -> None:
+def test_the_blanket_of_grr_is_the_published_one_and_one_user_has_the_local_promise():
     assert Shuffler(1, 1e-6).central(Blanket.generic(1.0)) == pytest.approx(1.0, rel=1e-4)
-
-
-def test_the_blanket_of_grr_is_the_published_one() -> None:
     assert blanket_of(PROTOCOLS["grr"](10, 1.5)).share == pytest.approx(10 / (math.exp(1.5) + 9))
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-8), (0.1, 0.2), (8.0, 1e-6)])
-def test_the_noise_of_a_trusted_server_keeps_its_promise_and_has_its_variance(epsilon: float, delta: float) -> None:
+def test_the_noise_of_a_trusted_server_keeps_its_promise_and_has_its_variance(epsilon, delta):
     histogram = CentralHistogram(epsilon, delta)
     # Another value moves two counts by one, so each may lose half of the budget.
     law = np.exp(-epsilon / 2 * np.abs(places := np.arange(-600 / epsilon, 600 / epsilon + 1) // 1))

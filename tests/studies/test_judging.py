@@ -1,20 +1,21 @@
-from __future__ import annotations
-
+import itertools
 import math
+from dataclasses import replace
 
+import judge_look_ups
 import judge_predictions
 import numpy as np
 import pytest
 from judging import METHOD, PAIR, Histogram, JudgedSetting, Judging, PairErrors, evaluate, holdout, settings
 
 from advisor import advise
+from knowledge.making.populations import ORDERED_FAMILIES
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
+from tests.cells import over
 
-Errors = dict[tuple[str, str], float]
 
-
-def setting(number: int, measured: Errors, predicted: Errors) -> JudgedSetting:
+def setting(number, measured, predicted):
     return JudgedSetting(
         histogram=f"h{number}",
         n=10_000,
@@ -26,11 +27,11 @@ def setting(number: int, measured: Errors, predicted: Errors) -> JudgedSetting:
     )
 
 
-def exactly(pair: tuple[str, str], measured: float, predicted: float) -> PairErrors:
+def exactly(pair, measured, predicted):
     return PairErrors(pair, measured, (measured, measured), predicted)
 
 
-def first(predicted: dict[tuple[str, str], float], *protocols: str) -> tuple[str, str]:
+def first(predicted, *protocols):
     return min((pair for pair in predicted if not protocols or pair[0] in protocols), key=lambda pair: predicted[pair])
 
 
@@ -46,7 +47,7 @@ OTHER = setting(
 )
 
 
-def test_scores_by_hand() -> None:
+def test_scores_by_hand():
     scores = {(score.task, score.chooser): score for score in evaluate([ONE, OTHER])}
     model = scores[PAIR, "model"]  # picks oue + norm_sub twice: right, then 1.2 over 1.0
     assert model.settings == 2
@@ -67,7 +68,7 @@ def test_scores_by_hand() -> None:
     assert math.isnan(scores[PAIR, "tree"].prediction_error)
 
 
-def test_what_is_judged_is_what_a_look_up_lists_first() -> None:
+def test_what_is_judged_is_what_a_look_up_lists_first():
     histogram = Histogram("a", apportion(frequencies("zipf", 12, 1.0), 100_000), ordered=True)
     (done,) = settings([histogram], Judging(users=[100_000], epsilons=[1.0], repetitions=4, metrics=["l1", "emd"]))
     for metric in ("l1", "emd"):
@@ -79,8 +80,7 @@ def test_what_is_judged_is_what_a_look_up_lists_first() -> None:
         assert (score.top_1 == 1) == (measured[done.choice[metric][""]] == min(measured.values()))
 
 
-def test_luck_is_no_regret() -> None:
-    """Sixty options with the same expected error: the lowest of the means is no better than the one that is chosen."""
+def test_luck_is_no_regret():
     rng = rng_for(0, "tests", "luck")
     regrets = []
     for number in range(80):
@@ -105,10 +105,10 @@ def test_luck_is_no_regret() -> None:
     assert abs(np.mean(regrets)) < 4 * 0.1 / math.sqrt(len(regrets))
 
 
-def test_an_evaluation_of_a_small_histogram() -> None:
+def test_an_evaluation_of_a_small_histogram():
     histograms = [Histogram("a", np.array([50, 30, 15, 5]), ordered=True), Histogram("b", np.arange(5), ordered=False)]
     asked = {"users": [1_000], "epsilons": [1.0, 2.0], "protocols": ["oue", "grr"], "repetitions": 8}
-    done = settings(histograms, Judging(**asked))  # type: ignore[arg-type]
+    done = settings(histograms, Judging(**asked))
     assert len(done) == 4
     scores = evaluate(done)
     assert {score.metric for score in scores} == {"l1", "l2", "kl", "emd", "range", "topk"}
@@ -131,14 +131,14 @@ def test_an_evaluation_of_a_small_histogram() -> None:
 
 
 @pytest.mark.slow
-def test_an_evaluation_does_not_depend_on_its_workers() -> None:
+def test_an_evaluation_does_not_depend_on_its_workers():
     histograms = [Histogram("a", np.array([50, 30, 15, 5]), ordered=True), Histogram("b", np.arange(5), ordered=False)]
     asked = {"users": [1_000], "epsilons": [1.0], "protocols": ["oue"], "metrics": ["l1"], "repetitions": 6}
-    one, two = (settings(histograms, Judging(jobs=jobs, **asked)) for jobs in (1, 2))  # type: ignore[arg-type]
+    one, two = (settings(histograms, Judging(jobs=jobs, **asked)) for jobs in (1, 2))
     assert one == two
 
 
-def test_unseen_shapes_are_no_family_of_the_cells() -> None:
+def test_unseen_shapes_are_no_family_of_the_cells():
     from knowledge.making.populations import ORDERED_FAMILIES
 
     histograms = holdout()
@@ -146,3 +146,76 @@ def test_unseen_shapes_are_no_family_of_the_cells() -> None:
     assert not {histogram.name.split()[0] for histogram in histograms} & set(ORDERED_FAMILIES)
     for one, other in zip(histograms, holdout(), strict=True):
         np.testing.assert_array_equal(one.counts, other.counts)
+
+
+FEW = Judging(
+    users=(10_000,), epsilons=(1.0,), metrics=judge_look_ups.METRICS, protocols=("oue", "tree", "sw"), repetitions=4
+)
+
+
+@over(itertools.product(judge_look_ups.CURVES, [2, 20, 300]))
+def test_curves_are_histograms_that_are_the_same_each_time(name, k):
+    one = judge_look_ups.histogram(name, k)
+    assert one.counts.sum() == judge_look_ups.USERS
+    assert one.counts.shape == (k,)
+    np.testing.assert_array_equal(one.counts, judge_look_ups.histogram(name, k).counts)
+
+
+def test_no_curve_has_a_part_in_the_knowledge_or_its_own_judging():
+    other = {histogram.name.split()[0] for histogram in holdout()}
+    assert not set(judge_look_ups.CURVES) & {*ORDERED_FAMILIES, *other}
+
+
+@pytest.fixture(scope="module")
+def done():
+    return settings([judge_look_ups.histogram(name, 8) for name in ("ages", "gaps", "turn")], FEW)
+
+
+def test_the_jackknife_leaves_out_one_curve_at_a_time(done):
+    left = np.array([judge_look_ups.scores(done[:place] + done[place + 1 :]) for place in range(3)])
+    errors = np.sqrt(((left - left.mean(axis=0)) ** 2).sum(axis=0) * 2 / 3)
+    np.testing.assert_allclose(judge_look_ups.jackknife(done), errors, rtol=1e-12, atol=1e-15)
+    twice = [replace(one, histogram=f"{one.histogram.split()[0]}_{k}") for k in (64, 256) for one in done]
+    np.testing.assert_allclose(judge_look_ups.jackknife(twice), errors, rtol=1e-9, atol=1e-15)
+
+
+def test_a_file_is_judged_as_it_is(tmp_path):
+    file = tmp_path / "delays_4.csv"
+    file.write_text("value,count\n0,5\n1,0\n2,7\n3,2\n")
+    one = judge_look_ups.stored(str(file))
+    assert (one.name, one.counts.tolist(), one.ordered) == ("delays_4", [5, 0, 7, 2], True)
+
+
+def test_curves_shapes_and_each_folder_are_sets(tmp_path):
+    files = [tmp_path / folder / name for folder, name in (("a", "x_2.csv"), ("b", "y_2.csv"), ("a", "z_2.csv"))]
+    for file in files:
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("value,count\n0,5\n1,2\n")
+    found = judge_look_ups.sets([str(file) for file in files], seed=0)
+    assert [*found] == ["curves", "shapes", "a/", "b/"]
+    assert [one.name for one in found["a/"]] == ["x_2", "z_2"]
+    assert {one.name for one in found["shapes"]} == {one.name for one in holdout() if one.ordered}
+    assert all(one.ordered for histograms in found.values() for one in histograms)
+
+
+@pytest.mark.slow
+def test_processes_judge_as_one_does(done):
+    ages, gaps, turn = (judge_look_ups.histogram(name, 8) for name in ("ages", "gaps", "turn"))
+    found = judge_look_ups.judged({"some": [ages, gaps], "another": [turn]}, FEW, jobs=2)
+    assert {name: [one.histogram for one in group] for name, group in found.items()} == {
+        "some": ["ages 8", "gaps 8"],
+        "another": ["turn 8"],
+    }
+    assert [one.errors for group in found.values() for one in group] == [one.errors for one in done]
+
+
+def test_the_study_prints_a_table(done, monkeypatch, capsys):
+    monkeypatch.setattr(judge_look_ups, "judged", lambda *_: {"curves": done[:2], "a/": done[1:]})
+    judge_look_ups.app([], standalone_mode=False)
+    printed = capsys.readouterr().out.splitlines()
+    regret, gap, single = judge_look_ups.scores(done[:2])[0]
+    about, of_gap, _ = judge_look_ups.jackknife(done[:2])[0]
+    cells = f"{regret:.1%} ± {about:.1%} | {gap:.2f} ± {of_gap:.2f} | {single:.1%}"
+    assert printed[2] == f"| emd | curves | 2 | {cells} |"
+    assert [line.split(" | ")[1:3] for line in printed[3:5]] == [["a/", "2"], ["all", "4"]]
+    assert [line.split(" | ")[0] for line in printed[2:14:3]] == [f"| {metric}" for metric in judge_look_ups.METRICS]

@@ -1,9 +1,4 @@
-"""The tables of the LDP3 paper again: what the platform computed, and who wins as it computes and as it should."""
-
-from __future__ import annotations
-
 import re
-from pathlib import Path
 
 import ldp3
 import ldp3_platform
@@ -17,14 +12,14 @@ from simulator.methods.simplex import norm_cut
 NOT_EXPLAINED = {("zipf 64", "ss"), ("zipf 128", "ss"), ("zipf 1024", "blh")}  # as docs/evidence_ldp3.md says
 
 
-def test_the_published_tables_have_156_cells_of_methods() -> None:
+def test_the_published_tables_have_156_cells_of_methods():
     rows = ldp3.published()
     assert [sum(row.table == table for row in rows) for table in (1, 2, 3, 4)] == [15, 5, 7, 4]
     assert {name for row in rows for name in row.winners} <= set(ldp3.METHODS)
 
 
 @pytest.mark.parametrize("protocol", ["blh", "olh", "oue", "rappor"])
-def test_the_variance_of_the_platform_is_k_times_too_small(protocol: str) -> None:
+def test_the_variance_of_the_platform_is_k_times_too_small(protocol):
     counts = np.arange(1, 51) * 1000
     right = frequency_oracles()[protocol](50, 0.7).noise(int(counts.sum())).variance_at_zero
     # OLH: the platform has the optimal g = e^epsilon + 1 as it is, ours rounds it.
@@ -32,15 +27,23 @@ def test_the_variance_of_the_platform_is_k_times_too_small(protocol: str) -> Non
     assert ldp3_platform.variance(protocol, 0.7, counts) == expected
 
 
-def test_the_norm_cut_of_the_platform_keeps_one_value_more_and_sums_to_one() -> None:
+def test_the_norms_of_the_platform_are_other_ones():
     estimate = np.array([[0.6, 0.3, 0.2, 0.1, -0.2], [0.5, 0.2, 0.1, 0.1, -0.1]])
     found = ldp3_platform.norm_cut(estimate)
     np.testing.assert_allclose(found[0], np.array([6, 3, 2, 0, 0]) / 11)
     np.testing.assert_allclose(found[1], estimate[1] / 0.8)  # never past 1: all are kept
     np.testing.assert_allclose(norm_cut(estimate[:1], None), [[0.6, 0.3, 0, 0, 0]])
+    estimate = np.array([[0.9, 0.6], [0.9, -0.1], [1.9, 0.3]])
+    projected = np.array([[0.65, 0.35], [1.0, 0.0], [1.0, 0.0]])
+    np.testing.assert_array_equal(
+        ldp3_platform.norm_sub(estimate, projected), [estimate[0], projected[1], projected[2]]
+    )
+    found = ldp3_platform.kl(np.array([[0.5, 0.5, 0.0], [0.2, 0.3, 0.5]]), np.array([0.5, 0.25, 0.25]))
+    assert found == pytest.approx([0.5 * np.log(2), 0.2 * np.log(0.4) + 0.3 * np.log(1.2) + 0.5 * np.log(2)])
+    assert ldp3_platform._exponent(0.5, 1000) == 1.01
 
 
-def slow_power(counts: list[float], n: int, variance: float, exponent: float) -> list[float]:
+def slow_power(counts, n, variance, exponent):
     """One count after the other, as the platform's source says."""
     values = np.arange(1, n + 1, dtype=float)
     result = []
@@ -54,7 +57,7 @@ def slow_power(counts: list[float], n: int, variance: float, exponent: float) ->
 
 
 @pytest.mark.parametrize("sd", [20.0, 300.0])
-def test_the_power_of_the_platform_is_its_sums_one_by_one(sd: float) -> None:
+def test_the_power_of_the_platform_is_its_sums_one_by_one(sd):
     n = 60_000
     # Far below 0, where the end of the window becomes negative; where nothing but the floor is left; on both sides of
     # what the likelihood reaches; and near the top.
@@ -66,32 +69,12 @@ def test_the_power_of_the_platform_is_its_sums_one_by_one(sd: float) -> None:
     np.testing.assert_allclose(found, slow_power(counts.tolist(), n, sd**2, exponent), rtol=1e-9)
 
 
-def test_a_mean_below_one_count_has_the_exponent_of_the_platform() -> None:
-    assert ldp3_platform._exponent(0.5, 1000) == 1.01
-
-
-def test_the_norm_sub_of_the_platform_lets_pass_what_is_not_negative_and_sums_to_two_at_most() -> None:
-    estimate = np.array([[0.9, 0.6], [0.9, -0.1], [1.9, 0.3]])
-    projected = np.array([[0.65, 0.35], [1.0, 0.0], [1.0, 0.0]])
-    np.testing.assert_array_equal(
-        ldp3_platform.norm_sub(estimate, projected), [estimate[0], projected[1], projected[2]]
-    )
-
-
-def test_the_divergence_of_the_platform_is_from_the_truth_to_the_estimate_where_both_are_positive() -> None:
-    found = ldp3_platform.kl(np.array([[0.5, 0.5, 0.0], [0.2, 0.3, 0.5]]), np.array([0.5, 0.25, 0.25]))
-    assert found == pytest.approx([0.5 * np.log(2), 0.2 * np.log(0.4) + 0.3 * np.log(1.2) + 0.5 * np.log(2)])
-
-
-def test_files_of_the_platform_are_read_a_number_a_line(tmp_path: Path) -> None:
+def test_files_of_the_platform_are_read_as_it_reads_them(tmp_path):
     (tmp_path / "BMS.csv").write_text("1\n0\n1\n2\n")
     counts = ldp3.population("bms_pos", 0, tmp_path)
     assert counts is not None
     assert counts.tolist() == [124_250, 248_500, 124_250]
     assert ldp3.population("adult", 0, tmp_path) is None
-
-
-def test_pages_of_kosarak_come_in_an_order_of_first_meeting(tmp_path: Path) -> None:
     rows = "".join(f"page{rank},{1000 - 6 * rank}\n" for rank in range(128))
     (tmp_path / "kosarak_top128.csv").write_text("page,count\n" + rows)
     counts = ldp3.population("kosarak", 0, tmp_path)
@@ -99,14 +82,11 @@ def test_pages_of_kosarak_come_in_an_order_of_first_meeting(tmp_path: Path) -> N
     assert np.argsort(-counts, kind="stable")[:4].tolist() == list(ldp3.FIRST_MET)
     assert sorted(counts)[0] < counts.mean() / 2  # all pages are there
     assert len(counts) == 128
-
-
-def test_a_folder_without_the_files_is_named() -> None:
     result = CliRunner().invoke(ldp3.app, ["--data", "nowhere"])
     assert "--data must be a folder with some of Adult.csv, adult_age.csv" in str(result.exception)
 
 
-def cells_of(text: str) -> dict[tuple[str, str], list[tuple[str, int]]]:
+def cells_of(text):
     """Return (winner, per cent of repetitions) of each protocol, by setting and way of computing."""
     found, setting = {}, ""
     for line in text.splitlines():
@@ -122,8 +102,7 @@ def cells_of(text: str) -> dict[tuple[str, str], list[tuple[str, int]]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("table", "repetitions", "clear"), [(2, 20, 90), (3, 8, 97)])
-def test_clear_winners_of_the_platform_are_the_published_ones(table: int, repetitions: int, clear: int) -> None:
-    """With the right variance they are not on Zipf data."""
+def test_clear_winners_of_the_platform_are_the_published_ones(table, repetitions, clear):
     arguments = ["--table", str(table), "--reps", str(repetitions), "--seed", "1"]
     result = CliRunner().invoke(ldp3.app, arguments)
     assert result.exit_code == 0, result.output

@@ -1,19 +1,16 @@
-"""Reports that the published packages make are read as their own servers read them, and their clients are audited."""
-
-from __future__ import annotations
-
 import importlib.metadata
+import math
 import sys
-from collections.abc import Sequence
-from pathlib import Path
 
+import audit_peers
 import numpy as np
 import peers
 import pytest
+from typer.testing import CliRunner
 
-from advisor.inputs.reports import RawReports
 from advisor.inputs.reports.settings import readable_protocols
 from simulator import PROTOCOLS, rng_for
+from simulator.audit import audit_client
 from simulator.populations import apportion
 from tests.advisor.inputs.reading import read_reports
 
@@ -23,18 +20,18 @@ READABLE = [peer for peer in peers.PEERS if peer.package != peers.TOOLBOX and pe
 PARAMETERS = {"hr": {"block_count": 1}, "ss": {"subset_size": 3}}  # that the packages choose at this epsilon and k
 
 
-def named(peer: peers.Peer) -> str:
+def named(peer):
     return f"{peer.package} {peer.name}"
 
 
-def need(package: str) -> None:
+def need(package):
     try:
         importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
         pytest.skip(f"{package} is not installed (extra peers)")
 
 
-def line(kind: str, report: peers.Report) -> str:
+def line(kind, report):
     """Write a report as someone who has it would."""
     if kind == "hash":
         symbol, seed = report
@@ -46,14 +43,14 @@ def line(kind: str, report: peers.Report) -> str:
     return (" " if kind == "subset" else ",").join(map(str, report))
 
 
-def written(path: Path, protocol: str, reports: Sequence[peers.Report]) -> Path:
+def written(path, protocol, reports):
     kind = PROTOCOLS[protocol].report_kind
     head = ["symbol,seed"] if kind == "hash" else []  # their tuples begin with the symbol
     path.write_text("\n".join([*head, *(line(kind, report) for report in reports)]) + "\n")
     return path
 
 
-def estimated(read: RawReports, protocol: str, k: int, epsilon: float, *, clips: bool, **parameters) -> np.ndarray:
+def estimated(read, protocol, k, epsilon, *, clips, **parameters):
     linear = PROTOCOLS[protocol](k, epsilon, **parameters).linear
     assert linear is not None
     raw = linear.estimate(read.tally)
@@ -64,7 +61,7 @@ def estimated(read: RawReports, protocol: str, k: int, epsilon: float, *, clips:
 @pytest.mark.slow  # numba compiles the clients
 @pytest.mark.filterwarnings("ignore:non-integer arguments to randrange:DeprecationWarning")  # Hadamard, Python 3.11
 @pytest.mark.parametrize("peer", READABLE, ids=named)
-def test_reports_of_a_package_are_read_as_its_own_server_reads_them(tmp_path: Path, peer: peers.Peer) -> None:
+def test_reports_of_a_package_are_read_as_its_own_server_reads_them(tmp_path, peer):
     need(peer.package)
     if peer.protocol == "hr" and sys.version_info >= (3, 12):
         pytest.skip(
@@ -95,9 +92,7 @@ def test_reports_of_a_package_are_read_as_its_own_server_reads_them(tmp_path: Pa
 
 
 @pytest.mark.slow  # imports statsmodels
-def test_hadamard_reports_of_pure_ldp_above_epsilon_1_are_read_by_a_domain_in_the_order_of_its_blocks(
-    tmp_path: Path,
-) -> None:
+def test_hadamard_reports_of_pure_ldp_above_epsilon_1_are_read_by_a_domain_in_the_order_of_its_blocks(tmp_path):
     """It fills block after block and permutes the categories; ours are dealt out to the blocks in turns."""
     need(peers.PURE)
     epsilon = 2.0
@@ -119,7 +114,7 @@ def test_hadamard_reports_of_pure_ldp_above_epsilon_1_are_read_by_a_domain_in_th
     assert np.allclose([by_label[f"c{value}"] for value in range(K)], expected, rtol=0, atol=1e-9)
 
 
-def test_the_domain_of_blocks_has_every_label_once_and_every_place() -> None:
+def test_the_domain_of_blocks_has_every_label_once_and_every_place():
     class Blocks:
         part, partsz, insz = 2, 4, 5
         permute = (3, 1, 4, 0, 2)
@@ -130,3 +125,78 @@ def test_the_domain_of_blocks_has_every_label_once_and_every_place() -> None:
     order = rng_for(0, "blocks").permutation(5)
     Blocks.permute = tuple(order.tolist())
     assert sorted(label for label in peers.hadamard_domain(Blocks(), list("abcde")) if len(label) == 1) == list("abcde")
+
+
+SIZE = 25
+
+
+def unary(value, k, epsilon):
+    """Send what UEClient of pure-ldp 1.1.2 sends: the own bit stays 1 where the draw of the others has set it."""
+    q = 1 / (math.exp(epsilon) + 1)
+    bits = (np.random.random(k) < q).astype(int)  # noqa: NPY002
+    if np.random.random() < 0.5:  # noqa: NPY002
+        bits[value] = 1
+    return bits.tolist()
+
+
+def subset(value, k, epsilon):
+    """Send what SS_Client of multi-freq-ldpy 0.2.5 returns: the own value, where it is in the set, comes first."""
+    size = max(1, round(k / (math.exp(epsilon) + 1)))
+    others = np.random.permutation(np.delete(np.arange(k), value))  # noqa: NPY002
+    held = np.random.random() < size * math.exp(epsilon) / (size * math.exp(epsilon) + k - size)  # noqa: NPY002
+    return [value, *others[: size - 1].tolist()] if held else others[:size].tolist()
+
+
+def stand_in(protocol, client):
+    return peers.Peer(
+        "numpy", "client", protocol, lambda k, eps: peers.Ends(lambda value: client(value, k, eps), np.mean)
+    )
+
+
+@pytest.mark.parametrize("epsilon", [1.0, *(pytest.param(epsilon, marks=pytest.mark.slow) for epsilon in (0.5, 2.0))])
+def test_the_bound_of_the_known_leak_is_below_what_it_reveals_and_above_the_promise(epsilon):
+    """The own bit is 1 with (1 + q)/2 for a 1/2: e^loss = e^epsilon (1 + q)/(1 - q)."""
+    q = 1 / (math.exp(epsilon) + 1)
+    loss = epsilon + math.log((1 + q) / (1 - q))
+    found = audit_client(unary, SIZE, epsilon, "oue", trials=20_000, attack="pair", alpha=1e-4)
+    assert epsilon < found.epsilon_lower_bound < loss < found.epsilon_upper_bound
+
+
+def test_the_order_of_a_subset_reveals_more_than_is_promised_and_the_set_does_not():
+    """The first entry names the own value with p and another one with (1 - p)/(k - 1)."""
+    epsilon, size = 1.0, 7
+    loss = epsilon + math.log(size * (SIZE - 1) / (SIZE - size))
+    as_set = audit_client(subset, SIZE, epsilon, "ss", trials=4_000)
+    first = audit_client(subset, SIZE, epsilon, support=audit_peers.first_entry, trials=4_000, alpha=1e-4)
+    assert not as_set.leaks
+    assert epsilon < first.epsilon_lower_bound < loss < first.epsilon_upper_bound
+
+
+def test_the_table_has_a_row_for_each_reading_and_leaks_in_bold(monkeypatch):
+    stand_ins = (stand_in("oue", unary), stand_in("ss", subset), stand_in("grr", unary))
+    monkeypatch.setattr(peers, "installed", lambda: stand_ins)
+    done = CliRunner().invoke(audit_peers.app, ["--eps", "1", "--trials", "2000", "--protocol", "oue,ss"])
+    assert done.exit_code == 0, done.output
+    cells = [line.split("|")[1:4] for line in done.output.splitlines() if line.startswith("| numpy")]
+    assert [(name.split("`")[2].strip(), protocol.strip(), "**" in cell) for name, protocol, cell in cells] == [
+        ("", "oue", True),
+        (", as a set", "ss", False),
+        (", first entry", "ss", True),
+    ]
+    monkeypatch.setattr(peers, "installed", lambda: ())
+    assert CliRunner().invoke(audit_peers.app, []).exit_code == 1
+
+
+@pytest.mark.slow  # imports statsmodels
+@pytest.mark.filterwarnings("ignore:non-integer arguments to randrange:DeprecationWarning")  # Python 3.11
+@pytest.mark.parametrize("epsilon", [1.0, 2.0])
+def test_the_supports_of_a_hadamard_report_are_those_that_the_server_of_pure_ldp_counts(epsilon):
+    pytest.importorskip("pure_ldp", reason="pure-ldp is not installed (extra peers)")
+    peer = next(one for one in peers.PEERS if (one.package, one.protocol) == (peers.PURE, "hr"))
+    if epsilon <= 1 and sys.version_info >= (3, 12):
+        pytest.skip(
+            "pure-ldp's Hadamard client draws between floats up to epsilon 1, which Python refuses from 3.12 on"
+        )
+    support = audit_peers.hadamard_support(peer)
+    found = audit_client(peer.client, 10, epsilon, support=support, trials=20_000, alpha=1e-4)
+    assert 0.7 * epsilon < found.epsilon_lower_bound <= epsilon  # the pair attack on the right supports is tight

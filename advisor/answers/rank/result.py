@@ -277,8 +277,8 @@ class Ranking:
     by_shape
         For a look-up of a skew: the shapes it represents, and the error of `best` for each.
     tree
-        For a look-up of a skew: the pair of the decision tree, if it competes. `best` is another pair if the model is
-        sure that the tree's pair is worse by more than 5 %.
+        For a look-up of a skew: the pair of the decision tree, if it competes. `best` is another pair if the model
+        does not tie the tree's pair with the lowest error.
     elsewhere
         For a look-up: the function that computes `other_users` on request.
     why

@@ -227,7 +227,7 @@ def why_sentences(why: Why, ranking: Ranking | None = None) -> list[str]:
         best, lowest = pair_text(*ranking.best.pair), pair_text(*ranking.lowest.pair)
         reason = "has the lowest predicted error" if best == lowest else WITHIN.format(lowest)
         if ranking.best.pair == ranking.tree:
-            reason = "is what the decision tree names, and the model is not sure that another pair is 5 % better"
+            reason = "is what the decision tree names, and the model ties it with the lowest error"
         lines.append(f"Why: {best} {reason}.")
     pair = pair_text(why.protocol, why.method)
     text = (

@@ -1,26 +1,16 @@
-from __future__ import annotations
-
 import math
 
 import numpy as np
 import pytest
 
-from knowledge.describe.log_density import (
-    NUMBERS,
-    PRIORS,
-    VARIANCES,
-    Smoothness,
-    information,
-    log_density_figures,
-    smoothness_of,
-)
+from knowledge.describe.log_density import NUMBERS, PRIORS, VARIANCES, information, log_density_figures, smoothness_of
 from simulator.methods.smooth import EVEN, STRETCHED, cosines, normalised
 from simulator.populations import frequencies
 from simulator.protocols.square_wave import SquareWave
 
 
 @pytest.mark.parametrize("k", [64, 4096])
-def test_a_log_density_of_two_waves_is_found_over_the_places(k: int) -> None:
+def test_a_log_density_of_two_waves_is_found_over_the_places(k):
     own = 0.3 * cosines((np.arange(k) + 0.5) / k, 7)[[1, 6]].T @ [1.0, -0.5]
     shape = smoothness_of(normalised(own))
     assert shape.squares[0, [1, 6]] == pytest.approx([0.09, 0.0225], rel=0.05)
@@ -28,7 +18,7 @@ def test_a_log_density_of_two_waves_is_found_over_the_places(k: int) -> None:
     assert shape.left[0] < 1e-3
 
 
-def test_a_report_says_of_waves_about_what_its_likelihood_does() -> None:
+def test_a_report_says_of_waves_about_what_its_likelihood_does():
     """Against the information of all symbols at equal frequencies: ends, where windows are cut, are left out of it."""
     k = 128
     for epsilon, share in ((0.5, 0.7), (1.0, 0.4), (4.0, 0.03)):
@@ -42,7 +32,7 @@ def test_a_report_says_of_waves_about_what_its_likelihood_does() -> None:
         np.testing.assert_allclose(own[0], own[1])  # nothing is stretched
 
 
-def slow_figures(shape: Smoothness, k: int, epsilon: float, n: int) -> list[float]:
+def slow_figures(shape, k, epsilon, n):
     """The same wave by wave, from the formulas of a normal model: what each prior makes of one coefficient."""
     known = n * information([shape], k, epsilon)[0]
     chances, parts = [], []
@@ -72,7 +62,7 @@ def slow_figures(shape: Smoothness, k: int, epsilon: float, n: int) -> list[floa
 
 @pytest.mark.parametrize("k", [2, 20, 300])
 @pytest.mark.parametrize(("epsilon", "n"), [(0.5, 10_000), (4.0, 1_000_000)])
-def test_figures_are_those_of_a_normal_model_of_each_wave(k: int, epsilon: float, n: int) -> None:
+def test_figures_are_those_of_a_normal_model_of_each_wave(k, epsilon, n):
     assert NUMBERS[-1] == max(number for _, number in PRIORS)
     shapes = [smoothness_of(frequencies(name, k)) for name in ("gaussian", "zipf", "steps")]
     slow = [slow_figures(shape, k, epsilon, n) for shape in shapes]

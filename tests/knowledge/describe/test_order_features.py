@@ -1,14 +1,9 @@
-from __future__ import annotations
-
 import itertools
 import math
-from collections.abc import Iterable, Sequence
 from statistics import NormalDist
-from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from knowledge.describe.arrays import columns_of, histograms_of
 from knowledge.describe.order_features import order_figures, smoothing_risk
@@ -20,12 +15,11 @@ from simulator.methods.wavelet import half_differences
 from simulator.populations import frequencies
 from tests.cells import over
 
-Floats = NDArray[np.float64]
 Z = np.linspace(-9, 9, 3001)
 DENSITY = np.exp(-(Z**2) / 2) / math.sqrt(2 * math.pi) * (Z[1] - Z[0])
 
 
-def described(f: Floats, name: str, epsilon: float, n: int) -> tuple[dict[str, float], Floats, Floats]:
+def described(f, name, epsilon, n):
     """Return the figures of one histogram under one noise, the sd at each frequency, and the two levels."""
     noise = PROTOCOLS[name](len(f), epsilon).noise(n)
     seen, columns = histograms_of((profile_of(f),)), columns_of([noise])
@@ -35,13 +29,13 @@ def described(f: Floats, name: str, epsilon: float, n: int) -> tuple[dict[str, f
     return figures, sd, values.thresholds[:, 0, 0, 0].astype(np.float64)
 
 
-def mean_of(f: Floats, sd: Floats, threshold: float, taken: float) -> Floats:
+def mean_of(f, sd, threshold, taken):
     """Integrate ``E (x - taken) [x > threshold]`` of each estimate, category by category."""
     estimates = f[:, None] + sd[:, None] * Z
     return np.where(estimates > threshold, estimates - taken, 0.0) @ DENSITY
 
 
-def emd(moved: Floats) -> float:
+def emd(moved):
     return float(np.abs(np.cumsum(moved)).sum()) / len(moved)
 
 
@@ -51,7 +45,7 @@ def emd(moved: Floats) -> float:
         [("zipf_shuffled", 1.0), ("gaussian", 0.15), ("sparse", 0.3)],
     )
 )
-def test_what_methods_move_is_what_they_do_to_the_mean_estimate(setting, case) -> None:
+def test_what_methods_move_is_what_they_do_to_the_mean_estimate(setting, case):
     name, epsilon, n = setting
     shape, parameter = case
     k = 48
@@ -69,7 +63,7 @@ def test_what_methods_move_is_what_they_do_to_the_mean_estimate(setting, case) -
 
 
 @pytest.mark.parametrize("k", [8, 48])
-def test_flattening_and_keeping_what_is_above_the_noise(k: int) -> None:
+def test_flattening_and_keeping_what_is_above_the_noise(k):
     f = frequencies("zipf_shuffled", k, 1.2)
     found, _, _ = described(f, "oue", 1.0, 5_000)
     sd = PROTOCOLS["oue"](k, 1.0).noise(5_000).sd
@@ -81,7 +75,7 @@ def test_flattening_and_keeping_what_is_above_the_noise(k: int) -> None:
 
 
 @pytest.mark.parametrize("k", [16, 64])
-def test_the_risk_of_wavelet_shrinkage_at_single_values_is_that_of_the_coefficients_above_them(k: int) -> None:
+def test_the_risk_of_wavelet_shrinkage_at_single_values_is_that_of_the_coefficients_above_them(k):
     f = frequencies("gaussian", k, 0.2)
     found, sd, _ = described(f, "grr", 1.5, 5_000)
     variance = float((sd**2).mean())
@@ -98,7 +92,7 @@ def test_the_risk_of_wavelet_shrinkage_at_single_values_is_that_of_the_coefficie
     assert found["log_local_kl"] == pytest.approx(expected, rel=1e-3)
 
 
-def rebuilt(f: Floats, levels: Iterable[int], factors: Sequence[float] = (1.0,) * 10) -> Any:
+def rebuilt(f, levels, factors=(1.0,) * 10):
     """Take the transform at every shift apart, keep some levels, and put it together again, as `wavelet_eb` does."""
     details, smooth = half_differences(np.concatenate([f, f[::-1]])[None])
     smooth = np.zeros_like(smooth)
@@ -109,7 +103,7 @@ def rebuilt(f: Floats, levels: Iterable[int], factors: Sequence[float] = (1.0,) 
 
 
 @pytest.mark.parametrize("variance", [1e-5, 1e-3, 1e-1])
-def test_the_smoothing_risk_is_the_squared_bias_and_not_less_than_the_noise_that_is_left(variance: float) -> None:
+def test_the_smoothing_risk_is_the_squared_bias_and_not_less_than_the_noise_that_is_left(variance):
     k = 23
     f = np.random.default_rng(1).dirichlet(np.ones(k))
     profile = profile_of(f)

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
@@ -18,14 +16,14 @@ from tests.cells import over
 
 
 @over(itertools.product(["tree", "tree_half", "haar_hrr"], [2, 8, 64, 256], [0.3, 1.0, 5.0]))
-def test_variances_of_full_nodes_are_those_of_the_covariance(name, k, epsilon) -> None:
-    covariance = TABLE[name](k, epsilon).linear.covariance(1)  # type: ignore[union-attr]
+def test_variances_of_full_nodes_are_those_of_the_covariance(name, k, epsilon):
+    covariance = TABLE[name](k, epsilon).linear.covariance(1)
     exact = [float(np.median(of)) for of in covariance.haar(k)]
     np.testing.assert_allclose(variances(k, epsilon)[PROTOCOLS.index(name)], exact, rtol=1e-9)
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 2.0, 4.0])
-def test_the_square_wave_tells_of_a_difference_as_much_as_its_reports_do(epsilon: float) -> None:
+def test_the_square_wave_tells_of_a_difference_as_much_as_its_reports_do(epsilon):
     """Against the information of all symbols, for differences in the middle of the domain."""
     k = 64
     wave = SquareWave(k, epsilon)
@@ -40,7 +38,7 @@ def test_the_square_wave_tells_of_a_difference_as_much_as_its_reports_do(epsilon
 
 
 @pytest.mark.parametrize("k", [2, 3, 17, 511, 513, 1500])
-def test_features_and_references_are_finite(k: int) -> None:
+def test_features_and_references_are_finite(k):
     profiles = [
         profile_of(f) for f in (np.ones(k), np.eye(k)[0], frequencies("zipf", k), frequencies("sparse", k, 0.2))
     ]
@@ -53,22 +51,19 @@ def test_features_and_references_are_finite(k: int) -> None:
         assert np.isfinite(reference).all()
 
 
-def test_what_interpolation_leaves_of_a_parabola_is_nothing_inside() -> None:
+def test_what_interpolation_leaves_is_there_on_all_levels_and_nothing_of_a_parabola():
     profile = profile_of((np.arange(64) + 10.0) ** 2)
     # Of the finest differences; those at both ends have one neighbour.
     inside = sorted(profile.residuals.means[:32])[:30]
     assert max(inside) < 1e-20
     assert min(profile.details.means[:32]) > 1e-9
-
-
-def test_all_levels_of_what_is_left_are_there_for_domains_of_any_size() -> None:
     for k in (2, 3, 5, 100, 1000):
         profile = profile_of(frequencies("zipf", k))
         assert profile.residuals.sizes.sum() == sum(len(level) for level in differences(np.ones(k)))
         assert profile.residuals.means.shape == profile.details.means.shape
 
 
-def spiked(k: int, share: float) -> np.ndarray:
+def spiked(k, share):
     """Return a hump at the upper end, and so much of all users at the first value."""
     hump = np.exp(-(((np.arange(k) - 0.8 * k) / (0.05 * k)) ** 2) / 2)
     hump[: k // 2] = 0.0
@@ -79,7 +74,7 @@ def spiked(k: int, share: float) -> np.ndarray:
 # Larger domains are looked at in blocks.
 @pytest.mark.parametrize(("k", "within"), [(5, 1e-9), (64, 1e-9), (1000, 0.02)])
 @pytest.mark.parametrize("n", [10_000, 1_000_000])
-def test_running_sums_leave_the_least_of_what_they_are_and_of_their_noise(k: int, within: float, n: int) -> None:
+def test_running_sums_leave_the_least_of_what_they_are_and_of_their_noise(k, within, n):
     truth = spiked(k, 0.01)
     described = tree_figures([profile_of(truth)], 1.0, n)
     for place, name in enumerate(PROTOCOLS):
@@ -93,12 +88,12 @@ def test_running_sums_leave_the_least_of_what_they_are_and_of_their_noise(k: int
 
 @pytest.mark.parametrize("name", ["tree", "tree_half", "haar_hrr"])
 @over([("l2", 0.1), ("mse", 0.1), ("emd", 0.35), ("range", 0.35), ("l1", 0.1)])
-def test_reference_errors_are_about_those_of_the_raw_estimate(metric, within, *, name: str) -> None:
+def test_reference_errors_are_about_those_of_the_raw_estimate(metric, within, *, name):
     k, n, epsilon = 64, 100_000, 1.0
     counts = apportion(frequencies("gaussian", k), n)
     protocol = TABLE[name](k, epsilon)
     tally = protocol.sample_tally(np.tile(counts, (400, 1)), rng_for(0, "raw"))
-    errors = METRICS[metric](protocol.linear.estimate(tally), counts / n)  # type: ignore[union-attr]
+    errors = METRICS[metric](protocol.linear.estimate(tally), counts / n)
     _, reference = curve_inputs([profile_of(counts)], epsilon, n)
     place = CURVES.pairs.index((name, "none"))
     assert errors.mean() == pytest.approx(np.exp(reference[0, place, MEASURED.index(metric)]), rel=within)

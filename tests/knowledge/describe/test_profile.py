@@ -1,8 +1,5 @@
-from __future__ import annotations
-
 import itertools
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -20,11 +17,11 @@ from tests.cells import over
 
 
 @over(itertools.product([2, 5, 64, 1000, 5000], [0.0, 0.4, 1.0, 1.7]))
-def test_the_skew_of_a_zipf_distribution_is_its_exponent(k, s) -> None:
+def test_the_skew_of_a_zipf_distribution_is_its_exponent(k, s):
     assert zipf_skew(frequencies("zipf", k, s)) == pytest.approx(s, abs=2e-3)
 
 
-def test_figures_of_a_histogram() -> None:
+def test_figures_of_a_histogram_and_of_few_users():
     profile = profile_of(np.array([4.0, 0.0, 0.0, 4.0]))
     assert profile.k == 4
     assert profile.zeros == 0.5
@@ -33,24 +30,25 @@ def test_figures_of_a_histogram() -> None:
     assert profile.entropy_gap == pytest.approx(math.log(2))
     assert profile.displacement == pytest.approx((0.25 + 0 + 0.25) / 4)
     assert profile.variation == 0.5
+    profile = profile_of(np.array([1.0, 1.0, 1.0]), n=4)
+    assert sorted(profile.values.means.tolist()) == [0.25, 0.25, 0.5]
+    assert profile_of(np.array([1.0, 1.0, 1.0]), n=300).top == pytest.approx(1 / 3)
 
 
-def test_the_largest_values_come_first_and_of_equal_ones_the_earlier() -> None:
+def test_the_largest_values_come_first_and_of_equal_ones_the_earlier():
     rng = rng_for(0, "largest values")
     for most in (1, 2, 5, 100):
         f = rng.integers(0, most, 60, endpoint=True) / 60
         in_order = sorted(range(60), key=lambda place: (-f[place], place))
         for size in (1, 3, 30, 60):
             assert _top(f, -np.sort(-f), size).tolist() == in_order[:size]
+    f = np.tile([1.0, 3.0, 2.0, 3.0], 100)  # the top ones are fewer than the 200 largest
+    profile = profile_of(f)
+    first = shifted_haar(f / f.sum(), np.arange(1, 2 * round(400 * TOP_SHARE), 2))[1]
+    np.testing.assert_array_equal(profile.parts[profile.spread_places :], first)
 
 
-def test_few_users_are_whole_users() -> None:
-    profile = profile_of(np.array([1.0, 1.0, 1.0]), n=4)
-    assert sorted(profile.values.means.tolist()) == [0.25, 0.25, 0.5]
-    assert profile_of(np.array([1.0, 1.0, 1.0]), n=300).top == pytest.approx(1 / 3)
-
-
-def test_what_is_no_histogram_is_refused_and_sizes_that_differ() -> None:
+def test_what_is_no_histogram_is_refused_and_sizes_that_differ():
     for weights in ([1.0], [0.0, 0.0], [1.0, -0.1], [1.0, math.nan], [1.0, math.inf]):
         with pytest.raises(ValueError, match="at least 2 categories"):
             profile_of(np.array(weights))
@@ -58,7 +56,7 @@ def test_what_is_no_histogram_is_refused_and_sizes_that_differ() -> None:
         describe([profile_of(np.ones(4)), profile_of(np.ones(5))], [frequency_oracles()["oue"](4, 1.0).noise(100)])
 
 
-def test_large_domains_stand_in_groups_that_keep_the_sums() -> None:
+def test_large_domains_stand_in_groups_that_keep_the_sums():
     f = frequencies("zipf_shuffled", 20_000, 1.1)
     profile = profile_of(f)
     assert len(profile.values.means) <= FULL
@@ -71,7 +69,7 @@ def test_large_domains_stand_in_groups_that_keep_the_sums() -> None:
 
 
 @pytest.mark.parametrize(("shape", "parameter"), [("gaussian", 0.15), ("zipf_shuffled", 1.0), ("lognormal", 0.7)])
-def test_grouping_hardly_changes_the_features(shape: str, parameter: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_grouping_hardly_changes_the_features(shape, parameter, monkeypatch):
     f = frequencies(shape, 1000, parameter)
     noises = [frequency_oracles()[name](1000, 1.0).noise(50_000) for name in ("oue", "grr")]
     grouped = describe([profile_of(f)], noises).features[0]
@@ -85,7 +83,7 @@ def test_grouping_hardly_changes_the_features(shape: str, parameter: float, monk
 
 
 @pytest.mark.parametrize("k", [2, 3, 17, 1000])
-def test_features_are_finite_for_every_protocol_and_budget(k: int) -> None:
+def test_features_are_finite_for_every_protocol_and_budget(k):
     for f in (np.ones(k), np.eye(k)[0], frequencies("sparse", k, 0.2)):
         profile = profile_of(f)
         for epsilon, n in ((0.1, 1_000), (1.0, 100_000), (16.0, 1_000_000_000)):
@@ -98,7 +96,7 @@ def test_features_are_finite_for_every_protocol_and_budget(k: int) -> None:
 
 
 @pytest.mark.parametrize("k", [2, 17, 300, 3000])
-def test_histograms_that_are_described_together_are_described_as_alone(k: int) -> None:
+def test_histograms_that_are_described_together_are_described_as_alone(k):
     profiles = [profile_of(frequencies(name, k), 50_000) for name in ("zipf", "gaussian", "sparse", "uniform")]
     noises = [frequency_oracles()[name](k, 1.0).noise(50_000) for name in ("oue", "grr", "hr")]
     together = describe(profiles, noises)
@@ -124,9 +122,7 @@ ROUGHLY = {"mean": 1.2, "ks": 1.4, "quantiles": 4.0}  # a factor; of the others,
         *((shape, k, 100_000, tuple(ROUGHLY)) for shape in ("uniform", "gaussian") for k in (12, 40, 300)),
     ],
 )
-def test_reference_errors_are_those_of_the_raw_estimate(
-    shape: str, k: int, n: int, metrics: tuple[str, ...], name: str
-) -> None:
+def test_reference_errors_are_those_of_the_raw_estimate(shape, k, n, metrics, name):
     """They are the unit of the model's outputs: against the mean of many collections, give or take 5 standard errors.
 
     Deciles depend on how the frequencies lie about the levels, which the reference knows nothing of.
@@ -143,7 +139,7 @@ def test_reference_errors_are_those_of_the_raw_estimate(
 
 
 @pytest.mark.parametrize("k", [33, 300, 1025])
-def test_squares_added_up_by_stretches_are_those_of_the_whole_domain(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_squares_added_up_by_stretches_are_those_of_the_whole_domain(k, monkeypatch):
     f = rng_for(k).dirichlet(np.ones(k))
     at_once, _ = shifted_haar(f, np.arange(2))
     monkeypatch.setattr(haar, "STRETCH", 7)
@@ -151,15 +147,8 @@ def test_squares_added_up_by_stretches_are_those_of_the_whole_domain(k: int, mon
     np.testing.assert_allclose(by_stretches, at_once, rtol=1e-12, atol=0)
 
 
-def test_the_top_values_are_the_largest_and_the_first_of_equal_ones() -> None:
-    f = np.tile([1.0, 3.0, 2.0, 3.0], 100)  # the top ones are fewer than the 200 largest
-    profile = profile_of(f)
-    first = shifted_haar(f / f.sum(), np.arange(1, 2 * round(400 * TOP_SHARE), 2))[1]
-    np.testing.assert_array_equal(profile.parts[profile.spread_places :], first)
-
-
 @over([2, 3, 31, 32, 33, 64, 65, 300, 1025])
-def test_the_transform_at_every_shift_is_that_of_the_mirrored_histogram(k) -> None:
+def test_the_transform_at_every_shift_is_that_of_the_mirrored_histogram(k):
     for f in (np.arange(k, 0.0, -1.0) ** -1.3, rng_for(k).standard_gamma(0.3, k), np.ones(k)):
         f = f / f.sum()
         places = np.append(rng_for(0, "places").integers(0, k, 20), [0, k - 1])
@@ -177,29 +166,21 @@ def test_the_transform_at_every_shift_is_that_of_the_mirrored_histogram(k) -> No
 
 
 # Flags of single precision are raised without a reason too: what is looked at is the result.
-PROFILE = profile_of(np.array([0.5, 0.3, 0.15, 0.05]))
-NOISE = PROTOCOLS["oue"](4, 1.0).noise(1_000)
+def test_a_flag_that_a_matrix_product_raises_is_no_warning_and_what_is_not_finite_is_named(monkeypatch):
+    of = [profile_of(np.array([0.5, 0.3, 0.15, 0.05]))], [PROTOCOLS["oue"](4, 1.0).noise(1_000)]
+    expected, order_figures = describe(*of).features, features.order_figures
 
-
-def test_a_flag_that_a_matrix_product_raises_is_no_warning(monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = describe([PROFILE], [NOISE]).features
-    order_figures = features.order_figures
-
-    def raising(*arguments: Any) -> Any:
+    def raising(*arguments):
         assert np.isnan(np.array(np.inf) - np.array(np.inf))  # raises the flag
         return order_figures(*arguments)
 
     monkeypatch.setattr(features, "order_figures", raising)
-    np.testing.assert_array_equal(describe([PROFILE], [NOISE]).features, expected)
+    np.testing.assert_array_equal(describe(*of).features, expected)
 
-
-def test_a_feature_that_is_not_finite_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    order_figures = features.order_figures
-
-    def broken(*arguments: Any) -> Any:
+    def broken(*arguments):
         order = order_figures(*arguments)
         return order._replace(figures=order.figures | {"log_lost": np.array([[np.nan]], dtype=np.float32)})
 
     monkeypatch.setattr(features, "order_figures", broken)
     with pytest.raises(FloatingPointError, match="log_lost"):
-        describe([PROFILE], [NOISE])
+        describe(*of)

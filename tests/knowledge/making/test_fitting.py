@@ -1,8 +1,4 @@
-from __future__ import annotations
-
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,13 +8,12 @@ from knowledge.making import fitting
 from knowledge.making.fitting import Dataset, distil, fit_model, spreads
 from knowledge.making.least_squares import fit, loss_gradients
 from knowledge.making.workers import Workers
-from knowledge.model import Network, Networks, Provenance, load, standardised
+from knowledge.model import Network, Networks, load, standardised
 from simulator import rng_for
-from simulator._types import FloatArray
 from tests.knowledge.conftest import BUILT, built
 
 
-def test_a_network_learns_a_smooth_function() -> None:
+def test_a_network_learns_a_smooth_function_and_nothing_of_outputs_without_weight():
     rng = rng_for(0, "network")
     x = rng.uniform(-1, 1, size=(2000, 3))
     y = np.stack([np.sin(2 * x[:, 0]) + x[:, 1], x[:, 0] * x[:, 2]], axis=1)
@@ -26,9 +21,6 @@ def test_a_network_learns_a_smooth_function() -> None:
     new = rng.uniform(-1, 1, size=(500, 3))
     truth = np.stack([np.sin(2 * new[:, 0]) + new[:, 1], new[:, 0] * new[:, 2]], axis=1)
     assert np.abs(network(new) - truth).mean() < 0.03
-
-
-def test_outputs_without_weight_are_not_fitted() -> None:
     rng = rng_for(0, "weights")
     x = rng.uniform(-1, 1, size=(500, 2))
     y = np.where(rng.random((500, 1)) < 0.5, x[:, :1], 3.0)
@@ -36,7 +28,7 @@ def test_outputs_without_weight_are_not_fitted() -> None:
     assert np.abs(network(x) - x[:, :1]).mean() < 0.3
 
 
-def test_the_gradient_is_that_of_the_loss() -> None:
+def test_the_gradient_is_that_of_the_loss():
     rng = rng_for(0, "gradient")
     sizes = [(4, 6), (6, 6), (6, 3)]
     layers = tuple((rng.standard_normal(s).astype("f4"), rng.standard_normal(s[1]).astype("f4")) for s in sizes)
@@ -54,16 +46,18 @@ def test_the_gradient_is_that_of_the_loss() -> None:
             assert abs((values[0] - values[1]) / 2e-2 - gradient[index]) < 2e-2 * (1 + abs(gradient[index]))
 
 
-def test_a_network_survives_its_file() -> None:
+def test_a_network_survives_its_file_and_clips_far_features():
     rng = rng_for(0, "file")
     x, y = rng.standard_normal((50, 3)), rng.standard_normal((50, 2))
     network = fit(x, y, np.ones_like(y), rng_for(0, 1), width=8, epochs=2)
     back = Network.from_arrays(network.to_arrays())
     np.testing.assert_array_equal(back(x), network(x))
+    centre, scale = np.zeros(2, dtype="f4"), np.ones(2, dtype="f4")
+    assert standardised(np.array([[1e9, -5.0]]), centre, scale).tolist() == [[4.0, -4.0]]
 
 
 @pytest.mark.parametrize("caution", [0.5, pytest.param(0.0, marks=pytest.mark.slow)])
-def test_one_network_is_taught_what_several_say_together(caution: float) -> None:
+def test_one_network_is_taught_what_several_say_together(caution):
     """Much nearer to what they say together, with what they differ by added, than they are to each other."""
     rng = rng_for(0, "taught")
     x = rng.uniform(-1, 1, size=(600, 3))
@@ -79,7 +73,7 @@ def test_one_network_is_taught_what_several_say_together(caution: float) -> None
     assert np.abs(pupil(new) - np.mean(alone, axis=0) - caution * apart).mean() < 0.4 * apart.mean()
 
 
-def _two_pairs_alike(tiny: Path, rows: int, folds: int) -> tuple[Dataset, Provenance]:
+def _two_pairs_alike(tiny, rows, folds):
     """Return rows where two pairs are alike but for noise of 0.5, and a provenance of small networks for them."""
     rng = rng_for(0, "luck")
     features, noise = rng.uniform(-1, 1, size=(rows, len(NAMES))), 0.5 * rng.standard_normal((rows, 2, 1))
@@ -91,11 +85,11 @@ def _two_pairs_alike(tiny: Path, rows: int, folds: int) -> tuple[Dataset, Proven
 
 
 @pytest.mark.parametrize("folds", [2, 8])
-def test_each_network_leaves_out_one_fold(tiny: Path, monkeypatch: pytest.MonkeyPatch, folds: int) -> None:
+def test_each_network_leaves_out_one_fold(tiny, monkeypatch, folds):
     data, provenance = _two_pairs_alike(tiny, 80, folds)
-    seen: list[FloatArray] = []
+    seen = []
 
-    def recorded(features: FloatArray, *args: Any, **options: Any) -> Network:
+    def recorded(features, *args, **options):
         seen.append(features)
         return fit(features, *args, **options)
 
@@ -106,7 +100,7 @@ def test_each_network_leaves_out_one_fold(tiny: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.slow
-def test_luck_in_few_repetitions_does_not_make_errors_too_low(tiny: Path) -> None:
+def test_luck_in_few_repetitions_does_not_make_errors_too_low(tiny):
     """Weighing rows by what was measured gives a bias of 0.1 at least, beside the caution, which adds up to 0.05."""
     data, provenance = _two_pairs_alike(tiny, 1600, 4)
     guessed, measured = (
@@ -116,7 +110,7 @@ def test_luck_in_few_repetitions_does_not_make_errors_too_low(tiny: Path) -> Non
     assert measured < guessed - 0.1
 
 
-def test_what_pairs_do_not_share_is_told_from_sampling() -> None:
+def test_what_pairs_do_not_share_is_told_from_sampling():
     """A mean square of 20,000 rows has a standard error of 1 %, and that of 20 pairs together of 0.25 %."""
     rng = rng_for(0, "spreads")
     size = (20_000, 20, 1)
@@ -132,14 +126,8 @@ def test_what_pairs_do_not_share_is_told_from_sampling() -> None:
     assert spreads(shared + own + sampling, np.ones(size), variance)[1].min() > 2 * apart.max()
 
 
-def test_far_features_are_clipped() -> None:
-    centre, scale = np.zeros(2, dtype="f4"), np.ones(2, dtype="f4")
-    assert standardised(np.array([[1e9, -5.0]]), centre, scale).tolist() == [[4.0, -4.0]]
-
-
 @pytest.mark.slow
-def test_a_build_does_not_depend_on_threads(tiny: Path, tmp_path: Path) -> None:
-    """Nor on processes: see where one is resumed from the command line."""
+def test_a_build_does_not_depend_on_threads(tiny, tmp_path):
     built(tmp_path, Workers(2, "threading"))
     for name in BUILT:
         assert (tmp_path / name).read_bytes() == (tiny / name).read_bytes()

@@ -1,11 +1,9 @@
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np
 import pytest
 
-from knowledge.making.cells import POPULATIONS, Measured, SimulatedCell
+from knowledge.making.cells import POPULATIONS, SimulatedCell
 from knowledge.making.fitting import profiles_in
 from knowledge.making.ordered_cells import (
     INLYING,
@@ -32,11 +30,11 @@ ONE = OrderedCell(7, 12, "oue", 1.0, 5_000, ("zipf", "gaussian"))
 
 
 @cache
-def simulated() -> Measured:
+def simulated():
     return simulate_ordered(ONE)
 
 
-def test_every_pair_of_an_ordered_domain_is_simulated() -> None:
+def test_every_pair_of_an_ordered_domain_is_simulated():
     """But for the IBU on a square wave: it is EM without an end, and never better."""
     for name, kind in PROTOCOLS.items():
         fitting = {key for key, method in POSTPROCESSORS.items() if possible(method, kind(16, 1.0), ORDERED, 1000)}
@@ -52,9 +50,7 @@ def test_every_pair_of_an_ordered_domain_is_simulated() -> None:
     ("first", "smooth", "column", "columns"),
     [(OF_ALL_KINDS, 2, COLUMN, 0), (UNMARKED, 1, COLUMN, POPULATIONS // 2), (INLYING, 1, OUTLYING, POPULATIONS // 2)],
 )
-def test_later_cells_are_mostly_smooth_and_half_of_the_last_ones_are_columns(
-    first: int, smooth: int, column: str, columns: int
-) -> None:
+def test_later_cells_are_mostly_smooth_and_half_of_the_last_ones_are_columns(first, smooth, column, columns):
     for index in range(first, first + 100):
         drawn = ordered_cell(index)
         assert len(drawn.families) == POPULATIONS
@@ -64,7 +60,7 @@ def test_later_cells_are_mostly_smooth_and_half_of_the_last_ones_are_columns(
 
 
 @pytest.mark.parametrize("mark", MARKS)
-def test_a_mark_changes_what_it_says(mark: str) -> None:
+def test_a_mark_changes_what_it_says(mark):
     changed = 0
     for number in range(20):
         before = 1 + rng_for(0, "smooth", number).random(60)
@@ -90,16 +86,13 @@ def test_a_mark_changes_what_it_says(mark: str) -> None:
     assert changed > 5
 
 
-def test_a_column_is_rougher_the_larger_its_parameter() -> None:
+def test_columns_are_rougher_the_larger_their_parameter_and_mostly_empty_where_a_value_lies_far():
     drawn = [draw(COLUMN, 200, rng_for(0, "column", number)) for number in range(200)]
     few, many = (
         [float(np.abs(np.diff(one.frequencies)).sum()) for one in drawn if (one.parameter > 0.5) == large]
         for large in (False, True)
     )
     assert np.mean(many) > 1.3 * np.mean(few)
-
-
-def test_most_bins_are_empty_where_a_value_lies_far_from_all_others() -> None:
     empty, far = [], 0
     for number in range(200):
         frequencies = draw(OUTLYING, 200, rng_for(0, "outlying", number)).frequencies
@@ -110,14 +103,13 @@ def test_most_bins_are_empty_where_a_value_lies_far_from_all_others() -> None:
     assert far > 100
 
 
-def test_their_streams_are_not_those_of_other_cells() -> None:
+def test_their_streams_are_not_those_of_other_cells():
     same = SimulatedCell(7, 12, "oue", 1.0, 5_000, ("zipf", "gaussian"))
     assert [one.parameter for one in same.populations()] != [one.parameter for one in ONE.populations()]
 
 
 @pytest.mark.parametrize("pair", [("tree", "tree_eb"), ("sw", "em_stopped"), ("oue", "tree_eb"), ("sw", "em")])
-def test_simulated_errors_are_those_of_the_pairs(pair: tuple[str, str]) -> None:
-    """A cell by hand: one pair and one metric, from the stream of the protocol."""
+def test_simulated_errors_are_those_of_the_pairs(pair):
     measured = simulated()
     counts = [apportion(population.frequencies, ONE.n) for population in ONE.populations()]
     protocol = PROTOCOLS[pair[0]](ONE.k, ONE.epsilon)
@@ -132,7 +124,7 @@ def test_simulated_errors_are_those_of_the_pairs(pair: tuple[str, str]) -> None:
         assert errors[pairs.index(pair), MEASURED.index("emd")] == pytest.approx(expected)
 
 
-def test_rows_are_what_was_measured_over_what_was_to_be_expected() -> None:
+def test_rows_are_what_was_measured_over_what_was_to_be_expected():
     measured = simulated()
     leaves, curves = assemble_ordered([measured], Workers())
     own = len(LEAVES.pairs)

@@ -1,11 +1,6 @@
-"""Work that is shared out gives what one process gives, whatever becomes of those who work."""
-
-from __future__ import annotations
-
 import os
 import signal
 import time
-from pathlib import Path
 
 import pytest
 
@@ -13,28 +8,28 @@ from knowledge.making import workers as module
 from knowledge.making.workers import Workers, WorkersError
 
 
-def square(number: int, seconds: float = 0.0) -> int:
+def square(number, seconds=0.0):
     time.sleep(seconds)
     return number * number
 
 
-def ends_its_worker(number: int) -> int:
+def ends_its_worker(number):
     os.kill(os.getpid(), signal.SIGKILL)
     return number
 
 
-def refuses(number: int) -> int:
+def refuses(number):
     raise ValueError(f"number {number}")
 
 
 @pytest.mark.parametrize("workers", [Workers(), Workers(2, "threading")])
-def test_results_are_in_the_order_of_the_tasks_where_that_is_asked(workers: Workers) -> None:
+def test_results_are_in_the_order_of_the_tasks_where_that_is_asked(workers):
     tasks = [(number, 0.02 if number == 0 else 0.0) for number in range(9)]
     assert list(workers.results(square, tasks, ordered=True)) == [number * number for number in range(9)]
     assert sorted(workers.results(square, tasks)) == [number * number for number in range(9)]
 
 
-def test_tasks_are_taken_a_few_at_a_time() -> None:
+def test_tasks_are_taken_a_few_at_a_time():
     taken = []
 
     def tasks():
@@ -45,11 +40,11 @@ def test_tasks_are_taken_a_few_at_a_time() -> None:
     results = Workers(2, "threading").results(square, tasks(), ordered=True)
     assert next(results) == 0
     assert len(taken) < 500
-    results.close()  # type: ignore[attr-defined]
+    results.close()
 
 
 @pytest.mark.slow
-def test_a_cluster_of_this_machine_gives_the_same_and_says_what_becomes_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cluster_of_this_machine_gives_the_same_and_says_what_becomes_of_it(monkeypatch):
     distributed = pytest.importorskip("distributed", reason="the extra ldp-advise[cluster] is not installed")
     tasks = [(number, 0.3 if number == 0 else 0.0) for number in range(20)]
     expected = [number * number for number in range(20)]
@@ -68,16 +63,7 @@ def test_a_cluster_of_this_machine_gives_the_same_and_says_what_becomes_of_it(mo
         list(Workers(1, "dask", "tcp://127.0.0.1:1").results(square, tasks))
 
 
-def _runs(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    status = Path(f"/proc/{process}/stat")
-    return not status.exists() or status.read_text().rpartition(")")[2].split()[0] != "Z"
-
-
 @pytest.mark.parametrize(("backend", "scheduler"), [("loky", "tcp://127.0.0.1:1"), ("spark", None)])
-def test_backends_that_do_not_go_are_refused(backend: str, scheduler: str | None) -> None:
+def test_backends_that_do_not_go_are_refused(backend, scheduler):
     with pytest.raises(ValueError, match="backend"):
         Workers(1, backend, scheduler)
