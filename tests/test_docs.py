@@ -1,7 +1,5 @@
 """What README and docs show is what the tool prints; ``python -m tests.test_docs [PAGE...]`` writes it anew."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex
@@ -37,7 +35,7 @@ PYTHON = re.compile(r"^(?:```python|<!-- python)\n(.*?)^(?:```|-->)$", flags=re.
 EXAMPLES = {page: blocks for page, text in TEXTS.items() if (blocks := PYTHON.findall(text))}
 
 
-def printed(command: str) -> str:
+def printed(command):
     program, *arguments = shlex.split(command)
     assert program == "ldp-advise"
     kept = {name: value for name, value in os.environ.items() if not name.startswith("LDP_ADVISE_")}
@@ -53,14 +51,14 @@ def printed(command: str) -> str:
     return "".join(f"{line.rstrip()}\n" for line in done.stdout.splitlines())
 
 
-def answered(command: str) -> str:
+def answered(command):
     with at(ROOT, "80"):
         code, out, err = run(command)
     assert code == 0, err
     return "".join(f"{line.rstrip()}\n" for line in out.splitlines())
 
 
-def _marks(page: str) -> list[pytest.MarkDecorator]:
+def _marks(page):
     return [] if page == "README.md" else [pytest.mark.slow]  # some eighty commands take most of a minute
 
 
@@ -68,17 +66,17 @@ def _marks(page: str) -> list[pytest.MarkDecorator]:
     ("page", "command", "output"),
     [pytest.param(*shown, id=f"{shown[0]}: {shown[1]}", marks=_marks(shown[0])) for shown in SHOWN],
 )
-def test_shown_output_is_real(page: str, command: str, output: str) -> None:
+def test_shown_output_is_real(page, command, output):
     assert_same((printed if page == "README.md" else answered)(command), output)
 
 
 @pytest.mark.parametrize("page", [pytest.param(page, marks=_marks(page)) for page in EXAMPLES])
-def test_python_examples_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_examples_run(page, tmp_path, monkeypatch):
     for folder in ("examples", "tests"):
         (tmp_path / folder).symlink_to(ROOT / folder)
     monkeypatch.chdir(tmp_path)  # an example may write files
     monkeypatch.setattr(foreign, "_packages", dict(foreign._packages))  # or register a member
-    names: dict[str, object] = {"__name__": "page"}
+    names = {"__name__": "page"}
     try:
         for block in EXAMPLES[page]:
             exec(compile(block, page, "exec"), names)  # noqa: S102 - our own examples
@@ -86,7 +84,7 @@ def test_python_examples_run(page: str, tmp_path: Path, monkeypatch: pytest.Monk
         forget_members()
 
 
-def test_the_example_is_the_one_in_the_text() -> None:
+def test_the_example_is_the_one_in_the_text():
     for page, file, line in (
         ("research", "soft", "np.sign(estimate) * np.maximum(np.abs(estimate) - noise.sd / 2, 0.0)"),
         ("research", "soft", ".max(axis=-1)"),
@@ -101,12 +99,12 @@ LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)(?:#[^)]*)?\)")
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_links_lead_somewhere(page: str) -> None:
+def test_links_lead_somewhere(page):
     for target in LINK.findall(TEXTS[page]):
         assert (PAGES[page].parent / target).exists() or target.startswith("_made/"), target
 
 
-def rows_of(page: str, start: str) -> list[dict[str, str]]:
+def rows_of(page, start):
     rows, names = [], list[str]()
     for line in TEXTS[page].splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
@@ -119,11 +117,11 @@ def rows_of(page: str, start: str) -> list[dict[str, str]]:
     return rows
 
 
-def leading(cell: str) -> float:
+def leading(cell):
     return float(cell.split()[0].replace("−", "-"))
 
 
-def test_the_costs_of_predictions_in_the_readme_are_those_of_their_tables() -> None:
+def test_the_costs_of_predictions_in_the_readme_are_those_of_their_tables():
     pairs = [row for row in rows_of("docs/evidence_predictions.md", "| metric | choice |") if row["choice"] == "pair"]
     named, default = ([leading(row[name]) for row in pairs] for name in ("regret (95 %, worst)", "oue + norm_sub"))
     sentence = re.search(
@@ -132,12 +130,11 @@ def test_the_costs_of_predictions_in_the_readme_are_those_of_their_tables() -> N
         " ".join(TEXTS["README.md"].split()),
     )
     assert len(pairs) == 12
-    assert sentence is not None
     for shown, figure in zip(sentence.groups(), (max(named), min(default), max(default)), strict=True):
         assert abs(int(shown) - figure) <= 0.5, sentence[0]
 
 
-def test_stated_errors_among_the_claims_are_those_of_their_tables() -> None:
+def test_stated_errors_among_the_claims_are_those_of_their_tables():
     tables = [rows_of("docs/evidence_estimates.md", start) for start in ("| categories |", "| truth |")]
     stated = [leading(row["stated / actual"]) for rows in tables for row in rows]
     claim = (
@@ -146,23 +143,23 @@ def test_stated_errors_among_the_claims_are_those_of_their_tables() -> None:
     assert claim in TEXTS["docs/evidence.md"]
 
 
-def test_the_readme_is_one_that_people_read() -> None:
+def test_the_readme_is_one_that_people_read():
     assert sum(page == "README.md" for page, _, _ in SHOWN) == 2
 
 
-def test_pages_are_short() -> None:
+def test_pages_are_short():
     long = {page: lines for page, text in TEXTS.items() if (lines := len(text.splitlines())) > LONGEST.get(page, 120)}
     assert not long
 
 
 @cache
-def options_of(command: str) -> frozenset[str]:
+def options_of(command):
     text = answered(f"ldp-advise {command} --help --verbose")
     return frozenset(re.findall(r"--[a-z][a-z-]*", text))
 
 
 @pytest.mark.slow
-def test_every_option_that_is_named_is_one_of_its_command() -> None:
+def test_every_option_that_is_named_is_one_of_its_command():
     named = 0
     for text in TEXTS.values():
         prose = re.sub(r"```.*?```|<!-- run markdown.*?<!-- end -->", "", text, flags=re.DOTALL)
@@ -177,7 +174,7 @@ def test_every_option_that_is_named_is_one_of_its_command() -> None:
     assert named > 50
 
 
-def _fresh(match: re.Match[str]) -> str:
+def _fresh(match):
     before, command, _, after = match.groups()
     return f"{before}{printed(command)}{after}"
 

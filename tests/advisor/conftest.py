@@ -1,10 +1,5 @@
-from __future__ import annotations
-
 import os
 import shutil
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,21 +11,20 @@ from tests.advisor.collected_files import estimate_text, raw
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 BANDS = [110, 114, 116, 118, 124, 132, 134, 130, 126, 124, 128, 132, 122, 108, 92, 68, 62, 60]  # 18 age bands, even
-Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture(autouse=True)
-def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def clean_environment(monkeypatch):
     """The developer's own LDP_ADVISE_... settings must not decide a test."""
     for name in [name for name in os.environ if name.startswith("LDP_ADVISE_")]:
         monkeypatch.delenv(name)
 
 
 @pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
+def run(capsys):
     """Run the command line in this process: (exit code, standard output, standard error)."""
 
-    def call(*arguments: str) -> tuple[int, str, str]:
+    def call(*arguments):
         code = main([str(argument) for argument in arguments])
         captured = capsys.readouterr()
         return code, captured.out, captured.err
@@ -39,7 +33,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
+def browser():
     """Chromium of the machine; nothing is installed for the tests."""
     api = pytest.importorskip("playwright.sync_api", reason="no Playwright: pip install playwright")
     path = next((path for name in BROWSERS if (path := shutil.which(name))), None)
@@ -52,13 +46,13 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture
-def choose_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def choose_once(monkeypatch):
     """Let the command make each decision without a file once."""
     monkeypatch.setattr("advisor.extensions.choose.command.choose", chosen)
 
 
 @pytest.fixture
-def own_members(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def own_members(monkeypatch):
     """Forget the members from files that a test ranks: another one lists the whole menu."""
     member_of_file.cache_clear()
     monkeypatch.setattr(foreign, "_packages", dict(foreign._packages))
@@ -69,7 +63,7 @@ def own_members(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.fixture
-def states(tmp_path: Path) -> str:
+def states(tmp_path):
     """A small histogram with string labels, in a directory of its own."""
     path = tmp_path / "fruit.csv"
     path.write_text("fruit,count\napple,500\nbanana,300\ncherry,150\ndate,50\n", encoding="utf-8")
@@ -77,7 +71,7 @@ def states(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def bands(tmp_path: Path) -> str:
+def bands(tmp_path):
     """2,000 people in 18 age bands that are nearly equal."""
     path = tmp_path / "age bands.csv"
     rows = "".join(f"band{place:02},{count}\n" for place, count in enumerate(BANDS))
@@ -86,7 +80,7 @@ def bands(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def ages(tmp_path: Path) -> str:
+def ages(tmp_path):
     """Raw values of an ordered domain."""
     path = tmp_path / "ages.csv"
     path.write_text("age\n" + "\n".join(str(20 + (i * i) % 17) for i in range(2000)) + "\n", encoding="utf-8")
@@ -94,7 +88,7 @@ def ages(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def estimate(tmp_path: Path) -> str:
+def estimate(tmp_path):
     """An estimate by OUE, in a file."""
     path = tmp_path / "estimate.csv"
     path.write_text(estimate_text(raw()), encoding="utf-8")

@@ -1,9 +1,6 @@
-from __future__ import annotations
-
 import re
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import jsonschema
 import numpy as np
@@ -14,13 +11,12 @@ from advisor.cli.groups import COMMANDS, MAIN, _function
 from advisor.cli.options import flags_of, spread
 from simulator import POSTPROCESSORS, __version__, frequency_oracles
 from tests.advisor.cli_answers import QUICK, SCHEMA, answer
-from tests.advisor.conftest import Run
 from tests.cells import failures, over
 
 FEW = (*QUICK, "-p", "grr,oue", "--method", "none,norm_sub")
 
 
-def menu(k: int, epsilon: float) -> set[tuple[str, str]]:
+def menu(k, epsilon):
     noises = {name: protocol(k, epsilon).noise(1000) for name, protocol in frequency_oracles().items()}
     return {
         (protocol, name)
@@ -30,11 +26,11 @@ def menu(k: int, epsilon: float) -> set[tuple[str, str]]:
     }
 
 
-def test_json_has_all_contract_fields_in_rank_order(run: Run, states: str) -> None:
+def test_json_has_all_contract_fields_in_rank_order(run, states):
     with pytest.raises(jsonschema.ValidationError):
         SCHEMA.validate({"schema_version": 1, "tool_version": "0"})
     code, out, _ = run("--eps", "1", "--format", "json", *QUICK, states)
-    data: Any = answer(out)
+    data = answer(out)
     assert (code, data["source"], data["tool_version"]) == (0, "simulation", __version__)
     rows = data["recommendations"]
     assert {(row["protocol"], row["method"]) for row in rows} == menu(4, 1.0)
@@ -49,20 +45,20 @@ def test_json_has_all_contract_fields_in_rank_order(run: Run, states: str) -> No
     assert sum(row["win_share"] for row in rows) == pytest.approx(1)
 
 
-def test_all_metrics_of_an_unordered_domain_leave_out_the_ordered_ones_and_say_so(run: Run, states: str) -> None:
+def test_all_metrics_of_an_unordered_domain_leave_out_the_ordered_ones_and_say_so(run, states):
     few = ("-p", "grr", "--method", "norm_sub,none")
-    data: Any = answer(run("-e", "2", "-m", "all", *few, "--format", "json", *QUICK, states)[1])
+    data = answer(run("-e", "2", "-m", "all", *few, "--format", "json", *QUICK, states)[1])
     assert data["request"]["metrics"] == ["l1", "mse", "kl", "js", "topk", "hotspots", "set"]
     assert any("metrics emd, range, mean, quantiles, ks are left out" in line for line in data["assumptions"])
 
 
-def test_runs_hold_every_repetition(run: Run, states: str, tmp_path: Path) -> None:
+def test_runs_hold_every_repetition(run, states, tmp_path):
     import pandas as pd
 
     arguments = ("-e", "1", "-m", "l1,l2", "-p", "grr,oue", "--reps", "5", "--max-reps", "5", "--format", "json")
     for suffix, read in (("csv", pd.read_csv), ("parquet", pd.read_parquet)):
         target = tmp_path / f"runs.{suffix}"
-        data: Any = answer(run(*arguments, "--runs", target, states)[1])
+        data = answer(run(*arguments, "--runs", target, states)[1])
         frame = read(target)
         columns = "eps n k seed version protocol method metric repetition judged error"
         assert list(frame.columns) == columns.split()
@@ -74,8 +70,8 @@ def test_runs_hold_every_repetition(run: Run, states: str, tmp_path: Path) -> No
             assert frame[own]["error"].mean() == pytest.approx(row["error"], rel=1e-12)
 
 
-def test_an_error_that_is_not_of_writing_is_not_called_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(*_: object, **__: object) -> None:
+def test_an_error_that_is_not_of_writing_is_not_called_one(monkeypatch):
+    def fails(*_, **__):
         raise FileNotFoundError(2, "No such file or directory", "model.npz")
 
     monkeypatch.setattr("advisor.cli.run.write", fails)
@@ -84,7 +80,7 @@ def test_an_error_that_is_not_of_writing_is_not_called_one(monkeypatch: pytest.M
 
 
 @pytest.mark.filterwarnings("always")
-def test_a_picture_with_characters_without_a_glyph_gets_one_warning(run: Run, tmp_path: Path) -> None:
+def test_a_picture_with_characters_without_a_glyph_gets_one_warning(run, tmp_path):
     sample = tmp_path / "towns.csv"
     sample.write_text("town,count\n日本,500\n東京,300\n大阪,200\n京都,120\n", encoding="utf-8")
     asked = ("-q", "-e", "1", "-p", "grr", "--method", "norm_sub", *QUICK, sample, "--plot-frequencies")
@@ -96,7 +92,7 @@ def test_a_picture_with_characters_without_a_glyph_gets_one_warning(run: Run, tm
     assert "東京" in (tmp_path / "x.svg").read_text(encoding="utf-8")
 
 
-def test_a_file_called_like_a_command(run: Run, states: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_called_like_a_command(run, states, monkeypatch):
     folder = Path(states).parent
     for name in COMMANDS:
         (folder / name).write_bytes(Path(states).read_bytes())
@@ -106,33 +102,33 @@ def test_a_file_called_like_a_command(run: Run, states: str, monkeypatch: pytest
     assert "protocols" in run("list")[1]
 
 
-def test_answering_nothing_at_all_is_no_success(run: Run, tmp_path: Path) -> None:
+def test_answering_nothing_at_all_is_no_success(run, tmp_path):
     path = tmp_path / "skewed.csv"
     path.write_text("value,count\n" + "".join(f"v{i},{10_000 // (i + 1) ** 2}\n" for i in range(128)), encoding="utf-8")
     words = ("-e", "0.01", "--n", "1000", "-p", "oue", "--method", "norm_cut", "--format", "json", path)
-    data: Any = answer(run(*words)[1])
+    data = answer(run(*words)[1])
     assert data["recommendations"][0]["error"] == pytest.approx(1.0)
     assert data["baselines"][1]["error"] > 1.2
     assert data["beats_uniform_guess"] is False
 
 
-def test_what_the_metrics_were_set_to_is_said_above_a_table_each(run: Run, ages: str) -> None:
+def test_what_the_metrics_were_set_to_is_said_above_a_table_each(run, ages):
     out = run("-e", "1", "-m", "kl,topk,set", "-p", "oue", "--method", "norm_sub", *QUICK, ages)[1]
     said = ("at weight 0.0001 (kl:X for X)", "the 1 most frequent values of the truth", "subsets of 10 % of the domain")
     assert all(words in out for words in (*said, "kl error", "topk error", "set error"))
 
 
 @pytest.mark.slow
-def test_large_n_and_extreme_budgets_give_finite_numbers(run: Run, states: str) -> None:
+def test_large_n_and_extreme_budgets_give_finite_numbers(run, states):
     for eps, n in (("1e-6", "1e3"), ("0.1", "1e9"), ("16", "1e9"), ("32", "1e3"), ("32", "1e12")):
         words = ("-e", eps, "--n", n, "-m", "l1,kl,topk", "--format", "json", "--reps", "5", "--max-reps", "5")
-        first: Any = answer(run(*words, states)[1])
+        first = answer(run(*words, states)[1])
         assert len(first["further_metrics"]) == 2
         for ranking in (first, *first["further_metrics"]):
             assert all(np.isfinite(row["error"]) for row in ranking["recommendations"])
 
 
-def test_the_main_help_is_a_page_of_48_lines_with_the_commands_first(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_main_help_is_a_page_of_48_lines_with_the_commands_first(run, monkeypatch):
     for width in (80, 100):
         monkeypatch.setenv("COLUMNS", str(width))
         out = run("--help")[1]
@@ -146,15 +142,15 @@ def test_the_main_help_is_a_page_of_48_lines_with_the_commands_first(run: Run, m
 
 
 @over([MAIN, *sorted({*COMMANDS} - {"knowledge"})])
-def test_verbose_help_lists_every_option_of_a_command(command, *, run: Run) -> None:
+def test_verbose_help_lists_every_option_of_a_command(command, *, run):
     lines = run(*([] if command == MAIN else [command]), "--help", "--verbose")[1].splitlines()
     rows = (line.split("  ")[1] for line in lines if line.startswith("  -"))
     listed = {word.strip(",") for row in rows for word in row.split()}
     assert {*flags_of(spread(_function(command)))} <= listed
 
 
-def test_help_is_printed_whatever_else_is_given(run: Run) -> None:
-    def check(cell: tuple[str, str]) -> None:
+def test_help_is_printed_whatever_else_is_given(run):
+    def check(cell):
         others, command = cell
         for words in (f"{command} {others} --help", f"{command} -h {others}"):
             code, out, err = run(*words.split())
@@ -169,9 +165,7 @@ def test_help_is_printed_whatever_else_is_given(run: Run) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("nonsense", ["", "abc", "-1", "9" * 20])
-def test_nonsense_in_the_environment_of_libraries_is_ignored(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nonsense: str
-) -> None:
+def test_nonsense_in_the_environment_of_libraries_is_ignored(run, tmp_path, monkeypatch, nonsense):
     for name in ("SOURCE_DATE_EPOCH", "LOKY_MAX_CPU_COUNT", "COMP_CWORD"):
         monkeypatch.setenv(name, nonsense)
     code, _, err = run("--eps", "1", "--k", "4", "--plot", tmp_path / "x.svg", "--report", tmp_path / "x.html")
@@ -179,7 +173,7 @@ def test_nonsense_in_the_environment_of_libraries_is_ignored(
 
 
 @pytest.mark.parametrize("words", [{}, {"COMP_CWORD": "abc"}, {"COMP_WORDS": "ldp-advise sw", "COMP_CWORD": "9"}])
-def test_completion_by_hand_has_no_traceback(run: Run, monkeypatch: pytest.MonkeyPatch, words: dict[str, str]) -> None:
+def test_completion_by_hand_has_no_traceback(run, monkeypatch, words):
     monkeypatch.setenv("_LDP_ADVISE_COMPLETE", "complete_bash")
     for name in ("COMP_WORDS", "COMP_CWORD"):
         monkeypatch.delenv(name, raising=False)

@@ -1,8 +1,5 @@
-from __future__ import annotations
-
 import csv
 import io
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,20 +12,17 @@ from simulator import PROTOCOLS
 from simulator.seeding import rng_for
 from tests.advisor.cli_answers import answer
 from tests.advisor.collected_files import COUNTS, EPSILON, QUICK, K, N, estimate_text, raw, report_lines, reports
-from tests.advisor.conftest import Run
 
 
-def table(path: Path) -> list[dict[str, str]]:
+def table(path):
     return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
 
 
-def on_stdin(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+def on_stdin(monkeypatch, text):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode()), encoding="utf-8"))
 
 
-def test_the_command_gives_what_the_function_gives_also_on_standard_input(
-    run: Run, estimate: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command_gives_what_the_function_gives_also_on_standard_input(run, estimate, monkeypatch):
     words = ("estimate", *QUICK, "-p", "oue", "--n", str(N), "--format", "json")
     code, out, err = run(*words, estimate)
     assert (code, err) == (0, "")  # no privacy notice: an estimate is protected already
@@ -39,10 +33,10 @@ def test_the_command_gives_what_the_function_gives_also_on_standard_input(
     for data in (answer(out), piped):
         for key in ("recommendations", "next_round", "baselines", "experiment_id", "summary", "surrogate"):
             assert data[key] == expected[key]
-    assert piped["request"]["sample"] == "standard input"  # type: ignore[index]
+    assert piped["request"]["sample"] == "standard input"
 
 
-def test_reports_on_standard_input_with_their_domain(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reports_on_standard_input_with_their_domain(run, tmp_path, monkeypatch):
     domain = tmp_path / "domain.txt"
     domain.write_text("".join(f"city {place}\n" for place in range(K)), encoding="utf-8")
     on_stdin(monkeypatch, "".join(f"city {value}\n" for value in reports("grr").tolist()))
@@ -63,9 +57,7 @@ PARAMETERS = {
 
 
 @pytest.mark.parametrize("protocol", PARAMETERS)
-def test_parameters_of_other_packages_are_those_of_reports_estimate_noise_and_simulation(
-    run: Run, tmp_path: Path, protocol: str
-) -> None:
+def test_parameters_of_other_packages_are_those_of_reports_estimate_noise_and_simulation(run, tmp_path, protocol):
     parameters = PARAMETERS[protocol]
     words = [word for name, value in parameters.items() for word in (FLAGS[name], str(value))]
     oracle = PROTOCOLS[protocol](K, EPSILON, **parameters)
@@ -93,7 +85,7 @@ def test_parameters_of_other_packages_are_those_of_reports_estimate_noise_and_si
     assert other["recommendations"] != read["recommendations"]
 
 
-def test_categories_that_are_only_numbers_have_no_order_unless_it_is_given(run: Run, tmp_path: Path) -> None:
+def test_categories_that_are_only_numbers_have_no_order_unless_it_is_given(run, tmp_path):
     bits, values = tmp_path / "reports.csv", tmp_path / "estimate.csv"
     bits.write_text(report_lines("oue", reports("oue")), encoding="utf-8")
     values.write_text("".join(f"{value!r}\n" for value in raw().tolist()), encoding="utf-8")
@@ -107,7 +99,7 @@ def test_categories_that_are_only_numbers_have_no_order_unless_it_is_given(run: 
         assert note not in ordered["assumptions"]
 
 
-def test_the_repetitions_of_an_estimate_can_be_written(run: Run, estimate: str, tmp_path: Path) -> None:
+def test_the_repetitions_of_an_estimate_can_be_written(run, estimate, tmp_path):
     target = tmp_path / "runs.csv"
     base = ("estimate", *QUICK, "-p", "oue", "--n", str(N), "--format", "json", estimate)
     data = answer(run(*base, "--runs", str(target))[1])

@@ -3,8 +3,6 @@
 What options alone forbid is refused before a file is looked at: there is no absent.csv.
 """
 
-from __future__ import annotations
-
 import json
 import shlex
 from pathlib import Path
@@ -12,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from tests.advisor.collected_files import estimate_text, raw, report_lines, reports
-from tests.advisor.conftest import Run
 from tests.advisor.schemas import schema
 from tests.cells import failures, over
 
@@ -246,7 +243,7 @@ REFUSED = {
 
 
 @pytest.fixture(autouse=True)
-def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     texts = {
         "fruit.csv": "fruit,count\napple,500\nbanana,300\ncherry,150\ndate,50\n",
@@ -266,10 +263,10 @@ def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("table", REFUSED)
-def test_what_a_command_refuses_is_one_line_and_writes_nothing(run: Run, table: str) -> None:
+def test_what_a_command_refuses_is_one_line_and_writes_nothing(run, table):
     before = {path: path.read_bytes() for path in Path().iterdir()}
 
-    def check(cell: tuple[str, str]) -> None:
+    def check(cell):
         words, said = cell
         code, out, err = run(*shlex.split(words))
         assert (code, out) == (2, "")
@@ -287,7 +284,7 @@ def test_what_a_command_refuses_is_one_line_and_writes_nothing(run: Run, table: 
         *(("audit", f"audit {words}") for words in ("--all --eps nan --k 10", "--target nothing:f --k 4", "--nosuch")),
     ]
 )
-def test_errors_are_json_where_json_was_asked_for(name, words, *, run: Run) -> None:
+def test_errors_are_json_where_json_was_asked_for(name, words, *, run):
     code, out, err = run(*words.split(), "--format", "json")
     data = json.loads(out)
     schema(name).validate(data)

@@ -1,13 +1,8 @@
-from __future__ import annotations
-
 import io
 import json
 from itertools import product
 
-import pytest
-
 from simulator.populations import apportion, drawn, frequencies, normal
-from tests.advisor.conftest import Run
 from tests.advisor.inputs.reading import read_bytes, users
 from tests.cells import over
 
@@ -17,7 +12,7 @@ LAWS = {ZIPF: frequencies("zipf", 8, 1.2), NORMAL: normal(8, 3.5, 1)}
 
 
 @over(product(LAWS, [(), ("--apportioned",)], [0, 7]))
-def test_a_data_set_is_read_as_it_was_made(words, how, seed, *, run: Run) -> None:
+def test_a_data_set_is_read_as_it_was_made(words, how, seed, *, run):
     counts = apportion(LAWS[words], 500) if how else drawn(LAWS[words], 500, seed=seed)
     given = (*words, *how, "--n", "500", "--seed", str(seed))
     code, rows, err = run(*given)
@@ -31,7 +26,7 @@ def test_a_data_set_is_read_as_it_was_made(words, how, seed, *, run: Run) -> Non
     assert rows == run(*given)[1]
 
 
-def test_a_data_set_goes_through_a_pipe_into_an_answer(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_data_set_goes_through_a_pipe_into_an_answer(run, monkeypatch):
     for form in ((), ("--histogram",)):
         rows = run(*ZIPF, "--n", "2000", *form)[1]
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(rows.encode())))

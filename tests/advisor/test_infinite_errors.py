@@ -1,18 +1,14 @@
-from __future__ import annotations
-
 import csv
 import io
 import json
 import re
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from simulator import METRICS
 from simulator.ranking import rank
-from tests.advisor.conftest import Run
 from tests.advisor.schemas import schema
 from tests.cells import over
 
@@ -33,7 +29,7 @@ QUESTIONS = {
 
 
 @pytest.fixture
-def sample(tmp_path: Path) -> str:
+def sample(tmp_path):
     path = tmp_path / "rare.csv"
     path.write_text("value,count\n" + "".join(f"v{place},{2**place}\n" for place in range(12)), encoding="utf-8")
     return str(path)
@@ -43,7 +39,7 @@ QUICK = [("some", "json"), ("all", "csv"), ("matrix", "plain"), ("swept", "json"
 
 
 @over(QUICK, slow=sorted({*product(QUESTIONS, ("plain", "csv", "json", "html"))} - {*QUICK}))
-def test_infinite_errors_are_words_in_tables_null_in_json_and_never_nan(name, form, *, run: Run, sample: str) -> None:
+def test_infinite_errors_are_words_in_tables_null_in_json_and_never_nan(name, form, *, run, sample):
     code, out, _ = run(*QUESTIONS[name], sample, *(FEW if name != "swept" else SWEPT), "--format", form)
     assert code == 0, out
     assert not re.search(r"(?<![a-z])nan(?![a-z])", out, re.IGNORECASE)
@@ -55,7 +51,7 @@ def test_infinite_errors_are_words_in_tables_null_in_json_and_never_nan(name, fo
         assert ("inf" if form == "csv" else "infinite") in out
 
 
-def test_rows_with_infinite_errors_come_last_and_the_finite_ones_are_as_without_them(run: Run, sample: str) -> None:
+def test_rows_with_infinite_errors_come_last_and_the_finite_ones_are_as_without_them(run, sample):
     rows = json.loads(run(*MENU, sample, *FEW, "--format", "json")[1])["recommendations"]
     finite = [row["error"] is not None for row in rows]
     assert finite == sorted(finite, reverse=True)
@@ -73,7 +69,7 @@ def test_rows_with_infinite_errors_come_last_and_the_finite_ones_are_as_without_
     assert [row.rank for row in standings] == [1, 2, 2]
 
 
-def test_an_estimate_that_all_methods_set_to_0_says_no_more_than_no_data(run: Run, tmp_path: Path) -> None:
+def test_an_estimate_that_all_methods_set_to_0_says_no_more_than_no_data(run, tmp_path):
     path = tmp_path / "raw.csv"
     path.write_text("value,estimate\n" + "".join(f"{place},{0.2 - place / 20}\n" for place in range(9)), "utf-8")
     words = ("estimate", str(path), "--protocol", "oue", "--eps", "1", "--n", "900", *SWEPT)

@@ -1,9 +1,6 @@
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from itertools import groupby
-from typing import Any
 
 import numpy as np
 import pytest
@@ -22,7 +19,7 @@ from tests.cells import over
 
 
 @over(load().provenance.predicted)
-def test_every_metric_of_the_data_is_predicted(metric) -> None:
+def test_every_metric_of_the_data_is_predicted(metric):
     advice = advise(1.0, k=32, metric=metric)
     errors = [row.error for row in advice.recommendations]
     assert all(math.isfinite(error) and error > 0 for error in errors)
@@ -31,13 +28,13 @@ def test_every_metric_of_the_data_is_predicted(metric) -> None:
     assert {row.origin for row in advice.recommendations} == {"interpolated"}
 
 
-def test_along_budgets_the_protocol_changes_once_at_most() -> None:
+def test_along_budgets_the_protocol_changes_once_at_most():
     protocols = [advise(epsilon, k=300, n=2_000_000).best.protocol for epsilon in np.geomspace(0.5, 2, 9)]
     assert len(list(groupby(protocols))) <= 2
 
 
 @over(["emd", "range", "mean", "quantiles", "ks"])
-def test_along_an_order_a_protocol_for_it_comes_first(metric) -> None:
+def test_along_an_order_a_protocol_for_it_comes_first(metric):
     advice = advise(1.0, k=256, metric=metric, ordered=True)
     assert advice.best.protocol in CURVE_PROTOCOLS
     assert {row.protocol for row in advice.recommendations} == set(PROTOCOLS)
@@ -48,7 +45,7 @@ def test_along_an_order_a_protocol_for_it_comes_first(metric) -> None:
     assert "raw" not in {row.kind for row in one.baselines}
 
 
-def test_a_sample_is_looked_up_by_its_own_shape() -> None:
+def test_a_sample_is_looked_up_by_its_own_shape():
     counts = apportion(frequencies("gaussian", 64), 200_000)
     instant = advise(1.0, sample_counts=counts, ordered=True, instant=True, metric="emd")
     same = look_up(profile_of(counts, 200_000), 1.0, 200_000, "emd")
@@ -73,7 +70,7 @@ def test_a_sample_is_looked_up_by_its_own_shape() -> None:
 
 
 @pytest.mark.parametrize("options", [{"shape": "zipf"}, {"shape": 1}, {"shape": 0.5}])
-def test_other_users_are_those_of_a_look_up_for_them(options: dict[str, Any]) -> None:
+def test_other_users_are_those_of_a_look_up_for_them(options):
     advice = advise(1.0, k=256, metric="l1", **options)
     assert {other.n for other in advice.other_users} == {10_000, 100_000, 1_000_000, 10_000_000}
     for n, *pair, verdict in advice.other_users:
@@ -85,7 +82,7 @@ def test_other_users_are_those_of_a_look_up_for_them(options: dict[str, Any]) ->
             assert verdict == other.verdict
 
 
-def test_users_that_are_too_few_for_any_pair_are_named() -> None:
+def test_users_that_are_too_few_for_any_pair_are_named():
     advice = advise(0.3, k=1024, n=10_000_000, metric="l1")
     few = [other.n for other in advice.other_users if other.verdict == "no_better_than_no_data"]
     assert few[:2] == [10_000, 100_000]
@@ -95,7 +92,7 @@ def test_users_that_are_too_few_for_any_pair_are_named() -> None:
     assert not any(f"{one:,} users the answer would be" in text for one in few for text in said)
 
 
-def test_why_names_the_path_and_real_changes() -> None:
+def test_why_names_the_path_and_real_changes():
     advice = advise(1.0, k=32, metric="l1")
     why = explain(advice)
     assert why.steps
@@ -113,21 +110,21 @@ def test_why_names_the_path_and_real_changes() -> None:
         assert there.best.pair == (change.protocol, change.method)
 
 
-def test_a_sample_has_no_other_skew() -> None:
+def test_a_sample_has_no_other_skew():
     advice = advise(1.0, sample_counts=[500, 300, 200, 100] * 4, instant=True)
     assert {change.what for change in explain(advice).changes} <= {"ε", "n"}
 
 
 @pytest.mark.slow
-def test_the_interval_of_what_is_extrapolated_is_wider() -> None:
+def test_the_interval_of_what_is_extrapolated_is_wider():
     far = advise(1.0, k=300_000)
-    pair: dict[str, Any] = {"protocol": far.best.protocol, "method": far.best.method}
+    pair = {"protocol": far.best.protocol, "method": far.best.method}
     near = advise(1.0, k=2000, **pair).best
     assert far.best.error_high / far.best.error > near.error_high / near.error
 
 
 @over(sorted(SHAPES))
-def test_every_shape_is_answered(shape) -> None:
+def test_every_shape_is_answered(shape):
     advice = advise(1.0, k=40, shape=shape)
     assert not advice.request.ordered  # a shape says how frequencies fall, and nothing of an order
     assert advise(1.0, k=40, shape=shape, metric="emd").request.ordered
@@ -135,23 +132,21 @@ def test_every_shape_is_answered(shape) -> None:
     assert advice.request.sample.startswith(f"shape {shape}")
 
 
-def test_a_metric_that_the_data_does_not_know_gets_one_line_that_says_what_to_do(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_metric_that_the_data_does_not_know_gets_one_line_that_says_what_to_do(monkeypatch):
     monkeypatch.setitem(METRICS, "worst", replace(METRICS["l1"], name="worst"))
     for options in ({"k": 10}, {"k": 10, "shape": "gaussian"}, {"sample_counts": [60, 30, 10], "instant": True}):
         with pytest.raises(InputError, match=r"predictions need one of .*, got 'worst': give a sample to simulate$"):
             advise(1.0, metric="worst", **options)
 
 
-def test_on_two_categories_randomised_response_is_not_beaten() -> None:
+def test_on_two_categories_randomised_response_is_not_beaten():
     for epsilon in (0.5, 1.0, 2.0):
         advice = advise(epsilon, k=2, n=10_000, metric="l1", shape="zipf")
         lowest = min(row.error for row in advice.recommendations if row.protocol == "grr")
         assert advice.lowest.error > 0.95 * lowest
 
 
-def test_what_look_ups_do_not_cover_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_look_ups_do_not_cover_is_named(monkeypatch):
     own = replace(POSTPROCESSORS["norm_sub"], name="shrunk")
     monkeypatch.setitem(POSTPROCESSORS, "shrunk", own)
     advice = advise(1.0, k=16)
@@ -160,7 +155,7 @@ def test_what_look_ups_do_not_cover_is_named(monkeypatch: pytest.MonkeyPatch) ->
         advise(1.0, k=16, method="shrunk")
 
 
-def test_figures_of_a_skew_and_of_a_shape_have_names_of_their_own() -> None:
+def test_figures_of_a_skew_and_of_a_shape_have_names_of_their_own():
     """Both begin with the same frequencies, but a skew stands for three shapes more."""
     of_skew, of_shape = advise(1.0, k=64, shape=1), advise(1.0, k=64, shape="zipf:1")
     assert of_skew.best.error != of_shape.best.error
@@ -169,7 +164,7 @@ def test_figures_of_a_skew_and_of_a_shape_have_names_of_their_own() -> None:
 
 
 @over([1e-1, 1e-2, 1e-3, 1e-6, 1e-9, 1e-300])
-def test_dirichlet_draws_have_the_concentration_that_is_asked_for(concentration) -> None:
+def test_dirichlet_draws_have_the_concentration_that_is_asked_for(concentration):
     k, draws = 8, 400
     expected = (concentration + 1) / (k * concentration + 1)
     mean = np.mean([(frequencies("dirichlet", k, concentration, seed=seed) ** 2).sum() for seed in range(draws)])
@@ -178,6 +173,6 @@ def test_dirichlet_draws_have_the_concentration_that_is_asked_for(concentration)
         assert mean > 0.999
 
 
-def test_every_category_may_be_the_spike() -> None:
+def test_every_category_may_be_the_spike():
     spikes = {int(frequencies("dirichlet", 4, 1e-9, seed=seed).argmax()) for seed in range(60)}
     assert spikes == {0, 1, 2, 3}  # one is missing with probability 4 (3/4)^60 = 1.3e-7

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path
@@ -7,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from advisor import CentralPromise, InputError, Limits, Plurality, advise, memoise, plan
-from tests.advisor.conftest import Run
 from tests.cells import failures, over
 
 FILES = {
@@ -175,7 +172,7 @@ plan -p planar_laplace --eps 1 => planar_laplace is for places: ldp-advise place
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, text in FILES.items():
         Path(name).write_text(text, encoding="utf-8")
@@ -183,7 +180,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("folder")
 @over(REFUSED.strip().splitlines())
-def test_what_is_refused_is_refused_in_one_line_that_says_why(line, *, run: Run) -> None:
+def test_what_is_refused_is_refused_in_one_line_that_says_why(line, *, run):
     typed, said = line.split(" => ")
     words = [word for one in typed.split() for word in SHORT.get(one, one).split()]
     code, out, err = run(*words)
@@ -194,7 +191,7 @@ def test_what_is_refused_is_refused_in_one_line_that_says_why(line, *, run: Run)
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_missing_matplotlib_is_told_before_anything_else(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_matplotlib_is_told_before_anything_else(run, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     for line in ("--plot x.png fruit.csv", "--k 50 --plot x.png"):
         code, _, err = run(*(["pareto"] if "--k" in line else []), "-q", "--eps", "1", *line.split())
@@ -203,16 +200,14 @@ def test_a_missing_matplotlib_is_told_before_anything_else(run: Run, monkeypatch
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_page_without_matplotlib_has_its_tables_and_says_what_draws(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_page_without_matplotlib_has_its_tables_and_says_what_draws(run, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     code, page, _ = run("-q", "--eps", "1", "--k", "8", "-p", "grr", "--format", "html")
     assert (code, page.count("needs matplotlib: pip install &#39;ldp-advise[plot]&#39;")) == (0, 1)
     assert "<td" in page
 
 
-def test_python_refuses_the_same() -> None:
+def test_python_refuses_the_same():
     counts, promise = [40, 30, 20, 10], {"promise": CentralPromise(central_epsilon=1.0, delta=1e-6)}
     no_sample = "shape= is for a question without a sample: the frequencies are those of "
     cells = [
@@ -236,16 +231,16 @@ def test_python_refuses_the_same() -> None:
         (advise, {"eps": 1.0, "sample_counts": counts, "instant": True, "threat": 0.05}, "threat= needs a simul"),
     ]
 
-    def refused(cell: tuple[object, dict[str, object], str]) -> None:
+    def refused(cell):
         function, options, said = cell
         with pytest.raises(InputError, match=said) as caught:
-            function(**options)  # type: ignore[operator]
+            function(**options)
         assert not re.search("\n|--[a-z]|SAMPLE", str(caught.value))
 
     assert failures(cells, refused) == {}
 
 
 @over(["steps:0", "steps:0.5", "dirichlet:0", "sparse:0", "sparse:2", "uniform:7", "geometric:0", "gaussian:-1"])
-def test_a_shape_with_a_parameter_that_means_nothing_is_refused(shape) -> None:
+def test_a_shape_with_a_parameter_that_means_nothing_is_refused(shape):
     with pytest.raises(InputError, match=f"shape {shape.partition(':')[0]} has no valid frequencies at"):
         advise(1.0, k=16, shape=shape)

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import json
 
 import numpy as np
@@ -11,12 +9,11 @@ from simulator import PROTOCOLS
 from simulator.shuffler import CentralHistogram, Shuffler
 from simulator.shuffler.amplification import blanket_of
 from tests.advisor.cli_answers import SCHEMA
-from tests.advisor.conftest import Run
 
 PROMISE = ["--central-eps", "1", "--delta", "1e-8"]
 
 
-def test_every_protocol_reports_at_the_budget_that_keeps_the_promise(run: Run) -> None:
+def test_every_protocol_reports_at_the_budget_that_keeps_the_promise(run):
     words = ("-p", "grr,oue,ss,pgr", "--method", "none,norm_sub")
     answer = json.loads(run("shuffler", "--k", "64", "--n", "1e5", *PROMISE, *words, "--format", "json")[1])
     local = answer["request"]["central"]["local"]
@@ -29,11 +26,10 @@ def test_every_protocol_reports_at_the_budget_that_keeps_the_promise(run: Run) -
     assert bits["grr"] == pytest.approx(PROTOCOLS["grr"](64, local["grr"]).attack_success)
 
 
-def test_the_ranking_at_one_central_promise_is_not_that_at_one_local_budget() -> None:
+def test_the_ranking_at_one_central_promise_is_not_that_at_one_local_budget():
     # What others say hides a GRR report best where values are many: it gets a budget of its own.
     menu = {"k": 1024, "n": 100_000, "protocol": ["grr", "oue", "ss"], "method": "none"}
     central = advisor.advise(**menu, promise=CentralPromise(central_epsilon=0.1, delta=1e-8))
-    assert central.request.central is not None
     budgets = central.request.central.local
     assert budgets["grr"] > 1.2 * budgets["ss"]
     fixed = advisor.advise(budgets["ss"], **menu)
@@ -43,7 +39,7 @@ def test_the_ranking_at_one_central_promise_is_not_that_at_one_local_budget() ->
     assert alike["grr"] > 1.2 * min(alike.values())
 
 
-def test_a_sample_is_simulated_at_these_budgets() -> None:
+def test_a_sample_is_simulated_at_these_budgets():
     counts = [4000, 3000, 2000, 1000]
     answer = advisor.advise(
         sample_counts=counts,
@@ -66,20 +62,20 @@ def test_a_sample_is_simulated_at_these_budgets() -> None:
     assert trusted.error < min(row.error for row in answer.recommendations)
 
 
-def test_the_users_that_the_refusal_names_are_enough(run: Run) -> None:
+def test_the_users_that_the_refusal_names_are_enough(run):
     question = ["shuffler", "--k", "8", "-p", "grr,oue", "--central-eps", "1e-9", "--delta", "1e-12", "--n"]
     wanted = run(*question, "1000")[2].rsplit("--n ", 1)[1].strip()
     assert run(*question, wanted)[1]
 
 
-def test_a_delta_that_gives_single_users_away_is_warned_of(run: Run) -> None:
+def test_a_delta_that_gives_single_users_away_is_warned_of(run):
     asked = ("shuffler", "--central-eps", "0.5", "--k", "8", "--n", "50000", "-q", "-p", "grr,oue")
     assert "delta 0.1 is not below 1/n = 2e-05" in run(*asked, "--delta", "0.1")[2]
     assert run(*asked, "--delta", "1e-7")[2] == ""
 
 
 @pytest.mark.slow
-def test_a_plan_finds_the_users_who_keep_the_promise_and_reach_the_error() -> None:
+def test_a_plan_finds_the_users_who_keep_the_promise_and_reach_the_error():
     answer = advisor.plan(
         target=1e-4,
         metric="mse",
@@ -97,7 +93,7 @@ def test_a_plan_finds_the_users_who_keep_the_promise_and_reach_the_error() -> No
     # The error of raw estimates has a closed form: the answer is where it crosses the target, inside the interval.
     weights = answer.question.frequencies.weights / answer.question.frequencies.weights.sum()
 
-    def error(users: float) -> float:
+    def error(users):
         oracle = PROTOCOLS["oue"](16, answer.question.budget("oue", users))
         return float(oracle.noise(round(users)).entry(weights).mean())
 
@@ -110,7 +106,7 @@ def test_a_plan_finds_the_users_who_keep_the_promise_and_reach_the_error() -> No
 
 
 @pytest.mark.parametrize("goal", [["--detect", "0.01"], pytest.param(["--target", "0.1"], marks=pytest.mark.slow)])
-def test_a_plan_at_a_promise_is_predicted_at_once(run: Run, goal: list[str]) -> None:
+def test_a_plan_at_a_promise_is_predicted_at_once(run, goal):
     code, out, err = run("plan", *goal, "--k", "64", *PROMISE, "--instant", "-p", "grr", "--format", "json")
     assert code == 0, err
     data = json.loads(out)
@@ -121,7 +117,7 @@ def test_a_plan_at_a_promise_is_predicted_at_once(run: Run, goal: list[str]) -> 
     assert central["local"] == pytest.approx(Shuffler(n, 1e-8).local(1.0, {best: PROTOCOLS[best]}, 64)[best])
 
 
-def test_a_frontier_at_a_promise_has_each_protocol_at_its_budget(run: Run) -> None:
+def test_a_frontier_at_a_promise_has_each_protocol_at_its_budget(run):
     words = ("-p", "grr,ss,pgr,oue", "--method", "none,norm_sub")
     data = json.loads(run("pareto", "--k", "64", "--n", "1e5", *PROMISE, *words, "--format", "json")[1])
     local = data["request"]["central"]["local"]

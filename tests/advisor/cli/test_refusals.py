@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import warnings
 from itertools import product
 from pathlib import Path
@@ -7,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from tests.advisor.cli_answers import answer
-from tests.advisor.conftest import Run
 from tests.cells import failures, over
 
 MISSING = "/nowhere/at all.csv"
@@ -78,12 +75,10 @@ BAD_FOR_THIS_FILE = [
 ]
 
 
-def test_bad_usage_gets_one_clear_line_and_exit_code_2(
-    run: Run, states: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bad_usage_gets_one_clear_line_and_exit_code_2(run, states, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
-    def refused(cell: tuple[tuple[list[str], str], str]) -> None:
+    def refused(cell):
         (words, message), path = cell
         command = words[:1] if words[0] in ("columns", "fakes") else []
         arguments = [*command, path, *words[len(command) :], *([] if "-e" in words else ["-e", "1"])]
@@ -95,7 +90,7 @@ def test_bad_usage_gets_one_clear_line_and_exit_code_2(
         if "--format" not in words and words != ["-e"]:
             code, out, _ = run(*command, "--format", "json", *arguments[len(command) :])
             assert code == 2
-            assert message in answer(out)["error"]["message"]  # type: ignore[index]
+            assert message in answer(out)["error"]["message"]
 
     assert failures([*product(BAD_OPTIONS, [MISSING]), *product(BAD_FOR_THIS_FILE, [states])], refused) == {}
 
@@ -111,7 +106,7 @@ OTHERS = [
 
 
 @over(OTHERS)
-def test_other_words_are_refused_in_one_line_too(words, message, *, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_words_are_refused_in_one_line_too(words, message, *, run, monkeypatch):
     with monkeypatch.context() as patch:
         if "--show-completion" in words:  # as Typer does in a shell that it does not know
             patch.setattr("advisor.cli.dispatch.app_for", lambda words: lambda *args, **options: 1)
@@ -121,16 +116,14 @@ def test_other_words_are_refused_in_one_line_too(words, message, *, run: Run, mo
     assert message in err
 
 
-def test_an_error_is_json_where_the_output_would_have_been(run: Run, states: str, tmp_path: Path) -> None:
+def test_an_error_is_json_where_the_output_would_have_been(run, states, tmp_path):
     code, out, _ = run("-e", "bad", "-o", str(tmp_path / "x.json"), states)
     assert code == 2
-    assert "eps must be a number" in answer(out)["error"]["message"]  # type: ignore[index]
+    assert "eps must be a number" in answer(out)["error"]["message"]
 
 
 @pytest.mark.parametrize("words", [["swep"], ["estimat", "x.csv", "--eps", "1"], ["report", "--bogus"]])
-def test_a_mistyped_command_is_named_whatever_else_is_wrong(
-    run: Run, words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_mistyped_command_is_named_whatever_else_is_wrong(run, words, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     code, out, err = run(*words)
     assert (code, out) == (2, "")
@@ -140,8 +133,8 @@ def test_a_mistyped_command_is_named_whatever_else_is_wrong(
 
 
 @pytest.mark.parametrize("error", [MemoryError("Unable to allocate 3 TiB"), RecursionError("maximum depth")])
-def test_exhaustion_is_one_line(run: Run, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
-    def exhausted(*_: object) -> None:
+def test_exhaustion_is_one_line(run, monkeypatch, error):
+    def exhausted(*_):
         raise error
 
     monkeypatch.setattr("advisor.cli.catalog.run", exhausted)
@@ -151,8 +144,8 @@ def test_exhaustion_is_one_line(run: Run, monkeypatch: pytest.MonkeyPatch, error
     assert "Unable to allocate 3 TiB" in err or "nested too deeply" in err
 
 
-def test_warnings_to_programmers_are_not_for_users(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def warned(*_: object) -> None:
+def test_warnings_to_programmers_are_not_for_users(run, monkeypatch):
+    def warned(*_):
         warnings.warn("overflow encountered in exp", RuntimeWarning, stacklevel=1)
         warnings.warn("a plug-in says \x1b[31mboo", UserWarning, stacklevel=1)
 

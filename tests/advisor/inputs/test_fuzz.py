@@ -1,11 +1,6 @@
-from __future__ import annotations
-
 import random
 import signal
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -20,12 +15,12 @@ from advisor.inputs.estimates import read_estimates
 from advisor.inputs.histogram import read_histogram
 from advisor.inputs.numbers import MissingCodes
 from advisor.inputs.places import read_places
-from tests.advisor.inputs.messy import KINDS, Messy, messy
+from tests.advisor.inputs.messy import KINDS, messy
 from tests.advisor.inputs.reading import gz, read_bytes, read_reports, users, with_layout
 
 HANGS = 30  # seconds: a file of a few kilobytes takes milliseconds
 
-OTHERS: dict[str, Callable[[str], object]] = {
+OTHERS = {
     "domain": read_domain,
     "estimates": read_estimates,
     "channel": lambda path: read_channel(path, 3),
@@ -45,8 +40,8 @@ OTHERS: dict[str, Callable[[str], object]] = {
 
 
 @contextmanager
-def no_hang() -> Iterator[None]:
-    def alarm(*_: object) -> None:
+def no_hang():
+    def alarm(*_):
         raise TimeoutError
 
     before = signal.signal(signal.SIGALRM, alarm)
@@ -58,16 +53,16 @@ def no_hang() -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def refused_in_one_line(error: InputError) -> None:
+def refused_in_one_line(error):
     message = str(error)
     assert "\n" not in message
     assert message.isprintable()
     assert len(message) < 1000, message[:300]
 
 
-def read(one: Messy, path: Path) -> dict[str, float]:
+def read(one, path):
     """Return what a reader finds, the figure of each label."""
-    options: dict[str, Any] = one.options
+    options = one.options
     if one.reader == "domain":
         return {label: at for at, label in enumerate(read_domain(str(path)))}
     if one.reader == "estimate":
@@ -83,11 +78,11 @@ def read(one: Messy, path: Path) -> dict[str, float]:
     return dict(zip(sample.labels, sample.counts.tolist(), strict=True))
 
 
-def without_zeros(figures: dict[str, float]) -> dict[str, float]:
+def without_zeros(figures):
     return {label: figure for label, figure in figures.items() if figure}
 
 
-def check(seed: int, folder: Path) -> None:
+def check(seed, folder):
     one = messy(seed)
     path = folder / f"f{one.suffix}"
     path.write_bytes(one.data)
@@ -115,7 +110,7 @@ def check(seed: int, folder: Path) -> None:
 
 @pytest.mark.parametrize("seeds", [range(45), pytest.param(range(45, 1080), marks=pytest.mark.slow)], ids=len)
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-def test_messy_files_are_counted_or_refused(kind: Callable[..., Messy], seeds: range, tmp_path: Path) -> None:
+def test_messy_files_are_counted_or_refused(kind, seeds, tmp_path):
     for seed in seeds:
         if KINDS[seed % len(KINDS)] is kind:
             check(seed, tmp_path)
@@ -140,7 +135,7 @@ PIECES = st.sampled_from(
     drop=st.booleans(),
     transactions=st.booleans(),
 )
-def test_random_bytes_raise_nothing_but_input_errors(data, zipped, column, counts, header, drop, transactions) -> None:
+def test_random_bytes_raise_nothing_but_input_errors(data, zipped, column, counts, header, drop, transactions):
     packed = gz(data) if zipped else data
     options = {} if transactions else {"column": column, "counts": counts, "drop_missing": drop}
     try:
@@ -167,7 +162,7 @@ def test_random_bytes_raise_nothing_but_input_errors(data, zipped, column, count
     ends=st.lists(st.sampled_from(["\n", "\r\n", "\r"]), min_size=12, max_size=12),
     chunk=st.integers(1, 30),
 )
-def test_blocks_through_pandas_are_what_a_csv_reader_reads(cells, marks, ends, chunk) -> None:
+def test_blocks_through_pandas_are_what_a_csv_reader_reads(cells, marks, ends, chunk):
     text_ = "id,value\nx,y\n"
     for row, mark, end in zip(cells, marks, ends, strict=False):
         quoted = ",".join('"' + cell.replace('"', '""') + '"' for cell in row)

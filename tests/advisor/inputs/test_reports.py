@@ -1,8 +1,5 @@
-from __future__ import annotations
-
 import io
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +11,7 @@ from tests.advisor.inputs.reading import read_reports, refusal
 from tests.cells import failures, over
 
 
-def test_the_largest_seed_and_leading_zeros(tmp_path: Path) -> None:
+def test_the_largest_seed_and_leading_zeros(tmp_path):
     oracle = PROTOCOLS["olh"](6, 1.0)
     read = read_file(tmp_path, "a.csv", "4294967295,3\n0000000000000000007,00\n", "olh", 1.0, k=6)
     assert read.tally.counts.tolist() == oracle.support(np.array([[2**32 - 1, 3], [7, 0]])).tolist()
@@ -65,8 +62,8 @@ READ = [
 
 
 @pytest.mark.parametrize("rows", [4000, 1])
-def test_small_files_give_the_supports_in_them(rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def right(cell: tuple) -> None:
+def test_small_files_give_the_supports_in_them(rows, tmp_path, monkeypatch):
+    def right(cell):
         protocol, options, text, expected, *warned = cell
         name = "a.csv" if "," in text else "a.txt"
         read = read_file(tmp_path, name, text, protocol, 0.7, **options)
@@ -209,12 +206,12 @@ REFUSED = [
 
 
 @over(REFUSED)
-def test_reports_that_are_refused(protocol, options, text, said, *, tmp_path: Path) -> None:
+def test_reports_that_are_refused(protocol, options, text, said, *, tmp_path):
     message = refusal(read_file, tmp_path, "a.csv", text, protocol, 0.7 if protocol == "ss" else 1.0, **options)
     assert said in message
 
 
 @pytest.mark.parametrize("epsilon", [0, -1, 33, math.nan, math.inf])
-def test_budgets_that_are_refused(epsilon: float) -> None:
+def test_budgets_that_are_refused(epsilon):
     message = refusal(read_reports, "-", "oue", epsilon, stdin=io.BytesIO(b"01\n"))
     assert "eps must be between 1e-06 and 32, got" in message

@@ -1,11 +1,7 @@
-from __future__ import annotations
-
 import io
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import product
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -20,7 +16,7 @@ from tests.cells import failures, over
 
 
 @contextmanager
-def reader_of_small_files() -> Iterator[None]:
+def reader_of_small_files():
     """Read all row by row, as small files are, without what is made of blocks that pandas reads."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(table, "FEW", 1 << 30)
@@ -109,8 +105,8 @@ HISTOGRAMS = [
 ]
 
 
-def test_files_give_the_users_in_them(tmp_path: Path) -> None:
-    def counted(cell: tuple) -> None:
+def test_files_give_the_users_in_them(tmp_path):
+    def counted(cell):
         (name, text, options, expected, *warned), of_counts = cell
         data = text.encode()
         found = [read_file(tmp_path, f"{name}.gz", gz(data), **options), read_file(tmp_path, name, data, **options)]
@@ -140,7 +136,7 @@ DOUBTED = [
 
 
 @over(DOUBTED)
-def test_a_table_that_is_read_line_by_line_is_doubted(text, words, *, tmp_path: Path) -> None:
+def test_a_table_that_is_read_line_by_line_is_doubted(text, words, *, tmp_path):
     for read in (read_bytes(text.encode()), read_file(tmp_path, "a.txt", text)):
         assert sum(read.counts) == text.count("\n")
         (warning,) = read.warnings
@@ -148,7 +144,7 @@ def test_a_table_that_is_read_line_by_line_is_doubted(text, words, *, tmp_path: 
         assert "each line was taken as one value" in warning
 
 
-def test_a_first_value_unlike_all_others_may_be_a_header() -> None:
+def test_a_first_value_unlike_all_others_may_be_a_header():
     words = b"Paris\nRome\n" * 40 + b"Oslo\n"
     counted = read_bytes(b"city\n" + words)
     assert users(counted) == {"city": 1, "Paris": 40, "Rome": 40, "Oslo": 1}
@@ -163,7 +159,7 @@ def test_a_first_value_unlike_all_others_may_be_a_header() -> None:
     assert "the first line (city)" in reports.warnings[0]
 
 
-def test_row_numbers_that_pandas_writes_are_left_out_and_an_index_of_labels_is_not(tmp_path: Path) -> None:
+def test_row_numbers_that_pandas_writes_are_left_out_and_an_index_of_labels_is_not(tmp_path):
     for index in (None, pd.Index([0, 1, 2, 3])):
         colours = pd.Series(["red", "blue", "red", "green"], index=index)
         named = colours.rename("colour")
@@ -243,7 +239,7 @@ REFUSED = [
 
 
 @over(REFUSED)
-def test_what_cannot_be_counted_is_refused_in_one_line(name, text, options, said, *, tmp_path: Path) -> None:
+def test_what_cannot_be_counted_is_refused_in_one_line(name, text, options, said, *, tmp_path):
     messages = [
         error_of(tmp_path, name, text, **options),
         error_of(tmp_path, f"{name}.gz", gz(text.encode()), **options),
@@ -269,7 +265,7 @@ def test_what_cannot_be_counted_is_refused_in_one_line(name, text, options, said
         [4, 3000],
     )
 )
-def test_a_bad_count_is_named_with_its_line(setting, place, *, tmp_path: Path) -> None:
+def test_a_bad_count_is_named_with_its_line(setting, place, *, tmp_path):
     count, reason = setting
     rows = [f"l{at},1" for at in range(2, place)] + [f"bad,{count}", "after,1"]
     for options in ({}, {"counts": "count"}):
@@ -278,7 +274,7 @@ def test_a_bad_count_is_named_with_its_line(setting, place, *, tmp_path: Path) -
         assert reason in message
 
 
-def test_too_many_labels_look_like_an_identifier(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_labels_look_like_an_identifier(tmp_path, monkeypatch):
     monkeypatch.setattr(histogram, "MOST_LABELS", 100)
     rows = "\n".join(f"{at},1" for at in range(101))
     for options in ({"column": "1"}, {"counts": "2"}):
@@ -300,7 +296,7 @@ KEPT = [  # options, users of each item, and words of what is assumed
 
 
 @over(product([", ", ";", "\t", " "], KEPT))
-def test_each_user_keeps_one_item(sep, cell, *, tmp_path: Path) -> None:
+def test_each_user_keeps_one_item(sep, cell, *, tmp_path):
     options, expected, note = cell
     data = "\n".join(sep.join(row) for row in PANTRY)
     piped = read_histogram("-", stdin=io.BufferedReader(Pipe(data.encode())), transactions=True, **options)
@@ -310,11 +306,11 @@ def test_each_user_keeps_one_item(sep, cell, *, tmp_path: Path) -> None:
         assert note in read.assumptions[1]
 
 
-def naive_keep(rows: list[list[str]], keep: str, keep_top: int | None) -> Counter[str]:
+def naive_keep(rows, keep, keep_top):
     items = sorted({item for row in rows for item in row})
     having = {item: sum(item in row for row in rows) for item in items}
     ranked = [item for most in range(len(rows), 0, -1) for item in items if having[item] == most][:keep_top]
-    result: Counter[str] = Counter()
+    result = Counter()
     for row in rows:
         kept = OTHER_LABEL
         for item in ranked:
@@ -325,7 +321,7 @@ def naive_keep(rows: list[list[str]], keep: str, keep_top: int | None) -> Counte
 
 
 @over(product(range(6), ["own", "common"], [None, 1, 3]))
-def test_items_are_kept_as_by_a_double_loop_in_any_order_of_rows(seed, keep, keep_top) -> None:
+def test_items_are_kept_as_by_a_double_loop_in_any_order_of_rows(seed, keep, keep_top):
     rng = rng_for(seed, "items")
     rows = [rng.choice(list("abcdefg"), rng.integers(1, 9)).tolist() for _ in range(12)]  # so few that many tie
     expected = naive_keep(rows, keep, keep_top)
@@ -338,7 +334,7 @@ def test_items_are_kept_as_by_a_double_loop_in_any_order_of_rows(seed, keep, kee
             assert +Counter(users(read)) == expected
 
 
-def test_transactions_skip_blank_lines_and_a_header() -> None:
+def test_transactions_skip_blank_lines_and_a_header():
     read = read_bytes(b"items\na,b\n\nb\n,\n\n", transactions=True, header=True, keep_top=1)
     assert users(read) == {"b": 2, OTHER_LABEL: 1}
     assert read.warnings == ("1 blank line was skipped",)
