@@ -12,8 +12,7 @@ from advisor.members import FORM, SUFFIX, defined_in, file_hint, file_of, member
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.channels import PLANAR
 from simulator.foreign import REFUSED, REGISTERED, SOURCES
-from simulator.methods.parameters import parameters_of, with_parameters
-from simulator.methods.summaries import SUMMARIES
+from simulator.methods.processor import SUMMARIES, parameters_of, with_parameters
 
 EPONYMS = ("Haar", "Hadamard")  # words that keep their capital
 UNPROCESSED = "none"

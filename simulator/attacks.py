@@ -37,21 +37,9 @@ class Supports:
         return np.where(self.size > 0, self.first / np.maximum(self.size, 1), 1 / self.k)
 
 
-def of_bits(reports: Reports, k: int, values: tuple[int, int]) -> Supports:
-    """Read ``(n, k)`` zeros and ones."""
-    bits = reports.view(np.bool_) if reports.dtype == np.uint8 else reports.astype(np.bool_)
-    return Supports(bits[:, values[0]], bits[:, values[1]], np.count_nonzero(bits, axis=1), k)
-
-
 def of_values(reports: Reports, k: int, values: tuple[int, int]) -> Supports:
     """Read ``(n,)`` values."""
     return Supports(reports == values[0], reports == values[1], np.ones(len(reports), dtype=np.int64), k)
-
-
-def of_subsets(reports: Reports, k: int, values: tuple[int, int]) -> Supports:
-    """Read ``(n, omega)`` distinct values each."""
-    first, second = ((reports == value).any(axis=1) for value in values)
-    return Supports(first, second, np.full(len(reports), reports.shape[1]), k)
 
 
 def of_hashes(

@@ -104,7 +104,8 @@ def crossing(
     t = min(max(math.log(start), ends[0]), ends[1])
     rough = _narrow(curve, t, ends, first, precision)
     near = curve.places[_place(rough, whole)]
-    repetitions = min(max(first, _repetitions(near, precision)), most)
+    spread = float(near.std(ddof=1)) / float(near.mean()) if near.any() else 0.0
+    repetitions = min(max(first, math.ceil((spread / precision) ** 2)), most)
     final = _narrow(curve, rough, ends, repetitions, precision) if repetitions > first else rough
     x = _place(final, whole)
     errors = curve.places[x][:repetitions]
@@ -129,11 +130,6 @@ def crossing(
 
 def _place(t: float, whole: bool) -> float:
     return float(round(math.exp(t))) if whole else math.exp(t)
-
-
-def _repetitions(errors: FloatArray, precision: float) -> int:
-    mean = float(errors.mean())
-    return 2 if mean == 0.0 else math.ceil((float(errors.std(ddof=1)) / mean / precision) ** 2)
 
 
 def _narrow(curve: _Curve, t: float, ends: tuple[float, float], repetitions: int, precision: float) -> float:

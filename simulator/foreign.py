@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout, suppress
 from functools import cache
 from pathlib import Path
+from traceback import walk_tb
 from typing import TypeVar
 
 import numpy as np
@@ -119,11 +120,9 @@ def blame(error: BaseException) -> str | None:
     """Return the message for an error from the code of another package; None for an error of this package."""
     if isinstance(error, ForeignError):
         return str(error)
-    trace, source = error.__traceback__, None
-    while trace is not None:
-        package = str(trace.tb_frame.f_globals.get("__name__", "")).partition(".")[0]
-        source = _packages.get(package, source)
-        trace = trace.tb_next
+    source = None
+    for frame, _ in walk_tb(error.__traceback__):
+        source = _packages.get(str(frame.f_globals.get("__name__", "")).partition(".")[0], source)
     # Streams that fail, and the exit of the command line after that, are nobody's fault.
     if source is None and FAILURES and isinstance(error, Exception) and not isinstance(error, OSError):
         return f"there is no answer without what was left out: {'; '.join(FAILURES.values())} ({described(error)})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -388,6 +388,10 @@ def _running(values: FloatArray) -> FloatArray:
 # Functions that take a truth of ``(..., k)``: all but those that need the same truth for all rows.
 _BY_ROWS = frozenset([l1, mae, tv, mse, l2, kl, js, emd, set_error, sets_error, range_error, mean_error, ks])
 
+_bins = partial(Metric, unit="bins", ordered_only=True)
+_squared = partial(Metric, unit="frequency²", degree=2)
+
+_QUANTILES = ("quantile", "decile", "deciles", "median", "percentile", "percentiles")
 _ALL = [
     Metric("l1", "sum of absolute errors", l1, unit="frequency"),
     Metric(
@@ -399,25 +403,19 @@ _ALL = [
         aliases=("meanabsoluteerror",),
     ),
     Metric("tv", "total variation distance", tv, unit="frequency", same_order_as="l1", aliases=("totalvariation",)),
-    Metric("mse", "mean squared error", mse, unit="frequency²", degree=2),
+    _squared("mse", "mean squared error", mse),
     Metric("l2", "Euclidean distance", l2, unit="frequency", same_order_as="mse"),
     Metric("kl", "Kullback-Leibler divergence", kl, unit="nats", degree=2, aliases=("kld",)),
     Metric("js", "Jensen-Shannon divergence", js, unit="nats", degree=2, aliases=("jensenshannon",)),
-    Metric("emd", "earth mover's distance", emd, unit="bins", ordered_only=True, aliases=("wasserstein", "earthmover")),
-    Metric(
-        "topk", "mean squared error of the most frequent values", topk, unit="frequency²", degree=2, aliases=("top",)
-    ),
+    _bins("emd", "earth mover's distance", emd, aliases=("wasserstein", "earthmover")),
+    _squared("topk", "mean squared error of the most frequent values", topk, aliases=("top",)),
     Metric("hotspots", "share of the most frequent values that are missed", hotspots, unit="share"),
-    Metric(
-        "set", "mean squared error of random subsets", set_error, unit="frequency²", clipped=set_error_clipped, degree=2
-    ),
-    Metric(
+    _squared("set", "mean squared error of random subsets", set_error, clipped=set_error_clipped),
+    _squared(
         "sets",
         "mean squared error of given sets",
         sets_error,
-        unit="frequency²",
         clipped=sets_error_clipped,
-        degree=2,
         same_order_as="mse",
         aliases=("fixedset", "fixedsets"),
     ),
@@ -430,34 +428,11 @@ _ALL = [
         clipped=range_error_clipped,
         aliases=("ranges", "rectangle", "rectangles"),
     ),
-    Metric(
-        "mean",
-        "absolute error of the mean",
-        mean_error,
-        unit="bins",
-        ordered_only=True,
-        aliases=("average", "meanerror"),
-    ),
-    Metric(
-        "quantiles",
-        "mean absolute error of the nine deciles",
-        quantile_error,
-        unit="bins",
-        ordered_only=True,
-        aliases=("quantile", "decile", "deciles", "median", "percentile", "percentiles"),
-    ),
-    Metric(
-        "ks",
-        "Kolmogorov-Smirnov distance",
-        ks,
-        unit="frequency",
-        ordered_only=True,
-        aliases=("kolmogorov", "kolmogorovsmirnov"),
-    ),
+    _bins("mean", "absolute error of the mean", mean_error, aliases=("average", "meanerror")),
+    _bins("quantiles", "mean absolute error of the nine deciles", quantile_error, aliases=_QUANTILES),
+    _bins("ks", "Kolmogorov-Smirnov distance", ks, unit="frequency", aliases=("kolmogorov", "kolmogorovsmirnov")),
 ]
 
-EMD_SLACK = Metric(
-    "emd_slack", "largest relative error of the earth mover's distance", emd_slack, unit="", ordered_only=True
-)
+EMD_SLACK = _bins("emd_slack", "largest relative error of the earth mover's distance", emd_slack, unit="")
 
 METRICS: dict[str, Metric] = {metric.name: metric for metric in _ALL}

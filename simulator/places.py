@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simulator._types import FloatArray, IntArray
+from simulator._types import FloatArray
 
 GROUNDS = ("euclidean", "manhattan")
 ROUNDING = 1e-9  # relative: how much longer than a way over a third place a distance may be
@@ -61,10 +61,6 @@ class Places:
         """Return the distance of two cells at an offset of rows and columns."""
         down, across = abs(rows) * self.height, abs(columns) * self.width
         return down + across if self.ground == "manhattan" else math.hypot(down, across)
-
-    def numbers(self) -> IntArray:
-        """Return the numbers of the cells, ``(rows, columns)``."""
-        return np.arange(self.k).reshape(self.rows, self.columns)
 
     def distances(self) -> FloatArray:
         """Return the distance between any two cells, ``(k, k)``.

@@ -18,7 +18,7 @@ import numpy as np
 
 from simulator.foreign import REFUSED, ForeignError, PluginWarning, containment, guard, register, short, warn
 from simulator.methods import POSTPROCESSORS, PostProcessor
-from simulator.methods.summaries import SUMMARIES
+from simulator.methods.processor import SUMMARIES
 from simulator.metrics import METRICS, Metric
 from simulator.protocols import PROTOCOLS, FrequencyOracle
 
@@ -126,7 +126,9 @@ def _member(entry: EntryPoint, tables: dict[str, dict[str, Any]]) -> Any:
     member, table_name = guard(entry.load), GROUPS[entry.group]
     missing = guard(lambda: _missing(member, table_name))
     if missing is not None:
-        raise ForeignError(f"{entry.value} is {_described(member)}, not {missing}")
+        abstract = "an abstract class" if inspect.isabstract(member) else "a class"
+        what = abstract if isinstance(member, type) else f"a {type(member).__name__}"
+        raise ForeignError(f"{entry.value} is {what}, not {missing}")
     for field in ("title", "reference", "unit"):
         if not str(getattr(member, field, "")).isprintable():
             raise ForeignError(f"its {field} has characters that cannot be printed")
@@ -151,9 +153,3 @@ def _missing(member: Any, table: str) -> str | None:
     if not all(np.isfinite(figures)):
         return f"one whose report_bits, attack_success and noise are numbers, got {figures}"
     return None
-
-
-def _described(member: Any) -> str:
-    if not isinstance(member, type):
-        return f"a {type(member).__name__}"
-    return "an abstract class" if inspect.isabstract(member) else "a class"

@@ -99,25 +99,17 @@ def _between(rows: FloatArray, network: _Network) -> FloatArray:
         network.advance(flow, potential)
         left_over, leaving = leaving, network.divergence(flow)
         if step % CHECK_EVERY == 0 or step == MOST_STEPS:
-            low, high = _bounds(mass, flow / (dual * network.norm), potential.astype(np.float64), network)
+            exact, moved = potential.astype(np.float64), flow / (dual * network.norm)
+            steepest, proven = network.steepest(exact), (exact * mass).sum(axis=1)
+            low = np.divide(proven, steepest, out=np.zeros(len(mass)), where=steepest > 0)
+            rest = network.solve(mass - network.divergence(moved))
             bounds[0, running] = np.maximum(bounds[0, running], low)
-            bounds[1, running] = np.minimum(bounds[1, running], high)
+            bounds[1, running] = np.minimum(bounds[1, running], network.cost(moved, rest))
             left = bounds[1, running] > bounds[0, running] * (1 + GAP)
             running, mass, dual, push, potential = running[left], mass[left], dual[left], push[left], potential[left]
             flow, left_over, leaving = flow[:, left], left_over[left], leaving[left]
     bounds[0] /= network.detour
     return np.stack([np.sqrt(bounds[0] * bounds[1]), *bounds])
-
-
-def _bounds(
-    mass: FloatArray, flow: FloatArray, potential: FloatArray, network: _Network
-) -> tuple[FloatArray, FloatArray]:
-    """Return the lower bound from a potential ``(rows, k)``, and the cost of a flow ``(steps, rows, k)``."""
-    steepest = network.steepest(potential)
-    proven = (potential * mass).sum(axis=1)
-    low = np.divide(proven, steepest, out=np.zeros(len(mass)), where=steepest > 0)
-    rest = network.solve(mass - network.divergence(flow))
-    return low, network.cost(flow, rest)
 
 
 class _Network:

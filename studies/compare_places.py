@@ -24,7 +24,7 @@ from advisor.inputs.places import parse_grid, read_places
 from simulator._types import FloatArray, IntArray
 from simulator.channels import FixedChannel, SingularChannelError, ibu, invert, krr, planar_geometric, planar_laplace
 from simulator.methods.simplex import norm_sub
-from simulator.methods.wavelet_grid import wavelet_eb_grid
+from simulator.methods.wavelet import wavelet_eb_grid
 from simulator.places import Places
 from simulator.populations import apportion
 from simulator.protocols.grr import GRR

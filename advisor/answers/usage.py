@@ -14,7 +14,7 @@ from simulator.channels import PLANAR
 from simulator.domain import ORDERED, UNORDERED
 from simulator.foreign import REGISTERED, SOURCES
 from simulator.methods import possible
-from simulator.methods.summaries import SUMMARIES
+from simulator.methods.processor import SUMMARIES
 from simulator.protocols import StandardProtocol
 
 ENVIRONMENT = environment(__package__, "# ")

@@ -20,7 +20,7 @@ from advisor.question.option import Settings, like, option, refuse
 from simulator import POSTPROCESSORS
 from simulator.channels import MOST_MEASURED, PLANAR, FixedChannel, epsilon_per_unit
 from simulator.foreign import REGISTERED
-from simulator.methods.summaries import SUMMARIES
+from simulator.methods.processor import SUMMARIES
 from simulator.places import GROUNDS, Places
 
 N_MAX = 10**12

@@ -9,7 +9,6 @@ from simulator.attributes import SOLUTIONS
 from simulator.audit.attributes import attribute_subjects
 from simulator.audit.client import audit_client, audit_reports
 from simulator.audit.client_reports import REPORTS, ClientError
-from simulator.audit.confidence import ceiling, clopper_pearson
 from simulator.audit.memoised import bit_flips_subject, fresh_subject, memoised_subject
 from simulator.audit.run import (
     ALPHA,
@@ -18,6 +17,8 @@ from simulator.audit.run import (
     TRIALS,
     Audit,
     audit_protocol,
+    ceiling,
+    clopper_pearson,
     hashing_subject,
     protocol_subject,
     rounds_subject,

@@ -7,11 +7,11 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from simulator._types import IntArray
+from simulator._types import FloatArray, IntArray
 from simulator.audit.client_reports import (
     LONGEST,
     ClientError,
@@ -22,13 +22,68 @@ from simulator.audit.client_reports import (
     reader_by_type,
     reader_of_lines,
 )
-from simulator.audit.confidence import ceiling
-from simulator.audit.run import ALPHA, ATTACKS, Audit, Subject, check_audit, conclude
-from simulator.audit.search import most_suspicious, values_to_try
+from simulator.audit.run import ALPHA, ATTACKS, Audit, Subject, ceiling, check_audit, conclude
 from simulator.foreign import ForeignError, containment, guard
 from simulator.hashing import DEFAULT_HASH
 from simulator.progress import Steps
 from simulator.seeding import rng_for
+
+MOST_VALUES, FEWEST_REPORTS = 1_000, 10  # values that are tried, and reports of each
+MOST_CELLS = 10_000_000  # values that are tried times the domain size
+DEVIATIONS = 2.0  # of the intervals by which ratios are compared, so that few reports are not suspicious by chance
+
+
+class Suspicion(NamedTuple):
+    """Two values that reports seem to distinguish, and their signs."""
+
+    values: tuple[int, int]  # v1 and v2, as rows of the counts
+    sign: int  # supported by more reports of v1 than of v2
+    other: int  # supported by more reports of v2
+
+
+def values_to_try(k: int, reports: int, seed: int) -> IntArray:
+    """Return the values to examine with this number of reports, in order: all, or a random sample."""
+    number = min(k, max(2, min(MOST_VALUES, reports // FEWEST_REPORTS, MOST_CELLS // k)))
+    if number == k:
+        return np.arange(k)
+    return np.sort(rng_for(seed, "audit", "values", k, number).choice(k, number, replace=False))
+
+
+def most_suspicious(supported: IntArray, reports: int, own: Sequence[int] | None = None) -> Suspicion:
+    """Return the two values whose reports differ most.
+
+    The first value is compared with all others together, as that uses many more reports than a comparison of two
+    values. The second value is that with the least (or most) of the sign that the first has most (or least).
+
+    supported: ``(m, c)`` how many of the `reports` of each of m values support each of c signs.
+    own: the columns of the m values; None if not known.
+    """
+    rest = supported.sum(axis=0) - supported
+    low, high = _wilson(supported, reports)
+    rest_low, rest_high = _wilson(rest, (len(supported) - 1) * reports)
+    more, less = low / rest_high, rest_low / high
+    row, sign = map(int, np.unravel_index(np.argmax(np.maximum(more, less)), more.shape))
+    others = np.delete(np.arange(len(supported)), row)
+    column = supported[others, sign]
+    if more[row, sign] >= less[row, sign]:
+        values = row, int(others[np.argmin(column)])
+    else:
+        values = int(others[np.argmax(column)]), row
+    first, second = values
+    if own is not None:
+        return Suspicion(values, sign, own[second] if own[second] != sign else own[first])
+    gain = supported[second] - supported[first]
+    gain[sign] = gain.min()
+    return Suspicion(values, sign, int(np.argmax(gain)))
+
+
+def _wilson(successes: IntArray, trials: int) -> tuple[FloatArray, FloatArray]:
+    """Return the ends of Wilson's intervals of probabilities: quick, and never 0 at the upper end."""
+    share, spread = successes / trials, DEVIATIONS**2 / trials
+    middle = share + spread / 2
+    half = DEVIATIONS * np.sqrt(share * (1 - share) / trials + spread / (4 * trials))
+    return np.maximum(middle - half, 0.0) / (1 + spread), (middle + half) / (1 + spread)
+
 
 Client = Callable[..., Any]
 Call = Callable[[int, int, np.random.Generator], list[Any]]
@@ -102,7 +157,12 @@ def audit_client(
             tried, looked_for = 2, values
         else:
             candidates = values_to_try(k, trials, seed)
-            tried, (values, looked_for) = len(candidates), _searched(run, candidates, trials)
+            tried, each = len(candidates), max(1, trials // len(candidates))
+            supported = np.array([run.totals(value, each, candidates) for value in candidates.tolist()])
+            suspicion = most_suspicious(supported, each, range(tried))
+            places = *suspicion.values, suspicion.sign, suspicion.other
+            first, second, sign, other = (int(candidates[place]) for place in places)
+            values, looked_for = (first, second), (sign, other)
             trials = max(1, trials // 2)
         subject = Subject(
             protocol=label,
@@ -209,15 +269,6 @@ def _half(files: Mapping[str, Sequence[Any]], epsilon: float, level: float) -> i
     )
 
 
-def _searched(run: _Run, tried: IntArray, reports: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Return the two values with the largest apparent leak, from `reports` of all values, and their signs."""
-    each = max(1, reports // len(tried))
-    supported = np.array([run.totals(value, each, tried) for value in tried.tolist()])
-    suspicion = most_suspicious(supported, each, range(len(tried)))
-    first, second, sign, other = (int(tried[place]) for place in (*suspicion.values, suspicion.sign, suspicion.other))
-    return (first, second), (sign, other)
-
-
 def _attacked(
     run: _Run, subject: Subject, signs: tuple[int, int], trials: int, alpha: float, attacks: tuple[str, ...]
 ) -> Audit:
@@ -259,7 +310,11 @@ class _Run:
         """Yield the given number of reports of a value in blocks, with the generator of the stage."""
         seed, k, epsilon = self.stream
         rng = rng_for(seed, "audit", stage, k, repr(epsilon), value)
-        _seed(int(rng.integers(2**32)))
+        # Clients of other packages draw from the two global generators, and know no other stream. The containment of
+        # the audit puts back the caller's.
+        legacy = int(rng.integers(2**32))
+        random.seed(legacy)
+        np.random.seed(legacy)  # noqa: NPY002 - the generator that such a client reads
         for start in range(0, size, BLOCK):
             block = min(BLOCK, size - start)
             # The first report is read before thousands are in memory, and no report twice: it may be an iterator.
@@ -278,15 +333,6 @@ def _adding(progress: Steps | None, total: int) -> Callable[[int], None]:
             progress(done, total)
 
     return add
-
-
-def _seed(seed: int) -> None:
-    """Seed the two global generators: clients of other packages draw from them, and know no other stream.
-
-    The containment of the audit puts back the caller's.
-    """
-    random.seed(seed)
-    np.random.seed(seed)  # noqa: NPY002 - the generator that such a client reads
 
 
 def _caller(client: Client, label: str, k: int, epsilon: float) -> Call:

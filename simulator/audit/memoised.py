@@ -48,7 +48,17 @@ def memoised_subject(
     _check(rounds)
 
     def counts(value: int, users: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
-        return _counts(member, value, values, rounds, users, rng)
+        memos = member.permanent.perturb(np.full(users, value), rng)
+        seen, (p2, q2) = member.permanent.supports(memos, values), member.second
+        chances = [np.where(supported, p2, q2) for supported in (seen.first, seen.second)]
+        first = binomial(rounds, chances[0], rng)
+        if _by_bits(member):
+            return first, binomial(rounds, chances[1], rng)
+        second = binomial(rounds - first, np.minimum(chances[1] / (1 - chances[0]), 1), rng)
+        if isinstance(member, LOLOHA):  # where the hash maps both to one symbol, a report supports both or neither
+            symbols = HASHES[member.once.hash](np.array(values), memos[:, :1], member.g)
+            second = np.where(symbols[:, 0] == symbols[:, 1], first, second)
+        return first, second
 
     subject = _subject(member.once, rounds, values, _law(member, rounds), counts, trials, alpha)
     promise = member.epsilon if rounds == 1 else member.epsilon_forever
@@ -144,24 +154,6 @@ def _subject(
         cells=oracle.k,
         rounds=rounds,
     )
-
-
-def _counts(
-    member: TwoSteps, value: int, values: tuple[int, int], rounds: int, users: int, rng: np.random.Generator
-) -> tuple[IntArray, IntArray]:
-    """Draw in how many rounds the reports of each user support v1, and v2: the client's memos, then the second step."""
-    oracle = member.permanent
-    memos = oracle.perturb(np.full(users, value), rng)
-    seen, (p2, q2) = oracle.supports(memos, values), member.second
-    chances = [np.where(supported, p2, q2) for supported in (seen.first, seen.second)]
-    first = binomial(rounds, chances[0], rng)
-    if _by_bits(member):
-        return first, binomial(rounds, chances[1], rng)
-    second = binomial(rounds - first, np.minimum(chances[1] / (1 - chances[0]), 1), rng)
-    if isinstance(member, LOLOHA):  # where the hash maps both to the same symbol, a report supports both or neither
-        symbols = HASHES[member.once.hash](np.array(values), memos[:, :1], member.g)
-        second = np.where(symbols[:, 0] == symbols[:, 1], first, second)
-    return first, second
 
 
 def _law(member: TwoSteps, rounds: int) -> FloatArray:

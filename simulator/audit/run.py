@@ -1,6 +1,7 @@
 """Algorithm 1: users hold v1 and v2, an attack guesses from each report, and the counts bound the privacy loss.
 
-And Algorithm 2, the same value collected again and again; and local hashing without perturbation.
+And Algorithm 2, the same value collected again and again; and local hashing without perturbation. With the closed forms
+of attacks, for infinitely many trials, and Clopper-Pearson intervals for few.
 """
 
 from __future__ import annotations
@@ -12,9 +13,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from simulator._types import FloatArray
-from simulator.attacks import of_hashes, of_largest
-from simulator.audit.closed_form import hashing_only, log_ratio, most_supported
-from simulator.audit.confidence import ceiling, lowest_likely, ratio_bounds
+from simulator.attacks import evenly_confused, expected_inverse, of_hashes, of_largest
 from simulator.hashing import HASHES, SEED_BITS
 from simulator.progress import Steps
 from simulator.protocols import FrequencyOracle
@@ -361,3 +360,113 @@ def _counts(subject: Subject, value: int, *, trials: int, block: int, seed: int,
 
     work = (delayed(count)(*task) for task in tasks)
     yield from Parallel(n_jobs=jobs, prefer="threads", return_as="generator")(work)
+
+
+SURE = 1e-9  # a success nearer to 1 loses too many digits
+NODES = 32  # of the Gauss-Legendre rule, which is exact up to k = 64
+
+
+def hashing_only(k: int, g: int) -> Probabilities:
+    """Return both probabilities of the guess from a hash to g symbols that is not perturbed (LHO)."""
+    return evenly_confused(expected_inverse(k - 1, 1 / g), k)
+
+
+def most_supported(oracle: FrequencyOracle, rounds: int) -> Probabilities | None:
+    """Return both probabilities of the averaging attack in closed form, where reports support values independently.
+
+    With Z ~ Bin(rounds, p) the true value's count and F the distribution function, f the mass of the others'
+    Bin(rounds, q), the true value is named with probability ``E[(F(Z)^k - F(Z-1)^k) / (k f(Z))]``, ties broken evenly:
+    the integral of ``u^(k-1)`` from F(Z-1) to F(Z), over f(Z).
+    """
+    p, q = oracle.p, oracle.q
+    if not oracle.independent_supports or p is None or q is None:
+        return None
+    from scipy.stats import binom
+
+    z = np.arange(rounds + 1)
+    below, upto = binom.cdf(z - 1, rounds, q), binom.cdf(z, rounds, q)
+    step = upto - below
+    # Where f is lost in rounding the mean of u^(k-1) over no stretch at all is the integrand itself.
+    mean = np.where(
+        step > 1e-9, (upto**oracle.k - below**oracle.k) / (oracle.k * np.maximum(step, 1e-300)), upto ** (oracle.k - 1)
+    )
+    own = binom.pmf(z, rounds, p)
+    success = float(own @ mean)
+    if success < 1 - SURE:
+        return evenly_confused(success, oracle.k)
+    # The difference to 1 is the integral of 1 - u^(k-1), by the tails 1 - u.
+    nodes, weights = np.polynomial.legendre.leggauss(NODES)
+    low, high = binom.sf(z, rounds, q), binom.sf(z - 1, rounds, q)
+    missed = 0.0
+    for node, weight in zip(nodes, weights, strict=True):
+        tail = np.minimum(low + (high - low) * (1 + node) / 2, 1 - 1e-16)
+        missed -= weight / 2 * float(own @ np.expm1((oracle.k - 1) * np.log1p(-tail)))
+    return min(success, 1.0), missed / (oracle.k - 1)
+
+
+def log_ratio(both: Probabilities | None) -> float | None:
+    """Return the privacy loss ``ln(p0 / p1)`` that the probabilities of an attack show."""
+    return None if both is None else math.log(both[0] / both[1]) if both[1] else math.inf
+
+
+def clopper_pearson(successes: int, trials: int, alpha: float) -> tuple[float, float]:
+    """Return the exact two-sided interval of confidence ``1 - alpha`` of a probability.
+
+    Clopper, Pearson, "The use of confidence or fiducial limits illustrated in the case of the binomial", 1934.
+
+    successes, trials: counts, ``0 <= successes <= trials``.
+    alpha: probability that the interval misses, half of it on each side.
+
+    >>> low, high = clopper_pearson(0, 100, 0.05)
+    >>> low, round(high, 4)
+    (0.0, 0.0362)
+    """
+    from scipy.special import betaincinv  # a tenth of the load time of scipy.stats
+
+    low = float(betaincinv(successes, trials - successes + 1, alpha / 2)) if successes else 0.0
+    high = float(betaincinv(successes + 1, trials - successes, 1 - alpha / 2)) if successes < trials else 1.0
+    return low, high
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Confidence bounds of ``ln(p0 / p1)``; `high` is infinite where p1 may be 0."""
+
+    low: float
+    high: float
+
+
+def ratio_bounds(hits: int, confusions: int, trials: int, alpha: float) -> Bounds:
+    """Return bounds of ``ln(p0 / p1)`` that hold together with confidence ``1 - alpha``.
+
+    Each probability gets the two-sided interval of confidence ``1 - alpha / 2``, as in the experiments of Arcolezi and
+    Gambs (this reproduces their ceilings 7.42 and 12.025). A lower bound alone could be a little tighter. A negative
+    lower bound has no meaning and is returned as 0.
+
+    hits, confusions: how often the attack answered v1 for users of v1, and for users of v2.
+    trials: of each of the two.
+    """
+    p0_low, p0_high = clopper_pearson(hits, trials, alpha / 2)
+    p1_low, p1_high = clopper_pearson(confusions, trials, alpha / 2)
+    low = math.log(p0_low / p1_high) if p0_low else 0.0
+    return Bounds(max(0.0, low), math.log(p0_high / p1_low) if p1_low else math.inf)
+
+
+def ceiling(trials: int, alpha: float) -> float:
+    """Return the highest bound that the number of trials allows: all guesses right, no confusion.
+
+    >>> round(ceiling(10**4, 0.01), 2), round(ceiling(10**6, 0.01), 3)
+    (7.42, 12.025)
+    """
+    return ratio_bounds(trials, 0, trials, alpha).low
+
+
+def lowest_likely(p0: float, p1: float, trials: int, alpha: float, comparisons: int = 1) -> float:
+    """Return a value that the lower bound rarely falls below, if the probabilities are these.
+
+    alpha: of the bound; and the probability that any of the `comparisons` falls below the result.
+    """
+    from scipy.stats import binom
+
+    rare = alpha / comparisons / 2
+    return ratio_bounds(int(binom.ppf(rare, trials, p0)), int(binom.isf(rare, trials, p1)), trials, alpha).low

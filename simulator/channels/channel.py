@@ -13,9 +13,8 @@ import numpy as np
 from simulator._types import FloatArray, IntArray, Reports
 from simulator.draws import multinomial
 from simulator.methods.maximum_likelihood import MOST_UPDATES, TOLERANCE, Update, maximum
-from simulator.protocols.fakes import shared_by_best
 from simulator.protocols.likelihood import MatrixLikelihood
-from simulator.protocols.oracle import Noise, bits_for
+from simulator.protocols.oracle import Noise, bits_for, shared_by_best
 from simulator.protocols.protocol import Counts, Covariance, Linear, Probabilities, Protocol, Tally, users_of
 
 ALIKE = 1e-6  # relative difference up to which the noise of two entries is the same
@@ -341,6 +340,18 @@ class InversionCovariance(Covariance):
         mean = matrix @ weights
         return ((weights.T * matrix.mean(axis=0)) @ weights - mean.T @ mean / k) / self._n
 
+    def haar(self, k: int) -> tuple[FloatArray, ...]:
+        """Return the variances of all Haar differences, as `Covariance.haar`, from their rows."""
+        result, height = [], 1
+        while (1 << (height - 1)) < k:
+            values = np.arange(k)
+            node, right = values >> height, (values >> (height - 1)) & 1
+            rows = np.where(node == np.arange(node[-1] + 1)[:, None], 1.0 - 2.0 * right, 0.0)
+            both = (rows < 0).any(axis=1)
+            result.append(np.where(both, np.diag(self.of(rows)), 0.0))
+            height += 1
+        return tuple(result)
+
 
 class SingularChannelError(ValueError):
     """The outputs do not determine the frequencies, or only with more reports than can be counted."""
@@ -358,7 +369,12 @@ def left_inverse(matrix: FloatArray, key: str) -> FloatArray:
             f"channel {key} has {inputs} inputs and only {outputs} outputs: its matrix has no inverse"
         )
     try:
-        inverse = np.asarray(np.linalg.inv(matrix) if outputs == inputs else _least_squares(matrix), dtype=np.float64)
+        if outputs == inputs:
+            inverse = np.asarray(np.linalg.inv(matrix), dtype=np.float64)
+        else:  # of least variance at equal frequencies: shares of outputs, weighted by what they vary
+            root = np.sqrt(matrix.mean(axis=0))
+            scale = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0)  # 0 for outputs that never come
+            inverse = np.linalg.pinv(matrix * scale) * scale[:, None]
     except np.linalg.LinAlgError:
         raise SingularChannelError(f"the matrix of channel {key} is singular: it has no inverse") from None
     magnified = float(np.abs(inverse).sum(axis=1).max())  # the condition: that of a row-stochastic matrix itself is 1
@@ -369,14 +385,6 @@ def left_inverse(matrix: FloatArray, key: str) -> FloatArray:
             f"{WORST_CONDITION:.3g} is taken): its inverse would give nothing but magnified noise; use ibu"
         )
     inverse.flags.writeable = False
-    return inverse
-
-
-def _least_squares(matrix: FloatArray) -> FloatArray:
-    """Return the left inverse of least variance at equal frequencies: shares of outputs, weighted by what they vary."""
-    root = np.sqrt(matrix.mean(axis=0))
-    scale = np.divide(1.0, root, out=np.zeros_like(root), where=root > 0)  # an output that never comes has no say
-    inverse: FloatArray = np.linalg.pinv(matrix * scale) * scale[:, None]
     return inverse
 
 

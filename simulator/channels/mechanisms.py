@@ -50,17 +50,9 @@ def planar_geometric(places: Places, epsilon: float) -> FixedChannel:
 
     Raises ValueError if epsilon is not positive, or so small that the lattice it needs is larger than can be summed.
     """
-    _checked(epsilon)
-    if places.ground == "manhattan" or 1 in (places.rows, places.columns):
-        matrix: FloatArray = _product(
-            _geometric_line(places.rows, epsilon * places.height),
-            _geometric_line(places.columns, epsilon * places.width),
-        )
-    else:
-        matrix = _clamped(places, geometric_mass(places, epsilon))
-    return FixedChannel(
-        "planar_geometric", "truncated planar geometric", matrix, reference="ElSalamouny, Palamidessi, EuroS&P 2020"
-    )
+    matrix = _planar(places, epsilon, _geometric_line, geometric_mass)
+    reference = "ElSalamouny, Palamidessi, EuroS&P 2020"
+    return FixedChannel("planar_geometric", "truncated planar geometric", matrix, reference=reference)
 
 
 def planar_laplace(places: Places, epsilon: float) -> FixedChannel:
@@ -72,13 +64,7 @@ def planar_laplace(places: Places, epsilon: float) -> FixedChannel:
 
     Parameters and errors as for `planar_geometric`.
     """
-    _checked(epsilon)
-    if places.ground == "manhattan" or 1 in (places.rows, places.columns):
-        matrix: FloatArray = _product(
-            _laplace_line(places.rows, epsilon * places.height), _laplace_line(places.columns, epsilon * places.width)
-        )
-    else:
-        matrix = _clamped(places, laplace_mass(places, epsilon))
+    matrix = _planar(places, epsilon, _laplace_line, laplace_mass)
     reference = "Andrés, Bordenabe, Chatzikokolakis, Palamidessi, CCS 2013"
     return FixedChannel("planar_laplace", "truncated planar Laplace", matrix, reference=reference)
 
@@ -110,9 +96,18 @@ def cloaking(places: Places, side: int) -> FixedChannel:
     return FixedChannel("cloaking", f"cloaking by {side}x{side} cells", matrix, reference="Andrés et al., CCS 2013")
 
 
-def _product(rows: FloatArray, columns: FloatArray) -> FloatArray:
-    """Return the channel of row and column perturbed independently."""
-    return np.asarray(np.kron(rows, columns), dtype=np.float64)
+def _planar(
+    places: Places,
+    epsilon: float,
+    line: Callable[[int, float], FloatArray],
+    mass: Callable[[Places, float], LatticeMass],
+) -> FloatArray:
+    """Return noise on a grid: row and column separately for the Manhattan distance and on a line, else on a lattice."""
+    _checked(epsilon)
+    if places.ground == "manhattan" or 1 in (places.rows, places.columns):
+        lines = line(places.rows, epsilon * places.height), line(places.columns, epsilon * places.width)
+        return np.asarray(np.kron(*lines), dtype=np.float64)
+    return _clamped(places, mass(places, epsilon))
 
 
 def _checked(epsilon: float) -> float:

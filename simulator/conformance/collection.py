@@ -1,14 +1,15 @@
-"""Checks common to all families of protocols."""
+"""Checks common to all families of protocols, and the scores that they compare."""
 
 from __future__ import annotations
 
+import math
 from statistics import NormalDist
 
 import numpy as np
 
 from simulator._types import FloatArray, IntArray
 from simulator.conformance.requirement import ROUNDING, answer_of, require, require_texts
-from simulator.conformance.scores import z_of_means, z_of_two_means, z_of_two_variances
+from simulator.populations import apportion
 from simulator.protocols.protocol import Protocol, Tally
 from simulator.seeding import rng_for
 
@@ -43,25 +44,15 @@ def check_collection(protocol: Protocol, *, seed: int = 0) -> None:
     who = protocol.key
     require(protocol.report_bits >= 1, f"{who}: report_bits must be at least 1, got {protocol.report_bits}")
     require(0 < protocol.attack_success <= 1, f"{who}: attack_success must be a probability above 0")
-    counts = _population(protocol.k)
+    counts = apportion(1.0 / np.arange(1, protocol.k + 1), USERS)
     for check in (_check_tallies, _check_law, _check_linear, _check_likelihood, _check_attacks, _check_fakes):
         answer_of(f"{who}: collecting", check, protocol, counts, seed)
 
 
-def _population(k: int) -> IntArray:
-    weights = 1.0 / np.arange(1, k + 1)
-    counts = np.floor(weights / weights.sum() * USERS).astype(np.int64)
-    counts[0] += USERS - counts.sum()
-    return counts
-
-
-def _limit(comparisons: int) -> float:
-    return NormalDist().inv_cdf(1 - FALSE_ALARM / 5 / (2 * comparisons))  # five checks make comparisons
-
-
 def _require_near(z: FloatArray, sentence: str) -> None:
     worst = float(np.abs(z).max())
-    require(worst <= _limit(np.size(z)), f"{sentence}, but it is off by {worst:.3g} standard errors")
+    limit = NormalDist().inv_cdf(1 - FALSE_ALARM / 5 / (2 * np.size(z)))  # five checks make comparisons
+    require(worst <= limit, f"{sentence}, but it is off by {worst:.3g} standard errors")
 
 
 def _check_tallies(protocol: Protocol, counts: IntArray, seed: int) -> None:
@@ -175,3 +166,41 @@ def _check_fakes(protocol: Protocol, counts: IntArray, seed: int) -> None:
             fakes_made is None or (fakes_made.n == FAKES and fakes_made.counts.shape == shape),
             f"{protocol.key}: fakes must be the tally of as many reports as there are fake users",
         )
+
+
+def z_of_means(errors: FloatArray) -> FloatArray:
+    """Compare the means of the columns with 0."""
+    spread, off = errors.std(axis=0, ddof=1), errors.mean(axis=0)
+    # Sums of estimates that never vary are off by rounding only.
+    return np.where(np.abs(off) < ROUNDING, 0.0, off / np.maximum(spread / math.sqrt(len(errors)), 1e-300))
+
+
+def z_of_two_means(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Compare the means of the columns of two samples."""
+    off = a.mean(axis=0) - b.mean(axis=0)
+    se = np.sqrt(a.var(axis=0) / len(a) + b.var(axis=0) / len(b))
+    return np.where(np.abs(off) < ROUNDING, 0.0, off / np.maximum(se, 1e-300))
+
+
+def z_of_two_variances(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Compare cube roots of variances: those are normal to a good approximation (Wilson, Hilferty, 1931)."""
+    roots, kurtosis = [], []
+    for drawn in (a, b):
+        centred = drawn - drawn.mean(axis=0)
+        variance = (centred**2).mean(axis=0)
+        roots.append(np.cbrt(variance))
+        kurtosis.append((centred**4).mean(axis=0) / np.maximum(variance**2, 1e-300))
+    pooled = (roots[0] * len(a) + roots[1] * len(b)) / (len(a) + len(b))
+    heavier = np.maximum(np.maximum(*kurtosis) - 1, 2)  # 2 for normal draws
+    se = pooled * np.sqrt(heavier * (1 / len(a) + 1 / len(b))) / 3
+    off = roots[0] - roots[1]
+    scale = np.maximum(np.abs(a).max(axis=0), 1.0)
+    # Sums that never vary differ by rounding only; the root of the pooled root's cube is a standard deviation.
+    return np.where(pooled**1.5 < ROUNDING * scale, 0.0, off / np.maximum(se, 1e-300))
+
+
+def z_of_variance(squares: FloatArray) -> float:
+    """Compare the mean of squares of nearly normal variables with 1, by the same cube root."""
+    size, mean = len(squares), float(squares.mean())
+    heavier = max(float((squares**2).mean()) / max(mean**2, 1e-300) - 1, 2.0)
+    return (math.cbrt(mean) - (1 - heavier / (9 * size))) / (math.sqrt(heavier / size) / 3)

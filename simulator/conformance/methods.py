@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from simulator.conformance.forms import checks
 from simulator.conformance.requirement import ROUNDING, ConformanceError, answer_of, require, require_texts
 from simulator.domain import Attackers, Domain
 from simulator.methods import PostProcessor, observe, possible
+from simulator.populations import apportion
 from simulator.protocols import PROTOCOLS, FrequencyOracle, Noise, StandardProtocol
 from simulator.protocols.protocol import Tally
 from simulator.seeding import rng_for
@@ -23,6 +24,7 @@ WITHOUT_FIGURES = ("a protocol that has none", Noise(1000, None, None, math.nan,
 TALLIES = ((2, 0.1, 50), (9, 1.0, 10_000), (33, 4.0, 1_000_000))  # k, epsilon and users
 ATTACKERS = Attackers(0.1, (0,))  # inputs of remedies for poisoning
 FEARED, FEARED_LINE = Domain(attackers=ATTACKERS), Domain(ordered=True, attackers=ATTACKERS)
+ONE_BY_ONE = "a batch must give exactly what its rows give one by one"
 CLOSELY = 2  # noises of each domain size under which the rows of a batch are also tried separately
 
 
@@ -70,16 +72,11 @@ _OTHERS = {key: kind for key, kind in PROTOCOLS.items() if key not in _BUILT_IN}
 
 
 @cache
-def _oracle(key: str, k: int, epsilon: float) -> FrequencyOracle:
-    return _BUILT_IN[key](k, epsilon)
-
-
-@cache
 def _noises(k: int) -> tuple[tuple[str, Noise], ...]:
     """Noises of the built-in protocols, from hardly any to far more than the signal."""
     settings = [(1.0, 10_000), (4.0, 1_000_000), (0.1, 50)]
     own = [(key, *setting) for key in _BUILT_IN for setting in settings[: 3 if key in ("grr", "oue") else 1]]
-    return tuple((f"{key} (epsilon={e:g}, n={n:,})", _oracle(key, k, e).noise(n)) for key, e, n in own)
+    return tuple((f"{key} (epsilon={e:g}, n={n:,})", _BUILT_IN[key](k, e).noise(n)) for key, e, n in own)
 
 
 def _estimates() -> Iterator[tuple[list[str], FloatArray]]:
@@ -113,21 +110,19 @@ def _check_results(
     require(not np.shares_memory(results, frozen), f"{where}: the result must not share memory with the input")
     if method.queries_only:
         unchanged = (results == estimates).all(axis=1)
-        _require_rows(unchanged, labels, where, "claims queries_only, but changes the estimate")
+        _require_rows(unchanged, "claims queries_only, but changes the estimate", labels, where)
     if method.keeps_order:
         order = np.argsort(estimates, axis=1, kind="stable")
         steps, raw = (np.diff(np.take_along_axis(x, order, axis=1)) for x in (results, estimates))
         scale = np.maximum(1.0, np.abs(estimates).max(axis=1, keepdims=True))
-        _require_rows(
-            ((steps >= -1e-12 * scale) & ((raw > 0) | (steps == 0))).all(axis=1),
-            labels,
-            where,
-            "claims keeps_order, but a larger estimate becomes smaller than a smaller one, or equal ones come apart",
+        sentence = (
+            "claims keeps_order, but a larger estimate becomes smaller than a smaller one, or equal ones come apart"
         )
+        _require_rows(((steps >= -1e-12 * scale) & ((raw > 0) | (steps == 0))).all(axis=1), sentence, labels, where)
     return results
 
 
-def _require_rows(kept: NDArray[np.bool_] | np.bool_, labels: list[str], where: str, sentence: str) -> None:
+def _require_rows(kept: NDArray[np.bool_] | np.bool_, sentence: str, labels: list[str], where: str) -> None:
     if not kept.all():
         raise ConformanceError(f"{where}, {labels[int(kept.argmin())]}: {sentence}")
 
@@ -136,10 +131,7 @@ def _check_kept(
     method: PostProcessor, labels: list[str], estimates: FloatArray, results: FloatArray, where: str
 ) -> None:
     """Check shape and type of results, and the claims of the method for each result."""
-
-    def for_all_rows(kept: NDArray[np.bool_] | np.bool_, sentence: str) -> None:
-        _require_rows(kept, labels, where, sentence)
-
+    for_all_rows = partial(_require_rows, labels=labels, where=where)
     require(isinstance(results, np.ndarray), f"{where}: the result must be a numpy array, got {type(results).__name__}")
     require(results.shape == estimates.shape, f"{where}: the shape {estimates.shape} must be kept, got {results.shape}")
     require(results.dtype == np.float64, f"{where}: the result must be float64, got {results.dtype}")
@@ -157,11 +149,9 @@ def _check_batches(
     method: PostProcessor, labels: list[str], estimates: FloatArray, noise: Noise, where: str, results: FloatArray
 ) -> None:
     """Check that rows by themselves, in another arrangement, and with their categories reversed give the same."""
-    for label, row, of_row in zip(labels, estimates, results, strict=True):
-        alone = answer_of(f"{where}, {label}", method, row.copy(), noise, FEARED)
-        require(
-            np.array_equal(alone, of_row), f"{where}, {label}: a batch must give exactly what its rows give one by one"
-        )
+    rows = zip(labels, estimates, strict=True)
+    alone = [answer_of(f"{where}, {label}", method, row.copy(), noise, FEARED) for label, row in rows]
+    _require_rows(np.array(list(map(np.array_equal, alone, results))), ONE_BY_ONE, labels, where)
     if len(labels) % 2 == 0:
         shape = (2, len(labels) // 2, estimates.shape[1])
         arranged = answer_of(where, method, estimates.reshape(shape), noise, FEARED)
@@ -183,14 +173,13 @@ def _check_tallies(method: PostProcessor, protocol: StandardProtocol, n: int, wh
     k = protocol.k
     labels = ["all users hold the first value", "frequencies fall", "equal frequencies"]
     rows = np.array([np.eye(1, k)[0], 1.0 / np.arange(1, k + 1), np.ones(k)])
-    counts = np.floor(rows / rows.sum(axis=1, keepdims=True) * n).astype(np.int64)
-    counts[:, 0] += n - counts.sum(axis=1)
+    counts = np.stack([apportion(row, n) for row in rows])
     tally = protocol.sample_tally(counts, rng_for(0, "conformance", protocol.key, k))
     tally.counts.flags.writeable = False
     results = answer_of(where, method.apply, observe(protocol, tally, FEARED_LINE))
     _check_kept(method, labels, rows, results, where)
-    for label, row, of_row in zip(labels, tally.counts, results, strict=True):
-        alone = answer_of(f"{where}, {label}", method.apply, observe(protocol, Tally(row, n), FEARED_LINE))
-        require(
-            np.array_equal(alone, of_row), f"{where}, {label}: a batch must give exactly what its rows give one by one"
-        )
+    single = [
+        (label, observe(protocol, Tally(row, n), FEARED_LINE)) for label, row in zip(labels, tally.counts, strict=True)
+    ]
+    alone = [answer_of(f"{where}, {label}", method.apply, observed) for label, observed in single]
+    _require_rows(np.array(list(map(np.array_equal, alone, results))), ONE_BY_ONE, labels, where)

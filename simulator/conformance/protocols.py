@@ -12,10 +12,16 @@ import numpy as np
 
 from simulator._types import IntArray
 from simulator.channels.own import ChannelProtocol
-from simulator.conformance.collection import check_collection
+from simulator.conformance.collection import (
+    check_collection,
+    z_of_means,
+    z_of_two_means,
+    z_of_two_variances,
+    z_of_variance,
+)
 from simulator.conformance.forms import checks
 from simulator.conformance.requirement import ROUNDING, answer_of, require, require_refusal
-from simulator.conformance.scores import z_of_means, z_of_two_means, z_of_two_variances, z_of_variance
+from simulator.populations import apportion
 from simulator.protocols import EPSILON_MAX, EPSILON_MIN, FrequencyOracle, Noise, StandardProtocol
 from simulator.protocols.functions import UserProtocol
 from simulator.seeding import rng_for
@@ -197,7 +203,7 @@ def _check_cost(oracle: FrequencyOracle, seed: int) -> None:
     k = oracle.k
 
     def peak(users: int) -> int:
-        counts = _spread_evenly(users, k)
+        counts = apportion(np.ones(k), users)
         tracemalloc.start()
         try:
             oracle.sample_support(counts, rng_for(seed, "conformance", "cost"))
@@ -211,7 +217,7 @@ def _check_cost(oracle: FrequencyOracle, seed: int) -> None:
         f"{oracle.key}: the cost of sample_support must not depend on n, but {MANY_USERS:,} users take {many:,} bytes "
         f"and {FEW_USERS:,} take {few:,}: if it goes user by user, say slow = True and most_users",
     )
-    counts = _spread_evenly(MOST_USERS, k)
+    counts = apportion(np.ones(k), MOST_USERS)
     drawn = oracle.sample_support(counts, rng_for(seed, "conformance", "most"))
     off = np.abs(oracle.estimate(drawn, MOST_USERS) - counts / MOST_USERS)
     limit = 2 * Z_LIMIT * np.sqrt(oracle.variance(counts / MOST_USERS, MOST_USERS))
@@ -219,12 +225,6 @@ def _check_cost(oracle: FrequencyOracle, seed: int) -> None:
         bool((off <= limit).all()),
         f"{oracle.key}: estimates of {MOST_USERS:,} users must be within their noise of the truth, got {off.max():g}",
     )
-
-
-def _spread_evenly(users: int, k: int) -> IntArray:
-    counts = np.full(k, users // k, dtype=np.int64)
-    counts[0] += users - int(counts.sum())
-    return counts
 
 
 def _check_law(oracle: FrequencyOracle, counts: IntArray, seed: int) -> None:

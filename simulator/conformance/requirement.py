@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from traceback import walk_tb
 from typing import Any
 
 import numpy as np
@@ -42,15 +43,12 @@ def _place(error: BaseException) -> str:
 
     The libraries that it calls are passed over.
     """
-    own, line = None, 0
-    trace = error.__traceback__
-    while trace is not None:
-        package = str(trace.tb_frame.f_globals.get("__name__", "")).partition(".")[0]
-        file = trace.tb_frame.f_code.co_filename
+    own, place = None, 0
+    for frame, line in walk_tb(error.__traceback__):
+        package, file = str(frame.f_globals.get("__name__", "")).partition(".")[0], frame.f_code.co_filename
         own = file if own is None and package not in OURS else own
-        line = trace.tb_lineno if file == own else line
-        trace = trace.tb_next
-    return "" if own is None else f" ({Path(own).name}, line {line})"
+        place = line if file == own else place
+    return "" if own is None else f" ({Path(own).name}, line {place})"
 
 
 def text_of(member: Any, field: str) -> str:

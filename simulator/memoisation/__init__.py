@@ -5,6 +5,8 @@ A collection plan, not a protocol: it is made of two, the first step at the budg
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from simulator.memoisation.bit_flips import DBitFlipPM
 from simulator.memoisation.changes import Changes, Moments
 from simulator.memoisation.families import (
@@ -15,8 +17,10 @@ from simulator.memoisation.families import (
     LongitudinalRAPPOR,
     published_second_step,
 )
-from simulator.memoisation.repeated import Repeated
-from simulator.memoisation.two_steps import TwoSteps
+from simulator.memoisation.repeated import TwoSteps
+
+Repeated: TypeAlias = TwoSteps | DBitFlipPM
+"""A protocol with devices that remember."""
 
 MEMOISED: dict[str, type[TwoSteps]] = {
     kind.key: kind for kind in (LongitudinalGRR, LongitudinalRAPPOR, LongitudinalOUE, BiLOLOHA, LOLOHA)

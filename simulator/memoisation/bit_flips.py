@@ -10,7 +10,7 @@ import numpy as np
 
 from simulator._types import FloatArray, IntArray, Reports
 from simulator.memoisation.changes import Changes, Moments
-from simulator.memoisation.repeated import Repeated, Report, remembered
+from simulator.memoisation.repeated import Report, TwoBudgets, remembered
 from simulator.protocols.protocol import Probabilities
 from simulator.seeding import rng_for
 
@@ -19,7 +19,7 @@ NONE = -1  # stands for the values whose bit is not among those of a device
 
 
 @dataclass(frozen=True)
-class DBitFlipPM(Repeated):
+class DBitFlipPM(TwoBudgets):
     """A device draws `bits` categories for ever, and reports whether its value is each of them, flipped once for ever.
 
     There is no second step: a report is the memo itself, so one round spends what all rounds do, and the two budgets
@@ -33,7 +33,7 @@ class DBitFlipPM(Repeated):
     Parameters
     ----------
     k, epsilon_forever, epsilon
-        As for `Repeated`, both budgets the same.
+        As for `TwoBudgets`, both budgets the same.
     bits
         Categories of a device, at least 1 and at most k.
 

@@ -13,8 +13,7 @@ from simulator._types import IntArray, Reports
 from simulator.draws import binomial, multinomial
 from simulator.hashing import HASHES, SEED_BITS
 from simulator.memoisation.changes import Changes, Moments
-from simulator.memoisation.repeated import Report, remembered
-from simulator.memoisation.two_steps import TwoSteps, one_value_loss, two_bits_loss
+from simulator.memoisation.repeated import Report, TwoSteps, one_value_loss, remembered, two_bits_loss
 from simulator.protocols.grr import GRR, kept_or_moved, kept_or_redrawn
 from simulator.protocols.local_hashing import BLH, OLH, LocalHashing
 from simulator.protocols.oracle import FrequencyOracle, binomial_support

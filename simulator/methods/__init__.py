@@ -13,106 +13,59 @@ from simulator.methods.maximum_likelihood import closed_form, ibu
 from simulator.methods.observed import Observed, observe
 from simulator.methods.ordered import ORDERED_METHODS
 from simulator.methods.power import power, power_ns
-from simulator.methods.processor import NEARNESS, PostProcessor, possible, proper
+from simulator.methods.processor import NEARNESS, Methods, PostProcessor, possible, proper
 from simulator.methods.recovery import drop_fakes, norm_min, recover, recover_known, subtract_fakes
 from simulator.methods.simplex import base_cut, base_pos, mle_apx, none, norm, norm_cut, norm_mul, norm_sub
-from simulator.methods.summaries import Methods
-from simulator.methods.wavelet_grid import wavelet_eb_near
+from simulator.methods.wavelet import wavelet_eb_near
 
 _WANG = "Wang et al., NDSS 2020"
 _IBU = "Agrawal, Aggarwal, PODS 2001; Pinzon et al., AAAI 2026"
 _JIA = "Jia, Gong, INFOCOM 2019; Wang et al., NDSS 2020"
+_JOHNSTONE = "Johnstone, Silverman, Ann. Statist. 2005; this project"
+_CAO, _SUN = "Cao, Jia, Gong, USENIX Security 2021", "Sun et al., ICDE 2024"
 
 _ANY = frozenset({"estimate"})  # whatever the noise is
 _IID = frozenset({"estimate", "iid"})
+_PSEUDO = _IID | {"pseudo_likelihood"}
 
-# Where values have different noise, base_cut may cut the larger of two values and keep the smaller.
+_PQ_ATTACKED = _ANY | {"attackers", "pq"}
+_TARGETED = _PQ_ATTACKED | {"targets"}
+
+_raw = partial(PostProcessor, nonnegative=False, sums_to_one=False, reference=_WANG, needs=_ANY)
+_positive = partial(PostProcessor, nonnegative=True, sums_to_one=False, reference=_WANG)
+_unordered = partial(proper, keeps_order=False)
+
 _METHODS = [
-    PostProcessor(
-        "none",
-        "Base (no post-processing)",
-        none,
-        nonnegative=False,
-        sums_to_one=False,
-        unbiased=True,
-        reference=_WANG,
-        needs=_ANY,
-        aliases=("base", "raw", "nopp"),
-    ),
-    PostProcessor(
-        "base_pos",
-        "Base-Pos",
-        base_pos,
-        nonnegative=True,
-        sums_to_one=False,
-        reference=_WANG,
-        needs=_ANY,
-        aliases=("pos",),
-    ),
-    PostProcessor(
-        "post_pos",
-        "Post-Pos",
-        none,
-        nonnegative=False,
-        sums_to_one=False,
-        queries_only=True,
-        reference=_WANG,
-        needs=_ANY,
-    ),
-    PostProcessor(
-        "base_cut", "Base-Cut", base_cut, nonnegative=True, sums_to_one=False, reference=_WANG, keeps_order=False
-    ),
-    PostProcessor(
-        "norm", "Norm", norm, nonnegative=False, sums_to_one=True, unbiased=True, reference=_WANG, needs=_ANY
-    ),
+    _raw("none", "Base (no post-processing)", none, unbiased=True, aliases=("base", "raw", "nopp")),
+    _positive("base_pos", "Base-Pos", base_pos, needs=_ANY, aliases=("pos",)),
+    _raw("post_pos", "Post-Pos", none, queries_only=True),
+    # Where values have different noise, base_cut may cut the larger of two values and keep the smaller.
+    _positive("base_cut", "Base-Cut", base_cut, keeps_order=False),
+    _raw("norm", "Norm", norm, sums_to_one=True, unbiased=True),
     proper("norm_mul", "Norm-Mul", norm_mul, reference=_WANG, needs=_ANY),
     proper("norm_sub", "Norm-Sub (CLS)", norm_sub, reference=_WANG, needs=_ANY, aliases=("cls", "simplex")),
-    PostProcessor("norm_cut", "Norm-Cut", norm_cut, nonnegative=True, sums_to_one=False, reference=_WANG, needs=_ANY),
+    _positive("norm_cut", "Norm-Cut", norm_cut, needs=_ANY),
     proper("mle_apx", "MLE-Apx", mle_apx, reference=_WANG, aliases=("mle",)),
-    PostProcessor("power", "Power", power, nonnegative=True, sums_to_one=False, reference=_JIA),
+    _positive("power", "Power", power, reference=_JIA),
     proper("power_ns", "PowerNS", power_ns, reference=_JIA),
     proper("ibu", "IBU (reports of one value)", ibu, reference=_IBU, needs=frozenset({"likelihood"})),
-    proper(
-        "ibu_pseudo",
-        "IBU on a pseudo-likelihood",
-        closed_form,
-        reference=_IBU,
-        needs=_IID | {"pseudo_likelihood"},
-        short="pseudo-IBU",
-    ),
+    proper("ibu_pseudo", "IBU on a pseudo-likelihood", closed_form, reference=_IBU, needs=_PSEUDO, short="pseudo-IBU"),
     proper("eb_ns", "Empirical Bayes", eb_ns, reference="Jiang, Zhang, Ann. Statist. 2009; this project"),
-    proper(
-        "wavelet_eb",
-        "Wavelet empirical Bayes",
-        wavelet_eb_near,
-        keeps_order=False,
-        needs=_IID | {"ground"},
-        reference="Johnstone, Silverman, Ann. Statist. 2005; this project",
-    ),
+    _unordered("wavelet_eb", "Wavelet empirical Bayes", wavelet_eb_near, reference=_JOHNSTONE, needs=_IID | {"ground"}),
 ]
-
-_CAO, _SUN = "Cao, Jia, Gong, USENIX Security 2021", "Sun et al., ICDE 2024"
-_ATTACKED = _ANY | {"attackers"}
 # Subtraction from positive estimates only may change their order.
-_remedy = partial(proper, keeps_order=False)
 _REMEDIES = [
-    proper("norm_min", "Min-Norm", norm_min, reference=_CAO, needs=_ATTACKED),
-    _remedy("recover", "LDPRecover", recover, reference=_SUN, needs=_ATTACKED | {"pq"}),
-    _remedy(
-        "recover_known",
-        "LDPRecover with known targets",
-        recover_known,
-        reference=_SUN,
-        needs=_ATTACKED | {"pq", "targets"},
-    ),
-    _remedy(
+    proper("norm_min", "Min-Norm", norm_min, reference=_CAO, needs=_ANY | {"attackers"}),
+    _unordered("recover", "LDPRecover", recover, reference=_SUN, needs=_PQ_ATTACKED),
+    _unordered("recover_known", "LDPRecover with known targets", recover_known, reference=_SUN, needs=_TARGETED),
+    _unordered(
         "subtract_fakes",
         "Subtraction of the maximal gain",
         subtract_fakes,
         reference=f"{_SUN}; {_CAO}; this project",
-        needs=_ATTACKED | {"pq", "targets"},
+        needs=_TARGETED,
     ),
-    _remedy(
+    _unordered(
         "drop_fakes",
         "Fake-report detection",
         drop_fakes,

@@ -170,11 +170,11 @@ class _Step:
     def __init__(self, likelihood: Likelihood, observed: IntArray) -> None:
         occurs = observed > 0
         self._shares = observed[occurs] / int(observed.sum())
-        self._likelihood = likelihood.restricted(occurs)
+        self._forward, self._backward = likelihood.restricted(occurs)
 
     def __call__(self, frequencies: FloatArray) -> Evaluation:
-        likely = self._likelihood.forward(frequencies)
-        factors = self._likelihood.backward(self._shares / likely)
+        likely = self._forward(frequencies)
+        factors = self._backward(self._shares / likely)
         return frequencies * factors, float(self._shares @ np.log(likely)), max(float(factors.max()) - 1, 0.0)
 
 

@@ -21,31 +21,13 @@ def iso_cdf(estimate: FloatArray, noise: Noise) -> FloatArray:
     Cormode, Kulkarni, Srivastava, "Answering range queries under local differential privacy", VLDB 2019. Estimates are
     first moved by the same amount to sum to 1, as the last running sum is known; those of trees do so already.
     """
-    running = np.cumsum(norm(estimate, noise), axis=-1)
-    k = running.shape[-1]
-    rising = np.clip(isotonic(running[..., :-1].reshape(-1, k - 1)), 0.0, 1.0)
-    ends = np.broadcast_to([0.0, 1.0], (len(rising), 2))
-    return np.diff(np.concatenate([ends[:, :1], rising, ends[:, 1:]], axis=1), axis=1).reshape(estimate.shape)
+    from scipy.optimize import isotonic_regression  # heavy
 
-
-def isotonic(rows: FloatArray) -> FloatArray:
-    """Return for each row ``(rows, m)`` the nondecreasing row with the least squared distance.
-
-    Adjacent violators are pooled (Ayer, Brunk, Ewing, Reid, Silverman, 1955), in all rows at once: blocks whose means
-    fall from one to the next belong together whatever else is pooled, so each round pools all of them.
-    """
-    m = rows.shape[1]
-    means, sizes = rows.ravel(), np.ones(rows.size)
-    starts = np.arange(rows.size)
-    while len(starts) > 1:
-        falls = (means[:-1] > means[1:]) & (starts[1:] % m != 0)
-        if not falls.any():
-            break
-        kept = np.flatnonzero(np.concatenate([[True], ~falls]))
-        totals = np.add.reduceat(means * sizes, kept)
-        sizes = np.add.reduceat(sizes, kept)
-        means, starts = totals / sizes, starts[kept]
-    return np.repeat(means, np.diff(np.append(starts, rows.size))).reshape(rows.shape)
+    result = np.cumsum(norm(estimate, noise), axis=-1)
+    for row in result.reshape(-1, result.shape[-1]):
+        row[:-1] = np.clip(isotonic_regression(row[:-1]).x, 0.0, 1.0)
+    result[..., -1] = 1.0
+    return np.diff(result, axis=-1, prepend=0.0)
 
 
 _LI = "Li, Wang, Lopuhaä-Zwakenberg, Li, Škorić, SIGMOD 2020"

@@ -1,10 +1,13 @@
-"""`PostProcessor`: a post-processing (PP) method with its properties and the protocols it works with."""
+"""`PostProcessor`: a post-processing (PP) method with its properties and parameters, and the table of methods."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from dataclasses import KW_ONLY, InitVar, dataclass
+import math
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import KW_ONLY, InitVar, dataclass, replace
+from enum import StrEnum
 from functools import lru_cache, partial
 from typing import Any, TypeAlias, cast
 
@@ -192,3 +195,71 @@ def _takes_noise(function: Callable[..., Any]) -> bool:
     parameters = inspect.signature(function).parameters.values()
     required = sum(parameter.kind in kinds and parameter.default is inspect.Parameter.empty for parameter in parameters)
     return required != 1
+
+
+def parameters_of(method: PostProcessor) -> dict[str, Any]:
+    """Return the keyword-only parameters of the function of a method, and their defaults."""
+    parameters = inspect.signature(method.function).parameters.values()
+    return {one.name: one.default for one in parameters if one.kind is inspect.Parameter.KEYWORD_ONLY}
+
+
+@lru_cache(maxsize=256)
+def with_parameters(method: PostProcessor, settings: str) -> PostProcessor:
+    """Return a method with the values of some of its parameters, ``"alpha=0.05:keep=20"``; its name has them too.
+
+    A value is of the type of the default: a number above 0, a member of an enumeration of words, or a text.
+
+    Raises ValueError if the method has no such parameter, or it has no such value.
+    """
+    defaults, given = parameters_of(method), dict[str, Any]()
+    for part in settings.split(":"):
+        name, _, value = (word.strip() for word in part.partition("="))
+        if name not in defaults or name in given:
+            has = f"has {', '.join(f'{known}=…' for known in defaults)}" if defaults else "has no parameters"
+            raise ValueError(f"method {method.name} {has}, got {part!r}")
+        given[name] = _read(f"{name} of {method.name}", value, type(defaults[name]))
+    changed = {name: given[name] for name in defaults if name in given and given[name] != defaults[name]}
+    if not changed:
+        return method
+    words = [f"{name}={value if isinstance(value, str) else f'{value:.12g}'}" for name, value in changed.items()]
+    name, title = ":".join([method.name, *words]), " ".join([method.title.partition(" (")[0], *words])
+    return replace(method, name=name, title=title, function=partial(method.function, **changed), short="", aliases=())
+
+
+def _read(name: str, text: str, kind: type[Any]) -> Any:
+    with suppress(TypeError, ValueError):
+        value = kind(text)
+        if isinstance(value, str) or 0 < value < math.inf:
+            return value
+    allowed = f"one of {', '.join(kind)}" if issubclass(kind, StrEnum) else f"a number above 0 ({kind.__name__})"
+    raise ValueError(f"{name} must be {allowed}, got {text!r}")
+
+
+# Mean and median of the frequencies that may be behind an estimate, see `simulator.surrogate.summaries`
+SUMMARIES = POSTERIOR_MEAN, POSTERIOR_MEDIAN = "posterior_mean", "posterior_median"
+
+
+class Methods(dict[str, PostProcessor]):
+    """The table of methods by name; it lists its members, and also returns summaries, and members with parameters.
+
+    Attributes
+    ----------
+    summaries
+        Makes the summaries, by name; they need the other methods, so they are there later.
+    """
+
+    def __init__(self, members: Mapping[str, PostProcessor]) -> None:
+        super().__init__(members)
+        self.summaries: Callable[[], Mapping[str, PostProcessor]] = dict
+
+    def __missing__(self, name: str) -> PostProcessor:
+        """Return the summary of this name, or a member with parameters.
+
+        Raises KeyError if it is neither, or ValueError for parameters that the member has not.
+        """
+        base, _, settings = name.partition(":")
+        if settings and base in self:
+            return with_parameters(self[base], settings)
+        if name not in SUMMARIES:
+            raise KeyError(name)
+        return self.summaries()[name]

@@ -12,7 +12,16 @@ are not targets: the usual number for a unary encoding, the whole subset for sub
 
 from __future__ import annotations
 
-from simulator.poisoning.attack import ATTACKS, MAXIMAL, NOBODY, RANDOM, TARGETS, Attack, draw_targets
-from simulator.poisoning.screening import frequent_set, suspects_of
+from simulator.poisoning.attack import (
+    ATTACKS,
+    MAXIMAL,
+    NOBODY,
+    RANDOM,
+    TARGETS,
+    Attack,
+    draw_targets,
+    frequent_set,
+    suspects_of,
+)
 
 __all__ = ["ATTACKS", "MAXIMAL", "NOBODY", "RANDOM", "TARGETS", "Attack", "draw_targets", "frequent_set", "suspects_of"]

@@ -1,4 +1,4 @@
-"""An attack on a collection: the honest reports, the fake reports, and the reports that a search would find."""
+"""An attack on a collection: honest reports, fake reports, and the reports that a search for a set would find."""
 
 from __future__ import annotations
 
@@ -6,14 +6,120 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from simulator._types import IntArray
+from simulator._types import FloatArray, IntArray
+from simulator.draws import binomial
 from simulator.methods.observed import Suspects
-from simulator.poisoning.screening import Screened, screened
+from simulator.methods.recovery import most_honest
 from simulator.populations import apportion
-from simulator.protocols.oracle import FrequencyOracle
+from simulator.protocols.oracle import FrequencyOracle, binomial_support
 from simulator.protocols.protocol import Protocol, Tally
 from simulator.seeding import rng_for
+
+SHARE_OF_FAKES = 0.5  # a value joins a set if at least this share of the reports with the set support it
+
+
+class Screened(NamedTuple):
+    """The supports ``(k,)`` of all reports, how many reports support the whole set, and the supports of those."""
+
+    counts: IntArray
+    suspects: int
+    suspect_counts: IntArray
+
+
+def screened(counts: IntArray, values: IntArray, p: float, q: float, rng: np.random.Generator) -> Screened:
+    """Draw the supports of honest reports, with separate supports of reports that support all of some values.
+
+    For protocols whose reports support each value independently, the true value with probability p and any other with
+    q. Exact, at a cost that does not depend on the number of users: the reports that support the whole set are drawn
+    first; the values outside of it do not depend on that, and those inside are drawn in sequence, given that not all of
+    them are supported.
+
+    counts: ``(k,)`` users who hold each value.
+    """
+    r, k = len(values), len(counts)
+    inside = np.zeros(k, dtype=bool)
+    inside[values] = True
+    chosen = binomial(counts, np.where(inside, p * q ** (r - 1), q**r), rng)
+    suspects, rest = int(chosen.sum()), counts - chosen
+    of_suspects = binomial_support(chosen, p, q, rng)
+    of_rest = binomial_support(rest, p, q, rng)
+    of_suspects[values] = suspects
+    # Users who hold a value of the set are a group each; for all others its values are alike.
+    own = np.full((r + 1, r), q)
+    own[np.arange(r), np.arange(r)] = p
+    of_rest[values] = _not_all(np.append(rest[values], rest[~inside].sum()), own, rng)
+    return Screened(of_suspects + of_rest, suspects, of_suspects)
+
+
+def _not_all(users: IntArray, chances: FloatArray, rng: np.random.Generator) -> IntArray:
+    """Draw how many reports support each of r values ``(r,)``, of groups of users none of whom supports all.
+
+    users: ``(groups,)``. chances: ``(groups, r)``, of supporting each value.
+    """
+    r = chances.shape[1]
+    still, free = users.copy(), np.zeros_like(users)  # those who support all values so far, and those who do not
+    result = np.zeros(r, dtype=np.int64)
+    for place in range(r):
+        later = chances[:, place + 1 :].prod(axis=1)
+        chance = chances[:, place] * (1 - later) / (1 - chances[:, place] * later)
+        yes = binomial(still, chance, rng)
+        result[place] = yes.sum() + binomial(free, chances[:, place], rng).sum()
+        free, still = free + still - yes, yes
+    return result
+
+
+def frequent_set(supports: NDArray[np.bool_], p: float, q: float, *, largest: int = 10) -> IntArray | None:
+    """Return the values that more reports support together than honest users could; None where there are none.
+
+    The search for frequent item sets of Cao, Jia, Gong, Section 6.2, greedily: from the pair that stands out most, the
+    value joins that most of the reports with the set support, while at least half of them do.
+
+    Parameters
+    ----------
+    supports
+        ``(n, k)``: whether each report supports each value.
+    p, q
+        Probabilities that an honest report supports its user's value, and another one.
+    largest
+        Size up to which a set grows.
+
+    Returns
+    -------
+    The values, rising; None where no set of two or more stands out.
+    """
+    n, k = supports.shape
+    bits = supports.astype(np.float32)
+    together = bits.T @ bits
+    single = np.diag(together) / n
+    # Pairs are compared with independent supports, as two values that exclude each other are not independent.
+    excess = together / n - np.outer(single, single)
+    np.fill_diagonal(excess, -1.0)
+    first = np.unravel_index(int(np.argmax(excess)), excess.shape)
+    chosen = [int(first[0]), int(first[1])]
+    best: list[int] | None = None
+    while True:
+        with_all = supports[:, chosen].all(axis=1)
+        users = int(with_all.sum())
+        if users > most_honest(n, k, len(chosen), p * q ** (len(chosen) - 1)):
+            best = list(chosen)
+        if len(chosen) == min(largest, k) or users == 0:
+            break
+        each = supports[with_all].mean(axis=0)
+        each[chosen] = -1.0
+        following = int(np.argmax(each))
+        if each[following] < SHARE_OF_FAKES:
+            break
+        chosen.append(following)
+    return None if best is None else np.array(sorted(best))
+
+
+def suspects_of(supports: NDArray[np.bool_], values: IntArray) -> Suspects:
+    """Return the reports that support all of the given values, from ``(n, k)`` supports."""
+    chosen = supports[:, values].all(axis=1)
+    return Suspects(np.asarray(values), np.array(chosen.sum()), supports[chosen].sum(axis=0))
+
 
 RANDOM, MAXIMAL, NOBODY = "random_value", "maximal_gain", "nobody"
 ATTACKS = (RANDOM, MAXIMAL)
@@ -78,8 +184,11 @@ class Attack:
         searched = protocol.offers("suspects") and len(targets) >= SMALLEST_SET
         if not searched or not isinstance(protocol, FrequencyOracle) or protocol.p is None or protocol.q is None:
             tally = protocol.sample_tally(true, honest)
-            added = self._added(protocol, fakes, fake)
-            return None if added is None else PoisonedCollection(tally + added if fakes else tally, None)
+            if not fakes:
+                return PoisonedCollection(tally, None)
+            random = self.kind == RANDOM
+            added = protocol.random_fakes(fakes, fake) if random else protocol.crafted(targets, fakes, fake)
+            return None if added is None else PoisonedCollection(tally + added, None)
         parts = [screened(true, targets, protocol.p, protocol.q, honest)]
         if self.kind == RANDOM:
             even = protocol.random_rate
@@ -89,21 +198,9 @@ class Attack:
             if added is None:
                 return None
             parts.append(Screened(added.counts.astype(np.int64), fakes, added.counts.astype(np.int64)))
-        return _collection(parts, targets, int(counts.sum()))
-
-    def _added(self, protocol: Protocol, fakes: int, rng: np.random.Generator) -> Tally | None:
-        if self.kind == NOBODY:
-            return Tally(np.zeros(1, dtype=np.int64), 0)
-        if self.kind == RANDOM:
-            return protocol.random_fakes(fakes, rng)
-        return protocol.crafted(np.array(self.targets), fakes, rng)
-
-
-def _collection(parts: list[Screened], targets: IntArray, n: int) -> PoisonedCollection:
-    counts = np.sum([part.counts for part in parts], axis=0)
-    suspects = np.sum([part.suspect_counts for part in parts], axis=0)
-    users = np.array(sum(part.suspects for part in parts))
-    return PoisonedCollection(Tally(counts, n), Suspects(targets, users, suspects))
+        tally = Tally(np.sum([part.counts for part in parts], axis=0), int(counts.sum()))
+        suspects = np.sum([part.suspect_counts for part in parts], axis=0)
+        return PoisonedCollection(tally, Suspects(targets, np.array(sum(part.suspects for part in parts)), suspects))
 
 
 def stacked(rows: list[PoisonedCollection]) -> PoisonedCollection:

@@ -84,20 +84,3 @@ def rebuilt(details: Sequence[FloatArray], k: int) -> FloatArray:
     for height in reversed(range(len(details))):
         result = divided(result, details[height], nodes_at(k, height))
     return result
-
-
-def weights_of_differences(rows: FloatArray) -> list[FloatArray]:
-    """Return the weights of all Haar differences, the finest first, in the sums ``rows @ rebuilt(...)``."""
-    result, k, height = [], rows.shape[-1], 1
-    while rows.shape[-1] > 1:
-        left, right = halves(parts(k, height) * rows)
-        both = halves(np.ones(rows.shape[-1]))[1] > 0
-        result.append(np.where(both, left - right, 0.0))
-        rows, height = left + right, height + 1
-    return result
-
-
-def spread_of(rows: FloatArray, mass: FloatArray) -> FloatArray:
-    """Return the covariance of rows ``(m, nodes)`` of weights, for a value drawn with these frequencies."""
-    mean = rows @ mass
-    return (rows * mass) @ rows.T - np.outer(mean, mean)

@@ -9,9 +9,8 @@ import numpy as np
 
 from simulator._types import FloatArray, IntArray, Reports
 from simulator.draws import binomial, multinomial
-from simulator.protocols.fakes import shared_out
 from simulator.protocols.grr import GRR
-from simulator.protocols.oracle import FrequencyOracle, Noise, Support, check_users
+from simulator.protocols.oracle import FrequencyOracle, Noise, Support, check_users, shared_out
 from simulator.protocols.protocol import Tally
 
 ROUNDING = 1e-9  # of a budget that was computed from the rates

@@ -106,15 +106,8 @@ def user_protocol(
     -----
     No check can see whether `perturb` is private: derive the largest ratio of its probabilities.
     """
-    more = {
-        "title": key,
-        "reference": key,
-        **texts,
-        "key": key,
-        "most_users": most_users,
-        "functions": (perturb, estimate),
-    }
-    return type(key, (UserProtocol,), {**more, "__module__": perturb.__module__})
+    more = {"title": key, "reference": key, **texts, "key": key, "most_users": most_users}
+    return type(key, (UserProtocol,), {**more, "functions": (perturb, estimate), "__module__": perturb.__module__})
 
 
 @lru_cache(maxsize=64)

@@ -9,8 +9,7 @@ import numpy as np
 from simulator._types import FloatArray, IntArray, Reports
 from simulator.attacks import Supports, of_values
 from simulator.draws import binomial, multinomial
-from simulator.protocols.fakes import shared_out
-from simulator.protocols.oracle import FrequencyOracle, bits_for
+from simulator.protocols.oracle import FrequencyOracle, bits_for, shared_out
 from simulator.protocols.protocol import Blanket, Probabilities, Tally
 
 

@@ -13,20 +13,9 @@ from numpy.typing import NDArray
 from simulator._types import FloatArray, IntArray, Reports
 from simulator.attacks import MOST_SYMBOLS, Supports, informed_guess_of_sets, informed_guess_of_symbols
 from simulator.draws import binomial, multinomial
-from simulator.protocols.dyadic import (
-    differences,
-    doubled,
-    halves,
-    height_of,
-    nodes_at,
-    parts,
-    rebuilt,
-    spread_of,
-    sums_at,
-    weights_of_differences,
-)
-from simulator.protocols.fakes import group_sizes
+from simulator.protocols.dyadic import differences, doubled, halves, height_of, nodes_at, parts, rebuilt, sums_at
 from simulator.protocols.hadamard import hadamard_transform
+from simulator.protocols.oracle import group_sizes
 from simulator.protocols.protocol import Covariance, Linear, Probabilities, StandardProtocol, Tally, users_of
 
 
@@ -128,18 +117,13 @@ class HaarHadamard(StandardProtocol):
     def server_operations(self, n: int) -> int:
         return self.symbols * len(self.heights)
 
-    def _read(self, reports: Reports) -> tuple[IntArray, IntArray, IntArray]:
-        """Return height, row and bit of symbols."""
+    def supports(self, reports: Reports, values: tuple[int, int]) -> Supports:
+        """Return which of two values have the reported bit, and how many values have it."""
         symbols = np.asarray(reports, dtype=np.int64)
         height = np.searchsorted(self.starts, symbols, side="right")
         row, bit = np.divmod(symbols - self.starts[height - 1], 2)
-        return height, row, bit
-
-    def supports(self, reports: Reports, values: tuple[int, int]) -> Supports:
-        """Return which of two values have the reported bit, and how many values have it."""
-        height, row, bit = self._read(reports)
         first, second = (_signed(np.full(len(row), value), height, row) != bit for value in values)
-        return Supports(first, second, self._sizes[np.asarray(reports, dtype=np.int64)], self.k)
+        return Supports(first, second, self._sizes[symbols], self.k)
 
     @cached_property
     def _sizes(self) -> IntArray:
@@ -228,16 +212,6 @@ class HaarHadamardCovariance(Covariance):
             both = doubled(result + variance, len(part))
             result = np.where(part < 1, part**2 * both, doubled(result, len(part)))
         return (result - frequency * (1 - frequency)) / self._n
-
-    def of(self, rows: FloatArray) -> FloatArray:
-        k = self._protocol.k
-        even = np.full(k, 1 / k)
-        result = -spread_of(rows, even)
-        for weights, detail in zip(weights_of_differences(rows), differences(even), strict=True):
-            mean = weights @ detail
-            noise = self._protocol.gain**-2 * weights @ weights.T - np.outer(mean, mean)
-            result += len(self._protocol.heights) * noise
-        return result / self._n
 
 
 def _signed(values: IntArray, height: IntArray, row: IntArray) -> IntArray:

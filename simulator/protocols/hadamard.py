@@ -147,15 +147,13 @@ class HadamardResponse(SymbolOracle):
         # The half block of row r solves the equation <r, y> = 0 over two elements, which is equation number r - 1.
         histogram = spread(by_block, size.bit_length() - 1, 2, rng).reshape(len(rows), -1)
         histogram += evenly(rows.sum(axis=1) - kept.sum(axis=1), self.symbols, rng)
-        return self._decode(histogram).reshape(counts.shape)
+        return self.decode(histogram).reshape(counts.shape)
 
     def decode(self, histogram: IntArray) -> IntArray:
-        return self._decode(histogram[None, :])[0]
-
-    def _decode(self, histogram: IntArray) -> IntArray:
-        """Supporting less contradicting reports ``(rows, k)``: a Walsh-Hadamard transform of ``(rows, K)`` symbols."""
-        x = hadamard_transform(histogram.reshape(-1, self.blocks, self.block_size))
-        return x[:, :, 1:].swapaxes(1, 2).reshape(len(x), -1)[:, : self.k]
+        """Return supporting less contradicting reports ``(..., k)``: a Walsh-Hadamard transform of the symbols."""
+        rows = histogram.shape[:-1]
+        x = hadamard_transform(histogram.reshape(*rows, self.blocks, self.block_size))
+        return x[..., 1:].swapaxes(-1, -2).reshape(*rows, -1)[..., : self.k]
 
     def supporting(self, value: int) -> NDArray[np.bool_]:
         result = np.zeros((self.blocks, self.block_size), dtype=np.bool_)

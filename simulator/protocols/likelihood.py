@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator._types import FloatArray, IntArray
-from simulator.protocols.protocol import Likelihood, Probabilities
+from simulator.protocols.protocol import Likelihood, Probabilities, Product
 
 EVEN = 1e-12  # relative: rows are divided by their sums
 
@@ -81,5 +81,6 @@ class MatrixLikelihood(Likelihood):
     def backward_in_step(self, weights: FloatArray) -> FloatArray:
         return (self._matrix @ weights.T).T
 
-    def restricted(self, outputs: NDArray[np.bool_]) -> MatrixLikelihood:
-        return MatrixLikelihood(self._matrix[:, outputs])
+    def restricted(self, outputs: NDArray[np.bool_]) -> tuple[Product, Product]:
+        some = MatrixLikelihood(self._matrix[:, outputs])
+        return some.forward, some.backward

@@ -108,17 +108,12 @@ class ProjectiveGeometry(SymbolOracle):
         share = (self.k - 1) / (self.symbols - 1)  # as for k points drawn at random
         if self.k <= EXACT_DOMAIN and self.symbols <= EXACT_POINTS:
             estimates = self.k * noise.variance_at_zero + noise.variance_slope
-            share = 1 - self._variance_of_size() / (n * (self.p - self.q) ** 2 * estimates)
+            supported, kept = _supported(self.k, self.order, self.dimension), self._keep
+            shares = kept * supported / (self.k * points(self.dimension - 1, self.order)) + (1 - kept) / self.symbols
+            # How many values a report supports, on average, is the same for all true values, as q is for all pairs.
+            variance_of_size = float(shares @ supported**2) - (self.p + (self.k - 1) * self.q) ** 2
+            share = 1 - variance_of_size / (n * (self.p - self.q) ** 2 * estimates)
         return replace(noise, cancels=min(max(share, 0.0), 1.0))
-
-    def _variance_of_size(self) -> float:
-        """Return the variance of the number of values that a report supports, averaged over true values."""
-        supported = _supported(self.k, self.order, self.dimension)
-        shares = (
-            self._keep * supported / (self.k * points(self.dimension - 1, self.order)) + (1 - self._keep) / self.symbols
-        )
-        # Its mean is the same for all true values, since q is the same for all pairs of values.
-        return float(shares @ supported**2) - (self.p + (self.k - 1) * self.q) ** 2
 
     def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
         order, t, users = self.order, self.dimension, np.arange(len(values))
@@ -169,11 +164,13 @@ class ProjectiveGeometry(SymbolOracle):
             cells = np.arange(len(rows))[:, None] * width + equation
             merged = tally(cells.ravel(), users.ravel(), len(rows) * width).reshape(-1, width)
             histogram[:, start : start + order**d] += spread(merged, d, order, rng)
-        return self._decode(histogram)
+        return self.decode(histogram)
 
     def point_of(self, values: IntArray) -> IntArray:
         """Return the numbers of the points that stand for values ``(m,)``: ``(m,)``, all of the first k."""
-        return values * _stride(self.k) % self.k
+        # The stride is the first number from k over the golden ratio on that has no divisor in common with k.
+        stride = next(m for m in count(round(self.k * GOLDEN)) if math.gcd(m, self.k) == 1)
+        return values * stride % self.k
 
     def supporting(self, value: int) -> NDArray[np.bool_]:
         t, order = self.dimension, self.order
@@ -184,33 +181,22 @@ class ProjectiveGeometry(SymbolOracle):
         return _supported(self.k, self.order, self.dimension).copy()
 
     def decode(self, histogram: IntArray) -> IntArray:
-        return self._decode(histogram[None, :])[0]
-
-    def _decode(self, histogram: IntArray) -> IntArray:
-        return _add_up(histogram, _equations(self), self.order)
-
-
-def _add_up(histogram: IntArray, equations: tuple[IntArray, ...], order: int) -> IntArray:
-    """Add up reports ``(rows, K)`` over the points that solve each of the equations: ``(rows, equations)``."""
-    result = np.zeros((len(histogram), len(equations[0])), dtype=np.int64)
-    for d, equation in enumerate(equations):
-        start = points(d, order)
-        part = histogram[:, start : start + order**d]
-        if d == 0:
-            result += part * (equation == 1)
-        else:
-            result += collect(part, d, order, int(equation.max()) + 1)[:, equation]
-    return result
+        order, rows = self.order, histogram.reshape(-1, self.symbols)
+        result = np.zeros((len(rows), self.k), dtype=np.int64)
+        for d, equation in enumerate(_equations(self)):
+            part = rows[:, points(d, order) : points(d, order) + order**d]
+            if d == 0:
+                result += part * (equation == 1)
+            else:
+                result += collect(part, d, order, int(equation.max()) + 1)[:, equation]
+        return result.reshape(*histogram.shape[:-1], self.k)
 
 
 @lru_cache(maxsize=16)
 def _equations(oracle: ProjectiveGeometry) -> tuple[IntArray, ...]:
-    return _equations_of(oracle.point_of(np.arange(oracle.k)), oracle.order, oracle.dimension)
-
-
-def _equations_of(numbers: IntArray, order: int, t: int) -> tuple[IntArray, ...]:
-    """For d = 0..t-1, the numbers of the equations that points ``(m,)`` make of points with d free coordinates."""
-    coordinates = vectors(numbers, t, order)
+    """For d = 0..t-1, the numbers of the equations that the values make of points with d free coordinates."""
+    t, order = oracle.dimension, oracle.order
+    coordinates = vectors(oracle.point_of(np.arange(oracle.k)), t, order)
     return tuple(numbers_of(coordinates[:, t - 1 - d :], order) for d in range(t))
 
 
@@ -224,11 +210,6 @@ def _supporting(total: Chance, on_one: Chance, on_two: Chance, epsilon: float) -
     x = math.exp(-epsilon)
     weight = on_one + (total - on_one) * x
     return on_one / weight, (on_two + (on_one - on_two) * x) / weight
-
-
-def _stride(k: int) -> int:
-    """Return the first number from k over the golden ratio on that has no divisor in common with k."""
-    return next(m for m in count(round(k * GOLDEN)) if math.gcd(m, k) == 1)
 
 
 @lru_cache(maxsize=256)

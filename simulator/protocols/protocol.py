@@ -58,12 +58,6 @@ class Covariance(ABC):
         """Return the variance of the estimates of the true frequencies ``(..., k)``."""
 
     @abstractmethod
-    def of(self, rows: FloatArray) -> FloatArray:
-        """Return the covariance ``(m, m)`` of the sums ``rows @ estimate``, rows being ``(m, k)``.
-
-        Evaluated at equal frequencies, as nothing is known beforehand.
-        """
-
     def haar(self, k: int) -> tuple[FloatArray, ...]:
         """Return the variances of all Haar differences, the finest first.
 
@@ -71,15 +65,6 @@ class Covariance(ABC):
         minus that of its right half, at equal frequencies. Height t = 1, 2, ... has ``ceil(k / 2^t)`` nodes; a node
         without a right half has nothing to divide, and variance 0.
         """
-        result, height = [], 1
-        while (1 << (height - 1)) < k:
-            values = np.arange(k)
-            node, right = values >> height, (values >> (height - 1)) & 1
-            rows = np.where(node == np.arange(node[-1] + 1)[:, None], 1.0 - 2.0 * right, 0.0)
-            both = (rows < 0).any(axis=1)
-            result.append(np.where(both, np.diag(self.of(rows)), 0.0))
-            height += 1
-        return tuple(result)
 
 
 @dataclass(frozen=True)
@@ -88,6 +73,9 @@ class Linear:
 
     estimate: Callable[[Tally], FloatArray]  # ``Tally -> (..., k)`` frequencies; negative ones stay negative
     covariance: Callable[[int], Covariance]  # of the estimate of n users
+
+
+Product: TypeAlias = "Callable[[FloatArray], FloatArray]"
 
 
 class Likelihood(ABC):
@@ -147,26 +135,15 @@ class Likelihood(ABC):
         """
         return None
 
-    def restricted(self, outputs: NDArray[np.bool_]) -> Likelihood:
-        """Return the likelihood of some outputs only: an update needs only those that occurred."""
-        return _Restricted(self, outputs)
+    def restricted(self, outputs: NDArray[np.bool_]) -> tuple[Product, Product]:
+        """Return `forward` and `backward` for some outputs only: an update needs only those that occurred."""
 
+        def backward(weights: FloatArray) -> FloatArray:
+            result = np.zeros((*weights.shape[:-1], len(outputs)))
+            result[..., outputs] = weights
+            return self.backward(result)
 
-class _Restricted(Likelihood):
-    def __init__(self, whole: Likelihood, outputs: NDArray[np.bool_]) -> None:
-        self._whole, self._outputs = whole, outputs
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self._whole.shape[0], int(self._outputs.sum())
-
-    def forward(self, frequencies: FloatArray) -> FloatArray:
-        return self._whole.forward(frequencies)[..., self._outputs]
-
-    def backward(self, weights: FloatArray) -> FloatArray:
-        result = np.zeros((*weights.shape[:-1], len(self._outputs)))
-        result[..., self._outputs] = weights
-        return self._whole.backward(result)
+        return lambda frequencies: self.forward(frequencies)[..., outputs], backward
 
 
 class Protocol(ABC):

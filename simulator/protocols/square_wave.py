@@ -13,8 +13,7 @@ import numpy as np
 from simulator._types import FloatArray, IntArray, Reports
 from simulator.attacks import Supports
 from simulator.draws import binomial, multinomial
-from simulator.protocols.fakes import shared_by_best
-from simulator.protocols.oracle import bits_for
+from simulator.protocols.oracle import bits_for, shared_by_best
 from simulator.protocols.protocol import Likelihood, Probabilities, StandardProtocol, Tally, users_of
 
 SMALL = 1e-3  # of epsilon: below, the best width is that of the series
@@ -107,11 +106,9 @@ class SquareWave(StandardProtocol):
     def supports(self, reports: Reports, values: tuple[int, int]) -> Supports:
         """Return which of two values each report is near, and of how many."""
         first, second = ((reports >= value) & (reports < value + self.width) for value in values)
-        return Supports(first, second, self._near(np.asarray(reports, dtype=np.int64)), self.k)
-
-    def _near(self, places: IntArray) -> IntArray:
-        """Return how many values each place is near."""
-        return np.minimum(places, self.k - 1) - np.maximum(places - self.width + 1, 0) + 1
+        places = np.asarray(reports, dtype=np.int64)
+        near = np.minimum(places, self.k - 1) - np.maximum(places - self.width + 1, 0) + 1
+        return Supports(first, second, near, self.k)
 
     def attack_probabilities(self, attack: str, values: tuple[int, int]) -> Probabilities:
         named = self.chances(np.arange(self.symbols), values, attack)

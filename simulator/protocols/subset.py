@@ -10,11 +10,18 @@ from typing import ClassVar
 import numpy as np
 
 from simulator._types import FloatArray, IntArray, Reports
-from simulator.attacks import Supports, of_subsets
+from simulator.attacks import Supports
 from simulator.draws import binomial, multinomial
-from simulator.protocols.fakes import shared_out, targets_and_others
 from simulator.protocols.grr import GRR
-from simulator.protocols.oracle import FrequencyOracle, Support, binomial_support, bits_for, mean_variance
+from simulator.protocols.oracle import (
+    FrequencyOracle,
+    Support,
+    binomial_support,
+    bits_for,
+    mean_variance,
+    shared_out,
+    targets_and_others,
+)
 from simulator.protocols.protocol import Blanket, Probabilities, Tally
 
 CHAIN_LIMIT = 10**9  # largest population for hypergeometric variates of numpy
@@ -123,7 +130,8 @@ class SubsetSelection(FrequencyOracle):
         return np.bincount(reports.reshape(-1), minlength=self.k)
 
     def supports(self, reports: Reports, values: tuple[int, int]) -> Supports:
-        return of_subsets(reports, self.k, values)
+        first, second = ((reports == value).any(axis=1) for value in values)
+        return Supports(first, second, np.full(len(reports), reports.shape[1]), self.k)
 
     def attack_probabilities(self, attack: str, values: tuple[int, int]) -> Probabilities:
         if attack == "guess":

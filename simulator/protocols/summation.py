@@ -32,14 +32,7 @@ class SHE(FrequencyOracle):
     acronym = True
     report_kind = "cells"
     support_dtype = np.float64
-
-    @property
-    def p(self) -> None:
-        return None
-
-    @property
-    def q(self) -> None:
-        return None
+    p = q = None
 
     @property
     def scale(self) -> float:

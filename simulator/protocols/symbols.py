@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from simulator._types import FloatArray, IntArray, Reports
 from simulator.attacks import MOST_SYMBOLS, Supports, informed_guess_of_sets, informed_guess_of_symbols
 from simulator.draws import multinomial
-from simulator.protocols.fakes import GROUPS, shared_by_best
-from simulator.protocols.oracle import Support, SupportOracle
+from simulator.protocols.oracle import GROUPS, Support, SupportOracle, shared_by_best
 from simulator.protocols.protocol import Probabilities, Tally
 
 
@@ -37,7 +36,7 @@ class SymbolOracle(SupportOracle):
 
     @abstractmethod
     def decode(self, histogram: IntArray) -> IntArray:
-        """Return the support counts ``(k,)`` for a histogram ``(K,)`` of the symbols."""
+        """Return the support counts ``(..., k)`` for histograms ``(..., K)`` of the symbols."""
 
     def added_support(self, value: int) -> IntArray:
         """Return the contribution ``(K,)`` of each symbol to the support of a value."""

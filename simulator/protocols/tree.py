@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 from simulator._types import FloatArray, IntArray, Reports
 from simulator.attacks import Supports
 from simulator.draws import multinomial
-from simulator.protocols.dyadic import halves, height_of, nodes_at, rebuilt, sums_at
+from simulator.protocols.dyadic import doubled, halves, height_of, merged, nodes_at, parts, rebuilt, sums_at
 from simulator.protocols.grr import GRR
 from simulator.protocols.oracle import bits_for
-from simulator.protocols.protocol import Linear, Probabilities, StandardProtocol, Tally, users_of
-from simulator.protocols.tree_noise import HeightNoise, Inner, TreeCovariance
+from simulator.protocols.protocol import Covariance, Linear, Probabilities, StandardProtocol, Tally, users_of
 from simulator.protocols.unary import OUE
+
+Inner: TypeAlias = GRR | OUE
 
 
 @dataclass(frozen=True)
@@ -123,9 +124,44 @@ class Tree(StandardProtocol):
         return result, users
 
     @cached_property
-    def height_noise(self) -> HeightNoise:
-        """Precision of a report for the nodes above its height."""
-        return HeightNoise(self.k, self.inner, self.chances_of_heights)
+    def precision(self) -> list[list[FloatArray]]:
+        """Precision of a report at each height for the Haar differences above: 1 / variance at equal frequencies.
+
+        Indexed by the height of the differences, from 1, then by the lower height of the report.
+        """
+        result = []
+        for height in range(1, len(self.inner) + 1):
+            spread, both = self.spread(height)
+            noises = (self._perturbation_variance(height, lower) for lower in range(height))
+            result.append([np.where(both, 1 / (spread + noise), 0.0) for noise in noises])
+        return result
+
+    def spread(self, height: int) -> tuple[FloatArray, NDArray[np.bool_]]:
+        """Return how much equal frequencies vary in the differences of a height, and which nodes have two halves."""
+        left, right = halves(sums_at(np.full(self.k, 1 / self.k), height - 1))
+        return left + right - (left - right) ** 2, right > 0
+
+    def _perturbation_variance(self, height: int, lower: int) -> FloatArray:
+        """Return the variance that perturbing a report at a lower height adds to each difference of a height."""
+        mass = sums_at(np.full(self.k, 1 / self.k), lower)
+        # The weights of the nodes are +1 on the left and -1 on the right.
+        (left, right), (left_mass, right_mass) = (
+            halves(sums_at(each, height - 1 - lower)) for each in (np.ones_like(mass), mass)
+        )
+        plain, mean = left - right, left_mass - right_mass
+        return perturbing(self.inner[lower], left + right, left_mass + right_mass, plain**2, plain * mean)
+
+    def information(self, height: int) -> FloatArray:
+        """Return the precision that a user adds to each difference of a height."""
+        return np.tensordot(self.chances_of_heights[:height], self.precision[height - 1], axes=1)
+
+    def share(self, height: int, lower: int) -> FloatArray:
+        """Return the weight of the estimate from a lower height in each difference of a height."""
+        total, information_at = (
+            self.information(height),
+            self.chances_of_heights[lower] * self.precision[height - 1][lower],
+        )
+        return np.divide(information_at, total, out=np.zeros_like(total), where=total > 0)
 
     def estimate(self, tally: Tally) -> FloatArray:
         """Return the unbiased estimate ``(..., k)``."""
@@ -135,7 +171,7 @@ class Tree(StandardProtocol):
         for lower, nodes in enumerate(levels):
             for height in range(lower + 1, len(levels) + 1):
                 left, right = halves(nodes)
-                weight = users[..., lower, None] * self.height_noise.precision[height - 1][lower]
+                weight = users[..., lower, None] * self.precision[height - 1][lower]
                 if lower == 0:
                     totals.append(weight * (left - right))
                     weights.append(weight)
@@ -151,7 +187,7 @@ class Tree(StandardProtocol):
 
     @property
     def linear(self) -> Linear:
-        return Linear(self.estimate, lambda n: TreeCovariance(self.height_noise, n))
+        return Linear(self.estimate, lambda n: TreeCovariance(self, n))
 
     def offers(self, need: str) -> bool:
         return need in ("estimate", "haar")
@@ -230,6 +266,89 @@ class Tree(StandardProtocol):
             for height, (oracle, number) in enumerate(zip(self.inner, users, strict=True))
         ]
         return Tally(np.concatenate([*(part.counts for part in parts if part is not None), users]), fakes)
+
+
+def perturbing(
+    oracle: Inner, squares: FloatArray, mean_squares: FloatArray, plain: FloatArray, mixed: FloatArray
+) -> FloatArray:
+    """Return the variance that perturbing a report of a given value adds to the estimate of ``sum b_i f_i``.
+
+    squares, mean_squares: sums over the nodes of a height of b b, and of f b b.
+    plain, mixed: (sum of b) squared, and (sum of b) (sum of f b).
+    """
+    p, q = oracle.p, oracle.q
+    gain = p - q
+    if isinstance(oracle, OUE):
+        at_p, other = p * (1 - p), q * (1 - q)
+        return (other * squares + (at_p - other) * mean_squares) / gain**2
+    expected = q**2 * plain + 2 * q * gain * mixed + gain**2 * mean_squares
+    return (q * squares + gain * mean_squares - expected) / gain**2
+
+
+class TreeCovariance(Covariance):
+    """Covariance of the estimate of n users, as if each height had its expected number of them.
+
+    The values of the n users are given, so it excludes the variance of sampling them. The users of a height are drawn
+    from all users without replacement.
+    """
+
+    def __init__(self, tree: Tree, n: int) -> None:
+        self._tree, self._n = tree, n
+
+    def haar(self, k: int) -> tuple[FloatArray, ...]:
+        result = []
+        for height in range(1, len(self._tree.inner) + 1):
+            spread, both = self._tree.spread(height)
+            noise = np.divide(1.0, self._tree.information(height), out=spread.copy(), where=both)
+            result.append((noise - spread) / self._n)
+        return tuple(result)
+
+    def entry(self, frequency: FloatArray) -> FloatArray:
+        frequency = np.asarray(frequency, dtype=np.float64)
+        result = -frequency * (1 - frequency)
+        for lower, chance in enumerate(self._tree.chances_of_heights):
+            result += self._variance_of(lower, frequency) / chance
+        return result / self._n
+
+    def _variance_of(self, lower: int, frequency: FloatArray) -> FloatArray:
+        """Return the variance that a report at a height adds to the estimate of each value, ``(..., k)``.
+
+        The recursion goes from the root down. It keeps, for the estimate of each node, the report's weight b for that
+        node, and sums over all other nodes. The estimate of a child is half of its parent's, plus or minus half of
+        their difference.
+        """
+        tree, top = self._tree, len(self._tree.inner)
+        masses = [sums_at(frequency, lower)]
+        counts = [np.ones(masses[0].shape[-1])]
+        for _ in range(lower, top):
+            masses.append(merged(masses[-1]))
+            counts.append(merged(counts[-1]))
+        weight, sums = np.zeros(1), [np.zeros((*frequency.shape[:-1], 1)) for _ in range(4)]
+        for height in range(top, lower, -1):
+            share, part = tree.share(height, lower), parts(tree.k, height)
+            below = len(part)
+            sibling = part * doubled(weight - share, below)
+            weight = part * doubled(weight + share, below)
+            count, mass = (_siblings(each[height - 1 - lower]) for each in (counts, masses))
+            added = (sibling * count, sibling**2 * count, sibling * mass, sibling**2 * mass)
+            sums = [
+                part**power * doubled(each, below) + more
+                for power, each, more in zip((1, 2, 1, 2), sums, added, strict=True)
+            ]
+        plain, squares = sums[0] + weight, sums[1] + weight**2
+        mean, mean_squares = sums[2] + weight * masses[0], sums[3] + weight**2 * masses[0]
+        noise = perturbing(tree.inner[lower], squares, mean_squares, plain**2, plain * mean)
+        result = noise + mean_squares - mean**2
+        for height in range(lower, 0, -1):
+            part = parts(tree.k, height)
+            result = part**2 * doubled(result, len(part))
+        return result
+
+
+def _siblings(nodes: FloatArray) -> FloatArray:
+    """Return for each node the entry of its sibling, 0 without a sibling."""
+    left, right = halves(nodes)
+    return np.stack([right, left], axis=-1).reshape(*nodes.shape[:-1], -1)[..., : nodes.shape[-1]]
 
 
 class HalfTree(Tree):

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from simulator._types import IntArray, Reports
-from simulator.attacks import Supports, of_bits
-from simulator.protocols.fakes import targets_and_others
-from simulator.protocols.oracle import IndependentSupports
+from simulator.attacks import Supports
+from simulator.protocols.oracle import IndependentSupports, targets_and_others
 from simulator.protocols.protocol import Blanket, Tally
 
 ROUNDING = 1e-9  # of a budget that was computed from p and q
@@ -43,7 +42,8 @@ class UnaryEncoding(IndependentSupports):
         return reports.sum(axis=0, dtype=np.int64)
 
     def supports(self, reports: Reports, values: tuple[int, int]) -> Supports:
-        return of_bits(reports, self.k, values)
+        bits = reports.view(np.bool_) if reports.dtype == np.uint8 else reports.astype(np.bool_)
+        return Supports(bits[:, values[0]], bits[:, values[1]], np.count_nonzero(bits, axis=1), self.k)
 
     def fake_reports(self, fake: str | None, users: int, rng: np.random.Generator) -> Reports:
         """Return the protocol's report of a vector of zeros (``"z"``), or of a random one-hot vector (``"r"``)."""

@@ -24,9 +24,9 @@ from simulator.protocols.protocol import Protocol, Tally
 from simulator.seeding import rng_for
 from simulator.surrogate.curves import curve_posterior, rough_curve_posterior
 from simulator.surrogate.families import family_posterior
-from simulator.surrogate.few import few_populations, share_of_few
 from simulator.surrogate.levels import level_posterior
 from simulator.surrogate.mixture import mixture_posterior
+from simulator.surrogate.particles import few_populations, share_of_few
 from simulator.surrogate.plausibility import by_plausibility
 from simulator.surrogate.posterior import Posterior, resampled
 from simulator.surrogate.sample import sample_posterior

@@ -6,7 +6,7 @@ import numpy as np
 
 from simulator._types import FloatArray, IntArray
 from simulator.draws import multinomial
-from simulator.methods.smooth import smooth_curve
+from simulator.methods.smooth import normalised, smooth_curve
 from simulator.protocols.likelihood import FlatLikelihood
 
 CONCENTRATIONS = np.geomspace(1e-4, 1e2, 61)  # pseudo-users per category
@@ -52,7 +52,7 @@ def concentration_weights(counts: IntArray) -> FloatArray:
     seen = ((gammaln(values[:, None] + alpha) - gammaln(alpha)) * times[:, None]).sum(axis=0)
     # The grid is even in log(alpha), so the density comes with a factor alpha.
     logs = gammaln(k * alpha) - gammaln(users + k * alpha) + seen + np.log(alpha) - 2 * np.log1p(alpha)
-    return _normalised(logs)
+    return normalised(logs)
 
 
 def curve_weights(counts: IntArray, curve: FloatArray) -> FloatArray:
@@ -63,9 +63,4 @@ def curve_weights(counts: IntArray, curve: FloatArray) -> FloatArray:
     own = AROUND_A_CURVE[:, None] * curve[seen]
     users = counts.sum()
     logs = (gammaln(counts[seen] + own) - gammaln(own)).sum(axis=1)
-    return _normalised(logs + gammaln(AROUND_A_CURVE) - gammaln(users + AROUND_A_CURVE))
-
-
-def _normalised(logs: FloatArray) -> FloatArray:
-    weights = np.exp(logs - logs.max())
-    return weights / weights.sum()
+    return normalised(logs + gammaln(AROUND_A_CURVE) - gammaln(users + AROUND_A_CURVE))

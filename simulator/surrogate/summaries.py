@@ -8,8 +8,7 @@ import numpy as np
 
 from simulator._types import FloatArray
 from simulator.methods.observed import Observed
-from simulator.methods.processor import proper
-from simulator.methods.summaries import POSTERIOR_MEAN, POSTERIOR_MEDIAN
+from simulator.methods.processor import POSTERIOR_MEAN, POSTERIOR_MEDIAN, proper
 from simulator.surrogate import known_frequencies
 
 

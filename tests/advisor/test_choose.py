@@ -15,10 +15,9 @@ from scipy import stats
 
 from advisor import advise
 from advisor.errors import InputError
-from advisor.extensions.choose.case import LIMITS, METRIC, Wishes, rounded
-from advisor.extensions.choose.document import choice_document
-from advisor.extensions.choose.prompts import PROMPTS, ask_columns
-from advisor.extensions.choose.words import note_lines, points
+from advisor.extensions.choose.answer import LIMITS, METRIC, Wishes, rounded
+from advisor.extensions.choose.command import PROMPTS, ask_columns
+from advisor.extensions.choose.document import choice_document, note_lines, points
 from advisor.inputs.histogram import read_head
 from knowledge.describe.assumption import AssumedSkew
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS

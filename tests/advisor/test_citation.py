@@ -8,7 +8,7 @@ from advisor.names import protocol_text
 from knowledge.sources import OWN, sources, sources_of
 from simulator import POSTPROCESSORS, PROTOCOLS, __version__
 from simulator.channels import PLANAR
-from simulator.methods.summaries import SUMMARIES
+from simulator.methods.processor import SUMMARIES
 from simulator.places import Places
 from tests.cells import failures, over
 

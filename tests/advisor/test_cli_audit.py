@@ -13,8 +13,7 @@ from scipy import stats
 
 from advisor import AttackSettings, ForeignClient, InputError, Simulation, audit
 from advisor.answers.clients.collection import CodedCollection, client_file
-from advisor.extensions.audit.answer import answer
-from advisor.extensions.audit.apart import answer_apart
+from advisor.extensions.audit.answer import answer, answer_apart
 from advisor.extensions.audit.document import audit_document
 from advisor.extensions.code.reports import module_of
 from advisor.inputs.reports.lines import reports_of

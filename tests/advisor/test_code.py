@@ -12,7 +12,7 @@ from advisor.answers.clients.collection import CodedCollection
 from advisor.errors import InputError
 from advisor.extensions.code.answer import MEANINGS, files_of, written
 from simulator import POSTPROCESSORS, PROTOCOLS
-from simulator.methods.summaries import SUMMARIES
+from simulator.methods.processor import SUMMARIES
 from tests.cells import failures, over
 
 PAIR = ("--protocol", "olh", "--method", "eb_ns", "--eps", "1", "--k", "32")

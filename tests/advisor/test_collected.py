@@ -12,7 +12,7 @@ from advisor.errors import InputError
 from advisor.question.collected import CHANCE, POSITIVE_PART, collect, collect_tally, tally_in_memory
 from advisor.question.spread import WARNED, fitting_budgets, in_words, missing_budget, spread_doubt, sum_doubt
 from simulator import POSTPROCESSORS, PROTOCOLS, Tally, frequency_oracles
-from simulator.methods.summaries import SUMMARIES
+from simulator.methods.processor import SUMMARIES
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 from tests.advisor.estimates import ALONE

@@ -22,7 +22,7 @@ from advisor.show.rank.answer import verdict
 from advisor.show.rank.document import rank_document
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, frequency_oracles
 from simulator.confidence import AS_GOOD_AS_BEST, DOUBT, LEAST, RANGE, WIDER
-from simulator.methods.summaries import SUMMARIES
+from simulator.methods.processor import SUMMARIES
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 from simulator.surrogate import DRAWS, known_frequencies

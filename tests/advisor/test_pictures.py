@@ -10,8 +10,8 @@ import pytest
 
 from advisor import Simulation, advise, estimate, pareto, plan, sweep
 from advisor.answers.rank.collection import one_collection
-from advisor.extensions.choose.case import Wishes
-from advisor.extensions.choose.picture import price_figure
+from advisor.extensions.choose.answer import Wishes
+from advisor.extensions.choose.document import price_figure
 from advisor.show.page import COLOURS
 from advisor.show.pictures import save, style, to_svg
 from advisor.show.pictures.frequencies import frequencies_figure

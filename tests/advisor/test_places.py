@@ -5,8 +5,14 @@ import numpy as np
 import pytest
 
 from advisor.extensions.places.answer import answer_places
-from advisor.extensions.places.question import CHANNEL_METHODS, Ground, PlacesMenu, PlacesQuestion, Promise
-from advisor.extensions.places.reading import places_request
+from advisor.extensions.places.question import (
+    CHANNEL_METHODS,
+    Ground,
+    PlacesMenu,
+    PlacesQuestion,
+    Promise,
+    places_request,
+)
 from advisor.question.question import Question
 from advisor.question.sample import sample_frequencies
 from advisor.question.settings import Columns, Simulation, Terms

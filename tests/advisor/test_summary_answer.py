@@ -9,7 +9,7 @@ from advisor.answers.rank.why import explain
 from advisor.names import method_name
 from advisor.show.rank.answer import summary
 from simulator import METRICS, PROTOCOLS
-from simulator.methods.summaries import POSTERIOR_MEAN, POSTERIOR_MEDIAN, SUMMARIES
+from simulator.methods.processor import POSTERIOR_MEAN, POSTERIOR_MEDIAN, SUMMARIES
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 from simulator.surrogate import DRAWS, known_frequencies, sample_posterior

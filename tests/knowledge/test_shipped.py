@@ -26,7 +26,7 @@ from knowledge.ranking import look_up
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, frequency_oracles, rng_for
 from simulator.channels import PLANAR
 from simulator.methods import Observed
-from simulator.methods.summaries import SUMMARIES
+from simulator.methods.processor import SUMMARIES
 from simulator.populations import apportion, frequencies
 from simulator.protocols.unary import OUE
 from tests.cells import over

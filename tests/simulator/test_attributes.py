@@ -25,7 +25,7 @@ from simulator.attributes import (
 )
 from simulator.audit import attribute_subjects, run_audit
 from simulator.audit.attributes import _Faked, prior_of
-from simulator.audit.closed_form import log_ratio
+from simulator.audit.run import log_ratio
 from tests.cells import over
 
 from .law import accept, channel_of, stream, two_sided

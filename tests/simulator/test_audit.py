@@ -11,9 +11,7 @@ from simulator import PROTOCOLS as TABLE
 from simulator import frequency_oracles
 from simulator.attacks import MOST_SYMBOLS, Supports, expected_inverse, independent_support_attack
 from simulator.audit import ATTACKS, audit_protocol, ceiling, clopper_pearson, hashing_subject, run_audit
-from simulator.audit.closed_form import hashing_only, log_ratio
-from simulator.audit.confidence import lowest_likely, ratio_bounds
-from simulator.audit.run import protocol_subject
+from simulator.audit.run import hashing_only, log_ratio, lowest_likely, protocol_subject, ratio_bounds
 from simulator.protocols import FrequencyOracle
 from tests.cells import failures, over
 

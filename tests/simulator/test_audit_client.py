@@ -9,10 +9,9 @@ import pytest
 from scipy import stats
 
 from simulator.audit import REPORTS, ClientError, audit_client
-from simulator.audit.client import CLIENT_TRIALS
+from simulator.audit.client import CLIENT_TRIALS, most_suspicious
 from simulator.audit.client_reports import reader_by_type
-from simulator.audit.closed_form import log_ratio
-from simulator.audit.search import most_suspicious
+from simulator.audit.run import log_ratio
 from simulator.hashing import DEFAULT_HASH
 from simulator.protocols import PROTOCOLS
 from tests.cells import failures, over

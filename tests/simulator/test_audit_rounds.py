@@ -8,9 +8,8 @@ import pytest
 
 from simulator import frequency_oracles
 from simulator.audit import bit_flips_subject, fresh_subject, memoised_subject, rounds_subject, run_audit
-from simulator.audit.closed_form import log_ratio, most_supported
 from simulator.audit.memoised import _fresh_law
-from simulator.audit.run import conclude
+from simulator.audit.run import conclude, log_ratio, most_supported
 from simulator.memoisation import MEMOISED
 from tests.cells import over
 

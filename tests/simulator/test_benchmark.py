@@ -14,8 +14,8 @@ from simulator.progress import Steady
 from simulator.race import race
 from simulator.ranking import contenders, leading
 from simulator.seeding import rng_for
-from simulator.surrogate import few
-from simulator.surrogate.few import few_populations
+from simulator.surrogate import particles as few
+from simulator.surrogate.particles import few_populations
 from tests.cells import failures
 
 from .law import stream

@@ -3,11 +3,10 @@ import pytest
 from scipy import optimize
 
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
-from simulator.methods import empirical_bayes, wavelet, wavelet_grid
+from simulator.methods import empirical_bayes, wavelet
 from simulator.methods.empirical_bayes import _tilt
 from simulator.methods.simplex import norm_sub
-from simulator.methods.wavelet import KERNEL
-from simulator.methods.wavelet_grid import wavelet_eb_grid
+from simulator.methods.wavelet import KERNEL, wavelet_eb_grid
 from simulator.populations import apportion, frequencies
 from simulator.protocols.unary import OUE
 from simulator.seeding import rng_for
@@ -152,8 +151,8 @@ def noisy(repetitions=1):
 
 
 def test_the_transform_of_a_grid_can_be_undone_and_is_of_its_grid(monkeypatch):
-    monkeypatch.setattr(wavelet_grid, "kept_shares", lambda weights: np.ones((len(weights), BINS)))
-    monkeypatch.setattr(wavelet_grid, "sigmoid", lambda log_ratio: np.ones_like(log_ratio))
+    monkeypatch.setattr(wavelet, "kept_shares", lambda weights: np.ones((len(weights), BINS)))
+    monkeypatch.setattr(wavelet, "sigmoid", lambda log_ratio: np.ones_like(log_ratio))
     estimate = noisy(3)
     assert np.allclose(wavelet_eb_grid(estimate, NOISE, ROWS, COLUMNS), norm_sub(estimate, NOISE), rtol=0, atol=1e-12)
     with pytest.raises(ValueError, match="has 12 cells"):

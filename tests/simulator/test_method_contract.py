@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 from simulator import POSTPROCESSORS, PROTOCOLS
 from simulator.domain import Attackers, Domain
-from simulator.methods.parameters import parameters_of, with_parameters
+from simulator.methods.processor import parameters_of, with_parameters
 from tests.cells import failures, over
 
 from .law import oracle_of, stream

@@ -10,7 +10,7 @@ from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.domain import ORDERED
 from simulator.methods import expectation, observe
 from simulator.methods import smooth as curves
-from simulator.methods.ordered import ORDERED_METHODS, isotonic
+from simulator.methods.ordered import ORDERED_METHODS
 from simulator.methods.smooth import CELL, WINDOW, LineCells
 from simulator.populations import apportion, frequencies
 from simulator.protocols import ORDERED_PROTOCOLS
@@ -48,14 +48,6 @@ OF_ESTIMATES = ("iso_cdf", "tree_eb")
 @pytest.mark.parametrize("name", OF_ESTIMATES)
 def test_contract_of_wide_rows(name):
     check_contract(ORDERED_METHODS[name], rng_for(0, "wide").normal(0.001, 0.01, size=(3, 700)), NOISES[4])
-
-
-@pytest.mark.parametrize("m", [1, 2, 5, 300])
-def test_isotonic_rows_are_those_of_scipy(m):
-    rows = rng_for(0, "isotonic", m).normal(size=(30, m)).cumsum(axis=1)
-    rows[0] = np.sort(rows[0])[::-1]
-    rows[1] = 1.0
-    np.testing.assert_allclose(isotonic(rows), [isotonic_regression(row).x for row in rows], atol=1e-12 * m)
 
 
 def test_iso_cdf_is_the_clipped_isotonic_distribution_function():

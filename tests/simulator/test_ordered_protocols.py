@@ -14,7 +14,6 @@ from simulator.methods import POSTPROCESSORS
 from simulator.populations import apportion, frequencies
 from simulator.protocols.grr import GRR
 from simulator.protocols.haar_hadamard import HaarHadamard
-from simulator.protocols.protocol import Covariance
 from simulator.protocols.square_wave import SquareWave
 from simulator.protocols.tree import HalfTree, Tree
 from simulator.seeding import rng_for
@@ -189,15 +188,6 @@ def test_the_estimate_is_unbiased_and_as_variable_as_stated(member, setting):
     squares = errors**2 - stated
     assert accept(two_sided(errors.mean(axis=0) / np.sqrt(stated / DRAWS)))
     assert accept(two_sided(squares.mean(axis=0) / squares.std(axis=0) * np.sqrt(DRAWS)))
-
-
-@over(itertools.product(LINEAR, [2, 5, 8, 13]))
-def test_haar_variances_are_those_of_sums_and_sums_those_of_entries(member, k):
-    protocol = member(k, 1.0)
-    covariance = protocol.linear.covariance(1000)
-    for own, general in zip(covariance.haar(k), Covariance.haar(covariance, k), strict=True):
-        np.testing.assert_allclose(own, general, rtol=1e-9, atol=1e-18)
-    np.testing.assert_allclose(covariance.entry(np.full(k, 1 / k)), np.diag(covariance.of(np.eye(k))), rtol=1e-9)
 
 
 def test_equal_frequencies_have_the_published_variances():

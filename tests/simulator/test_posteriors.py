@@ -8,8 +8,8 @@ from scipy import special, stats
 
 from simulator import PROTOCOLS, Noise
 from simulator.populations import frequencies
-from simulator.surrogate import few, known_frequencies, particles, sample_posterior
-from simulator.surrogate.few import few_populations
+from simulator.surrogate import known_frequencies, particles, sample_posterior
+from simulator.surrogate.particles import few_populations
 from simulator.surrogate.sample import AROUND_A_CURVE, CONCENTRATIONS, concentration_weights, curve_weights
 from tests.cells import over
 
@@ -45,9 +45,9 @@ def test_candidates_are_what_their_numbers_say(k):
     for waves in (0, 5):
         normals = stream("few", k, waves).standard_normal((50, 2 + waves + k))
         expected = [slow_frequencies(row.tolist(), k) for row in normals]
-        np.testing.assert_allclose(few._frequencies(normals, k), expected, rtol=1e-9, atol=1e-15)
+        np.testing.assert_allclose(particles._frequencies(normals, k), expected, rtol=1e-9, atol=1e-15)
         # Far beyond the prior, where moves try them before they know that nothing is there, they are frequencies still.
-        np.testing.assert_allclose(few._frequencies(30 * normals, k).sum(axis=1), 1, rtol=1e-12)
+        np.testing.assert_allclose(particles._frequencies(30 * normals, k).sum(axis=1), 1, rtol=1e-12)
 
 
 # Places of frequencies on a fine grid of their logits, as the prior reaches far beyond 1e-100: with how much is theirs
@@ -93,7 +93,7 @@ def test_what_cancels_in_the_sum_counts_one_category_less():
         noise = Noise(300, None, None, 1e-3, 0.05, cancels == 1, cancels)
         each = stats.norm.logpdf(estimate, frequencies, (1e-3 + 0.05 * frequencies) ** 0.5)
         expected = np.mean([np.delete(each, place, 1).sum(1) for place in range(k)], 0) if cancels else each.sum(1)
-        found = few._log_likelihoods(estimate, noise, frequencies)
+        found = particles._log_likelihoods(estimate, noise, frequencies)
         np.testing.assert_allclose(found - found[0], expected - expected[0], rtol=1e-9, atol=1e-9)
 
 

@@ -1,6 +1,7 @@
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,18 +10,19 @@ from simulator import POSTPROCESSORS, PROTOCOLS
 from simulator.audit import audit_protocol
 from simulator.benchmark import Experiment
 from simulator.channels import krr, planar_geometric, truncated_geometric
+from simulator.channels.channel import InversionCovariance
 from simulator.conformance import ConformanceError, check_collection
 from simulator.domain import ORDERED, UNORDERED, Domain
 from simulator.gains import gains
 from simulator.methods import observe, possible
-from simulator.methods.wavelet_grid import wavelet_eb_grid
+from simulator.methods.wavelet import wavelet_eb_grid
 from simulator.places import Places
 from simulator.poisoning import MAXIMAL, Attack
 from simulator.populations import apportion, frequencies
 from simulator.protocols import ORDERED_PROTOCOLS
 from simulator.protocols.likelihood import MatrixLikelihood
 from simulator.protocols.oracle import Noise
-from simulator.protocols.protocol import Covariance, Linear, Protocol, Tally, users_of
+from simulator.protocols.protocol import Linear, Protocol, Tally, users_of
 from simulator.protocols.tree import Tree
 from tests.cells import over
 
@@ -153,7 +155,10 @@ def test_broken_promises_are_found(wrong, words):
 def test_haar_variances_of_even_noise_are_those_of_the_sums(share):
     noise = Noise(100, 0.5, 0.2, 0.02, 0.01, sums_to_one=False, cancels=share)
     for k in (2, 5, 8, 13):
-        for own, general in zip(noise.haar(k), Covariance.haar(noise, k), strict=True):
+        shared = noise.cancelled / (k - 1)
+        matrix = (0.02 + 0.01 / k) * ((1 + shared) * np.eye(k) - shared)
+        sums = SimpleNamespace(of=lambda rows, matrix=matrix: rows @ matrix @ rows.T)
+        for own, general in zip(noise.haar(k), InversionCovariance.haar(sums, k), strict=True):
             np.testing.assert_allclose(own, general, rtol=1e-12)
 
 

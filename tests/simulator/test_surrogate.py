@@ -8,7 +8,7 @@ from scipy import integrate, stats
 
 from simulator import POSTPROCESSORS, PROTOCOLS, Noise, Observed, surrogate
 from simulator.domain import ORDERED, UNORDERED
-from simulator.methods.summaries import SUMMARIES
+from simulator.methods.processor import SUMMARIES
 from simulator.methods.wavelet import SCALES
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for

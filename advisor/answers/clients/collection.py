@@ -11,15 +11,14 @@ from functools import cached_property
 
 import jinja2
 
-from advisor.answers.clients.parameters import BUILDERS, Constant, Number, Parameters, parameters
-from advisor.answers.clients.planar import planar_parameters
+from advisor.answers.clients.parameters import BUILDERS, Constant, Number, Parameters, parameters, planar_parameters
 from advisor.members import as_named
 from advisor.question.settings import Cells
 from simulator.domain import ORDERED, Domain
 from simulator.foreign import REGISTERED
 from simulator.hashing import DEFAULT_HASH
 from simulator.methods import POSTPROCESSORS, possible
-from simulator.methods.summaries import SUMMARIES
+from simulator.methods.processor import SUMMARIES
 
 WIDTH = 110  # width of the lines that are filled in
 HASHED = ("blh", "olh")

@@ -1,4 +1,4 @@
-"""Constants of clients: a protocol at a given budget and domain size, in whole numbers."""
+"""Constants of clients in whole numbers: of a protocol at a budget and domain size, or of a mechanism for places."""
 
 from __future__ import annotations
 
@@ -8,21 +8,24 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
 from functools import lru_cache
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 
+from advisor.errors import InputError
+from advisor.inputs.places import KM_PER_DEGREE
+from advisor.question.option import require
+from advisor.question.settings import Cells
 from simulator import PROTOCOLS
+from simulator.channels import finite_precision
+from simulator.places import Places
 from simulator.protocols.equations import points
 from simulator.protocols.fields import field, smallest_divisor
 from simulator.protocols.grr import GRR
 from simulator.protocols.haar_hadamard import HaarHadamard
 from simulator.protocols.hadamard import HadamardResponse
-from simulator.protocols.local_hashing import LocalHashing
 from simulator.protocols.projective_geometry import ProjectiveGeometry
 from simulator.protocols.protocol import Protocol, StandardProtocol
-from simulator.protocols.square_wave import SquareWave
-from simulator.protocols.subset import SubsetSelection
 from simulator.protocols.tree import Tree
 
 WORD = 2**64  # clients draw whole numbers below it
@@ -81,7 +84,6 @@ def log_above(number: Fraction) -> str:
     return format(Context(prec=SHOWN, rounding=ROUND_CEILING).plus(up.next_plus(up.ln(above))).normalize(), "f")
 
 
-P = TypeVar("P", bound=StandardProtocol)
 Number = int | float | tuple[int, ...]
 NOISE_UNIT = 2**40  # denominator of the rate of discrete noise
 STEPS = 512  # minimum of grid steps per half a scale of the noise (for cells that hold 0 or 1)
@@ -150,16 +152,6 @@ def parameters(key: str, k: int, epsilon: float, hashing: str | None = None) -> 
     return values
 
 
-def narrowed(protocol: StandardProtocol, kind: type[P]) -> P:
-    """Return the protocol, typed as `kind`.
-
-    Raises TypeError if it is not an instance of `kind`.
-    """
-    if not isinstance(protocol, kind):
-        raise TypeError(f"{protocol.key} is no {kind.__name__}")
-    return protocol
-
-
 def _two_kinds(protocol: StandardProtocol, near: int, far: int, *constants: Constant) -> Parameters:
     """Return the constants of a protocol with two kinds of reports; reports of the same kind are equally likely.
 
@@ -167,10 +159,6 @@ def _two_kinds(protocol: StandardProtocol, near: int, far: int, *constants: Cons
     """
     own = threshold(protocol.epsilon, near, far)
     return Parameters(protocol, (*constants, Constant("OWN", own, OUT_OF, word=True)), ratio(own, near, far))
-
-
-def _grr(protocol: StandardProtocol) -> Parameters:
-    return _two_kinds(protocol, 1, protocol.k - 1)
 
 
 def _bits(protocol: StandardProtocol, own: int, other: int) -> Parameters:
@@ -187,10 +175,6 @@ def least_other(e: Fraction) -> int:
     return math.ceil(WORD / (e + 1))
 
 
-def _oue(protocol: StandardProtocol) -> Parameters:
-    return _bits(protocol, WORD // 2, least_other(exp_below(exact(protocol.epsilon))))
-
-
 def _rappor(protocol: StandardProtocol) -> Parameters:
     other = least_other(exp_below(exact(protocol.epsilon) / 2))
     return _bits(protocol, WORD - other, other)
@@ -201,18 +185,7 @@ def _the(protocol: StandardProtocol) -> Parameters:
     return _bits(protocol, math.floor(WORD * p), math.ceil(WORD * q))
 
 
-def _hashing(protocol: StandardProtocol) -> Parameters:
-    g = narrowed(protocol, LocalHashing).g
-    return _two_kinds(protocol, 1, g - 1, Constant("G", g, "symbols of the hash"))
-
-
-def _subset(protocol: StandardProtocol) -> Parameters:
-    omega = narrowed(protocol, SubsetSelection).omega
-    return _two_kinds(protocol, omega, protocol.k - omega, Constant("OMEGA", omega, "values of a report"))
-
-
-def _hadamard(protocol: StandardProtocol) -> Parameters:
-    protocol = narrowed(protocol, HadamardResponse)
+def _hadamard(protocol: HadamardResponse) -> Parameters:
     half = protocol.block_size // 2
     return _two_kinds(
         protocol,
@@ -223,8 +196,7 @@ def _hadamard(protocol: StandardProtocol) -> Parameters:
     )
 
 
-def _projective(protocol: StandardProtocol) -> Parameters:
-    protocol = narrowed(protocol, ProjectiveGeometry)
+def _projective(protocol: ProjectiveGeometry) -> Parameters:
     near = points(protocol.dimension - 1, protocol.order)
     return _two_kinds(
         protocol,
@@ -253,13 +225,7 @@ def _field_constants(order: int) -> tuple[Constant, ...]:
     )
 
 
-def _square_wave(protocol: StandardProtocol) -> Parameters:
-    width = narrowed(protocol, SquareWave).width
-    return _two_kinds(protocol, width, protocol.k - 1, Constant("WIDTH", width, "places near a value"))
-
-
-def _tree(protocol: StandardProtocol) -> Parameters:
-    protocol = narrowed(protocol, Tree)
+def _tree(protocol: Tree) -> Parameters:
     other = least_other(exp_below(exact(protocol.epsilon)))
     sizes = tuple(inner.k for inner in protocol.inner)
     own = tuple(
@@ -278,8 +244,7 @@ def _tree(protocol: StandardProtocol) -> Parameters:
     return Parameters(protocol, constants, max(ratios))
 
 
-def _haar(protocol: StandardProtocol) -> Parameters:
-    protocol = narrowed(protocol, HaarHadamard)
+def _haar(protocol: HaarHadamard) -> Parameters:
     own = threshold(protocol.epsilon, 1, 1)
     constants = (
         Constant("ROWS", protocol.rows, "rows of the Hadamard matrix of each height, from 1"),
@@ -302,19 +267,75 @@ def _summation(protocol: StandardProtocol) -> Parameters:
     return Parameters(protocol, constants, None, Fraction(2 * grid * rate, NOISE_UNIT))
 
 
-BUILDERS: dict[str, Callable[[StandardProtocol], Parameters]] = {
-    "grr": _grr,
+BUILDERS: dict[str, Callable[[Any], Parameters]] = {
+    "grr": lambda grr: _two_kinds(grr, 1, grr.k - 1),
     "rappor": _rappor,
-    "oue": _oue,
-    "blh": _hashing,
-    "olh": _hashing,
-    "ss": _subset,
+    "oue": lambda oue: _bits(oue, WORD // 2, least_other(exp_below(exact(oue.epsilon)))),
+    **dict.fromkeys(
+        ("blh", "olh"),
+        lambda hashing: _two_kinds(hashing, 1, hashing.g - 1, Constant("G", hashing.g, "symbols of the hash")),
+    ),
+    "ss": lambda ss: _two_kinds(ss, ss.omega, ss.k - ss.omega, Constant("OMEGA", ss.omega, "values of a report")),
     "the": _the,
     "she": _summation,
     "hr": _hadamard,
     "pgr": _projective,
     "tree": _tree,
     "tree_half": _tree,
-    "sw": _square_wave,
+    "sw": lambda sw: _two_kinds(sw, sw.width, sw.k - 1, Constant("WIDTH", sw.width, "places near a value")),
     "haar_hrr": _haar,
 }
+
+
+# Of distances and angles, the rounding of logarithm, sine and cosine included; e-folds of the longest distance.
+PRECISION, REACH = 2.0**-48, 95.0
+LEAST_RATE, MOST_RATE = 1e-4, 20.0  # between which rounding adds less than a thousandth
+FLAT = Fraction(7, 10)  # below 1/sqrt(2), the least ratio of the distance to rows and columns together
+
+
+def planar_parameters(key: str, epsilon: float, cells: Cells) -> Parameters:
+    """Return the constants of a mechanism for places, and what its reports spend within the radius.
+
+    Raises InputError if cells or radius are missing, or the budget is too small or too large for these cells.
+    """
+    require(*cells.missing())
+    channel, places = cells.channel(key, epsilon), cells.places
+    radius = exact(cells.radius or 1.0) / exact(places.width)
+    if radius < 1:
+        raise InputError(f"--radius must be at least the side of a cell, {places.width:g}, got {cells.radius:g}")
+    rate = float(exact(epsilon) / radius)
+    if not LEAST_RATE <= rate <= MOST_RATE:
+        raise InputError(f"--eps per cell of --radius must be from {LEAST_RATE:g} to {MOST_RATE:g}, got {rate:g}")
+    constants = (
+        Constant("ROWS", places.rows, "rows of cells"),
+        Constant("COLUMNS", places.columns, "columns of cells"),
+        *(() if cells.centre is None else _degrees(places, *cells.centre)),
+    )
+    if key == "planar_laplace":
+        rate -= 2 * (finite_precision(rate, REACH / rate, PRECISION) - rate)  # twice what it adds, which changes slowly
+        spent = finite_precision(rate, REACH / rate, PRECISION)
+        constants += (Constant("RATE", rate, "noise falls by exp(-RATE) for each cell of distance"),)
+        return Parameters(channel, constants, None, Fraction(spent) * radius, epsilon)
+    manhattan = places.ground == "manhattan"
+    fall = int(exact(epsilon) / radius * NOISE_UNIT) - (not manhattan)  # the rounding of a distance adds 1 at most
+    constants += (
+        Constant("FALL", fall, "probabilities fall by exp(-FALL / UNIT) for each cell of distance"),
+        Constant("RATE", fall if manhattan else int(fall * FLAT), "noise of rows, and of columns: exp(-RATE / UNIT)"),
+        Constant("UNIT", NOISE_UNIT, "denominator of FALL and RATE"),
+    )
+    return Parameters(channel, constants, None, (fall + (not manhattan)) * radius / NOISE_UNIT, epsilon)
+
+
+def _degrees(places: Places, latitude: float, longitude: float) -> tuple[Constant, ...]:
+    """Return where the grid is: its corner, and the size of a cell in degrees, exact at the latitude of the centre."""
+    height = places.height / KM_PER_DEGREE
+    width = height / math.cos(math.radians(latitude))
+    north, west = latitude + height * places.rows / 2, longitude - width * places.columns / 2
+    if north > 90 or 2 * latitude - north < -90 or abs(longitude) + (longitude - west) > 180:
+        raise InputError(f"--centre {latitude:g},{longitude:g}: the grid reaches over a pole or the date line")
+    return (
+        Constant("NORTH", north, "latitude of the upper edge of the grid"),
+        Constant("WEST", west, "longitude of its left edge"),
+        Constant("HEIGHT", height, "degrees of latitude of a cell"),
+        Constant("WIDTH", width, "degrees of longitude of a cell"),
+    )

@@ -20,7 +20,7 @@ from simulator.benchmark import Experiment, Runs
 from simulator.confidence import AS_GOOD_AS_BEST, by_population, probabilities, ratio_over_truths, widened_range
 from simulator.detection import detectable
 from simulator.foreign import REGISTERED
-from simulator.methods.summaries import SUMMARIES
+from simulator.methods.processor import SUMMARIES
 from simulator.ranking import (
     SQUARED,
     Cost,

@@ -17,7 +17,7 @@ from advisor.question.request import DEFAULT_PAIR, Request, nothing_left_sentenc
 from simulator import METRICS, Protocol, __version__
 from simulator.benchmark import Runs
 from simulator.detection import LEVEL, POWER
-from simulator.methods.summaries import SUMMARIES
+from simulator.methods.processor import SUMMARIES
 from simulator.ranking import mean_error, quotient
 from simulator.seeding import rng_for
 from simulator.shuffler import CentralHistogram

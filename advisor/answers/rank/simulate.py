@@ -13,7 +13,7 @@ from advisor.question.request import DEFAULT_PAIR, Request
 from advisor.question.settings import Simulation
 from simulator import METRICS, POSTPROCESSORS
 from simulator.benchmark import Experiment, Runs, judged, simulate
-from simulator.methods.summaries import SUMMARIES
+from simulator.methods.processor import SUMMARIES
 from simulator.poisoning.attack import MAXIMAL, Attack
 from simulator.progress import Progress, part, silent, within
 from simulator.race import race

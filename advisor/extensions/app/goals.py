@@ -1,54 +1,43 @@
-"""The four goals that people come with, and the controls of each page, which stand in ``goals.toml``.
-
-A control is an option of the command line with words for people who know none; a page has at most six, and the rarer
-ones folded.
-"""
+"""The four goals that people come with, the controls of each page (``goals.toml``), and the words of a page."""
 
 from __future__ import annotations
 
+import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from advisor.checks import shown
 from advisor.errors import InputError, listed
-from advisor.extensions.choose.case import Wishes
-from advisor.extensions.places.question import Ground, Promise
-from advisor.question.collected_request import Collection, EstimateColumns
+from advisor.extensions.choose.answer import Wishes
+from advisor.extensions.places.question import PlacesQuestion
+from advisor.question.collected_request import CollectedQuestion
 from advisor.question.option import Option, Settings, options_of
-from advisor.question.settings import Categories, Columns, Limits, Menu, Plurality, Terms
+from advisor.show.model import Document, Part, Section, Sentence, Table
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 
 PLAN, ESTIMATE, COMPARE, PLACES = "plan", "estimate", "compare", "places"
 PREDICTED = (PLAN, COMPARE)  # pages whose first sight is a prediction; on the others it is a small simulation
 MOST_CONTROLS = 6  # of a page, its data among them
-ESTIMATES, REPORTS = "estimate", "reports"  # what a file of a collection holds
 YES = "yes"
-FILE = ""  # the shape of data that are in a file
+ELSEWHERE = "{} on the command line"  # what the page has no control for
+OF_THE_DATA = ("--shape", "--skew")  # which the control of the data sets
+HERE = {"ldp-advise choose FILE": "drop them here"}  # commands that the page itself does
+COMMAND = "ldp-advise "  # what follows it is a command line, fit to be typed
+FLAG = re.compile(r"(--[a-z][a-z-]*)(?: ([\w.](?:[\w.,]*\w)?))?")  # an option, and the word behind it
+EITHER = re.compile(r"(“[^”]+”) = \S+ or \1 = \w+")  # both values of one control
 SHAPES = {
     "zipf": "A few common, many rare",
     "uniform": "About equally common",
     "gaussian": "Bell-shaped, as ages or sizes",
     "spike": "One far more common",
 }
-GROUPS: Mapping[str, type[Settings]] = {
-    group.__name__: group
-    for group in (
-        Categories,
-        Collection,
-        Columns,
-        EstimateColumns,
-        Ground,
-        Limits,
-        Menu,
-        Plurality,
-        Promise,
-        Terms,
-        Wishes,
-    )
+GROUPS = {
+    type(group).__name__: type(group) for group in (*PlacesQuestion().groups, *CollectedQuestion().groups, Wishes())
 }
 
 
@@ -116,6 +105,37 @@ class PageGoal:
         """Return the values of the controls before anybody touches them, by name."""
         return {control.name: "" if has_file and control.in_file else control.start for control in self.controls}
 
+    def groups(self, names: Container[str], values: Mapping[str, str]) -> tuple[Any, ...]:
+        """Return the groups that some controls make, which check their values; what is left open has its default.
+
+        Raises InputError for the first that is wrong.
+        """
+        fields: dict[type[Settings], dict[str, object]] = {}
+        for control in self.controls:
+            if control.name in names and (text := values.get(control.name, "").strip()):
+                value = control.value(text)
+                if control.group is not None:
+                    fields.setdefault(control.group, {})[control.field] = value
+        return tuple(group(**keywords) for group, keywords in fields.items())
+
+    def wrong(self, values: Mapping[str, str]) -> dict[str, str]:
+        """Return what is wrong with each control, by its name: all at once, as people fill in a form."""
+        messages = {}
+        for control in self.controls:
+            if not values.get(control.name, "").strip():
+                if control.needed:
+                    messages[control.name] = control.needed
+                continue
+            try:
+                self.groups([control.name], values)
+            except InputError as error:
+                # What one control says may need what another one says: then the whole group is right.
+                with suppress(InputError):
+                    self.groups([other.name for other in self.controls if other.group is control.group], values)
+                    continue
+                messages[control.name] = str(error)
+        return messages
+
 
 @cache
 def goals() -> dict[str, PageGoal]:
@@ -145,40 +165,89 @@ def goals() -> dict[str, PageGoal]:
     return {row["key"]: goal(row) for row in table["goals"]}
 
 
-def settings_of(controls: Iterable[Control], values: Mapping[str, str]) -> tuple[Settings, ...]:
-    """Return the groups that controls make, which check their values; what is left open has its default.
+def worded(text: str, goal: PageGoal) -> str:
+    """Return a sentence in which options of the command line are called as the page calls them.
 
-    Raises InputError for the first that is wrong.
+    >>> from advisor.extensions.app.goals import goals
+    >>> worded("a larger --eps, or --max-bits 8, needs --other", goals()["compare"])
+    'a larger “ε of one report”, or “Largest report, in bits” = 8, needs --other on the command line'
     """
-    fields: dict[type[Settings], dict[str, object]] = {}
-    for control in controls:
-        if text := values.get(control.name, "").strip():
-            value = control.value(text)
-            if control.group is not None:
-                fields.setdefault(control.group, {})[control.field] = value
-    return tuple(group(**keywords) for group, keywords in fields.items())
+    for command, action in HERE.items():
+        text = text.replace(command, action)
+    sentence, command, rest = text.partition(COMMAND)
+    return EITHER.sub(r"\1", FLAG.sub(lambda match: _named(match, goal), sentence)) + command + rest
 
 
-def wrong_controls(controls: Sequence[Control], values: Mapping[str, str]) -> dict[str, str]:
-    """Return what is wrong with each control, by its name: all at once, as people fill in a form."""
-    messages = {}
-    for control in controls:
-        if not values.get(control.name, "").strip():
-            if control.needed:
-                messages[control.name] = control.needed
-            continue
-        try:
-            settings_of([control], values)
-        except InputError as error:
-            # What one control says may need what another one says: then the whole group is right.
-            if not _is_right([other for other in controls if other.group is control.group], values):
-                messages[control.name] = str(error)
-    return messages
+def worded_document(document: Document, goal: PageGoal) -> Document:
+    """Return a document in the words of a page; what is to be copied stays as it is."""
+    verdict = document.verdict
+    if verdict is not None:
+        changes = tuple(replace(change, text=worded(change.text, goal), option="") for change in verdict.changes)
+        text, numbers = worded(verdict.text, goal), worded(verdict.numbers, goal)
+        verdict = replace(verdict, text=text, numbers=numbers, changes=changes)
+    return replace(document, verdict=verdict, parts=tuple(_part(part, goal) for part in document.parts))
 
 
-def _is_right(controls: Iterable[Control], values: Mapping[str, str]) -> bool:
-    try:
-        settings_of(controls, values)
-    except InputError:
-        return False
-    return True
+def worded_section(section: Section, goal: PageGoal) -> Section:
+    """Return a section in the words of a page."""
+    return replace(section, parts=tuple(_part(part, goal) for part in section.parts))
+
+
+def blamed(error: InputError, goal: PageGoal) -> str:
+    """Return the name of the control to blame for a refusal; "" for none.
+
+    It is that of the field that the refusal carries, or else of the option that its message names first.
+    """
+    message = str(error)
+    first = message.partition(":")[0].split()[:1]  # of "k: got 2", say
+    flags = [match[1] for match in FLAG.finditer(message.partition(COMMAND)[0])]
+    for flag in (*error.fields, *(f"--{word}" for word in first), *flags):
+        _, control = _settings(goal).get(flag, ("", None))
+        if control is not None:
+            return control.name
+    return ""
+
+
+def _part(part: Part, goal: PageGoal) -> Part:
+    if isinstance(part, Sentence):
+        return replace(part, text=worded(part.text, goal), option="")
+    if isinstance(part, Table):
+        columns = tuple(
+            replace(column, meaning=worded(column.meaning, goal), shared=worded(column.shared, goal))
+            for column in part.columns
+        )
+        return replace(part, title=worded(part.title, goal), columns=columns)
+    return part
+
+
+@cache
+def _settings(goal: PageGoal) -> Mapping[str, tuple[str, Control | None]]:
+    """Return what a page calls each option, by its flags, with its control; None for the data, and what has none."""
+    settings: dict[str, tuple[str, Control | None]] = {
+        "--instant": ("the look-up", None)
+    }  # the page has a button for the opposite
+    if goal.shapes:
+        settings |= dict.fromkeys(OF_THE_DATA, (f"“{goal.data}”", None))
+    for control in goal.controls:
+        label = f"“{control.label}”"
+        for flag in () if control.spec is None else control.spec.flags:
+            yes, _, no = flag.partition("/")
+            settings[yes] = (label, control)
+            if no:
+                settings[yes] = (f"{label} = {control.choices[YES].partition(',')[0]}", control)
+                settings[no] = (f"{label} = {control.choices['no']}", control)
+    return settings
+
+
+def _named(match: re.Match[str], goal: PageGoal) -> str:
+    """Return how the page calls an option, with the value behind it where the text gives one."""
+    flag, value = match[1], match[2] or ""
+    behind = f" {value}" if value else ""
+    if flag not in _settings(goal):
+        ends = match.string[match.end() : match.end() + 1] in ("", *");,.")  # then the word is no part of the sentence
+        return ELSEWHERE.format(flag + behind) if value.isupper() or ends else ELSEWHERE.format(flag) + behind
+    name, control = _settings(goal)[flag]
+    takes_value = control is not None and control.spec is not None and control.spec.read is not None
+    if control is not None and takes_value and (value in control.choices or value[:1].isdigit()):
+        return f"{name} = {control.choices.get(value, value)}"
+    return name + behind

@@ -23,14 +23,11 @@ from advisor.answers.rank.outlook import Stops, outlook
 from advisor.answers.rank.result import Answer, Ranking
 from advisor.answers.rank.why import why_of
 from advisor.errors import InputError, listed
-from advisor.extensions.app.answers import Result, result_of
 from advisor.extensions.app.files import LARGEST, MEGABYTE
-from advisor.extensions.app.goals import SHAPES, PageGoal, goals
-from advisor.extensions.app.state import EXAMPLE, State, decision, ranking
-from advisor.extensions.app.wording import blamed, worded, worded_document, worded_section
-from advisor.extensions.choose.answer import Choice
-from advisor.extensions.choose.case import Reason
-from advisor.extensions.choose.words import meaning_lines
+from advisor.extensions.app.goals import SHAPES, PageGoal, blamed, goals, worded, worded_document, worded_section
+from advisor.extensions.app.state import EXAMPLE, Result, State, decision, ranking, result_of
+from advisor.extensions.choose.answer import Choice, Reason
+from advisor.extensions.choose.document import meaning_lines
 from advisor.extensions.code.answer import files_of
 from advisor.show.data import csv_text
 from advisor.show.model import Code, Document, Part, Role, Section, Sentence, Table, Tone, Verdict, View

@@ -1,23 +1,21 @@
-"""One session: what is set on its page, what is under way for it, and what was answered last."""
+"""One session: what is set on its page, what is under way for it, what was answered last, and what it shows."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
-from shiny import Inputs, Session, reactive
+from shiny import Inputs, Outputs, Session, reactive, render, req, ui
 
 from advisor.answers.rank.outlook import Stops
 from advisor.errors import InputError
-from advisor.extensions.app.answers import answer
 from advisor.extensions.app.files import Uploads, columns_of
-from advisor.extensions.app.goals import PREDICTED
-from advisor.extensions.app.pieces import PageAnswer, budget_of, faults, page_answer
-from advisor.extensions.app.state import Data, Inquiry, State, decision, ranking, state_of
-from advisor.extensions.app.wording import worded
+from advisor.extensions.app.goals import PREDICTED, worded
+from advisor.extensions.app.pieces import PageAnswer, budget_of, faults, page_answer, refusal
+from advisor.extensions.app.state import Data, Inquiry, State, answer, decision, ranking, state_of
 from advisor.extensions.app.worker import WorkerPool
 from advisor.question.sample import known_labels
 from simulator.progress import Progress, Steady, part
@@ -27,6 +25,7 @@ FOLLOWS = 1.5  # seconds without a change before a simulation follows by itself
 MOST_FOLLOWED = 4096  # categories up to which it does; above, it takes long, and is asked for
 NICENESS = 3  # a simulation gives way to the pages, but does not starve beside other work
 LARGE = 1_000_000  # bytes of a file that is not read twice: there a small simulation is hardly sooner
+T = TypeVar("T")
 Curve: TypeAlias = tuple[PageAnswer, Stops]  # one that is shown: of which answer, and the values of its dials
 examples: dict[str, PageAnswer] = {}  # first sights of the examples as their pages begin, by question
 
@@ -161,7 +160,12 @@ class Page:
             return kept[state.question]
         try:
             inquiry = await asyncio.to_thread(decision, state)
-            progress = Steady(partial(self._tell_progress, "Simulating" if state.simulated else "First sight"))
+            task = "Simulating" if state.simulated else "First sight"
+
+            def tell(stage: str, share: float) -> None:
+                self.tell_work(f"{task}: {worded(stage, self.goal)}", share or None, running=True)
+
+            progress = Steady(tell)
             first, last = (part(progress, place, 1 if inquiry is None else 2) for place in (0, 1))
             choice = None if inquiry is None else await self._value(state, inquiry, first)
             inquiry = await asyncio.to_thread(ranking, state, budget_of(choice))
@@ -199,9 +203,6 @@ class Page:
                 self.refuse(answer)
             await reactive.flush()
 
-    def _tell_progress(self, task: str, stage: str, share: float) -> None:
-        self.tell_work(f"{task}: {worded(stage, self.goal)}", share or None, running=True)
-
 
 def _text(value: object) -> str:
     return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value or "").strip()
@@ -229,3 +230,180 @@ async def _rest(answer: PageAnswer, again: int, stops: Stops | None, is_kept: bo
 async def _reasons(answer: PageAnswer) -> str:
     await asyncio.sleep(2 * PAUSE)
     return await asyncio.to_thread(answer.why)
+
+
+def server_of(uploads: Uploads, workers: WorkerPool) -> Callable[[Inputs, Outputs, Session], None]:
+    """Return what is done for each session."""
+
+    def server(input: Inputs, output: Outputs, session: Session) -> None:  # noqa: A002 - as Shiny calls it
+        page = Page(input, session, uploads, workers)
+        _follow_changes(page)
+        _follow_buttons(page)
+        _complete_answers(page)
+        _add_outputs(page, output)
+        _add_downloads(page)
+
+    return server
+
+
+def _follow_changes(page: Page) -> None:
+    """Answer all changes of the controls, of the data and of the dials."""
+    inputs = page.inputs
+
+    @reactive.effect
+    def answer() -> None:
+        state = page.state()
+        wrong = state.wrong()
+        page.stop()
+        page.send("address", state.query)
+        if wrong:
+            page.refuse(wrong)
+            page.tell_work("")
+        else:
+            page.begin(state if state.data != Data() else state.example)
+
+    reactive.effect(page.offer_columns)
+
+    @reactive.effect
+    def fail() -> None:
+        if page.answering.status() == "error":
+            raise page.answering.error()
+
+    @reactive.effect
+    @reactive.event(inputs.dropped)
+    def take_file() -> None:
+        digest, name = (str(inputs.dropped()[key]) for key in ("digest", "name"))
+        page.take(Data("", digest, name))
+
+    @reactive.effect
+    @reactive.event(inputs.shape)
+    def take_shape() -> None:
+        data = Data(str(inputs.shape()))
+        if data.shape and data != page.data():
+            page.take(data)
+
+
+def _follow_buttons(page: Page) -> None:
+    """Do what the buttons of the page say."""
+    inputs = page.inputs
+
+    @reactive.effect
+    @reactive.event(inputs.simulate)
+    def simulate() -> None:
+        page.declined = ""
+        page.wanted.set(page.state().question)
+
+    @reactive.effect
+    @reactive.event(inputs.cancel)
+    def cancel() -> None:
+        page.answering.cancel()
+        page.declined = page.state().question
+        page.wanted.set("")
+        page.tell_work("Cancelled.", offers=True)
+
+    @reactive.effect
+    @reactive.event(inputs.again)
+    def draw_another() -> None:
+        page.again.set(page.again() + 1)
+
+
+def _complete_answers(page: Page) -> None:
+    """Compute the rest for each new answer: the curve, pictures, and reasons."""
+
+    @reactive.effect
+    def complete() -> None:
+        answer, again = page.current(), page.again()
+        if answer is None:
+            return
+        before, stops = page.curve or (None, ())
+        at = None if before is None or before.about != answer.about else _place(stops, answer)
+        is_kept = before is not None and at is not None and before.key == answer.key
+        if is_kept:
+            page.send("turn", {"at": at, "setting": answer.state.setting})
+        page.completing.cancel()
+        page.completing.invoke(answer, again, None if at is None else stops, is_kept)
+
+    @reactive.effect
+    def explain() -> None:
+        if (answer := page.current()) is not None:
+            page.explaining.cancel()
+            page.explaining.invoke(answer)
+
+
+def _place(stops: Stops, answer: PageAnswer) -> tuple[int, ...] | None:
+    """Return the places of ε and n on the dials of a curve; None if either is not on its dial."""
+    point = () if answer.first is None else (answer.first.request.epsilon, answer.first.request.n)
+    if not point or len(stops) != len(point) or any(stop not in dial for stop, dial in zip(point, stops, strict=True)):
+        return None
+    return tuple(dial.index(stop) for stop, dial in zip(point, stops, strict=True))
+
+
+def _add_outputs(page: Page, output: Outputs) -> None:
+    """Show the newest answer: verdict, first rows and what to take away at once, what takes longer when it is there."""
+
+    def show(name: str, html: Callable[[], str]) -> None:
+        def made() -> ui.HTML:
+            return ui.HTML(html())
+
+        made.__name__ = name  # by which Shiny knows the output
+        output(suspend_when_hidden=False)(render.ui(made))  # an empty one takes no place
+
+    def verdict() -> str:
+        answer, wrong = page.current(), page.wrong()
+        with reactive.isolate():
+            if wrong is not None:
+                return refusal(page.state(), wrong)
+            return "" if answer is None else answer.verdict(stands_in=page.data() == Data())
+
+    def piece(name: str) -> str:
+        answer = page.current()
+        return "" if answer is None else answer.pieces[name]
+
+    def explorer() -> str:
+        curve, html, _ = _newest(page.completing)
+        req(curve is not None, cancel_output=True)
+        page.curve = curve
+        return html
+
+    show("verdict", verdict)
+    for name in ("changes", "details", "attacker", "reproduce"):
+        show(name, partial(piece, name))
+    show("explorer", explorer)
+    show("rest", lambda: _newest(page.completing)[2])
+    show("why", lambda: _newest(page.explaining))
+
+
+def _newest(task: reactive.ExtendedTask[..., T]) -> T:
+    """Return what a task has brought; until it has, what is shown stays."""
+    req(task.status() in ("success", "error"), cancel_output=True)
+    return task.result()
+
+
+def _add_downloads(page: Page) -> None:
+    """Add the files of the newest answer, made when they are asked for, in memory."""
+
+    def answer() -> PageAnswer:
+        with reactive.isolate():
+            current = page.current()
+        assert current is not None  # noqa: S101 - the links come with an answer
+        return current
+
+    def add(
+        name: str, file: str | Callable[[], str], media_type: str, make: Callable[[PageAnswer], str | bytes]
+    ) -> None:
+        async def made() -> AsyncIterator[str | bytes]:
+            yield await asyncio.to_thread(make, answer())
+
+        made.__name__ = name  # by which Shiny knows the link
+        render.download_link(filename=file, media_type=media_type)(made)
+
+    add("take_page", "ldp-advise.html", "text/html", PageAnswer.page)
+    add("take_csv", "ldp-advise.csv", "text/csv", PageAnswer.csv)
+    add("take_applied", "repaired.csv", "text/csv", lambda answer: answer.applied() or "")
+    add("take_code", "collection.zip", "application/zip", PageAnswer.code)
+    add(
+        "take_data",
+        lambda: next(iter(answer().made_up()), "data.csv"),
+        "text/csv",
+        lambda answer: b"".join(answer.made_up().values()),
+    )

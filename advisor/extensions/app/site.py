@@ -1,7 +1,8 @@
-"""The server: this computer alone can reach it, and only with the token in its address."""
+"""What a page may say to its session: anything else ends the session before Shiny, which shows a traceback, sees it."""
 
 from __future__ import annotations
 
+import json
 import logging
 import secrets
 import signal
@@ -9,11 +10,12 @@ import socket
 import tempfile
 import threading
 import webbrowser
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from functools import partial
 from html import escape
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import typer
 import uvicorn
@@ -24,14 +26,63 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 
 from advisor.errors import InputError, reason
-from advisor.extensions.app.files import LARGEST, MEGABYTE, Uploads, safe_name
-from advisor.extensions.app.memory import set_up_memory
-from advisor.extensions.app.messages import Receive, Scope, Send, checked
-from advisor.extensions.app.outputs import server_of
+from advisor.extensions.app.files import LARGEST, MEGABYTE, Uploads, safe_name, set_up_memory
 from advisor.extensions.app.pieces import first_paint, page_answer
+from advisor.extensions.app.session import server_of
 from advisor.extensions.app.state import state_of
 from advisor.extensions.app.worker import Members, WorkerPool
 from advisor.show.page import SCRIPT, STYLE
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Scope]]
+Send = Callable[[Scope], Awaitable[None]]
+
+CLIENT = ".clientdata_"  # begin of what Shiny's script says of the browser
+ADDRESS = f"{CLIENT}url_search"
+ACTION = "shiny.action"  # type of a button, whose value is how often it was pressed
+REFUSED = 1008  # code of a connection that breaks the rules
+
+
+def checked(receive: Receive, send: Send) -> Receive:
+    """Return what receives the messages of a page: one that first says how it is set, and then what has changed."""
+    methods = ["update", "init"]
+
+    async def received() -> Scope:
+        message = await receive()
+        if message["type"] == "websocket.receive":
+            if not is_sound(message.get("text"), methods[-1]):
+                await send({"type": "websocket.close", "code": REFUSED})
+                return {"type": "websocket.disconnect", "code": REFUSED}
+            del methods[1:]
+        return message
+
+    return received
+
+
+def is_sound(text: str | None, method: str) -> bool:
+    """Return whether a message is one that the page sends; None: it is bytes."""
+    try:
+        message = json.loads(text or "")
+        json.dumps(message, ensure_ascii=False).encode()  # halves of characters cannot be sent back
+    except (ValueError, RecursionError):
+        return False
+    if not isinstance(message, dict) or message.get("method") != method or not isinstance(message.get("data"), dict):
+        return False
+    data: Mapping[str, object] = message["data"]
+    return (method != "init" or ADDRESS in data) and all(_is_input(name, value) for name, value in data.items())
+
+
+def _is_input(name: str, value: object) -> bool:
+    bare, typed, kind = name.partition(":")
+    if typed:
+        return kind == ACTION and type(value) is int
+    if bare.startswith(CLIENT):
+        return isinstance(value, str) or not bare.startswith(f"{CLIENT}url_")
+    if bare == "dropped":
+        return isinstance(value, dict) and all(isinstance(value.get(key), str) for key in ("digest", "name"))
+    members = value if isinstance(value, list) else [value]
+    return all(member is None or isinstance(member, str | int | float) for member in members)
+
 
 Handler = Callable[[Scope, Receive, Send], Awaitable[None]]
 
@@ -169,17 +220,12 @@ def site(inner: Handler, uploads: Uploads, token: str, port: int) -> Guard:
     script = f"{SCRIPT}\n{(here / 'app.js').read_text('utf-8')}"
     routes = [
         Route("/upload", partial(_receive, uploads), methods=["POST"]),
-        Route("/page.css", partial(_text, style, "text/css")),
-        Route("/page.js", partial(_text, script, "text/javascript")),
-        Route("/session/{path:path}", partial(_text, NO_DISK, "text/plain", status=403), methods=["POST"]),
+        Route("/page.css", Response(style, media_type="text/css"), methods=["GET"]),
+        Route("/page.js", Response(script, media_type="text/javascript"), methods=["GET"]),
+        Route("/session/{path:path}", PlainTextResponse(NO_DISK, 403), methods=["POST"]),
         Mount("/", app=inner),
     ]
     return Guard(Starlette(routes=[Mount(f"/{token}", routes=routes)]), token, port)
-
-
-async def _text(content: str, kind: str, request: Request, *, status: int = 200) -> Response:
-    del request
-    return Response(content, status, media_type=kind)
 
 
 async def _receive(uploads: Uploads, request: Request) -> Response:

@@ -13,9 +13,8 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from advisor.errors import InputError
-from advisor.extensions.app.answers import answer
-from advisor.extensions.app.memory import give_back
-from advisor.extensions.app.state import Inquiry
+from advisor.extensions.app.files import give_back
+from advisor.extensions.app.state import Inquiry, answer
 from advisor.inputs.held import HeldFile
 from advisor.members import member_of_file
 from simulator.foreign import ForeignError

@@ -1,11 +1,17 @@
-"""Audits: one for each combination of what is asked."""
+"""Audits, one for each combination of what is asked; of foreign code in a process of its own, which it may end."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import multiprocessing
+import signal
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import chdir
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
+from multiprocessing.connection import Connection
+from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
@@ -16,6 +22,7 @@ from advisor.members import load_function
 from simulator import PROTOCOLS, audit, frequency_oracles
 from simulator.audit.attributes import FAKES, HIDDEN
 from simulator.audit.run import Subject
+from simulator.foreign import watched
 from simulator.hashing import DEFAULT_HASH
 from simulator.memoisation import MEMOISED, DBitFlipPM
 from simulator.progress import Progress, part, silent
@@ -140,3 +147,55 @@ def _audits_of_client(question: AuditQuestion, progress: Progress) -> Iterator[a
             yield audit.audit_reports(files, epsilon, client.reports, k=k, **how)
         else:
             yield audit.audit_reports(lines, epsilon, k=k if client.readable else None, **how)
+
+
+def answer_apart(question: AuditQuestion, progress: Progress) -> Audits:
+    """Return what `answer` returns, from a process that code from outside may end.
+
+    Raises InputError as `answer`, and if the process ends before it has answered.
+    """
+    name = " or ".join(str(one) for one in (question.client.target, question.client.support) if one)
+    context = multiprocessing.get_context("spawn")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_work, args=(question, str(Path.cwd()), warnings.showwarning, sender))
+    process.start()
+    sender.close()  # so that the end of the process is noticed
+    try:
+        while True:
+            with watched(f"calling {name}"):
+                step = receiver.recv()
+            if isinstance(step, Audits):
+                return step
+            if isinstance(step, Exception):
+                raise step
+            progress(*step)
+    except EOFError:
+        process.join()
+        code = process.exitcode or 0
+        ending = f"exit code {code}" if code >= 0 else signal.Signals(-code).name
+        raise InputError(
+            f"{name} ended its process ({ending}) before it was audited, so there is no "
+            "answer: a client returns each report, and does not leave"
+        ) from None
+    finally:
+        process.kill()
+        process.join()
+        receiver.close()
+
+
+def _work(question: AuditQuestion, folder: str, show: Callable[..., None], sender: Connection) -> None:
+    """Answer a question in this process, and say so through a pipe; `show` shows a warning of the client."""
+    warnings.showwarning = show
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who waits for this process ends it
+    with chdir(folder):
+        try:
+            sender.send(answer(question, lambda *step: sender.send(step)))
+        except (InputError, MemoryError, RecursionError) as error:
+            sender.send(error)
+        except BaseException as error:
+            if isinstance(error, Exception):
+                raise
+            # An interrupt, an exit: of the client alone, since nothing interrupts this process.
+            what = f"{type(error).__name__}: {error}".removesuffix(": ")
+            name = question.client.target or question.client.support
+            sender.send(InputError(f"{name} raised {what}; a client returns each report, and does not leave"))

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from advisor.api.keywords import group_of, keyword_errors
 from advisor.api.shown import Shown
 from advisor.extensions.audit.answer import Audits, answer
-from advisor.extensions.audit.document import audit_document
-from advisor.extensions.audit.picture import audit_figure, audit_sections
+from advisor.extensions.audit.document import audit_document, audit_figure, audit_sections
 from advisor.extensions.audit.question import AttackSettings, AuditQuestion, ForeignClient, Subjects
 from advisor.question.settings import AnyProtocol, Cells, Grid, Memoisation, Named, Simulation, values
 from advisor.show.model import Document, Section
@@ -103,4 +102,5 @@ def audit(
         memoisation=group_of(Memoisation, memoisation),
         simulation=group_of(Simulation, simulation),
     )
+    question.check()
     return AuditAnswer.of(answer(question))

@@ -9,29 +9,30 @@ from typing import Annotated
 from advisor.cli.options import Only, argument
 from advisor.cli.run import Job, SideFile, WholeOutput, run
 from advisor.errors import InputError
-from advisor.extensions.audit.answer import Audits, answer
-from advisor.extensions.audit.apart import answer_apart
-from advisor.extensions.audit.document import audit_document
-from advisor.extensions.audit.picture import audit_figure, audit_sections
-from advisor.extensions.audit.question import AttackSettings, AuditQuestion, ForeignClient, Leaks, Subjects
-from advisor.question.settings import AnyProtocol, Cells, Grid, Memoisation, Picture, Simulation
+from advisor.extensions.audit.answer import Audits, answer, answer_apart
+from advisor.extensions.audit.document import audit_document, audit_figure, audit_sections
+from advisor.extensions.audit.question import AuditQuestion, ForeignClient, Leaks
+from advisor.question.settings import Picture
 from advisor.show.pictures import PICTURES, require_matplotlib, save
 
+AUDITED = (
+    "grid:epsilons,sizes",
+    "menu:protocol",
+    "cells:grid,distance,radius",
+    "subjects",
+    "attack",
+    "client",
+    "memoisation:memoize,epsilon_forever,bits",
+    "simulation:seed,jobs",
+)
 # A shell makes several words of --files v*.txt, and an option takes one.
 More = Annotated[list[str] | None, argument("FILE", "more files of --files", ForeignClient.panel)]
 
 
 def audit_command(
     *,
-    grid: Annotated[Grid, Only("epsilons", "sizes")],
-    menu: Annotated[AnyProtocol, Only("protocol")],
-    cells: Annotated[Cells, Only("grid", "distance", "radius")],
-    subjects: Subjects,
-    attack: AttackSettings,
-    client: ForeignClient,
+    question: Annotated[AuditQuestion, Only(*AUDITED)],
     more: More = None,
-    memoisation: Annotated[Memoisation, Only("memoize", "epsilon_forever", "bits")],
-    simulation: Annotated[Simulation, Only("seed", "jobs")],
     leaks: Leaks,
     picture: Picture,
     output: WholeOutput,
@@ -41,19 +42,12 @@ def audit_command(
     Users who hold v1 and users who hold v2 report; an attacker names a value for each report. How often v1 is named in
     the two cases bounds the privacy loss, with confidence 1 - alpha, whatever is promised (Arcolezi and Gambs).
     """
+    client = question.client
     if more and not client.files:
         raise InputError(f"audit takes no {more[0]} without an option: --files for reports, --protocol, or --target")
     client = replace(client, files=(*client.files, *(more or ())))
-    question = AuditQuestion(
-        grid=grid,
-        menu=menu,
-        cells=cells,
-        subjects=subjects,
-        attack=attack,
-        client=client,
-        memoisation=memoisation,
-        simulation=simulation,
-    )
+    question = replace(question, client=client)
+    question.check()
     run(
         Job(
             read=lambda: question,

@@ -1,4 +1,4 @@
-"""The document of audits: verdict, table, and assumptions."""
+"""The document of audits: verdict, table, assumptions, and a picture of the bounds."""
 
 from __future__ import annotations
 
@@ -6,17 +6,25 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict, fields, replace
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from advisor.extensions.audit.answer import Audits
 from advisor.extensions.audit.question import AuditQuestion
 from advisor.question.settings import Cells
-from advisor.show.model import Badge, Column, Document, Records, Role, Row, Sentence, Table, Tone, Verdict
+from advisor.show.model import Badge, Column, Document, Records, Role, Row, Section, Sentence, Table, Tone, Verdict
+from advisor.show.model import Figure as Picture
+from advisor.show.pictures import to_svg
+from advisor.show.pictures.style import BAND, DASHES, INK, MARKERS, QUIET, SERIES, empty, headline, settings
 from simulator.attributes import published_budget
 from simulator.audit import Audit
 from simulator.audit.attributes import HIDDEN
 from simulator.foreign import short
 from simulator.hashing import DEFAULT_HASH
 from simulator.memoisation import DBitFlipPM
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 LONGEST_LINE = 40  # maximum of characters quoted from a line
 MATRIX_BUDGETS = 3  # from this number of budgets on, each has a separate column
@@ -63,8 +71,7 @@ def audit_document(audits: Audits) -> Document:
         verdict=verdict,
         parts=(
             _matrix(rows) if matrix else _table(rows),
-            *(Sentence(words, Role.NOTE) for words in ([f"{CELLS}."] if matrix else [])),
-            *(Sentence(words, Role.NOTE) for words in notes(question, rows)),
+            *(Sentence(words, Role.NOTE) for words in [*([f"{CELLS}."] if matrix else []), *notes(question, rows)]),
         ),
         data={
             "request": {
@@ -117,19 +124,20 @@ def _row(row: Audit) -> Row:
     promised, bound, one_attribute = row.epsilon_guaranteed, row.epsilon_lower_bound, row.epsilon_one_attribute
     ratio = None if promised is None or not bound else promised / bound
     losses = (bound, row.epsilon_lower_bound_mean, row.epsilon_lower_bound_sd, row.epsilon_analytic, row.epsilon_slack)
-    cells = (
-        label(row),
-        "∞" if row.epsilon is None else f"{row.epsilon:g}",
-        domain(row),
-        ", ".join(map(str, row.files or row.values)),
-        *map(figure, losses),
-        "–" if promised is None else _promise(row),
-        figure(one_attribute),
-        "–" if ratio is None else f"{ratio:.2f}",
-        "LEAKS" if row.leaks else "–" if promised is None else "none shown",
+    return Row.of(
+        [
+            label(row),
+            ("∞" if row.epsilon is None else f"{row.epsilon:g}", row.epsilon),
+            (domain(row), row.k),
+            ", ".join(map(str, row.files or row.values)),
+            *((figure(loss), loss) for loss in losses),
+            ("–" if promised is None else _promise(row), promised),
+            (figure(one_attribute), one_attribute),
+            ("–" if ratio is None else f"{ratio:.2f}", ratio),
+            "LEAKS" if row.leaks else "–" if promised is None else "none shown",
+        ],
+        Tone.DOUBTFUL if row.leaks else Tone.PLAIN,
     )
-    values = (None, row.epsilon, row.k, None, *losses, promised, one_attribute, ratio, None)
-    return Row(cells, values, tone=Tone.DOUBTFUL if row.leaks else Tone.PLAIN)
 
 
 def _matrix(rows: Sequence[Audit]) -> Table:
@@ -392,3 +400,99 @@ def _tried(rows: Sequence[Audit], *, given: bool) -> str:
         f"v1 and v2 are the two of {' and of '.join(among)} values whose reports look furthest apart, found by other "
         "reports than those behind the bound."
     )
+
+
+AXES = {"epsilon": "budget ε", "rounds": "collections of the same value", "symbols": "symbols of the hash"}
+ACROSS = 2  # panels side by side
+NAME_LENGTH = 28  # of a tick: the end of a longer name, which is that of a client
+
+
+def audit_sections(audits: Audits) -> tuple[Section, ...]:
+    """Return the section of a page with the picture."""
+    drawing = Picture("Bounds", "lower bounds of the privacy loss", lambda: to_svg(audit_figure(audits), "audit"))
+    return (Section("Bounds", (drawing,)),)
+
+
+def audit_figure(audits: Audits) -> Figure:
+    """Return the bounds along what varies most: a panel for each protocol if each has several settings.
+
+    If nothing varies, audits stand side by side.
+    """
+    rows = audits.results
+    shared = [name for name in AXES if all(getattr(row, name) is not None for row in rows)]
+    axis = max(shared, key=lambda name: len({getattr(row, name) for row in rows}))  # the first of them
+    lines: dict[tuple[str, str], list[Audit]] = {}
+    for row in rows:
+        lines.setdefault(_line(row, rows, axis), []).append(row)
+    ticks = [" ".join(line).strip()[-NAME_LENGTH:] for line in lines] if len(lines) == len(rows) else []
+    if ticks:
+        lines = {("", "lower bound"): list(rows)}
+    panels = list(dict.fromkeys(subject for subject, _ in lines))
+    if len(panels) == len(lines):  # one line each: all in one panel
+        lines, panels = {("", " ".join(line).strip()): found for line, found in lines.items()}, [""]
+    names = list(dict.fromkeys(name for _, name in lines))
+    across = min(ACROSS, len(panels))
+    down = math.ceil(len(panels) / across)
+    with settings():
+        drawn = empty(max(3.6, 2.5 * down + 0.8))
+        grid = drawn.subplots(down, across, squeeze=False, sharey=True).ravel().tolist()
+        for (panel, name), found in lines.items():
+            xs = list(range(len(found))) if ticks else [getattr(row, axis) for row in found]
+            _draw(grid[panels.index(panel)], xs, found, name, names.index(name), joined=not ticks)
+        for place, axes in enumerate(grid):
+            axes.set(visible=place < len(panels), xlabel="" if ticks else AXES[axis])
+            axes.set_title(panels[place] if place < len(panels) else "")
+            axes.locator_params("x", integer=axis != "epsilon")
+            _finish(axes, rows)
+        if ticks:
+            grid[0].set_xticks(range(len(ticks)), ticks, rotation=90 if max(map(len, ticks)) > 6 else 0)
+        handles = {name: mark for axes in grid for mark, name in zip(*axes.get_legend_handles_labels(), strict=True)}
+        drawn.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=2, handlelength=2.4)
+        drawn.supylabel("privacy loss")
+        headline(drawn, summary(rows), "Marks: lower bounds of the privacy loss that attacks prove")
+        drawn.set_label(summary(rows))
+    return drawn
+
+
+def _line(row: Audit, rows: Sequence[Audit], axis: str) -> tuple[str, str]:
+    """Return what is audited, and the setting of its line."""
+    budget = "∞" if row.epsilon is None else f"{row.epsilon:g}"
+    texts = {"k": f"k = {domain(row)}", "epsilon": f"ε = {budget}", "rounds": f"×{row.rounds:,}"}
+    differing = [name for name in texts if name != axis and len({getattr(other, name) for other in rows}) > 1]
+    subject = label(replace(row, rounds=1, symbols=None if axis == "symbols" else row.symbols)).removesuffix(" ×1")
+    return subject, ", ".join(texts[name] for name in differing)
+
+
+def _draw(axes: Axes, xs: list[float], found: list[Audit], name: str, number: int, *, joined: bool) -> None:
+    """Draw a line of bounds, with the standard deviations of several runs, over its promise.
+
+    The promise has the colour of its line where rounds raise it: others of the panel have another.
+    """
+    promise = [(x, row.epsilon_guaranteed) for x, row in zip(xs, found, strict=True) if row.epsilon_guaranteed]
+    if promise:
+        colour = SERIES[number % len(SERIES)] if "×" in name else INK
+        axes.plot(*zip(*promise, strict=True), "--" if joined else "_", color=colour, linewidth=0.9, label="promise")
+    axes.errorbar(
+        xs,
+        [_bound(row) for row in found],
+        yerr=[row.epsilon_lower_bound_sd or 0.0 for row in found] if found[0].runs > 1 else None,
+        color=SERIES[number % len(SERIES)],
+        marker=MARKERS[number % len(MARKERS)],
+        linestyle=DASHES[number % len(DASHES)] if joined else "none",
+        markersize=4,
+        linewidth=1.2,
+        label=name,
+    )
+
+
+def _bound(row: Audit) -> float:
+    return row.epsilon_lower_bound if row.epsilon_lower_bound_mean is None else row.epsilon_lower_bound_mean
+
+
+def _finish(axes: Axes, rows: Sequence[Audit]) -> None:
+    """Draw the ceiling of so many trials, and end the axis at it or at the highest promise."""
+    ceiling = rows[0].epsilon_ceiling
+    highest = max(max(row.epsilon_guaranteed or 0.0, _bound(row)) for row in rows)
+    axes.axhline(ceiling, color=QUIET, linestyle=":", label=f"ceiling of {rows[0].trials:,} trials: {figure(ceiling)}")
+    axes.set_ylim(0, 1.05 * min(highest, ceiling))
+    axes.grid(color=BAND, linewidth=0.8)

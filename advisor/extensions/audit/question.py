@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from advisor.checks import choice, path, several, share, text, whole
 from advisor.errors import InputError, listed
 from advisor.names import mechanism
-from advisor.question.option import Settings, option, refuse, require
-from advisor.question.settings import Cells, Grid, Memoisation, Menu, Named, Simulation, member
+from advisor.question.option import Bundle, Settings, option, refuse, require
+from advisor.question.settings import AnyProtocol, Cells, Grid, Memoisation, Named, Simulation, member
 from simulator import PROTOCOLS, frequency_oracles
 from simulator.audit import ALPHA, ATTACKS, LIKELIHOOD, REPORTS, SOLUTIONS, TRIALS
 from simulator.audit.attributes import FAKES, HIDDEN
@@ -29,6 +29,11 @@ def function(name: str, value: object) -> object:
     return value if callable(value) else text(name, value)
 
 
+def numbers(flag: str, metavar: str, least: int, most: int | None = None, *, meaning: str) -> Any:
+    """Return the option of several whole numbers."""
+    return option(flag, read=several(whole(least, most)), metavar=metavar, default=(), help=meaning)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Subjects(Settings):
     """Subjects of an audit other than single reports of protocols by name."""
@@ -36,19 +41,15 @@ class Subjects(Settings):
     panel: ClassVar[str] = "What is audited"
 
     every: bool = option("--all", help="audit all protocols")
-    rounds: tuple[int, ...] = option(
+    rounds: tuple[int, ...] = numbers(
         "--rounds",
-        read=several(whole(1, ROUNDS_MAX)),
-        metavar="R,R,…",
-        default=(),
-        help="collect the same value R times, with fresh noise unless --memoize is given [default: 1]",
+        "R,R,…",
+        1,
+        ROUNDS_MAX,
+        meaning="collect the same value R times, with fresh noise unless --memoize is given [default: 1]",
     )
-    attributes: tuple[int, ...] = option(
-        "--attributes",
-        read=several(whole(2, ATTRIBUTES_MAX)),
-        metavar="D,D,…",
-        default=(),
-        help="several attributes of each user, k values each",
+    attributes: tuple[int, ...] = numbers(
+        "--attributes", "D,D,…", 2, ATTRIBUTES_MAX, meaning="several attributes of each user, k values each"
     )
     solution: tuple[str, ...] = option(
         "--solution",
@@ -57,20 +58,12 @@ class Subjects(Settings):
         repeated=True,
         help=f"for --attributes: {', '.join(SOLUTIONS)} [default: all that apply]; repeatable",
     )
-    attribute_sizes: tuple[int, ...] = option(
-        "--sizes",
-        read=several(whole(2)),
-        metavar="K,K,…",
-        default=(),
-        help="instead of --k and --attributes: attributes with so many values",
+    attribute_sizes: tuple[int, ...] = numbers(
+        "--sizes", "K,K,…", 2, meaning="instead of --k and --attributes: attributes with so many values"
     )
     amplified: bool = option("--amplified", help="rsfd, rsrfd as published: the attribute at ε′ = ln(d (e^ε - 1) + 1)")
-    hashing_only: tuple[int, ...] = option(
-        "--lho",
-        read=several(whole(2, SYMBOLS_MAX)),
-        metavar="G,G,…",
-        default=(),
-        help="local hashing to G symbols without perturbation",
+    hashing_only: tuple[int, ...] = numbers(
+        "--lho", "G,G,…", 2, SYMBOLS_MAX, meaning="local hashing to G symbols without perturbation"
     )
 
 
@@ -87,12 +80,8 @@ class AttackSettings(Settings):
         help="guess (name one value), pair (v1 against v2), likelihood (of all reports of a user); for --target also "
         "both of the first two [default: guess; likelihood for --memoize, rsfd, rsrfd; both for --target]",
     )
-    values: tuple[int, ...] = option(
-        "--values",
-        read=several(whole(0)),
-        metavar="V1,V2",
-        default=(),
-        help="two values to tell apart [default: 0,1; for --target the two that look worst]",
+    values: tuple[int, ...] = numbers(
+        "--values", "V1,V2", 0, meaning="two values to tell apart [default: 0,1; for --target the two that look worst]"
     )
     trials: int | None = option(
         "--trials",
@@ -193,33 +182,31 @@ class ForeignClient(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuditQuestion:
-    """A complete question for audits: an audit for each combination of the listed values.
+class AuditQuestion(Bundle):
+    """A question for audits: an audit for each combination of the listed values."""
 
-    Raises InputError if an option is missing or contradicts another.
-    """
-
-    grid: Grid
-    menu: Menu
-    subjects: Subjects
-    attack: AttackSettings
-    client: ForeignClient
-    memoisation: Memoisation
-    simulation: Simulation
+    grid: Grid = Grid()
+    menu: AnyProtocol = AnyProtocol()
     cells: Cells = Cells()
+    subjects: Subjects = Subjects()
+    attack: AttackSettings = AttackSettings()
+    client: ForeignClient = ForeignClient()
+    memoisation: Memoisation = Memoisation()
+    simulation: Simulation = Simulation()
 
-    def __post_init__(self) -> None:
-        client, memoisation = self.client, self.memoisation
+    def check(self) -> None:
+        """Raise InputError if an option is missing or contradicts another."""
+        client = self.client
         if self.planar:
             others = [name for name in self.menu.protocol if name not in self.planar]
-            others += [*self.grid.given("sizes"), *self.subjects.given(), *memoisation.given(), *client.given()]
+            others += self.given("grid:sizes", "subjects", "memoisation", "client")
             refuse(others, f"does not go with {listed(self.planar)}, audited report by report on the cells of --grid")
         else:
             self.cells.refuse_for("other protocols")
         if not client.foreign:
             refuse(client.given(), "needs --target MODULE:FUNCTION, a client to audit, or --files FILE FILE …")
-        if not memoisation.memoize:
-            refuse(memoisation.given(), "needs --memoize, which says that devices remember their values")
+        if not self.memoisation.memoize:
+            refuse(self.memoisation.given(), "needs --memoize, which says that devices remember their values")
         self._require()
         if client.foreign:
             self._check_client()
@@ -328,14 +315,8 @@ class AuditQuestion:
             )
         if not client.hashes:
             refuse(client.given("hash", "symbols"), "is for reports of blh or olh: --reports olh")
-        others = [
-            *self.subjects.given(),
-            *self.memoisation.given(),
-            *attack.given("runs"),
-            *self.simulation.given("jobs"),
-        ]
         refuse(
-            [*self.menu.given(), *others],
+            self.given("menu", "subjects", "memoisation", "attack:runs", "simulation:jobs"),
             f"does not go with {'--files' if client.files else '--target'}, which audits one client",
         )
         if len(client.files) == 1:
@@ -346,7 +327,7 @@ class AuditQuestion:
             refuse(attack.given("values", "trials"), "does not go with --files: the files have the reports there are")
         if not client.readable:
             refuse(
-                [*self.grid.given("sizes"), *attack.given("attack")],
+                self.given("grid:sizes", "attack:attack"),
                 "needs --reports PROTOCOL or --support with --files, whose lines are opaque without them",
             )
 

@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike
 from advisor.api.keywords import keyword_errors
 from advisor.api.shown import Shown
 from advisor.extensions.choose import answer
-from advisor.extensions.choose.case import Wishes
-from advisor.extensions.choose.document import choice_document
-from advisor.extensions.choose.picture import price_figure
+from advisor.extensions.choose.answer import Wishes
+from advisor.extensions.choose.document import choice_document, price_figure
 from advisor.question.option import require
 from advisor.question.question import Question
 from advisor.question.sample import sample_frequencies

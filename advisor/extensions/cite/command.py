@@ -1,9 +1,9 @@
-"""``ldp-advise cite``: a methods paragraph and its sources."""
+r"""``ldp-advise cite``: a methods paragraph, with ``\cite`` as LaTeX has it, and its sources."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,14 +12,179 @@ from advisor.checks import LARGEST, shown
 from advisor.cli.catalog import Bibliography, References
 from advisor.cli.options import Only, argument
 from advisor.cli.run import WHOLE, Job, run
-from advisor.errors import InputError, listed
-from advisor.extensions.cite.paragraph import Cited, Used, methods_paragraph
+from advisor.errors import InputError, listed, printable
 from advisor.inputs.saved import COUNT, Maybe, Number, checked, read_json
-from advisor.names import TABLES, resolve, squash, suggestion
+from advisor.names import TABLES, UNPROCESSED, method_name, protocol_text, resolve, squash, suggestion, title_inside
 from advisor.question.option import require
 from advisor.show.catalog import bibtex, source_data
 from advisor.show.model import Code, Document, Records
+from knowledge.sources import OWN_ENTRY, Publication, sources_of
+from simulator import METRICS
 from simulator.foreign import REGISTERED
+
+SPECIAL = str.maketrans({mark: f"\\{mark}" for mark in "%_&#$"})  # what LaTeX takes for something else
+
+
+@dataclass(frozen=True)
+class Cited:
+    """A protocol or a method as it is cited."""
+
+    name: str
+    kind: str  # ``protocol`` or ``method``
+    title: str
+    reference: str  # its publication; "" for a function of the caller, which has no source
+
+    @property
+    def sources(self) -> tuple[Publication, ...]:
+        """Its publications."""
+        return sources_of(self.reference)
+
+    @property
+    def text(self) -> str:
+        """Its name inside a sentence, in full, with its sources."""
+        if not self.reference:
+            return f"{_escaped(self.name)} (own code)"
+        keys = ",".join(source.key for source in self.sources)
+        return rf"{_escaped(self._name)} \cite{{{keys}}}"
+
+    @property
+    def _name(self) -> str:
+        if self.kind == "method":
+            return "no post-processing" if self.name == UNPROCESSED else method_name(self.name, self.title)
+        short, title = protocol_text(self.name), title_inside(self.title)
+        return f"{short} ({title})" if short != title else short
+
+
+@dataclass(frozen=True)
+class Used:
+    """What is cited: protocols and methods, and the answer that compared them, if one was saved."""
+
+    protocols: tuple[Cited, ...]
+    methods: tuple[Cited, ...]
+    answer: Mapping[str, Any] | None = None
+    pairs: int = 0  # that the answer compared
+
+    @property
+    def sources(self) -> tuple[Publication, ...]:
+        """All publications, each once, with the entry of this project last."""
+        publications = (source for cited in (*self.protocols, *self.methods) for source in cited.sources)
+        return tuple(dict.fromkeys([*(cited for cited in publications if cited != OWN_ENTRY), OWN_ENTRY]))
+
+
+def methods_paragraph(used: Used) -> str:
+    """Return a paragraph for the methods section, with the keys of the sources as LaTeX cites them."""
+    tool = rf"ldp-advise {_version(used)} \cite{{{OWN_ENTRY.key}}}"
+    if used.answer is not None:
+        return " ".join(_of_answer(used, used.answer, tool))
+    sentences = []
+    if used.protocols:
+        sentences.append(f"Frequencies were estimated under local differential privacy with {_texts(used.protocols)}.")
+    if used.methods:
+        sentences.append(f"The estimates were post-processed with {_texts(used.methods)}.")
+    return " ".join([*sentences, f"Protocols and methods were compared with {tool}."])
+
+
+def _of_answer(used: Used, answer: Mapping[str, Any], tool: str) -> list[str]:
+    """Return what was compared, under which setting, how, and what came first."""
+    pairs, setting, cells = used.pairs, _setting(answer["request"]), len(answer.get("results", ()))
+    protocols, methods = _texts(used.protocols), _texts(used.methods)
+    if answer.get("source") == "surrogate" and len(used.protocols) == 1:
+        first = f"Reports were collected under local differential privacy with {protocols} at {setting}."
+        several = "compared" if pairs > 1 else "used"
+        second = f"For the estimate, post-processing with {methods} was {several}."
+        return [first, second, _how(answer, pairs, tool), _first_ranked(answer, pairs)]
+    single, many = len(used.protocols) == 1, len(used.methods) > 1
+    first = (
+        f"For frequency estimation under local differential privacy at {setting}, the protocol{'' if single else 's'} "
+        f"{protocols} {'was' if single else 'were each'} combined with the post-processing method{'s' if many else ''} "
+        f"{methods}{f': {pairs:,} pairs' if pairs > 1 else ''}"
+        f"{f', each in the {cells:,} cells of these settings' if cells > 1 else ''}."
+    )
+    if cells:
+        return [first, _how(answer, pairs, tool), _escaped(str(answer.get("summary", "")))]
+    return [first, _how(answer, pairs, tool), _first_ranked(answer, pairs)]
+
+
+def _how(answer: Mapping[str, Any], pairs: int, tool: str) -> str:
+    """Return by what the errors were found, and how often it was repeated."""
+    if answer.get("source") == "grid":
+        return f"Errors were predicted by {tool}, from a model of simulated collections and an assumed skew."
+    rows = answer.get("recommendations", [answer])  # a sweep repeats all its cells equally often
+    runs = [row["repetitions"] for row in rows if isinstance(row.get("repetitions"), int)]
+    ends = dict.fromkeys(f"{end:,}" for end in (min(runs), max(runs))) if runs else ()
+    often = f" {' to '.join(ends)} times" if ends else ""
+    seed = f" (seed {answer['seed']})" if "seed" in answer else ""
+    if answer.get("judged") and runs:
+        return f"{tool} read errors off {runs[0]:,} draws of the frequencies that may be behind the estimate{seed}."
+    what = "it" if pairs == 1 else "each pair"
+    behind = answer.get("source") == "surrogate"
+    sample = _escaped(answer["request"].get("sample") or "a sample")
+    of = "populations that may be behind the data" if behind else f"the frequencies of {sample}"
+    return f"{tool} simulated {what}{often} with {of}{seed}."
+
+
+def _first_ranked(answer: Mapping[str, Any], pairs: int) -> str:
+    request, best = answer["request"], answer["recommendations"][0]
+    metric = str(request.get("metric", ""))
+    measured = f"{METRICS[metric].title} ({_escaped(metric)})" if metric in METRICS else f"{_escaped(metric)} error"
+    error, low, high = (best.get(name) for name in ("error", "error_low", "error_high"))
+    expected = ""
+    if all(isinstance(figure, int | float) for figure in (error, low, high)):
+        expected = rf"{error:.4g} (95\,\% interval {low:.4g} to {high:.4g})"
+    if pairs == 1:
+        return f"The {measured} to expect is {expected}." if expected else ""
+    name = "no post-processing" if best["method"] == UNPROCESSED else _escaped(method_name(best["method"]))
+    text = f"Ranked first for the {measured} was {_escaped(protocol_text(best['protocol']))} with {name}"
+    return f"{text}; its expected error is {expected}." if expected else f"{text}."
+
+
+def _setting(request: Mapping[str, Any]) -> str:
+    """Return the setting of a ranking, or all settings of a sweep, which has several values of each."""
+    figures = ((r"$\varepsilon = {}$", "eps"), ("{} categories", "k"), ("{} users", "n"))
+    several = isinstance(request.get("eps"), list)
+    if several:
+        figures = ((r"$\varepsilon$ of {}", "eps"), *figures[1:])
+    texts = []
+    for text, name in figures:
+        entry = request.get(name)
+        values = [
+            _figure(value)
+            for value in (entry if isinstance(entry, list) else [entry])
+            if isinstance(value, int | float)
+        ]
+        texts += [text.format(_joined(values))] if values else []
+    return ", with ".join(texts) if several else _joined(texts)
+
+
+def _figure(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:g}"
+
+
+def _version(used: Used) -> str:
+    version = dict(OWN_ENTRY.fields)["version"]
+    return _escaped(str((used.answer or {}).get("tool_version", version)))
+
+
+def _texts(members: Sequence[Cited]) -> str:
+    return _joined([member.text for member in members])
+
+
+def _joined(texts: Sequence[str]) -> str:
+    """Return texts as a list in a sentence.
+
+    >>> _joined(["a"]), _joined(["a", "b"]), _joined(["a", "b", "c"])
+    ('a', 'a and b', 'a, b and c')
+    """
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}" if texts else ""
+
+
+def _escaped(text: str) -> str:
+    r"""Return a text as LaTeX shows it.
+
+    >>> _escaped("eb_ns, 95 %")
+    'eb\\_ns, 95 \\%'
+    """
+    return printable(text).translate(SPECIAL)
 
 
 def used_in(names: Sequence[str]) -> Used:

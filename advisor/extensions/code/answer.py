@@ -45,14 +45,9 @@ FRAMES = ("README.md", "server.py", "check.py", "check.mjs")  # the same file fo
 NOTABLY = 0.999  # below this share of the budget, a page notes that less is spent
 
 
-def _folded(text: str) -> str:
-    """Return a paragraph in lines; a filter of the page."""
-    return textwrap.fill(" ".join(text.split()), 118, break_on_hyphens=False) + "\n"
-
-
 ENVIRONMENT = environment(__package__)
 CODE = environment(__package__, "# ")
-ENVIRONMENT.filters["folded"] = _folded
+ENVIRONMENT.filters["folded"] = lambda text: textwrap.fill(" ".join(text.split()), 118, break_on_hyphens=False) + "\n"
 
 
 @dataclass(frozen=True)

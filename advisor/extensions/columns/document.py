@@ -7,21 +7,7 @@ from advisor.errors import listed
 from advisor.extensions.columns.answer import ColumnPlan, JointPlan
 from advisor.figures import error_text, number, percent, points, times, users
 from advisor.question.request import nothing_left_sentence
-from advisor.show.model import (
-    Badge,
-    Column,
-    Document,
-    Json,
-    Part,
-    Records,
-    Role,
-    Row,
-    Scalar,
-    Sentence,
-    Table,
-    Tone,
-    Verdict,
-)
+from advisor.show.model import Badge, Column, Document, Records, Role, Row, Scalar, Sentence, Table, Verdict
 from simulator import METRICS
 
 FIGURES = ("error", "error_low", "error_high", "mean_absolute_error", "report_bits")  # of the best pair of a column
@@ -40,32 +26,35 @@ def joint_document(plan: JointPlan) -> Document:
         numbers=_worst(plan),
     )
     warnings = [*question.warnings, *_own_warnings(plan)]
-    parts: list[Part] = [
-        *(Sentence(text, Role.WARNING) for text in warnings),
-        *([Sentence(f"Collect {answer}")] if useless else []),
-        _table(plan),
-        *(Sentence(text, Role.NOTE) for text in _notes(plan)),
-    ]
-    data: dict[str, Json] = {
-        "request": {
-            "eps": question.core.epsilon,
-            "n": question.n,
-            "metric": plan.metric,
-            "sample": question.sample,
-            "columns": [column.name for column in plan.columns],
+    return Document(
+        title=f"Plan for {len(rows)} columns",
+        verdict=verdict,
+        parts=(
+            *(Sentence(text, Role.WARNING) for text in warnings),
+            *([Sentence(f"Collect {answer}")] if useless else []),
+            _table(plan),
+            *(Sentence(text, Role.NOTE) for text in _notes(plan)),
+        ),
+        data={
+            "request": {
+                "eps": question.core.epsilon,
+                "n": question.n,
+                "metric": plan.metric,
+                "sample": question.sample,
+                "columns": [column.name for column in plan.columns],
+            },
+            "source": plan.columns[0].ranking.source,
+            "seed": question.core.simulation.seed,
+            "summary": verdict.summary,
+            "solution": plan.solution,
+            "error": plan.error,
+            "advantage": plan.advantage,
+            "warnings": warnings,
+            "columns": rows,
         },
-        "source": plan.columns[0].ranking.source,
-        "seed": question.core.simulation.seed,
-        "summary": verdict.summary,
-        "solution": plan.solution,
-        "error": plan.error,
-        "advantage": plan.advantage,
-        "warnings": warnings,
-        "columns": rows,
-    }
-    records = Records(tuple(rows[0]), tuple(tuple(row.values()) for row in rows))
-    value = "\n".join("{column} {protocol} {method} {epsilon:.6g} {reports}".format_map(row) for row in rows)
-    return Document(f"Plan for {len(rows)} columns", verdict, tuple(parts), data, records, value)
+        records=Records.of(rows),
+        value="\n".join("{column} {protocol} {method} {epsilon:.6g} {reports}".format_map(row) for row in rows),
+    )
 
 
 def _own_warnings(plan: JointPlan) -> list[str]:
@@ -150,7 +139,7 @@ def _row(column: ColumnPlan) -> Row:
         error = error_text(best.error, best.error_low, best.error_high, ranges=column.ranking.over_populations)
     cells = (column.name, f"{request.k:,}", percent(column.share), f"{request.n:,}", f"{request.epsilon:.3g}")
     values = (None, request.k, column.share, request.n, request.epsilon, None, None, value, None, column.error)
-    return Row((*cells, *pair, error, words, number(column.error, 3)), values, Tone.PLAIN)
+    return Row((*cells, *pair, error, words, number(column.error, 3)), values)
 
 
 def _notes(plan: JointPlan) -> list[str]:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 from advisor.cli.options import Only, Sample
 from advisor.cli.run import Job, Output, SideFile, run
 from advisor.extensions.places.answer import PlacesAdvice, answer_places
-from advisor.extensions.places.document import places_document
-from advisor.extensions.places.picture import curve_figure, places_figure
-from advisor.extensions.places.question import PlacesQuestion
-from advisor.extensions.places.reading import places_request
+from advisor.extensions.places.document import curve_figure, places_document, places_figure
+from advisor.extensions.places.question import PlacesQuestion, places_request
 from advisor.question.settings import Picture
 from advisor.show.model import TOP
 from advisor.show.pictures import PICTURES, require_matplotlib, save
@@ -46,7 +43,7 @@ def places_command(
         Job(
             read=lambda: places_request(question),
             warnings=lambda request: request.warnings,
-            answer=partial(answer_places, jobs=question.simulation.jobs or 1),
+            answer=answer_places,
             document=places_document,
             inputs=[sample, question.places_menu.channel],
             files=[SideFile("--plot", picture.plot, PICTURES, _draw, require_matplotlib)],

@@ -11,10 +11,8 @@ from advisor.api.files import file_of
 from advisor.api.keywords import group_of, keyword_errors
 from advisor.api.shown import Shown
 from advisor.extensions.places.answer import PlacesAdvice, answer_places
-from advisor.extensions.places.document import places_document
-from advisor.extensions.places.picture import curve_figure, places_figure
-from advisor.extensions.places.question import Ground, PlacesMenu, PlacesQuestion, Promise
-from advisor.extensions.places.reading import places_request
+from advisor.extensions.places.document import curve_figure, places_document, places_figure
+from advisor.extensions.places.question import Ground, PlacesMenu, PlacesQuestion, Promise, places_request
 from advisor.question.settings import Cells, Columns, Limits, Simulation, values
 from advisor.show.model import Document
 
@@ -95,4 +93,4 @@ def places(
         question = replace(question, sample=path, columns=replace(question.columns, header=layout.header))
         question.check_places()
         request = places_request(question)
-    return PlacesAnswer.of(answer_places(request, jobs=question.simulation.jobs or 1))
+    return PlacesAnswer.of(answer_places(request))

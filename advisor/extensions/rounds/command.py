@@ -8,9 +8,8 @@ from typing import Annotated
 from advisor.cli.options import Only, Sample
 from advisor.cli.ranking import RANKED, RankOutput, rank
 from advisor.cli.run import Job, run
-from advisor.extensions.rounds.answer import compare
+from advisor.extensions.rounds.answer import check_rounds, compare, rounds_question
 from advisor.extensions.rounds.document import rounds_document
-from advisor.extensions.rounds.question import check_rounds, rounds_question
 from advisor.question.option import refuse, require
 from advisor.question.question import Question
 from advisor.question.rules import BUDGET, DATA

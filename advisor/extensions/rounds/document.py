@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from advisor.extensions.rounds.answer import MEMOISED_NOISE, Approach, Comparison
-from advisor.extensions.rounds.question import RoundsQuestion
+from advisor.extensions.rounds.answer import MEMOISED_NOISE, Approach, Comparison, RoundsQuestion
 from advisor.figures import number, points, times, users
 from advisor.show.model import Badge, Column, Document, Records, Role, Row, Sentence, Table, Tone, Verdict, sentences
+from advisor.show.sentences import assumed_sentences
 from simulator import PROTOCOLS
 from simulator.memoisation import MEMOISED, DBitFlipPM, Repeated
 
@@ -60,19 +60,18 @@ def rounds_document(answer: Comparison) -> Document:
 
 
 def _row(row: Approach, answer: Comparison) -> Row:
-    points = (100 * row.error_round, 100 * row.error_average)
-    cells = (
-        row.noise,
-        row.protocol,
-        budget(row.epsilon_round),
-        *(number(value, 3) for value in points),
-        budget(row.spent_mean),
-        budget(row.spent_most),
-        number(row.revealed, 3),
-        f"{row.report_bits:,}",
+    return Row.of(
+        [
+            row.noise,
+            row.protocol,
+            (budget(row.epsilon_round), row.epsilon_round),
+            *((number(100 * error, 3), 100 * error) for error in (row.error_round, row.error_average)),
+            *((budget(spent), spent) for spent in (row.spent_mean, row.spent_most)),
+            (number(row.revealed, 3), row.revealed),
+            (f"{row.report_bits:,}", row.report_bits),
+        ],
+        Tone.GOOD if row is answer.best else Tone.PLAIN,
     )
-    figures = (None, None, row.epsilon_round, *points, row.spent_mean, row.spent_most, row.revealed, row.report_bits)
-    return Row(cells, figures, tone=Tone.GOOD if row is answer.best else Tone.PLAIN)
 
 
 def full_name(row: Approach) -> str:
@@ -157,9 +156,7 @@ def note_sentences(answer: Comparison) -> list[str]:
             f"dbitflip repeats its report, so that its one budget is that of a round, ε = {question.epsilon:g}."
         )
     lines.append(f"Computed in closed form for {question.sample}: {setting_text(question)}.")
-    if question.assumptions:
-        lines.append("Assumed: " + "; ".join(question.assumptions) + ".")
-    return lines
+    return lines + assumed_sentences(question.assumptions)
 
 
 def setting_text(question: RoundsQuestion) -> str:

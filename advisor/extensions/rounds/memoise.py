@@ -9,9 +9,8 @@ from numpy.typing import ArrayLike
 
 from advisor.api.keywords import keyword_errors
 from advisor.api.shown import Shown
-from advisor.extensions.rounds.answer import Comparison, compare
+from advisor.extensions.rounds.answer import Comparison, check_rounds, compare, rounds_question
 from advisor.extensions.rounds.document import rounds_document
-from advisor.extensions.rounds.question import check_rounds, rounds_question
 from advisor.question.question import Question
 from advisor.question.settings import Memoisation, Shape
 from advisor.show.model import Document

@@ -17,7 +17,7 @@ from advisor.show.sentences import nothing_left_verdict, total_text, unit_after
 from knowledge.deployments import DEPLOYED
 from simulator import POSTPROCESSORS
 from simulator.foreign import FAILURES, REGISTERED
-from simulator.methods.summaries import POSTERIOR_MEAN, SUMMARIES
+from simulator.methods.processor import POSTERIOR_MEAN, SUMMARIES
 from simulator.ranking import AS_GOOD, PRACTICAL_RATIO
 
 MOST_CHANGES = 3  # that a verdict names

@@ -12,7 +12,7 @@ import pytest
 from advisor.errors import InputError
 from advisor.extensions.app import command, worker
 from advisor.extensions.app.files import LARGEST, Uploads
-from advisor.extensions.app.messages import ADDRESS, checked, is_sound
+from advisor.extensions.app.site import ADDRESS, checked, is_sound
 from advisor.extensions.app.state import Inquiry, state_of
 from advisor.inputs.held import HeldFile
 from advisor.question.question import Question
@@ -145,9 +145,8 @@ def test_a_file_is_forgotten_after_its_last_page(monkeypatch):
 
 def test_an_ended_session_leaves_nothing(monkeypatch):
     shiny = pytest.importorskip("shiny", reason="the page needs Shiny: pip install 'ldp-advise[app]'")
-    from advisor.extensions.app.outputs import server_of
     from advisor.extensions.app.pieces import PageAnswer
-    from advisor.extensions.app.session import Page
+    from advisor.extensions.app.session import Page, server_of
     from advisor.extensions.app.site import site
 
     monkeypatch.setattr("advisor.extensions.app.files.RELOAD_SECONDS", 0)

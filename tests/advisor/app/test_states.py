@@ -12,11 +12,10 @@ import numpy as np
 import pytest
 
 from advisor.errors import InputError
-from advisor.extensions.app.answers import result_of
 from advisor.extensions.app.files import columns_of, safe_name
 from advisor.extensions.app.goals import MOST_CONTROLS, goals
 from advisor.extensions.app.pieces import faults, first_paint, page_answer, refusal
-from advisor.extensions.app.state import FEW, Data, Inquiry, decision, ranking, state_of
+from advisor.extensions.app.state import FEW, Data, Inquiry, decision, ranking, result_of, state_of
 from advisor.inputs.columns import find_column
 from advisor.inputs.held import HeldFile, held_files
 from advisor.inputs.histogram import read_head
@@ -25,7 +24,7 @@ from advisor.question.sample import sample_frequencies
 from advisor.question.settings import Instant, Terms
 from advisor.show.page import STYLE
 from advisor.show.rank.data import rank_data
-from simulator.methods.summaries import SUMMARIES
+from simulator.methods.processor import SUMMARIES
 from tests.advisor.inputs.reading import put
 from tests.cells import failures, over
 

@@ -4,10 +4,9 @@ import re
 import pytest
 
 from advisor.errors import InputError
-from advisor.extensions.app.goals import goals
+from advisor.extensions.app.goals import blamed, goals, worded
 from advisor.extensions.app.pieces import faults, page_answer
 from advisor.extensions.app.state import state_of
-from advisor.extensions.app.wording import blamed, worded
 from advisor.inputs.held import HeldFile
 from advisor.question.settings import Limits
 from tests.cells import over

@@ -8,7 +8,7 @@ from jsonschema import Draft202012Validator
 
 from advisor.errors import InputError
 from advisor.extensions.cite.command import citation_document, used_in
-from advisor.extensions.code.question import saved_pair
+from advisor.extensions.code.command import saved_pair
 from advisor.inputs.reports import merge_reports, with_categories
 from advisor.inputs.reports.settings import readable_protocols
 from advisor.inputs.reports.tallies import _check

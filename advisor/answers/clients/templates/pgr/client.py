@@ -2,7 +2,6 @@
 """Projective geometry response: a client for seven values at epsilon = 1."""
 
 from draws import below, chance
-from prime_field import add, inverse, negative, times
 
 K = 7
 ORDER = 2
@@ -10,12 +9,60 @@ DIMENSION = 3
 SYMBOLS = 7
 STRIDE = 4
 OWN = 12376162889966204874
+PRIME, POWERS = 2, [1]  # where ORDER is a power of PRIME
 
 
 # {% block own %}
-# {% include field ~ ".py" %}
+# {% if field == "power_field" %}
+LOGS = {element: exponent for exponent, element in enumerate(POWERS)}
 
 
+def add(a, b):
+    """Return the sum of two elements of the field of ORDER elements: digit by digit modulo PRIME."""
+    result, place = 0, 1
+    while a or b:
+        result += (a + b) % PRIME * place
+        a, b, place = a // PRIME, b // PRIME, place * PRIME
+    return result
+
+
+def times(a, b):
+    """Return the product of two elements."""
+    return POWERS[(LOGS[a] + LOGS[b]) % (ORDER - 1)] if a and b else 0
+
+
+def negative(a):
+    """Return what added to an element makes 0: PRIME - 1 times the element."""
+    return times(a, PRIME - 1)
+
+
+def inverse(a):
+    """Return what multiplied by an element other than 0 makes 1."""
+    return POWERS[-LOGS[a] % (ORDER - 1)]
+
+
+# {% else %}
+def add(a, b):
+    """Return the sum of two elements of the field of ORDER elements: numbers modulo a prime."""
+    return (a + b) % ORDER
+
+
+def times(a, b):
+    """Return the product of two elements."""
+    return a * b % ORDER
+
+
+def negative(a):
+    """Return what added to an element makes 0."""
+    return -a % ORDER
+
+
+def inverse(a):
+    """Return what multiplied by an element other than 0 makes 1."""
+    return pow(a, -1, ORDER)
+
+
+# {% endif %}
 def randomised(value, entropy):
     """Return a point: one on the value's hyperplane, or one that is not; all of a kind equally likely."""
     own = coordinates(value * STRIDE % K)

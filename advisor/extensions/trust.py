@@ -1,4 +1,4 @@
-"""``ldp-advise fakes``: the ranking where some users are fake."""
+"""``ldp-advise shuffler`` and ``fakes``: the ranking where a shuffler helps, or where some users are fake."""
 
 from __future__ import annotations
 
@@ -9,9 +9,31 @@ from advisor.cli.options import Only, Sample
 from advisor.cli.ranking import RANKED, SimulatedOutput, rank
 from advisor.question.option import require
 from advisor.question.question import Question
-from advisor.question.rules import BUDGET
+from advisor.question.rules import BUDGET, DATA
 
+SHUFFLED = tuple(name for name in RANKED if name != "grid:epsilons")
 SIMULATED = tuple(name for name in RANKED if name not in ("shape", "instant:instant"))
+
+
+def shuffler_command(
+    *, sample: Sample = None, question: Annotated[Question, Only(*SHUFFLED, "promise")], shown: SimulatedOutput
+) -> None:
+    """Rank where a shuffler cuts the ties between reports and users.
+
+    Each protocol gets the budget that keeps the promise. The promise, --central-eps and --delta, is that of all reports
+    together, once they are shuffled.
+
+    Example: ldp-advise shuffler --central-eps 0.5 --delta 1e-8 --n 100k sample.csv
+    """
+    require(
+        (
+            "--central-eps",
+            question.promise.central_epsilon,
+            "what all reports together promise, for example --central-eps 1 --delta 1e-8",
+        ),
+        ("SAMPLE", sample or question.domain.k, DATA),
+    )
+    rank(replace(question, sample=sample), shown)
 
 
 def fakes_command(
