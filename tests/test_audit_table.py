@@ -1,7 +1,3 @@
-"""The published audit table: what is said of it is in it, and some of its cells are run anew."""
-
-from __future__ import annotations
-
 import re
 import subprocess
 import sys
@@ -22,8 +18,7 @@ EPS, DOMAINS = (0.25, 0.5, 1.0, 2.0, 4.0, 6.0, 10.0), (25, 50, 100, 150, 200)
 OTHERS = ("rappor", "oue", "blh", "olh", "ss", "the", "she")
 
 
-def table() -> dict[tuple[str, int, float], tuple[float, float, float]]:
-    """Bound, analytic value and slack of every cell."""
+def table():
     found = {}
     for line in TEXT.split(MARK)[1].splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
@@ -37,7 +32,7 @@ def table() -> dict[tuple[str, int, float], tuple[float, float, float]]:
 CELLS = table()
 
 
-def test_the_table_is_complete_and_says_how_it_was_made() -> None:
+def test_the_table_is_complete_and_says_how_it_was_made():
     members = ",".join(frequency_oracles())
     assert len(CELLS) == len(frequency_oracles()) * len(EPS) * len(DOMAINS)
     command = f"audit --protocol {members} --eps 0.25,0.5,1,2,4,6,10 --k 25,50,100,150,200 --format markdown"
@@ -57,7 +52,7 @@ def test_the_table_is_complete_and_says_how_it_was_made() -> None:
         pytest.param("hr", 50, 2.0, marks=pytest.mark.slow),
     ],
 )
-def test_some_cells_run_to_the_same_text(key: str, k: int, epsilon: float) -> None:
+def test_some_cells_run_to_the_same_text(key, k, epsilon):
     found = run_audit(
         protocol_subject(PROTOCOLS[key](k, epsilon)), trials=1_000_000, alpha=0.01, seed=0, comparisons=len(CELLS)
     )
@@ -68,8 +63,8 @@ def test_some_cells_run_to_the_same_text(key: str, k: int, epsilon: float) -> No
     assert line.split(" | ")[2 + EPS.index(epsilon)].removesuffix(" |") == f"{bound} / {analytic} ({slack})"
 
 
-def test_the_page_says_of_the_table_what_it_shows() -> None:
-    below: dict[float, float] = {}
+def test_the_page_says_of_the_table_what_it_shows():
+    below = {}
     for (key, _, epsilon), (bound, analytic, slack) in CELLS.items():
         assert bound <= epsilon
         if key == "grr":  # is tight; three decimals are shown
@@ -90,7 +85,7 @@ def test_the_page_says_of_the_table_what_it_shows() -> None:
         assert round(rises[-1], 2) in (0.42, 0.43)
 
 
-def test_subset_selection_of_one_value_is_randomised_response() -> None:
+def test_subset_selection_of_one_value_is_randomised_response():
     alone = [(k, epsilon) for k in DOMAINS for epsilon in EPS if PROTOCOLS["ss"](k, epsilon).omega == 1]
     assert len(alone) == 12
     assert all(CELLS["ss", k, epsilon][1:] == CELLS["grr", k, epsilon][1:] for k, epsilon in alone)

@@ -1,7 +1,3 @@
-"""The measures of the house: imports that run downwards, and in no circle."""
-
-from __future__ import annotations
-
 import ast
 import re
 import sys
@@ -29,14 +25,13 @@ REGISTRY = "advisor.extensions"  # the names of commands, which imports none of 
 
 
 @cache
-def modules() -> dict[str, Path]:
-    """The files of the packages by the names that import them."""
+def modules():
     files = [path for package in PACKAGES for path in (ROOT / package).rglob("*.py")]
     return {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in files}
 
 
 @cache
-def statements(name: str) -> list[ast.Import | ast.ImportFrom]:
+def statements(name):
     """The imports of a module, wherever they stand: never in an expression."""
     imported, left = [], list[ast.AST](ast.parse(modules()[name].read_text(encoding="utf-8")).body)
     while left:
@@ -49,9 +44,9 @@ def statements(name: str) -> list[ast.Import | ast.ImportFrom]:
     return imported
 
 
-def imports(name: str) -> set[str]:
+def imports(name):
     """The modules of the house that a module imports, now or later, but for what only types name."""
-    result: set[str] = set()
+    result = set()
     for node in statements(name):
         if isinstance(node, ast.Import):
             result |= {one.name for one in node.names}
@@ -61,26 +56,25 @@ def imports(name: str) -> set[str]:
     return (result & modules().keys()) - {name}
 
 
-def test_no_imports_run_in_a_circle() -> None:
+def test_no_imports_run_in_a_circle():
     with pytest.raises(CycleError, match=r"'b', 'c', 'b'|'c', 'b', 'c'"):
         TopologicalSorter({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}).prepare()
     TopologicalSorter({name: imports(name) for name in modules()}).prepare()
 
 
-def test_packages_import_downwards() -> None:
+def test_packages_import_downwards():
     below = {"simulator": {"simulator"}, "knowledge": {"simulator", "knowledge"}}
     for name in modules():
         package = name.partition(".")[0]
         assert {one.partition(".")[0] for one in imports(name)} <= below.get(package, set(PACKAGES)), name
 
 
-def room(name: str) -> str:
-    """The room of the advisor that a module is in; none for others, and for what stands before all rooms."""
+def room(name):
     parts = name.split(".")
     return parts[1] if parts[0] == "advisor" and len(parts) > 1 and parts[1] != "__main__" else ""
 
 
-def upwards(name: str, imported: set[str]) -> set[str]:
+def upwards(name, imported):
     """The rooms above its own from which a module of the advisor imports, and the doorway, `advisor` itself."""
     storeys = {one: height for height, storey in enumerate(ROOMS) for one in storey}
     here = storeys[room(name)]
@@ -88,7 +82,7 @@ def upwards(name: str, imported: set[str]) -> set[str]:
     return above | ({"advisor"} & imported)
 
 
-def test_rooms_of_the_advisor_import_downwards() -> None:
+def test_rooms_of_the_advisor_import_downwards():
     """So no two of them import each other; `advisor` itself and its `__main__` open all doors."""
     assert upwards("advisor.question.question", {"advisor.inputs.text", "advisor.cli.run"}) == {"cli"}
     assert upwards("advisor.names", {"advisor.errors", "advisor.show.data", "advisor"}) == {"show", "advisor"}
@@ -98,10 +92,9 @@ def test_rooms_of_the_advisor_import_downwards() -> None:
     assert {name: above for name in inside if (above := upwards(name, imports(name)))} == {}
 
 
-def test_extensions_are_imported_by_the_page_alone() -> None:
-    """The core runs them by the names of their modules; none of them imports another one."""
+def test_extensions_are_imported_by_the_page_alone():
 
-    def extension(name: str) -> str:
+    def extension(name):
         parts = name.split(".")
         return parts[2] if parts[:2] == ["advisor", "extensions"] and len(parts) > 2 else ""
 
@@ -111,7 +104,7 @@ def test_extensions_are_imported_by_the_page_alone() -> None:
     assert {arrow for arrow in arrows if extension(arrow[0]) not in ("app", arrow[1])} == allowed
 
 
-def test_every_package_that_is_imported_is_named_with_its_lowest_version() -> None:
+def test_every_package_that_is_imported_is_named_with_its_lowest_version():
     """A package that another one brings may be too old: uvicorn 0.34 was, which Shiny allows."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = {name: lines for name, lines in project["optional-dependencies"].items() if name not in ("dev", "test")}

@@ -1,7 +1,3 @@
-"""Each item of the sources of this project has a command that shows it, or a reason why not."""
-
-from __future__ import annotations
-
 import csv
 import os
 import subprocess
@@ -21,14 +17,14 @@ ROWS = {
 }
 
 
-def test_each_item_has_a_command_or_a_reason() -> None:
+def test_each_item_has_a_command_or_a_reason():
     assert len(TABLES) == 5
     assert [name for name, row in ROWS.items() if not (row["item"] and (row["shown by"] or row["why not"]))] == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name, row in ROWS.items() if row["shown by"]])
-def test_the_command_of_an_item_answers(name: str) -> None:
+def test_the_command_of_an_item_answers(name):
     command = ROWS[name]["shown by"]
     with in_a_folder():
         if command.startswith("ldp-advise") and "|" not in command:

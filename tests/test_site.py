@@ -1,7 +1,3 @@
-"""A newcomer finds answers: by two clicks from the first page of the site, or by one search on it."""
-
-from __future__ import annotations
-
 import json
 import re
 import shutil
@@ -78,8 +74,7 @@ QUESTIONS = {
 LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)\.md(?:#[^)]*)?\)")
 
 
-def links_of(page: str) -> set[str]:
-    """Return the pages that a page links to, by link or by a table of contents."""
+def links_of(page):
     text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
     found = set(LINK.findall(text))
     for block in re.findall(r"```\{toctree\}\n(.*?)```", text, flags=re.DOTALL):
@@ -87,7 +82,7 @@ def links_of(page: str) -> set[str]:
     return found
 
 
-def test_every_answer_is_two_clicks_from_the_first_page() -> None:
+def test_every_answer_is_two_clicks_from_the_first_page():
     assert len(QUESTIONS) >= 20
     once = links_of("index")
     assert "questions" in once
@@ -96,7 +91,7 @@ def test_every_answer_is_two_clicks_from_the_first_page() -> None:
         assert answers <= twice, question
 
 
-def test_questions_are_short_and_lead_on() -> None:
+def test_questions_are_short_and_lead_on():
     text = (DOCS / "questions.md").read_text(encoding="utf-8")
     sections = text.split("\n## ")[1:]
     assert len(sections) >= 20
@@ -121,7 +116,7 @@ console.log(JSON.stringify(QUERIES.map(query => Search._performSearch(...Search.
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def site(tmp_path_factory):
     pytest.importorskip("furo", reason="needs the extra 'docs'")
     target = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "sphinx", "-q", "-D", WITHOUT_SOURCES, "-d", str(target / "tmp")]
@@ -129,7 +124,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target / "html"
 
 
-def found_by(site: Path, queries: list[str], folder: Path) -> list[list[tuple[str, str]]]:
+def found_by(site, queries, folder):
     """Return for each query the pages (and places on them) that the search of the site lists, best first."""
     parts = [BROWSER]
     parts += [
@@ -145,7 +140,7 @@ def found_by(site: Path, queries: list[str], folder: Path) -> list[list[tuple[st
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("node") is None, reason="the search of the site is a program for browsers; needs node")
-def test_one_search_finds_the_answer(site: Path, tmp_path: Path) -> None:
+def test_one_search_finds_the_answer(site, tmp_path):
     results = found_by(site, [typed for typed, _ in QUESTIONS.values()], tmp_path)
     sections = (site / "questions.html").read_text(encoding="utf-8").split('<section id="')
     lead = {

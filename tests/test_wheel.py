@@ -1,7 +1,3 @@
-"""The package as pip installs it, from the source and from an sdist: both names of the API, the command, and data."""
-
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys
@@ -21,7 +17,7 @@ BESIDE = ("pyproject.toml", "MANIFEST.in", "README.md", "LICENSE", "CHANGELOG.md
 
 
 @pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def source(tmp_path_factory):
     place = tmp_path_factory.mktemp("source")
     for name in PACKAGES:
         shutil.copytree(ROOT / name, place / name, ignore=LITTER)
@@ -30,7 +26,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def installed(package: Path, place: Path) -> Path:
+def installed(package, place):
     """Install a folder or an sdist as pip does, without its dependencies; return where it is."""
     install = ["install", "--no-deps", "--no-build-isolation", "--no-index", "--quiet", "--disable-pip-version-check"]
     subprocess.run([sys.executable, "-m", "pip", *install, "--target", str(place), str(package)], check=True)
@@ -38,12 +34,11 @@ def installed(package: Path, place: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def site(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def site(source, tmp_path_factory):
     return installed(source, tmp_path_factory.mktemp("wheel") / "site")
 
 
-def ask(site: Path, code: str) -> str:
-    """Run code that sees the installed packages before the source."""
+def ask(site, code):
     before = f"import sys; sys.path.insert(0, {str(site)!r}); "
     done = subprocess.run(
         [sys.executable, "-P", "-c", before + code], capture_output=True, text=True, cwd=site, check=True
@@ -52,7 +47,7 @@ def ask(site: Path, code: str) -> str:
 
 
 @pytest.mark.slow  # a build
-def test_both_names_the_command_types_and_data_are_installed(site: Path) -> None:
+def test_both_names_the_command_types_and_data_are_installed(site):
     for name in PACKAGES:
         assert (site / name / "py.typed").is_file()
     assert (site / "bin" / "ldp-advise").is_file()
@@ -72,12 +67,7 @@ def test_both_names_the_command_types_and_data_are_installed(site: Path) -> None
     assert ask(site, code) == "{7}"
 
 
-def test_the_citation_file_names_this_version() -> None:
-    assert f"\nversion: {__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-
-
-def contents(site: Path) -> dict[str, bytes]:
-    """Return the installed files of the packages; caches hold when and where they were made."""
+def contents(site):
     return {
         str(path.relative_to(site)): path.read_bytes()
         for name in PACKAGES
@@ -87,7 +77,7 @@ def contents(site: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.slow  # two more builds
-def test_the_sdist_builds_what_the_source_builds(source: Path, site: Path, tmp_path: Path) -> None:
+def test_the_sdist_builds_what_the_source_builds(source, site, tmp_path):
     build = f"from setuptools.build_meta import build_sdist; build_sdist({str(tmp_path)!r})"
     subprocess.run([sys.executable, "-c", build], check=True, cwd=source, capture_output=True)
     (sdist,) = tmp_path.glob("*.tar.gz")

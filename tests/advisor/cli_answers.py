@@ -1,7 +1,5 @@
 """Answers of the main command: their schema, and how they are read."""
 
-from __future__ import annotations
-
 import json
 
 from tests.advisor.schemas import schema
@@ -10,12 +8,12 @@ SCHEMA = schema("advice")
 QUICK = ("--reps", "4", "--max-reps", "4")
 
 
-def answer(text: str) -> dict[str, object]:
+def answer(text):
     """Parse one JSON object, refuse NaN and Infinity, and hold it against the shipped schema."""
 
-    def refuse(constant: str) -> None:
+    def refuse(constant):
         raise AssertionError(f"{constant} is not JSON")
 
-    data: dict[str, object] = json.loads(text, parse_constant=refuse)
+    data = json.loads(text, parse_constant=refuse)
     SCHEMA.validate(data)
     return data

@@ -1,10 +1,7 @@
 """The laws of reports by the definitions of the protocols, and the test that reports have them."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterable
 from itertools import combinations, product
 
 import numpy as np
@@ -18,7 +15,7 @@ from simulator.protocols.symbols import SymbolOracle
 from simulator.protocols.tree import Tree
 
 
-def law_of(key: str, k: int, epsilon: float, value: int) -> dict[Hashable, float]:
+def law_of(key, k, epsilon, value):
     """Return the probabilities of all reports by the definition of the protocol, whatever its client does."""
     protocol = PROTOCOLS[key](k, epsilon)
     if isinstance(protocol, SymbolOracle):
@@ -29,7 +26,7 @@ def law_of(key: str, k: int, epsilon: float, value: int) -> dict[Hashable, float
         near = range(value, value + protocol.width)
         return {place: protocol.p if place in near else protocol.q for place in range(protocol.symbols)}
     if isinstance(protocol, Tree):
-        result: dict[Hashable, float] = {}
+        result = {}
         for height, (inner, chance) in enumerate(zip(protocol.inner, protocol.chances_of_heights, strict=True)):
             for bits, each in bits_law(inner.k, inner.p, inner.q, value >> height, one=isinstance(inner, GRR)).items():
                 result[(height, *bits, *[0] * (k - inner.k))] = float(chance * each)
@@ -46,15 +43,15 @@ def law_of(key: str, k: int, epsilon: float, value: int) -> dict[Hashable, float
                     result[start + bit] = kept / (len(protocol.rows) * rows)
         return result
     if key == "grr":
-        return {other: protocol.p if other == value else protocol.q for other in range(k)}  # type: ignore[attr-defined]
+        return {other: protocol.p if other == value else protocol.q for other in range(k)}
     if key == "ss":
-        omega, p = protocol.omega, protocol.p  # type: ignore[attr-defined]
+        omega, p = protocol.omega, protocol.p
         with_own, without = math.comb(k - 1, omega - 1), math.comb(k - 1, omega)
         return {s: p / with_own if value in s else (1 - p) / without for s in combinations(range(k), omega)}
-    return dict(bits_law(k, protocol.p, protocol.q, value, one=False))  # type: ignore[attr-defined]
+    return dict(bits_law(k, protocol.p, protocol.q, value, one=False))
 
 
-def bits_law(k: int, p: float, q: float, value: int, *, one: bool) -> dict[tuple[int, ...], float]:
+def bits_law(k, p, q, value, *, one):
     if one:
         return {tuple(int(v == at) for v in range(k)): p if at == value else q for at in range(k)}
     chances = [p if v == value else q for v in range(k)]
@@ -64,7 +61,7 @@ def bits_law(k: int, p: float, q: float, value: int, *, one: bool) -> dict[tuple
     }
 
 
-def surprise(seen: Iterable[Hashable], law: dict[Hashable, float]) -> float:
+def surprise(seen, law):
     """Return the p-value of the chi-square test of a law; reports that are expected fewer than 8 times are merged."""
     counts = Counter(seen)
     n = sum(counts.values())

@@ -1,7 +1,5 @@
 """What was collected, as the files that the commands read: an estimate, or reports."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from simulator import PROTOCOLS
@@ -13,23 +11,23 @@ QUICK = ("--eps", "1", "--reps", "4", "--method", "norm_sub", "--method", "none"
 COUNTS = apportion(frequencies("zipf", K), N)
 
 
-def raw(protocol: str = "oue") -> np.ndarray:
+def raw(protocol="oue"):
     oracle = PROTOCOLS[protocol](K, EPSILON)
     return oracle.estimate(oracle.sample_support(COUNTS, rng_for(0, "tests", "cli estimate", protocol)), N)
 
 
-def estimate_text(values: np.ndarray, header: str = "value,estimate\n") -> str:
+def estimate_text(values, header="value,estimate\n"):
     return header + "".join(f"{place},{value!r}\n" for place, value in enumerate(values.tolist()))
 
 
-def reports(protocol: str) -> np.ndarray:
+def reports(protocol):
     """Reports as users send them."""
     return PROTOCOLS[protocol](K, EPSILON).perturb(
         np.repeat(np.arange(K), COUNTS), rng_for(0, "tests", "cli reports", protocol)
     )
 
 
-def report_lines(protocol: str, made: np.ndarray) -> str:
+def report_lines(protocol, made):
     if protocol == "grr":
         return "".join(f"{value}\n" for value in made.tolist())
     separator = "" if protocol == "oue" else ","

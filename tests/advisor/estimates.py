@@ -1,12 +1,6 @@
 """An estimate to ask about, and a quick answer to it."""
 
-from __future__ import annotations
-
-from typing import Any
-
-import numpy as np
-
-from advisor import Advice, CentralPromise, Cleaning, Collection, Limits, Plurality, Simulation, estimate
+from advisor import CentralPromise, Cleaning, Collection, Limits, Plurality, Simulation, estimate
 from advisor.question.question import KEYWORDS
 from simulator import PROTOCOLS
 from simulator.populations import apportion, frequencies
@@ -28,16 +22,16 @@ CLASSES = {
 ALONE = {"limits": Limits(max_bits=1)}  # leaves no protocol for the next round, whose simulation takes longest
 
 
-def raw(protocol: str = "oue", k: int = K, n: int = N, shape: str = "zipf", epsilon: float = 1.0) -> np.ndarray:
+def raw(protocol="oue", k=K, n=N, shape="zipf", epsilon=1.0):
     oracle = PROTOCOLS[protocol](k, epsilon)
     rng = rng_for(0, "tests", "estimate answer", protocol, k, n, shape)
     return oracle.estimate(oracle.sample_support(apportion(frequencies(shape, k), n), rng), n)
 
 
-def grouped(**options: Any) -> dict[str, Any]:
+def grouped(**options):
     """Return keywords of a function, with options of groups in their groups."""
-    found: dict[str, Any] = {}
-    values: dict[str, dict[str, object]] = {}
+    found = {}
+    values = {}
     for name, value in options.items():
         group = KEYWORDS.get(name, "collection" if name == "surrogate" else "")
         if group in CLASSES:
@@ -47,5 +41,5 @@ def grouped(**options: Any) -> dict[str, Any]:
     return found | {group: CLASSES[group](**given) for group, given in values.items()}
 
 
-def quick(values: object = None, protocol: object = "oue", n: object = N, **options: object) -> Advice:
+def quick(values=None, protocol="oue", n=N, **options):
     return estimate(raw() if values is None else values, protocol, eps=1.0, n=n, **grouped(**QUICK | options))

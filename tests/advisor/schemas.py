@@ -6,8 +6,6 @@ An object of a schema whose comment names a class is made from it. Words, bounds
 stay as they stand there.
 """
 
-from __future__ import annotations
-
 import json
 import types
 import typing
@@ -25,19 +23,19 @@ FOLDER = Path(str(resources.files("advisor"))) / "schema"
 
 
 @cache
-def schema(name: str) -> Draft202012Validator:
+def schema(name):
     """Return what holds answers against the shipped schema of that name; it is held against the standard itself."""
     data = json.loads(text(name))
     Draft202012Validator.check_schema(data)
     return Draft202012Validator(data)
 
 
-def text(name: str) -> str:
+def text(name):
     """Return a schema as it is shipped."""
     return (FOLDER / f"{name}.schema.json").read_text("utf-8")
 
 
-def made(name: str) -> str:
+def made(name):
     """Return a schema with its rows made from their classes."""
     return json.dumps(_made(json.loads(text(name))), indent=2, ensure_ascii=False) + "\n"
 

@@ -1,9 +1,7 @@
 """A sweep that takes no time."""
 
-from __future__ import annotations
-
 from advisor import Simulation
-from advisor.api.sweep import Sweep, sweep
+from advisor.api.sweep import sweep
 
 SMALL = {
     "eps": [0.5, 2.0],
@@ -17,5 +15,5 @@ MENU = "-p grr -p oue --method none,norm_sub,power --reps 5 --jobs 1"
 WORDS = tuple(f"sweep --eps 0.5,2 --n 1e3,1e4 --k 6 {MENU}".split())
 
 
-def small(**more: object) -> Sweep:
-    return sweep(**(SMALL | more))  # type: ignore[arg-type]
+def small(**more):
+    return sweep(**(SMALL | more))

@@ -1,21 +1,15 @@
-"""The answer to a sample in Python: its figures by hand, what is refused, and what constraints leave."""
-
-from __future__ import annotations
-
 import dataclasses
 import json
 import os
 import pickle
 import re
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import ttest_rel
 
-from advisor import Advice, InputError, Limits, Simulation, advise, estimate
+from advisor import InputError, Limits, Simulation, advise, estimate
 from advisor.question.fitting import fitting_methods
 from advisor.question.settings import Menu
 from simulator import POSTPROCESSORS, PROTOCOLS, frequency_oracles
@@ -24,20 +18,15 @@ from simulator.domain import Attackers, Domain
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 from tests.advisor.cli_answers import QUICK, SCHEMA
-from tests.advisor.conftest import Run
 from tests.advisor.estimates import grouped, quick
 from tests.cells import failures
 
 COUNTS = [5000, 3000, 1500, 400, 100, 0]
-FEW: dict[str, Any] = {
-    "protocol": "grr",
-    "method": "norm_sub",
-    "simulation": Simulation(repetitions=2, max_repetitions=2),
-}
+FEW = {"protocol": "grr", "method": "norm_sub", "simulation": Simulation(repetitions=2, max_repetitions=2)}
 
 
-def test_several_metrics_are_answered_by_the_same_collections_and_compared_with_a_baseline() -> None:
-    options: dict[str, Any] = {"sample_counts": COUNTS, "protocol": "oue", "method": ["norm_sub", "none"]}
+def test_several_metrics_are_answered_by_the_same_collections_and_compared_with_a_baseline():
+    options = {"sample_counts": COUNTS, "protocol": "oue", "method": ["norm_sub", "none"]}
     options["simulation"] = Simulation(repetitions=20, max_repetitions=20)
     advice = advise(1.0, metric=["l1", "mse"], **options)
     runs, frame = advice.runs(), advice.to_frame()
@@ -63,26 +52,7 @@ def test_several_metrics_are_answered_by_the_same_collections_and_compared_with_
         advice.about("kl")
 
 
-def test_error_is_that_of_a_collection_simulated_by_hand() -> None:
-    advice = advise(
-        1.0,
-        sample_counts=COUNTS,
-        metric="l2",
-        protocol="oue",
-        method="norm_sub",
-        simulation=Simulation(repetitions=6, seed=3),
-    )
-    oracle, counts = PROTOCOLS["oue"](6, 1.0), np.array(COUNTS)
-    errors = []
-    for repetition in range(advice.best.repetitions):
-        support = oracle.sample_support(counts, rng_for(3, "collect", "oue", repetition))
-        estimate = POSTPROCESSORS["norm_sub"](oracle.estimate(support, 10_000), oracle.noise(10_000))
-        errors.append(float(np.sqrt(((estimate - counts / 10_000) ** 2).sum())))
-    assert advice.best.error == pytest.approx(np.mean(errors), rel=1e-12)
-    assert advice.best.spread == pytest.approx(np.std(errors, ddof=1), rel=1e-9)
-
-
-def test_sample_counts_mapping_and_raw_values_agree() -> None:
+def test_sample_counts_mapping_and_raw_values_agree():
     values = np.repeat(np.arange(6), COUNTS)
     rng_for(0, "order").shuffle(values)
     few = {"method": ["norm_sub", "wavelet_eb"], "simulation": Simulation(repetitions=3, max_repetitions=3)}
@@ -95,7 +65,7 @@ def test_sample_counts_mapping_and_raw_values_agree() -> None:
     assert advise(1.0, sample_counts=mapping, **options).to_frame().equals(by_counts.to_frame())
 
 
-def test_labels_come_along_and_decide_the_order() -> None:
+def test_labels_come_along_and_decide_the_order():
     words = ["low", "mid", "high", "low"] * 50
     with pytest.raises(InputError, match="ordered domain"):
         advise(1.0, sample=words, metric="emd")
@@ -106,7 +76,7 @@ def test_labels_come_along_and_decide_the_order() -> None:
     assert advise(1.0, sample=pd.Series([3, 1, 3] * 100), **FEW).request.labels == ("1", "3")
 
 
-def test_users_are_apportioned_and_the_sample_itself_is_kept_where_it_can_be() -> None:
+def test_users_are_apportioned_and_the_sample_itself_is_kept_where_it_can_be():
     assert advise(1.0, sample_counts=COUNTS, **FEW).request.counts.tolist() == COUNTS
     scaled = advise(1.0, sample_counts=COUNTS, n=10**9, **FEW).request
     assert scaled.counts.tolist() == [count * 10**5 for count in COUNTS]
@@ -114,7 +84,7 @@ def test_users_are_apportioned_and_the_sample_itself_is_kept_where_it_can_be() -
     assert small.counts.sum() == 7
 
 
-def test_equivalent_users_give_the_raw_estimate_the_same_error() -> None:
+def test_equivalent_users_give_the_raw_estimate_the_same_error():
     advice = advise(
         1.0, sample_counts=COUNTS, metric="mse", protocol=["oue", "pgr"], simulation=Simulation(max_repetitions=20)
     )
@@ -129,8 +99,7 @@ def test_equivalent_users_give_the_raw_estimate_the_same_error() -> None:
     assert advice.detectable_frequency == smallest_detectable(PROTOCOLS[best.protocol](6, 1.0), 10_000)
 
 
-def test_a_restricted_menu_races_among_itself() -> None:
-    """The usual default and the raw estimates must not end the race of a menu they are not on."""
+def test_a_restricted_menu_races_among_itself():
     counts = [round(1000 * (1.3 + np.sin(place / 9))) for place in range(60)]
     advice = advise(1.0, sample_counts=counts, metric="emd", protocol="grr", simulation=Simulation(max_repetitions=80))
     assert advice.resolved or advice.repetitions == 80
@@ -139,19 +108,7 @@ def test_a_restricted_menu_races_among_itself() -> None:
     assert by_kind["default"].error < advice.lowest.error  # it would have led
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("metric", ["topk", "emd"])
-def test_the_first_tier_holds_nothing_that_is_proven_worse(metric: str) -> None:
-    counts = apportion(frequencies("zipf", 30, 1.0), 10_000)
-    for seed in (21, 22):
-        advice = advise(1.0, sample_counts=counts, metric=metric, simulation=Simulation(seed=seed, max_repetitions=80))
-        for row in advice.recommendations:
-            assert row.ratio_to_best is not None
-            assert row.ratio_low is not None
-            assert (row.tier == 1) == (row.ratio_to_best < 1.05 or row.ratio_low <= 1)
-
-
-def test_gain_is_measured_on_the_repetitions_of_the_row() -> None:
+def test_gain_is_measured_on_the_repetitions_of_the_row():
     menu = {"protocol": ["grr", "oue", "hr"], "method": ["none", "norm_sub", "wavelet_eb"]}
     advice = advise(2.0, sample_counts=COUNTS, metric="emd", **menu, simulation=Simulation(max_repetitions=80))
     lengths = {row.repetitions for row in advice.recommendations}
@@ -161,7 +118,7 @@ def test_gain_is_measured_on_the_repetitions_of_the_row() -> None:
             assert row.error_without_postprocessing == row.error
 
 
-def test_clipped_queries_never_score_below_zero() -> None:
+def test_clipped_queries_never_score_below_zero():
     for metric in ("set", "range"):
         advice = advise(
             1e-6,
@@ -174,7 +131,7 @@ def test_clipped_queries_never_score_below_zero() -> None:
 
 
 @pytest.mark.parametrize("counts", [None, [300, 200, 100, 0, 0, 0]])
-def test_post_pos_is_base_pos_where_no_query_is_asked(counts: list[int] | None) -> None:
+def test_post_pos_is_base_pos_where_no_query_is_asked(counts):
     """Wang et al., Section IV-A: on single items the two are equivalent."""
     data = (
         {"k": 6}
@@ -187,7 +144,7 @@ def test_post_pos_is_base_pos_where_no_query_is_asked(counts: list[int] | None) 
     assert len(advise(1.0, protocol="oue", method=["base_pos", "post_pos"], **data).recommendations) == 1
 
 
-def test_a_large_domain_races_for_less_long_and_says_so() -> None:
+def test_a_large_domain_races_for_less_long_and_says_so():
     counts = [1000, *[1] * 8191]
     request = advise(
         8.0, sample_counts=counts, protocol="grr", method="norm_sub", simulation=Simulation(repetitions=5)
@@ -204,7 +161,7 @@ def test_a_large_domain_races_for_less_long_and_says_so() -> None:
     assert named.request.max_repetitions == 300
 
 
-def test_baselines_are_measured_even_outside_the_menu() -> None:
+def test_baselines_are_measured_even_outside_the_menu():
     advice = advise(
         1.0,
         sample_counts=COUNTS,
@@ -223,20 +180,19 @@ def test_baselines_are_measured_even_outside_the_menu() -> None:
     assert kinds["raw"].error == advice.best.error_without_postprocessing
 
 
-def test_a_mean_in_the_middle_of_the_domain_is_not_called_too_even() -> None:
+def test_a_mean_in_the_middle_of_the_domain_is_not_called_too_even():
     advice = advise(1.0, sample_counts=[100, 900, 100], metric="mean", **FEW)
     assert advice.error_without_data == pytest.approx(0, abs=1e-12)
     assert "happens to lie there" in advice.summary
     assert "happens to lie" not in advise(0.01, sample_counts=COUNTS, metric="l1", **FEW).summary
 
 
-def test_threads_simulate_where_they_pay_or_were_asked_for() -> None:
-    """Below 10,000 categories threads would wait for one another, and one pair is too little to do."""
+def test_threads_simulate_where_they_pay_or_were_asked_for():
     cells = [(None, 200, 9_999, 1), (None, 200, 10_000, os.cpu_count()), (None, 1, 10_000, 1), (3, 1, 100, 3)]
     assert [(*asked, Simulation(jobs=asked[0]).threads(asked[1], 20, asked[2])) for *asked, _ in cells] == cells
 
 
-def test_bad_requests_are_value_errors_of_one_line() -> None:
+def test_bad_requests_are_value_errors_of_one_line():
     cells = [
         ({}, "k= is missing: give a sample"),
         ({"sample": [1, 2], "sample_counts": [1, 2]}, "either sample"),
@@ -246,37 +202,25 @@ def test_bad_requests_are_value_errors_of_one_line() -> None:
         ({"sample": [1.0, float("nan")]}, "got nan"),
         ({"sample": [1, 1, 1]}, "at least 2"),
         ({"sample": ["a", "b", float("nan")]}, "leave missing ones out"),
-        ({"sample": ["a", "b", None]}, "leave missing ones out"),
         ({"sample": [1, 2, None]}, "leave missing ones out"),
         ({"sample": ["a", " "]}, "empty string"),
         ({"sample_counts": [[1, 2], [3, 4]]}, "flat"),
-        ({"sample_counts": [1, 2], "jobs": 0}, "jobs must be"),
-        ({"sample_counts": [1, 2], "metric": "set:x"}, "set must be"),
         ({"sample_counts": [1, -1]}, "at least 0"),
         ({"sample_counts": [1, 2.5]}, "whole number"),
         ({"sample_counts": [0, 0]}, "at least 1 user"),
-        ({"sample_counts": [1, 2], "metric": "l3"}, "unknown metric"),
-        ({"sample_counts": [1, 2], "n": 0}, "at least 1"),
         ({"sample_counts": [1, 2], "n": True}, "whole number"),
-        ({"sample_counts": [1, 2], "k": 1}, "at least 2"),
-        ({"sample_counts": [1, 2], "eps": "one"}, "eps must be a number"),
         ({"sample_counts": [1, 2], "eps": float("nan")}, "eps must be a number, got nan"),
         ({"sample_counts": [1, 2], "max_repetitions": 1}, "at least 2"),
-        ({"sample_counts": [1, 2], "max_bits": 0}, "max_bits must be a whole number of at least 1"),
-        ({"sample_counts": [1, 2], "max_attack": 1.5}, "max_attack must be a number above 0 and below 1, got 1.5"),
         ({"sample_counts": [1, 2], "server_cost": 0.5}, "server_cost must be a whole number"),
         ({"sample_counts": [1, 2], "attributes": 0}, "attributes must be a whole number of at least 1"),
         ({"sample_counts": [1, 2], "rounds": 0}, "rounds must be a whole number of at least 1"),
         ({"sample_counts": [9, 2], "attributes": 3, "solution": "sum"}, "solution must be one of smp, spl, got 'sum'"),
-        ({"sample_counts": [1, 2], "solution": "smp"}, "solution goes with attributes"),
-        ({"sample_counts": [1, 2], "attributes": 4}, "attributes must be at most the number of users"),
         ({"k": 64, "bins": 8}, "bins= needs a sample, and none is given"),
         ({"sample": ["a", "b"], "bins": 4}, r"sample: holds 'a', which is not a number"),
-        ({"sample": [1, "x"], "bins": 4}, r"sample: holds 'x', which is not a number"),
         ({"sample": [True, False], "bins": 4}, r"sample: holds '\w+', which is not a number"),
     ]
 
-    def check(cell: tuple[dict[str, object], str]) -> None:
+    def check(cell):
         options, message = cell
         with pytest.raises(ValueError, match=message) as caught:
             advise(**grouped(**{"eps": 1.0, **options}))
@@ -286,10 +230,10 @@ def test_bad_requests_are_value_errors_of_one_line() -> None:
     assert failures(cells, check) == {}
 
 
-def test_an_answer_is_frozen_and_survives_being_sent_to_another_process() -> None:
+def test_an_answer_is_frozen_and_survives_being_sent_to_another_process():
     for advice in (advise(1.0, sample_counts=[60, 30, 10], **FEW), advise(1.0, k=16)):
         with pytest.raises(dataclasses.FrozenInstanceError):
-            advice.metric = "l2"  # type: ignore[misc]
+            advice.metric = "l2"
         again = pickle.loads(pickle.dumps(advice))  # noqa: S301 - our own, made in this line
         assert again.experiment_id == advice.experiment_id != ""
         assert again.recommendations == advice.recommendations
@@ -300,7 +244,7 @@ ZIPF = apportion(frequencies("zipf", 30), 20_000)
 
 
 @pytest.mark.parametrize("instant", [False, True])
-def test_what_is_left_keeps_every_constraint(instant: bool) -> None:
+def test_what_is_left_keeps_every_constraint(instant):
     limits = Limits(max_bits=29, max_attack=0.26, server_cost=400_000, proper=True)
     quick = {} if instant else {"simulation": Simulation(repetitions=4, max_repetitions=4)}
     advice = advise(1.0, sample_counts=ZIPF, instant=instant, limits=limits, **quick)
@@ -321,7 +265,7 @@ def test_what_is_left_keeps_every_constraint(instant: bool) -> None:
     assert menu == set(PROTOCOLS)
 
 
-def test_unbiased_methods_are_and_others_are_not() -> None:
+def test_unbiased_methods_are_and_others_are_not():
     """Mean of many estimates against the truth, with a z-bound that fails once in a million methods.
 
     The least of the biases is 10 standard errors here, and one of a quarter of the sd of an estimate would be seen.
@@ -338,7 +282,7 @@ def test_unbiased_methods_are_and_others_are_not() -> None:
         assert (np.abs(z).max() < 5.5) == method.unbiased, name
 
 
-def test_nothing_left_is_said_and_is_no_error(run: Run, states: str) -> None:
+def test_nothing_left_is_said_and_is_no_error(run, states):
     for extra in ((states,), ("--k", "40"), (states, "--instant")):
         bits = ("--eps", "1", "--max-bits", "1", *extra, "--format")
         code, out, _ = run(*bits, "json")
@@ -352,7 +296,7 @@ def test_nothing_left_is_said_and_is_no_error(run: Run, states: str) -> None:
         assert (code, len(out.splitlines())) == (0, 1)
 
 
-def test_an_empty_advice_has_no_best() -> None:
+def test_an_empty_advice_has_no_best():
     advice = advise(1.0, k=50, limits=Limits(proper=True, unbiased=True))
     assert advice.recommendations == ()
     assert advice.ties == ()
@@ -362,13 +306,12 @@ def test_an_empty_advice_has_no_best() -> None:
     assert "Nothing is left" in advice._repr_html_()
 
 
-def test_for_an_estimate_constraints_on_methods_hold_now_and_those_on_protocols_in_the_next_round() -> None:
-    def answered(**limits: object) -> Advice:
+def test_for_an_estimate_constraints_on_methods_hold_now_and_those_on_protocols_in_the_next_round():
+    def answered(**limits):
         return quick([0.6, 0.25, 0.2, -0.05, 0.02, -0.01], n=1000, method=None, ordered=False, repetitions=4, **limits)
 
     advice = answered(proper=True, max_bits=4)
     assert {row.protocol for row in advice.recommendations} == {"oue"}
-    assert advice.next_round is not None
     for row in (*advice.recommendations, *advice.next_round.recommendations):
         assert POSTPROCESSORS[row.method].sums_to_one
     assert all(row.report_bits <= 4 for row in advice.next_round.recommendations)
@@ -378,7 +321,7 @@ def test_for_an_estimate_constraints_on_methods_hold_now_and_those_on_protocols_
     assert answered(proper=True, unbiased=True).recommendations == ()
 
 
-def test_nothing_left_draws_no_picture_and_the_page_says_so(run: Run, tmp_path: Path) -> None:
+def test_nothing_left_draws_no_picture_and_the_page_says_so(run, tmp_path):
     picture, page = tmp_path / "empty.png", tmp_path / "empty.html"
     code, _, err = run("--eps", "1", "--k", "64", "--max-bits", "3", "--plot", picture, "--report", page)
     assert code == 0
@@ -387,7 +330,7 @@ def test_nothing_left_draws_no_picture_and_the_page_says_so(run: Run, tmp_path: 
     assert "Nothing is left" in page.read_text(encoding="utf-8")
 
 
-def test_what_leaves_nothing_says_which_bound_keeps_a_protocol(run: Run, states: str) -> None:
+def test_what_leaves_nothing_says_which_bound_keeps_a_protocol(run, states):
     for words in ("--max-bits 1", "--max-attack 0.01", "--server-cost 1"):
         out = run("--eps", "1", *words.split(), "-p", "oue,grr", *QUICK, states)[1]
         assert out.startswith("Nothing is left")
@@ -395,7 +338,7 @@ def test_what_leaves_nothing_says_which_bound_keeps_a_protocol(run: Run, states:
         assert not run("--eps", "1", *enough.split(), "-p", "oue,grr", *QUICK, states)[1].startswith("Nothing is left")
 
 
-def test_slow_methods_are_left_out_of_simulations_of_large_domains_unless_they_are_named() -> None:
+def test_slow_methods_are_left_out_of_simulations_of_large_domains_unless_they_are_named():
     loops = {"em", "ems"}
     for k, expected in ((128, loops), (129, set()), (None, loops)):
         assert loops & {*fitting_methods(Menu(), ("emd",), True, k=k)} == expected

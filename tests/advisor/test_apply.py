@@ -1,7 +1,3 @@
-"""What is written beside the estimate: the interval of each frequency covers it as often as it says."""
-
-from __future__ import annotations
-
 import csv
 import io
 from itertools import product
@@ -23,7 +19,7 @@ Z = stats.norm.ppf(0.975)
 
 
 @over(product([0.3, 1.0, 4.0], frequency_oracles()))
-def test_interval_is_a_scan_of_all_frequencies(epsilon, protocol) -> None:
+def test_interval_is_a_scan_of_all_frequencies(epsilon, protocol):
     noise = PROTOCOLS[protocol](20, epsilon).noise(500)
     grid = np.linspace(0, 1, 20_001)
     estimates = np.concatenate([np.linspace(-2, 3, 41), np.linspace(-3, 3, 13) * noise.sd, [0.0, 1.0]])
@@ -41,7 +37,7 @@ def test_interval_is_a_scan_of_all_frequencies(epsilon, protocol) -> None:
 
 
 @over(product([0, 0.002, 0.02, 0.3, 0.9], ["oue", "grr"]))
-def test_interval_covers_the_frequency_as_often_as_it_says(share, protocol) -> None:
+def test_interval_covers_the_frequency_as_often_as_it_says(share, protocol):
     """4,000 trials know 95 % to 0.34 points; |z| of 5 is a false alarm of 6e-7 in each of ten tests.
 
     Counts are whole numbers: their steps are below 1 / 60 of the sd, and move the cover by up to the chance of one
@@ -68,7 +64,7 @@ def test_interval_covers_the_frequency_as_often_as_it_says(share, protocol) -> N
         pytest.param(64, 2.0, 10_000, marks=pytest.mark.slow),
     ],
 )
-def test_intervals_beside_a_frequent_value_cover_too_although_it_brings_noise_into_their_block(k, epsilon, n) -> None:
+def test_intervals_beside_a_frequent_value_cover_too_although_it_brings_noise_into_their_block(k, epsilon, n):
     """Hadamard response; false alarm: 1 of 16,000 streams a comparison (4 standard errors of all collections)."""
     oracle, repetitions = PROTOCOLS["hr"](k, epsilon), 1000 if epsilon == 5 else 4000
     counts = np.full(k, int(0.6 * n) // k)
@@ -81,7 +77,7 @@ def test_intervals_beside_a_frequent_value_cover_too_although_it_brings_noise_in
     estimate = oracle.estimate(oracle.sample_support(rows, rng_for(0, "tests", "beside", k, repr(epsilon))), n)
     error = 4 * np.sqrt(0.95 * 0.05 / repetitions)
 
-    def coverage(noise: Noise) -> float:
+    def coverage(noise):
         low, high = frequency_interval(estimate, noise)
         return float(((low <= counts / n) & (counts / n <= high))[:, mate].mean())
 
@@ -97,7 +93,7 @@ def test_intervals_beside_a_frequent_value_cover_too_although_it_brings_noise_in
         assert (estimate[:, unused] / noise.sd > stats.norm.ppf(0.95)).mean() > 0.05 + error
 
 
-def test_an_estimate_with_a_frequent_value_is_not_refused_for_the_noise_it_brings() -> None:
+def test_an_estimate_with_a_frequent_value_is_not_refused_for_the_noise_it_brings():
     k, epsilon, n = 256, 5.0, 100_000
     oracle = PROTOCOLS["hr"](k, epsilon)
     counts = np.full(k, int(0.1 * n) // (k - 1))
@@ -110,7 +106,7 @@ def test_an_estimate_with_a_frequent_value_is_not_refused_for_the_noise_it_bring
         assert not collected.warnings
 
 
-def test_interval_without_noise_is_the_estimate() -> None:
+def test_interval_without_noise_is_the_estimate():
     low, high = frequency_interval(np.array([0.0, 0.4, 1.0]), Noise(10, 1.0, 0.0, 0.0, 0.0, True))
     np.testing.assert_array_equal(low, [0.0, 0.4, 1.0])
     np.testing.assert_array_equal(high, low)
@@ -127,7 +123,7 @@ def advice():
     return estimate(ESTIMATE, "oue", eps=1.0, n=N, method=FEW, **ALONE, simulation=Simulation(repetitions=4))
 
 
-def test_apply_is_the_best_method_with_the_noise_of_the_protocol_along_all_leading_axes(advice) -> None:
+def test_apply_is_the_best_method_with_the_noise_of_the_protocol_along_all_leading_axes(advice):
     expected = POSTPROCESSORS[advice.best.method](ESTIMATE, ORACLE.noise(N))
     np.testing.assert_array_equal(advice.apply(ESTIMATE), expected)
     np.testing.assert_array_equal(advice.apply(ESTIMATE.tolist()), expected)
@@ -138,7 +134,7 @@ def test_apply_is_the_best_method_with_the_noise_of_the_protocol_along_all_leadi
     np.testing.assert_allclose(result.sum(axis=-1), 1, atol=1e-12)
 
 
-def test_apply_refuses_what_does_not_fit(advice) -> None:
+def test_apply_refuses_what_does_not_fit(advice):
     cells = [
         (ESTIMATE[:-1], None, r"k = 12 categories on its last axis, got shape \(11,\)"),
         (0.5, None, r"got shape \(\)"),
@@ -147,7 +143,7 @@ def test_apply_refuses_what_does_not_fit(advice) -> None:
         (ESTIMATE, "nothing", "unknown method 'nothing'"),
     ]
 
-    def check(cell: tuple[object, str | None, str]) -> None:
+    def check(cell):
         estimate, method, message = cell
         with pytest.raises(InputError, match=message):
             advice.apply(estimate, method)
@@ -155,7 +151,7 @@ def test_apply_refuses_what_does_not_fit(advice) -> None:
     assert failures(cells, check) == {}
 
 
-def test_applied_csv_holds_the_estimate_and_its_intervals_at_full_precision(advice) -> None:
+def test_applied_csv_holds_the_estimate_and_its_intervals_at_full_precision(advice):
     rows = list(csv.DictReader(io.StringIO(applied_csv(advice))))
     assert tuple(rows[0]) == COLUMNS
     assert [row["value"] for row in rows] == [str(place) for place in range(K)]
@@ -167,7 +163,7 @@ def test_applied_csv_holds_the_estimate_and_its_intervals_at_full_precision(advi
     np.testing.assert_array_equal(columns["high"], high)
 
 
-def test_a_sample_has_nothing_to_apply_to() -> None:
+def test_a_sample_has_nothing_to_apply_to():
     advice = advise(
         1.0, sample_counts=[50, 30, 20], protocol="oue", method="norm_sub", simulation=Simulation(max_repetitions=20)
     )

@@ -1,7 +1,3 @@
-"""Bias and variance of each category: against a loop over collections, and against exact sums."""
-
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -16,24 +12,22 @@ from scipy.stats import binom
 from simulator import POSTPROCESSORS, PROTOCOLS
 from simulator.methods import observe
 from simulator.seeding import rng_for
-from tests.advisor.conftest import Run
-from tests.cells import failures
 
 COUNTS = {"apple": 500, "banana": 300, "cherry": 150, "date": 50}
 TRUTH = np.array([count / 1000 for count in COUNTS.values()])
 
 
-def answer(run: Run, line: str) -> dict:
+def answer(run, line):
     code, out, err = run(*line.split(), "--bias", "--format", "json")
     assert code == 0, err
     return json.loads(out)
 
 
-def columns(data: dict, *names: str) -> list[np.ndarray]:
+def columns(data, *names):
     return [np.array([row[name] for row in data["categories"]]) for name in names]
 
 
-def test_bias_and_variance_are_those_of_a_loop_over_the_collections(run: Run, states: str) -> None:
+def test_bias_and_variance_are_those_of_a_loop_over_the_collections(run, states):
     data = answer(run, f"--eps 1 {states} -p grr --method base_cut:keep=2 --reps 9 --max-reps 9 --seed 3")
     estimates = []
     for repetition in range(9):
@@ -54,7 +48,7 @@ def test_bias_and_variance_are_those_of_a_loop_over_the_collections(run: Run, st
     assert (data["protocol"], data["method"], data["repetitions"]) == ("grr", "base_cut:keep=2", 9)
 
 
-def test_base_pos_has_the_bias_that_its_law_has(run: Run, states: str) -> None:
+def test_base_pos_has_the_bias_that_its_law_has(run, states):
     """The bits of OUE are independent: a support is the sum of two binomials, and the moments are finite sums.
 
     Lemma 1 of Wang et al.: positive bias for all values. Five standard errors are a false alarm in 200,000 for four.
@@ -73,7 +67,7 @@ def test_base_pos_has_the_bias_that_its_law_has(run: Run, states: str) -> None:
         assert abs(var - exact) < 5 * math.sqrt((fourth - exact**2) / 2000)
 
 
-def test_biases_of_a_method_that_sums_to_one_cancel(run: Run) -> None:
+def test_biases_of_a_method_that_sums_to_one_cancel(run):
     """Lemma 2 of Wang et al.; and Lemma 4: what is near 0 has a positive bias, so the most frequent a negative one."""
     line = "--eps 0.5 --k 64 --skew 1.5 --n 20000 -p oue --method norm_sub --max-reps 200"
     data = answer(run, line)
@@ -94,14 +88,14 @@ def test_biases_of_a_method_that_sums_to_one_cancel(run: Run) -> None:
         assert float(words[at - 2]) == pytest.approx(truth[inside].mean(), rel=1e-3)  # four
 
 
-def test_the_recommended_pair_is_shown_where_none_is_named(run: Run, states: str) -> None:
+def test_the_recommended_pair_is_shown_where_none_is_named(run, states):
     line = f"--eps 1 {states} -p grr,oue --method none,norm_sub -m mse --reps 5 --max-reps 5"
     best = json.loads(run(*line.split(), "--format", "json")[1])["recommendations"][0]
     data = answer(run, line)
     assert (data["protocol"], data["method"]) == (best["protocol"], best["method"])
 
 
-def test_people_get_a_sentence_a_table_a_picture_and_rows(run: Run, states: str, tmp_path: Path) -> None:
+def test_people_get_a_sentence_a_table_a_picture_and_rows(run, states, tmp_path):
     line = f"--eps 1 {states} -p oue --method norm_sub --reps 20 --max-reps 20 --bias".split()
     picture = str(tmp_path / "bias.svg")
     code, out, _ = run(*line, "--format", "plain", "--plot", picture)
@@ -111,20 +105,3 @@ def test_people_get_a_sentence_a_table_a_picture_and_rows(run: Run, states: str,
     assert "bias and 95 % interval" in Path(picture).read_text(encoding="utf-8")
     rows = list(csv.DictReader(io.StringIO(run(*line, "--format", "csv")[1])))
     assert [row["category"] for row in rows] == list(COUNTS)
-
-
-def test_bias_is_refused_where_it_is_not_shown(run: Run, states: str) -> None:
-    cells = [
-        (f"--eps 1 {states} --instant", "--instant does not go with --bias, which is simulated and no ranking"),
-        (f"--eps 1 {states} --runs runs.csv", "--runs does not go with --bias, which is simulated and no ranking"),
-        (f"--eps 1,2 {states}", "--bias goes with one ε: give one --eps"),
-        (f"--eps 1 {states} --max-bits 1", "Nothing is left to rank"),
-        ("--eps 1", "SAMPLE is missing"),
-    ]
-
-    def check(cell: tuple[str, str]) -> None:
-        code, out, err = run(*cell[0].split(), "--bias")
-        assert (code, out) == (2, "")
-        assert cell[1] in err
-
-    assert failures(cells, check) == {}

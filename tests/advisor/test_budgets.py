@@ -1,11 +1,6 @@
-"""Several budgets at once, and what they would buy for someone who gives none."""
-
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -14,14 +9,12 @@ from advisor.cli import examples
 from advisor.cli.groups import COMMANDS, MAIN, _function
 from advisor.cli.options import flags_of, spread
 from simulator import PROTOCOLS
-from tests.advisor.conftest import Run
-from tests.advisor.schemas import schema
+from tests.advisor.cli_answers import SCHEMA
 
-SCHEMA = schema("advice")
 EPSILONS = (0.5, 1.0, 2.0)
 
 
-def answers(run: Run, *words: object) -> dict:
+def answers(run, *words):
     code, out, err = run(*words, "--format", "json")
     assert code == 0, err
     data = json.loads(out)
@@ -30,7 +23,7 @@ def answers(run: Run, *words: object) -> dict:
 
 
 @pytest.mark.slow
-def test_each_row_is_the_answer_that_its_budget_has_alone(run: Run) -> None:
+def test_each_row_is_the_answer_that_its_budget_has_alone(run):
     data = answers(run, "--eps", "0.5,1,2", "--k", "18", "--n", "2000", "-m", "l1,mae")
     assert [(row["metric"], row["eps"]) for row in data["budgets"]] == [
         (metric, epsilon) for metric in ("l1", "mae") for epsilon in EPSILONS
@@ -49,7 +42,7 @@ def test_each_row_is_the_answer_that_its_budget_has_alone(run: Run) -> None:
 
 
 @pytest.mark.slow
-def test_a_sample_is_read_once_and_simulated_at_each_budget(run: Run, states: str) -> None:
+def test_a_sample_is_read_once_and_simulated_at_each_budget(run, states):
     few = ("--reps", "3", "--max-reps", "3", "-p", "oue,grr")
     data = answers(run, states, "--eps", "0.5,1", *few)
     alone = [answers(run, states, "--eps", epsilon, *few) for epsilon in ("0.5", "1")]
@@ -59,7 +52,7 @@ def test_a_sample_is_read_once_and_simulated_at_each_budget(run: Run, states: st
     assert [line.split()[0] for line in piped.stdout.splitlines()] == ["0.5", "1"]
 
 
-def test_the_curve_is_drawn(run: Run, tmp_path: Path) -> None:
+def test_the_curve_is_drawn(run, tmp_path):
     picture = tmp_path / "curve.svg"
     words = ("-p", "grr,oue", "--method", "norm_sub,none", "--plot", picture)
     assert run("--eps", "0.5,1,2", "--k", "18", "--n", "2000", *words)[0] == 0
@@ -68,7 +61,7 @@ def test_the_curve_is_drawn(run: Run, tmp_path: Path) -> None:
         assert words in drawn
 
 
-def test_budgets_at_which_constraints_leave_nothing_are_named(run: Run) -> None:
+def test_budgets_at_which_constraints_leave_nothing_are_named(run):
     words = ("--k", "64", "-p", "grr", "--max-attack", "0.1")
     code, out, _ = run("--eps", "1,8", *words)
     assert code == 0
@@ -79,7 +72,7 @@ def test_budgets_at_which_constraints_leave_nothing_are_named(run: Run) -> None:
     assert answers(run, "--eps", "8,9", *words)["budgets"] == []
 
 
-def test_a_missing_budget_is_priced_for_the_question_at_hand(run: Run, states: str) -> None:
+def test_a_missing_budget_is_priced_for_the_question_at_hand(run, states):
     fruit = {"sample_counts": {"apple": 500, "banana": 300, "cherry": 150, "date": 50}, "instant": True}
     office = ("--k", "18", "--n", "2000")
     for words, sample in (((states,), fruit), (office, {"k": 18, "n": 2000}), (("pareto", states), fruit)):
@@ -95,13 +88,11 @@ def test_a_missing_budget_is_priced_for_the_question_at_hand(run: Run, states: s
         SCHEMA.validate(error)
         assert code == 2
         for row in error["error"]["examples"]:
-            best = advise(row["eps"], **sample).best  # type: ignore[arg-type]
+            best = advise(row["eps"], **sample).best
             assert (row["protocol"], row["error"]) == (best.protocol, pytest.approx(best.error))
 
 
-def test_an_example_never_hides_the_error_and_no_pipe_is_read_for_it(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, states: str
-) -> None:
+def test_an_example_never_hides_the_error_and_no_pipe_is_read_for_it(run, tmp_path, monkeypatch, states):
     odd = tmp_path / "odd.csv"
     odd.write_bytes(b"\x00\x01")
     big = tmp_path / "big.csv"
@@ -112,14 +103,14 @@ def test_an_example_never_hides_the_error_and_no_pipe_is_read_for_it(
         assert run(sample) == (2, "", refused)
     assert run(states, "--metric", "emd") == (2, "", refused)
 
-    def broken(*_: object, **__: object) -> None:
+    def broken(*_, **__):
         raise ZeroDivisionError
 
     monkeypatch.setattr("advisor.cli.examples.look_up", broken)
     assert run(states) == (2, "", refused)
 
 
-def test_no_command_takes_an_option_twice_unless_it_takes_several_values(run: Run) -> None:
+def test_no_command_takes_an_option_twice_unless_it_takes_several_values(run):
     several = {"--metric", "--protocol", "--method", "--edges", "--next-protocol"}
     for name in (MAIN, *(name for name in COMMANDS if name != "knowledge")):
         command = [] if name == MAIN else [name]

@@ -1,17 +1,13 @@
-from __future__ import annotations
-
 import dataclasses
 import functools
 import inspect
 import json
-from collections.abc import Mapping
 from io import StringIO
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from rich.console import Console
 
 from advisor.answers.catalog import explanation
@@ -21,18 +17,17 @@ from advisor.show.catalog import explain_document
 from advisor.show.model import View
 from advisor.show.terminal import show
 from knowledge.cards import cards
-from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, Metric, Noise, PostProcessor
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, Metric, PostProcessor
 from simulator.channels import PLANAR
 from simulator.foreign import REGISTERED
 from simulator.protocols.grr import GRR
-from tests.advisor.conftest import Run
 from tests.cells import failures, over
 
-TABLES: dict[str, Mapping[str, object]] = {"protocols": PROTOCOLS, "methods": POSTPROCESSORS, "metrics": METRICS}
+TABLES = {"protocols": PROTOCOLS, "methods": POSTPROCESSORS, "metrics": METRICS}
 MEMBERS = [*PROTOCOLS, *POSTPROCESSORS, *METRICS]
 
 
-def halves(estimate: NDArray[np.float64], noise: Noise, factor: float = 0.5) -> NDArray[np.float64]:
+def halves(estimate, noise, factor=0.5):
     """Halve every estimate.
 
     Nobody should want [this].
@@ -55,8 +50,7 @@ class Silent(GRR):
 
 
 @pytest.fixture
-def strangers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Members without a card, as entry points of other packages bring them in."""
+def strangers(monkeypatch):
     monkeypatch.setitem(PROTOCOLS, "copied", Copied)
     monkeypatch.setitem(PROTOCOLS, "silent", Silent)
     half = PostProcessor(
@@ -67,7 +61,7 @@ def strangers(monkeypatch: pytest.MonkeyPatch) -> None:
     for method in (half, third, picky):
         monkeypatch.setitem(POSTPROCESSORS, method.name, method)
 
-    def worst(estimate: NDArray[np.float64], truth: NDArray[np.float64]) -> NDArray[np.float64]:
+    def worst(estimate, truth):
         return np.abs(estimate - truth).max(axis=-1)
 
     monkeypatch.setitem(METRICS, "worst", Metric("worst", "largest error", worst, unit="frequency"))
@@ -76,8 +70,8 @@ def strangers(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     "members", [[*MEMBERS[::3], "sw"], pytest.param(MEMBERS, marks=pytest.mark.slow)], ids=["a third", "all"]
 )
-def test_explain_shows_cost_and_recipes_as_they_are(run: Run, members: list[str]) -> None:
-    def shown(name: str) -> None:
+def test_explain_shows_cost_and_recipes_as_they_are(run, members):
+    def shown(name):
         out = run("explain", name, "--format", "plain", "--verbose")[1]
         known = json.loads(run("explain", name, "--format", "json")[1])
         assert known["python"] == usage(known["kind"], name)
@@ -103,14 +97,12 @@ def test_explain_shows_cost_and_recipes_as_they_are(run: Run, members: list[str]
 @pytest.mark.parametrize(
     "members", [MEMBERS[1::6], pytest.param([*MEMBERS, *PLANAR], marks=pytest.mark.slow)], ids=["a sixth", "all"]
 )
-def test_explain_fits_on_12_lines_and_what_it_says_to_try_works(
-    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, members: list[str]
-) -> None:
+def test_explain_fits_on_12_lines_and_what_it_says_to_try_works(run, monkeypatch, tmp_path, members):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
     Path("sample.csv").write_text("value,count\n" + "".join(f"v{at},{900 // at}\n" for at in range(1, 9)))
 
-    def check(name: str) -> None:
+    def check(name):
         lines = run("explain", name)[1].splitlines()
         assert len(lines) <= 12
         assert max(map(len, lines)) <= 100
@@ -123,7 +115,7 @@ def test_explain_fits_on_12_lines_and_what_it_says_to_try_works(
 
 
 @over(product([True, False], ["wavelet_eb", "post_pos", "grr", "norm_cut", "l1"]))
-def test_code_is_neither_folded_nor_taken_for_markup(terminal, name) -> None:
+def test_code_is_neither_folded_nor_taken_for_markup(terminal, name):
     file = StringIO()
     console = Console(file=file, width=30, force_terminal=terminal, highlight=False, legacy_windows=False)
     member = explanation(name)
@@ -132,7 +124,7 @@ def test_code_is_neither_folded_nor_taken_for_markup(terminal, name) -> None:
     assert (member.source or "") in file.getvalue()
 
 
-def test_promises_say_order_and_protocols() -> None:
+def test_promises_say_order_and_protocols():
     ordered, kept = "ordered domains only", "a larger estimate never becomes the smaller one"
     said = {name: set(explanation(name).promises) for name in ("wavelet_eb", "norm_sub", "tree", "oue")}
     assert [ordered in of for of in said.values()] == [True, False, True, False]
@@ -142,7 +134,7 @@ def test_promises_say_order_and_protocols() -> None:
 
 
 @pytest.mark.usefixtures("strangers")
-def test_members_of_other_packages_are_explained_from_what_they_say(run: Run) -> None:
+def test_members_of_other_packages_are_explained_from_what_they_say(run):
     halved = ("Half [bold]of it", "Halve every estimate.\n\nNobody should want [this].")
     cells = [
         ("copied", "Copied protocol", "Randomised response from elsewhere."),
@@ -152,7 +144,7 @@ def test_members_of_other_packages_are_explained_from_what_they_say(run: Run) ->
     ]
     listed = run("list", "--verbose")[1]
 
-    def check(cell: tuple[str, str, str]) -> None:
+    def check(cell):
         name, title, said = cell
         code, out, _ = run("explain", name, "--verbose")
         known = json.loads(run("explain", name, "--format", "json")[1])
@@ -171,8 +163,8 @@ def test_members_of_other_packages_are_explained_from_what_they_say(run: Run) ->
 
 @pytest.mark.usefixtures("strangers")
 def test_a_protocol_without_client_code_is_explained_but_not_deployed_with_or_without_a_card(
-    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+    run, monkeypatch, tmp_path
+):
     new = tmp_path / "new"
     for formula in ("", cards()["grr"].formula):
         assert "There is no client of copied without this package." in run("explain", "copied", "-v")[1]
@@ -188,9 +180,7 @@ def test_a_protocol_without_client_code_is_explained_but_not_deployed_with_or_wi
 
 
 @pytest.mark.usefixtures("strangers")
-def test_methods_of_other_packages_are_deployed_where_a_server_can_have_them(
-    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_methods_of_other_packages_are_deployed_where_a_server_can_have_them(run, monkeypatch, tmp_path):
     settings = ("--protocol", "grr", "--method", "halved", "--eps", "1", "--k", "8", "--to", str(tmp_path / "new"))
     monkeypatch.setitem(REGISTERED, "halved", "mine.py:halves")  # known to this process alone
     code, _, err = run("code", *settings)

@@ -1,7 +1,3 @@
-"""A few plain questions: what they lead to agrees with plans and look-ups."""
-
-from __future__ import annotations
-
 import io
 import json
 import math
@@ -10,8 +6,6 @@ import pty
 import shlex
 import sys
 from itertools import cycle, product
-from pathlib import Path
-from typing import Any
 from unittest.mock import ANY
 
 import pytest
@@ -20,9 +14,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from advisor import advise
-from advisor.answers.rank.result import Recommendation
 from advisor.errors import InputError
-from advisor.extensions.choose.answer import LIMITS, METRIC, Choice, Wishes, rounded
+from advisor.extensions.choose.answer import LIMITS, METRIC, Wishes, rounded
 from advisor.extensions.choose.command import PROMPTS, ask_columns
 from advisor.extensions.choose.document import choice_document, note_lines, points
 from advisor.inputs.histogram import read_head
@@ -31,12 +24,10 @@ from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.benchmark import Experiment, simulate
 from simulator.populations import apportion
 from tests.advisor.choices import chosen
-from tests.advisor.conftest import Run
+from tests.advisor.cli_answers import SCHEMA
 from tests.advisor.inputs.reading import put
-from tests.advisor.schemas import schema
-from tests.cells import failures, over
+from tests.cells import over
 
-SCHEMA = schema("advice")
 OFFICE = "--n 2000 --k 18 --within 1 --sensitive medium --times 1"
 ORDERED = "--n 2000 --k 18 --within 0.5 --sensitive medium --times 1 --ordered"
 COLLECTED = (
@@ -49,36 +40,31 @@ COLLECTED = (
 pytestmark = pytest.mark.usefixtures("choose_once")
 
 
-def shown(error: float) -> float:
-    """An error as it is shown, and compared."""
+def shown(error):
     return float(f"{error:.3g}")
 
 
-def kept(row: Recommendation) -> float:
-    """The error that nine of ten predictions keep to, on the log scale of their interval."""
+def kept(row):
     return shown(math.exp(math.log(row.error) + stats.norm.ppf(0.9) * math.log(row.error_high / row.error) / 1.96))
 
 
-def with_answers(people: int, answers: int, within: float, sensitive: str = "medium", times: int = 1) -> Choice:
+def with_answers(people, answers, within, sensitive="medium", times=1):
     return chosen(Wishes(people=people, answers=answers, within=within, sensitive=sensitive, times=times))
 
 
-def decided(run: Run, words: str) -> dict[str, Any]:
-    """Return the decision of the command as data."""
+def decided(run, words):
     code, out, err = run("choose", *shlex.split(words), "--format", "json")
     assert (code, err) == (0, "")
-    data: dict[str, Any] = json.loads(out)
+    data = json.loads(out)
     SCHEMA.validate(data)
     return data
 
 
-def followed(run: Run, command: str, *more: str) -> dict[str, Any]:
-    """Return what a command that was suggested gives as data."""
-    data: dict[str, Any] = json.loads(run(*shlex.split(command)[1:], *more, "--format", "json")[1])
-    return data
+def followed(run, command, *more):
+    return json.loads(run(*shlex.split(command)[1:], *more, "--format", "json")[1])
 
 
-def test_the_office_with_2000_people_and_18_age_bands_is_told_not_to_collect(run: Run) -> None:
+def test_the_office_with_2000_people_and_18_age_bands_is_told_not_to_collect(run):
     data = decided(run, OFFICE)
     assert (data["choice"], data["reason"], data["eps"]) == ("do_not_collect", "just_short", None)
     assert data["error"] == advise(2, k=18, n=2000, metric="mae").best.error > 0.01
@@ -92,7 +78,7 @@ def test_the_office_with_2000_people_and_18_age_bands_is_told_not_to_collect(run
 
 
 @pytest.mark.slow
-def test_the_people_that_are_predicted_hold_in_the_simulated_plan(run: Run) -> None:
+def test_the_people_that_are_predicted_hold_in_the_simulated_plan(run):
     for words in (OFFICE, ORDERED):
         data = decided(run, words)
         plan = followed(run, data["next_command"], "--max-reps", "200")  # of which few leave much less open
@@ -100,7 +86,7 @@ def test_the_people_that_are_predicted_hold_in_the_simulated_plan(run: Run) -> N
         assert (0 if words is ORDERED else data["people_needed_low"]) < plan["value"] <= data["people_needed_high"]
 
 
-def test_where_it_is_enough_the_budget_is_named_and_its_command_reproduces_it(run: Run) -> None:
+def test_where_it_is_enough_the_budget_is_named_and_its_command_reproduces_it(run):
     words = "--n 150k --k 18 --within 1% --sensitive HIGH --times 2"
     data = decided(run, words)
     assert data["choice"] == "collect"
@@ -120,9 +106,7 @@ def test_where_it_is_enough_the_budget_is_named_and_its_command_reproduces_it(ru
 @pytest.mark.parametrize(
     "words", [COLLECTED[0], *(pytest.param(words, marks=pytest.mark.slow) for words in COLLECTED[1:])]
 )
-def test_the_code_that_collects_is_written_by_the_command_as_it_is_printed(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str
-) -> None:
+def test_the_code_that_collects_is_written_by_the_command_as_it_is_printed(run, tmp_path, monkeypatch, words):
     monkeypatch.chdir(tmp_path)
     out = run("choose", *words.split())[1]
     (command,) = (line for line in out.splitlines() if line.startswith("ldp-advise code "))
@@ -130,8 +114,7 @@ def test_the_code_that_collects_is_written_by_the_command_as_it_is_printed(
     assert (tmp_path / "collection" / "README.md").is_file()
 
 
-def simulated(choice: Choice) -> float:
-    """The error of the pair that is named, over the shapes that the prediction is averaged over."""
+def simulated(choice):
     best, (people, answers) = choice.best, (choice.case.people, choice.case.answers)
     logs = []
     for shares in AssumedSkew(answers).histograms(people):
@@ -148,7 +131,7 @@ def simulated(choice: Choice) -> float:
 
 
 @pytest.mark.slow
-def test_nine_of_ten_collections_that_are_advised_are_as_accurate_as_asked() -> None:
+def test_nine_of_ten_collections_that_are_advised_are_as_accurate_as_asked():
     grid = product((3000, 10_000, 40_000, 200_000, 1_000_000), (4, 12, 40, 150), (0.2, 0.35, 0.5, 1, 1.5, 4))
     levels = cycle(LIMITS)
     choices = [with_answers(*words, next(levels)) for words in grid]
@@ -161,7 +144,7 @@ def test_nine_of_ten_collections_that_are_advised_are_as_accurate_as_asked() -> 
     assert sum(error <= choice.best.error for error, choice in zip(errors, advised, strict=True)) < least
 
 
-def test_asking_more_often_leaves_less_for_each_time() -> None:
+def test_asking_more_often_leaves_less_for_each_time():
     once, often = with_answers(20_000, 18, 1), with_answers(20_000, 18, 1, times=4)
     assert often.changes.times is not None
     assert 1 <= often.changes.times < 4
@@ -169,7 +152,7 @@ def test_asking_more_often_leaves_less_for_each_time() -> None:
     assert (once.reason, often.reason) == ("reached", "out_of_reach")
 
 
-def test_answers_with_an_order_may_take_less_and_who_leaves_it_open_is_told() -> None:
+def test_answers_with_an_order_may_take_less_and_who_leaves_it_open_is_told():
     plain, ordered = (
         chosen(Wishes(people=20_000, answers=18, within=0.5, sensitive="low", times=1, ordered=order))
         for order in (None, True)
@@ -190,7 +173,7 @@ def test_answers_with_an_order_may_take_less_and_who_leaves_it_open_is_told() ->
     sensitive=st.sampled_from(list(LIMITS)),
     times=st.integers(1, 20),
 )
-def test_the_advice_keeps_its_promises(people: int, answers: int, within: float, sensitive: str, times: int) -> None:
+def test_the_advice_keeps_its_promises(people, answers, within, sensitive, times):
     choice = with_answers(people, answers, within, sensitive, times)
     assert choice.case.limit * times <= LIMITS[sensitive] * (1 + 1e-9)
     if choice.epsilon is not None:
@@ -226,7 +209,7 @@ CASES = (
 
 
 @pytest.mark.parametrize("case", [FIRST, *(pytest.param(case, marks=pytest.mark.slow) for case in CASES)])
-def test_every_change_that_would_be_enough_is(run: Run, case: str) -> None:
+def test_every_change_that_would_be_enough_is(run, case):
     words, data, tried = case.split(), decided(run, case), 0
     assert data["choice"] == "do_not_collect"
     within = data["within_possible"]
@@ -254,7 +237,7 @@ def test_every_change_that_would_be_enough_is(run: Run, case: str) -> None:
     assert tried or data["eps_needed"] is None
 
 
-def test_what_is_out_of_reach_where_predictions_end_is_out_of_reach_beyond(run: Run) -> None:
+def test_what_is_out_of_reach_where_predictions_end_is_out_of_reach_beyond(run):
     words = "--n 2000 --k 18 --within 1 --sensitive high --times 12"
     data = decided(run, words)
     assert (data["reason"], data["eps_limit"]) == ("out_of_reach", 0.083)
@@ -263,83 +246,51 @@ def test_what_is_out_of_reach_where_predictions_end_is_out_of_reach_beyond(run: 
     assert f"about ε = {data['eps_needed']:g}" in out
     assert f"each time, {12 * data['eps_needed']:.3g} in all." in out
     once = chosen(Wishes(people=2000, answers=18, within=1, sensitive="high", times=12)).changes.once
-    assert once is not None
-    assert once.people is not None
-    assert once.within is not None
     for changed in ((int(once.people.value), 1.0), (2000, 100 * once.within.value)):
         assert with_answers(changed[0], 18, changed[1], "high").reason == "reached"
 
 
-def test_what_takes_no_data_gets_nothing_but_a_better_question(run: Run) -> None:
+def test_what_takes_no_data_gets_nothing_but_a_better_question(run):
     out = run("choose", "--n", "2000", "--k", "18", "--within", "10", "--sensitive", "high", "--times", "1")[1]
     assert out.startswith("Do not collect: ")
     command = next(line for line in reversed(out.splitlines()) if line.startswith("ldp-advise choose"))
     assert not run(*command.split()[1:])[1].startswith("Do not collect")
 
 
-@pytest.mark.slow
-def test_every_smaller_number_of_answers_is_enough_too(run: Run) -> None:
-    most = decided(run, "--n 100000 --k 18 --within 0.2 --sensitive medium --times 1")["answers_possible"]
-    for fewer in range(2, most):  # the most itself is tried with every change
-        assert with_answers(100_000, fewer, 0.2).epsilon is not None
-
-
-def test_two_answers_of_two_million_are_worth_collecting() -> None:
+def test_two_answers_of_two_million_are_worth_collecting():
     choice = with_answers(2_000_000, 2, 1)
     assert choice.reason == "reached"
     assert choice.there.best.error_high < 2 * choice.there.best.error
 
 
-@pytest.fixture
-def ages(tmp_path: Path) -> str:
-    """2,000 people in 18 age bands that are nearly equal."""
-    counts = (110, 114, 116, 118, 124, 132, 134, 130, 126, 124, 128, 132, 122, 108, 92, 68, 62, 60)
-    path = tmp_path / "ages of 2025.csv"
-    rows = "".join(f"band{place:02},{count}\n" for place, count in enumerate(counts))
-    path.write_text(f"band,count\n{rows}", encoding="utf-8")
-    return str(path)
-
-
-def test_a_file_with_nearly_equal_age_bands_decides_on_their_own_frequencies(run: Run, ages: str) -> None:
+def test_a_file_with_nearly_equal_age_bands_decides_on_their_own_frequencies(run, bands):
     words = "--n 20000 --within 1 --sensitive medium --times 1"
-    data = json.loads(run("choose", ages, *words.split(), "--format", "json")[1])
+    data = json.loads(run("choose", bands, *words.split(), "--format", "json")[1])
     SCHEMA.validate(data)
     assert (data["choice"], data["reason"], data["request"]["k"]) == ("do_not_collect", "nothing_asked", 18)
     assert followed(run, data["command"]) == data
     assert decided(run, f"--k 18 {words}")["choice"] == "collect"
 
 
-def test_a_column_of_people_is_read_as_counts_and_said_to_be(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "ages.csv"
-    path.write_text("age,people\n0-4,113\n5-9,116\n10-14,131\n", encoding="utf-8")
-    words = ("choose", path, "--n", "20000", "--within", "5", "--sensitive", "medium", "--times", "1", "--instant")
-    data = json.loads(run(*words, "--format", "json")[1])
-    assert (data["request"]["k"], data["request"]["ordered"]) == (3, True)
-    assert "counts in column 'people', labels in 'age'" in run(*words)[1]
-
-
 @pytest.mark.slow
-def test_a_file_is_simulated_with_the_figures_of_the_commands_that_are_suggested(
-    run: Run, ages: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_is_simulated_with_the_figures_of_the_commands_that_are_suggested(run, bands, monkeypatch):
     monkeypatch.setattr("advisor.question.plan.MAX_REPETITIONS", 100)  # of both
     words = ("--n", "20000", "--within", "0.25", "--sensitive", "medium", "--times", "1")
-    data = json.loads(run("choose", ages, *words, "--format", "json")[1])
+    data = json.loads(run("choose", bands, *words, "--format", "json")[1])
     SCHEMA.validate(data)
     assert (data["choice"], data["source"]) == ("do_not_collect", "simulation")
     assert data["people_needed"] == followed(run, data["next_command"])["value"]
-    ranked = ("--eps", "2", "--n", "20000", "--metric", "mae", ages)
+    ranked = ("--eps", "2", "--n", "20000", "--metric", "mae", bands)
     assert json.loads(run(*ranked, "--format", "json")[1])["recommendations"][0]["error"] == data["error"]
 
 
-def test_figures_are_rounded_to_the_side_that_keeps_the_promise() -> None:
+def test_figures_are_rounded_to_the_side_that_keeps_the_promise():
     for value in (0.01, 0.333, 1.0, 1.25, 3.999, 12.34):
         assert rounded(value, up=False) <= value <= rounded(value, up=True)
     assert with_answers(1000, 4, 1, "high", 10**6).case.limit == 1e-6  # the least that a budget may be
 
 
-def typed(run: Run, lines: list[str], *words: str) -> tuple[int, str, str]:
-    """Run the command with a terminal for its input on which lines are typed: exit code, output, and what was asked."""
+def typed(run, lines, *words):
     control, terminal = pty.openpty()
     os.write(control, "".join(f"{line}\n" for line in lines).encode())
     with os.fdopen(terminal, encoding="utf-8") as stream, pytest.MonkeyPatch.context() as patch:
@@ -349,7 +300,7 @@ def typed(run: Run, lines: list[str], *words: str) -> tuple[int, str, str]:
     return answer
 
 
-def test_a_person_on_a_terminal_is_asked_what_is_open_and_asked_again_after_a_slip(run: Run) -> None:
+def test_a_person_on_a_terminal_is_asked_what_is_open_and_asked_again_after_a_slip(run):
     code, out, err = typed(run, ["2,000", "18", "no", "1 %", "hgih", "m", "1"], "--format", "json")
     assert code == 0, err
     data = json.loads(out)  # what is asked is not on standard output
@@ -360,7 +311,7 @@ def test_a_person_on_a_terminal_is_asked_what_is_open_and_asked_again_after_a_sl
     assert all(f"{number}. {question}" in err for number, question in enumerate(questions, 1))
 
 
-def test_who_does_not_know_gets_a_decision_and_a_command_that_reproduces_it(run: Run) -> None:
+def test_who_does_not_know_gets_a_decision_and_a_command_that_reproduces_it(run):
     code, out, err = typed(run, ["about 2000 people", "18 bands", "yes", "don't know", "", "once"], "--format", "json")
     assert code == 0, err
     data = json.loads(out)
@@ -372,7 +323,7 @@ def test_who_does_not_know_gets_a_decision_and_a_command_that_reproduces_it(run:
     assert all(again[name] == data[name] for name in ("request", "choice", "eps", "error"))
 
 
-def test_an_accuracy_that_is_left_open_is_one_that_is_worth_it() -> None:
+def test_an_accuracy_that_is_left_open_is_one_that_is_worth_it():
     choice = chosen(Wishes(people=20_000, answers=100, within=None, sensitive="low", times=1))
     assert choice.open_accuracy
     assert choice.there.verdict == "worth_it"
@@ -397,12 +348,12 @@ TYPED = [
 ]
 
 
-def test_prompts_take_the_words_they_show() -> None:
+def test_prompts_take_the_words_they_show():
     assert [(name, line, PROMPTS[name].read(name, line)) for name, line, _ in TYPED] == TYPED
 
 
 @over(product(PROMPTS, ("gibberish", "-4", "0.0")))
-def test_a_slip_is_answered_in_the_words_of_the_question(name, line) -> None:
+def test_a_slip_is_answered_in_the_words_of_the_question(name, line):
     with pytest.raises(InputError) as caught:
         PROMPTS[name].read(name, line)
     assert str(caught.value).startswith("Please type ")
@@ -410,7 +361,7 @@ def test_a_slip_is_answered_in_the_words_of_the_question(name, line) -> None:
     assert "must be" not in str(caught.value)
 
 
-def test_what_options_say_is_not_asked(run: Run) -> None:
+def test_what_options_say_is_not_asked(run):
     words = "--n 2000 --k 18 --within 1 --times 1 --format value"
     code, out, err = typed(run, ["high"], *words.split())
     assert (code, out) == (0, "do_not_collect\n")
@@ -418,7 +369,7 @@ def test_what_options_say_is_not_asked(run: Run) -> None:
     assert "How sensitive" in err
 
 
-def test_who_ends_the_input_is_not_asked_for_ever(run: Run) -> None:
+def test_who_ends_the_input_is_not_asked_for_ever(run):
     assert typed(run, ["2000", "\x04"]) == (130, "", ANY)
 
 
@@ -434,19 +385,16 @@ COLUMNS = [  # a file, what is typed about its columns, what they are then, and 
 ASKED = ["--within", "60", "--sensitive", "high", "--times", "1", "--instant"]  # an accuracy that needs no collection
 
 
-def test_which_column_is_asked_until_there_is_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    def check(cell: tuple[str, list[str], tuple[str, str | None], tuple[int, int]]) -> None:
-        text, lines, columns, times = cell
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
-            assert ask_columns(read_head(put(tmp_path, "answers.csv", text))) == columns
-        err = capsys.readouterr().err
-        assert tuple(err.count(f"hich column holds the {what}") for what in ("answers?", "number of people?")) == times
-
-    assert failures(COLUMNS, check) == {}
+@over(COLUMNS)
+def test_which_column_is_asked_until_there_is_one(text, lines, columns, times, *, tmp_path, capsys):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
+        assert ask_columns(read_head(put(tmp_path, "answers.csv", text))) == columns
+    err = capsys.readouterr().err
+    assert tuple(err.count(f"hich column holds the {what}") for what in ("answers?", "number of people?")) == times
 
 
-def test_the_columns_of_a_file_are_asked_first_and_are_part_of_the_command(run: Run, tmp_path: Path) -> None:
+def test_the_columns_of_a_file_are_asked_first_and_are_part_of_the_command(run, tmp_path):
     path, towns = put(tmp_path, "answers.csv", ANSWERS), put(tmp_path, "towns.csv", TOWNS)
     code, out, err = typed(run, ["", "", "2000"], path, *ASKED, "--format", "json")
     assert (code, json.loads(out)["request"]["k"]) == (0, 3)

@@ -1,10 +1,5 @@
-"""Sources as BibTeX, the methods paragraph of an answer, and the entry of this project."""
-
-from __future__ import annotations
-
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,11 +14,9 @@ from tests.cells import failures, over
 
 ROOT = Path(__file__).parents[2]
 ENTRY = re.compile(r"@(\w+)\{(\w+),\n((?:  \w+ = \{.*\},?\n)+)\}\n")
-Run = Callable[..., tuple[int, str, str]]
 
 
-def entries(text: str) -> dict[str, dict[str, str]]:
-    """Read BibTeX back, by a reader of its own: the fields of each entry by its key."""
+def entries(text):
     found = {}
     for kind, key, fields in ENTRY.findall(text if text.endswith("\n") else text + "\n"):
         found[key] = {"type": kind, **dict(re.findall(r"  (\w+) = \{(.*)\},?\n", fields))}
@@ -32,7 +25,7 @@ def entries(text: str) -> dict[str, dict[str, str]]:
 
 
 @over([*PROTOCOLS, *POSTPROCESSORS, *SUMMARIES])
-def test_every_source_that_a_member_names_has_an_entry(name) -> None:
+def test_every_source_that_a_member_names_has_an_entry(name):
     reference = (PROTOCOLS.get(name) or POSTPROCESSORS[name]).reference
     for part in (part.strip() for part in reference.split(";")):
         assert part in sources()
@@ -43,7 +36,7 @@ def test_every_source_that_a_member_names_has_an_entry(name) -> None:
             assert first.split()[-1] in source.authors[0].replace(r"{\'o}", "o")
 
 
-def test_entries_are_well_formed_and_used() -> None:
+def test_entries_are_well_formed_and_used():
     planar = [mechanism(Places(1, 2), 1.0) for mechanism in PLANAR.values()]
     members = (*PROTOCOLS.values(), *POSTPROCESSORS.values(), *planar)
     used = {source for one in members for source in sources_of(one.reference)}
@@ -56,13 +49,13 @@ def test_entries_are_well_formed_and_used() -> None:
     assert len({source.key for source in used}) == len(used)
 
 
-def test_a_reference_from_elsewhere_becomes_an_entry() -> None:
+def test_a_reference_from_elsewhere_becomes_an_entry():
     (source,) = sources_of("Nobody, Nowhere 1999")
     (entry,) = entries(source.bibtex).values()
     assert entry == {"type": "misc", "title": "{Nobody, Nowhere 1999}", "year": "1999"}
 
 
-def test_explain_gives_the_sources_and_nothing_else(run: Run) -> None:
+def test_explain_gives_the_sources_and_nothing_else(run):
     code, out, err = run("explain", "ibu", "--bibtex")
     assert (code, err, out[0]) == (0, "", "@")
     assert set(entries(out)) == {"agrawal2001design", "pinzon2026estimating"}
@@ -70,11 +63,11 @@ def test_explain_gives_the_sources_and_nothing_else(run: Run) -> None:
     assert entries(json.loads(run("explain", "ibu", "--bibtex", "--format", "json")[1])["bibtex"]) == entries(out)
 
 
-def cited_in(paragraph: str) -> set[str]:
+def cited_in(paragraph):
     return {key for group in re.findall(r"\\cite\{(.*?)\}", paragraph) for key in group.split(",")}
 
 
-def test_the_bibliography_alone_goes_to_a_file(run: Run, tmp_path: Path) -> None:
+def test_the_bibliography_alone_goes_to_a_file(run, tmp_path):
     text = run("cite", "oue", "norm_sub", "--bibtex")[1]
     for words in (("cite", "oue", "norm_sub"), ("explain", "sw")):
         file = tmp_path / f"{words[0]}.bib"
@@ -84,7 +77,7 @@ def test_the_bibliography_alone_goes_to_a_file(run: Run, tmp_path: Path) -> None
     assert entries((tmp_path / "cite.bib").read_text(encoding="utf-8")) == entries(text)
 
 
-def test_cite_takes_the_figures_of_a_saved_answer(run: Run, states: str, tmp_path: Path) -> None:
+def test_cite_takes_the_figures_of_a_saved_answer(run, states, tmp_path):
     saved = str(tmp_path / "answer.json")
     words = "--eps 2 --n 5000 --seed 3 --reps 4 --max-reps 4 -p grr,oue,olh --quiet --output"
     run(*words.split(), saved, states)
@@ -110,7 +103,7 @@ def test_cite_takes_the_figures_of_a_saved_answer(run: Run, states: str, tmp_pat
 
 
 @pytest.mark.usefixtures("own_members")
-def test_a_sweep_is_cited_with_all_its_settings(run: Run, tmp_path: Path) -> None:
+def test_a_sweep_is_cited_with_all_its_settings(run, tmp_path):
     saved = str(tmp_path / "sweep.json")
     own = tmp_path / "mine.py"
     own.write_text("def soft(estimate, noise):\n    return estimate * 0.9\n", encoding="utf-8")
@@ -129,12 +122,12 @@ def test_a_sweep_is_cited_with_all_its_settings(run: Run, tmp_path: Path) -> Non
     assert entries(run("cite", saved, "--bibtex")[1]) == entries(data["bibtex"])
 
 
-def test_cite_refuses_what_is_no_answer(run: Run, tmp_path: Path) -> None:
+def test_cite_refuses_what_is_no_answer(run, tmp_path):
     other, asked = tmp_path / "other.json", '"request": {}}'
     lists = ('"recommendations": []', '"recommendations": [3]', '"results": []', '"results": [3]')
     texts = ["[1, 2]", "no json", *(f"{{{rows}, {asked}" for rows in (*lists, '"results": [{"errors": [3]}]'))]
 
-    def check(text: str) -> None:
+    def check(text):
         other.write_text(text, encoding="utf-8")
         code, out, err = run("cite", str(other))
         assert (code, out, err.count("\n")) == (2, "", 1)
@@ -142,7 +135,7 @@ def test_cite_refuses_what_is_no_answer(run: Run, tmp_path: Path) -> None:
     assert failures(texts, check) == {}
 
 
-def test_the_citation_file_says_what_the_package_is() -> None:
+def test_the_citation_file_says_what_the_package_is():
     text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     fields = dict(re.findall(r"^([a-z-]+): (.+)$", text, flags=re.MULTILINE))
     assert fields["version"] == __version__

@@ -1,12 +1,6 @@
-"""The main command: its answers and formats, the files that it writes, its help and its environment."""
-
-from __future__ import annotations
-
 import re
-from collections.abc import Iterable
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import jsonschema
 import numpy as np
@@ -15,16 +9,14 @@ import pytest
 from advisor.cli.app import main
 from advisor.cli.groups import COMMANDS, MAIN, _function
 from advisor.cli.options import flags_of, spread
-from simulator import METRICS, POSTPROCESSORS, __version__, frequency_oracles
+from simulator import POSTPROCESSORS, __version__, frequency_oracles
 from tests.advisor.cli_answers import QUICK, SCHEMA, answer
-from tests.advisor.conftest import Run
 from tests.cells import failures, over
 
 FEW = (*QUICK, "-p", "grr,oue", "--method", "none,norm_sub")
 
 
-def menu(k: int, epsilon: float) -> set[tuple[str, str]]:
-    """The pairs that make sense for an unordered domain and a metric without queries."""
+def menu(k, epsilon):
     noises = {name: protocol(k, epsilon).noise(1000) for name, protocol in frequency_oracles().items()}
     return {
         (protocol, name)
@@ -34,11 +26,11 @@ def menu(k: int, epsilon: float) -> set[tuple[str, str]]:
     }
 
 
-def test_json_has_all_contract_fields_in_rank_order(run: Run, states: str) -> None:
+def test_json_has_all_contract_fields_in_rank_order(run, states):
     with pytest.raises(jsonschema.ValidationError):
         SCHEMA.validate({"schema_version": 1, "tool_version": "0"})
     code, out, _ = run("--eps", "1", "--format", "json", *QUICK, states)
-    data: Any = answer(out)
+    data = answer(out)
     assert (code, data["source"], data["tool_version"]) == (0, "simulation", __version__)
     rows = data["recommendations"]
     assert {(row["protocol"], row["method"]) for row in rows} == menu(4, 1.0)
@@ -53,39 +45,20 @@ def test_json_has_all_contract_fields_in_rank_order(run: Run, states: str) -> No
     assert sum(row["win_share"] for row in rows) == pytest.approx(1)
 
 
-@pytest.mark.slow
-@over([("mean", "bins"), ("quantiles", "bins"), ("ks", "frequency")])
-def test_metrics_of_numbers_have_tables_pages_pictures_and_threats(
-    metric, unit, *, run: Run, ages: str, tmp_path: Path
-) -> None:
-    page, picture = tmp_path / f"{metric}.html", tmp_path / f"{metric}.png"
-    files = ("--report", page, "--plot", picture, "--threat", "0.05")
-    code, out, err = run("fakes", "-e", "2", "-m", metric, "--format", "json", *files, *QUICK, ages)
-    assert code == 0, err
-    data: Any = answer(out)
-    assert (data["request"]["metric"], data["unit"]) == (metric, unit)
-    assert data["recommendations"][0]["error"] > 0
-    assert data["recommendations"][0]["gain_maximal"] is not None
-    written = page.read_text(encoding="utf-8")
-    assert f"{metric} error" in written
-    assert METRICS[metric].title in written
-    assert picture.stat().st_size > 0
-
-
-def test_all_metrics_of_an_unordered_domain_leave_out_the_ordered_ones_and_say_so(run: Run, states: str) -> None:
+def test_all_metrics_of_an_unordered_domain_leave_out_the_ordered_ones_and_say_so(run, states):
     few = ("-p", "grr", "--method", "norm_sub,none")
-    data: Any = answer(run("-e", "2", "-m", "all", *few, "--format", "json", *QUICK, states)[1])
+    data = answer(run("-e", "2", "-m", "all", *few, "--format", "json", *QUICK, states)[1])
     assert data["request"]["metrics"] == ["l1", "mse", "kl", "js", "topk", "hotspots", "set"]
     assert any("metrics emd, range, mean, quantiles, ks are left out" in line for line in data["assumptions"])
 
 
-def test_runs_hold_every_repetition(run: Run, states: str, tmp_path: Path) -> None:
+def test_runs_hold_every_repetition(run, states, tmp_path):
     import pandas as pd
 
     arguments = ("-e", "1", "-m", "l1,l2", "-p", "grr,oue", "--reps", "5", "--max-reps", "5", "--format", "json")
     for suffix, read in (("csv", pd.read_csv), ("parquet", pd.read_parquet)):
         target = tmp_path / f"runs.{suffix}"
-        data: Any = answer(run(*arguments, "--runs", target, states)[1])
+        data = answer(run(*arguments, "--runs", target, states)[1])
         frame = read(target)
         columns = "eps n k seed version protocol method metric repetition judged error"
         assert list(frame.columns) == columns.split()
@@ -97,53 +70,8 @@ def test_runs_hold_every_repetition(run: Run, states: str, tmp_path: Path) -> No
             assert frame[own]["error"].mean() == pytest.approx(row["error"], rel=1e-12)
 
 
-ANSWERS = {
-    "list": "list",
-    "explain": "explain grr",
-    "epsilon": "epsilon --eps 1",
-    "knowledge info": "knowledge info",
-    "knowledge rules": "knowledge rules",
-    "knowledge cells": "knowledge cells --eps 1 --k 8",
-    "": "--eps 1 --k 8",
-    "estimate": "estimate estimate.csv --eps 1 --protocol oue --n 3000 --reps 4",
-    "columns": "columns --eps 1 fruit.csv --column fruit --column count --instant -p grr",
-    "choose": "choose --n 2000 --k 18 --within 1 --sensitive medium --times 1",
-    "plan": "plan --eps 1 --k 8 --target 0.1 --instant",
-    "pareto": "pareto --eps 1 --k 8",
-    "audit": "audit --protocol grr --eps 1 --k 4 --trials 100",
-}
-
-
-QUICK_ANSWERS = ("list", "explain", "epsilon", "audit")
-
-
-@pytest.mark.parametrize(
-    ("commands", "pages"),
-    [(QUICK_ANSWERS, False), pytest.param(ANSWERS, True, marks=pytest.mark.slow)],
-    ids=["text of some", "all"],
-)
-@pytest.mark.usefixtures("states", "estimate")
-def test_every_format_in_the_help_of_a_command_is_given(
-    run: Run, commands: Iterable[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, pages: bool
-) -> None:
-    monkeypatch.chdir(tmp_path)
-
-    def check(command: str) -> None:
-        text = " ".join(run(*command.split(), "--help", "--verbose")[1].split())
-        listed = text.partition("--format FORMAT ")[2].partition(" -o, ")[0].partition(" [")[0]
-        formats = listed.replace(" (default)", "").split(", ")
-        assert {"value", "html"} <= {*formats}
-        for name in formats if pages else {*formats} - {"html"}:
-            code, out, _ = run(*ANSWERS[command].split(), "--format", name)
-            assert code == 0
-            assert out.strip()
-            assert re.search(r"\b(nan|NaN|None)\b", out) is None
-
-    assert failures(commands, check) == {}
-
-
-def test_an_error_that_is_not_of_writing_is_not_called_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(*_: object, **__: object) -> None:
+def test_an_error_that_is_not_of_writing_is_not_called_one(monkeypatch):
+    def fails(*_, **__):
         raise FileNotFoundError(2, "No such file or directory", "model.npz")
 
     monkeypatch.setattr("advisor.cli.run.write", fails)
@@ -152,7 +80,7 @@ def test_an_error_that_is_not_of_writing_is_not_called_one(monkeypatch: pytest.M
 
 
 @pytest.mark.filterwarnings("always")
-def test_a_picture_with_characters_without_a_glyph_gets_one_warning(run: Run, tmp_path: Path) -> None:
+def test_a_picture_with_characters_without_a_glyph_gets_one_warning(run, tmp_path):
     sample = tmp_path / "towns.csv"
     sample.write_text("town,count\n日本,500\n東京,300\n大阪,200\n京都,120\n", encoding="utf-8")
     asked = ("-q", "-e", "1", "-p", "grr", "--method", "norm_sub", *QUICK, sample, "--plot-frequencies")
@@ -164,7 +92,7 @@ def test_a_picture_with_characters_without_a_glyph_gets_one_warning(run: Run, tm
     assert "東京" in (tmp_path / "x.svg").read_text(encoding="utf-8")
 
 
-def test_a_file_called_like_a_command(run: Run, states: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_called_like_a_command(run, states, monkeypatch):
     folder = Path(states).parent
     for name in COMMANDS:
         (folder / name).write_bytes(Path(states).read_bytes())
@@ -174,45 +102,33 @@ def test_a_file_called_like_a_command(run: Run, states: str, monkeypatch: pytest
     assert "protocols" in run("list")[1]
 
 
-def test_answering_nothing_at_all_is_no_success(run: Run, tmp_path: Path) -> None:
-    """On skewed data 0 everywhere has a lower l1 error than the uniform guess; that is not learning from reports."""
+def test_answering_nothing_at_all_is_no_success(run, tmp_path):
     path = tmp_path / "skewed.csv"
     path.write_text("value,count\n" + "".join(f"v{i},{10_000 // (i + 1) ** 2}\n" for i in range(128)), encoding="utf-8")
     words = ("-e", "0.01", "--n", "1000", "-p", "oue", "--method", "norm_cut", "--format", "json", path)
-    data: Any = answer(run(*words)[1])
+    data = answer(run(*words)[1])
     assert data["recommendations"][0]["error"] == pytest.approx(1.0)
     assert data["baselines"][1]["error"] > 1.2
     assert data["beats_uniform_guess"] is False
 
 
-def test_what_the_metrics_were_set_to_is_said_above_a_table_each(run: Run, ages: str) -> None:
+def test_what_the_metrics_were_set_to_is_said_above_a_table_each(run, ages):
     out = run("-e", "1", "-m", "kl,topk,set", "-p", "oue", "--method", "norm_sub", *QUICK, ages)[1]
     said = ("at weight 0.0001 (kl:X for X)", "the 1 most frequent values of the truth", "subsets of 10 % of the domain")
     assert all(words in out for words in (*said, "kl error", "topk error", "set error"))
 
 
 @pytest.mark.slow
-def test_large_n_and_extreme_budgets_give_finite_numbers(run: Run, states: str) -> None:
+def test_large_n_and_extreme_budgets_give_finite_numbers(run, states):
     for eps, n in (("1e-6", "1e3"), ("0.1", "1e9"), ("16", "1e9"), ("32", "1e3"), ("32", "1e12")):
         words = ("-e", eps, "--n", n, "-m", "l1,kl,topk", "--format", "json", "--reps", "5", "--max-reps", "5")
-        first: Any = answer(run(*words, states)[1])
+        first = answer(run(*words, states)[1])
         assert len(first["further_metrics"]) == 2
         for ranking in (first, *first["further_metrics"]):
             assert all(np.isfinite(row["error"]) for row in ranking["recommendations"])
 
 
-def test_environment_sets_options_and_arguments_win(run: Run, states: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, text in (("FORMAT", "value"), ("EPS", "1"), ("PROTOCOL", "grr"), ("MAX_REPS", "20"), ("QUIET", "1")):
-        monkeypatch.setenv(f"LDP_ADVISE_{name}", text)
-    code, out, err = run(states)
-    assert code == 0
-    assert "note:" not in err  # of what --quiet hides
-    assert out.split()[0] == "grr"
-    assert run("--protocol", "oue", states)[1].split()[0] == "oue"
-    assert answer(run("--format", "json", states)[1])["request"]["eps"] == 1  # type: ignore[index]
-
-
-def test_the_main_help_is_a_page_of_48_lines_with_the_commands_first(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_main_help_is_a_page_of_48_lines_with_the_commands_first(run, monkeypatch):
     for width in (80, 100):
         monkeypatch.setenv("COLUMNS", str(width))
         out = run("--help")[1]
@@ -226,15 +142,15 @@ def test_the_main_help_is_a_page_of_48_lines_with_the_commands_first(run: Run, m
 
 
 @over([MAIN, *sorted({*COMMANDS} - {"knowledge"})])
-def test_verbose_help_lists_every_option_of_a_command(command, *, run: Run) -> None:
+def test_verbose_help_lists_every_option_of_a_command(command, *, run):
     lines = run(*([] if command == MAIN else [command]), "--help", "--verbose")[1].splitlines()
     rows = (line.split("  ")[1] for line in lines if line.startswith("  -"))
     listed = {word.strip(",") for row in rows for word in row.split()}
     assert {*flags_of(spread(_function(command)))} <= listed
 
 
-def test_help_is_printed_whatever_else_is_given(run: Run) -> None:
-    def check(cell: tuple[str, str]) -> None:
+def test_help_is_printed_whatever_else_is_given(run):
+    def check(cell):
         others, command = cell
         for words in (f"{command} {others} --help", f"{command} -h {others}"):
             code, out, err = run(*words.split())
@@ -249,9 +165,7 @@ def test_help_is_printed_whatever_else_is_given(run: Run) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("nonsense", ["", "abc", "-1", "9" * 20])
-def test_nonsense_in_the_environment_of_libraries_is_ignored(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nonsense: str
-) -> None:
+def test_nonsense_in_the_environment_of_libraries_is_ignored(run, tmp_path, monkeypatch, nonsense):
     for name in ("SOURCE_DATE_EPOCH", "LOKY_MAX_CPU_COUNT", "COMP_CWORD"):
         monkeypatch.setenv(name, nonsense)
     code, _, err = run("--eps", "1", "--k", "4", "--plot", tmp_path / "x.svg", "--report", tmp_path / "x.html")
@@ -259,7 +173,7 @@ def test_nonsense_in_the_environment_of_libraries_is_ignored(
 
 
 @pytest.mark.parametrize("words", [{}, {"COMP_CWORD": "abc"}, {"COMP_WORDS": "ldp-advise sw", "COMP_CWORD": "9"}])
-def test_completion_by_hand_has_no_traceback(run: Run, monkeypatch: pytest.MonkeyPatch, words: dict[str, str]) -> None:
+def test_completion_by_hand_has_no_traceback(run, monkeypatch, words):
     monkeypatch.setenv("_LDP_ADVISE_COMPLETE", "complete_bash")
     for name in ("COMP_WORDS", "COMP_CWORD"):
         monkeypatch.delenv(name, raising=False)

@@ -1,10 +1,5 @@
-"""The main command on what was collected: estimates, reports, and the file that --apply writes."""
-
-from __future__ import annotations
-
 import csv
 import io
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,25 +8,21 @@ import advisor
 from advisor import Simulation
 from advisor.answers.rank.apply import frequency_interval
 from advisor.inputs.reports.settings import PARAMETERS as FLAGS
-from simulator import POSTPROCESSORS, PROTOCOLS
+from simulator import PROTOCOLS
 from simulator.seeding import rng_for
 from tests.advisor.cli_answers import answer
 from tests.advisor.collected_files import COUNTS, EPSILON, QUICK, K, N, estimate_text, raw, report_lines, reports
-from tests.advisor.conftest import Run
-from tests.cells import over
 
 
-def table(path: Path) -> list[dict[str, str]]:
+def table(path):
     return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
 
 
-def on_stdin(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+def on_stdin(monkeypatch, text):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode()), encoding="utf-8"))
 
 
-def test_the_command_gives_what_the_function_gives_also_on_standard_input(
-    run: Run, estimate: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_command_gives_what_the_function_gives_also_on_standard_input(run, estimate, monkeypatch):
     words = ("estimate", *QUICK, "-p", "oue", "--n", str(N), "--format", "json")
     code, out, err = run(*words, estimate)
     assert (code, err) == (0, "")  # no privacy notice: an estimate is protected already
@@ -42,37 +33,10 @@ def test_the_command_gives_what_the_function_gives_also_on_standard_input(
     for data in (answer(out), piped):
         for key in ("recommendations", "next_round", "baselines", "experiment_id", "summary", "surrogate"):
             assert data[key] == expected[key]
-    assert piped["request"]["sample"] == "standard input"  # type: ignore[index]
+    assert piped["request"]["sample"] == "standard input"
 
 
-def test_labels_and_estimates_are_read_from_the_columns_that_are_named(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "table.csv"
-    rows = [f"{place},x{place},{value * N},{100 * value}\n" for place, value in enumerate(raw("grr"))]
-    path.write_text("id,name,users,share\n" + "".join(rows), encoding="utf-8")
-    base = ("estimate", *QUICK, "-p", "grr", "--n", str(N), "--column", "name", "--format", "json", path, "--estimates")
-    data = answer(run(*base, "users")[1])
-    assert any("the values are counts" in line for line in data["assumptions"])
-    assert data["request"]["ordered"] is False
-    assert "percentages: divide them by 100" in run(*base, "share")[2]
-
-
-@over(["grr", "oue", "olh", "blh"])
-def test_reports_are_counted_into_the_estimate_of_the_protocol(protocol, *, run: Run, tmp_path: Path) -> None:
-    made = reports(protocol)
-    path, target = tmp_path / f"{protocol}.txt", tmp_path / f"{protocol}.csv"
-    path.write_text(report_lines(protocol, made), encoding="utf-8")
-    size = ("--k", str(K)) if protocol in ("olh", "blh") else ()  # other reports show it
-    one = ("--surrogate", "norm_sub", "--next-protocol", "grr", *size)
-    words = ("reports", *QUICK, "-p", protocol, *one, "--apply", target, "--format", "json", path)
-    data = answer(run(*words)[1])
-    assert (data["request"]["n"], data["request"]["collected_with"]) == (N, protocol)
-    assert f"{N:,} reports read" in data["assumptions"]
-    oracle = PROTOCOLS[protocol](K, EPSILON)
-    expected = oracle.estimate(oracle.support(made), N)
-    np.testing.assert_array_equal([float(row["raw"]) for row in table(target)], expected)
-
-
-def test_reports_on_standard_input_with_their_domain(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reports_on_standard_input_with_their_domain(run, tmp_path, monkeypatch):
     domain = tmp_path / "domain.txt"
     domain.write_text("".join(f"city {place}\n" for place in range(K)), encoding="utf-8")
     on_stdin(monkeypatch, "".join(f"city {value}\n" for value in reports("grr").tolist()))
@@ -81,19 +45,6 @@ def test_reports_on_standard_input_with_their_domain(run: Run, tmp_path: Path, m
     data = answer(run("reports", *QUICK, *arguments)[1])
     assert data["request"]["ordered"] is True
     assert data["request"]["metric"] == "emd"
-
-
-def test_the_hash_of_the_reports_matters(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "reports.csv"
-    path.write_text("seed,symbol\n" + report_lines("olh", reports("olh")), encoding="utf-8")
-    base = ("reports", *QUICK, "-p", "olh", "--k", str(K), "--format", "json", str(path))
-    right = answer(run(*base, "--hash", "mix64")[1])
-    assert right["recommendations"] == answer(run(*base)[1])["recommendations"]
-    # Under another hash nobody's report supports the own category more often than any: the estimates sum to about 0.
-    code, _, err = run(*base, "--hash", "xxh32")
-    assert code == 2
-    assert "these are hardly olh reports at eps = 1, k = 8: 2 categories supported on average" in err
-    assert "hash may be wrong" in err
 
 
 PARAMETERS = {
@@ -106,9 +57,7 @@ PARAMETERS = {
 
 
 @pytest.mark.parametrize("protocol", PARAMETERS)
-def test_parameters_of_other_packages_are_those_of_reports_estimate_noise_and_simulation(
-    run: Run, tmp_path: Path, protocol: str
-) -> None:
+def test_parameters_of_other_packages_are_those_of_reports_estimate_noise_and_simulation(run, tmp_path, protocol):
     parameters = PARAMETERS[protocol]
     words = [word for name, value in parameters.items() for word in (FLAGS[name], str(value))]
     oracle = PROTOCOLS[protocol](K, EPSILON, **parameters)
@@ -136,7 +85,7 @@ def test_parameters_of_other_packages_are_those_of_reports_estimate_noise_and_si
     assert other["recommendations"] != read["recommendations"]
 
 
-def test_categories_that_are_only_numbers_have_no_order_unless_it_is_given(run: Run, tmp_path: Path) -> None:
+def test_categories_that_are_only_numbers_have_no_order_unless_it_is_given(run, tmp_path):
     bits, values = tmp_path / "reports.csv", tmp_path / "estimate.csv"
     bits.write_text(report_lines("oue", reports("oue")), encoding="utf-8")
     values.write_text("".join(f"{value!r}\n" for value in raw().tolist()), encoding="utf-8")
@@ -150,7 +99,7 @@ def test_categories_that_are_only_numbers_have_no_order_unless_it_is_given(run: 
         assert note not in ordered["assumptions"]
 
 
-def test_the_repetitions_of_an_estimate_can_be_written(run: Run, estimate: str, tmp_path: Path) -> None:
+def test_the_repetitions_of_an_estimate_can_be_written(run, estimate, tmp_path):
     target = tmp_path / "runs.csv"
     base = ("estimate", *QUICK, "-p", "oue", "--n", str(N), "--format", "json", estimate)
     data = answer(run(*base, "--runs", str(target))[1])
@@ -161,21 +110,3 @@ def test_the_repetitions_of_an_estimate_can_be_written(run: Run, estimate: str, 
         errors = [float(row["error"]) for row in rows if (row["protocol"], row["method"], row["judged"]) == pair]
         assert len(errors) == place["repetitions"]
         assert np.mean(errors) == pytest.approx(place["error"], rel=1e-9)
-
-
-def test_apply_writes_the_best_method_and_never_over_a_file(run: Run, estimate: str, tmp_path: Path) -> None:
-    target = tmp_path / "applied.csv"
-    base = ("estimate", *QUICK, "-p", "oue", "--n", str(N), "--apply", str(target), "--format", "value", estimate)
-    code, out, _ = run(*base)
-    assert code == 0
-    rows = table(target)
-    np.testing.assert_array_equal([float(row["raw"]) for row in rows], raw())
-    expected = POSTPROCESSORS[out.split()[1]](raw(), PROTOCOLS["oue"](K, EPSILON).noise(N))
-    np.testing.assert_array_equal([float(row["post_processed"]) for row in rows], expected)
-    target.write_text("mine", encoding="utf-8")
-    code, _, err = run(*base)
-    assert code == 2
-    assert "the file exists; give --force" in err
-    assert target.read_text(encoding="utf-8") == "mine"
-    assert run(*base, "--force")[0] == 0
-    assert table(target) == rows

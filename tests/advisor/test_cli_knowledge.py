@@ -1,9 +1,4 @@
-"""``ldp-advise knowledge``: what predicted answers rest on."""
-
-from __future__ import annotations
-
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -11,17 +6,16 @@ from advisor.answers.knowledge import check_folder
 from advisor.errors import InputError
 from knowledge import build as builder
 from knowledge.build import ORDERED_FOLDS
-from tests.advisor.conftest import Run
 from tests.knowledge.conftest import BUILT, TINY
 
 
-def test_cells_for_a_file_and_out_of_range_come_with_a_note(run: Run, states: str) -> None:
+def test_cells_for_a_file_and_out_of_range_come_with_a_note(run, states):
     assert "note: SAMPLE is read as it is" in run("knowledge", "cells", states, "--eps", "1")[2]
     assert "extrapolated" in run("knowledge", "cells", "--eps", "0.05", "--k", "64", "-q")[2]
 
 
-def test_a_build_spares_the_files_of_others(tmp_path: Path) -> None:
-    def check(*, force: bool = False) -> None:
+def test_a_build_spares_the_files_of_others(tmp_path):
+    def check(*, force=False):
         check_folder("--to", str(tmp_path), force=force)
 
     check()
@@ -39,9 +33,7 @@ def test_a_build_spares_the_files_of_others(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_quick_build_is_made_and_resumed_by_processes(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_quick_build_is_made_and_resumed_by_processes(run, tmp_path, monkeypatch):
     small = replace(TINY, ordered_cells=ORDERED_FOLDS)
     assert (builder.QUICK.cells, builder.QUICK.ordered_cells) > (small.cells, small.ordered_cells)
     monkeypatch.setattr(builder, "QUICK", small)

@@ -1,7 +1,3 @@
-"""``ldp-advise code``: what it writes, what it refuses, and that nothing the user had is lost."""
-
-from __future__ import annotations
-
 import json
 import math
 import re
@@ -17,26 +13,25 @@ from advisor.errors import InputError
 from advisor.extensions.code.answer import MEANINGS, files_of, written
 from simulator import POSTPROCESSORS, PROTOCOLS
 from simulator.methods.processor import SUMMARIES
-from tests.advisor.conftest import Run
 from tests.cells import failures, over
 
 PAIR = ("--protocol", "olh", "--method", "eb_ns", "--eps", "1", "--k", "32")
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def refused(run: Run, *words: str) -> str:
+def refused(run, *words):
     code, out, err = run("code", *words)
     assert (code, out) == (2, "")
     assert err.count("\n") == 1
     return err
 
 
-def test_a_pair_becomes_files_that_pass_their_own_check(run: Run, folder: Path) -> None:
+def test_a_pair_becomes_files_that_pass_their_own_check(run, folder):
     code, out, err = run("code", *PAIR, "--to", "new")
     assert (code, err) == (0, "")
     assert {each.name for each in (folder / "new").iterdir()} == MEANINGS.keys()
@@ -49,7 +44,7 @@ def test_a_pair_becomes_files_that_pass_their_own_check(run: Run, folder: Path) 
     assert done.stdout == "client.py makes the 64 reports of test_vectors.json\n"
 
 
-def test_the_commands_of_the_page_run(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_commands_of_the_page_run(run, folder, monkeypatch):
     run("code", *PAIR, "--to", "new")
     monkeypatch.chdir(folder / "new")
     lines = [each["report"] for each in json.loads(Path("test_vectors.json").read_text())["vectors"]]
@@ -65,15 +60,7 @@ def test_the_commands_of_the_page_run(run: Run, folder: Path, monkeypatch: pytes
     assert "the promise is at most 1" in out
 
 
-def test_a_saved_answer_is_taken_with_its_first_pair(run: Run, folder: Path) -> None:
-    run("--eps", "2", "--k", "20", "--n", "10000", "--format", "json", "--output", "answer.json")
-    best = json.loads((folder / "answer.json").read_text())["recommendations"][0]
-    data = json.loads(run("code", "answer.json", "--to", "new", "--format", "json")[1])
-    asked = {"protocol": best["protocol"], "method": best["method"], "eps": 2.0, "k": 20}
-    assert {name: data[name] for name in asked} == asked
-
-
-def test_a_budget_that_rests_on_a_shuffler_is_never_without_it(run: Run, folder: Path) -> None:
+def test_a_budget_that_rests_on_a_shuffler_is_never_without_it(run, folder):
     promise = ("--central-eps", "0.5", "--delta", "1e-8", "--n", "100000")
     run("shuffler", *promise, "--k", "64", "--format", "json", "--output", "answer.json")
     code, out, _ = run("code", "answer.json", "--to", "new", "--quiet")
@@ -98,10 +85,10 @@ def test_a_budget_that_rests_on_a_shuffler_is_never_without_it(run: Run, folder:
     assert json.loads(out)["central"] == {"eps": 0.5, "delta": 1e-8, "n": 100_000}
 
 
-def test_other_files_are_no_saved_answers(run: Run, folder: Path) -> None:
+def test_other_files_are_no_saved_answers(run, folder):
     texts = ["", "[]", "{}", "nonsense", '{"request": {"eps": 1, "k": 4}, "recommendations": []}', "[" * 9_999]
 
-    def refused_as_one(text: str) -> None:
+    def refused_as_one(text):
         (folder / "answer.json").write_text(text)
         assert "answer.json: is no saved answer; save one with ldp-advise" in refused(run, "answer.json", "--to", "new")
         assert not (folder / "new").exists()
@@ -112,7 +99,7 @@ def test_other_files_are_no_saved_answers(run: Run, folder: Path) -> None:
     assert "is about several attributes or rounds" in refused(run, "several.json", "--to", "new")
 
 
-def test_nothing_is_overwritten_unless_asked(run: Run, folder: Path) -> None:
+def test_nothing_is_overwritten_unless_asked(run, folder):
     empty, there = folder / "empty", folder / "there"
     empty.mkdir()
     assert run("code", *PAIR, "--to", "empty")[0] == 0
@@ -128,17 +115,17 @@ def test_nothing_is_overwritten_unless_asked(run: Run, folder: Path) -> None:
     assert (there / "client.py").read_text().startswith('"""Client')
 
 
-def test_a_full_disk_leaves_the_directory_as_it_was(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_leaves_the_directory_as_it_was(folder, monkeypatch):
     collection, write_text, left = CodedCollection("grr", "none", 4, 1.0), Path.write_text, [0]
 
-    def limited(self: Path, text: str, **options: str) -> int:
+    def limited(self, text, **options):
         left[0] -= 1
         if left[0] < 0:
             write_text(self, text[:5], **options)
             raise OSError(28, "No space left on device")
         return write_text(self, text, **options)
 
-    def content() -> dict[str, str]:
+    def content():
         return {str(each.relative_to(folder)): each.is_file() and each.read_text() for each in folder.rglob("*")}
 
     (folder / "empty").mkdir()
@@ -163,7 +150,7 @@ def test_a_full_disk_leaves_the_directory_as_it_was(folder: Path, monkeypatch: p
     assert (folder / "far.md").read_text() == files["README.md"]  # a link stays one, and its file is written
 
 
-def test_a_link_to_nothing_is_named_and_no_hint_writes_over_what_was_given(run: Run, folder: Path) -> None:
+def test_a_link_to_nothing_is_named_and_no_hint_writes_over_what_was_given(run, folder):
     (folder / "x.json").symlink_to("nowhere")
     (folder / "in").symlink_to("gone/x.csv")
     (folder / "mine.csv").write_text("a\nb\n")
@@ -183,7 +170,7 @@ def test_a_link_to_nothing_is_named_and_no_hint_writes_over_what_was_given(run: 
         ("sweep --eps 1 --k 4 --n 100 --resume mine.csv", "--resume mine.csv: this file holds no cells of a sweep"),
     ]
 
-    def check(cell: tuple[str, str]) -> None:
+    def check(cell):
         words, message = cell
         code, out, err = run(*words.split())
         line = err.splitlines()[-1]
@@ -194,7 +181,7 @@ def test_a_link_to_nothing_is_named_and_no_hint_writes_over_what_was_given(run: 
     assert failures(cells, check) == {}
 
 
-def test_a_file_that_is_read_is_never_written(run: Run, folder: Path) -> None:
+def test_a_file_that_is_read_is_never_written(run, folder):
     (folder / "there").mkdir()
     labels = folder / "there" / "client.py"
     labels.write_text("a\nb\n")
@@ -204,14 +191,14 @@ def test_a_file_that_is_read_is_never_written(run: Run, folder: Path) -> None:
     assert [*labels.parent.iterdir()] == [labels]
 
 
-def test_a_summary_of_draws_is_not_written_as_if_it_left_the_estimate_alone() -> None:
+def test_a_summary_of_draws_is_not_written_as_if_it_left_the_estimate_alone():
     for name in SUMMARIES:
         with pytest.raises(ValueError, match=f"code writes one method, and {name} is of draws from what is known"):
             CodedCollection("oue", name, 8, 1.0)
 
 
 @pytest.mark.slow
-def test_labels_give_the_number_of_answers(run: Run, folder: Path) -> None:
+def test_labels_give_the_number_of_answers(run, folder):
     (folder / "labels.txt").write_text("Firefox\nChrome\nSafari, or other\n", encoding="utf-8")
     words = ("--protocol", "ss", "--method", "norm_sub", "--eps", "1", "--labels", "labels.txt", "--to", "new")
     code, out, _ = run("code", *words, "--format", "json")
@@ -226,7 +213,7 @@ def test_labels_give_the_number_of_answers(run: Run, folder: Path) -> None:
 
 
 @over(PROTOCOLS)
-def test_the_page_states_the_promise_and_what_is_not_promised(key) -> None:
+def test_the_page_states_the_promise_and_what_is_not_promised(key):
     collection = CodedCollection(key, "em_stopped" if key == "sw" else "norm", 40, 0.5)
     page = files_of(collection)["README.md"]
     assert page.count("\n") < 75  # one page

@@ -1,7 +1,3 @@
-"""An estimate against the protocol, budget and users it is said to come from: alarms that are due, and none else."""
-
-from __future__ import annotations
-
 import csv
 import io
 from functools import cache
@@ -10,13 +6,12 @@ from itertools import product
 import numpy as np
 import pytest
 
-from advisor import Advice, estimate
+from advisor import estimate
 from advisor.answers.rank.apply import applied_csv
 from advisor.errors import InputError
 from advisor.question.collected import CHANCE, POSITIVE_PART, collect, collect_tally, tally_in_memory
-from advisor.question.request import Collected
 from advisor.question.spread import WARNED, fitting_budgets, in_words, missing_budget, spread_doubt, sum_doubt
-from simulator import POSTPROCESSORS, PROTOCOLS, FrequencyOracle, Tally, frequency_oracles
+from simulator import POSTPROCESSORS, PROTOCOLS, Tally, frequency_oracles
 from simulator.methods.processor import SUMMARIES
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
@@ -26,16 +21,16 @@ from tests.cells import failures, over
 EPSILON, N, K = 1.0, 100_000, 256
 
 
-def raw(protocol: str, k: int, n: int, shape: str = "zipf", epsilon: float = EPSILON, seed: int = 0) -> np.ndarray:
+def raw(protocol, k, n, shape="zipf", epsilon=EPSILON, seed=0):
     oracle = PROTOCOLS[protocol](k, epsilon)
     rng = rng_for(seed, "tests", "collected", protocol, k, n, shape)
     return oracle.estimate(oracle.sample_support(apportion(frequencies(shape, k), n), rng), n)
 
 
-def checked(values: np.ndarray, protocol: str = "oue", **options: object) -> Collected:
+def checked(values, protocol="oue", **options):
     asked = {"epsilon": EPSILON, "n": N} | options
     labels = asked.pop("labels", [str(place) for place in range(len(values))])
-    return collect(labels, np.asarray(values), protocol=protocol, **asked)  # type: ignore[arg-type]
+    return collect(labels, np.asarray(values), protocol=protocol, **asked)
 
 
 @pytest.mark.parametrize(
@@ -48,9 +43,7 @@ def checked(values: np.ndarray, protocol: str = "oue", **options: object) -> Col
     ids=["default", "other sizes", "other budgets"],
 )
 @over(frequency_oracles())
-def test_the_honest_raw_estimate_is_accepted_without_a_warning(
-    protocol, *, sizes: tuple[int, ...], collections: tuple[tuple[int, float], ...]
-) -> None:
+def test_the_honest_raw_estimate_is_accepted_without_a_warning(protocol, *, sizes, collections):
     """For each protocol up to 40 estimates with four checks each, wrong once in 10^6: 0.002 false alarms in all."""
     assert CHANCE == 1e-6
     for k in sizes:
@@ -64,7 +57,7 @@ def test_the_honest_raw_estimate_is_accepted_without_a_warning(
                 np.testing.assert_allclose(again.observed.estimate, values, rtol=1e-12, atol=1e-15)
 
 
-def test_estimates_with_few_digits_zeros_or_hardly_any_noise_are_accepted() -> None:
+def test_estimates_with_few_digits_zeros_or_hardly_any_noise_are_accepted():
     zero = raw("grr", 16, N)
     zero[3] = 0.0
     zero += (1 - zero.sum()) / 15 * (zero != 0)
@@ -82,7 +75,7 @@ def test_estimates_with_few_digits_zeros_or_hardly_any_noise_are_accepted() -> N
         assert tally_in_memory("abcd", Tally(np.array(counts), 1000), protocol="grr", epsilon=epsilon).warnings == ()
 
 
-def test_frequencies_and_counts_are_told_apart_and_said() -> None:
+def test_frequencies_and_counts_are_told_apart_and_said():
     values = raw("oue", K, N)
     found = checked(values, assumptions=["first"])
     assert found.assumptions[0] == "first"
@@ -93,13 +86,13 @@ def test_frequencies_and_counts_are_told_apart_and_said() -> None:
         assert said.endswith("of n = 100,000 users)")
 
 
-def test_an_estimate_of_reports_is_never_read_as_counts() -> None:
+def test_an_estimate_of_reports_is_never_read_as_counts():
     tally = Tally(np.array([3, 120, 140, 160]), 300)  # a column that holds no sums of bits: the estimates sum to -0.41
     with pytest.raises(InputError, match=r"the estimate of the reports sums to -0\.409, not to 1 within"):
         collect_tally("abcd", tally, protocol="rappor", epsilon=1.0)
 
 
-def test_where_the_sum_fits_both_the_spread_decides() -> None:
+def test_where_the_sum_fits_both_the_spread_decides():
     values = raw("oue", 64, 400, epsilon=0.5)
     reach = 64**0.5 * PROTOCOLS["oue"](64, 0.5).noise(400).sd
     assert 6 * reach > 1  # the sum says nothing: 0 to 2 is near 1, and near n in shares of n
@@ -107,7 +100,7 @@ def test_where_the_sum_fits_both_the_spread_decides() -> None:
     assert "counts" in checked(values * 400, epsilon=0.5, n=400).assumptions[0]
 
 
-def test_what_cannot_be_a_raw_estimate_of_this_collection_is_refused() -> None:
+def test_what_cannot_be_a_raw_estimate_of_this_collection_is_refused():
     grr, three, names = raw("grr", K, N), raw("grr", 3, N), {"labels": ["a", "b", "c"]}
     smooth = POSTPROCESSORS["wavelet_eb"](raw("oue", K, N, "steps", epsilon=0.5), PROTOCOLS["oue"](K, 0.5).noise(N))
     assert smooth.min() > 0
@@ -122,15 +115,10 @@ def test_what_cannot_be_a_raw_estimate_of_this_collection_is_refused() -> None:
         (raw("grr", 16, N), "grr", {"k": 20}, "has 16 categories, k = 20 was given"),
         (three, "grr", names | {"domain": ["a", "b", "d"]}, f"^{lacks}$"),
         (three, "grr", names | {"domain": ["a", "b", "c", "d"]}, f"^{lacks}$"),
-        (
-            three,
-            "grr",
-            names | {"domain": ["a", "b"]},
-            "^the estimate has a value for 'c', which is not in the domain;",
-        ),
+        (three, "grr", names | {"domain": ["a", "b"]}, "^the estimate has a value for 'c', which is not in the dom"),
     ]
 
-    def check(place: int) -> None:
+    def check(place):
         values, protocol, options, message = cells[place]
         with pytest.raises(InputError, match=message):
             checked(values, protocol, **options)
@@ -139,7 +127,7 @@ def test_what_cannot_be_a_raw_estimate_of_this_collection_is_refused() -> None:
     assert len(checked(raw("grr", 16, N), "grr", k=16).labels) == 16
 
 
-def test_the_domain_orders_the_categories() -> None:
+def test_the_domain_orders_the_categories():
     values, names = raw("grr", 3, N), ["b", "c", "a"]
     assert not checked(values, "grr", labels=names).ordered
     found = checked(values, "grr", labels=names, domain=["a", "b", "c"])
@@ -148,7 +136,7 @@ def test_the_domain_orders_the_categories() -> None:
     assert checked(values, "grr", labels=names, ordered=True).ordered
 
 
-def test_numbers_are_ordered_by_value_whatever_their_spelling() -> None:
+def test_numbers_are_ordered_by_value_whatever_their_spelling():
     values = raw("grr", 3, N)
     found = checked(values, "grr", labels=["10", "9", "1.5"])
     assert found.labels == ("1.5", "9", "10")
@@ -159,7 +147,7 @@ def test_numbers_are_ordered_by_value_whatever_their_spelling() -> None:
 
 
 @over([(10**6, 2), (10**7, 2), (10**8, 3)])
-def test_an_estimate_rounded_beyond_its_noise_is_called_rounded_not_clipped(n, digits) -> None:
+def test_an_estimate_rounded_beyond_its_noise_is_called_rounded_not_clipped(n, digits):
     rounded = raw("oue", 16, n, "sparse").round(digits)
     for values in (rounded, np.where(rounded == 0, 0.0, rounded)):  # a spreadsheet writes 0.00 for -0.00
         (warning,) = checked(values, n=n).warnings
@@ -169,7 +157,7 @@ def test_an_estimate_rounded_beyond_its_noise_is_called_rounded_not_clipped(n, d
 
 
 @over(product(range(5), ["oue", "rappor", "olh", "grr"]))
-def test_noise_larger_than_said_is_noticed(seed, protocol) -> None:
+def test_noise_larger_than_said_is_noticed(seed, protocol):
     """With 4 times the users, or a budget with noise half as large, the lower half of the noise is far too wide.
 
     Most of 256 true frequencies of a zipf are below one sd of the noise said, so the 128 squares below 0 of the half
@@ -187,7 +175,7 @@ def test_noise_larger_than_said_is_noticed(seed, protocol) -> None:
 
 
 @over(product(range(5), ["oue", "olh", "grr"]))
-def test_noise_smaller_than_said_is_noticed_where_little_else_spreads(seed, protocol) -> None:
+def test_noise_smaller_than_said_is_noticed_where_little_else_spreads(seed, protocol):
     """Even frequencies: the squares have a quarter of the mean said, 256 of them known to 9 %."""
     values = raw(protocol, K, N, "uniform", seed=seed)
     assert checked(values, protocol).warnings == ()
@@ -197,7 +185,7 @@ def test_noise_smaller_than_said_is_noticed_where_little_else_spreads(seed, prot
         checked(np.convolve(np.pad(values, 4, mode="wrap"), np.full(9, 1 / 9), mode="valid"), protocol)
 
 
-def test_repairs_that_leave_no_zeros_are_recognised() -> None:
+def test_repairs_that_leave_no_zeros_are_recognised():
     values = raw("olh", K, N)
     assert checked(values, "olh").warnings == ()
     cut, positive = np.maximum(values, 1e-6), np.abs(values)
@@ -217,7 +205,7 @@ TWO = "two categories"  # that share all users
 
 
 @cache
-def estimates(protocol: str, shape: str, times: int = STREAMS) -> tuple[FrequencyOracle, np.ndarray]:
+def estimates(protocol, shape, times=STREAMS):
     oracle = PROTOCOLS[protocol](64, EPSILON)
     counts = apportion(np.eye(64)[:2].mean(axis=0) if shape == TWO else frequencies(shape, 64), MANY)
     draws = oracle.sample_support(np.broadcast_to(counts, (times, 64)), rng_for(7, "doubts", protocol, shape))
@@ -225,7 +213,7 @@ def estimates(protocol: str, shape: str, times: int = STREAMS) -> tuple[Frequenc
 
 
 @over(["zipf", "uniform", TWO])
-def test_the_right_n_is_hardly_ever_doubted(shape) -> None:
+def test_the_right_n_is_hardly_ever_doubted(shape):
     """False alarms: at most two in a thousand, so more than 8 of 500 have a probability under 1e-5."""
     doubted = 0
     for protocol in ("grr", "oue", "olh", "hr", "pgr"):
@@ -235,16 +223,15 @@ def test_the_right_n_is_hardly_ever_doubted(shape) -> None:
     assert doubted <= 8
 
 
-def test_an_n_that_is_off_by_a_factor_is_doubted_or_refused() -> None:
-    """`factor`: the n that is given over the true one."""
+def test_an_n_that_is_off_by_a_factor_is_doubted_or_refused():
 
-    def doubt(one: np.ndarray, protocol: str, n: int) -> str:
+    def doubt(one, protocol, n):
         try:
             return spread_doubt(one, EPSILON, protocol, n, {}) or ""
         except InputError as refusal:
             return str(refusal)
 
-    def check(cell: tuple[tuple[float, str], str]) -> None:
+    def check(cell):
         (factor, words), protocol = cell
         every = estimates(protocol, TWO)[1][:8]
         assert sum(words in doubt(one, protocol, round(MANY * factor)) for one in every) >= 7
@@ -254,7 +241,7 @@ def test_an_n_that_is_off_by_a_factor_is_doubted_or_refused() -> None:
 
 
 @over(product(["uniform", TWO], ["grr", "oue", "olh", "ss", "hr"]))
-def test_the_true_budget_fits_the_spread_of_an_estimate(shape, protocol) -> None:
+def test_the_true_budget_fits_the_spread_of_an_estimate(shape, protocol):
     """At most 5 % are outside: of 6 more than 2 have a probability under 0.3 %."""
     every = [fitting_budgets(one, protocol, MANY) for one in estimates(protocol, shape)[1][:6]]
     fitting = [one for one in every if one is not None and one[0] <= EPSILON <= one[1]]
@@ -263,7 +250,7 @@ def test_the_true_budget_fits_the_spread_of_an_estimate(shape, protocol) -> None
         assert all(low > 0.5 and high < 2 for low, high in fitting)
 
 
-def test_an_estimate_without_its_budget_is_refused_with_what_its_spread_tells() -> None:
+def test_an_estimate_without_its_budget_is_refused_with_what_its_spread_tells():
     values = raw("oue", K, N)
     fitting = fitting_budgets(values, "oue", N)
     assert fitting is not None
@@ -275,7 +262,7 @@ def test_an_estimate_without_its_budget_is_refused_with_what_its_spread_tells() 
             checked(changed, epsilon=None)
 
 
-def test_an_estimate_of_grr_or_ss_sums_to_1_or_is_doubted() -> None:
+def test_an_estimate_of_grr_or_ss_sums_to_1_or_is_doubted():
     for protocol in ("grr", "ss"):
         oracle, every = estimates(protocol, "zipf", 8)
         noise = oracle.noise(MANY)
@@ -293,21 +280,21 @@ NOISE = PROTOCOLS["oue"](K, EPSILON).noise(CLIPPED)
 OF_SUM = NOISE.sd * K**0.5  # sd of the sum of raw estimates: 0.049
 
 
-def to_clip(shape: str) -> np.ndarray:
+def to_clip(shape):
     counts, oracle = apportion(frequencies(shape, K), CLIPPED), PROTOCOLS["oue"](K, EPSILON)
     return oracle.estimate(oracle.sample_support(counts, rng_for(0, "tests", "clipped", shape)), CLIPPED)
 
 
-def repaired(shape: str, method: str) -> np.ndarray:
+def repaired(shape, method):
     return POSTPROCESSORS[method](to_clip(shape), NOISE)
 
 
-def answered(values: np.ndarray, **options: object) -> Advice:
-    return estimate(values, "oue", eps=1.0, n=CLIPPED, ordered=False, **ALONE | options)  # type: ignore[arg-type]
+def answered(values, **options):
+    return estimate(values, "oue", eps=1.0, n=CLIPPED, ordered=False, **ALONE | options)
 
 
 @over(["zipf", "sparse"])
-def test_what_was_clipped_is_restored_and_said(shape) -> None:
+def test_what_was_clipped_is_restored_and_said(shape):
     """The scale is known as well as the sum of raw estimates, which is 1 on average: a tenth of it is two sd."""
     positive = np.maximum(to_clip(shape), 0.0).sum()
     assert positive > 1 + OF_SUM
@@ -333,7 +320,7 @@ def test_what_was_clipped_is_restored_and_said(shape) -> None:
         np.testing.assert_allclose(again.observed.estimate, estimate, rtol=1e-9)
 
 
-def test_only_what_needs_no_negative_values_competes_and_the_raw_row_is_of_what_was_given() -> None:
+def test_only_what_needs_no_negative_values_competes_and_the_raw_row_is_of_what_was_given():
     for method in ("base_pos", "norm_mul"):
         cut = repaired("sparse", method)
         advice = answered(cut)
@@ -346,7 +333,6 @@ def test_only_what_needs_no_negative_values_competes_and_the_raw_row_is_of_what_
         assert own.error == pytest.approx(by_hand, rel=1e-12)
         rows = list(csv.DictReader(io.StringIO(applied_csv(advice))))
         np.testing.assert_array_equal([float(row["raw"]) for row in rows], cut)
-        assert advice.request.collected is not None
         restored = advice.request.collected.observed
         expected = POSTPROCESSORS[advice.best.method].apply(restored)
         np.testing.assert_allclose([float(row["post_processed"]) for row in rows], expected, atol=1e-15)
@@ -355,10 +341,10 @@ def test_only_what_needs_no_negative_values_competes_and_the_raw_row_is_of_what_
         answered(cut, method=["none", "eb_ns"])
 
 
-def test_methods_that_compete_make_the_same_of_what_is_clipped_and_others_do_not() -> None:
+def test_methods_that_compete_make_the_same_of_what_is_clipped_and_others_do_not():
     """Power laws read the rare values from the positive ones, up to a fiftieth of the noise."""
 
-    def moved(name: str) -> float:
+    def moved(name):
         values, method = to_clip("sparse"), POSTPROCESSORS[name]
         return float(np.abs(method(np.maximum(values, 0.0), NOISE) - method(values, NOISE)).max()) / NOISE.sd
 
@@ -367,8 +353,8 @@ def test_methods_that_compete_make_the_same_of_what_is_clipped_and_others_do_not
     assert {name for name, move in moves.items() if move > 1e-9} - {"none", "norm", "eb_ns"} == {"power", "power_ns"}
 
 
-def test_what_has_more_zeros_than_half_was_repaired_in_another_way_and_is_only_warned_of() -> None:
-    def check(method: str) -> None:
+def test_what_has_more_zeros_than_half_was_repaired_in_another_way_and_is_only_warned_of():
+    def check(method):
         cut = repaired("sparse", method)
         assert (cut == 0).mean() > 0.6
         found = checked(cut, n=CLIPPED)
@@ -383,7 +369,7 @@ def test_what_has_more_zeros_than_half_was_repaired_in_another_way_and_is_only_w
     assert {row.method for row in advice.recommendations} > POSITIVE_PART | {"none", "eb_ns"}
 
 
-def test_clipping_by_a_product_leaves_minus_zeros_and_is_seen() -> None:
+def test_clipping_by_a_product_leaves_minus_zeros_and_is_seen():
     values = to_clip("zipf")
     (warning,) = checked(values * (values > 0), n=CLIPPED).warnings
     assert "values are exactly 0, none is negative" in warning

@@ -3,8 +3,6 @@
 What options alone forbid is refused before a file is looked at: there is no absent.csv.
 """
 
-from __future__ import annotations
-
 import json
 import shlex
 from pathlib import Path
@@ -12,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.advisor.collected_files import estimate_text, raw, report_lines, reports
-from tests.advisor.conftest import Run
 from tests.advisor.schemas import schema
-from tests.cells import failures
+from tests.cells import failures, over
 
 ESTIMATE = "estimate -p oue --n 3000 --eps 1"
 OLH = "-p olh --method eb_ns --eps 1"
@@ -28,11 +25,9 @@ MAIN = [
     ("--eps 1 --k 9 --runs r.csv", "--runs is for a simulation, and this answer is predicted"),
     ("--eps 1 --k 9 --domain d.txt", "--domain needs a sample, and none is given"),
     ("--eps 1 --k 9 --bins 8", "--bins needs a sample, and none is given"),
-    ("--eps 1 fruit.csv --instant --max-reps 9", "--max-reps is for a simulation"),
     ("pareto --eps 1,2 fruit.csv", "this is answered for one ε at a time, got 1, 2"),
     ("--why --eps 1,2 --k 8", "--why goes with one ε"),
     ("--plot-frequencies x.png --eps 1,2 fruit.csv", "--plot-frequencies goes with one ε"),
-    ("knowledge info --format json --format value", "--format is given 2 times"),
 ]
 BINS = [
     ("--bins 1", "bins must be a whole number of at least 2"),
@@ -81,39 +76,19 @@ COLLECTED = [
     ("estimate --eps 1 -p oue absent.csv", "--n is missing: give the number of users"),
     ("estimate --eps 1 absent.csv", "--protocol and --n are missing: give the protocol that was used, for example"),
     ("estimate -p oue absent.csv", "--eps and --n are missing: give"),
-    (
-        "estimate -p oue --n 3000 estimate.csv",
-        "--eps is missing: give the privacy budget of one report, for example --eps 1 (",
-    ),
-    ("estimate --eps 1 -p ou --n 9 absent.csv", "unknown protocol 'ou'"),
-    ("estimate --eps 1 -p oue --n 0 absent.csv", "n must be"),
+    ("estimate -p oue --n 3000 estimate.csv", "--eps is missing: give the privacy budget of one report, for example"),
     ("estimate --eps 1 -p oue --n 300000 estimate.csv", "check n, eps and the protocol"),
     (f"{ESTIMATE} -p grr absent.csv", "takes one --protocol, got oue, grr"),
     (f"{ESTIMATE} --hash mix64 absent.csv", "--hash is no option of ldp-advise estimate"),
-    (f"{ESTIMATE} --transactions absent.csv", "--transactions is no option of ldp-advise estimate"),
-    (f"{ESTIMATE} --max-reps 50 absent.csv", "--max-reps is no option of ldp-advise estimate"),
-    (f"{ESTIMATE} --rounds 2 absent.csv", "--rounds is no option of ldp-advise estimate"),
-    (f"{ESTIMATE} --surrogate norm absent.csv", "surrogate must be one of"),
-    (f"{ESTIMATE} --unordered --surrogate wavelet_eb absent.csv", "surrogate wavelet_eb needs an ordered domain"),
-    (f"{ESTIMATE} --threat 0.9999 absent.csv", "leaves no honest user"),
     (f"{ESTIMATE} -m l1 -m l2 --apply x.csv absent.csv", "--apply writes one estimate"),
-    (f"{ESTIMATE} --k 9 estimate.csv --apply x.csv", "k = 9 was given"),
     (f"{ESTIMATE} --estimates share estimate.csv --apply x.csv", "share"),
     (ESTIMATE, "SAMPLE is missing: give the file with the estimate, or - for standard input"),
     (f"{ESTIMATE} absent.csv", "absent.csv: no such file"),
     (f"{ESTIMATE} estimate.csv --apply x.csv --output x.csv", "writes the same file; give each its own name"),
-    (f"{ESTIMATE} estimate.csv --apply estimate.csv --force", "read in the same run, so it is never overwritten"),
     ("reports --eps 1 -p oue --estimates x absent.csv", "--estimates is no option of ldp-advise reports"),
-    ("reports --eps 1 -p oue --keep-top 3 absent.csv", "--keep-top is no option of ldp-advise reports"),
-    ("reports --eps 1 -p oue --other absent.csv", "--other is no option of ldp-advise reports"),
-    ("reports --eps 1 -p oue --steps 8 absent.csv", "reports of oue are no real numbers"),
     ("reports --eps 1 -p olh absent.csv", "reports of olh do not tell how many categories there are; say so with --k"),
-    ("reports --eps 1 -p grr --hash mix64 absent.csv", "grr has no hash function"),
     ("reports --eps 1 -p oue --subset-size 3 --k 8 few.txt", "--subset-size: oue has no such parameter; leave it out"),
-    (
-        "reports --eps 1 -p blh --hash-range 3 --k 8 few.txt",
-        "--hash-range: blh has no such parameter; leave it out (it",
-    ),
+    ("reports --eps 1 -p blh --hash-range 3 --k 8 few.txt", "--hash-range: blh has no such parameter; leave it out"),
     ("reports --eps 1 -p hr --blocks 3 --k 8 few.txt", "the number of blocks is a power of 2 up to 2k = 16, got 3"),
     ("reports --eps 1 -p hr --blocks 0 --k 8 few.txt", "blocks must be a whole number of at least 1, got 0"),
     ("reports --eps 1 -p ss --subset-size 8 --k 8 few.txt", "the size of subsets of k=8 values is 1 to 7, got 8"),
@@ -142,12 +117,8 @@ AUDIT = [
     ("--all --eps 1 --k 5 --rounds 2 --attack pair", "--rounds does not go with --attack pair"),
     ("-p grr --eps 1 --k 5 --attack likelihood", "needs --memoize, or --attributes 2 --solution rsfd"),
     ("-p grr --eps 1 --k 5 --rounds 2 --attack likelihood", "needs --memoize, or --attributes 2 --solution rsfd"),
-    ("-p grr --eps 1 --k 5 --rounds 2 --memoize --eps-forever 2 --attack guess", "--attack does not go with --memoize"),
     ("-p grr --eps 1 --k 5 --attributes 2 --attack pair", "--attributes does not go with --attack pair"),
-    (
-        "-p grr --eps 1 --k 5 --attributes 2 --solution spl --attack likelihood",
-        "--attack likelihood does not go with --solution spl, where one report is attacked",
-    ),
+    ("-p grr --eps 1 --k 5 --attributes 2 --solution spl --attack likelihood", "does not go with --solution spl"),
     ("-p grr --eps 1 --k 5 --attributes 2 --attack likelihood --lho 2", "--lho is about single reports"),
     ("-p grr --eps 1 --k 5 --amplified", "--amplified needs --attributes"),
     ("-p grr --eps 1 --k 5 --sizes 3,5", "without --k and --attributes"),
@@ -167,13 +138,9 @@ AUDIT = [
     ("--target a:b --eps 1 --k 5", "--reports PROTOCOL or --support"),
     ("--target a:b --all --jobs 2 --eps 1 --k 5 --reports oue", "--all, --jobs does not go with --target"),
     ("--target a:b --eps 1 --k 5 --reports oue --hash xxh32", "--hash is for reports of blh or olh"),
-    ("--all --eps 1 --k 5 --format txt", "format must be one of table, plain, markdown, latex, csv, json, value"),
 ]
 AUDIT_FILES = [
-    (
-        "audit --files right0.txt --eps 1",
-        "--files needs at least two files, the reports of one true value in each, got",
-    ),
+    ("audit --files right0.txt --eps 1", "--files needs at least two files, the reports of one true value in each"),
     ("audit --files right0.txt absent.txt --eps 1", "absent.txt: no such file"),
     ("audit --files right0.txt empty.txt --eps 1", "empty.txt: is empty; an audit needs the reports of one true value"),
     ("audit --files right0.txt few.txt --eps 1", "few.txt has 2 reports, and so few cannot show a loss above 1: give"),
@@ -246,8 +213,6 @@ OTHERS = [
     ("knowledge cells --eps 1 --k 9 --top 101", "--top must be at most 100"),
     ("knowledge build --backend mpi --to built", "backend must be one of loky, threading, dask"),
     ("knowledge build --scheduler tcp://x:1 --to built", "--scheduler is for --backend dask"),
-    ("knowledge build --quick --to ''", "to must be the name of a folder"),
-    ("knowledge build --quick --to '  '", "to must be the name of a folder"),
     ("choose --within 0", "within must be a number above 0 and below 100"),
     ("choose --sensitive secret", "sensitive must be one of low, medium, high"),
     ("choose --times 0", "times must be a whole number of at least 1"),
@@ -278,7 +243,7 @@ REFUSED = {
 
 
 @pytest.fixture(autouse=True)
-def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     texts = {
         "fruit.csv": "fruit,count\napple,500\nbanana,300\ncherry,150\ndate,50\n",
@@ -298,10 +263,10 @@ def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("table", REFUSED)
-def test_what_a_command_refuses_is_one_line_and_writes_nothing(run: Run, table: str) -> None:
+def test_what_a_command_refuses_is_one_line_and_writes_nothing(run, table):
     before = {path: path.read_bytes() for path in Path().iterdir()}
 
-    def check(cell: tuple[str, str]) -> None:
+    def check(cell):
         words, said = cell
         code, out, err = run(*shlex.split(words))
         assert (code, out) == (2, "")
@@ -313,41 +278,15 @@ def test_what_a_command_refuses_is_one_line_and_writes_nothing(run: Run, table: 
     assert failures(REFUSED[table], check) == {}
 
 
-def test_bad_lines_of_what_was_collected_are_told_by_number(run: Run) -> None:
-    cells = [
-        (ESTIMATE, "value,estimate\n0,0.5\n1,x\n", "line 3"),
-        (ESTIMATE, "value,estimate\n0,0.5\n1,\n", "line 3"),
-        (ESTIMATE, "value,estimate\n0,0.5\n0,0.5\n", "line 3"),
-        (ESTIMATE, "", "empty"),
-        ("reports --eps 1 -p oue", "0101\n01x1\n", "line 2"),
-        ("reports --eps 1 -p oue", "0101\n011\n", "line 2"),
-        ("reports --eps 1 -p grr --k 2", "0\n1\n5\n", "line 3"),
-        ("reports --eps 1 -p olh --k 4", "1,0\n2,99\n", "line 2"),
-    ]
-
-    def check(cell: tuple[str, str, str]) -> None:
-        words, text, said = cell
-        Path("bad.csv").write_text(text, encoding="utf-8")
-        code, out, err = run(*words.split(), "--apply", "x.csv", "bad.csv")
-        assert (code, out) == (2, "")
-        assert said in err
-        assert not Path("x.csv").exists()
-
-    assert failures(cells, check) == {}
-
-
-def test_errors_are_json_where_json_was_asked_for(run: Run) -> None:
-    cells = [
+@over(
+    [
         *(("advice", words) for words in (f"{ESTIMATE} --k 9 estimate.csv", "--estimate oue", "--hash mix64", "")),
         *(("audit", f"audit {words}") for words in ("--all --eps nan --k 10", "--target nothing:f --k 4", "--nosuch")),
     ]
-
-    def check(cell: tuple[str, str]) -> None:
-        name, words = cell
-        code, out, err = run(*words.split(), "--format", "json")
-        data = json.loads(out)
-        schema(name).validate(data)
-        assert (code, set(data)) == (2, {"schema_version", "tool_version", "error"})
-        assert data["error"]["message"] in err
-
-    assert failures(cells, check) == {}
+)
+def test_errors_are_json_where_json_was_asked_for(name, words, *, run):
+    code, out, err = run(*words.split(), "--format", "json")
+    data = json.loads(out)
+    schema(name).validate(data)
+    assert (code, set(data)) == (2, {"schema_version", "tool_version", "error"})
+    assert data["error"]["message"] in err

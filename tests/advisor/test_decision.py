@@ -1,7 +1,3 @@
-"""The page for people who decide: its words, its figures, and the dice."""
-
-from __future__ import annotations
-
 import csv
 import math
 import re
@@ -17,7 +13,6 @@ from advisor.answers.dice import device_for
 from advisor.show.decision import Decision
 from advisor.show.model import Badge
 from simulator import POSTPROCESSORS, PROTOCOLS
-from tests.advisor.conftest import Run
 from tests.cells import over
 from tests.golden.words import page_text
 
@@ -40,27 +35,27 @@ SAMPLE = f"--eps 1 --n 100k {STATES} --reps 4 --max-reps 4 -p grr,oue --method n
 class Balanced(HTMLParser):
     """Raises for an element that is not closed where it should be, and an id that is there twice."""
 
-    def __init__(self, page: str) -> None:
+    def __init__(self, page):
         super().__init__()
-        self.stack: list[str] = []
-        self.ids: set[str] = set()
+        self.stack = []
+        self.ids = set()
         self.feed(page)
         assert self.stack == []
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag, attrs):
         self.stack += [] if tag in VOID else [tag]
         mine = {value or "" for name, value in attrs if name == "id" and "svg" not in self.stack}
         assert not mine & (self.ids | {""}), attrs
         self.ids |= mine
 
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_startendtag(self, tag, attrs):
         """Those of a picture close themselves."""
 
-    def handle_endtag(self, tag: str) -> None:
+    def handle_endtag(self, tag):
         assert self.stack.pop() == tag, self.getpos()
 
 
-def decision(run: Run, folder: Path, words: str) -> str:
+def decision(run, folder, words):
     page = folder / "page.html"
     code, _, err = run(*words.split(), "-q", "--for", "decision", "--report", str(page), "--force")
     assert code == 0, err
@@ -79,7 +74,7 @@ def decision(run: Run, folder: Path, words: str) -> str:
         ("plan --target 0.05 --n 2M --k 64 -m emd --ordered --instant", (*ORDER, BUILD)),
     )
 )
-def test_no_budget_and_no_protocol_stand_above_the_last_section(words, headings, *, run: Run, tmp_path: Path) -> None:
+def test_no_budget_and_no_protocol_stand_above_the_last_section(words, headings, *, run, tmp_path):
     text = decision(run, tmp_path, words)
     above, below = text.split(f"{BUILD}\n")
     assert [line for line in text.splitlines() if line in (*ORDER, PAPER, BUILD)] == list(headings)
@@ -92,7 +87,7 @@ def test_no_budget_and_no_protocol_stand_above_the_last_section(words, headings,
     assert len(headings) < len(ORDER) or "ε = " in below
 
 
-def test_the_figures_of_a_decision_are_those_of_the_answer(run: Run, tmp_path: Path) -> None:
+def test_the_figures_of_a_decision_are_those_of_the_answer(run, tmp_path):
     text = decision(run, tmp_path, SAMPLE)
     (people,) = re.findall(r"people give it \(([\d,]+) people\)", text)
     with STATES.open(encoding="utf-8") as file:
@@ -106,7 +101,7 @@ def test_the_figures_of_a_decision_are_those_of_the_answer(run: Run, tmp_path: P
     assert "Simulated, seed 0" in text
 
 
-def test_the_docs_quote_the_page_of_their_command(run: Run, tmp_path: Path) -> None:
+def test_the_docs_quote_the_page_of_their_command(run, tmp_path):
     docs = (ROOT / "docs/page.md").read_text(encoding="utf-8")
     (command,) = re.findall(r"```sh\nldp-advise (choose .*?) --report office.html --for decision\n", docs)
     text = decision(run, tmp_path, command)
@@ -115,13 +110,13 @@ def test_the_docs_quote_the_page_of_their_command(run: Run, tmp_path: Path) -> N
     assert all(quote in text for quote in quotes)
 
 
-def test_several_reports_of_one_person_are_one_promise(run: Run, tmp_path: Path) -> None:
+def test_several_reports_of_one_person_are_one_promise(run, tmp_path):
     text = decision(run, tmp_path, "choose --n 100k --k 18 --within 1 --sensitive high --times 2")  # twice ε = 0.5
     assert f"at most {math.ceil(100 / (1 + math.exp(-1)))} of 100 cases" in text
     assert "no promise to quote" in decision(run, tmp_path, "--eps 6 --k 3 --n 1000")
 
 
-def test_so_many_open_answers_are_as_exact() -> None:
+def test_so_many_open_answers_are_as_exact():
     shares = np.array([0.5, 0.2, 0.1, 0.1, 0.05, 0.05])
     one = Decision(Badge.COLLECT, "", people=2000, shares=shares, labels=(), basis="", error=0.02)
     assert one.openly is not None
@@ -131,7 +126,7 @@ def test_so_many_open_answers_are_as_exact() -> None:
     assert errors.mean() == pytest.approx(0.02, rel=0.05)  # half a step of its two digits, and the noise
 
 
-def test_dice_keep_the_budget_as_far_as_they_can() -> None:
+def test_dice_keep_the_budget_as_far_as_they_can():
     some = 0
     for k, epsilon in product(range(2, 13), np.geomspace(0.1, 8, 25).tolist()):
         device = device_for(k, epsilon, 1000)
@@ -152,28 +147,11 @@ def test_dice_keep_the_budget_as_far_as_they_can() -> None:
     assert device_for(13, 1.0, 1000) is None
 
 
-def test_the_error_on_paper_is_that_of_the_raw_estimate() -> None:
+def test_the_error_on_paper_is_that_of_the_raw_estimate():
     device, rng, n = device_for(3, 1.0, 900), np.random.default_rng(0), 900
-    assert device is not None
     own = np.repeat(np.arange(3), n // 3)
     table = np.array([[device.answer(outcome, one) for outcome in range(1, device.outcomes + 1)] for one in range(3)])
     reports = table[own, rng.integers(device.outcomes, size=(4000, n))]
     shares = np.stack([(reports == one).mean(axis=1) for one in range(3)], axis=1)
     estimates = (shares - device.each / device.outcomes) / (device.truth / device.outcomes)
     assert np.abs(estimates - 1 / 3).mean() == pytest.approx(device.error(n), rel=0.03)
-
-
-def test_a_decision_needs_a_page_and_one_promise(run: Run, tmp_path: Path) -> None:
-    page = f"--report {tmp_path / 'x.html'}"
-    for words, reason in (
-        ("--eps 1 --k 8", "--for is about a page: give --report FILE.html too, or --format html"),
-        (f"--eps 1,2 --k 8 {page}", "--for goes with one ε: give one --eps"),
-        (
-            f"plan --central-eps 1 --delta 1e-6 --target 0.1 --k 8 {page}",
-            "--central-eps, --delta does not go with --for",
-        ),
-        (f"rounds --eps 1 --rounds 2 --k 8 {page}", "--for"),
-    ):
-        code, out, err = run(*words.split(), "--for", "decision")
-        assert (code, out) == (2, "")
-        assert reason in err

@@ -1,7 +1,3 @@
-"""Probabilities of clients: whole numbers out of 2^64 that keep the promise, and the largest that do."""
-
-from __future__ import annotations
-
 import itertools
 import math
 import re
@@ -9,21 +5,11 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from advisor.answers.clients.parameters import (
-    WORD,
-    Parameters,
-    exact,
-    exp_below,
-    log_above,
-    parameters,
-    ratio,
-    threshold,
-)
+from advisor.answers.clients.parameters import WORD, exact, exp_below, log_above, parameters, ratio, threshold
 from simulator import PROTOCOLS
 from tests.cells import failures, over
 
@@ -31,8 +17,7 @@ EPSILONS = (1e-6, 0.1, 0.5, 1.0, math.log(3), 4.0, 10.0, 32.0)
 SETTINGS = [(2, 1.0), (3, 0.1), (16, 0.5), (40, 4.0), (300, 1.0), (1000, 1e-6), (100, 32.0)]
 
 
-def power_of_e(x: Fraction) -> tuple[Fraction, Fraction]:
-    """Return bounds of e^x by another way: correctly rounded decimals of 120 digits, and one unit to either side."""
+def power_of_e(x):
     with localcontext(prec=120):
         near = (Decimal(x.numerator) / Decimal(x.denominator)).exp()
         unit = near * Decimal(10) ** -100
@@ -40,19 +25,19 @@ def power_of_e(x: Fraction) -> tuple[Fraction, Fraction]:
 
 
 @over(EPSILONS)
-def test_the_bound_of_a_power_of_e_lies_below_it_and_near(epsilon) -> None:
+def test_the_bound_of_a_power_of_e_lies_below_it_and_near(epsilon):
     low, high = power_of_e(exact(epsilon))
     bound = exp_below(exact(epsilon))
     assert bound <= high
     assert low - bound < low / 2**200
 
 
-def test_a_budget_is_taken_as_it_is_written() -> None:
+def test_a_budget_is_taken_as_it_is_written():
     assert exact(0.1) == Fraction(1, 10) != Fraction(0.1)
 
 
 @over(itertools.product(EPSILONS, [(1, 1), (1, 255), (7, 30), (128, 900)]))
-def test_thresholds_are_the_largest_that_keep_the_promise(epsilon, setting) -> None:
+def test_thresholds_are_the_largest_that_keep_the_promise(epsilon, setting):
     own, other = setting
     chance = threshold(epsilon, own, other)
     low, high = power_of_e(exact(epsilon))
@@ -61,7 +46,7 @@ def test_thresholds_are_the_largest_that_keep_the_promise(epsilon, setting) -> N
 
 
 @pytest.mark.parametrize("number", [Fraction(3, 2), Fraction(2), Fraction(10**30 + 1, 10**30), Fraction(10**13)])
-def test_logarithms_are_rounded_up(number: Fraction) -> None:
+def test_logarithms_are_rounded_up(number):
     shown = Fraction(log_above(number))
     assert power_of_e(shown)[1] >= number
     assert power_of_e(shown * (1 - Fraction(1, 10**20)))[1] < number
@@ -69,7 +54,7 @@ def test_logarithms_are_rounded_up(number: Fraction) -> None:
 
 @pytest.mark.parametrize("key", PROTOCOLS)
 @over(SETTINGS)
-def test_every_client_keeps_the_promise_and_spends_nearly_all_of_it(k, epsilon, *, key: str) -> None:
+def test_every_client_keeps_the_promise_and_spends_nearly_all_of_it(k, epsilon, *, key):
     made = parameters(key, k, epsilon)
     assert made.kept
     assert Fraction(made.exact_epsilon) <= exact(epsilon)
@@ -78,7 +63,7 @@ def test_every_client_keeps_the_promise_and_spends_nearly_all_of_it(k, epsilon, 
     assert key == "the" or float(made.exact_epsilon) > (1 - 1e-4) * epsilon
 
 
-def chances_of_bits(made: Parameters, k: int) -> list[list[Fraction]]:
+def chances_of_bits(made, k):
     own, other = (Fraction(each.value, WORD) for each in made.constants if isinstance(each.value, int))
     result = []
     for value in range(k):
@@ -89,30 +74,30 @@ def chances_of_bits(made: Parameters, k: int) -> list[list[Fraction]]:
 
 
 @over(itertools.product([0.1, 1.0, 4.0], ["rappor", "oue", "the"]))
-def test_the_largest_ratio_of_all_strings_of_bits_is_the_one_that_is_stated(epsilon, key) -> None:
+def test_the_largest_ratio_of_all_strings_of_bits_is_the_one_that_is_stated(epsilon, key):
     made = parameters(key, 3, epsilon)
     rows = chances_of_bits(made, 3)
     assert max(a / b for one in rows for two in rows for a, b in zip(one, two, strict=True)) == made.ratio
 
 
-def test_the_page_of_the_documentation_states_these_figures() -> None:
+def test_the_page_of_the_documentation_states_these_figures():
     page = (Path(__file__).parents[2] / "docs" / "code.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| `(\w+)` \| ([\d.]+) \|$", page, flags=re.MULTILINE))
     assert rows == {key: parameters(key, 256, 1.0).exact_epsilon for key in PROTOCOLS}
 
 
 @pytest.mark.parametrize("epsilon", [1e-6, 0.01, 1.0, 32.0])
-def test_steps_of_noise_are_small(epsilon: float) -> None:
+def test_steps_of_noise_are_small(epsilon):
     grid, rate, unit = (parameters("she", 4, epsilon).whole(name) for name in ("GRID", "RATE", "UNIT"))
     assert rate * 1024 <= unit  # a step is a part of the scale, which is unit / rate steps
     np.testing.assert_allclose(2 * grid * rate / unit, epsilon, rtol=1e-5)
 
 
-def test_clients_and_servers_take_the_same_probabilities_but_for_rounding() -> None:
-    def check(cell: tuple[tuple[int, float], str]) -> None:
+def test_clients_and_servers_take_the_same_probabilities_but_for_rounding():
+    def check(cell):
         (k, epsilon), key = cell
         made = parameters(key, k, epsilon)
-        protocol: Any = made.protocol
+        protocol = made.protocol
         words = {each.name: each.value for each in made.constants if each.word}
         np.testing.assert_allclose(words["OWN"] / WORD, protocol.p * getattr(protocol, "width", 1), rtol=1e-12)
         assert "OTHER" not in words or abs(words["OTHER"] / WORD - protocol.q) < 1e-15

@@ -1,15 +1,10 @@
-"""The figures that a page shows for other budgets and numbers of users."""
-
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 
 import pytest
 
-from advisor import Advice, Cleaning, Simulation, advise
-from advisor.answers.rank.outlook import Stops, outlook
-from advisor.show.model import Explorer
+from advisor import Cleaning, Simulation, advise
+from advisor.answers.rank.outlook import outlook
 from advisor.show.page.curve import curve_of
 from advisor.show.pictures.style import plain
 from advisor.show.rank.explorer import explorer_of
@@ -23,27 +18,27 @@ COUNTS = apportion(frequencies("zipf", 12), 30_000)
 
 
 @pytest.fixture(scope="module")
-def advice() -> Advice:
+def advice():
     return advise(1.0, sample_counts=COUNTS, **MENU, simulation=Simulation(repetitions=6, max_repetitions=6))
 
 
-def shown_outlook(advice: Advice, stops: Stops | None = None) -> Explorer:
+def shown_outlook(advice, stops=None):
     expected = outlook(advice, stops)
     assert expected is not None
     return explorer_of(expected)
 
 
 @pytest.fixture(scope="module")
-def explorer(advice: Advice) -> Explorer:
+def explorer(advice):
     return shown_outlook(advice)
 
 
 @pytest.fixture(scope="module")
-def predicted() -> Explorer:
+def predicted():
     return shown_outlook(advise(1.0, k=64, n=100_000, shape="zipf", **MENU))
 
 
-def test_the_question_itself_has_the_figures_of_the_answer(advice: Advice, explorer: Explorer) -> None:
+def test_the_question_itself_has_the_figures_of_the_answer(advice, explorer):
     (first, second), best = (dial.at for dial in explorer.dials), advice.best
     assert explorer.dials[0].texts[first] == "ε = 1"
     assert explorer.dials[1].texts[second] == "n = 30,000"
@@ -55,7 +50,7 @@ def test_the_question_itself_has_the_figures_of_the_answer(advice: Advice, explo
     assert "Simulated at ε = 1" in explorer.note
 
 
-def test_everywhere_else_it_is_the_prediction_times_one_factor(advice: Advice, explorer: Explorer) -> None:
+def test_everywhere_else_it_is_the_prediction_times_one_factor(advice, explorer):
     (first, second), pair = (dial.at for dial in explorer.dials), advice.best.pair
     n, profile = 30_000, profile_of(COUNTS, 30_000)
     request = advice.request
@@ -75,14 +70,14 @@ def test_everywhere_else_it_is_the_prediction_times_one_factor(advice: Advice, e
         assert any(math.isclose(value, factor * error, rel_tol=1e-6) for error in errors[epsilon].values())
 
 
-def test_a_look_up_is_not_scaled_and_more_users_err_less(predicted: Explorer) -> None:
+def test_a_look_up_is_not_scaled_and_more_users_err_less(predicted):
     assert "Predicted" in predicted.note
     column = [row[predicted.dials[0].at] for row in predicted.curves[0].values]
     assert all(one is not None and other is not None and one > other for one, other in pairwise(column))
     assert len(predicted.dials[1].texts) == len(predicted.curves[0].values) == 7
 
 
-def test_lines_have_their_numbers_of_users_at_their_ends_and_stand_within_their_bands(predicted: Explorer) -> None:
+def test_lines_have_their_numbers_of_users_at_their_ends_and_stand_within_their_bands(predicted):
     drawn = curve_of(predicted)
     texts = {place: text.removeprefix("n = ") for place, _, text in drawn["ends"]}
     assert [texts[place] for place in range(7)] == [plain(n, 3) for n in predicted.dials[1].values]
@@ -93,7 +88,7 @@ def test_lines_have_their_numbers_of_users_at_their_ends_and_stand_within_their_
         assert all(bands[place][x] <= y for x, y in row)  # pixels count from the top
 
 
-def test_an_error_in_bins_is_in_the_unit_of_the_data() -> None:
+def test_an_error_in_bins_is_in_the_unit_of_the_data():
     ages = list(range(80)) * 5
     advice = advise(
         1.0,
@@ -110,7 +105,7 @@ def test_an_error_in_bins_is_in_the_unit_of_the_data() -> None:
     assert explorer.figures[first][second][0].startswith(f"{10 * best.error:.3g}")
 
 
-def test_a_dial_that_is_turned_stays_the_same_dial(predicted: Explorer) -> None:
+def test_a_dial_that_is_turned_stays_the_same_dial(predicted):
     advice = advise(1.5, k=64, n=300_000, shape="zipf", **MENU)
     values = tuple(dial.values for dial in predicted.dials)
     turned, anew = shown_outlook(advice, values), shown_outlook(advice)
@@ -120,7 +115,7 @@ def test_a_dial_that_is_turned_stays_the_same_dial(predicted: Explorer) -> None:
     assert turned.figures[first][second] == anew.figures[third][fourth]
 
 
-def test_what_cannot_be_predicted_has_its_own_figures_alone() -> None:
+def test_what_cannot_be_predicted_has_its_own_figures_alone():
     answer = quick([0.5, 0.3, 0.25, -0.05], method="norm_sub", repetitions=2, **ALONE)
     explorer = shown_outlook(answer)
     assert [len(dial.texts) for dial in explorer.dials] == [1, 1]
@@ -128,7 +123,7 @@ def test_what_cannot_be_predicted_has_its_own_figures_alone() -> None:
     assert "this question alone" in explorer.note
 
 
-def test_the_budgets_hold_the_one_that_was_asked_about_and_stay_where_predictions_are_made() -> None:
+def test_the_budgets_hold_the_one_that_was_asked_about_and_stay_where_predictions_are_made():
     for epsilon in (1.23, 0.1, 16.0):
         advice = advise(epsilon, k=16, n=10_000, shape="zipf", protocol=["grr", "oue"], method=["none", "norm_sub"])
         (budgets, _) = shown_outlook(advice).dials

@@ -1,20 +1,13 @@
-"""What an answer comes to is what is read first, whatever the command and the format."""
-
-from __future__ import annotations
-
 import json
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from html import unescape
-from pathlib import Path
 
 import pytest
 
 from advisor.cli.app import main
-from advisor.cli.run import FORMATS, Output, write
-from advisor.show.model import Badge, Document, Tone, View
-from tests.advisor.conftest import Run
+from advisor.cli.run import FORMATS, write
+from advisor.show.model import Badge, Tone
 from tests.cells import over
 
 EVEN = (110, 114, 116, 118, 124, 132, 134, 130, 126, 124, 128, 132, 122, 108, 92, 68, 62, 60)
@@ -65,29 +58,22 @@ ANSWERS = (  # kind, reasons, command line
     ("worth_it", "", "shuffler --central-eps 0.5 --delta 1e-8 --n 1M --k 64"),
     ("no_better_than_no_data", "more_than_half not_certain", f"estimate noise.csv -p oue --eps 0.3 --n 1000 {NOISY}"),
     ("spl", "", "columns --eps 8 people.csv --column age --column colour --instant"),
-    (
-        "no_better_than_no_data",
-        "useless_columns",
-        "columns --eps 0.1 people.csv --column age --column colour --instant",
-    ),
+    ("no_better_than_no_data", "useless_columns", "columns --eps .1 people.csv --column age --column colour --instant"),
     ("worth_it", "", f"places --eps 4 {TOWN}"),
     ("no_better_than_no_data", "", f"places --eps 0.001 --n 100 {TOWN}"),
 )
 OTHERS = re.compile(r"--matrix|choose --n (2000|100k)|0.1,1 --k 18|columns --eps 8")  # of commands that others show
 ALIKE = [one for one in ANSWERS if OTHERS.search(one[2])]
 
-Written = Callable[[str], dict[str, tuple[str, str]]]  # by format: (standard output, standard error)
-
 
 @pytest.fixture
-def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Written:
-    """What a command line writes in each format, of an answer that is made once."""
+def written(tmp_path, monkeypatch, capsys):
     for name, text in FILES.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    texts: dict[str, tuple[str, str]] = {}
+    texts = {}
 
-    def write_all(document: Document, output: Output, target: None, view: View) -> None:
+    def write_all(document, output, target, view):
         for name in (*FORMATS, "quiet value"):
             capsys.readouterr()
             # Pictures take time, and stand behind what is read first.
@@ -97,7 +83,7 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
 
     monkeypatch.setattr("advisor.cli.run.write", write_all)
 
-    def call(line: str) -> dict[str, tuple[str, str]]:
+    def call(line):
         texts.clear()
         assert main(line.split()) == 0
         return texts
@@ -107,7 +93,7 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
 
 @pytest.mark.usefixtures("choose_once")
 @over([one for one in ANSWERS if one not in ALIKE], slow=ALIKE)
-def test_a_verdict_is_a_badge_and_a_short_sentence_first_in_every_format(kind, reasons, line, *, written) -> None:
+def test_a_verdict_is_a_badge_and_a_short_sentence_first_in_every_format(kind, reasons, line, *, written):
     texts = {name: [" ".join(text.split()) for text in both] for name, both in written(line).items()}
     headline = json.loads(texts["json"][0])["headline"]
     assert (headline["kind"], headline["reasons"]) == (kind, reasons.split())
@@ -122,7 +108,6 @@ def test_a_verdict_is_a_badge_and_a_short_sentence_first_in_every_format(kind, r
         assert texts[name][0].startswith(f"{words} {numbers}".strip())
     assert texts["markdown"][0].replace("\\", "").startswith(f"**{badge}:** {text}" if badge else text)
     answer = re.search(r'<section class="verdict"> ?<p class="answer[^>]*>(.*?)</p>', texts["html"][0])
-    assert answer is not None
     assert unescape(re.sub("<.*?>", "", answer[1])) == f"{badge} {text}".strip()
     said = f"verdict: {words} {numbers}".strip()
     assert [texts[name][1] for name in ("csv", "value")] == [said, said]
@@ -130,7 +115,7 @@ def test_a_verdict_is_a_badge_and_a_short_sentence_first_in_every_format(kind, r
 
 
 @pytest.mark.slow
-def test_the_first_answer_fits_on_sixteen_lines(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_answer_fits_on_sixteen_lines(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     code, out, _ = run("--eps", "1", "examples/us_states_2020.csv")
     assert code == 0

@@ -4,14 +4,11 @@ Each line is run in this process, in a folder with files that were made to break
 about, it must keep the promises that `behaves` checks.
 """
 
-from __future__ import annotations
-
 import inspect
 import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
@@ -24,8 +21,7 @@ import pytest
 from advisor.cli.groups import COMMANDS, MAIN, _function
 from advisor.cli.options import spread
 from advisor.cli.run import FORMATS
-from tests.advisor.conftest import Run
-from tests.cells import failures, over
+from tests.cells import failures
 
 QUICK = ("--reps", "2", "--max-reps", "2", "-p", "grr", "--method", "norm_sub")
 MAP = ("--eps", "1", "--grid", "4x4", "--columns", "row,col")
@@ -34,7 +30,7 @@ STEERING = "\x1b]0;title\x07\x1b[2J\x9b31m\u202e"
 STEERED, NO_UTF8 = f"st{STEERING}eer.csv", os.fsdecode(b"caf\xe9.csv")
 PROGRAMMERS = re.compile(r"(Runtime|Deprecation|Future|User|Resource)Warning|Traceback|warnings\.warn")
 
-FILES: dict[str, bytes] = {
+FILES = {
     "good.csv": b"value,count\n" + b"".join(b"c%d,%d\n" % (at, 1000 // at) for at in range(1, 11)),
     "steering.csv": f"value,count\n{STEERING}a,50\nb{STEERING},30\nc,20\n".encode(),
     "steering_header.csv": f"{STEERING}value,count{STEERING}\na,50\nb,30\n".encode(),
@@ -70,8 +66,7 @@ FILES: dict[str, bytes] = {
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with all these files, in which the command is run."""
+def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, content in FILES.items():
         Path(name).write_bytes(content)
@@ -80,20 +75,16 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def written(path: Path) -> tuple[int, int, int]:
-    """Return what differs once a file is written again or replaced."""
+def written(path):
     status = path.stat()
     return status.st_ino, status.st_size, status.st_mtime_ns
 
 
-Behaves = Callable[..., tuple[int, str, str]]
-
-
 @pytest.fixture
-def behaves(run: Run, folder: Path) -> Behaves:
+def behaves(run, folder):
     """Run a command line, check what all of them promise, and return exit code and both streams."""
 
-    def check(*words: str, code: int | None = None, changes: tuple[str, ...] = ()) -> tuple[int, str, str]:
+    def check(*words, code=None, changes=()):
         before = {path: written(path) for path in folder.iterdir() if path.is_file()}
         result, out, err = run(*words)
         assert result in ((0, 2) if code is None else (code,)), err
@@ -113,15 +104,11 @@ def behaves(run: Run, folder: Path) -> Behaves:
 
 
 @contextmanager
-def clean(folder: Path) -> Iterator[None]:
-    """Remove what is new in a folder afterwards: the next command line of a loop finds what the first one found."""
+def clean(folder):
     before = set(folder.iterdir())
     yield
     for path in set(folder.iterdir()) - before:
         rmtree(path) if path.is_dir() else path.unlink()
-
-
-# --- data ----------------------------------------------------------------------------------------------------------
 
 
 OVERWRITING = [
@@ -138,11 +125,11 @@ OVERWRITING = [
 ]
 
 
-def test_no_input_is_overwritten_even_if_forced(behaves: Behaves) -> None:
+def test_no_input_is_overwritten_even_if_forced(behaves):
     os.link("good.csv", "hard.csv")
     Path("soft.csv").symlink_to("good.csv")
 
-    def refused(words: tuple[str, ...]) -> None:
+    def refused(words):
         assert "is read in the same run, so it is never overwritten" in behaves(*words, "--force", code=2)[2]
 
     assert failures(OVERWRITING, refused) == {}
@@ -156,51 +143,16 @@ REPLACING = [
     (*SWEEP, "--resume", "deep.jsonl"),
     (*SWEEP, "--resume", "new.json", "-o", "new.json", "--force"),
     (*SWEEP, "--resume", "new.svg", "--plot", "./new.svg", "--force"),
+    ("generate", "--shape", "zipf", "--k", "4", "--n", "9", "-o", "notes.txt"),
     ("knowledge", "build", "--to", ".", "--quick"),
     ("knowledge", "build", "--to", "", "--quick"),
     ("knowledge", "build", "--to", "notes.txt", "--quick", "--force"),
 ]
 
 
-def test_no_file_of_anybody_else_is_replaced(behaves: Behaves) -> None:
+def test_no_file_of_anybody_else_is_replaced(behaves):
     Path("link.csv").symlink_to("x.csv")
     assert failures(REPLACING, lambda words: behaves(*words, code=2)) == {}
-
-
-@over(("0", "false", "no", "off", "maybe", "\x1b[31m"))
-def test_the_environment_forces_nothing_unless_it_says_so(
-    word, *, behaves: Behaves, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("LDP_ADVISE_FORCE", word)
-    behaves("--eps", "1", "--k", "8", "-o", "notes.txt", code=2)
-
-
-def test_a_file_that_appears_meanwhile_is_kept_and_the_answer_is_said(
-    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def appears(*_: object, **__: object) -> str:
-        Path("x.csv").write_text("mine", encoding="utf-8")
-        return "7\n"
-
-    monkeypatch.setattr("advisor.cli.run.csv_text", appears)
-    code, out, err = run("--eps", "1", "--k", "8", "-o", "x.csv")
-    assert (code, out) == (2, "7\n")
-    assert "has appeared since this run began" in err
-    assert Path("x.csv").read_text(encoding="utf-8") == "mine"
-    assert not [path for path in folder.iterdir() if path.name.startswith(".")]
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
-def test_a_file_beside_the_answer_that_is_full_leaves_the_answer(run: Run, folder: Path) -> None:
-    del folder
-    words = ("estimate", "estimate.csv", "-p", "oue", "--eps", "1", "--n", "1000", "--reps", "2", "--method", "norm")
-    code, out, err = run(*words, "--apply", "/dev/full", "--format", "json")
-    assert code == 2
-    assert json.loads(out)["recommendations"]
-    assert err.endswith("ldp-advise: error: --apply /dev/full: cannot be written (No space left on device)\n")
-
-
-# --- what is read --------------------------------------------------------------------------------------------------
 
 
 ODDEST = ("blank.csv", "nul.csv", "utf16.csv", "infinite.csv", "long.csv", "deep.jsonl", "damaged.npy", STEERED)
@@ -211,10 +163,10 @@ EVERY = pytest.param((*FILES, STEERED, NO_UTF8), marks=pytest.mark.slow)
 
 
 @pytest.mark.parametrize("everywhere", [ODDEST, EVERY], ids=["the oddest by all readers", "all by all"])
-def test_whatever_is_in_a_file_it_is_answered_or_refused_in_a_line(behaves: Behaves, everywhere: Iterable[str]) -> None:
+def test_whatever_is_in_a_file_it_is_answered_or_refused_in_a_line(behaves, everywhere):
     few = ("--reps", "2", "--method", "norm_sub")
 
-    def read(name: str) -> None:
+    def read(name):
         code, _, err = behaves("--eps", "1", name, *QUICK, "-v")
         assert code == 2 or name not in NO_TABLES
         assert code == 2 or "warning:" in err or name != "uniq.txt"  # counts that stand in front are no labels
@@ -229,8 +181,8 @@ def test_whatever_is_in_a_file_it_is_answered_or_refused_in_a_line(behaves: Beha
     assert failures({*FILES, *everywhere} - {"matplotlibrc"}, read) == {}
 
 
-def test_standard_input_is_read_like_a_file(behaves: Behaves, monkeypatch: pytest.MonkeyPatch) -> None:
-    def read(content: str) -> None:
+def test_standard_input_is_read_like_a_file(behaves, monkeypatch):
+    def read(content):
         Path("typed").write_text(content, encoding="utf-8")
         with Path("typed").open(encoding="utf-8") as stream:
             monkeypatch.setattr(sys, "stdin", stream)
@@ -241,13 +193,9 @@ def test_standard_input_is_read_like_a_file(behaves: Behaves, monkeypatch: pytes
     assert "standard input: is closed" in behaves("--eps", "1", "-", *QUICK, code=2)[2]
 
 
-# --- what is shown -------------------------------------------------------------------------------------------------
+def test_no_format_hands_on_what_steers_a_terminal(behaves):
 
-
-def test_no_format_hands_on_what_steers_a_terminal(behaves: Behaves) -> None:
-    """Pages are below."""
-
-    def shows(cell: tuple[str, str]) -> None:
+    def shows(cell):
         sample, name = cell
         code, out, _ = behaves("--eps", "1", sample, *QUICK, "-v", "--format", name)
         assert code == (0 if name in FORMATS else 2)
@@ -259,7 +207,7 @@ def test_no_format_hands_on_what_steers_a_terminal(behaves: Behaves) -> None:
     assert failures([*cells, *product(["markup.csv", NO_UTF8], ["plain", "csv", "json"])], shows) == {}
 
 
-def test_pictures_and_pages_are_well_formed_whatever_the_labels(behaves: Behaves) -> None:
+def test_pictures_and_pages_are_well_formed_whatever_the_labels(behaves):
     pytest.importorskip("matplotlib")
     words = ("--plot", "a.svg", "--plot-frequencies", "b.svg", "--report", "c.html")
     behaves("--eps", "1", STEERED, *QUICK, "-v", *words, code=0)
@@ -286,13 +234,11 @@ STEERING_WORDS = [
 ]
 
 
-def test_what_was_typed_or_read_is_quoted_without_its_escapes(behaves: Behaves) -> None:
+def test_what_was_typed_or_read_is_quoted_without_its_escapes(behaves):
     assert failures(STEERING_WORDS, lambda words: behaves(*words)) == {}
 
 
-# --- what is typed -------------------------------------------------------------------------------------------------
-
-COMMAND_LINES: dict[str, tuple[str, ...]] = {
+COMMAND_LINES = {
     MAIN: ("--eps", "1", "--k", "8"),
     "estimate": ("estimate", "estimate.csv", "-p", "grr", "--eps", "1", "--n", "100", "--reps", "2"),
     "reports": ("reports", "reports.csv", "-p", "grr", "--eps", "1", "--k", "4", "--reps", "2"),
@@ -320,7 +266,7 @@ VALUES = ("", "9" * 400, "nan", f"-1{STEERING}½")
 
 
 @pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["of each kind", "of all"])
-def test_no_value_of_an_option_breaks_a_command(behaves: Behaves, folder: Path, every: bool) -> None:
+def test_no_value_of_an_option_breaks_a_command(behaves, folder, every):
     assert set(COMMAND_LINES) == {MAIN, *COMMANDS} - {"knowledge"}
     # Every command with every option of it that takes a value, and its kind: the panel, and what a value is.
     options = {
@@ -335,7 +281,7 @@ def test_no_value_of_an_option_breaks_a_command(behaves: Behaves, folder: Path, 
     assert len(first) > 50
     assert len(options) > 100
 
-    def check(cell: tuple[str, str]) -> None:
+    def check(cell):
         command, flag = cell
         words = COMMAND_LINES[command]
         if flag in words:  # given twice it would be refused for that
@@ -348,27 +294,8 @@ def test_no_value_of_an_option_breaks_a_command(behaves: Behaves, folder: Path, 
     assert failures(options if every else {*first.values(), *of_commands.values()}, check) == {}
 
 
-REFUSALS = [
-    (("",), "the file name is empty"),
-    (("--eps", "1", "--k", "8", "-o", " "), "output must be the name of a file, got ' '"),
-    (("--eps", "0,5", "--k", "4"), "got '0' (decimals have a point, and a comma separates several)"),
-    (("--eps", "0.5-2", "--k", "4"), "eps takes no range, got '0.5-2': give the budgets to compare, such as 0.5,1"),
-    (("swep",), "swep: neither a file nor a command; did you mean 'sweep'?"),
-    (("knowledge", "inf"), "did you mean 'info'?"),
-    (("--eps", "1", "--k", "8", "-o", "x.docx"), ".docx stands for no format: give --format, or one of .txt"),
-    (("epsilon", "--flip-prob", "1e-17", "-p", "grr", "--k", "10"), ""),
-    (("audit", "--eps", "1", "-p", "grr", "--k", "4", "--rounds", "1e300"), "rounds must be a whole number"),
-    (("audit", "--eps", "1", "-p", "grr", "--k", "4", "--lho", "9" * 309), "lho must be a whole number"),
-]
-
-
-@over(REFUSALS)
-def test_a_refusal_says_what_to_type(words, message, *, behaves: Behaves) -> None:
-    assert message in behaves(*words)[2]
-
-
-def test_nothing_in_the_environment_breaks_a_command(behaves: Behaves) -> None:
-    def check(cell: tuple[str, str]) -> None:
+def test_nothing_in_the_environment_breaks_a_command(behaves):
+    def check(cell):
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv(f"LDP_ADVISE_{cell[0]}", cell[1])
             behaves("--eps", "1", "--k", "8", "-p", "grr", "--method", "none")

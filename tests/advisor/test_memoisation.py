@@ -1,7 +1,3 @@
-"""Rounds with the same users: the verdict, what it rests on, and what is refused."""
-
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -16,7 +12,6 @@ from advisor.extensions.rounds.answer import CLOSE, SAME_TOTAL
 from simulator import PROTOCOLS
 from simulator.memoisation import MEMOISED
 from simulator.seeding import rng_for
-from tests.advisor.conftest import Run
 from tests.advisor.schemas import schema
 from tests.advisor.test_cli_audit import SCHEMA as AUDIT_SCHEMA
 from tests.simulator.memoised_law import replay_rounds
@@ -27,7 +22,7 @@ SHARES = np.array([0.4, 0.3, 0.2, 0.1])
 COUNTS = [40_000, 30_000, 20_000, 10_000]
 
 
-def test_csv_and_a_value_are_those_of_json_which_keeps_to_its_schema(run: Run) -> None:
+def test_csv_and_a_value_are_those_of_json_which_keeps_to_its_schema(run):
     data = json.loads(run(*ASKED, "--k", "16", "--format", "json")[1])
     rows = list(csv.DictReader(io.StringIO(run(*ASKED, "--k", "16", "--format", "csv")[1])))
     assert [row["protocol"] for row in rows] == [row["protocol"] for row in data["approaches"]]
@@ -43,7 +38,7 @@ def test_csv_and_a_value_are_those_of_json_which_keeps_to_its_schema(run: Run) -
 
 
 @pytest.mark.parametrize("replays", [60, pytest.param(400, marks=pytest.mark.slow)])
-def test_errors_are_those_of_devices_that_report_round_by_round(replays: int) -> None:
+def test_errors_are_those_of_devices_that_report_round_by_round(replays):
     """The average of 6 rounds, replayed with values that change; 5 standard errors, of an eighth of the sd or less."""
     answer = memoise(1, epsilon_forever=2, rounds=6, changes=0.2, sample_counts=COUNTS, n=500)
     for row in answer.memoised:
@@ -59,15 +54,15 @@ def test_errors_are_those_of_devices_that_report_round_by_round(replays: int) ->
         assert abs(np.mean(errors) - row.error_average) < 5 * np.std(errors) / math.sqrt(replays)
 
 
-def test_a_round_has_the_error_of_the_one_shot_protocol() -> None:
+def test_a_round_has_the_error_of_the_one_shot_protocol():
     answer = memoise(1, epsilon_forever=2, rounds=6, sample_counts=COUNTS)
     for row in answer.memoised:
         if row.protocol in ("grr", "oue", "rappor", "blh"):
-            sd = np.sqrt(PROTOCOLS[row.protocol](4, 1.0).variance(SHARES, 100_000))  # type: ignore[attr-defined]
+            sd = np.sqrt(PROTOCOLS[row.protocol](4, 1.0).variance(SHARES, 100_000))
             assert row.error_round == pytest.approx(math.sqrt(2 / math.pi) * sd.mean(), rel=1e-9)
 
 
-def test_what_is_spent_is_memos_times_the_permanent_budget_and_fresh_noise_adds_up() -> None:
+def test_what_is_spent_is_memos_times_the_permanent_budget_and_fresh_noise_adds_up():
     answer = memoise(1, epsilon_forever=2, rounds=30, changes=0.1, sample_counts=COUNTS)
     most = {"grr": 4, "oue": 4, "rappor": 4, "blh": 2, "olh": 4, "dbitflip": 1}
     for row in answer.memoised:
@@ -84,7 +79,7 @@ def test_what_is_spent_is_memos_times_the_permanent_budget_and_fresh_noise_adds_
     assert total.epsilon_round * 30 == pytest.approx(total.spent_mean)
 
 
-def test_few_rounds_and_values_that_change_all_the_time_want_fresh_noise(run: Run) -> None:
+def test_few_rounds_and_values_that_change_all_the_time_want_fresh_noise(run):
     for forever, *more in (("2", "--rounds", "2"), ("4", "--rounds", "5", "--changes", "0.9")):
         out = run("rounds", "--eps", "1", "--eps-forever", forever, "--k", "100", *more)[1]
         assert out.startswith("Use: fresh noise in each round at ε = 1, by ss")
@@ -92,13 +87,13 @@ def test_few_rounds_and_values_that_change_all_the_time_want_fresh_noise(run: Ru
     assert memoise(1, epsilon_forever=2, rounds=3, changes=0, k=8).memoise
 
 
-def test_the_worst_case_is_told_where_memoisation_spends_more(run: Run) -> None:
+def test_the_worst_case_is_told_where_memoisation_spends_more(run):
     for protocol, more in (("oue", True), ("blh", False)):
         out = run(*ASKED, "--k", "100", "--protocol", protocol, "-v")[1]
         assert ("In the worst case memoisation spends more than fresh noise: 60 against 30" in out) == more
 
 
-def test_an_error_above_all_frequencies_is_not_given_in_users(run: Run) -> None:
+def test_an_error_above_all_frequencies_is_not_given_in_users(run):
     out = run("rounds", "--eps", "1e-6", "--eps-forever", "2e-6", "--rounds", "9", "--k", "2")[1]
     assert "a round alone says nothing" in out
 
@@ -108,7 +103,7 @@ def test_an_error_above_all_frequencies_is_not_given_in_users(run: Run) -> None:
 AUDIT = ("audit", "--k", "10", "--eps", "1", "--trials", "20000")
 
 
-def test_audits_of_devices_that_remember_stop_at_the_permanent_budget(run: Run) -> None:
+def test_audits_of_devices_that_remember_stop_at_the_permanent_budget(run):
     words = (*AUDIT, "--all", "--memoize", "--eps-forever", "2", "--rounds", "1,10,100")
     code, out, _ = run(*words, "--format", "json")
     assert code == 0

@@ -1,19 +1,14 @@
-"""What was collected with a protocol for ordered domains: populations behind it, the answer, and what is written."""
-
-from __future__ import annotations
-
 import csv
 import gzip
 import io
 import json
 from functools import cache
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from advisor import Advice, InputError, Simulation, estimate
+from advisor import InputError, Simulation, estimate
 from advisor.answers.rank.apply import applied_csv, frequency_interval
 from advisor.names import method_text
 from advisor.show.pictures.frequencies import frequencies_figure
@@ -25,13 +20,11 @@ from simulator.methods.smooth import drawn_curves
 from simulator.populations import apportion
 from simulator.protocols import ORDERED_PROTOCOLS
 from simulator.seeding import rng_for
-from tests.advisor.conftest import Run
+from tests.advisor.cli_answers import SCHEMA
 from tests.advisor.estimates import ALONE
 from tests.advisor.inputs.made_reports import cells, lines
-from tests.advisor.schemas import schema
 from tests.cells import failures
 
-SCHEMA = schema("advice")
 K, N, EPSILON = 16, 6000, 1.0
 COUNTS = apportion(np.exp(-0.5 * ((np.arange(K) - 5) / 2.5) ** 2), N)
 TREES = ("tree", "tree_half", "haar_hrr")  # whose tallies make an estimate
@@ -39,22 +32,21 @@ assert {*TREES, "sw"} == set(ORDERED_PROTOCOLS)
 
 
 @cache
-def collected(protocol: str) -> tuple[np.ndarray, Tally]:
+def collected(protocol):
     member = PROTOCOLS[protocol](K, EPSILON)
     reports = member.perturb(np.repeat(np.arange(K), COUNTS), rng_for(0, "tests", "ordered collected", protocol))
     return reports, member.tally(reports)
 
 
 @cache
-def advised(protocol: str) -> Advice:
-    """Return the answer that the tests of what follows from one share."""
+def advised(protocol):
     return estimate(
         collected(protocol)[1], protocol, eps=1.0, k=K, metric="emd", **ALONE, simulation=Simulation(repetitions=2)
     )
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("collected")
     for protocol in ORDERED_PROTOCOLS:
         text = lines(cells(protocol, K, EPSILON, collected(protocol)[0]))
@@ -63,19 +55,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def asked(protocol: str, file: str, *more: str) -> tuple[str, ...]:
+def asked(protocol, file, *more):
     k = () if "--k" in more else ("--k", str(K))
     return ("reports", file, "-p", protocol, "--eps", "1", *k, "--reps", "8", "-m", "emd", *more)
 
 
-# --- the answer ------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("protocol", ORDERED_PROTOCOLS)
-def test_the_command_gives_what_the_function_gives_for_the_tally(
-    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, protocol: str
-) -> None:
+def test_the_command_gives_what_the_function_gives_for_the_tally(run, folder, monkeypatch, protocol):
     code, out, err = run(*asked(protocol, str(folder / f"{protocol}.csv.gz"), "--format", "json"))
     assert (code, err) == (0, "")
     data = json.loads(out)
@@ -111,7 +98,7 @@ def test_the_command_gives_what_the_function_gives_for_the_tally(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("protocol", ORDERED_PROTOCOLS)
-def test_populations_are_its_best_estimate_and_that_of_collections_simulated_from_it_or_curves(protocol: str) -> None:
+def test_populations_are_its_best_estimate_and_that_of_collections_simulated_from_it_or_curves(protocol):
     member, (_, tally) = PROTOCOLS[protocol](K, EPSILON), collected(protocol)
     advice = estimate(tally, protocol, eps=1.0, k=K, metric="emd", simulation=Simulation(repetitions=8, seed=4))
     if protocol == "sw":
@@ -123,7 +110,7 @@ def test_populations_are_its_best_estimate_and_that_of_collections_simulated_fro
         again = [method.apply(observe(member, member.sample_tally(users, rng), ORDERED)) for _ in range(7)]
         drawn = np.stack([centre, *again])
     by_hand = np.stack([apportion(row, N) for row in drawn])
-    assert advice.request.populations.tolist() == by_hand.tolist()  # type: ignore[union-attr]
+    assert advice.request.populations.tolist() == by_hand.tolist()
     # The range of an error is that of the errors of the populations, widened as it is for an estimate.
     errors = []
     for repetition, population in enumerate(by_hand):
@@ -137,19 +124,14 @@ def test_populations_are_its_best_estimate_and_that_of_collections_simulated_fro
     assert not advice.request.judged
 
 
-def test_what_does_not_go_with_a_tree_is_refused_in_one_line(run: Run, folder: Path) -> None:
+def test_what_does_not_go_with_a_tree_is_refused_in_one_line(run, folder):
     cells = [
         (("--surrogate", "ensemble"), "surrogate for tree must be one of bootstrap, got 'ensemble'"),
         (("--unordered",), "needs an ordered domain"),
         (("--method", "em"), "no method asked for goes with the protocols asked for: em with tree"),
-        (("--n", "5"), "the file holds 6,000 reports, --n 5 was given: leave --n out"),
-        (("--column", "2"), "reports of tree are in two columns; name them height and node"),
-        (("--hash", "mix64"), "hash: tree has no hash function"),
-        (("--subset-size", "3"), "--subset-size: tree has no such parameter"),
-        (("--k", "17"), "has 16 characters, but height 0 has 17 nodes; k or eps may be wrong"),
     ]
 
-    def check(cell: tuple[tuple[str, ...], str]) -> None:
+    def check(cell):
         options, why = cell
         code, out, err = run(*asked("tree", str(folder / "tree.csv"), *options))
         assert (code, out, err.count("\n")) == (2, "", 1)
@@ -165,11 +147,8 @@ def test_what_does_not_go_with_a_tree_is_refused_in_one_line(run: Run, folder: P
         assert f"ldp-advise reports reports.csv --protocol {protocol} --eps 1 --k {K}" in err
 
 
-# --- what is written -------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("protocol", ORDERED_PROTOCOLS)
-def test_what_is_written_drawn_and_applied_is_the_method_on_all_that_was_observed(protocol: str) -> None:
+def test_what_is_written_drawn_and_applied_is_the_method_on_all_that_was_observed(protocol):
     advice, member, tally = advised(protocol), PROTOCOLS[protocol](K, EPSILON), collected(protocol)[1]
     rows = list(csv.DictReader(io.StringIO(applied_csv(advice))))
     assert [row["value"] for row in rows] == [str(value) for value in range(K)]
@@ -199,15 +178,13 @@ COVER = (("even", 1.0, "tree"), ("wave", 1.0, "tree_half"), ("peak", 3.0, "haar_
 
 
 @pytest.mark.parametrize("covers", [COVER, pytest.param(EVERY_COVER, marks=pytest.mark.slow)], ids=["some", "all"])
-def test_intervals_cover_each_frequency_at_least_as_often_as_they_say(
-    covers: tuple[tuple[str, float, str], ...],
-) -> None:
+def test_intervals_cover_each_frequency_at_least_as_often_as_they_say(covers):
     """64 values, 1,000 collections: at most 5 standard errors below 95 %, or one tree in 50,000 is a false alarm.
 
     The noise of few users at a height is not quite normal, and the sd is that of clipped estimates: one point more.
     """
 
-    def check(cell: tuple[str, float, str]) -> None:
+    def check(cell):
         shape, epsilon, protocol = cell
         k, n, trials = 64, 20_000, 1000
         places = np.arange(k)
@@ -230,23 +207,20 @@ def test_intervals_cover_each_frequency_at_least_as_often_as_they_say(
     assert failures(covers, check) == {}
 
 
-# --- tallies in memory -----------------------------------------------------------------------------------------
-
-
-def test_a_tally_of_any_protocol_is_taken_and_gives_what_its_estimate_gives() -> None:
+def test_a_tally_of_any_protocol_is_taken_and_gives_what_its_estimate_gives():
     oracle = PROTOCOLS["oue"](K, EPSILON)
     tally = oracle.sample_tally(COUNTS, rng_for(0, "tests", "tally of oue"))
     options = {"k": K, "method": ("none", "norm_sub"), "simulation": Simulation(repetitions=4)} | ALONE
-    from_tally = estimate(tally, "oue", eps=1.0, **options)  # type: ignore[arg-type]
-    from_estimate = estimate(oracle.estimate(tally.counts, N), "oue", eps=1.0, n=N, **options)  # type: ignore[arg-type]
+    from_tally = estimate(tally, "oue", eps=1.0, **options)
+    from_estimate = estimate(oracle.estimate(tally.counts, N), "oue", eps=1.0, n=N, **options)
     assert from_tally.recommendations == from_estimate.recommendations
     assert not from_tally.request.ordered  # the labels merely count the categories
-    named = estimate(tally, "oue", eps=1.0, **options | {"labels": [f"v{place}" for place in range(K)]})  # type: ignore[arg-type]
+    named = estimate(tally, "oue", eps=1.0, **options | {"labels": [f"v{place}" for place in range(K)]})
     assert named.request.labels[:2] == ("v0", "v1")
     assert from_tally.request.surrogate == "ensemble"
 
 
-def test_tallies_that_cannot_be_are_refused() -> None:
+def test_tallies_that_cannot_be_are_refused():
     cells = [
         ({"k": None}, "k= is missing: give the number of categories, or labels="),
         ({"k": 17}, "a tally of tree with k = 17 holds .* counts, got shape"),
@@ -258,16 +232,16 @@ def test_tallies_that_cannot_be_are_refused() -> None:
         ({"values": Tally(np.full(34, -1), 100)}, "a tally of tree counts reports, got -1: a count is at least 0"),
     ]
 
-    def check(cell: tuple[dict[str, object], str]) -> None:
+    def check(cell):
         options, why = cell
         given = {"values": collected("tree")[1], "protocol": "tree", "k": K, "metric": "emd"} | options
         with pytest.raises(InputError, match=why):
-            estimate(**given, eps=1.0)  # type: ignore[arg-type]
+            estimate(**given, eps=1.0)
 
     assert failures(cells, check) == {}
 
 
-def test_a_tally_of_hadamard_response_may_hold_counts_below_0() -> None:
+def test_a_tally_of_hadamard_response_may_hold_counts_below_0():
     hr = PROTOCOLS["hr"](9, 1.0)
     tally = hr.tally(hr.perturb(np.zeros(300, dtype=np.int64), rng_for(0)))
     assert tally.counts.min() < 0  # reports contradict values too
@@ -279,7 +253,7 @@ def test_a_tally_of_hadamard_response_may_hold_counts_below_0() -> None:
         estimate(Tally(np.full(9, -301), 300), "hr", eps=1.0, k=9)
 
 
-def test_a_tally_that_is_hardly_one_of_the_protocol_is_warned_of() -> None:
+def test_a_tally_that_is_hardly_one_of_the_protocol_is_warned_of():
     (warning,) = estimate(
         collected("tree")[1], "tree_half", eps=1.0, k=K, metric="emd", **ALONE, simulation=Simulation(repetitions=2)
     ).warnings

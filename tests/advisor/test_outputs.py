@@ -1,7 +1,3 @@
-"""Files that are written: refused early, never over what is there, whole or not at all."""
-
-from __future__ import annotations
-
 import csv
 import io
 import os
@@ -12,36 +8,19 @@ from pathlib import Path
 import pytest
 
 from advisor.errors import InputError
-from advisor.outputs import Outputs, Target, csv_of
-from tests.advisor.conftest import Run
+from advisor.outputs import Outputs, csv_of
 from tests.cells import failures
 
 
-def added(outputs: Outputs, option: str, path: Path | str, **options) -> Target:
+def added(outputs, option, path, **options):
     target = outputs.add(option, str(path), **options)
     assert target is not None
     return target
 
 
-def test_cells_that_a_spreadsheet_would_run_have_an_apostrophe_on_request_and_numbers_never(
-    run: Run, tmp_path: Path
-) -> None:
-    run_cells = [
-        "=1+1",
-        "=2",
-        "=",
-        "+x",
-        "-x",
-        "@a",
-        "--1",
-        "+-1",
-        "-1+2",
-        "-1e",
-        "=-5",
-        "-.",
-        "-inf",
-        '=HYPERLINK("x")',
-    ]
+def test_cells_that_a_spreadsheet_would_run_have_an_apostrophe_on_request_and_numbers_never(run, tmp_path):
+    run_cells = ["=1+1", "=2", "=", "+x", "-x", "@a", "--1", "+-1", "-1+2", "-1e", "=-5", "-.", "-inf"]
+    run_cells.append('=HYPERLINK("x")')
     plain = ["-0.5", "+1", "-1e-05", "-.5", "-5.", "a=1", "'=1", "", "a@b", "5-3", -1.5, None, 3, float("nan")]
     for safe, mark in ((True, "'"), (False, "")):
         text = csv_of([["=head"], *([cell] for cell in (*run_cells, *plain))], safe_cells=safe)
@@ -63,7 +42,7 @@ def test_cells_that_a_spreadsheet_would_run_have_an_apostrophe_on_request_and_nu
     assert {line.split(",")[0] for line in written.read_text().splitlines()[1:]} == {"-1", "'=2"}
 
 
-def test_what_is_written_is_whole_and_readable_by_all(tmp_path: Path) -> None:
+def test_what_is_written_is_whole_and_readable_by_all(tmp_path):
     target = added(Outputs(force=False), "--output", tmp_path / "a.json")
     target.write_text("one\n")
     assert (tmp_path / "a.json").read_text() == "one\n"
@@ -72,7 +51,7 @@ def test_what_is_written_is_whole_and_readable_by_all(tmp_path: Path) -> None:
     assert (tmp_path / "a.json").stat().st_mode & 0o777 == 0o666 & ~umask
     assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
 
-    def broken(path: Path) -> None:
+    def broken(path):
         path.write_text("half")
         raise OSError(28, "No space left on device")
 
@@ -82,7 +61,7 @@ def test_what_is_written_is_whole_and_readable_by_all(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
 
 
-def test_a_file_is_replaced_only_if_forced_and_keeps_its_permissions(tmp_path: Path) -> None:
+def test_a_file_is_replaced_only_if_forced_and_keeps_its_permissions(tmp_path):
     path = tmp_path / "a.json"
     path.write_text("mine")
     path.chmod(0o640)
@@ -95,12 +74,10 @@ def test_a_file_is_replaced_only_if_forced_and_keeps_its_permissions(tmp_path: P
 
 
 @pytest.mark.parametrize("links", [True, False])
-def test_a_file_that_appears_meanwhile_is_not_replaced(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: bool
-) -> None:
+def test_a_file_that_appears_meanwhile_is_not_replaced(tmp_path, monkeypatch, links):
     if not links:
 
-        def refused(*_args: object) -> None:
+        def refused(*_args):
             raise OSError(95, "Operation not supported")
 
         monkeypatch.setattr(os, "link", refused)
@@ -119,7 +96,7 @@ def test_a_file_that_appears_meanwhile_is_not_replaced(
     assert (tmp_path / "b.json").read_text() == "new"
 
 
-def test_no_input_is_ever_written(tmp_path: Path) -> None:
+def test_no_input_is_ever_written(tmp_path):
     sample, domain = tmp_path / "sample.csv", tmp_path / "domain.txt"
     for path in (sample, domain):
         path.write_text("a\n")
@@ -132,10 +109,14 @@ def test_no_input_is_ever_written(tmp_path: Path) -> None:
             outputs.add("--runs", str(tmp_path / name))
 
 
-def test_no_two_outputs_are_the_same_file_or_pipe(tmp_path: Path) -> None:
+def test_no_two_outputs_are_the_same_file_or_pipe(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     outputs = Outputs(force=True)
-    for name, others in (("a.csv", ("a.csv", "x/../a.csv")), ("pipe", ("pipe",))):
+    (tmp_path / "b.csv").touch()
+    os.link(tmp_path / "b.csv", tmp_path / "hard.csv")
+    (tmp_path / "link.csv").symlink_to("a.csv")
+    same = {"a.csv": ("a.csv", "x/../a.csv", "link.csv"), "b.csv": ("hard.csv",), "pipe": ("pipe",)}
+    for name, others in same.items():
         added(outputs, "--output", tmp_path / name)
         for other in others:
             with pytest.raises(InputError, match="--output writes the same file; give each its own name"):
@@ -144,7 +125,7 @@ def test_no_two_outputs_are_the_same_file_or_pipe(tmp_path: Path) -> None:
         added(outputs, option, "/dev/null")
 
 
-def test_names_that_cannot_be_written_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_that_cannot_be_written_are_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # the name of a socket is short
     assert Outputs(force=True).add("--plot", None) is None
     longest = tmp_path / ("x" * 251 + ".csv")  # of 255 bytes
@@ -169,7 +150,7 @@ def test_names_that_cannot_be_written_are_refused(tmp_path: Path, monkeypatch: p
         ("/dev/fd/987", "/dev/fd/987: is closed"),
     ]
 
-    def refused(cell: tuple[str, str]) -> None:
+    def refused(cell):
         name, said = cell
         suffixes = (".csv", ".json") if name in ("a.doc", "a") else ()
         with pytest.raises(InputError, match=said):
@@ -180,9 +161,9 @@ def test_names_that_cannot_be_written_are_refused(tmp_path: Path, monkeypatch: p
         assert failures(cells, refused) == {}
 
 
-def test_a_pipe_and_a_link_take_what_is_written(tmp_path: Path) -> None:
+def test_a_pipe_and_a_link_take_what_is_written(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    read: list[str] = []
+    read = []
     reader = threading.Thread(target=lambda: read.append((tmp_path / "pipe").read_text()))
     reader.start()
     added(Outputs(force=False), "--output", tmp_path / "pipe").write_text("through\n")
@@ -195,10 +176,7 @@ def test_a_pipe_and_a_link_take_what_is_written(tmp_path: Path) -> None:
     assert (tmp_path / "far.txt").read_text() == "new"
 
 
-# --- what would be lost otherwise --------------------------------------------------------------------------------
-
-
-def test_what_stdout_is_appended_to_is_kept(tmp_path: Path) -> None:
+def test_what_stdout_is_appended_to_is_kept(tmp_path):
     path = tmp_path / "log.txt"
     path.write_text("before\n")
     with path.open("a") as stream:
@@ -212,7 +190,7 @@ def test_what_stdout_is_appended_to_is_kept(tmp_path: Path) -> None:
     assert path.read_text() == "before\nnew\n"
 
 
-def test_standard_input_from_a_file_is_never_written(tmp_path: Path) -> None:
+def test_standard_input_from_a_file_is_never_written(tmp_path):
     sample = tmp_path / "sample.csv"
     sample.write_text("a\n")
     saved, opened = os.dup(0), os.open(sample, os.O_RDONLY)
@@ -227,7 +205,7 @@ def test_standard_input_from_a_file_is_never_written(tmp_path: Path) -> None:
         os.close(opened)
 
 
-def test_a_folder_that_cannot_be_entered_or_written_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_entered_or_written_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "a.json"
     path.write_text("old")
     real = os.access
@@ -235,7 +213,7 @@ def test_a_folder_that_cannot_be_entered_or_written_is_refused(tmp_path: Path, m
     with pytest.raises(InputError, match="no permission to write there"):  # a file is made beside it first
         Outputs(force=True).add("--output", str(path))
 
-    def denied(*_args: object, **_more: object) -> os.stat_result:
+    def denied(*_args, **_more):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(os, "stat", denied)
@@ -243,7 +221,7 @@ def test_a_folder_that_cannot_be_entered_or_written_is_refused(tmp_path: Path, m
         Outputs(force=True).add("--output", str(path))
 
 
-def test_what_a_link_points_to_is_written_in_the_format_of_the_link(tmp_path: Path) -> None:
+def test_what_a_link_points_to_is_written_in_the_format_of_the_link(tmp_path):
     (tmp_path / "a.svg").symlink_to("unnamed")
     target = added(Outputs(force=False), "--plot", tmp_path / "a.svg", suffixes=(".svg",))
     target.write(lambda temporary: temporary.write_text(temporary.suffix))

@@ -1,7 +1,3 @@
-"""Matrices of a caller as protocols, against the members of the table that have the same law."""
-
-from __future__ import annotations
-
 import math
 from itertools import combinations
 from pathlib import Path
@@ -83,10 +79,7 @@ def test_a_matrix_of_one_domain_is_for_that_domain_and_bothers_no_other_question
 
 def test_what_is_no_matrix_or_spends_too_much_is_refused():
     for matrix_for, words in (
-        (
-            lambda k, epsilon: flat(k, 1.01 * epsilon),
-            r"spends 1.01, more than epsilon, between rows 0 and 1 in column 0",
-        ),
+        (lambda k, epsilon: flat(k, 1.01 * epsilon), r"spends 1.01, more than epsilon, between rows 0 and 1 in column"),
         (lambda k, epsilon: np.eye(k), "spends inf"),
         (lambda k, epsilon: flat(k, epsilon)[:, :-1], "every row of a channel must sum to 1"),
         (lambda k, epsilon: "one", "could not convert string to float.*it is called as"),

@@ -1,13 +1,7 @@
-"""Pictures show what the answer says, in words that can be read, on paper and on a phone."""
-
-from __future__ import annotations
-
 import re
-from collections.abc import Callable
 from importlib.util import find_spec
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -16,8 +10,6 @@ import pytest
 
 from advisor import Simulation, advise, estimate, pareto, plan, sweep
 from advisor.answers.rank.collection import one_collection
-from advisor.api.advice import Advice
-from advisor.api.sweep import Sweep
 from advisor.extensions.choose.answer import Wishes
 from advisor.extensions.choose.document import price_figure
 from advisor.show.page import COLOURS
@@ -27,15 +19,13 @@ from advisor.show.pictures.plan import plan_figure
 from advisor.show.pictures.ranking import differing, factor_text, pareto_figure, ranking_figure
 from advisor.show.pictures.sweep import best_overall, curves_figure, regret_figure
 from advisor.show.strip import ratio_svg
-from simulator import Noise
 from simulator.ranking import Ratio
 from tests.advisor.choices import chosen
-from tests.advisor.conftest import Run
 from tests.advisor.estimates import ALONE
 
 START = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
 NASTY = ["<script>alert(1)</script>", "$x^2$ & co", 'a "quoted" & \\frac one']
-FEW: dict[str, Any] = {"simulation": Simulation(repetitions=4, max_repetitions=4)}
+FEW = {"simulation": Simulation(repetitions=4, max_repetitions=4)}
 PHONE = 366  # pixels that a page of 390 pixels leaves a picture
 pytestmark = pytest.mark.skipif(
     not find_spec("matplotlib"), reason="pictures need matplotlib: pip install 'ldp-advise[plot]'"
@@ -43,22 +33,22 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def advice() -> Advice:
+def advice():
     counts = dict(zip(NASTY, [500, 300, 200], strict=True))
     return advise(1.0, sample_counts=counts, n=5000, protocol=["grr", "oue"], **FEW)
 
 
 @pytest.fixture(scope="module")
-def swept() -> Sweep:
+def swept():
     menu = {
         "protocol": ["grr", "oue"],
         "method": ["none", "norm_sub", "eb_ns"],
         "simulation": Simulation(repetitions=4),
     }
-    return sweep(eps=[0.5, 4.0], n=[1000, 100_000], k=[64], **menu)  # type: ignore[arg-type]
+    return sweep(eps=[0.5, 4.0], n=[1000, 100_000], k=[64], **menu)
 
 
-def words(svg: str) -> list[str]:
+def words(svg):
     root = ElementTree.fromstring(svg)  # noqa: S314 - our own picture
     return ["".join(one.itertext()).strip() for one in root.iter("{http://www.w3.org/2000/svg}text")]
 
@@ -67,15 +57,14 @@ COMMANDS = {  # the last two words of each are its pictures
     "--eps 1 -p grr --reps 4 --max-reps 4 fruit.csv": "--plot one.svg --plot-frequencies two.svg",
     "--eps 1 -p grr --method none --reps 4 --max-reps 4 fruit.csv": "--plot one.png --plot-frequencies two.pdf",
     "plan --target 0.1 --eps 1 --k 16 --instant": "--plot plan.svg",
+    "pareto --eps 1 --k 50": "--plot frontier.svg",
     "audit -p grr,oue --eps 1,2 --k 4,8 --trials 200 --runs 2": "--plot bounds.svg",
     "sweep --eps 1 --n 1e3,1e4 --k 4 -p grr --reps 4 --jobs 1 --method none": "--plot map.png --plot-curves curves.pdf",
 }
 
 
 @pytest.mark.slow
-def test_commands_draw_pictures_the_same_again_and_never_over_a_file(
-    run: Run, states: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_commands_draw_pictures_the_same_again_and_never_over_a_file(run, states, monkeypatch):
     monkeypatch.chdir(Path(states).parent)
     for line, pictures in COMMANDS.items():
         asked, paths = [*line.split(), *pictures.split(), "-q"], [Path(name) for name in pictures.split()[1::2]]
@@ -89,7 +78,7 @@ def test_commands_draw_pictures_the_same_again_and_never_over_a_file(
         assert [path.read_bytes() for path in paths] == written
 
 
-def figures(advice: Advice, swept: Sweep) -> list[Callable[[], Any]]:
+def figures(advice, swept):
     return [
         lambda: ranking_figure(advice),
         lambda: frequencies_figure(advice),
@@ -101,13 +90,13 @@ def figures(advice: Advice, swept: Sweep) -> list[Callable[[], Any]]:
 
 @pytest.mark.parametrize("place", range(5))
 def test_words_are_large_enough_for_a_phone_plain_and_apart_and_colours_have_names_on_pages(
-    place: int, advice: Advice, swept: Sweep, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    place, advice, swept, monkeypatch
+):
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.text import Text
 
     figure = figures(advice, swept)[place]()
-    texts: list[Text] = []  # those that are drawn
+    texts = []  # those that are drawn
     draw = Text.draw
     monkeypatch.setattr(Text, "draw", lambda text, renderer: (texts.append(text), draw(text, renderer)))
     FigureCanvasAgg(figure).draw()
@@ -123,9 +112,7 @@ def test_words_are_large_enough_for_a_phone_plain_and_apart_and_colours_have_nam
     assert set(re.findall(r"#[0-9a-f]{6}\b", to_svg(figure, "a").split("</metadata>")[-1])) <= COLOURS.keys()
 
 
-def test_a_picture_has_a_title_and_a_description_and_labels_of_the_user_stay_text(
-    advice: Advice, tmp_path: Path
-) -> None:
+def test_a_picture_has_a_title_and_a_description_and_labels_of_the_user_stay_text(advice, tmp_path):
     save(ranking_figure(advice), tmp_path / "ranking.svg")
     for svg in ((tmp_path / "ranking.svg").read_text(encoding="utf-8"), to_svg(frequencies_figure(advice), "shares")):
         root = ElementTree.fromstring(svg)  # noqa: S314 - our own picture
@@ -141,7 +128,7 @@ def test_a_picture_has_a_title_and_a_description_and_labels_of_the_user_stay_tex
     assert frequencies_figure(named).axes[0].get_ylabel() == "$age$"
 
 
-def test_the_ranking_shows_paired_ratios_in_its_order_and_arrows_beyond_the_axis(advice: Advice) -> None:
+def test_the_ranking_shows_paired_ratios_in_its_order_and_arrows_beyond_the_axis(advice):
     (axes,) = ranking_figure(advice).axes
     marks = {line.get_ydata()[0]: line for line in axes.lines if line.get_marker() in ("o", "<", ">")}
     shown = [row for row in advice.recommendations if row.tier == 1][:1]
@@ -156,7 +143,7 @@ def test_the_ranking_shows_paired_ratios_in_its_order_and_arrows_beyond_the_axis
     assert any(label.get_text().startswith("no data") for label in axes.get_yticklabels())
 
 
-def test_of_many_ties_the_first_of_each_protocol_stands_for_the_others(advice: Advice) -> None:
+def test_of_many_ties_the_first_of_each_protocol_stands_for_the_others(advice):
     rows = advice.recommendations
     assert differing(rows, len(rows)) == list(rows)
     assert [row.protocol for row in differing(rows, 3)] == list(dict.fromkeys(row.protocol for row in rows))
@@ -164,22 +151,22 @@ def test_of_many_ties_the_first_of_each_protocol_stands_for_the_others(advice: A
     assert differing(alone, 2) == alone[:2]
 
 
-def test_the_ratio_of_a_row_is_a_dot_on_a_common_axis_and_an_arrow_beyond_it() -> None:
+def test_the_ratio_of_a_row_is_a_dot_on_a_common_axis_and_an_arrow_beyond_it():
     dots = [ratio_svg(Ratio(ratio, 1.0, 3.5)) for ratio in (1.0, 1.5, 2.0, 2.0 * 1.5)]
-    places = [float(re.search(r'cx="([\d.]+)"', dot)[1]) for dot in dots]  # type: ignore[index]
+    places = [float(re.search(r'cx="([\d.]+)"', dot)[1]) for dot in dots]
     assert places[1] - places[0] == pytest.approx(places[3] - places[2], abs=0.11)  # logarithmic
     assert "<circle" not in ratio_svg(Ratio(3.1, 3.0, 3.2))
     ElementTree.fromstring(dots[0])  # noqa: S314 - our own picture
 
 
-def test_frequencies_lead_from_the_raw_estimate_to_what_is_recommended(advice: Advice) -> None:
+def test_frequencies_lead_from_the_raw_estimate_to_what_is_recommended(advice):
     (axes,) = frequencies_figure(advice).axes
     names = [label.get_text() for label in axes.get_yticklabels()]
     assert names[1:] == NASTY[1:]
     assert NASTY[0].startswith(names[0].rstrip("…"))
     shown, lines = one_collection(advice), {str(line.get_label()): line for line in axes.lines}
     assert lines["truth"].get_xdata().tolist() == shown.truth.tolist()
-    assert lines["raw estimate"].get_xdata().tolist() == shown.raw.tolist()  # type: ignore[union-attr]
+    assert lines["raw estimate"].get_xdata().tolist() == shown.raw.tolist()
     (answer,) = (line for line in axes.lines if line.get_color() == style.BLUE and line.get_marker() == "o")
     assert answer.get_xdata().tolist() == shown.answer.tolist()
     raw = np.array([0.55, 0.3, 0.2, -0.05])
@@ -203,8 +190,8 @@ def test_frequencies_lead_from_the_raw_estimate_to_what_is_recommended(advice: A
         pytest.param({"detect": 0.05, "n": 10_000}, marks=pytest.mark.slow),
     ],
 )
-def test_plan_has_the_target_no_data_and_the_answer_with_its_interval(question: dict[str, float]) -> None:
-    answer = plan(k=16, protocol="grr", method=None if "detect" in question else "norm_sub", **question)  # type: ignore[arg-type]
+def test_plan_has_the_target_no_data_and_the_answer_with_its_interval(question):
+    answer = plan(k=16, protocol="grr", method=None if "detect" in question else "norm_sub", **question)
     figure = plan_figure(answer)
     (axes,) = figure.axes
     upright = [line.get_xdata()[0] for line in axes.lines if len(set(line.get_xdata())) == 1]
@@ -216,7 +203,7 @@ def test_plan_has_the_target_no_data_and_the_answer_with_its_interval(question: 
     assert bool(axes.containers[0].lines[0].get_xdata().size) == bool(simulated or answer.best.repetitions)
 
 
-def test_a_sweep_names_another_pair_only_where_the_table_calls_it_clearly_better(swept: Sweep) -> None:
+def test_a_sweep_names_another_pair_only_where_the_table_calls_it_clearly_better(swept):
     pair = best_overall(swept)
     figure = regret_figure(swept)
     texts = {text.get_position(): " ".join(text.get_text().split()) for text in figure.axes[0].texts}
@@ -230,8 +217,8 @@ def test_a_sweep_names_another_pair_only_where_the_table_calls_it_clearly_better
 
 
 @pytest.mark.usefixtures("own_members")
-def test_curves_name_every_method_and_the_best_the_raw_and_those_of_the_caller_have_colours() -> None:
-    def worst_of_all(estimate: np.ndarray, noise: Noise) -> np.ndarray:
+def test_curves_name_every_method_and_the_best_the_raw_and_those_of_the_caller_have_colours():
+    def worst_of_all(estimate, noise):
         return estimate + 5 * noise.sd
 
     many = ["none", "norm_sub", "eb_ns", "power_ns", "base_pos", worst_of_all]
@@ -244,8 +231,8 @@ def test_curves_name_every_method_and_the_best_the_raw_and_those_of_the_caller_h
     assert {"worst_of_all", "no post-processing"} < coloured < colours.keys()
 
 
-def test_words_on_the_darkest_cell_can_be_read() -> None:
-    def luminance(colour: str, share: float = 1.0) -> float:
+def test_words_on_the_darkest_cell_can_be_read():
+    def luminance(colour, share=1.0):
         parts = np.array([1 - share * (1 - part) for part in style.faded(colour, 1)[:3]])
         return float(
             np.array([0.2126, 0.7152, 0.0722])
@@ -256,7 +243,7 @@ def test_words_on_the_darkest_cell_can_be_read() -> None:
     assert (luminance(style.ORANGE, 0.6) + 0.05) / (luminance(style.INK) + 0.05) > 4.5
 
 
-def test_the_picture_of_a_choice_marks_goal_limit_and_choice() -> None:
+def test_the_picture_of_a_choice_marks_goal_limit_and_choice():
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     for wishes, at, mark in (

@@ -1,7 +1,3 @@
-"""Questions about places on the command line."""
-
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -25,19 +21,16 @@ from simulator.channels import krr, optimal, planar_geometric
 from simulator.methods import observe
 from simulator.places import Places
 from simulator.seeding import rng_for
-from tests.advisor.conftest import Run
+from tests.advisor.cli_answers import SCHEMA
 from tests.advisor.inputs.reading import put
-from tests.advisor.schemas import schema
 
 PLAIN = ["places", "--eps", "2", "--grid", "5x6", "--columns", "row,col"]
 METRIC = [*PLAIN, "--privacy", "metric", "--radius", "2"]
-SCHEMA = schema("advice")
 QUICK = ["--reps", "4", "--max-reps", "4", "-q"]
 
 
 @pytest.fixture(scope="module")
-def town(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Two centres on a 5 x 6 grid."""
+def town(tmp_path_factory):
     row, column = np.mgrid[:5, :6]
     counts = 4000 * np.exp(-((row - 1) ** 2) - (column - 1) ** 2) + 2000 * np.exp(-((row - 3) ** 2) - (column - 4) ** 2)
     lines = [f"{r},{c},{counts[r, c]:.0f}" for r in range(5) for c in range(6)]
@@ -46,15 +39,15 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
-def answered(run: Run, *arguments: str) -> dict[str, object]:
+def answered(run, *arguments):
     code, out, err = run(*arguments, "--format", "json")
     assert code == 0, err
-    answer: dict[str, object] = json.loads(out)
+    answer = json.loads(out)
     SCHEMA.validate(answer)
     return answer
 
 
-def test_all_channels_keep_the_same_promise_and_their_figures_are_their_own(run: Run, town: str) -> None:
+def test_all_channels_keep_the_same_promise_and_their_figures_are_their_own(run, town):
     answer = answered(run, *METRIC, *QUICK, town)
     rows = answer["recommendations"]
     few = answered(run, *METRIC, *QUICK, "-p", "planar-geometric", "--method", "ibu,none", town)["recommendations"]
@@ -78,14 +71,14 @@ def test_all_channels_keep_the_same_promise_and_their_figures_are_their_own(run:
     assert "Not protected" in words
 
 
-def test_the_answer_depends_on_the_seed_only(run: Run, town: str) -> None:
+def test_the_answer_depends_on_the_seed_only(run, town):
     words = (*METRIC, *QUICK, "-p", "krr,planar-geometric", "--method", "none", "--format", "csv", town, "--seed")
     one, again, other = (run(*words, seed)[1] for seed in ("3", "3", "4"))
     assert one == again != other
 
 
 @pytest.mark.slow
-def test_the_error_of_the_named_pair_is_that_of_its_repetitions_one_by_one(town: str) -> None:
+def test_the_error_of_the_named_pair_is_that_of_its_repetitions_one_by_one(town):
     question = PlacesQuestion(
         sample=town,
         terms=Terms(epsilon=2.0, n=2000),
@@ -104,7 +97,7 @@ def test_the_error_of_the_named_pair_is_that_of_its_repetitions_one_by_one(town:
     assert best.error == pytest.approx(np.mean(by_hand), rel=1e-9)
 
 
-def test_noise_that_falls_with_distance_beats_randomised_response_on_a_map_wider_than_the_radius(town: str) -> None:
+def test_noise_that_falls_with_distance_beats_randomised_response_on_a_map_wider_than_the_radius(town):
     question = PlacesQuestion(
         sample=town,
         terms=Terms(epsilon=2.0, n=2000),
@@ -118,24 +111,9 @@ def test_noise_that_falls_with_distance_beats_randomised_response_on_a_map_wider
     assert rows["planar_geometric"].high < rows["krr"].low  # two 95 % intervals that do not meet
 
 
-def test_pairs_that_cannot_be_told_apart_are_raced(run: Run, town: str) -> None:
-    words = [
-        *PLAIN,
-        "--privacy",
-        "metric",
-        "--radius",
-        "8",
-        "-q",
-        "--reps",
-        "4",
-        "--n",
-        "3000",
-        "-m",
-        "l2",
-        "--method",
-        "norm_mul,ibu",
-        town,
-    ]
+def test_pairs_that_cannot_be_told_apart_are_raced(run, town):
+    asked = "--privacy metric --radius 8 -q --reps 4 --n 3000 -m l2 --method norm_mul,ibu"
+    words = [*PLAIN, *asked.split(), town]
     answer = answered(run, *words, "--max-reps", "32")
     rows = answer["recommendations"]
     first = [row for row in rows if row["tier"] == 1]
@@ -148,7 +126,7 @@ def test_pairs_that_cannot_be_told_apart_are_raced(run: Run, town: str) -> None:
 
 
 @pytest.mark.slow
-def test_constraints_are_kept_and_what_they_remove_is_said(run: Run, town: str) -> None:
+def test_constraints_are_kept_and_what_they_remove_is_said(run, town):
     answer = answered(run, *PLAIN, *QUICK, town, "--max-bits", "10", "--max-attack", "0.15", "--proper")
     for row in answer["recommendations"]:
         assert row["report_bits"] <= 10
@@ -167,10 +145,8 @@ def test_constraints_are_kept_and_what_they_remove_is_said(run: Run, town: str) 
     assert "nothing is left to rank: Constraint --max-bits 1 removed the protocols" in err
 
 
-def test_an_own_channel_competes_if_it_keeps_the_promise_and_a_singular_one_has_ibu_alone(
-    run: Run, town: str, tmp_path: Path
-) -> None:
-    def own(matrix: np.ndarray, *words: str) -> tuple[int, str, str]:
+def test_an_own_channel_competes_if_it_keeps_the_promise_and_a_singular_one_has_ibu_alone(run, town, tmp_path):
+    def own(matrix, *words):
         np.save(tmp_path / "own.npy", matrix)
         return run(
             *METRIC, *QUICK[:-1], "-p", "krr", "--channel", tmp_path / "own.npy", town, *words, "--format", "json"
@@ -189,14 +165,14 @@ def test_an_own_channel_competes_if_it_keeps_the_promise_and_a_singular_one_has_
     assert {row["method"] for row in json.loads(out)["recommendations"] if row["protocol"] == "channel"} == {"ibu"}
 
 
-def test_a_line_of_numbers_needs_no_grid(run: Run, ages: str) -> None:
+def test_a_line_of_numbers_needs_no_grid(run, ages):
     answer = answered(run, "places", "--privacy", "metric", "--radius", "3", "--eps", "2", *QUICK, ages)
     assert (answer["places"]["rows"], answer["unit"]) == (1, "steps")
     # Of a channel wavelets are offered in two dimensions.
     assert {row["method"] for row in answer["recommendations"]} == {*CHANNEL_METHODS} - {"wavelet_eb"}
 
 
-def test_heat_maps_are_written_and_never_over_a_file(run: Run, town: str, tmp_path: Path) -> None:
+def test_heat_maps_are_written_and_never_over_a_file(run, town, tmp_path):
     pytest.importorskip("matplotlib")
     words = (*METRIC, *QUICK, "-p", "krr", "--method", "norm_sub,ibu", town, "--plot", tmp_path / "map.svg")
     assert run(*words)[0] == 0
@@ -204,7 +180,7 @@ def test_heat_maps_are_written_and_never_over_a_file(run: Run, town: str, tmp_pa
     assert "--force" in run(*words)[2]
 
 
-def test_a_radius_within_one_cell_is_warned_of(run: Run, town: str) -> None:
+def test_a_radius_within_one_cell_is_warned_of(run, town):
     few = (*QUICK, "-p", "krr", "--method", "norm_sub", town)
     short = run(*PLAIN, "--privacy", "metric", "--radius", "0.5", *few)[2]
     assert "two people on the two sides of a border are told apart as at ε = 4" in short
@@ -212,8 +188,7 @@ def test_a_radius_within_one_cell_is_warned_of(run: Run, town: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def visits(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Visits around two places, in metres, without any grid."""
+def visits(tmp_path_factory):
     at = rng_for(0, "visits").normal([[300, 200]] * 700 + [[900, 700]] * 300, 90.0)
     path = tmp_path_factory.mktemp("visits") / "visits.csv"
     np.savetxt(path, at, fmt="%.2f", delimiter=",", header="x,y", comments="")
@@ -223,7 +198,7 @@ def visits(tmp_path_factory: pytest.TempPathFactory) -> str:
 CURVE = ["places", "--grid", "3x3", "--privacy", "metric", "--radius", "400", "--eps", "2", "--method", "ibu", *QUICK]
 
 
-def test_a_grid_is_cut_from_coordinates_and_metrics_of_maps_are_measured(run: Run, visits: str) -> None:
+def test_a_grid_is_cut_from_coordinates_and_metrics_of_maps_are_measured(run, visits):
     answer = answered(run, *CURVE, visits, "-p", "krr,planar-laplace", "-m", "tv,hotspots:2,rectangles")
     assert (answer["places"]["rows"], answer["places"]["unit"], answer["request"]["n"]) == (3, "units", 1000)
     assert answer["request"]["metrics"] == ["tv", "hotspots", "range"]
@@ -234,7 +209,7 @@ def test_a_grid_is_cut_from_coordinates_and_metrics_of_maps_are_measured(run: Ru
     assert "is for ordered categories" in run(*CURVE, visits, "-m", "quantiles")[2]
 
 
-def test_the_curve_is_that_of_the_channels_and_cloaking_keeps_nothing(run: Run, visits: str, tmp_path: Path) -> None:
+def test_the_curve_is_that_of_the_channels_and_cloaking_keeps_nothing(run, visits, tmp_path):
     names = ["krr", "planar-geometric", "optimal", "optimal-uniform"]
     np.save(tmp_path / "own.npy", krr(9, 1.0).matrix)
     own = ("--channel", tmp_path / "own.npy")
@@ -282,7 +257,7 @@ def test_the_curve_is_that_of_the_channels_and_cloaking_keeps_nothing(run: Run, 
     assert "optimal takes at most 100 places" in run(*large[1], visits, "-p", "optimal")[2]
 
 
-def test_coordinates_in_a_sample_lead_to_places(run: Run, tmp_path: Path) -> None:
+def test_coordinates_in_a_sample_lead_to_places(run, tmp_path):
     lines = [f"{13 + at % 7 / 100},{52 + at % 5 / 200},{at % 3}" for at in range(900)]
     path = put(tmp_path, "my places.csv", "lon,lat,visits\n" + "\n".join(lines))
     code, _, err = run("--eps", "1", path)

@@ -1,7 +1,3 @@
-"""The command as a process of its own: terminals, pipes, imports, completion."""
-
-from __future__ import annotations
-
 import fcntl
 import io
 import json
@@ -15,13 +11,11 @@ import termios
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from advisor.cli import progress
 from advisor.cli.app import BLAS_THREADS, main
-from tests.advisor.conftest import Run
 from tests.cells import failures
 
 COMMAND = [sys.executable, "-W", "error", "-m", "advisor"]
@@ -29,17 +23,16 @@ QUICK = ["--reps", "4", "--max-reps", "4", "-e", "1"]
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
-def done(*words: str, **more: Any) -> subprocess.CompletedProcess[str]:
-    """Run the command as a process of its own."""
+def done(*words, **more):
     more = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | more
     return subprocess.run([*COMMAND, *words], text=True, check=False, **more)
 
 
-def python(script: str, **more: Any) -> subprocess.CompletedProcess[str]:
+def python(script, **more):
     return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, **more)
 
 
-def on_a_terminal(arguments: list[str], columns: int, **environment: str) -> str:
+def on_a_terminal(arguments, columns, **environment):
     """Run the command with standard output on a terminal of so many columns, and return what it drew."""
     control, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
@@ -60,7 +53,7 @@ def on_a_terminal(arguments: list[str], columns: int, **environment: str) -> str
 
 @pytest.mark.slow
 @pytest.mark.parametrize("columns", [45, 80, 200])
-def test_no_line_is_wider_than_the_terminal_and_no_row_is_folded(states: str, columns: int) -> None:
+def test_no_line_is_wider_than_the_terminal_and_no_row_is_folded(states, columns):
     drawn = ESCAPE.sub("", on_a_terminal([*QUICK, "-q", states], columns))
     lines = [line.rstrip() for line in drawn.splitlines()]
     assert max(map(len, lines)) <= columns
@@ -69,7 +62,7 @@ def test_no_line_is_wider_than_the_terminal_and_no_row_is_folded(states: str, co
 
 
 @pytest.mark.slow
-def test_a_terminal_gets_colours_unless_they_are_not_wanted() -> None:
+def test_a_terminal_gets_colours_unless_they_are_not_wanted():
     asked = ["--eps", "1", "--k", "16"]
     colour = re.compile(r"\x1b\[[0-9;]*3[0-9]")
     assert colour.search(on_a_terminal(asked, 120))
@@ -78,14 +71,14 @@ def test_a_terminal_gets_colours_unless_they_are_not_wanted() -> None:
 
 
 @pytest.mark.slow
-def test_a_terminal_is_as_wide_as_it_is_where_columns_is_no_width() -> None:
+def test_a_terminal_is_as_wide_as_it_is_where_columns_is_no_width():
     for size in ("0", "²"):
         drawn = on_a_terminal(["epsilon", "--eps", "1"], 70, COLUMNS=size, LINES=size)
         assert "From one report an attacker guesses" in drawn
         assert max(map(len, ESCAPE.sub("", drawn).splitlines())) <= 70
 
 
-def test_output_that_is_no_terminal_is_plain_and_not_cut(run: Run, states: str) -> None:
+def test_output_that_is_no_terminal_is_plain_and_not_cut(run, states):
     code, out, _ = run(*QUICK, "-p", "oue,grr", states)
     assert code == 0
     assert "\x1b" not in out
@@ -93,7 +86,7 @@ def test_output_that_is_no_terminal_is_plain_and_not_cut(run: Run, states: str) 
     assert "◂ usual default" in out
 
 
-def test_piped_output_is_as_wide_as_columns_says(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_piped_output_is_as_wide_as_columns_says(run, monkeypatch):
     asked = ("--eps", "1", "--k", "16", "-p", "oue,grr", "--method", "norm_sub,none")
     for columns in (40, 80):
         monkeypatch.setenv("COLUMNS", str(columns))
@@ -106,18 +99,18 @@ def test_piped_output_is_as_wide_as_columns_says(run: Run, monkeypatch: pytest.M
 
 
 @pytest.mark.slow
-def test_standard_input_is_read_from_a_pipe() -> None:
+def test_standard_input_is_read_from_a_pipe():
     assert json.loads(done(*QUICK, "-q", "--format", "json", "-", input="a\nb\na\nc\n").stdout)["request"]["n"] == 4
 
 
 @pytest.mark.slow
-def test_a_terminal_that_cannot_show_greek_letters_gets_no_traceback(states: str) -> None:
+def test_a_terminal_that_cannot_show_greek_letters_gets_no_traceback(states):
     shown = done(*QUICK, states, env={**os.environ, "PYTHONIOENCODING": "ascii"})
     assert shown.returncode == 0
     assert "? = 1" in shown.stdout
 
 
-def test_a_process_imports_nothing_heavy_and_takes_one_thread_for_matrix_products(states: str) -> None:
+def test_a_process_imports_nothing_heavy_and_takes_one_thread_for_matrix_products(states):
     script = (
         "import os, sys; from advisor.cli.app import main; assert 'numpy' not in sys.modules\n"
         "names = {'pandas', 'scipy.stats', 'sklearn', 'pyarrow', 'joblib'}\n"
@@ -132,14 +125,13 @@ def test_a_process_imports_nothing_heavy_and_takes_one_thread_for_matrix_product
     assert lines[-1] == "1"
 
 
-def test_the_exit_code_and_both_streams_of_a_process() -> None:
-    """Those of an answer are looked at below, where nobody reads it."""
+def test_the_exit_code_and_both_streams_of_a_process():
     refused = done("--eps", "0", "--k", "16")
     assert (refused.returncode, refused.stdout, bool(refused.stderr)) == (2, "", True)
 
 
-def test_shell_completion(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    def completed(cell: tuple[str, int, str]) -> None:
+def test_shell_completion(capsys, monkeypatch):
+    def completed(cell):
         words, current, expected = cell
         monkeypatch.setenv("COMP_WORDS", words)
         monkeypatch.setenv("COMP_CWORD", str(current))
@@ -156,13 +148,12 @@ def test_shell_completion(capsys: pytest.CaptureFixture[str], monkeypatch: pytes
     assert failures(cells, completed) == {}
 
 
-def test_a_broken_off_run_leaves_no_file(states: str, tmp_path: Path) -> None:
+def test_a_broken_off_run_leaves_no_file(states, tmp_path):
     target = tmp_path / "advice.json"
     process = subprocess.Popen(
         [*COMMAND, "-e", "1", "--reps", "100000", "--max-reps", "100000", "-o", str(target), states],
         stderr=subprocess.PIPE,
     )
-    assert process.stderr is not None
     process.stderr.readline()  # the notice: the simulation begins
     process.send_signal(2)
     errors = process.stderr.read()
@@ -182,7 +173,7 @@ def test_a_broken_off_run_leaves_no_file(states: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
-def test_a_full_disk_is_told_in_one_line_and_a_full_standard_error_keeps_no_answer(states: str) -> None:
+def test_a_full_disk_is_told_in_one_line_and_a_full_standard_error_keeps_no_answer(states):
     with Path("/dev/full").open("w") as full:
         for line in ("--eps 1 --k 16", "--eps 1 --k 16 --format json", "--help", "--eps 0 --format json"):
             told = done(*line.split(), stdout=full)
@@ -193,7 +184,7 @@ def test_a_full_disk_is_told_in_one_line_and_a_full_standard_error_keeps_no_answ
     assert answered.stdout.startswith(("Use: ", "Tied: "))
 
 
-def unread(*words: str) -> tuple[int, str]:
+def unread(*words):
     """Run the command for a reader that has gone away, and return its exit code and standard error."""
     reading, writing = os.pipe()
     os.close(reading)
@@ -202,12 +193,12 @@ def unread(*words: str) -> tuple[int, str]:
     return process.returncode, process.stderr
 
 
-def test_a_reader_that_goes_away_leaves_success() -> None:
+def test_a_reader_that_goes_away_leaves_success():
     assert unread("--eps", "1", "--k", "16", "--format", "csv", "-q") == (0, "")
 
 
 @pytest.mark.slow
-def test_files_beside_an_answer_that_nobody_reads_are_written(states: str, tmp_path: Path) -> None:
+def test_files_beside_an_answer_that_nobody_reads_are_written(states, tmp_path):
     for line in ("--eps 1 --k 16 --all", "knowledge rules"):
         assert unread(*line.split()) == (0, "")
     runs = tmp_path / "runs.csv"
@@ -218,8 +209,7 @@ def test_files_beside_an_answer_that_nobody_reads_are_written(states: str, tmp_p
     assert runs.read_text(encoding="utf-8").startswith(header)
 
 
-def typed(arguments: list[str], keys: bytes, **environment: str) -> tuple[int, bytes, bytes]:
-    """Run the command with all streams on a terminal, type, and return its exit code, the screen and what is said."""
+def typed(arguments, keys, **environment):
     control, terminal = pty.openpty()
     process = subprocess.Popen(
         [*COMMAND, *arguments],
@@ -242,7 +232,7 @@ def typed(arguments: list[str], keys: bytes, **environment: str) -> tuple[int, b
 
 
 @pytest.mark.slow
-def test_what_is_typed_ends_with_one_end_of_file_and_no_spinner_hides_it() -> None:
+def test_what_is_typed_ends_with_one_end_of_file_and_no_spinner_hides_it():
     code, out, screen = typed([*QUICK, "--format", "json", "-"], b"a\nb\na\nc\n\x04", TERM="xterm")
     assert code == 0, screen
     assert json.loads(out)["request"]["n"] == 4
@@ -252,7 +242,7 @@ def test_what_is_typed_ends_with_one_end_of_file_and_no_spinner_hides_it() -> No
 
 @pytest.mark.slow
 @pytest.mark.parametrize("module", ["typer", "numpy", "advisor.checks", "advisor.cli.ranking", "knowledge.model"])
-def test_an_interrupt_while_modules_are_imported_leaves_no_traceback(module: str) -> None:
+def test_an_interrupt_while_modules_are_imported_leaves_no_traceback(module):
     interrupted = python(
         "import os, signal, sys\n"
         "class Interrupt:\n"
@@ -268,7 +258,7 @@ def test_an_interrupt_while_modules_are_imported_leaves_no_traceback(module: str
 
 
 @pytest.mark.slow
-def test_closed_streams_are_no_crash_and_closed_standard_input_is_said() -> None:
+def test_closed_streams_are_no_crash_and_closed_standard_input_is_said():
     for words in ("--k 16 >&- 2>&- <&-", "--k 16 <&-", "--k 16 2>&-", "--k 16 --format json >&-", "- <&-"):
         line = f"{sys.executable} -m advisor --eps 1 {words}"
         closed = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
@@ -279,13 +269,13 @@ def test_closed_streams_are_no_crash_and_closed_standard_input_is_said() -> None
 
 
 @pytest.mark.slow
-def test_the_answer_goes_through_the_name_of_standard_output() -> None:
+def test_the_answer_goes_through_the_name_of_standard_output():
     for name in ("/dev/stdout", "/dev/fd/1", "-"):
         assert done("--eps", "1", "--k", "16", "-o", name).stdout.startswith(("Use: ", "Tied: "))
 
 
 @pytest.mark.slow
-def test_a_file_name_that_is_no_utf_8_is_read_and_written(tmp_path: Path) -> None:
+def test_a_file_name_that_is_no_utf_8_is_read_and_written(tmp_path):
     source, target, runs = (tmp_path / os.fsdecode(b"caf\xe9" + end) for end in (b".csv", b".out", b".runs.csv"))
     source.write_text("a\nb\na\nc\n", encoding="utf-8")
     for form in ("table", "csv", "html"):
@@ -299,7 +289,7 @@ def test_a_file_name_that_is_no_utf_8_is_read_and_written(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_settings_of_pictures_in_the_folder_of_the_data_do_not_matter(tmp_path: Path) -> None:
+def test_settings_of_pictures_in_the_folder_of_the_data_do_not_matter(tmp_path):
     pytest.importorskip("matplotlib")
     settings = (None, "text.usetex: True\nfont.size: 40\n", "no such key: \x1b[31m\n", "\x00\x00")
     pictures = set()
@@ -318,28 +308,25 @@ def test_settings_of_pictures_in_the_folder_of_the_data_do_not_matter(tmp_path: 
 
 
 @pytest.mark.slow
-def test_nothing_of_ours_is_imported_before_interrupts_are_plain() -> None:
+def test_nothing_of_ours_is_imported_before_interrupts_are_plain():
     code = "import advisor.cli.app, sys; print(sorted(name for name in sys.modules if name.startswith('advisor')))"
     assert python(code).stdout == "['advisor', 'advisor.cli', 'advisor.cli.app']\n"
 
 
 @pytest.mark.slow
-def test_matrix_products_take_the_threads_that_the_environment_says() -> None:
+def test_matrix_products_take_the_threads_that_the_environment_says():
     program = (
         "import os; from advisor.cli.app import main; main(['--version']); print(os.environ['OPENBLAS_NUM_THREADS'])"
     )
     assert python(program, env={**os.environ, "OPENBLAS_NUM_THREADS": "3"}).stdout.splitlines()[-1] == "3"
 
 
-# --- what is shown while one waits ----------------------------------------------------------------------------------
-
-
 class Terminal(io.StringIO):
-    def isatty(self) -> bool:
+    def isatty(self):
         return True
 
 
-def on_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+def on_terminal(monkeypatch):
     """Put standard error on a terminal: called in the test, because pytest's capture replaces it after fixtures."""
     stream = Terminal()
     monkeypatch.setattr("sys.stderr", stream)
@@ -348,7 +335,7 @@ def on_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     return stream
 
 
-def test_long_work_on_a_terminal_shows_that_it_goes_on_and_nothing_else_does(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_work_on_a_terminal_shows_that_it_goes_on_and_nothing_else_does(monkeypatch):
     terminal = on_terminal(monkeypatch)
     off, quiet, short = io.StringIO(), Terminal(), Terminal()
     for stream, seconds, enabled in ((terminal, 0.5, True), (off, 0.1, True), (quiet, 0.1, False), (short, 0, True)):
@@ -361,9 +348,7 @@ def test_long_work_on_a_terminal_shows_that_it_goes_on_and_nothing_else_does(mon
     assert off.getvalue() == quiet.getvalue() == ""
 
 
-def test_an_error_on_a_terminal_is_folded_at_words_and_says_what_to_do_on_a_line_of_its_own(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_error_on_a_terminal_is_folded_at_words_and_says_what_to_do_on_a_line_of_its_own(monkeypatch, capsys):
     words = ["estimate", "--eps", "1", "--n", "1000"]
     said = "SAMPLE and --protocol are missing", "give the file with the estimate, or - for standard input; the protocol"
     assert main(words) == 2
@@ -384,7 +369,7 @@ def test_an_error_on_a_terminal_is_folded_at_words_and_says_what_to_do_on_a_line
     assert "\x1b" not in terminal.getvalue()
 
 
-def test_one_bar_shows_every_stage_never_goes_back_and_counts_what_was_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_bar_shows_every_stage_never_goes_back_and_counts_what_was_there(monkeypatch):
     terminal = on_terminal(monkeypatch)
     with progress.DelayedProgress() as bar:
         bar("cell [3]", 30, 100)  # of a sweep that goes on

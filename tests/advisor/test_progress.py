@@ -1,11 +1,6 @@
-"""Progress of whole commands: one bar from nothing to all of it, whatever the stages."""
-
-from __future__ import annotations
-
 import pytest
 
 from simulator.progress import Steady
-from tests.advisor.conftest import Run
 
 FEW = "-p oue,grr --method none,norm_sub --reps 4 --max-reps 16 --jobs 1"
 COMMANDS = {  # and a stage of each
@@ -23,17 +18,15 @@ COMMANDS = {  # and a stage of each
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_progress_never_goes_back_and_ends_at_the_whole(
-    run: Run, monkeypatch: pytest.MonkeyPatch, states: str, estimate: str, command: str
-) -> None:
-    steps: list[tuple[str, float]] = []
+def test_progress_never_goes_back_and_ends_at_the_whole(run, monkeypatch, states, estimate, command):
+    steps = []
 
     class Recorded(Steady):
-        def __init__(self, *, enabled: bool) -> None:
+        def __init__(self, *, enabled):
             super().__init__(lambda *step: None)
             assert enabled
 
-        def __call__(self, stage: str, done: int, total: int) -> None:
+        def __call__(self, stage, done, total):
             if total:
                 steps.append((stage, done / total))  # before it is kept from going back
 

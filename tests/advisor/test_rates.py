@@ -1,11 +1,6 @@
-"""p and q instead of ε: the budget by enumeration, estimates and noise by simulation, and what is refused."""
-
-from __future__ import annotations
-
 import json
 import math
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,19 +13,18 @@ from advisor.question.collected_request import CollectedQuestion, Collection
 from advisor.question.settings import Categories, Terms
 from simulator import PROTOCOLS, rng_for
 from simulator.detection import smallest_detectable, threshold
-from tests.advisor.conftest import Run
 from tests.advisor.inputs.reading import put
 from tests.cells import over
 
 
-def stated(protocol: str, p: float | None, q: float | None, *, k: int | None = None, **more) -> CollectedQuestion:
+def stated(protocol, p, q, *, k=None, **more):
     collection = Collection(used=(protocol,), own_rate=p, other_rate=q, flip_prob=more.pop("flip", None))
     terms, cleaning = Terms(epsilon=more.pop("epsilon", None)), Cleaning(domain=more.pop("domain", None))
     question = CollectedQuestion(collection=collection, domain=Categories(k=k), terms=terms, cleaning=cleaning)
     return question.with_budget()
 
 
-def bits_channel(p: float, q: float, k: int) -> np.ndarray:
+def bits_channel(p, q, k):
     """Probabilities of all 2^k reports (columns) of the k values (rows)."""
     rates = np.where(np.eye(k, dtype=bool), p, q)
     return np.array([[np.where(report, row, 1 - row).prod() for report in product((0, 1), repeat=k)] for row in rates])
@@ -45,7 +39,7 @@ def bits_channel(p: float, q: float, k: int) -> np.ndarray:
         ("grr", 0.7, 0.3, 2),
     ]
 )
-def test_the_budget_is_the_largest_log_ratio_of_all_reports(protocol: str, p: float, q: float, k: int) -> None:
+def test_the_budget_is_the_largest_log_ratio_of_all_reports(protocol, p, q, k):
     channel = np.where(np.eye(k, dtype=bool), p, q) if protocol == "grr" else bits_channel(p, q, k)
     assert channel.sum(axis=1) == pytest.approx(np.ones(k))
     expected = float(np.log(channel.max(axis=0) / channel.min(axis=0)).max())
@@ -60,7 +54,7 @@ def test_the_budget_is_the_largest_log_ratio_of_all_reports(protocol: str, p: fl
 
 
 @over([(0.5, 0.5, 0.75), (0.0, 0.35, 0.65), (0.25, 0.1, 0.9)])
-def test_two_steps_of_rappor_are_one_p_and_one_q(f: float, p: float, q: float) -> None:
+def test_two_steps_of_rappor_are_one_p_and_one_q(f, p, q):
     """As the page of reports says. A bit is fixed to 1 or to 0 (f/2 each); then it is sent as 1 with q, 0 with p."""
     ones = []
     for bit in (1, 0):
@@ -71,7 +65,7 @@ def test_two_steps_of_rappor_are_one_p_and_one_q(f: float, p: float, q: float) -
 
 
 @over([("rappor", 0.8, 0.3), ("oue", 0.4, 0.05)])
-def test_estimates_vary_as_the_closed_form_says_user_by_user(protocol: str, p: float, q: float) -> None:
+def test_estimates_vary_as_the_closed_form_says_user_by_user(protocol, p, q):
     counts, repetitions = np.array([120, 60, 20, 0]), 2000
     question = stated(protocol, p, q)
     member = PROTOCOLS[protocol](4, question.epsilon, **question.collection.parameters)
@@ -87,7 +81,7 @@ def test_estimates_vary_as_the_closed_form_says_user_by_user(protocol: str, p: f
 
 
 @over([(11 / 12, 1 / 6), (0.6, 0.01), (0.99, 0.6)])
-def test_answers_that_are_forced_unevenly_have_one_noise_and_intervals_that_cover(p: float, q: float) -> None:
+def test_answers_that_are_forced_unevenly_have_one_noise_and_intervals_that_cover(p, q):
     question = stated("grr", p, q, k=2, domain="answers.txt")
     channel = np.array([[p, 1 - p], [q, 1 - q]])
     assert question.epsilon == pytest.approx(np.log(channel.max(axis=0) / channel.min(axis=0)).max(), rel=1e-12)
@@ -110,7 +104,7 @@ def test_answers_that_are_forced_unevenly_have_one_noise_and_intervals_that_cove
         assert (member.estimate(supports, n)[:, at] > threshold(member, n)).mean() > 0.8 - 5 * 0.4 / repetitions**0.5
 
 
-def test_answers_that_are_forced_unevenly_need_their_order(run: Run, tmp_path: Path) -> None:
+def test_answers_that_are_forced_unevenly_need_their_order(run, tmp_path):
     counts = put(tmp_path, "counts.csv", "answer,count\n0,1220\n1,780\n")
     raw = put(tmp_path, "raw.csv", f"value,estimate\n0,{1 - (0.39 - 1 / 6) / 0.75}\n1,{(0.39 - 1 / 6) / 0.75}\n")
     order, rates = put(tmp_path, "order.txt", "1\n0\n"), ("--p", repr(11 / 12), "--q", repr(1 / 6))
@@ -151,12 +145,12 @@ WRONG = [
 
 
 @over(WRONG)
-def test_what_is_no_p_and_q_of_a_protocol_is_refused(rates, more, says: str) -> None:
+def test_what_is_no_p_and_q_of_a_protocol_is_refused(rates, more, says):
     with pytest.raises(InputError, match=says):
         stated(*rates, **more)
 
 
-def test_the_commands_take_p_and_q_and_tallies_keep_them(run: Run, tmp_path: Path) -> None:
+def test_the_commands_take_p_and_q_and_tallies_keep_them(run, tmp_path):
     sums = put(tmp_path, "sums.csv", "total,a,b,c\n10000,5520,4480,4010\n")
     words = ("--reps", "4", "--method", "none", "--format", "json")
     rates = ("--protocol", "rappor", "--p", "0.8", "--q", "0.3")

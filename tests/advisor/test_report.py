@@ -1,18 +1,9 @@
-"""The page: what it holds, and that a real browser shows and sorts it."""
-
-from __future__ import annotations
-
 import re
-import shutil
-from collections.abc import Iterator
 from importlib.util import find_spec
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from advisor.cli.app import main
-from tests.advisor.conftest import Run
 from tests.advisor.test_decision import Balanced
 
 NASTY = """label,count
@@ -20,7 +11,6 @@ NASTY = """label,count
 "<img src=x onerror=""alert(1)"">",3000
 plain,2000
 """
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 MOST_BYTES = 500_000
 pytestmark = pytest.mark.skipif(
     not find_spec("matplotlib"), reason="its pictures need matplotlib: pip install 'ldp-advise[plot]'"
@@ -29,7 +19,7 @@ MOST_BYTES_OF_ALL = 750_000  # every pair in every metric along an order
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def page(tmp_path_factory):
     folder = tmp_path_factory.mktemp("page")
     sample, target = folder / "nasty.csv", folder / "page.html"
     sample.write_text(NASTY, encoding="utf-8")
@@ -39,20 +29,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """Chromium of the machine; nothing is installed for the test."""
-    api = pytest.importorskip("playwright.sync_api", reason="no Playwright: pip install playwright")
-    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
-    if found is None:
-        pytest.skip("no Chromium: apt-get install chromium")
-    with api.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        yield opened
-        opened.close()
-
-
-def test_the_page_is_small_whole_and_alone(page: Path) -> None:
+def test_the_page_is_small_whole_and_alone(page):
     text = page.read_text(encoding="utf-8")
     assert len(page.read_bytes()) < MOST_BYTES
     assert not re.search(r'(?:src|href)="(?!data:|#)', text.replace('xlink:href="#', 'href="#'))
@@ -66,7 +43,7 @@ def test_the_page_is_small_whole_and_alone(page: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_largest_menu_stays_small(run: Run, tmp_path: Path) -> None:
+def test_the_largest_menu_stays_small(run, tmp_path):
     target = tmp_path / "large.html"
     words = ("--eps", "1", "--k", "100000", "--shape", "gaussian", "--metric", "all", "--report", str(target))
     assert run("-q", *words)[0] == 0
@@ -75,9 +52,9 @@ def test_the_largest_menu_stays_small(run: Run, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (390, "dark")])
 @pytest.mark.slow
-def test_a_browser_shows_it(page: Path, browser: Any, width: int, scheme: str) -> None:
+def test_a_browser_shows_it(page, browser, width, scheme):
     shown = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    said: list[str] = []
+    said = []
     shown.on("console", lambda message: said.append(message.text))
     shown.on("pageerror", lambda error: said.append(str(error)))
     shown.on("request", lambda request: said.append(request.url) if request.url.startswith("http") else None)
@@ -92,21 +69,20 @@ def test_a_browser_shows_it(page: Path, browser: Any, width: int, scheme: str) -
     shown.close()
 
 
-def opened(browser: Any, page: Path, width: int = 1200) -> Any:
+def opened(browser, page, width=1200):
     shown = browser.new_page(viewport={"width": width, "height": 844})
     shown.goto(page.as_uri())
     return shown
 
 
 @pytest.mark.slow
-def test_the_dials_move_every_figure_by_keyboard_and_go_back(page: Path, browser: Any) -> None:
+def test_the_dials_move_every_figure_by_keyboard_and_go_back(page, browser):
     shown = opened(browser, page)
 
-    def figures() -> list[str]:
-        texts: list[str] = shown.locator(".readouts dd").all_text_contents()
-        return texts
+    def figures():
+        return shown.locator(".readouts dd").all_text_contents()
 
-    def dot() -> tuple[str, str]:
+    def dot():
         circle = shown.locator(".curve circle")
         return circle.get_attribute("cx"), circle.get_attribute("cy")
 
@@ -134,7 +110,7 @@ def test_the_dials_move_every_figure_by_keyboard_and_go_back(page: Path, browser
 
 
 @pytest.mark.slow
-def test_the_verdict_the_dials_and_the_main_figures_need_no_scrolling(page: Path, browser: Any) -> None:
+def test_the_verdict_the_dials_and_the_main_figures_need_no_scrolling(page, browser):
     for width, below in ((1280, ".curve svg"), (390, ".readouts div:first-child")):
         shown = opened(browser, page, width)
         box = shown.locator(below).bounding_box()
@@ -143,7 +119,7 @@ def test_the_verdict_the_dials_and_the_main_figures_need_no_scrolling(page: Path
 
 
 @pytest.mark.slow
-def test_on_paper_nothing_is_folded_and_nothing_needs_a_hand(page: Path, browser: Any) -> None:
+def test_on_paper_nothing_is_folded_and_nothing_needs_a_hand(page, browser):
     shown = opened(browser, page, 720)
     assert shown.locator("details[open]").count() == 0
     shown.evaluate("dispatchEvent(new Event('beforeprint'))")
@@ -159,7 +135,7 @@ def test_on_paper_nothing_is_folded_and_nothing_needs_a_hand(page: Path, browser
 
 
 @pytest.mark.slow
-def test_every_script_but_ours_is_refused(page: Path, browser: Any, tmp_path: Path) -> None:
+def test_every_script_but_ours_is_refused(page, browser, tmp_path):
     changed = tmp_path / "changed.html"
     text = page.read_text(encoding="utf-8")
     changed.write_text(text.replace("</main>", "<script>document.title='broken'</script></main>"), encoding="utf-8")
@@ -170,7 +146,7 @@ def test_every_script_but_ours_is_refused(page: Path, browser: Any, tmp_path: Pa
 
 
 @pytest.mark.slow
-def test_sorting_works(page: Path, browser: Any) -> None:
+def test_sorting_works(page, browser):
     shown = opened(browser, page)
     table = shown.locator("table.sortable").first
     values = "rows => rows.map(row => Number(row.cells[3].dataset.value))"
@@ -194,7 +170,7 @@ def test_sorting_works(page: Path, browser: Any) -> None:
 
 
 @pytest.mark.slow
-def test_a_title_of_ones_own_and_contents_for_several_metrics(run: Run, tmp_path: Path) -> None:
+def test_a_title_of_ones_own_and_contents_for_several_metrics(run, tmp_path):
     target = tmp_path / "page.html"
     words = ("-q", "--eps", "1", "--k", "16", "--n", "50k", "-p", "grr,oue", "-m", "l1,mse", "--report", str(target))
     assert run(*words, "--title", "Telemetry <2027>")[0] == 0
@@ -206,7 +182,7 @@ def test_a_title_of_ones_own_and_contents_for_several_metrics(run: Run, tmp_path
     assert all(f'id="{link}"' in text for link in links)
 
 
-def test_the_glossary_explains_the_words_of_its_page_alone(run: Run, page: Path, tmp_path: Path) -> None:
+def test_the_glossary_explains_the_words_of_its_page_alone(run, page, tmp_path):
     audit = tmp_path / "audit.html"
     asked = ("audit", "--protocol", "grr", "--eps", "1", "--k", "4", "--trials", "1000", "--report", str(audit))
     assert run(*asked)[0] == 0

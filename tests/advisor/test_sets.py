@@ -1,7 +1,3 @@
-"""Sets of a file as a metric: read, refused in a line, and measured as a double loop measures them."""
-
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path
@@ -12,7 +8,6 @@ import pytest
 from advisor import InputError, Simulation, advise
 from advisor.inputs.sets import read_sets
 from simulator import METRICS
-from tests.advisor.conftest import Run
 from tests.cells import failures
 
 COUNTS = {"apple": 500, "banana": 300, "cherry": 150, "date": 50}
@@ -20,13 +15,13 @@ REPETITIONS = 400
 
 
 @pytest.fixture(autouse=True)
-def _folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def _folder(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     Path("sets.csv").write_text("red,apple,cherry,apple\nyellow,banana,\n", encoding="utf-8")
     Path("numbers.txt").write_text("low 0 1\nall 0 1 2 3\n", encoding="utf-8")
 
 
-def test_the_error_of_given_sets_is_a_double_loop() -> None:
+def test_the_error_of_given_sets_is_a_double_loop():
     rng, sets = np.random.default_rng(0), ((0, 3, 5), (1,), (5, 4, 3, 2, 1, 0, 6))
     truth, estimates = rng.dirichlet(np.ones(7)), rng.normal(0.1, 0.3, size=(2, 3, 7))
     metric = METRICS["sets"].with_options(sets=sets)
@@ -43,12 +38,12 @@ def test_the_error_of_given_sets_is_a_double_loop() -> None:
     assert (metric.clipped_error(estimates, truth) < metric(estimates, truth)).any()
 
 
-def test_members_are_labels_or_numbers() -> None:
+def test_members_are_labels_or_numbers():
     assert read_sets("sets.csv", COUNTS) == ((0, 2), (1,))
     assert read_sets("numbers.txt", map(str, range(4))) == ((0, 1), (0, 1, 2, 3))
 
 
-def test_the_error_of_raw_oue_estimates_is_the_sum_of_their_variances() -> None:
+def test_the_error_of_raw_oue_estimates_is_the_sum_of_their_variances():
     """Bits of OUE are independent, so the variance of a sum is the sum of the variances."""
     how = {"sample_counts": COUNTS, "protocol": "oue", "method": "none", "metric": "sets:sets.csv"}
     row = advise(1.0, **how, simulation=Simulation(repetitions=REPETITIONS, max_repetitions=REPETITIONS)).best
@@ -58,7 +53,7 @@ def test_the_error_of_raw_oue_estimates_is_the_sum_of_their_variances() -> None:
     assert abs(row.error - expected) < 5 * row.standard_error  # a false alarm in two million
 
 
-def test_sets_stand_wherever_there_is_a_simulation(run: Run, states: str, estimate: str) -> None:
+def test_sets_stand_wherever_there_is_a_simulation(run, states, estimate):
     cells = [
         f"--eps 1 {states} -m sets:sets.csv,l1 -p oue --method post_pos,none --reps 4 --max-reps 4",
         "--eps 1 --k 4 --n 1000 -m sets:numbers.txt -p oue --method norm",
@@ -67,7 +62,7 @@ def test_sets_stand_wherever_there_is_a_simulation(run: Run, states: str, estima
     ]
     Path("own.txt").write_text(f"first {Path(estimate).read_text().splitlines()[1].split(',')[0]}", encoding="utf-8")
 
-    def check(line: str) -> None:
+    def check(line):
         code, out, err = run(*line.split(), "--format", "json")
         assert code == 0, err
         assert "sets" in json.dumps(json.loads(out))
@@ -75,7 +70,7 @@ def test_sets_stand_wherever_there_is_a_simulation(run: Run, states: str, estima
     assert failures(cells, check) == {}
 
 
-def test_wrong_sets_are_refused_in_a_line(run: Run, states: str) -> None:
+def test_wrong_sets_are_refused_in_a_line(run, states):
     cells = [
         ("sets", "", "metric sets needs a file with the sets, as in sets:groups.csv"),
         ("sets:none.csv", "", "none.csv: no such file"),
@@ -86,7 +81,7 @@ def test_wrong_sets_are_refused_in_a_line(run: Run, states: str) -> None:
         ("sets:sets.csv --instant", "", "predictions do not know the sets of sets.csv"),
     ]
 
-    def check(cell: tuple[str, str, str]) -> None:
+    def check(cell):
         metric, content, words = cell
         Path("bad.csv").write_text(content, encoding="utf-8")
         code, out, err = run("--eps", "1", states, "-m", *metric.split())

@@ -1,7 +1,3 @@
-"""Ways to collect several attributes, ranked at the same promise."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -13,7 +9,7 @@ from simulator import PROTOCOLS
 EVEN = np.full(10, 0.1)
 
 
-def test_every_way_is_ranked_for_both_promises() -> None:
+def test_every_way_is_ranked_for_both_promises():
     rows = ranked_solutions(10, 1.0, PROTOCOLS, EVEN, 100_000)
     for promise in ("tuple", "attribute"):
         own = [row for row in rows if row.promise == promise]
@@ -26,17 +22,16 @@ def test_every_way_is_ranked_for_both_promises() -> None:
     assert {row.solution for row in without} == {"smp", "spl"}  # no fakes, no row for them
 
 
-def test_fake_data_is_beaten_at_both_promises() -> None:
+def test_fake_data_is_beaten_at_both_promises():
     best = {}
     for row in ranked_solutions(10, 1.0, PROTOCOLS, EVEN, 100_000):
         best.setdefault(row.promise, row.solution)
     assert best == {"tuple": "smp", "attribute": "spl"}
 
 
-def test_the_first_is_what_the_plan_uses() -> None:
+def test_the_first_is_what_the_plan_uses():
     for d, epsilon in ((2, 0.5), (5, 4.0)):
         plan = advisor.advise(epsilon, k=10, n=100_000, plurality=Plurality(attributes=d)).request.plan
-        assert plan is not None
         assert plan.solutions[0].solution == plan.solution
         other = next(
             row for row in plan.solutions if row.promise == "tuple" and row.solution in {"smp", "spl"} - {plan.solution}

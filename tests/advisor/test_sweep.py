@@ -1,17 +1,10 @@
-"""Sweeps: cells are what a loop gives, whatever the jobs; their winners in every format, and cells that are kept."""
-
-from __future__ import annotations
-
 import csv
 import errno
 import io
 import json
 import os
 import re
-from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,10 +13,8 @@ from scipy.stats import ttest_rel
 from advisor import Cluster, Simulation
 from advisor.answers.sweep.answer import simulate_cells
 from advisor.answers.sweep.records import CellFile
-from advisor.answers.sweep.result import Cell
-from advisor.api.sweep import Sweep, sweep
+from advisor.api.sweep import sweep
 from advisor.errors import InputError
-from advisor.question.sweep import Place, SweepQuestion
 from advisor.show.data import markdown, plain_text
 from advisor.show.model import View
 from advisor.show.sweep import sweep_document
@@ -31,15 +22,14 @@ from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.populations import apportion, frequencies
 from simulator.ranking import PRACTICAL_RATIO
 from simulator.seeding import rng_for
-from tests.advisor.conftest import Run
 from tests.advisor.sweeps import WORDS, small
 from tests.cells import failures
 
 
-def test_a_cell_and_the_uncertainty_of_its_pairs_are_what_a_loop_over_collections_gives() -> None:
+def test_a_cell_and_the_uncertainty_of_its_pairs_are_what_a_loop_over_collections_gives():
     swept = small()
     cell, counts = swept.at(2.0, 10_000, 12), apportion(frequencies("zipf", 12), 10_000)
-    errors: dict[tuple[str, str], list[float]] = {}
+    errors = {}
     for protocol in ("grr", "oue"):
         oracle = PROTOCOLS[protocol](12, 2.0)
         streams = (rng_for(0, "collect", protocol, repetition) for repetition in range(10))
@@ -73,17 +63,17 @@ def test_a_cell_and_the_uncertainty_of_its_pairs_are_what_a_loop_over_collection
     assert set(frame.loc[frame["best"], "ratio_to_best"]) == {1.0}
 
 
-def test_the_numbers_do_not_depend_on_the_jobs() -> None:
+def test_the_numbers_do_not_depend_on_the_jobs():
     assert small(simulation=Simulation(repetitions=10, jobs=2)).cells == small().cells
 
 
 @pytest.mark.slow
-def test_the_numbers_do_not_depend_on_a_cluster() -> None:
+def test_the_numbers_do_not_depend_on_a_cluster():
     pytest.importorskip("distributed", reason="the extra ldp-advise[cluster] is not installed")
     assert small(simulation=Simulation(repetitions=10, jobs=2), cluster=Cluster(backend="dask")).cells == small().cells
 
 
-def test_a_sample_is_read_once_for_all_domains(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sample_is_read_once_for_all_domains(run, monkeypatch):
     text = io.TextIOWrapper(io.BytesIO(b"colour\nred\nblue\nred\n" * 20))
     monkeypatch.setattr("sys.stdin", text)
     words = ("sweep", "--eps", "1", "--k", "4,8", "--header", "-p", "grr", "--reps", "2", "--format", "value", "-")
@@ -92,7 +82,7 @@ def test_a_sample_is_read_once_for_all_domains(run: Run, monkeypatch: pytest.Mon
     assert [line.split()[0] for line in out.splitlines()] == ["4", "8"]
 
 
-def test_csv_and_values_have_every_winner_and_every_pair_of_json(run: Run) -> None:
+def test_csv_and_values_have_every_winner_and_every_pair_of_json(run):
     known = json.loads(run(*WORDS, "--format", "json")[1])["results"]
     assert len(known) == 4
     rows = list(csv.DictReader(io.StringIO(run(*WORDS, "--format", "csv")[1])))
@@ -109,10 +99,11 @@ def test_csv_and_values_have_every_winner_and_every_pair_of_json(run: Run) -> No
         assert cell["winner"]["error"] == min(one["error"] for one in cell["errors"])
 
 
-def test_certainty_can_be_read_in_a_pipe() -> None:
+def test_certainty_can_be_read_in_a_pipe():
     known = small()
     sure = sum(not cell.tied_with(cell.winner) for cell in known.cells)
     assert 0 < sure < 8
+    assert repr(known) == "<Sweep: 8 cells, l1, frequencies of skew 1>"
     document = sweep_document(known)
     tables, legend = plain_text(document, View()).rsplit("\n\n", 1)
     assert (tables.count(" *"), tables.count("tied")) == (sure, 8 - sure + 1)  # the sentence above them says it too
@@ -123,7 +114,7 @@ def test_certainty_can_be_read_in_a_pipe() -> None:
     assert all(cell.endswith("\\*") for cell in bold)  # the mark stays, and is no emphasis
 
 
-def test_exact_ties_are_counted() -> None:
+def test_exact_ties_are_counted():
     # One user, hardly any noise: all that is left of every method is the one value that was reported.
     cell = sweep(eps=[8.0], n=[1], k=[3], protocol="grr", simulation=Simulation(repetitions=5)).cells[0]
     same = sum(error == pytest.approx(cell.winner.error, rel=1e-6) for error in cell.errors.values())
@@ -135,8 +126,8 @@ def test_exact_ties_are_counted() -> None:
     assert replace(winner, margin=2e-3, margin_low=1e-3, margin_high=3e-3).sure
 
 
-def test_tied_are_the_methods_within_five_percent_or_not_separable_from_the_winner() -> None:
-    def check(cell: Cell) -> None:
+def test_tied_are_the_methods_within_five_percent_or_not_separable_from_the_winner():
+    def check(cell):
         others = {pair: figures for pair, figures in cell.pairs.items() if pair[1] != cell.winner.method}
         near = {
             method
@@ -151,22 +142,14 @@ def test_tied_are_the_methods_within_five_percent_or_not_separable_from_the_winn
     assert failures(small().cells, check) == {}
 
 
-def test_python_has_the_names_of_advise_and_its_table() -> None:
-    menu = {"protocol": ["grr", "oue"], "method": "norm_sub", "simulation": Simulation(repetitions=5)}
-    swept = sweep(eps=[0.5, 2.0], n=1000, k=6, **menu)  # type: ignore[arg-type]
-    assert swept.cells == sweep(eps=[0.5, 2.0], n=1000, k=6, **menu).cells  # type: ignore[arg-type]
-    assert "k = 6" in str(swept)
-    assert repr(swept) == "<Sweep: 2 cells, l1, frequencies of skew 1>"
-
-
-def test_per_protocol_has_a_row_for_each(run: Run) -> None:
+def test_per_protocol_has_a_row_for_each(run):
     out = run(*WORDS, "--per-protocol", "--format", "plain")[1]
     rows = [line.split()[:2] for line in out.splitlines() if line.lstrip().startswith(("0.5 ", "2 "))]
     assert rows == [["0.5", "grr"], ["0.5", "oue"], ["2", "grr"], ["2", "oue"]]
 
 
-def test_an_interrupt_says_what_is_kept(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(question: SweepQuestion, place: Place) -> tuple[Cell, ...]:
+def test_an_interrupt_says_what_is_kept(run, tmp_path, monkeypatch):
+    def interrupted(question, place):
         if place[2] == 8:  # the smaller of two domains comes last
             raise KeyboardInterrupt
         return simulate_cells(question, place)
@@ -179,15 +162,11 @@ def test_an_interrupt_says_what_is_kept(run: Run, tmp_path: Path, monkeypatch: p
     assert f"1 of 2 cells are kept in {file}; the same command goes on" in err
 
 
-# --- cells that are kept ------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
-def simulated(monkeypatch: pytest.MonkeyPatch) -> list[Place]:
-    """The places whose cells are simulated from now on."""
-    places: list[Place] = []
+def simulated(monkeypatch):
+    places = []
 
-    def counted(question: SweepQuestion, place: Place) -> tuple[Cell, ...]:
+    def counted(question, place):
         places.append(place)
         return simulate_cells(question, place)
 
@@ -195,7 +174,7 @@ def simulated(monkeypatch: pytest.MonkeyPatch) -> list[Place]:
     return places
 
 
-def test_a_sweep_that_was_stopped_goes_on(tmp_path: Path, simulated: list[Place]) -> None:
+def test_a_sweep_that_was_stopped_goes_on(tmp_path, simulated):
     file = tmp_path / "cells.jsonl"
     whole = small(resume=file)
     lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
@@ -208,7 +187,7 @@ def test_a_sweep_that_was_stopped_goes_on(tmp_path: Path, simulated: list[Place]
     assert {place[0] for place in simulated} == {4.0}
 
 
-def test_cells_of_another_sweep_are_refused(tmp_path: Path) -> None:
+def test_cells_of_another_sweep_are_refused(tmp_path):
     small(resume=tmp_path / "cells.jsonl")
     for other, difference in (
         ({"simulation": Simulation(repetitions=10, seed=1)}, "seed= is 0 there, 1 here"),
@@ -231,9 +210,7 @@ def test_cells_of_another_sweep_are_refused(tmp_path: Path) -> None:
     ],
     ids=["counts", "shape", "values"],
 )
-def test_values_can_be_added_to_a_sweep_that_is_kept(
-    tmp_path: Path, simulated: list[Place], source: dict[str, object]
-) -> None:
+def test_values_can_be_added_to_a_sweep_that_is_kept(tmp_path, simulated, source):
     file = tmp_path / "cells.jsonl"
     small(resume=file, eps=1.0, n=500, k=[8, 12], **source)
     simulated.clear()
@@ -245,7 +222,7 @@ def test_values_can_be_added_to_a_sweep_that_is_kept(
     assert resumed.cells == small(**more, **source).cells
 
 
-def test_cells_of_another_sample_are_refused(tmp_path: Path, run: Run) -> None:
+def test_cells_of_another_sample_are_refused(tmp_path, run):
     file = tmp_path / "cells.jsonl"
     small(resume=file, k=4, sample_counts=[5, 3, 2])
     with pytest.raises(InputError, match="another sweep: another sample"):
@@ -255,7 +232,7 @@ def test_cells_of_another_sample_are_refused(tmp_path: Path, run: Run) -> None:
     assert run(*WORDS[:-6], "--seed", "3", "--resume", str(file))[0] == 2
 
 
-def test_a_damaged_line_is_named_and_nothing_is_lost(tmp_path: Path, run: Run) -> None:
+def test_a_damaged_line_is_named_and_nothing_is_lost(tmp_path, run):
     cells = [
         lambda line: line[:-9] + b"\n",
         lambda _: b"garbage\n",
@@ -275,7 +252,7 @@ def test_a_damaged_line_is_named_and_nothing_is_lost(tmp_path: Path, run: Run) -
     whole = run(*words)[1]
     lines = file.read_bytes().splitlines(keepends=True)
 
-    def check(damage: Callable[[bytes], bytes]) -> None:
+    def check(damage):
         damaged = b"".join([*lines[:2], damage(lines[2]), *lines[3:]])
         file.write_bytes(damaged)
         code, _, err = run(*words)
@@ -288,11 +265,11 @@ def test_a_damaged_line_is_named_and_nothing_is_lost(tmp_path: Path, run: Run) -
     assert run(*words)[1] == whole
 
 
-def test_a_full_disk_keeps_what_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_keeps_what_is_done(tmp_path, monkeypatch):
     kept = []
     add = CellFile.add
 
-    def add_three(self: CellFile, cells: Sequence[Cell]) -> None:
+    def add_three(self, cells):
         if len(kept) == 3:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         kept.append(cells)
@@ -303,7 +280,7 @@ def test_a_full_disk_keeps_what_is_done(tmp_path: Path, monkeypatch: pytest.Monk
         small(resume=tmp_path / "cells.jsonl")
 
 
-def test_a_file_that_holds_no_cells_of_this_sweep_is_left_as_it_is(tmp_path: Path, run: Run) -> None:
+def test_a_file_that_holds_no_cells_of_this_sweep_is_left_as_it_is(tmp_path, run):
     foreign = [
         b"a,b\n1,2\n3,4",  # whose last line has no end
         b"no line end at all",
@@ -313,7 +290,7 @@ def test_a_file_that_holds_no_cells_of_this_sweep_is_left_as_it_is(tmp_path: Pat
         bytes(range(256)),
     ]
 
-    def check(content: bytes) -> None:
+    def check(content):
         file = tmp_path / "mine.txt"
         file.write_bytes(content)
         code, _, err = run(*WORDS, "--resume", str(file))
@@ -324,7 +301,7 @@ def test_a_file_that_holds_no_cells_of_this_sweep_is_left_as_it_is(tmp_path: Pat
     assert failures(foreign, check) == {}
 
 
-def test_a_first_line_that_was_cut_short_is_written_again(tmp_path: Path) -> None:
+def test_a_first_line_that_was_cut_short_is_written_again(tmp_path):
     file = tmp_path / "cells.jsonl"
     whole = small(resume=file)
     first = file.read_bytes().partition(b"\n")[0]
@@ -334,38 +311,15 @@ def test_a_first_line_that_was_cut_short_is_written_again(tmp_path: Path) -> Non
         assert file.read_bytes().startswith(first + b"\n")
 
 
-def test_finished_cells_have_a_file_of_their_own(run: Run, tmp_path: Path) -> None:
-    def check(cell: tuple[str, str, str]) -> None:
-        (option, suffix), how = cell
-        folder = tmp_path / f"{suffix} {how}"
-        folder.mkdir()
-        cells, same = folder / f"cells.{suffix}", folder / f"same.{suffix}"
-        if how == "hard link":
-            cells.touch()
-            os.link(cells, same)
-        elif how == "link":
-            same.symlink_to(cells)
-        other = {"same": cells, "spelled otherwise": folder / "x" / ".." / cells.name}.get(how, same)
-        code, _, err = run(*WORDS, "--force", "--resume", str(cells), option, str(other))
-        assert code == 2
-        assert f"{option} {other}: --resume writes the same file; give each its own name" in err
-        assert not cells.exists() or cells.stat().st_size == 0
-
-    outputs = [("--output", "json"), ("--report", "html"), ("--plot", "svg"), ("--plot-curves", "pdf")]
-    assert failures(product(outputs, ["same", "spelled otherwise", "link", "hard link"]), check) == {}
-
-
-# --- several metrics, and a paper's table -------------------------------------------------------------------------
-
 PAPER = {"eps": [0.5, 1, 2], "n": [1000, 10_000], "k": 24, "protocol": ["grr", "oue"]}
 
 
 @pytest.fixture(scope="module")
-def paper() -> Sweep:
-    return sweep(**PAPER, metric=["l1", "mse"], method=["none", "norm_sub", "eb_ns"])  # type: ignore[arg-type]
+def paper():
+    return sweep(**PAPER, metric=["l1", "mse"], method=["none", "norm_sub", "eb_ns"])
 
 
-def test_several_metrics_have_the_numbers_of_each_alone(tmp_path: Path, simulated: list[Place]) -> None:
+def test_several_metrics_have_the_numbers_of_each_alone(tmp_path, simulated):
     file = tmp_path / "cells.jsonl"
     both = small(metric=["l1", "mse"], resume=file)
     assert both.about("mse").cells == small(metric="mse").cells
@@ -376,7 +330,7 @@ def test_several_metrics_have_the_numbers_of_each_alone(tmp_path: Path, simulate
         both.plot()
 
 
-def test_only_what_is_open_is_repeated_more_often(run: Run) -> None:
+def test_only_what_is_open_is_repeated_more_often(run):
     rows = list(csv.DictReader(io.StringIO(run(*WORDS, "--max-reps", "20", "--format", "csv")[1])))
     best = {(row["eps"], row["n"]): row for row in rows if row["rank_among"] == "all"}
     pairs = [(row, best[row["eps"], row["n"]]) for row in rows if row["rank_among"] == "pair"]
@@ -389,7 +343,7 @@ def test_only_what_is_open_is_repeated_more_often(run: Run) -> None:
         assert float(row["error"]) == pytest.approx(float(first["error"]) * float(row["ratio_to_best"]), rel=1e-5)
 
 
-def test_differences_to_a_baseline_are_paired_tests_of_the_runs(paper: Sweep) -> None:
+def test_differences_to_a_baseline_are_paired_tests_of_the_runs(paper):
     runs = paper.runs().pivot(
         index="repetition", columns=["eps", "n", "k", "metric", "protocol", "method"], values="error"
     )
@@ -408,7 +362,7 @@ def test_differences_to_a_baseline_are_paired_tests_of_the_runs(paper: Sweep) ->
         paper.compare("base_cut")
 
 
-def test_a_paper_has_a_block_for_each_metric_and_n(paper: Sweep) -> None:
+def test_a_paper_has_a_block_for_each_metric_and_n(paper):
     text, tests = paper.to_latex("norm_sub"), paper.compare("norm_sub")
     rows = [line for line in text.splitlines() if line.startswith(("GRR & ", "OUE & "))]
     assert {line.count(" & ") for line in rows} == {4}

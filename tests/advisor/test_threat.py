@@ -1,23 +1,19 @@
-from __future__ import annotations
-
 import csv
 import json
 import re
-from pathlib import Path
 
 import pytest
 
-from advisor import Advice, Simulation, Threat, advise
+from advisor import Simulation, Threat, advise
 from advisor.figures import number
 from advisor.show.page import page_html
 from advisor.show.rank.document import rank_document
 from simulator import POSTPROCESSORS
 from simulator.populations import apportion, frequencies
 from tests.advisor.cli_answers import QUICK, SCHEMA
-from tests.advisor.conftest import Run
 
 
-def test_json_has_the_gains(run: Run, states: str) -> None:
+def test_json_has_the_gains(run, states):
     words = "--threat 0.05 -p oue,she --method none,norm_sub --format json"
     data = json.loads(run("fakes", "--eps", "1", *QUICK, *words.split(), states)[1])
     SCHEMA.validate(data)
@@ -35,11 +31,11 @@ ASKED = {"sample_counts": COUNTS, "protocol": "oue", "simulation": Simulation(re
 
 
 @pytest.fixture(scope="module")
-def feared() -> Advice:
+def feared():
     return advise(1.0, **ASKED, threat=0.1)
 
 
-def test_remedies_are_ranked_with_a_threat_only_and_lower_the_error_under_the_attack(feared: Advice) -> None:
+def test_remedies_are_ranked_with_a_threat_only_and_lower_the_error_under_the_attack(feared):
     plain = advise(1.0, **ASKED)
     remedies = {name for name, method in POSTPROCESSORS.items() if method.is_remedy}
     assert not remedies & {row.method for row in plain.recommendations}
@@ -50,16 +46,14 @@ def test_remedies_are_ranked_with_a_threat_only_and_lower_the_error_under_the_at
     assert ranked["drop_fakes"].error < 0.3 * ranked["norm_sub"].error
     # Sun et al. spread what they take off over all positive estimates, and four targets are few of those.
     assert ranked["recover"].error > 0.9 * ranked["norm_sub"].error
-    assert feared.defence is not None
     assert feared.defence.attacked > 3 * feared.defence.unattacked
     gained = {row.method: row.gain_maximal or 0.0 for row in feared.recommendations}
     assert abs(gained["drop_fakes"]) < 0.1 * gained["norm_sub"] < gained["none"]
     assert all(row.gain_maximal is None and row.error_unattacked is None for row in plain.recommendations)
 
 
-def test_the_answer_has_the_error_before_and_after_without_and_under_the_attack(feared: Advice) -> None:
+def test_the_answer_has_the_error_before_and_after_without_and_under_the_attack(feared):
     defence, rows = feared.defence, {row.pair: row for row in feared.recommendations}
-    assert defence is not None
     usual = rows[defence.protocol, defence.method]
     ordinary = [row for row in feared.recommendations if not POSTPROCESSORS[row.method].is_remedy]
     assert usual.error_unattacked == min(row.error_unattacked or 0.0 for row in ordinary)
@@ -71,7 +65,7 @@ def test_the_answer_has_the_error_before_and_after_without_and_under_the_attack(
     assert f"Without a remedy the lowest error under the attack is {number(lowest)}" in summary
 
 
-def test_a_remedy_that_does_not_help_is_called_so() -> None:
+def test_a_remedy_that_does_not_help_is_called_so():
     # Where reports of randomised response promote unknown categories, LDPRecover has nothing to go by.
     feared = advise(1.0, **ASKED | {"protocol": "grr"}, method=["recover", "norm_sub", "none"], threat=0.02)
     ranked = {row.method: row for row in feared.recommendations}
@@ -80,14 +74,14 @@ def test_a_remedy_that_does_not_help_is_called_so() -> None:
     assert ("No remedy for poisoning does better here" in feared.summary) == (best != "recover")
 
 
-def test_known_targets_are_those_of_the_attack_and_bring_two_more_remedies() -> None:
+def test_known_targets_are_those_of_the_attack_and_bring_two_more_remedies():
     feared = advise(1.0, **ASKED | {"protocol": "grr"}, threat=Threat(threat=0.1, targets=["3", "30"]))
     assert feared.request.promoted == (3, 30)
     assert feared.best.method in {"recover_known", "subtract_fakes"}
     assert "drop_fakes" not in {row.method for row in feared.recommendations}  # a report of GRR supports one value
 
 
-def test_an_estimate_is_repaired_as_if_so_many_were_fake(tmp_path: Path, run: Run) -> None:
+def test_an_estimate_is_repaired_as_if_so_many_were_fake(tmp_path, run):
     raw, repaired = tmp_path / "raw.csv", tmp_path / "repaired.csv"
     raw.write_text("value,estimate\na,0.62\nb,0.25\nc,0.2\nd,-0.05\ne,-0.02\n")
     words = "--protocol grr --eps 1 --n 5000 --threat 0.1 --targets a --method recover_known --reps 8 --deployable"
@@ -100,7 +94,7 @@ def test_an_estimate_is_repaired_as_if_so_many_were_fake(tmp_path: Path, run: Ru
 
 
 @pytest.mark.parametrize("threat", [None, 0.1])
-def test_the_legend_of_a_page_has_just_the_columns_that_the_page_shows(threat: float | None) -> None:
+def test_the_legend_of_a_page_has_just_the_columns_that_the_page_shows(threat):
     advice = advise(
         1.0,
         sample_counts=[500, 300, 200],

@@ -1,29 +1,20 @@
-"""What an answer gives up: one metric for another, in sentences and in one table, and one cost for another."""
-
-from __future__ import annotations
-
 import csv
 import io
 import json
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
 
 from advisor import Simulation, advise, pareto
-from advisor.answers.rank.result import Recommendation
 from advisor.answers.rank.trade_offs import best_for_single_categories, predicted_for_single_categories
 from advisor.show.rank.answer import compromise_sentences, summary
 from simulator import PROTOCOLS
 from simulator.confidence import ratio_over_truths
-from simulator.ranking import RatioOf, paired_ratio, preference
-from tests.advisor.conftest import Run
-from tests.advisor.schemas import schema
+from simulator.ranking import paired_ratio, preference
+from tests.advisor.cli_answers import SCHEMA
 from tests.cells import failures, over
 
-SCHEMA = schema("advice")
 MENU = ("-p", "tree,tree_half,pgr", "--method", "tree_eb,eb_ns,norm_sub", "--reps", "12", "--max-reps", "12")
 SEVERAL = ("--reps", "4", "--max-reps", "4", "--quiet", "-m", "l1,topk,set")
 WEIGHTS = 1 / np.arange(1, 65) ** 1.2
@@ -34,23 +25,21 @@ WHOLE = "For single categories, not the whole distribution:"
 SPIKES = np.floor(100_000 * np.random.default_rng(1).permutation(WEIGHTS / WEIGHTS.sum())).astype(int)
 
 
-def answer(run: Run, folder: Path, metrics: str) -> dict[str, Any]:
-    """Return the answer for these metrics."""
+def answer(run, folder, metrics):
     path = folder / "spikes.csv"
     path.write_text("value,count\n" + "".join(f"{value},{count}\n" for value, count in enumerate(SPIKES)))
-    data: dict[str, Any] = json.loads(run(str(path), "--eps", "2", *MENU, "--metric", metrics, "--format", "json")[1])
+    data = json.loads(run(str(path), "--eps", "2", *MENU, "--metric", metrics, "--format", "json")[1])
     SCHEMA.validate(data)
     return data
 
 
-def worst_ratio(tables: list[list[dict[str, Any]]], pair: tuple[str, str]) -> float:
-    """By a search through all rows of all rankings."""
+def worst_ratio(tables, pair):
     rows = [row for table in tables for row in table if (row["protocol"], row["method"]) == pair]
     assert len(rows) == len(tables)
     return float(max(row["ratio_to_best"] for row in rows))
 
 
-def test_the_pair_that_is_good_at_both_has_the_smallest_of_the_larger_ratios(run: Run, tmp_path: Path) -> None:
+def test_the_pair_that_is_good_at_both_has_the_smallest_of_the_larger_ratios(run, tmp_path):
     data = answer(run, tmp_path, "emd,l1")
     tables = [data["recommendations"], data["further_metrics"][0]["recommendations"]]
     pairs = [(row["protocol"], row["method"]) for row in tables[0]]
@@ -70,30 +59,29 @@ def test_the_pair_that_is_good_at_both_has_the_smallest_of_the_larger_ratios(run
     )
 
 
-def test_an_answer_for_the_whole_distribution_names_the_pair_for_single_categories() -> None:
+def test_an_answer_for_the_whole_distribution_names_the_pair_for_single_categories():
     menu = {
         "protocol": ["tree", "pgr"],
         "method": ["tree_eb", "eb_ns"],
         "simulation": Simulation(repetitions=12, max_repetitions=12),
     }
-    advice = advise(2.0, metric="emd", sample_counts=SPIKES, ordered=True, **menu)  # type: ignore[arg-type]
+    advice = advise(2.0, metric="emd", sample_counts=SPIKES, ordered=True, **menu)
     single, best = advice.single_categories, min(advice.recommendations, key=lambda row: row.mean_absolute_error or 9)
-    assert single is not None
     assert advice.best.protocol == "tree"
     assert (single.protocol, single.method) == best.pair == ("pgr", "eb_ns")
     assert single.ratio == pytest.approx((advice.best.mean_absolute_error or 0) / (best.mean_absolute_error or 9))
     assert f"{WHOLE} PGR with Empirical Bayes" in summary(advice)
-    of_single = advise(2.0, metric="l1", sample_counts=SPIKES, ordered=True, **menu)  # type: ignore[arg-type]
+    of_single = advise(2.0, metric="l1", sample_counts=SPIKES, ordered=True, **menu)
     assert of_single.single_categories is None
     assert WHOLE not in summary(of_single)
 
 
-def test_only_what_is_proven_and_clear_is_given_up() -> None:
+def test_only_what_is_proven_and_clear_is_given_up():
     rng = np.random.default_rng(0)
     low = 1 + 0.1 * rng.random(20)
     first, other = ("tree", "tree_eb"), ("pgr", "eb_ns")
 
-    def given_up(own: Any, metric: str = "emd", ratio: RatioOf = paired_ratio) -> Any:
+    def given_up(own, metric="emd", ratio=paired_ratio):
         return best_for_single_categories(metric, first, {first: own, other: low}, ratio)
 
     assert given_up(1.5 * low) == ("pgr", "eb_ns", pytest.approx(1.5), pytest.approx(1.5), pytest.approx(1.5))
@@ -106,25 +94,23 @@ def test_only_what_is_proven_and_clear_is_given_up() -> None:
     assert given_up(1.5 * low, metric="l1") is None
 
 
-def test_pairs_are_compared_on_the_repetitions_that_all_have() -> None:
+def test_pairs_are_compared_on_the_repetitions_that_all_have():
     # Dropped early, in collections that were easy for all: its mean is the lower, and it is not the better pair.
     easy, hard = np.full(20, 1.0), np.full(80, 3.0)
     first, good, dropped = ("tree", "tree_eb"), ("pgr", "eb_ns"), ("oue", "norm_sub")
     errors = {first: 2 * np.concatenate([easy, hard]), good: np.concatenate([easy, hard]), dropped: 1.2 * easy}
     single = best_for_single_categories("emd", first, errors, paired_ratio)
-    assert single is not None
     assert (single.protocol, single.method, single.ratio) == (*good, 2.0)
 
 
-def ranking(metric: str, **rows: tuple[int, float | None]) -> Any:
-    """A ranking of pairs by tier and ratio to the lowest error, the first of them first."""
+def ranking(metric, **rows):
     made = tuple(
         SimpleNamespace(pair=(name, "none"), tier=tier, ratio_to_best=ratio) for name, (tier, ratio) in rows.items()
     )
     return SimpleNamespace(metric=metric, recommendations=made, best=made[0])
 
 
-def test_the_sentence_goes_no_further_than_the_ratios() -> None:
+def test_the_sentence_goes_no_further_than_the_ratios():
     raw, of_emd, of_l1 = "with no post-processing", "times the lowest emd error", "times the lowest l1 error"
     none = "No pair is within 25 % of the lowest error for both. Nearest to it"
     cells = [
@@ -136,7 +122,7 @@ def test_the_sentence_goes_no_further_than_the_ratios() -> None:
     ]
     emd = ranking("emd", a=(1, 1.0), b=(2, 1.12), c=(3, 3.0))
 
-    def check(cell: tuple[dict[str, tuple[int, float]], str]) -> None:
+    def check(cell):
         second, sentence = cell
         (verdict,) = compromise_sentences([emd, ranking("l1", **second)])
         assert sentence in verdict.text
@@ -151,8 +137,8 @@ def test_the_sentence_goes_no_further_than_the_ratios() -> None:
     assert not compromise_sentences([emd])
 
 
-def test_predicted_errors_per_category_are_compared_likewise() -> None:
-    def row(name: str, error: float | None) -> Any:
+def test_predicted_errors_per_category_are_compared_likewise():
+    def row(name, error):
         return SimpleNamespace(pair=(name, "none"), mean_absolute_error=error)
 
     rows = [row("a", 3.0), row("b", 2.0), row("c", None)]
@@ -162,10 +148,7 @@ def test_predicted_errors_per_category_are_compared_likewise() -> None:
     assert predicted_for_single_categories("emd", [row("a", None), row("b", 2.0)]) is None
 
 
-# --- one table for all metrics --------------------------------------------------------------------------------------
-
-
-def test_cells_are_the_errors_of_the_rankings(run: Run, states: str) -> None:
+def test_cells_are_the_errors_of_the_rankings(run, states):
     words = ("--eps", "1", states, "--method", "none,norm_sub,eb_ns,post_pos", "--protocol", "oue,grr", *SEVERAL)
     runs = io.StringIO(run(*words, "--matrix", "--format", "csv")[1])
     table = {(row["protocol"], row["method"]): row for row in csv.DictReader(runs)}
@@ -188,7 +171,7 @@ def test_cells_are_the_errors_of_the_rankings(run: Run, states: str) -> None:
     assert table["oue", "post_pos"]["set"] != ""
 
 
-def test_of_one_metric_the_table_has_protocols_by_methods(run: Run, states: str) -> None:
+def test_of_one_metric_the_table_has_protocols_by_methods(run, states):
     words = ("--eps", "1", states, "-p", "grr,oue,sw", "--ordered", *SEVERAL[:-3], "-m", "emd")
     words = (*words, "--method", "none,norm,norm_sub,base_pos,em")
     table = {row["protocol"]: row for row in csv.DictReader(io.StringIO(run(*words, "--matrix", "--format", "csv")[1]))}
@@ -217,9 +200,7 @@ def test_of_one_metric_the_table_has_protocols_by_methods(run: Run, states: str)
 
 
 @pytest.mark.usefixtures("own_members")
-def test_the_lowest_of_a_column_and_what_one_compares_with_are_shown_however_few_rows_are(
-    run: Run, states: str, tmp_path: Path
-) -> None:
+def test_the_lowest_of_a_column_and_what_one_compares_with_are_shown_however_few_rows_are(run, states, tmp_path):
     out = run("--eps", "1", states, *SEVERAL, "-p", "grr,oue,ss", "--matrix", "--top", "1", "--format", "plain")[1]
     assert sum(line.count("*") for line in out.splitlines() if not line.startswith("*:")) >= 3, out
     mine = tmp_path / "far_off.py"
@@ -230,16 +211,13 @@ def test_the_lowest_of_a_column_and_what_one_compares_with_are_shown_however_few
     assert "--matrix shows all metrics in one table." in run(*words)[1]
 
 
-def test_an_estimate_has_it(run: Run, tmp_path: Path) -> None:
+def test_an_estimate_has_it(run, tmp_path):
     raw = tmp_path / "raw.csv"
     raw.write_text("value,estimate\na,0.6\nb,0.3\nc,0.12\nd,-0.02\n", encoding="utf-8")
     words = "--protocol grr --eps 1 --n 5000 --reps 4 --method none,norm_sub --next-protocol grr -m l1,topk --matrix"
     data = json.loads(run("estimate", str(raw), *words.split(), "--format", "json")[1])
     SCHEMA.validate(data)
     assert {row["protocol"] for row in data["matrix"]} == {"grr"}
-
-
-# --- the pairs that no other beats ----------------------------------------------------------------------------------
 
 
 @over(
@@ -253,7 +231,7 @@ def test_an_estimate_has_it(run: Run, tmp_path: Path) -> None:
         (300, 4.0, "l1"),
     ]
 )
-def test_frontier_is_what_comparing_all_with_all_gives(k, epsilon, metric) -> None:
+def test_frontier_is_what_comparing_all_with_all_gives(k, epsilon, metric):
     advice = advise(epsilon, k=k, metric=metric)
     found = pareto(advice)
     # Errors within 5 % of the lowest are as good as it; of pairs that are alike in all, the first by the rule is.
@@ -265,7 +243,7 @@ def test_frontier_is_what_comparing_all_with_all_gives(k, epsilon, metric) -> No
     order = sorted(costs, key=lambda row: (row != advice.best, *preference(row.ratio_to_best or 1.0, report[row])))
     place = {row: at for at, row in enumerate(order)}
 
-    def beats(one: Recommendation, other: Recommendation) -> bool:
+    def beats(one, other):
         as_good = all(a <= b for a, b in zip(costs[one], costs[other], strict=True))
         return as_good and other != advice.best and (costs[one] != costs[other] or place[one] < place[other])
 
@@ -275,7 +253,7 @@ def test_frontier_is_what_comparing_all_with_all_gives(k, epsilon, metric) -> No
     assert found.rows[0] == advice.best
 
 
-def test_every_format_holds_the_same_frontier(run: Run, tmp_path: Path) -> None:
+def test_every_format_holds_the_same_frontier(run, tmp_path):
     asked = ("pareto", "--eps", "2", "--k", "100")
     data = json.loads(run(*asked, "--format", "json")[1])
     assert data["source"] == "grid"
@@ -290,21 +268,3 @@ def test_every_format_holds_the_same_frontier(run: Run, tmp_path: Path) -> None:
     plain = [line.split()[:2] for line in run(*asked, "--format", "plain", "-q")[1].splitlines()]
     assert [list(pair) for pair in pairs] == [words for words in plain if tuple(words) in pairs]
     assert {tuple(row["dominated_by"].values()) for row in data["dominated"]} <= set(pairs)
-
-
-def test_a_picture_is_drawn_the_same_again_and_the_page_has_it(run: Run, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    first, second, page = (tmp_path / name for name in ("one.svg", "two.svg", "page.html"))
-    asked = ("pareto", "--eps", "1", "--k", "50", "--plot")
-    assert run(*asked, first)[0] == run(*asked, second, "--report", page)[0] == 0
-    assert first.read_bytes().startswith(b"<?xml")
-    assert first.read_bytes() == second.read_bytes()
-    assert "<svg" in page.read_text(encoding="utf-8")
-    assert "the file exists" in run(*asked, first)[2]
-
-
-def test_constraints_hold(run: Run) -> None:
-    data = json.loads(run("pareto", "--eps", "1", "--k", "50", "--max-bits", "20", "--format", "json")[1])
-    assert {row["protocol"] for row in data["frontier"]} <= {"grr", "hr", "pgr"}
-    nothing = ("pareto", "--eps", "1", "--k", "50", "--max-bits", "1", "--format", "json")
-    assert json.loads(run(*nothing)[1])["frontier"] == []

@@ -1,13 +1,8 @@
-"""Protocols of two functions, against the members of the table that have a law."""
-
-from __future__ import annotations
-
 import math
 import time
 from itertools import product
 from pathlib import Path
 from runpy import run_path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -18,14 +13,13 @@ from simulator.conformance import ConformanceError, check_protocol, forms
 from simulator.conformance.collection import z_of_two_variances
 from simulator.foreign import PluginWarning
 from simulator.protocols import functions
-from tests.advisor.conftest import Run
 from tests.cells import over
 
 EXAMPLE = "examples/two_functions.py:Flip"
 USERS = 100_000
 
 
-Flip: Any = run_path(str(Path(__file__).parents[2] / "examples" / "two_functions.py"))["Flip"]
+Flip = run_path(str(Path(__file__).parents[2] / "examples" / "two_functions.py"))["Flip"]
 
 
 class Bits:
@@ -197,7 +191,7 @@ QUESTIONS = {
 @pytest.mark.slow
 @pytest.mark.usefixtures("own_members")
 @over(QUESTIONS)
-def test_what_needs_more_than_two_functions_is_refused_by_name(words, *, run: Run, states: str):
+def test_what_needs_more_than_two_functions_is_refused_by_name(words, *, run, states):
     code, _, err = run(*words.replace("SAMPLE", states).split(), "-p", EXAMPLE)
     assert code == 2
     (line,) = [line for line in err.splitlines() if "error" in line]
@@ -205,7 +199,7 @@ def test_what_needs_more_than_two_functions_is_refused_by_name(words, *, run: Ru
 
 
 @pytest.mark.usefixtures("own_members")
-def test_a_class_without_the_two_methods_is_told_which(run: Run, states: str, tmp_path):
+def test_a_class_without_the_two_methods_is_told_which(run, states, tmp_path):
     path = tmp_path / "mine.py"
     path.write_text("class Empty:\n    perturb = 1\n", encoding="utf-8")
     code, _, err = run("--eps", "1", states, "-p", f"{path}:Empty")

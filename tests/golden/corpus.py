@@ -51,7 +51,7 @@ def at(folder: Path, columns: str) -> Iterator[None]:
         os.chdir(before)
         os.environ.clear()
         os.environ.update(environment)
-        _forget_members()
+        forget_members()
 
 
 def outcome(case: str) -> Outcome:
@@ -141,7 +141,7 @@ def _text(stream: io.TextIOWrapper) -> str:
     return stream.read()
 
 
-def _forget_members() -> None:
+def forget_members() -> None:
     for name in list(REGISTERED):
         for known in (PROTOCOLS, POSTPROCESSORS, METRICS, REGISTERED, SOURCES, FAILURES):
             known.pop(name, None)

@@ -5,21 +5,17 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from html import unescape
 from pathlib import Path
-from typing import Any
 from urllib.request import urlopen
 
 import pytest
 
 from advisor.extensions.app.state import state_of
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 OWN_METHOD = Path(__file__).parents[3] / "examples" / "soft.py"
 SECONDS = 120_000  # milliseconds: how long a page may take on a busy machine before a test gives up
 
@@ -33,14 +29,14 @@ class Server:
     temporary: Path
     popen: subprocess.Popen[str]
 
-    def written(self) -> int:
+    def written(self):
         """Bytes that the process has handed to a disk so far."""
         counters = Path(f"/proc/{self.process}/io").read_text(encoding="ascii")
-        return int(re.search(r"^write_bytes: (\d+)", counters, re.MULTILINE)[1])  # type: ignore[index]
+        return int(re.search(r"^write_bytes: (\d+)", counters, re.MULTILINE)[1])
 
-    def children(self) -> set[int]:
+    def children(self):
         """Processes that were started by it, or by what it started."""
-        tree: dict[int, list[int]] = {}
+        tree = {}
         for folder in Path("/proc").glob("[0-9]*"):
             try:
                 parent = int((folder / "stat").read_text(encoding="utf-8").rpartition(") ")[2].split()[1])
@@ -56,24 +52,12 @@ class Server:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    api = pytest.importorskip("playwright.sync_api", reason="no Playwright: pip install playwright")
-    path = next((path for name in BROWSERS if (path := shutil.which(name))), None)
-    if path is None:
-        pytest.skip("no Chromium: apt-get install chromium")
-    with api.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield opened
-        opened.close()
-
-
-@pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server(tmp_path_factory):
     """A page that knows a method of one's own."""
     yield from serving(tmp_path_factory, "--method", f"{OWN_METHOD}:soft")
 
 
-def serving(tmp_path_factory: pytest.TempPathFactory, *words: str) -> Iterator[Server]:
+def serving(tmp_path_factory, *words):
     """Start a page, and end it."""
     pytest.importorskip("shiny", reason="the page needs Shiny: pip install 'ldp-advise[app]'")
     temporary = tmp_path_factory.mktemp("temporary")
@@ -86,8 +70,6 @@ def serving(tmp_path_factory: pytest.TempPathFactory, *words: str) -> Iterator[S
         env=environment | {"TMPDIR": str(temporary)},
         cwd=OWN_METHOD.parents[1],
     )
-    assert process.stdout is not None
-    assert process.stderr is not None
     address = process.stdout.readline().partition(": ")[2].strip()
     assert address.startswith("http://127.0.0.1:")
     yield Server(address, process.pid, temporary, process)
@@ -100,11 +82,11 @@ def serving(tmp_path_factory: pytest.TempPathFactory, *words: str) -> Iterator[S
 class Session:
     """A page that a script has opened."""
 
-    def __init__(self, server: Server, query: str) -> None:
+    def __init__(self, server, query):
         client = pytest.importorskip("websockets.sync.client", reason="no websockets: pip install 'ldp-advise[app]'")
         address = server.address.replace("http", "ws", 1)
         self.connection = client.connect(f"{address}websocket/", max_size=None, ping_interval=None)
-        self.heard: list[str] = []
+        self.heard = []
         state = state_of(query, {})
         inputs = {
             control.name: state.values[control.name].split(",") if control.several else state.values[control.name]
@@ -113,10 +95,10 @@ class Session:
         buttons = {f"{name}:shiny.action": 0 for name in ("cancel", "simulate")}
         self.say("init", {".clientdata_url_search": f"?{query}", "shape": state.data.shape, **inputs, **buttons})
 
-    def say(self, method: str, data: dict[str, Any]) -> None:
+    def say(self, method, data):
         self.connection.send(json.dumps({"method": method, "data": data}))
 
-    def hear(self, *words: str) -> str:
+    def hear(self, *words):
         """Return the first message that holds some words."""
         while True:
             message = str(self.connection.recv(timeout=SECONDS / 1000))
@@ -124,7 +106,7 @@ class Session:
             if all(word in message for word in words):
                 return message
 
-    def pieces(self, *words: str) -> dict[str, str]:
+    def pieces(self, *words):
         """Return the pieces of the first message whose verdict holds some words, by their places, without markup."""
         while True:
             values = json.loads(self.hear('"values"'))["values"]
@@ -134,7 +116,7 @@ class Session:
                 return pieces
 
 
-def drop(server: Server, name: str, content: bytes) -> dict[str, str]:
+def drop(server, name, content):
     """Upload a file, and return what names it."""
     with urlopen(f"{server.address}upload?name={name}", content, timeout=SECONDS / 1000) as answer:  # noqa: S310 - our own
         return dict(json.load(answer))
@@ -143,29 +125,29 @@ def drop(server: Server, name: str, content: bytes) -> dict[str, str]:
 class Tab:
     """A page in the browser, with what tests look at."""
 
-    def __init__(self, page: Any, address: str) -> None:
+    def __init__(self, page, address):
         self.page, self.address = page, address
-        self.problems: list[str] = []
-        self.requests: list[str] = []
+        self.problems = []
+        self.requests = []
         page.set_default_timeout(SECONDS)
         page.on("pageerror", lambda error: self.problems.append(str(error)))
         page.on("console", lambda said: self.problems.append(said.text) if said.type == "error" else None)
         page.on("request", lambda request: self.requests.append(request.url))
 
-    def go(self, query: str = "") -> Tab:
+    def go(self, query=""):
         self.page.goto(f"{self.address}?{query}" if query else self.address)
         return self
 
-    def set(self, name: str, text: str) -> None:
+    def set(self, name, text):
         self.page.fill(f"#{name}", text)
 
-    def choose(self, name: str, value: str) -> None:
+    def choose(self, name, value):
         self.page.select_option(f"#{name}", value)
 
-    def drop(self, path: Path) -> None:
+    def drop(self, path):
         self.page.set_input_files(".upload", path)
 
-    def verdict(self, *words: str) -> str:
+    def verdict(self, *words):
         """Wait until the verdict holds some words, and return it."""
         for word in words:
             self.page.wait_for_function(
@@ -174,20 +156,20 @@ class Tab:
         self.page.wait_for_selector(".verdict .headline")
         return str(self.page.inner_text(".verdict"))
 
-    def simulated(self) -> None:
+    def simulated(self):
         """Wait until the whole answer is simulated."""
         self.page.wait_for_function(
             "() => document.querySelector('#cancel').hidden && document.querySelector('.work-words').textContent === ''"
             " && /Simulated |Judged /.test(document.querySelector('#details').textContent)"
         )
 
-    def work(self, words: str) -> None:
+    def work(self, words):
         """Wait until the row of the simulation says some words."""
         self.page.wait_for_function(
             "words => document.querySelector('.work-words')?.textContent.startsWith(words)", arg=words
         )
 
-    def hold(self) -> None:
+    def hold(self):
         """Cancel the simulation that follows, so that the first sight stays, unless it is over already."""
         self.page.wait_for_function(
             "() => !document.querySelector('#cancel').hidden || !document.querySelector('#simulate').hidden"
@@ -196,19 +178,19 @@ class Tab:
         self.page.evaluate("() => document.querySelector('#cancel:not([hidden])')?.click()")
         self.page.wait_for_selector("#cancel", state="hidden")
 
-    def error(self, name: str) -> str:
+    def error(self, name):
         """Wait for what is said beside a control."""
         self.page.wait_for_function("name => document.getElementById(name + '-error')?.textContent", arg=name)
         return str(self.page.inner_text(f"#{name}-error"))
 
-    def lines(self) -> list[str]:
+    def lines(self):
         """The command lines that are shown."""
         self.page.wait_for_selector("#copy-line-0")
         return [str(one.inner_text()) for one in self.page.query_selector_all("[id^=copy-line]")]
 
 
 @pytest.fixture
-def tab(browser: Any, server: Server) -> Iterator[Tab]:
+def tab(browser, server):
     context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
     yield Tab(context.new_page(), server.address)
     context.close()

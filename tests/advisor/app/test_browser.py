@@ -1,7 +1,3 @@
-"""The page in a real browser: the four tasks, wrong files, cancelling, two sessions, and reloading."""
-
-from __future__ import annotations
-
 import shlex
 import time
 from pathlib import Path
@@ -9,15 +5,13 @@ from pathlib import Path
 import pytest
 
 from advisor.extensions.app.files import example_file
-from tests.advisor.app.conftest import Server, Tab
-from tests.advisor.conftest import Run
 
 pytestmark = pytest.mark.slow
 
 LONG = "goal=compare&k=2000&n=1000000&shape=spike"  # a simulation that is not over before it is cancelled
 
 
-def test_an_engineer_moves_epsilon_along_the_curve(tab: Tab) -> None:
+def test_an_engineer_moves_epsilon_along_the_curve(tab):
     tab.go("goal=plan&n=2M&k=300&eps=1&within=0.05")
     tab.verdict("PGR (projective geometry response")
     dial = tab.page.wait_for_selector('.explorer input[data-dial="0"]')
@@ -36,7 +30,7 @@ def test_an_engineer_moves_epsilon_along_the_curve(tab: Tab) -> None:
     assert "eps=" not in tab.page.url
 
 
-def test_the_point_on_the_curve_can_be_dragged(tab: Tab) -> None:
+def test_the_point_on_the_curve_can_be_dragged(tab):
     tab.go("goal=compare&k=64&n=100000&eps=1")
     svg = tab.page.wait_for_selector(".curve svg")
     svg.scroll_into_view_if_needed()
@@ -55,9 +49,7 @@ def test_the_point_on_the_curve_can_be_dragged(tab: Tab) -> None:
     assert tab.page.input_value("#eps") == str(before[0][int(tab.page.input_value('.explorer input[data-dial="0"]'))])
 
 
-def test_an_analyst_takes_away_a_repaired_estimate(
-    tab: Tab, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_analyst_takes_away_a_repaired_estimate(tab, run, tmp_path, monkeypatch):
     tab.go("goal=estimate")
     tab.verdict("Example: Tied")
     assert tab.page.is_visible(".invite")
@@ -75,9 +67,7 @@ def test_an_analyst_takes_away_a_repaired_estimate(
     assert repaired == (tmp_path / "there.csv").read_text(encoding="utf-8")
 
 
-def test_a_researcher_compares_a_method_of_their_own(
-    tab: Tab, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_researcher_compares_a_method_of_their_own(tab, run, tmp_path, monkeypatch):
     tab.go("goal=compare&k=16&n=20000&method=norm_sub,soft,none&protocol=oue")
     tab.page.check('#method input[value="norm_sub"]')
     tab.page.click("#simulate")
@@ -96,7 +86,7 @@ def test_a_researcher_compares_a_method_of_their_own(
     assert run(*shlex.split(line)[1:], "--format", "csv", "--quiet")[1] == shown
 
 
-def test_places_are_drawn_and_downloads_are_whole(tab: Tab) -> None:
+def test_places_are_drawn_and_downloads_are_whole(tab):
     tab.go("goal=places")
     tab.page.click("text=Use the example")
     tab.page.wait_for_selector("#rest svg")
@@ -109,7 +99,7 @@ def test_places_are_drawn_and_downloads_are_whole(tab: Tab) -> None:
     assert tab.problems == []
 
 
-def test_a_wrong_file_and_a_wrong_number_are_said_beside_them(tab: Tab, tmp_path: Path) -> None:
+def test_a_wrong_file_and_a_wrong_number_are_said_beside_them(tab, tmp_path):
     wrong = tmp_path / "sheet.xlsx"
     wrong.write_bytes(b"PK\x03\x04" + b"0" * 100)
     tab.go("goal=compare&k=16")
@@ -127,7 +117,7 @@ def test_a_wrong_file_and_a_wrong_number_are_said_beside_them(tab: Tab, tmp_path
     tab.verdict("Do not collect")  # equal frequencies are what is guessed without data
 
 
-def test_a_file_that_is_dropped_on_a_plan_needs_no_other_answer(tab: Tab, tmp_path: Path) -> None:
+def test_a_file_that_is_dropped_on_a_plan_needs_no_other_answer(tab, tmp_path):
     pilot = tmp_path / "pilot.csv"
     pilot.write_text("answer,people\nyes,600\nno,300\nperhaps,100\n", encoding="utf-8")
     tab.go("goal=plan&n=20000")
@@ -146,7 +136,7 @@ GREY = "() => [...document.querySelectorAll('.older')].map(place => place.id)"
 AT_ONCE = ["verdict", "changes", "details", "attacker", "reproduce"]
 
 
-def test_an_older_answer_is_grey_from_the_first_key_on_and_a_button_changes_it(tab: Tab) -> None:
+def test_an_older_answer_is_grey_from_the_first_key_on_and_a_button_changes_it(tab):
     tab.go()
     tab.verdict("Almost")
     tab.page.wait_for_selector("#why summary")
@@ -165,7 +155,7 @@ def test_an_older_answer_is_grey_from_the_first_key_on_and_a_button_changes_it(t
     assert tab.problems == []
 
 
-def test_on_a_phone_the_verdict_stays_in_sight_and_tables_in_their_cards(tab: Tab) -> None:
+def test_on_a_phone_the_verdict_stays_in_sight_and_tables_in_their_cards(tab):
     tab.page.set_viewport_size({"width": 390, "height": 844})
     for query in ("goal=plan", "goal=compare", "goal=places&file=example&counts=people"):
         tab.go(query).verdict()
@@ -181,7 +171,7 @@ def test_on_a_phone_the_verdict_stays_in_sight_and_tables_in_their_cards(tab: Ta
         )
 
 
-def test_a_large_file_is_read_in_memory_and_never_written(tab: Tab, server: Server, tmp_path: Path) -> None:
+def test_a_large_file_is_read_in_memory_and_never_written(tab, server, tmp_path):
     large = tmp_path / "large.csv"
     row = b"some label that takes a while %02d\n"
     large.write_bytes(b"label\n" + b"".join(row % (place % 50) for place in range(1_390_000)))
@@ -200,11 +190,11 @@ def test_a_large_file_is_read_in_memory_and_never_written(tab: Tab, server: Serv
     tab.page.wait_for_selector("text=n = 1,390,000")  # the file is still held
 
 
-def _resident(process: int) -> int:
+def _resident(process):
     return int(Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()[1]) * 4096
 
 
-def test_a_file_that_is_too_large_is_refused_before_it_is_sent(tab: Tab, tmp_path: Path) -> None:
+def test_a_file_that_is_too_large_is_refused_before_it_is_sent(tab, tmp_path):
     tab.go("goal=compare")
     assert "at most 50 MB" in tab.page.inner_text("#data-hint")
     large = tmp_path / "large.csv"
@@ -215,7 +205,7 @@ def test_a_file_that_is_too_large_is_refused_before_it_is_sent(tab: Tab, tmp_pat
     assert not any("upload" in url for url in tab.requests)
 
 
-def test_a_simulation_is_cancelled_and_leaves_no_process(tab: Tab, server: Server) -> None:
+def test_a_simulation_is_cancelled_and_leaves_no_process(tab, server):
     idle = server.children()
     tab.go(LONG)
     tab.verdict()
@@ -237,10 +227,9 @@ def test_a_simulation_is_cancelled_and_leaves_no_process(tab: Tab, server: Serve
     tab.work("Cancelled.")
 
 
-def _works(process: int) -> bool:
-    """Tell whether a process simulates: the server of forks, which stays, does not."""
+def _works(process):
 
-    def used() -> int:
+    def used():
         words = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(") ")[2].split()
         return sum(map(int, words[11:13]))
 
@@ -252,7 +241,7 @@ def _works(process: int) -> bool:
         return False
 
 
-def test_a_reload_restores_everything(tab: Tab) -> None:
+def test_a_reload_restores_everything(tab):
     tab.go("goal=plan")
     tab.verdict("Almost")
     tab.set("n", "50000")
@@ -271,7 +260,7 @@ def test_a_reload_restores_everything(tab: Tab) -> None:
     assert tab.page.is_visible("#ordered")  # unfolded, as something is set there
 
 
-def test_a_simulated_address_is_simulated_again(tab: Tab) -> None:
+def test_a_simulated_address_is_simulated_again(tab):
     tab.go("goal=compare&k=8&n=2000&method=norm_sub&protocol=oue,grr&simulated=yes")
     tab.simulated()
     assert "--instant" not in tab.lines()[0]

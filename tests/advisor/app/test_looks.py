@@ -1,15 +1,10 @@
-"""How the page looks in a real browser: everybody can use it, and the docs show it as it is."""
-
-from __future__ import annotations
-
 import io
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.advisor.app.conftest import Server, Tab, serving
+from tests.advisor.app.conftest import Tab, serving
 
 pytestmark = pytest.mark.slow
 
@@ -26,7 +21,7 @@ QUERIES = (
 
 @pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1280, "dark")])
 @pytest.mark.parametrize("query", QUERIES)
-def test_everybody_can_use_it(query: str, width: int, scheme: str, browser: Any, server: Server) -> None:
+def test_everybody_can_use_it(query, width, scheme, browser, server):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install axe-playwright-python")
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True)
     tab = Tab(context.new_page(), server.address).go(query)
@@ -53,9 +48,7 @@ def test_everybody_can_use_it(query: str, width: int, scheme: str, browser: Any,
         ("app_estimate_phone", "goal=estimate&file=example", 390, "light"),
     ],
 )
-def test_the_pictures_of_the_docs_are_of_this_page(
-    name: str, query: str, width: int, scheme: str, request: pytest.FixtureRequest, tmp_path_factory: Any
-) -> None:
+def test_the_pictures_of_the_docs_are_of_this_page(name, query, width, scheme, request, tmp_path_factory):
     """Made anew with LDP_ADVISE_PICTURES=1; otherwise they must be there, small, and of that width."""
     image = pytest.importorskip("PIL.Image", reason="the pictures need Pillow, which matplotlib brings")
     target = PICTURES / f"{name}.webp"

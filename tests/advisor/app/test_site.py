@@ -1,16 +1,10 @@
-"""The server without a browser: the token, uploads into memory, and what is said where the extra is missing."""
-
-from __future__ import annotations
-
 import asyncio
 import gc
 import json
 import stat
 from collections import Counter
-from collections.abc import Iterable
 from itertools import product
 from multiprocessing import Pipe
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,7 +17,6 @@ from advisor.extensions.app.state import Inquiry, state_of
 from advisor.inputs.held import HeldFile
 from advisor.question.question import Question
 from simulator.foreign import ForeignError
-from tests.advisor.conftest import Run
 from tests.cells import over
 
 TOKEN, PORT = "t0ken", 8123
@@ -31,7 +24,7 @@ HOST = b"127.0.0.1:8123"
 ANSWERS = b"a\nb\n" * 50
 
 
-async def _inner(scope: Any, receive: Any, send: Any) -> None:
+async def _inner(scope, receive, send):
     del receive
     if scope["type"] == "websocket":
         await send({"type": "websocket.accept"})
@@ -40,28 +33,18 @@ async def _inner(scope: Any, receive: Any, send: Any) -> None:
     await send({"type": "http.response.body", "body": b"inside"})
 
 
-def ask(
-    path: str,
-    *,
-    kind: str = "http",
-    headers: Iterable[tuple[bytes, bytes]] = ((b"host", HOST),),
-    body: Iterable[bytes] = (b"",),
-    query: str = "",
-    method: str = "GET",
-    uploads: Uploads | None = None,
-) -> list[dict[str, Any]]:
-    """Return what the site sends for a request."""
+def ask(path, *, kind="http", headers=((b"host", HOST),), body=(b"",), query="", method="GET", uploads=None):
     pytest.importorskip("shiny", reason="the page needs Shiny: pip install 'ldp-advise[app]'")
     from advisor.extensions.app.site import site
 
     guarded = site(_inner, Uploads() if uploads is None else uploads, TOKEN, PORT)
     blocks, sent = list(body), []
 
-    async def receive() -> dict[str, Any]:
+    async def receive():
         block = blocks.pop(0)
         return {"type": "http.request", "body": block, "more_body": bool(blocks)}
 
-    async def send(message: Any) -> None:
+    async def send(message):
         sent.append(message)
 
     scope = {
@@ -93,7 +76,7 @@ def ask(
         ],
     )
 )
-def test_nobody_comes_in_without_the_token(kind, setting) -> None:
+def test_nobody_comes_in_without_the_token(kind, setting):
     path, headers = setting
     first = ask(path, kind=kind, headers=headers)[0]
     if kind == "websocket":
@@ -102,7 +85,7 @@ def test_nobody_comes_in_without_the_token(kind, setting) -> None:
         assert first["status"] == 403
 
 
-def test_with_the_token_there_is_a_page_that_loads_nothing_from_elsewhere() -> None:
+def test_with_the_token_there_is_a_page_that_loads_nothing_from_elsewhere():
     first, second, *_ = ask("/t0ken/")
     assert (first["status"], second["body"]) == (200, b"inside")
     headers = dict(first["headers"])
@@ -111,7 +94,7 @@ def test_with_the_token_there_is_a_page_that_loads_nothing_from_elsewhere() -> N
     assert ask("/t0ken/websocket/", kind="websocket")[0] == {"type": "websocket.accept"}
 
 
-def _upload(uploads: Uploads, content: Iterable[bytes], length: int | None = None) -> tuple[int, Any]:
+def _upload(uploads, content, length=None):
     headers = [(b"host", HOST)] + ([] if length is None else [(b"content-length", str(length).encode())])
     first, second, *_ = ask(
         "/t0ken/upload", headers=headers, body=content, query="name=ages.csv", method="POST", uploads=uploads
@@ -119,14 +102,14 @@ def _upload(uploads: Uploads, content: Iterable[bytes], length: int | None = Non
     return first["status"], json.loads(second["body"])
 
 
-def test_a_file_is_received_in_blocks() -> None:
+def test_a_file_is_received_in_blocks():
     uploads = Uploads()
     status, answer = _upload(uploads, [b"a,1\n", b"b,2\n"], 8)
     assert (status, answer["name"]) == (200, "ages.csv")
     assert uploads[answer["digest"]].content == b"a,1\nb,2\n"
 
 
-def test_a_file_that_is_too_large_is_refused_before_it_is_whole() -> None:
+def test_a_file_that_is_too_large_is_refused_before_it_is_whole():
     for length in (None, LARGEST + 1, 3):  # not said, said, and said wrong
         uploads = Uploads()
         status, answer = _upload(uploads, [b"x" * 10_000_000] * 6, length)
@@ -135,7 +118,7 @@ def test_a_file_that_is_too_large_is_refused_before_it_is_whole() -> None:
         assert len(uploads) == 0
 
 
-def test_what_was_not_asked_for_longest_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_not_asked_for_longest_is_forgotten(monkeypatch):
     monkeypatch.setattr("advisor.extensions.app.files.MOST", 400)
     uploads = Uploads()
     digests = [uploads.add(bytes([place]) * 100) for place in range(4)]
@@ -145,11 +128,11 @@ def test_what_was_not_asked_for_longest_is_forgotten(monkeypatch: pytest.MonkeyP
     assert digests[1] not in uploads
 
 
-def test_a_file_is_forgotten_after_its_last_page(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_forgotten_after_its_last_page(monkeypatch):
     monkeypatch.setattr("advisor.extensions.app.files.RELOAD_SECONDS", 0)
     uploads = Uploads()
 
-    async def is_held() -> list[bool]:
+    async def is_held():
         digest, held = uploads.add(ANSWERS), []
         for change in (uploads.keep, uploads.keep, uploads.release, uploads.release):
             change(digest)
@@ -160,7 +143,7 @@ def test_a_file_is_forgotten_after_its_last_page(monkeypatch: pytest.MonkeyPatch
     assert asyncio.run(is_held()) == [True, True, True, False]
 
 
-def test_an_ended_session_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_ended_session_leaves_nothing(monkeypatch):
     shiny = pytest.importorskip("shiny", reason="the page needs Shiny: pip install 'ldp-advise[app]'")
     from advisor.extensions.app.pieces import PageAnswer
     from advisor.extensions.app.session import Page, server_of
@@ -172,11 +155,11 @@ def test_an_ended_session_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
     page = site(shiny.App(shiny.ui.TagList(), server_of(uploads, worker.WorkerPool())), uploads, TOKEN, PORT)
     kinds = {HeldFile, Page, PageAnswer, shiny.Inputs, shiny.reactive.ExtendedTask}
 
-    def alive() -> Counter[type]:
+    def alive():
         gc.collect()
         return Counter(type(one) for one in gc.get_objects() if type(one) in kinds)
 
-    async def visit() -> None:
+    async def visit():
         state = state_of(f"goal=compare&protocol=grr&file={uploads.add(ANSWERS)}&name=a.csv", uploads)
         inputs = {name: text or None for name, text in state.values.items()} | {"shape": "", ADDRESS: f"?{state.query}"}
         said, heard = asyncio.Queue[Any](), asyncio.Queue[Any]()
@@ -190,7 +173,7 @@ def test_an_ended_session_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
         said.put_nowait({"type": "websocket.disconnect", "code": 1001})
         await session
 
-    async def visits() -> None:
+    async def visits():
         await visit()
         async with asyncio.timeout(60):  # threads cannot be stopped, and hold what they work on
             while alive() != before:
@@ -201,15 +184,15 @@ def test_an_ended_session_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
     assert len(uploads) == 0
 
 
-def test_without_the_extra_one_line_says_what_installs_it(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_extra_one_line_says_what_installs_it(run, monkeypatch):
     monkeypatch.setattr(command, "find_spec", lambda name: None if name == "shiny" else object())
     code, out, err = run("app")
     assert (code, out) == (2, "")
     assert err == "ldp-advise: error: the page needs Shiny for Python: pip install 'ldp-advise[app]'\n"
 
 
-def test_an_own_member_that_fails_is_named_and_not_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(*arguments: object) -> None:
+def test_an_own_member_that_fails_is_named_and_not_the_memory(monkeypatch):
+    def fails(*arguments):
         raise ForeignError("mine.py:of_five: it breaks its contract")
 
     monkeypatch.setattr(worker, "answer", fails)
@@ -221,7 +204,7 @@ def test_an_own_member_that_fails_is_named_and_not_the_memory(monkeypatch: pytes
     assert str(what) == "mine.py:of_five: it breaks its contract"
 
 
-def test_a_port_that_is_taken_is_named(run: Run) -> None:
+def test_a_port_that_is_taken_is_named(run):
     import socket
 
     with socket.socket() as taken:
@@ -233,19 +216,19 @@ def test_a_port_that_is_taken_is_named(run: Run) -> None:
     assert err.startswith(f"ldp-advise: error: --port {port}: cannot be used (Address already in use")
 
 
-def test_an_address_without_its_last_slash_leads_to_the_page() -> None:
+def test_an_address_without_its_last_slash_leads_to_the_page():
     first = ask("/t0ken", query="goal=plan&n=20000")[0]
     assert first["status"] == 307
     assert dict(first["headers"])[b"location"] == b"http://127.0.0.1:8123/t0ken/?goal=plan&n=20000"
 
 
-def test_nothing_is_taken_by_the_way_that_writes_to_disk() -> None:
+def test_nothing_is_taken_by_the_way_that_writes_to_disk():
     for path in ("upload/def", "upload/", "other/def"):
         assert ask(f"/t0ken/session/abc/{path}", method="POST", body=[b"x"])[0]["status"] == 403
     assert ask("/t0ken/session/abc/download/take_csv")[0]["status"] == 200
 
 
-def test_the_browser_is_given_a_private_file_instead_of_the_token(tmp_path: Path) -> None:
+def test_the_browser_is_given_a_private_file_instead_of_the_token(tmp_path):
     pytest.importorskip("shiny", reason="the page needs Shiny: pip install 'ldp-advise[app]'")
     from advisor.extensions.app.site import _redirect
 
@@ -282,22 +265,22 @@ UNSOUND = [
 
 
 @over(SOUND)
-def test_what_a_page_says_is_heard(method, more) -> None:
+def test_what_a_page_says_is_heard(method, more):
     text = f'{{"method":"{method}",{SET}{more}}}}}'
     assert is_sound(text, method)
     assert not is_sound(text, "init" if method == "update" else "update")
 
 
 @over(UNSOUND)
-def test_what_a_page_never_says_ends_its_session(text) -> None:
+def test_what_a_page_never_says_ends_its_session(text):
     assert not is_sound(text, "init")
-    sent: list[Any] = []
+    sent = []
 
-    async def receive() -> Any:
+    async def receive():
         return {"type": "websocket.receive", "text": text}
 
-    async def send(message: Any) -> None:
+    async def send(message):
         sent.append(message)
 
-    assert asyncio.run(checked(receive, send)()) == {"type": "websocket.disconnect", "code": 1008}  # type: ignore[arg-type]
+    assert asyncio.run(checked(receive, send)()) == {"type": "websocket.disconnect", "code": 1008}
     assert sent == [{"type": "websocket.close", "code": 1008}]

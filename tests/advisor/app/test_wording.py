@@ -1,16 +1,11 @@
-"""Sentences of a page name its own controls; what is to be typed on a command line keeps its options."""
-
-from __future__ import annotations
-
 import pickle
 import re
-from collections.abc import Iterator
 
 import pytest
 
 from advisor.errors import InputError
 from advisor.extensions.app.goals import blamed, goals, worded
-from advisor.extensions.app.pieces import PageAnswer, faults, page_answer
+from advisor.extensions.app.pieces import faults, page_answer
 from advisor.extensions.app.state import state_of
 from advisor.inputs.held import HeldFile
 from advisor.question.settings import Limits
@@ -41,23 +36,20 @@ MARKUP = re.compile(r"<(pre|script|style|code)\b.*?</\1>|<[^>]*>", re.DOTALL)
 FLAG = re.compile(r"(--[a-z][a-z-]*)(?: [\w.]+(?= on the command line))?( on the command line)?")
 
 
-def sentences(answer: PageAnswer) -> Iterator[str]:
-    """Yield what a page says outside of what is to be copied, up to a command line in a sentence."""
+def sentences(answer):
     for html in (answer.verdict(), *answer.pieces.values(), answer.rest(0), answer.why()):
         for text in MARKUP.sub("\n", html).split("\n"):
             yield text.partition("ldp-advise ")[0]
 
 
 @pytest.mark.parametrize("address", [*STATES, *(pytest.param(one, marks=pytest.mark.slow) for one in MORE_STATES)])
-def test_no_sentence_of_a_page_names_an_option_that_is_not_there(address: str) -> None:
+def test_no_sentence_of_a_page_names_an_option_that_is_not_there(address):
     for sentence in sentences(page_answer(state_of(address, FILES))):
         assert [flag for flag, elsewhere in FLAG.findall(sentence) if not elsewhere] == []
 
 
 @pytest.mark.parametrize(("address", "control", "words"), WRONG)
-def test_a_message_stands_beside_its_control_and_names_others_as_the_page_does(
-    address: str, control: str, words: str
-) -> None:
+def test_a_message_stands_beside_its_control_and_names_others_as_the_page_does(address, control, words):
     state = state_of(address, FILES)
     with pytest.raises(InputError) as refusal:
         page_answer(state)
@@ -67,18 +59,18 @@ def test_a_message_stands_beside_its_control_and_names_others_as_the_page_does(
     assert [flag for flag, elsewhere in FLAG.findall(messages[control]) if not elsewhere] == []
 
 
-def test_a_refusal_marks_the_control_of_its_field_whatever_it_names_first() -> None:
+def test_a_refusal_marks_the_control_of_its_field_whatever_it_names_first():
     goal = goals()["compare"]
     assert blamed(InputError("--n 5 is too few", ("--eps",)), goal) == "eps"
     assert blamed(InputError("--n 5 is too few", ("--unknown",)), goal) == "n"
     assert blamed(InputError("too few"), goal) == ""
     with pytest.raises(InputError) as refusal:
-        Limits(max_bits="many")  # type: ignore[arg-type]
+        Limits(max_bits="many")
     assert blamed(pickle.loads(pickle.dumps(refusal.value)), goal) == "bits"  # noqa: S301 - as it leaves its process
 
 
 @over([(goal, control) for goal in goals().values() for control in goal.controls])
-def test_every_option_of_a_control_is_called_by_its_label(goal, control) -> None:
+def test_every_option_of_a_control_is_called_by_its_label(goal, control):
     for flag in () if control.spec is None else control.spec.flags:
         yes, _, no = flag.partition("/")
         if yes.startswith("--"):  # else a letter, or what no command line has: no sentence uses it
@@ -100,5 +92,5 @@ OPTIONS = [
 
 
 @over(OPTIONS)
-def test_options_are_put_into_words(text, said) -> None:
+def test_options_are_put_into_words(text, said):
     assert worded(text, goals()["compare"]) == said

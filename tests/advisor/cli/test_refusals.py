@@ -1,7 +1,3 @@
-"""Bad usage and bad files of the main command: one line, exit code 2, and nothing is written."""
-
-from __future__ import annotations
-
 import warnings
 from itertools import product
 from pathlib import Path
@@ -9,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from tests.advisor.cli_answers import answer
-from tests.advisor.conftest import Run
 from tests.cells import failures, over
 
 MISSING = "/nowhere/at all.csv"
@@ -24,6 +19,9 @@ BAD_OPTIONS = [
     (["-e", "33"], "between 1e-06 and 32, got 33"),
     (["-e", "1,two"], "eps must be a number, got 'two'"),
     (["-e", "1,"], "eps must be values with commas between them"),
+    (["-e", "0,5"], "got '0' (decimals have a point, and a comma separates several)"),
+    (["-e", "0.5-2"], "eps takes no range, got '0.5-2': give the budgets to compare, such as 0.5,1"),
+    (["-o", " "], "output must be the name of a file, got ' '"),
     (["-e", "1", "-e", "2"], "--eps is given 2 times (1, 2): give it once, as --eps 1,2"),
     (["-e", "1", "--eps=2"], "--eps is given 2 times (1, 2): give it once, as --eps 1,2"),
     (["-e", "1,2", "--runs", "x.csv"], "--runs goes with one ε: give one --eps"),
@@ -38,15 +36,12 @@ BAD_OPTIONS = [
     (["-m", "mean-squared-error"], "did you mean 'mse'?"),
     (["-m", "emd", "--unordered"], "metric emd needs an ordered domain"),
     (["-p", "ohl"], "did you mean 'olh'?"),
-    (["-p", "oue,ohl"], "unknown protocol 'ohl'"),
     (["-p", "oue,"], "protocol is empty"),
-    (["-p", "gr"], "did you mean 'grr'?"),
     (["-p", "hadamard"], "did you mean 'hr'?"),
     (["--method", "Norm-Subb"], "did you mean 'norm_sub'?"),
     (["--reps", "1"], "reps must be a whole number of at least 2"),
     (["--reps", "50", "--max-reps", "20"], "max-reps must be at least reps"),
     (["--instant", "--reps", "5"], "--reps is for a simulation"),
-    (["--seed", "-1"], "seed must be"),
     (["--jobs", "0"], "jobs must be a whole number of at least 1 and at most 1,024, got 0"),
     (["--jobs", "99999999999"], "at most 1,024, got 99,999,999,999"),
     (["--top", "0"], "top must be a whole number of at least 1"),
@@ -55,7 +50,6 @@ BAD_OPTIONS = [
     (["-m", "kl:0.1,js:0.2"], "metric js:0.2 comes after the setting 0.1: give one of the two"),
     (["-m", "topk:x"], "topk must be a whole number of at least 1"),
     (["-m", "set:1"], "above 0 and below 1"),
-    (["-m", "kl:1"], "of at least 0 and below 1"),
     (["--skew", "1"], "--skew is for a question without a sample"),
     (["--why"], "--why explains a predicted answer"),
     (["--other"], "--keep-top"),
@@ -66,12 +60,9 @@ BAD_OPTIONS = [
     (["--runs", "x.xls"], ".csv, .parquet"),
     (["--nosuch"], "there is no option --nosuch"),
     (["--skwe", "1"], "did you mean --skew?"),
-    (["--apply", "x.csv"], "--apply is no option of ldp-advise, but of ldp-advise estimate"),
-    (["--solution", "spl"], "--solution is no option of ldp-advise, but of ldp-advise columns"),
     (["another"], "unexpected extra argument"),
     (["columns", "--n", "5", "--attributes", "10"], "attributes must be at most the number of users"),
     (["columns", "--solution", "spl"], "solution goes with attributes"),
-    (["fakes", "--threat", "0.1", "--metric", "emd", "--unordered"], "metric emd needs an ordered domain"),
 ]
 BAD_FOR_THIS_FILE = [
     (["--k", "3"], "4 categories"),
@@ -84,12 +75,10 @@ BAD_FOR_THIS_FILE = [
 ]
 
 
-def test_bad_usage_gets_one_clear_line_and_exit_code_2(
-    run: Run, states: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bad_usage_gets_one_clear_line_and_exit_code_2(run, states, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
-    def refused(cell: tuple[tuple[list[str], str], str]) -> None:
+    def refused(cell):
         (words, message), path = cell
         command = words[:1] if words[0] in ("columns", "fakes") else []
         arguments = [*command, path, *words[len(command) :], *([] if "-e" in words else ["-e", "1"])]
@@ -101,13 +90,13 @@ def test_bad_usage_gets_one_clear_line_and_exit_code_2(
         if "--format" not in words and words != ["-e"]:
             code, out, _ = run(*command, "--format", "json", *arguments[len(command) :])
             assert code == 2
-            assert message in answer(out)["error"]["message"]  # type: ignore[index]
+            assert message in answer(out)["error"]["message"]
 
     assert failures([*product(BAD_OPTIONS, [MISSING]), *product(BAD_FOR_THIS_FILE, [states])], refused) == {}
 
 
 OTHERS = [
-    *((words, EMPTY) for words in ([""], ["--eps", "1", " "], ["estimate", ""], ["plan", ""], ["places", ""])),
+    *((words, EMPTY) for words in ([""], ["--eps", "1", " "], ["places", ""])),
     (["knowledge", "inf"], "knowledge has no command 'inf'; did you mean 'info'?"),
     (["knowledge", "xyz"], "there are info, rules, cells, build"),
     (["--k", "32", "--shape", "sparse:1e160", "--eps", "1"], "sparse"),
@@ -117,7 +106,7 @@ OTHERS = [
 
 
 @over(OTHERS)
-def test_other_words_are_refused_in_one_line_too(words, message, *, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_words_are_refused_in_one_line_too(words, message, *, run, monkeypatch):
     with monkeypatch.context() as patch:
         if "--show-completion" in words:  # as Typer does in a shell that it does not know
             patch.setattr("advisor.cli.dispatch.app_for", lambda words: lambda *args, **options: 1)
@@ -127,16 +116,14 @@ def test_other_words_are_refused_in_one_line_too(words, message, *, run: Run, mo
     assert message in err
 
 
-def test_an_error_is_json_where_the_output_would_have_been(run: Run, states: str, tmp_path: Path) -> None:
+def test_an_error_is_json_where_the_output_would_have_been(run, states, tmp_path):
     code, out, _ = run("-e", "bad", "-o", str(tmp_path / "x.json"), states)
     assert code == 2
-    assert "eps must be a number" in answer(out)["error"]["message"]  # type: ignore[index]
+    assert "eps must be a number" in answer(out)["error"]["message"]
 
 
 @pytest.mark.parametrize("words", [["swep"], ["estimat", "x.csv", "--eps", "1"], ["report", "--bogus"]])
-def test_a_mistyped_command_is_named_whatever_else_is_wrong(
-    run: Run, words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_mistyped_command_is_named_whatever_else_is_wrong(run, words, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     code, out, err = run(*words)
     assert (code, out) == (2, "")
@@ -146,8 +133,8 @@ def test_a_mistyped_command_is_named_whatever_else_is_wrong(
 
 
 @pytest.mark.parametrize("error", [MemoryError("Unable to allocate 3 TiB"), RecursionError("maximum depth")])
-def test_exhaustion_is_one_line(run: Run, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
-    def exhausted(*_: object) -> None:
+def test_exhaustion_is_one_line(run, monkeypatch, error):
+    def exhausted(*_):
         raise error
 
     monkeypatch.setattr("advisor.cli.catalog.run", exhausted)
@@ -157,8 +144,8 @@ def test_exhaustion_is_one_line(run: Run, monkeypatch: pytest.MonkeyPatch, error
     assert "Unable to allocate 3 TiB" in err or "nested too deeply" in err
 
 
-def test_warnings_to_programmers_are_not_for_users(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    def warned(*_: object) -> None:
+def test_warnings_to_programmers_are_not_for_users(run, monkeypatch):
+    def warned(*_):
         warnings.warn("overflow encountered in exp", RuntimeWarning, stacklevel=1)
         warnings.warn("a plug-in says \x1b[31mboo", UserWarning, stacklevel=1)
 

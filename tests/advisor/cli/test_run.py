@@ -1,12 +1,5 @@
-"""The one runner: what is refused before anything is read, what is said where, and what is written when."""
-
-from __future__ import annotations
-
 import json
-from collections.abc import Sequence
 from dataclasses import replace
-from itertools import product
-from pathlib import Path
 
 import pytest
 
@@ -14,9 +7,6 @@ from advisor.cli.app import main
 from advisor.cli.run import FORMATS, NOTICE, Job, Output, SideFile, run
 from advisor.errors import InputError
 from advisor.show.model import Column, Document, Records, Role, Row, Sentence, Table, Verdict
-from simulator.progress import Progress
-from tests.advisor.conftest import Run
-from tests.cells import over
 
 DOCUMENT = Document(
     title="Numbers",
@@ -26,18 +16,17 @@ DOCUMENT = Document(
     records=Records(("x",), ((7,),)),
     value="7",
 )
-MISSING = "/nowhere/at all.csv"
 
 
 class Steps(list[str]):
     """What a job did, in its order."""
 
-    def job(self, *, files: Sequence[SideFile[int]] = (), inputs: Sequence[str] = ()) -> Job[int, int]:
-        def read() -> int:
+    def job(self, *, files=(), inputs=()):
+        def read():
             self.append("read")
             return 7
 
-        def answer(question: int, _: Progress) -> int:
+        def answer(question, _):
             self.append("answer")
             return question
 
@@ -46,22 +35,19 @@ class Steps(list[str]):
         )
 
 
-def side(path: Path | str, option: str = "--side", **more: object) -> SideFile[int]:
-    def write(answer: int, target: Path) -> None:
+def side(path, option="--side", **more):
+    def write(answer, target):
         target.write_text(str(answer), encoding="utf-8")
 
-    return SideFile(option, str(path), (".txt",), write, **more)  # type: ignore[arg-type]
+    return SideFile(option, str(path), (".txt",), write, **more)
 
 
-def full(_answer: int, _target: Path) -> None:
+def full(_answer, _target):
     raise OSError(28, "No space left on device")
 
 
-# --- refused before anything is read ---------------------------------------------------------------------------
-
-
-def test_outputs_that_cannot_be_written_are_refused_before_anything_is_read(tmp_path: Path) -> None:
-    def not_installed(option: str, path: Path) -> None:
+def test_outputs_that_cannot_be_written_are_refused_before_anything_is_read(tmp_path):
+    def not_installed(option, path):
         raise InputError(f"{option} {path.name} needs more")
 
     taken, source = tmp_path / "taken.txt", tmp_path / "source.txt"
@@ -71,12 +57,8 @@ def test_outputs_that_cannot_be_written_are_refused_before_anything_is_read(tmp_
     refused = [
         (Output(output=str(tmp_path)), [], "this is a directory"),
         (Output(output=str(taken)), [], "the file exists; give --force"),
-        (Output(output=f"{tmp_path}/no/x.txt"), [], "there is no directory"),
         (Output(output=str(source), force=True), [], "this file is read in the same run, so it is never overwritten"),
-        (Output(report=f"{tmp_path}/x.pdf"), [], "the suffix must be .html, .htm, got '.pdf'"),
         (Output(report="-"), [], "the answer goes to standard output"),
-        (Output(), [side(tmp_path / "x.csv")], "--side"),
-        (Output(), [side(taken)], "the file exists"),
         (Output(), [side(same), side(same, "--other")], "--other"),
         (Output(output=str(same)), [side(same)], "writes the same file; give each its own name"),
         (Output(output="x.docx"), [], "x.docx: .docx stands for no format: give --format, or one of .txt, .md"),
@@ -92,34 +74,7 @@ def test_outputs_that_cannot_be_written_are_refused_before_anything_is_read(tmp_
     assert sorted(path.name for path in tmp_path.iterdir()) == ["source.txt", "taken.txt"]
 
 
-@over(
-    product(
-        [(), ("estimate", "-p", "oue", "--n", "9"), ("reports", "-p", "oue")],
-        ["--output", "--report", "--runs", "--plot"],
-    )
-)
-def test_commands_refuse_outputs_before_the_file_is_read(command, option, *, run: Run) -> None:
-    suffix = {"--plot": "png", "--report": "html"}.get(option, "csv")
-    code, out, err = run(*command, "--eps", "1", option, f"/nowhere/x.{suffix}", MISSING)
-    assert (code, out) == (2, "")
-    assert "there is no directory /nowhere" in err
-
-
-def test_an_output_that_is_the_input_or_another_output_is_refused(run: Run, states: str, tmp_path: Path) -> None:
-    before = Path(states).read_bytes()
-    assert "never overwritten" in run("--eps", "1", "--force", "-o", states, states)[2]
-    both = str(tmp_path / "both.csv")
-    assert "writes the same file; give each its own name" in run("--eps", "1", "-o", both, "--runs", both, MISSING)[2]
-    domain = tmp_path / "domain.csv"
-    domain.write_text("apple\n", encoding="utf-8")
-    assert "never overwritten" in run("--eps", "1", "--force", "-o", domain, "--domain", domain, states)[2]
-    assert Path(states).read_bytes() == before
-
-
-# --- what is said ----------------------------------------------------------------------------------------------
-
-
-def test_the_notice_goes_with_quiet_and_warnings_stay(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_notice_goes_with_quiet_and_warnings_stay(capsys):
     run(Steps().job(), Output())
     loud = capsys.readouterr()
     assert loud.err.splitlines() == ["warning: The file is small.", "warning: This is odd.", NOTICE]
@@ -131,21 +86,16 @@ def test_the_notice_goes_with_quiet_and_warnings_stay(capsys: pytest.CaptureFixt
     assert "A detail." not in quiet.out
 
 
-def test_a_warning_that_was_given_early_is_not_repeated(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_warning_that_was_given_early_is_not_repeated(capsys):
     run(replace(Steps().job(), warnings=lambda _: ["This is odd."]), Output())
     assert capsys.readouterr().err.count("This is odd.") == 1
 
 
-def test_a_look_up_gives_no_notice(run: Run) -> None:
+def test_a_look_up_gives_no_notice(run):
     assert run("--eps", "1", "--k", "16", "--format", "plain")[2] == ""
 
 
-# --- what is written -------------------------------------------------------------------------------------------
-
-
-def test_the_answer_is_out_before_a_file_beside_it_fails(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_the_answer_is_out_before_a_file_beside_it_fails(monkeypatch, capsys, tmp_path):
     broken = SideFile[int]("--side", str(tmp_path / "x.txt"), (".txt",), full)
     monkeypatch.setattr("advisor.cli.catalog.run", lambda _, output: run(Steps().job(files=[broken]), output))
     assert main(["epsilon", "--eps", "1"]) == 2
@@ -155,9 +105,7 @@ def test_the_answer_is_out_before_a_file_beside_it_fails(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_with_nothing_to_show_is_not_written_and_that_is_said(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_a_file_with_nothing_to_show_is_not_written_and_that_is_said(capsys, tmp_path):
     run(Steps().job(files=[side(tmp_path / "x.txt", shows=lambda _: False)]), Output(quiet=True))
     assert "warning: there is nothing to show, so --side wrote no file" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
@@ -174,7 +122,7 @@ def test_a_file_with_nothing_to_show_is_not_written_and_that_is_said(
         ("x.docx", ""),
     ],
 )
-def test_the_suffix_of_a_file_says_its_format_unless_one_is_named(tmp_path: Path, name: str, start: str) -> None:
+def test_the_suffix_of_a_file_says_its_format_unless_one_is_named(tmp_path, name, start):
     if start:
         run(Steps().job(), Output(output=str(tmp_path / name)))
         assert (tmp_path / name).read_text(encoding="utf-8").startswith(start)
@@ -183,9 +131,7 @@ def test_the_suffix_of_a_file_says_its_format_unless_one_is_named(tmp_path: Path
 
 
 @pytest.mark.parametrize("output", [{"output": "x.html"}, {"format": "html", "output": "x"}, {"report": "x.htm"}])
-def test_a_page_is_written_for_its_suffix_or_its_format(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, output: dict[str, str]
-) -> None:
+def test_a_page_is_written_for_its_suffix_or_its_format(tmp_path, monkeypatch, output):
     monkeypatch.chdir(tmp_path)
     run(Steps().job(), Output(**output))
     (page,) = tmp_path.iterdir()
@@ -194,9 +140,7 @@ def test_a_page_is_written_for_its_suffix_or_its_format(
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_every_format_has_the_answer_and_a_hyphen_is_standard_output(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_every_format_has_the_answer_and_a_hyphen_is_standard_output(capsys, tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     run(Steps().job(), Output(format=name))
     shown = capsys.readouterr().out
@@ -206,13 +150,8 @@ def test_every_format_has_the_answer_and_a_hyphen_is_standard_output(
     assert list(tmp_path.iterdir()) == []
 
 
-# --- what cannot be written ------------------------------------------------------------------------------------
-
-
-def test_an_answer_whose_file_fails_is_printed(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    def appears(question: int, _: Progress) -> int:
+def test_an_answer_whose_file_fails_is_printed(monkeypatch, capsys, tmp_path):
+    def appears(question, _):
         (tmp_path / "x.json").write_text("mine", encoding="utf-8")
         return question
 
@@ -226,10 +165,8 @@ def test_an_answer_whose_file_fails_is_printed(
     assert (tmp_path / "x.txt").read_text(encoding="utf-8") == "7"
 
 
-def test_files_are_written_though_one_of_them_fails_and_nobody_reads_the_answer(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    def gone(_text: str) -> None:
+def test_files_are_written_though_one_of_them_fails_and_nobody_reads_the_answer(monkeypatch, tmp_path):
+    def gone(_text):
         raise BrokenPipeError(32, "Broken pipe")
 
     files = [SideFile[int]("--bad", str(tmp_path / "a.txt"), (".txt",), full), side(tmp_path / "b.txt")]

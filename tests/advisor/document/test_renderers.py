@@ -1,7 +1,3 @@
-"""One document with every part in it, through every renderer."""
-
-from __future__ import annotations
-
 import csv
 import hashlib
 import io
@@ -80,13 +76,13 @@ DOCUMENT = Document(
 )
 
 
-def on_terminal(width: int, view: View, document: Document = DOCUMENT) -> str:
+def on_terminal(width, view, document=DOCUMENT):
     stream = io.StringIO()
     show(document, view, Console(file=stream, width=width, no_color=True, highlight=False))
     return stream.getvalue()
 
 
-def test_ratios_are_drawn_on_a_terminal_that_has_room_and_on_no_pipe() -> None:
+def test_ratios_are_drawn_on_a_terminal_that_has_room_and_on_no_pipe():
     rows = tuple(replace(row, ratio=Ratio(1 + at, 0.9 + at, 1.1 + at)) for at, row in enumerate(RANKING.rows))
     document = replace(DOCUMENT, parts=(replace(RANKING, rows=rows),))
     for width, terminal, drawn in ((200, True, 3), (200, False, 0), (40, True, 0)):
@@ -104,8 +100,6 @@ SHOWN = {
 }
 
 
-# --- roles: the same in every format ---------------------------------------------------------------------------
-
 EVERYWHERE = ("Use ", "Ranking", "usual", "print(x)")
 NOT_QUIET = ("This is a detail.", "This is a note.", "All errors are frequencies.", "Further", "1 more pairs: --all")
 VERBOSE = (
@@ -119,7 +113,7 @@ USUAL = ("--verbose explains the columns.", "--verbose")
 
 
 @pytest.mark.parametrize("name", SHOWN)
-def test_every_view_has_what_its_roles_say(name: str) -> None:
+def test_every_view_has_what_its_roles_say(name):
     quiet, usual, verbose = (SHOWN[name](View(top=2, **more)) for more in ({"quiet": True}, {}, {"verbose": True}))
     for where, views in (
         (EVERYWHERE, (True, True, True)),
@@ -131,15 +125,12 @@ def test_every_view_has_what_its_roles_say(name: str) -> None:
             assert (words in quiet, words in usual, words in verbose) == views, words
 
 
-def test_warnings_are_said_apart() -> None:
+def test_warnings_are_said_apart():
     assert DOCUMENT.warnings == (f"Beware of {NASTY}.",)
     assert "Beware" not in SHOWN["plain"](View(verbose=True)) + SHOWN["markdown"](View(verbose=True))
 
 
-# --- tables ----------------------------------------------------------------------------------------------------
-
-
-def test_a_cut_table_keeps_marked_and_extra_rows_and_counts_the_hidden_ones() -> None:
+def test_a_cut_table_keeps_marked_and_extra_rows_and_counts_the_hidden_ones():
     cut = RANKING.head(1)
     assert [row.cells[0] for row in cut.rows] == [NASTY, "usual", "no data"]
     assert cut.hidden == 2
@@ -149,7 +140,7 @@ def test_a_cut_table_keeps_marked_and_extra_rows_and_counts_the_hidden_ones() ->
     assert "more pairs" not in plain_text(DOCUMENT, View(top=None))
 
 
-def test_a_cut_table_shows_one_row_of_a_group_which_names_the_others() -> None:
+def test_a_cut_table_shows_one_row_of_a_group_which_names_the_others():
     columns = (Column("name"), Column(""))
     groups = {"a": "x", "b": "y", "c": "x", "d": "y", "e": "x", "f": ""}
     table = Table(columns, tuple(Row((name, ""), group=group, name=name) for name, group in groups.items()))
@@ -159,7 +150,7 @@ def test_a_cut_table_shows_one_row_of_a_group_which_names_the_others() -> None:
     assert [row.cells[0] for row in table.head(None).rows] == list(groups)
 
 
-def test_a_column_that_is_the_same_in_all_ranked_rows_becomes_a_sentence() -> None:
+def test_a_column_that_is_the_same_in_all_ranked_rows_becomes_a_sentence():
     folded, (sentence,) = RANKING.folded()
     assert sentence == Sentence("All errors are frequencies.", Role.NOTE)
     assert [column.header for column in folded.columns] == ["name", "error", "bits", "share of the users", "seed"]
@@ -169,18 +160,15 @@ def test_a_column_that_is_the_same_in_all_ranked_rows_becomes_a_sentence() -> No
     assert (len(kept.columns), sentences) == (6, ())
 
 
-def test_a_row_needs_a_cell_for_each_column() -> None:
+def test_a_row_needs_a_cell_for_each_column():
     with pytest.raises(ValueError, match="a row must have 1 cells, got 2"):
         Table((Column("x"),), (Row(("1", "2")),))
-
-
-# --- each format -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("width", "dropped"), [(40, "bits, share of the users"), (55, "share of the users"), (80, ""), (200, "")]
 )
-def test_columns_that_do_not_fit_a_terminal_go_in_order_and_are_named(width: int, dropped: str) -> None:
+def test_columns_that_do_not_fit_a_terminal_go_in_order_and_are_named(width, dropped):
     lines = on_terminal(width, View()).splitlines()
     note = " ".join(line.strip() for line in lines[lines.index(next(x for x in lines if "This is a note" in x)) :])
     assert (f"Not shown at this width: {dropped}." in note) if dropped else ("Not shown" not in note)
@@ -190,7 +178,7 @@ def test_columns_that_do_not_fit_a_terminal_go_in_order_and_are_named(width: int
     assert ("Not shown" in on_terminal(width, View(quiet=True))) == bool(dropped)
 
 
-def test_plain_text_is_aligned_and_has_no_boxes() -> None:
+def test_plain_text_is_aligned_and_has_no_boxes():
     lines = plain_text(DOCUMENT, View()).splitlines()
     header = lines[lines.index("Ranking") + 1]
     row = next(line for line in lines if line.startswith("second"))
@@ -199,7 +187,7 @@ def test_plain_text_is_aligned_and_has_no_boxes() -> None:
     assert plain_text(DOCUMENT, View()).endswith(".\n")
 
 
-def test_markdown_escapes_pipes_and_shows_what_is_good() -> None:
+def test_markdown_escapes_pipes_and_shows_what_is_good():
     text = markdown(DOCUMENT, View(verbose=True))
     rows = [line for line in text.splitlines() if line.startswith("|")]
     assert r"a\|b" in rows[2]
@@ -222,8 +210,7 @@ COMMANDS = {
 }
 
 
-def read_cell(cell: str) -> str:
-    """Return what LaTeX prints for a cell."""
+def read_cell(cell):
     found = re.fullmatch(r"\\textbf\{(.*)\}", cell)
     bold, cell = found is not None, found[1] if found else cell
     words = "|".join(map(re.escape, sorted(COMMANDS, key=len, reverse=True)))
@@ -231,7 +218,7 @@ def read_cell(cell: str) -> str:
     return ("**" if bold else "") + re.sub(words, lambda found: COMMANDS[found[0]], cell)
 
 
-def test_latex_is_a_table_of_booktabs_whose_cells_read_as_they_are() -> None:
+def test_latex_is_a_table_of_booktabs_whose_cells_read_as_they_are():
     marks = ("[50 %_&#$] {a} \\x ~ ^ <|>", "0.1 ± 2", "– ε² −3")
     columns = (Column("a_b", text=True), Column("100 %"), Column("−"))
     table = Table(columns, (Row(marks), Row(("x", "1 *", ""), tones=(Tone.PLAIN, Tone.GOOD, Tone.PLAIN))), title="50 %")
@@ -244,7 +231,7 @@ def test_latex_is_a_table_of_booktabs_whose_cells_read_as_they_are() -> None:
     assert read == [("a_b", "100 %", "−"), marks, ("x", "**1 *", "")]
 
 
-def test_csv_has_the_records_and_json_the_data_behind_what_every_answer_has() -> None:
+def test_csv_has_the_records_and_json_the_data_behind_what_every_answer_has():
     rows = list(csv.DictReader(io.StringIO(csv_text(DOCUMENT))))
     assert rows[0] == {"name": NASTY, "error": "0.125", "bits": "3"}
     assert rows[1]["bits"] == ""  # not known
@@ -261,7 +248,7 @@ def test_csv_has_the_records_and_json_the_data_behind_what_every_answer_has() ->
         json_text(replace(DOCUMENT, data={"x": float("nan")}))
 
 
-def test_a_page_escapes_every_word_and_sorts_by_the_figures() -> None:
+def test_a_page_escapes_every_word_and_sorts_by_the_figures():
     page = page_html(DOCUMENT, f"ldp-advise '{NASTY}'")
     assert page.count("<script>") == 1  # our own
     digest = b64encode(hashlib.sha256(re.findall(r"<script>(.*?)</script>", page, re.DOTALL)[0].encode()).digest())
@@ -276,7 +263,7 @@ def test_a_page_escapes_every_word_and_sorts_by_the_figures() -> None:
     assert page.count("how far it is off") == 1
 
 
-def test_a_page_has_picked_rows_then_pictures_then_notes_and_at_its_end_all_rows_of_the_first_table() -> None:
+def test_a_page_has_picked_rows_then_pictures_then_notes_and_at_its_end_all_rows_of_the_first_table():
     rows = tuple(Row((f"row {place}", "7"), kept=place == 40) for place in range(60))
     table = Table((Column("x", text=True), COLUMNS[-1]), rows, noun="pairs")
     picture, note = Figure("Picture", "a picture", lambda: "<svg></svg>"), Sentence("This is a note.", Role.NOTE)
@@ -290,14 +277,14 @@ def test_a_page_has_picked_rows_then_pictures_then_notes_and_at_its_end_all_rows
     assert "seed" not in body  # a column that is shown on request
 
 
-def test_a_cell_of_a_page_breaks_within_a_long_interval_and_nowhere_else() -> None:
+def test_a_cell_of_a_page_breaks_within_a_long_interval_and_nowhere_else():
     rows = tuple(Row((text,)) for text in ("0.0215–0.0693", "0.24–5.1", "posterior_median", "+7 %"))
     page = page_html(replace(DOCUMENT, parts=(Table((Column("error", text=True),), rows),)))
     assert "0.0215–<wbr>0.0693" in page
     assert page.count("<wbr>") == 1
 
 
-def test_a_notebook_gets_the_warning_the_head_of_tables_and_folded_notes_without_script() -> None:
+def test_a_notebook_gets_the_warning_the_head_of_tables_and_folded_notes_without_script():
     rows = (
         replace(ROWS[0], tone=Tone.PICK, ratio=(ratio := Ratio(1.2, 1.0, 1.5))),
         replace(ROWS[1], tone=Tone.FAINT),
@@ -320,8 +307,6 @@ def test_a_notebook_gets_the_warning_the_head_of_tables_and_folded_notes_without
     for words in ("This is a note.", "This explains a column.", "All errors are frequencies.", "how far it is off"):
         assert (words in seen, words in folded) == (False, True), words
 
-
-# --- hostile texts -------------------------------------------------------------------------------------------------
 
 STEERING = "\x1b]0;title\x07\x9b31m\u202ee\ud800\x00\ufffe"
 ESCAPED = r"\x1b]0;title\x07\x9b31m\u202ee\ud800\x00\ufffe"
@@ -361,14 +346,14 @@ RENDERERS = {
 
 
 @over(RENDERERS)
-def test_no_format_hands_on_what_steers_a_terminal(name) -> None:
+def test_no_format_hands_on_what_steers_a_terminal(name):
     text = RENDERERS[name](HOSTILE)
     assert "title" in text
     assert all(mark.isprintable() or mark == "\n" for mark in text)
     assert text.encode("utf-8")
 
 
-def test_people_see_escapes_and_json_hands_on_every_mark_as_an_escape_of_its_own() -> None:
+def test_people_see_escapes_and_json_hands_on_every_mark_as_an_escape_of_its_own():
     assert ESCAPED in plain_text(HOSTILE, View())
     assert HOSTILE.value == f"{ESCAPED}\nsecond"
     data = json.loads(json_text(HOSTILE))
@@ -379,7 +364,7 @@ def test_people_see_escapes_and_json_hands_on_every_mark_as_an_escape_of_its_own
 
 @pytest.mark.parametrize("width", [12, 24, 34])
 @pytest.mark.parametrize("quiet", [True, False])
-def test_nothing_is_cut_on_a_narrow_terminal_and_what_is_left_out_is_named(width: int, quiet: bool) -> None:
+def test_nothing_is_cut_on_a_narrow_terminal_and_what_is_left_out_is_named(width, quiet):
     columns = (Column("method", text=True), Column("l1 error"), Column("bits", drop=1))
     rows = tuple(Row((name, "0.0717 (0.053–0.097)", "16")) for name in ("eb_ns", "ibu_pseudo"))
     text = on_terminal(width, View(quiet=quiet), replace(DOCUMENT, parts=(Table(columns, rows),)))

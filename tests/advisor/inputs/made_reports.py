@@ -1,13 +1,7 @@
 """Reports made by the clients, written to files and read."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Sequence
-from pathlib import Path
-
 import numpy as np
 
-from advisor.inputs.reports import RawReports
 from simulator import PROTOCOLS, FrequencyOracle, rng_for
 from tests.advisor.inputs.reading import put, read_reports
 
@@ -18,11 +12,11 @@ NAMES = ("Texas", "New York", "Ohio", "Utah", "Iowa", "Maine")
 K = 9  # categories of what is written into several files
 
 
-def read_file(folder: Path, name: str, data: bytes | str, *arguments, **options) -> RawReports:
+def read_file(folder, name, data, *arguments, **options):
     return read_reports(put(folder, name, data), *arguments, **options)
 
 
-def made(protocol: str, k: int, epsilon: float, n: int = 240, **options):
+def made(protocol, k, epsilon, n=240, **options):
     """Make reports of skewed values: (reports, supports, which are None where other things are added up)."""
     rng = rng_for(5, "reports", protocol)
     member = PROTOCOLS[protocol](k, epsilon, **options)
@@ -32,9 +26,7 @@ def made(protocol: str, k: int, epsilon: float, n: int = 240, **options):
     return reports, member.support(reports) if isinstance(member, FrequencyOracle) else None
 
 
-def cells(
-    protocol: str, k: int, epsilon: float, reports: np.ndarray, labels: Sequence[str] = ()
-) -> list[tuple[str, ...]]:
+def cells(protocol, k, epsilon, reports, labels=()):
     """The cells of each report, from what the protocol's client returns, one report after the other.
 
     Which heights of a tree say a number is worked out here from the condition of the paper: few nodes, below
@@ -53,11 +45,11 @@ def cells(
     return [tuple(map(repr, row)) for row in rows]
 
 
-def lines(rows: Iterable, separator: str = ",") -> str:
+def lines(rows, separator=","):
     return "".join(separator.join(map(str, row)) + "\n" for row in rows)
 
 
-def check(read: RawReports, labels: Iterable[str], support: Iterable, n: int = 240) -> None:
+def check(read, labels, support, n=240):
     assert read.labels == tuple(labels)
     assert read.tally.counts.tolist() == list(support)
     assert read.tally.counts.dtype == (np.float64 if isinstance(read.tally.counts[0], float) else np.int64)
@@ -65,18 +57,18 @@ def check(read: RawReports, labels: Iterable[str], support: Iterable, n: int = 2
     assert read.warnings == ()
 
 
-def numbers(k: int, first: int = 0) -> tuple[str, ...]:
+def numbers(k, first=0):
     return tuple(str(at) for at in range(first, first + k))
 
 
-def rows(protocol: str, n: int = 240, k: int = K) -> list[str]:
+def rows(protocol, n=240, k=K):
     """Return reports as lines, as docs/reports.md shows them."""
     values = (k * rng_for(1, protocol).random(n) ** 2).astype(np.int64)
     reports = PROTOCOLS[protocol](k, 1.0).perturb(values, rng_for(2, protocol))
     return lines(cells(protocol, k, 1.0, reports)).splitlines()
 
 
-def written(folder: Path, protocol: str, reports: list[str], parts: int = 3) -> list[str]:
+def written(folder, protocol, reports, parts=3):
     """Write reports into so many files."""
     size = -(-len(reports) // parts)
     pieces = [reports[part * size : (part + 1) * size] for part in range(parts)]

@@ -27,7 +27,7 @@ class Messy:
     reader: str = "sample"
 
 
-def written(rows: list[list[str]], mark: str, rng: random.Random, *, end: str) -> str:
+def written(rows, mark, rng, *, end):
     """Return rows as CSV, each with a line end of its own kind if `end` is empty, and blank lines between them."""
     parts = []
     always = rng.random() < 0.3
@@ -42,7 +42,7 @@ def written(rows: list[list[str]], mark: str, rng: random.Random, *, end: str) -
     return "".join(parts)
 
 
-def wrapped(text: str, rng: random.Random) -> tuple[bytes, str]:
+def wrapped(text, rng):
     """Return a text as the bytes of a file, and what is put behind its suffix."""
     if rng.random() < 0.3:
         text = text.rstrip("\r\n")
@@ -54,11 +54,11 @@ def wrapped(text: str, rng: random.Random) -> tuple[bytes, str]:
     return data, ""
 
 
-def padded(cell: str, rng: random.Random) -> str:
+def padded(cell, rng):
     return rng.choice(["", "", "", " ", "  "]) + cell + rng.choice(["", "", "", " ", "\t"])
 
 
-def labels_of(rng: random.Random, mark: str | None) -> list[str]:
+def labels_of(rng, mark):
     """Return distinct labels: words, numbers or codes; in tables also such as need quotation marks."""
     pool = rng.choice([WORDS, NUMBERS, CODES, WORDS + NUMBERS + CODES])
     pool = rng.sample(pool, rng.randint(1, len(pool)))
@@ -67,7 +67,7 @@ def labels_of(rng: random.Random, mark: str | None) -> list[str]:
     return pool
 
 
-def without_missing(cells: Counter[str]) -> Counter[str]:
+def without_missing(cells):
     """Return what is left if missing values are dropped; "none" is one only where all else is numbers."""
     spelled = {word.casefold() for word in MISSING}
     present = [cell for cell in cells if cell.casefold() not in spelled]
@@ -76,7 +76,7 @@ def without_missing(cells: Counter[str]) -> Counter[str]:
     return Counter({cell: users for cell, users in cells.items() if cell.casefold() not in gone and users})
 
 
-def values(rng: random.Random) -> Messy:
+def values(rng):
     """One value a line, without any separator."""
     pool, end = labels_of(rng, None), rng.choice(ENDS)
     cells = [rng.choice(pool) for _ in range(rng.randint(1, 300))]
@@ -88,7 +88,7 @@ def values(rng: random.Random) -> Messy:
     return Messy(rng.choice([".txt", "", ".csv"]) + behind, data, {"header": header}, Counter(map(str.strip, cells)))
 
 
-def table(rng: random.Random) -> Messy:
+def table(rng):
     """One row a user, the values in one of several columns."""
     kind = rng.choice(list(MARKS))
     mark, width = MARKS[kind], rng.randint(2, 6)
@@ -100,13 +100,13 @@ def table(rng: random.Random) -> Messy:
     header = rng.random() < 0.6
     names = [[f"column {at}" for at in range(width)]] * header
     data, behind = wrapped(written(names + rows, mark, rng, end=rng.choice([*ENDS[:2], ""])), rng)
-    options: dict[str, object] = {"header": header, "drop_missing": drop}
+    options = {"header": header, "drop_missing": drop}
     options["column"] = rng.choice([str(at + 1), f"column {at}" if header else str(at + 1)])
     users = Counter(row[at].strip() for row in rows)
     return Messy(f".{kind}{behind}", data, options, without_missing(users) if drop else users)
 
 
-def histogram(rng: random.Random) -> Messy:
+def histogram(rng):
     """Labels, some of them twice, with their numbers of users."""
     kind = rng.choice(["csv", "tsv"])
     mark, pool = MARKS[kind], labels_of(rng, MARKS[kind])
@@ -120,7 +120,7 @@ def histogram(rng: random.Random) -> Messy:
     return Messy(f".{kind}{behind}", data, {"counts": rng.choice(["count", "2", None])}, users)
 
 
-def damaged(rng: random.Random) -> Messy:
+def damaged(rng):
     """A file of the other kinds with a flaw that any program would stumble over, or one that a reader may not see."""
     one = rng.choice([values, table, histogram])(rng)
     data = one.data
@@ -139,14 +139,14 @@ def damaged(rng: random.Random) -> Messy:
     return one
 
 
-def domain(rng: random.Random) -> Messy:
+def domain(rng):
     """All labels, one a line."""
     pool, end = [label for label in labels_of(rng, None) if label], rng.choice(ENDS)
     data, behind = wrapped("".join(padded(label, rng).replace("\t", " ") + end for label in pool), rng)
     return Messy(f".txt{behind}", data, {}, {label: at for at, label in enumerate(pool)}, reader="domain")
 
 
-def estimate(rng: random.Random) -> Messy:
+def estimate(rng):
     """Labels with their estimates, in any spelling of numbers."""
     kind = rng.choice(["csv", "tsv"])
     pool = [*rng.sample(WORDS, rng.randint(2, len(WORDS))), f"a{MARKS[kind]}b"]
@@ -158,7 +158,7 @@ def estimate(rng: random.Random) -> Messy:
     return Messy(f".{kind}{behind}", data, {}, holds, reader="estimate")
 
 
-def places(rng: random.Random) -> Messy:
+def places(rng):
     """Cells of a grid, with or without a column of counts."""
     counted, holds, rows = rng.random() < 0.5, Counter[str](), []
     for _ in range(rng.randint(1, 200)):
@@ -170,30 +170,30 @@ def places(rng: random.Random) -> Messy:
     return Messy(f".csv{behind}", data, {"columns": "row,col", "grid": "3x5"}, +holds, reader="places")
 
 
-def values_reported(rng: random.Random) -> Messy:
+def values_reported(rng):
     """Reports that are categories."""
     pool = labels_of(rng, None)
     cells = [rng.choice(pool) for _ in range(rng.randint(1, 200))]
     data, behind = wrapped(written([["report", "t"], *([cell, "1"] for cell in cells)], ",", rng, end="\n"), rng)
-    options: dict[str, object] = {"protocol": "grr", "epsilon": 1.0, "domain": [*pool, "never"]}
+    options = {"protocol": "grr", "epsilon": 1.0, "domain": [*pool, "never"]}
     return Messy(f".csv{behind}", data, options, dict(Counter(cells)), reader="reports")
 
 
-def bits_reported(rng: random.Random) -> Messy:
+def bits_reported(rng):
     """Reports of one bit a category, in columns or as strings."""
     k, end = rng.randint(2, 30), rng.choice(ENDS)
     bits = [[rng.choice("001") for _ in range(k)] for _ in range(rng.randint(1, 200))]
     mark = rng.choice(["", ",", "\t"])
     data, behind = wrapped("".join(mark.join(row) + end for row in bits), rng)
     holds = {str(at): sum(row[at] == "1" for row in bits) for at in range(k)}
-    options: dict[str, object] = {"protocol": "oue", "epsilon": 1.0, "k": k}
+    options = {"protocol": "oue", "epsilon": 1.0, "k": k}
     return Messy(f".{'tsv' if mark == chr(9) else 'csv'}{behind}", data, options, holds, reader="reports")
 
 
 KINDS = (values, table, histogram, damaged, domain, estimate, places, values_reported, bits_reported)
 
 
-def messy(seed: int) -> Messy:
+def messy(seed):
     """Return one of the files; the same for the same seed."""
     rng = random.Random(seed)  # noqa: S311 - of files, not of secrets
     return KINDS[seed % len(KINDS)](rng)

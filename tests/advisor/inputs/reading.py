@@ -1,40 +1,33 @@
 """What the tests of reading share: a file that is written and read, its users, its error, and the memory it takes."""
 
-from __future__ import annotations
-
 import gc
 import gzip
 import io
 import tracemalloc
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any, TypeVar
 
 import numpy as np
 import pytest
 
 from advisor.errors import InputError
 from advisor.inputs.head import FileLayout
-from advisor.inputs.histogram import RawHistogram, read_histogram
+from advisor.inputs.histogram import read_histogram
 from advisor.inputs.numbers import MissingCodes
-from advisor.inputs.reports import RawReports, count_reports, with_categories
-
-T = TypeVar("T")
+from advisor.inputs.reports import count_reports, with_categories
 
 
-def gz(data: bytes) -> bytes:
+def gz(data):
     """Compress without the time of day, so that test names are the same in every process."""
     return gzip.compress(data, mtime=0)
 
 
-def put(folder: Path, name: str, data: bytes | str) -> str:
+def put(folder, name, data):
     """Write a file, and return its path."""
     path = folder / name
     path.write_bytes(data if isinstance(data, bytes) else data.encode())
     return str(path)
 
 
-def parquet(folder: Path, **columns: object) -> str:
+def parquet(folder, **columns):
     """Write a Parquet file of many row groups, and return its path."""
     pa = pytest.importorskip("pyarrow")
     from pyarrow import parquet as pq
@@ -43,7 +36,7 @@ def parquet(folder: Path, **columns: object) -> str:
     return str(folder / "a.parquet")
 
 
-def with_layout(options: dict[str, Any]) -> dict[str, Any]:
+def with_layout(options):
     """Return options of a reader, with those of the command line as the reader takes them."""
     options = dict(options)
     layout = {name: options.pop(name) for name in ("header", "skip", "decimal") if name in options}
@@ -52,26 +45,26 @@ def with_layout(options: dict[str, Any]) -> dict[str, Any]:
     return {**options, "layout": FileLayout(**layout)}
 
 
-def read_bytes(data: bytes, **options) -> RawHistogram:
+def read_bytes(data, **options):
     return read_histogram("-", stdin=io.BytesIO(data), **with_layout(options))
 
 
-def read_file(folder: Path, name: str, data: bytes | str, **options) -> RawHistogram:
+def read_file(folder, name, data, **options):
     return read_histogram(put(folder, name, data), **with_layout(options))
 
 
-def read_reports(path: str | list[str], protocol: str, epsilon: float, **options) -> RawReports:
+def read_reports(path, protocol, epsilon, **options):
     return with_categories(count_reports(path, protocol, epsilon, **with_layout(options)))
 
 
-def users(read: RawHistogram) -> dict[str, int]:
+def users(read):
     assert read.counts.dtype == np.int64
     assert read.counts.shape == (len(read.labels),)
     assert len(set(read.labels)) == len(read.labels)
     return dict(zip(read.labels, read.counts.tolist(), strict=True))
 
 
-def refusal(read: Callable[..., object], *arguments, **options) -> str:
+def refusal(read, *arguments, **options):
     """Return the one line that refuses what cannot be read."""
     with pytest.raises(InputError) as caught:
         read(*arguments, **options)
@@ -79,14 +72,14 @@ def refusal(read: Callable[..., object], *arguments, **options) -> str:
     return str(caught.value)
 
 
-def error_of(folder: Path, name: str, data: bytes | str, **options) -> str:
+def error_of(folder, name, data, **options):
     """Return what is said of a sample behind its name, which comes first."""
     message = refusal(read_file, folder, name, data, **options)
     assert message.startswith(str(folder / name))
     return message.removeprefix(str(folder / name))
 
 
-def peak(function: Callable[..., T], *arguments, **options) -> tuple[T, int]:
+def peak(function, *arguments, **options):
     """Return what a call returns, and the most bytes that it took."""
     gc.collect()
     tracemalloc.start()
@@ -99,13 +92,13 @@ def peak(function: Callable[..., T], *arguments, **options) -> tuple[T, int]:
 class Pipe(io.RawIOBase):
     """Standard input as a pipe: it cannot go back, and hands over a few bytes at a time."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data):
         self.rest = data
 
-    def readable(self) -> bool:
+    def readable(self):
         return True
 
-    def readinto(self, buffer) -> int:
+    def readinto(self, buffer):
         block, self.rest = self.rest[: min(3, len(buffer))], self.rest[min(3, len(buffer)) :]
         buffer[: len(block)] = block
         return len(block)

@@ -1,7 +1,3 @@
-"""Parquet gives what text gives; memory and time stay bounded, whatever a small file claims or unfolds into."""
-
-from __future__ import annotations
-
 import csv
 import gzip
 import io
@@ -23,7 +19,7 @@ pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
 
-def test_parquet_columns_of_every_kind(tmp_path: Path) -> None:
+def test_parquet_columns_of_every_kind(tmp_path):
     path = parquet(
         tmp_path,
         text=[" a", "b", "a"],
@@ -44,7 +40,7 @@ def test_parquet_columns_of_every_kind(tmp_path: Path) -> None:
     assert users(read_histogram("-", stdin=piped, column="2")) == {"3": 2, "1": 1}
 
 
-def test_parquet_histograms_and_missing_values(tmp_path: Path) -> None:
+def test_parquet_histograms_and_missing_values(tmp_path):
     read = read_histogram(parquet(tmp_path, state=["a", "b", "a"], count=[1, 2, 3]))
     assert users(read) == {"a": 4, "b": 2}
     assert read.from_histogram
@@ -52,8 +48,8 @@ def test_parquet_histograms_and_missing_values(tmp_path: Path) -> None:
     assert users(read_histogram(path, missing=MissingCodes(usual=True))) == {"1": 1}
 
 
-def test_parquet_that_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(cell: tuple[dict, dict, str]) -> None:
+def test_parquet_that_is_refused(tmp_path, monkeypatch):
+    def refused(cell):
         columns, options, said = cell
         assert said in refusal(read_histogram, parquet(tmp_path, **columns), **options)
 
@@ -83,9 +79,7 @@ HUGE = [
 
 @pytest.mark.parametrize(("rows", "megabytes"), HUGE)
 @pytest.mark.parametrize("dictionary", [True, False])
-def test_a_huge_cell_of_a_small_parquet_file_is_refused(
-    rows: int, megabytes: int, dictionary: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_huge_cell_of_a_small_parquet_file_is_refused(rows, megabytes, dictionary, tmp_path, monkeypatch):
     if megabytes < 80:
         monkeypatch.setattr(reader, "_LARGEST_CHUNK", reader._LARGEST_CHUNK // SMALLER)
     path = tmp_path / "a.parquet"
@@ -98,7 +92,7 @@ def test_a_huge_cell_of_a_small_parquet_file_is_refused(
     assert pa.total_allocated_bytes() <= before
 
 
-def test_a_long_label_of_a_parquet_file_is_in_memory_once(tmp_path: Path) -> None:
+def test_a_long_label_of_a_parquet_file_is_in_memory_once(tmp_path):
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"v": ["y" * (1 << 20)] * 12 + ["z"], "w": [None] * 13}), path)
     pool = pa.default_memory_pool()
@@ -110,7 +104,7 @@ def test_a_long_label_of_a_parquet_file_is_in_memory_once(tmp_path: Path) -> Non
     assert "holds a value of over 1048576 bytes" in refusal(read_histogram, path)
 
 
-def test_no_hint_is_looked_for_among_very_many_or_very_long_names() -> None:
+def test_no_hint_is_looked_for_among_very_many_or_very_long_names():
     assert closest("cuont", ["value", "count"]) == ["count"]
     assert closest("cuont", (str(at) for at in iter(int, 1))) == []  # endless
     assert closest("x" * 10_000, ["x" * 9_999]) == []
@@ -118,7 +112,7 @@ def test_no_hint_is_looked_for_among_very_many_or_very_long_names() -> None:
     assert closest("norm", ["norm_cut", "norms", "norm_1"]) == ["norms", "norm_1"]
 
 
-def test_numbers_of_thousands_of_digits_in_memory_are_refused() -> None:
+def test_numbers_of_thousands_of_digits_in_memory_are_refused():
     with pytest.raises(InputError, match="over 300 digits"):
         sample_in_memory([1, 10**5000], None)
     with pytest.raises(InputError, match="every count in sample_counts must be a whole number"):
@@ -128,7 +122,7 @@ def test_numbers_of_thousands_of_digits_in_memory_are_refused() -> None:
 
 
 @pytest.mark.parametrize("place", [0, pytest.param(1500, marks=pytest.mark.slow), 200_000])
-def test_a_value_is_as_long_as_it_may_be_wherever_it_stands(place: int, tmp_path: Path) -> None:
+def test_a_value_is_as_long_as_it_may_be_wherever_it_stands(place, tmp_path):
     longest = csv.field_size_limit()
     for characters in (longest, longest + 1):
         rows = ["b,2\n"] * 200_001
@@ -141,9 +135,7 @@ def test_a_value_is_as_long_as_it_may_be_wherever_it_stands(place: int, tmp_path
             assert said in refusal(read_file, tmp_path, "a.csv", data, column="v")
 
 
-def test_what_a_held_file_unfolds_into_is_bounded_and_on_disk_it_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_held_file_unfolds_into_is_bounded_and_on_disk_it_is_read(tmp_path, monkeypatch):
     monkeypatch.setattr(held, "LARGEST_CONTENT", 1_000_000)
     rows, cells = 600_000, io.BytesIO()
     pq.write_table(pa.table({"a": [1, 2] * (rows // 2), "b": [1, 2] * (rows // 2)}), cells)
@@ -157,7 +149,7 @@ def test_what_a_held_file_unfolds_into_is_bounded_and_on_disk_it_is_read(
     on_disk = [read_histogram(name, column="1").counts.sum() for name in names]
     assert on_disk == [400_001, 300_001, rows]
 
-    def check(name: str) -> None:
+    def check(name):
         if name == "under.gz":
             assert read_histogram(name).counts.sum() == 300_001
         else:
@@ -172,10 +164,10 @@ def test_what_a_held_file_unfolds_into_is_bounded_and_on_disk_it_is_read(
         held.held_files.reset(token)
 
 
-def test_what_is_made_of_a_held_file_is_kept_a_few_times_and_so_is_its_refusal() -> None:
+def test_what_is_made_of_a_held_file_is_kept_a_few_times_and_so_is_its_refusal():
     calls = []
 
-    def read(how: int) -> int:
+    def read(how):
         calls.append(how)
         if how < 0:
             raise InputError(f"no {how}")
@@ -198,7 +190,7 @@ def test_what_is_made_of_a_held_file_is_kept_a_few_times_and_so_is_its_refusal()
     assert refusal.__traceback__ is None  # it would keep all that was under way
 
 
-def test_the_leaf_of_a_column_is_its_own_or_the_first_below_it() -> None:
+def test_the_leaf_of_a_column_is_its_own_or_the_first_below_it():
     target = io.BytesIO()
     table = pa.table({"a.b": [1], "a": [[1]], "s": [{"x.y": 1, "z": 2}], "a.b.c": [2], "t": ["x"]})
     pq.write_table(table, target)

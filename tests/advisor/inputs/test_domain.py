@@ -1,10 +1,5 @@
-"""The domain: labels in order, categories nobody reported, and what happens to labels that are not kept."""
-
-from __future__ import annotations
-
 import io
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +7,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from advisor.errors import InputError
-from advisor.inputs.domain import LabelDomain, build_domain, read_domain
+from advisor.inputs.domain import build_domain, read_domain
 from advisor.inputs.head import FileLayout
 from advisor.inputs.histogram import read_histogram
 from advisor.inputs.labels import OTHER_LABEL
@@ -21,7 +16,7 @@ from tests.advisor.inputs.reading import gz, put, read_reports, refusal
 from tests.cells import failures, over
 
 
-def build(users: dict[str, int], **options) -> LabelDomain:
+def build(users, **options):
     options.setdefault("from_histogram", False)
     built = build_domain(list(users), np.array(list(users.values()), dtype=np.int64), **options)
     assert built.counts.dtype == np.int64
@@ -31,7 +26,7 @@ def build(users: dict[str, int], **options) -> LabelDomain:
     return built
 
 
-def pairs(built: LabelDomain) -> list[tuple[str, int]]:
+def pairs(built):
     return list(zip(built.labels, built.counts.tolist(), strict=True))
 
 
@@ -86,7 +81,7 @@ DOMAINS = [
 
 
 @over(DOMAINS)
-def test_labels_and_options_make_the_domain(users, options, domain, ordered, warned) -> None:
+def test_labels_and_options_make_the_domain(users, options, domain, ordered, warned):
     built = build(users, **options)
     assert pairs(built) == list(domain.items())
     assert built.ordered is ordered
@@ -94,8 +89,8 @@ def test_labels_and_options_make_the_domain(users, options, domain, ordered, war
     assert warned in "".join(built.warnings)
 
 
-def test_what_is_assumed_is_said() -> None:
-    def said(cell: tuple[dict, dict, str]) -> None:
+def test_what_is_assumed_is_said():
+    def said(cell):
         users, options, words = cell
         assert any(words in assumption for assumption in build(users, **options).assumptions)
 
@@ -114,13 +109,13 @@ def test_what_is_assumed_is_said() -> None:
 
 
 @pytest.mark.parametrize("odd", ["02138", "1_000", "nan", "inf", "0x10", "", "1" * 50])
-def test_one_label_that_is_no_number_makes_all_of_them_names(odd: str) -> None:
+def test_one_label_that_is_no_number_makes_all_of_them_names(odd):
     built = build({"10": 1, "9": 2, odd: 3})
     assert built.labels == tuple(sorted(["10", "9", odd]))
     assert not built.ordered
 
 
-def test_a_few_words_among_many_numbers_are_pointed_out() -> None:
+def test_a_few_words_among_many_numbers_are_pointed_out():
     users = {str(age): 1 for age in range(20, 60)} | {"?": 1}
     assert "1 of 41 labels are not numbers ('?')" in build(users).warnings[0]
 
@@ -146,8 +141,8 @@ REFUSED = [
 ]
 
 
-def test_what_does_not_fit_is_refused() -> None:
-    def refused(cell: tuple[dict, dict, list[str]]) -> None:
+def test_what_does_not_fit_is_refused():
+    def refused(cell):
         users, options, said = cell
         message = refusal(build, users, **options)
         for words in said:
@@ -157,11 +152,8 @@ def test_what_does_not_fit_is_refused() -> None:
     assert "'a' is there twice" in refusal(build_domain, ["a", "a"], np.array([1, 2]), from_histogram=True)
 
 
-# --- the domain file -------------------------------------------------------------------------------------------
-
-
-def test_a_domain_file_has_one_label_a_line(tmp_path: Path) -> None:
-    def read(cell: tuple[str, bool]) -> None:
+def test_a_domain_file_has_one_label_a_line(tmp_path):
+    def read(cell):
         text, zipped = cell
         path = put(tmp_path, "labels.csv", gz(text.encode()) if zipped else text)
         assert read_domain(path) == ("low", "mid, so", "high")
@@ -184,8 +176,8 @@ UNREADABLE = [
 ]
 
 
-def test_a_domain_file_that_cannot_be_read(tmp_path: Path) -> None:
-    def refused(cell: tuple[bytes, str]) -> None:
+def test_a_domain_file_that_cannot_be_read(tmp_path):
+    def refused(cell):
         data, said = cell
         path = put(tmp_path, "labels.txt", data)
         message = refusal(read_domain, path)
@@ -196,8 +188,6 @@ def test_a_domain_file_that_cannot_be_read(tmp_path: Path) -> None:
     assert "lables.txt: no such file; did you mean 'labels.txt'" in refusal(read_domain, f"{tmp_path}/lables.txt")
 
 
-# --- properties ------------------------------------------------------------------------------------------------
-
 NUMBERS = st.integers(-50, 50).map(str) | st.sampled_from(["1.0", "2.50", "2.5", "1e1", "-0", "1e999"])
 WORDS = st.text("abcXYZ 0123456789é", min_size=1, max_size=5).map(str.strip).filter(bool)
 USERS = st.dictionaries(NUMBERS | WORDS, st.integers(0, 9), min_size=2, max_size=12) | st.dictionaries(
@@ -205,7 +195,7 @@ USERS = st.dictionaries(NUMBERS | WORDS, st.integers(0, 9), min_size=2, max_size
 )
 
 
-def outcome(users: dict[str, int], **options) -> object:
+def outcome(users, **options):
     try:
         built = build(users, **options)
     except InputError as error:
@@ -223,7 +213,7 @@ def outcome(users: dict[str, int], **options) -> object:
     ordered=st.none() | st.booleans(),
     domain=st.none() | st.lists(NUMBERS | WORDS, min_size=2, max_size=6, unique=True),
 )
-def test_the_order_of_the_rows_does_not_matter(users, seed, k, keep_top, other, ordered, domain) -> None:
+def test_the_order_of_the_rows_does_not_matter(users, seed, k, keep_top, other, ordered, domain):
     shuffled = list(users)
     seed.shuffle(shuffled)
     options = {"k": k, "keep_top": keep_top, "other": other, "ordered": ordered, "domain": domain}
@@ -232,7 +222,7 @@ def test_the_order_of_the_rows_does_not_matter(users, seed, k, keep_top, other, 
 
 @settings(deadline=None, max_examples=40)
 @given(users=USERS, k=st.none() | st.integers(14, 30), keep_top=st.integers(1, 12))
-def test_no_user_is_lost_with_other_and_k_is_met(users, k, keep_top) -> None:
+def test_no_user_is_lost_with_other_and_k_is_met(users, k, keep_top):
     assume(sum(users.values()))
     padded = outcome(users, k=k, keep_top=keep_top, other=True)
     assume(isinstance(padded, tuple))
@@ -242,7 +232,7 @@ def test_no_user_is_lost_with_other_and_k_is_met(users, k, keep_top) -> None:
 
 @settings(deadline=None, max_examples=40)
 @given(users=USERS, k=st.none() | st.integers(13, 120))
-def test_histogram_and_raw_values_give_the_same_domain(users, k) -> None:
+def test_histogram_and_raw_values_give_the_same_domain(users, k):
     users = {label: users[label] + 1 for label in sorted(users)}
     rows = "".join(f"{label}\n" * number for label, number in users.items())
     table = "label,count\n" + "".join(f"{label},{number}\n" for label, number in users.items())
@@ -272,8 +262,8 @@ ALIKE = [  # two labels of each, and how the warning shows the second one, in th
 UNLIKE = [("2", "\u00b2"), ("a", "\u0430"), ("e", "\u00e9"), ("Ohio", "ohio"), ("a b", "ab"), ("10", "1\u200b0a")]
 
 
-def test_labels_that_look_alike_are_apart_with_a_warning_that_shows_their_characters(tmp_path: Path) -> None:
-    def check(cell: tuple[str, ...]) -> None:
+def test_labels_that_look_alike_are_apart_with_a_warning_that_shows_their_characters(tmp_path):
+    def check(cell):
         one, two, *shown = cell
         data = f"{one}\n{two}\n{two}\nUtah\n"
         built = build({one: 5, two: 3, "Utah": 2})
@@ -289,6 +279,6 @@ def test_labels_that_look_alike_are_apart_with_a_warning_that_shows_their_charac
     assert failures([*ALIKE, *UNLIKE], check) == {}
 
 
-def test_a_label_that_only_looks_like_one_of_the_domain_is_refused_with_its_characters() -> None:
+def test_a_label_that_only_looks_like_one_of_the_domain_is_refused_with_its_characters():
     message = refusal(build, {"cafe\u0301": 1, "tea": 2}, domain=["caf\u00e9", "tea"])
     assert "did you mean 'caf\u00e9' (U+00E9, not U+0065 U+0301)?" in message

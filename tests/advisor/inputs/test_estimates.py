@@ -1,30 +1,25 @@
-"""Estimates: every table gives the right numbers, or one line that says what is wrong, where, and the way out."""
-
-from __future__ import annotations
-
 import io
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from advisor.inputs import table
-from advisor.inputs.estimates import RawEstimates, read_estimates
+from advisor.inputs.estimates import read_estimates
 from tests.advisor.inputs.reading import gz, parquet, put, refusal, with_layout
 from tests.cells import failures, over
 
 
-def read_file(folder: Path, name: str, data: bytes | str, **options) -> RawEstimates:
+def read_file(folder, name, data, **options):
     return read_estimates(put(folder, name, data), **with_layout(options))
 
 
-def pairs(read: RawEstimates) -> list[tuple[str, float]]:
+def pairs(read):
     assert read.values.dtype == np.float64
     return list(zip(read.labels, read.values.tolist(), strict=True))
 
 
-def error_of(folder: Path, data: str, **options) -> str:
+def error_of(folder, data, **options):
     message = refusal(read_file, folder, "a.csv", data, **options)
     assert message.startswith(f"{folder}/a.csv")
     return message
@@ -72,7 +67,7 @@ READ = [
 
 
 @over(product(SAME, [False, True]))
-def test_tables_of_every_kind_give_the_same_estimates(setting, zipped, *, tmp_path: Path) -> None:
+def test_tables_of_every_kind_give_the_same_estimates(setting, zipped, *, tmp_path):
     name, data, options = setting
     read = read_file(tmp_path, name, gz(data.encode()) if zipped else data, **options)
     assert pairs(read) == EXPECTED
@@ -82,8 +77,8 @@ def test_tables_of_every_kind_give_the_same_estimates(setting, zipped, *, tmp_pa
 
 
 @pytest.mark.parametrize("rows", [2, 4000])
-def test_numbers_in_other_forms_are_read(rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def right(cell: tuple[str, list]) -> None:
+def test_numbers_in_other_forms_are_read(rows, tmp_path, monkeypatch):
+    def right(cell):
         data, expected = cell
         assert pairs(read_file(tmp_path, "a.csv", data)) == expected
 
@@ -93,14 +88,14 @@ def test_numbers_in_other_forms_are_read(rows: int, tmp_path: Path, monkeypatch:
     assert numbered in read_file(tmp_path, "a.csv", READ[0][0]).assumptions
 
 
-def test_standard_input_keeps_the_order_of_the_file_and_blank_lines_are_said() -> None:
+def test_standard_input_keeps_the_order_of_the_file_and_blank_lines_are_said():
     data = b"fruit,estimate\n\n" + b"".join(b"l%d,%d\n" % (at, at) for at in (3, 1)) + b"  \nl2,2\n\n\n"
     read = read_estimates("-", stdin=io.BytesIO(data))
     assert pairs(read) == [("l3", 3.0), ("l1", 1.0), ("l2", 2.0)]
     assert read.warnings == ("2 blank lines were skipped",)
 
 
-def test_parquet(tmp_path: Path) -> None:
+def test_parquet(tmp_path):
     path = parquet(tmp_path, age=[3.0, 1.0], estimate=[0.1, -2.5e-7])
     assert pairs(read_estimates(path)) == [("3", 0.1), ("1", -2.5e-7)]
     path = parquet(tmp_path, age=[3, 1], estimate=[0.1, None])
@@ -129,7 +124,7 @@ def test_parquet(tmp_path: Path) -> None:
         [3, 5000],
     )
 )
-def test_a_bad_estimate_is_named_with_its_line(setting, place, *, tmp_path: Path) -> None:
+def test_a_bad_estimate_is_named_with_its_line(setting, place, *, tmp_path):
     bad, reason = setting
     lines = [f"l{at},0.1" for at in range(2, place)] + [f"bad,{bad}", "after,1"]
     message = error_of(tmp_path, "\n".join(["label,estimate", *lines]))
@@ -175,5 +170,5 @@ REFUSED = [
 
 
 @over(REFUSED)
-def test_tables_that_are_refused(data, options, said, *, tmp_path: Path) -> None:
+def test_tables_that_are_refused(data, options, said, *, tmp_path):
     assert said in error_of(tmp_path, data, **options)

@@ -1,11 +1,6 @@
-"""Files as people have them: what spreadsheets, statistical offices and other programs write."""
-
-from __future__ import annotations
-
 import gzip
 import io
 import zipfile
-from pathlib import Path
 
 from tests.advisor.inputs.reading import error_of, read_file, users
 from tests.cells import over
@@ -123,12 +118,12 @@ READ = [
 ]  # fmt: skip
 
 
-def options_of(options: dict[str, object]) -> dict[str, object]:
+def options_of(options):
     return {name: ((value,) if name == "missing" else value) for name, value in options.items()}
 
 
 @over(READ)
-def test_files_as_people_have_them_are_read(name, content, options, counted, said, *, tmp_path: Path) -> None:
+def test_files_as_people_have_them_are_read(name, content, options, counted, said, *, tmp_path):
     read = read_file(tmp_path, name, content, **options_of(options))
     assert read.counts.tolist() == counted
     assert len(users(read)) == len(counted)
@@ -138,7 +133,7 @@ def test_files_as_people_have_them_are_read(name, content, options, counted, sai
         assert not read.warnings
 
 
-def zipped(member: str) -> bytes:
+def zipped(member):
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
         archive.writestr(member, b"x")
@@ -196,5 +191,5 @@ REFUSED = [
 
 
 @over(REFUSED)
-def test_what_is_not_sure_is_refused_with_what_to_type(name, content, options, said, *, tmp_path: Path) -> None:
+def test_what_is_not_sure_is_refused_with_what_to_type(name, content, options, said, *, tmp_path):
     assert said in error_of(tmp_path, name, content, **options_of(options))

@@ -1,19 +1,12 @@
-"""What pandas holds is taken as it is: values, counts, estimates, with the labels and the order of the index."""
-
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from advisor import Simulation, advise
 from advisor.extensions.columns.answer import columns_question
-from advisor.inputs.memory import SampleInMemory, estimate_in_memory, sample_in_memory
+from advisor.inputs.memory import estimate_in_memory, sample_in_memory
 from advisor.question.cleaning import Cleaning
 from advisor.question.question import Question
-from advisor.question.request import Request
 from advisor.question.sample import sample_frequencies
 from advisor.question.settings import Columns, Terms
 from tests.advisor.inputs.reading import put, refusal
@@ -26,17 +19,17 @@ WORN = pd.Series(["large", "small", "large", "medium"], dtype=SIZES)
 TWO = pd.DataFrame({"a": COLOURS, "b": COLOURS})
 
 
-def users(sample: SampleInMemory) -> dict[str, int]:
+def users(sample):
     return dict(zip(sample.labels, sample.counts.tolist(), strict=True))
 
 
-def request(**data: object) -> Request:
+def request(**data):
     return advise(
         1.0, protocol="grr", method="norm_sub", **data, simulation=Simulation(repetitions=2, max_repetitions=2)
     ).request
 
 
-def test_values_and_counts_are_taken_whatever_holds_them() -> None:
+def test_values_and_counts_are_taken_whatever_holds_them():
     values = [
         COLOURS,
         COLOURS.to_frame(),
@@ -63,8 +56,8 @@ def test_values_and_counts_are_taken_whatever_holds_them() -> None:
     assert users(sample_in_memory(np.array([3, 3, 1]), None)) == {"1": 1, "3": 2}
 
 
-def test_the_order_of_a_dtype_of_intervals_and_of_whole_numbers_is_taken() -> None:
-    def taken(cell: tuple[pd.Series, tuple[str, ...], list[int]]) -> None:
+def test_the_order_of_a_dtype_of_intervals_and_of_whole_numbers_is_taken():
+    def taken(cell):
         held, labels, counts = cell
         for data in ({"sample": held}, {"sample_counts": held.value_counts()}):
             asked = request(**data)
@@ -97,11 +90,11 @@ CATEGORICAL = [  # categories, whether they are ordered, and the labels of the d
 ]
 
 
-def test_categories_are_the_same_from_a_series_and_from_parquet(tmp_path: Path) -> None:
+def test_categories_are_the_same_from_a_series_and_from_parquet(tmp_path):
     pytest.importorskip("pyarrow")
     path = str(tmp_path / "a.parquet")
 
-    def same(cell: tuple[list[str], bool, tuple[str, ...]]) -> None:
+    def same(cell):
         categories, ordered, labels = cell
         first, second, _ = categories
         held = pd.Series([first, second, first, first], dtype=pd.CategoricalDtype(categories, ordered), name="size")
@@ -122,11 +115,11 @@ def test_categories_are_the_same_from_a_series_and_from_parquet(tmp_path: Path) 
     assert failures(CATEGORICAL, same) == {}
 
 
-def test_a_dictionary_that_says_nothing_is_not_taken(tmp_path: Path) -> None:
+def test_a_dictionary_that_says_nothing_is_not_taken(tmp_path):
     pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     path = str(tmp_path / "a.parquet")
 
-    def labels(**options: object) -> tuple[str, ...]:
+    def labels(**options):
         return sample_frequencies(Question(sample=path, **options)).labels
 
     WORN.to_frame("size").to_parquet(path, use_dictionary=False)  # comes back in the order of the rows
@@ -141,7 +134,7 @@ def test_a_dictionary_that_says_nothing_is_not_taken(tmp_path: Path) -> None:
     assert labels(cleaning=Cleaning(domain=domain)) == ("small", "medium", "large")
 
 
-def test_an_estimate_has_the_labels_and_the_order_of_its_index() -> None:
+def test_an_estimate_has_the_labels_and_the_order_of_its_index():
     values = [0.5, 0.3, 0.2, 0.0]
     plain = pd.Series(values, index=["large", "small", "huge", "medium"])
     for given in (plain, plain.to_frame(), plain.rename("estimate").rename_axis("size").reset_index()):
@@ -151,7 +144,7 @@ def test_an_estimate_has_the_labels_and_the_order_of_its_index() -> None:
     assert (read.domain, read.ordered) == (list(SIZES.categories), True)
 
 
-def test_what_is_ambiguous_is_refused_in_one_line() -> None:
+def test_what_is_ambiguous_is_refused_in_one_line():
     gap, shares, both = COLOURS.where(COLOURS != "red"), COLOURS.value_counts(normalize=True), TWO.value_counts()
     assert "sample must be one column, got a frame of 2 (a, b); name one" in refusal(sample_in_memory, TWO, None)
     assert "got an index of 2 levels (a, b): sum over" in refusal(sample_in_memory, None, both)

@@ -1,19 +1,9 @@
-"""Messy and random files through every reader: counts are those known beforehand, and refusals are one line."""
-
-from __future__ import annotations
-
-import csv
-import io
 import random
 import signal
-from collections import Counter
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.errors import InputError
@@ -25,12 +15,12 @@ from advisor.inputs.estimates import read_estimates
 from advisor.inputs.histogram import read_histogram
 from advisor.inputs.numbers import MissingCodes
 from advisor.inputs.places import read_places
-from tests.advisor.inputs.messy import KINDS, Messy, messy
-from tests.advisor.inputs.reading import gz, read_bytes, read_file, read_reports, users, with_layout
+from tests.advisor.inputs.messy import KINDS, messy
+from tests.advisor.inputs.reading import gz, read_bytes, read_reports, users, with_layout
 
 HANGS = 30  # seconds: a file of a few kilobytes takes milliseconds
 
-OTHERS: dict[str, Callable[[str], object]] = {
+OTHERS = {
     "domain": read_domain,
     "estimates": read_estimates,
     "channel": lambda path: read_channel(path, 3),
@@ -50,8 +40,8 @@ OTHERS: dict[str, Callable[[str], object]] = {
 
 
 @contextmanager
-def no_hang() -> Iterator[None]:
-    def alarm(*_: object) -> None:
+def no_hang():
+    def alarm(*_):
         raise TimeoutError
 
     before = signal.signal(signal.SIGALRM, alarm)
@@ -63,16 +53,16 @@ def no_hang() -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def refused_in_one_line(error: InputError) -> None:
+def refused_in_one_line(error):
     message = str(error)
     assert "\n" not in message
     assert message.isprintable()
     assert len(message) < 1000, message[:300]
 
 
-def read(one: Messy, path: Path) -> dict[str, float]:
+def read(one, path):
     """Return what a reader finds, the figure of each label."""
-    options: dict[str, Any] = one.options
+    options = one.options
     if one.reader == "domain":
         return {label: at for at, label in enumerate(read_domain(str(path)))}
     if one.reader == "estimate":
@@ -88,13 +78,11 @@ def read(one: Messy, path: Path) -> dict[str, float]:
     return dict(zip(sample.labels, sample.counts.tolist(), strict=True))
 
 
-def without_zeros(figures: dict[str, float]) -> dict[str, float]:
-    """Return what is not 0: a label without users may be listed or not."""
+def without_zeros(figures):
     return {label: figure for label, figure in figures.items() if figure}
 
 
-def check(seed: int, folder: Path) -> None:
-    """Read one file as what it is, and as what it is not."""
+def check(seed, folder):
     one = messy(seed)
     path = folder / f"f{one.suffix}"
     path.write_bytes(one.data)
@@ -122,76 +110,10 @@ def check(seed: int, folder: Path) -> None:
 
 @pytest.mark.parametrize("seeds", [range(45), pytest.param(range(45, 1080), marks=pytest.mark.slow)], ids=len)
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-def test_messy_files_are_counted_or_refused(kind: Callable[..., Messy], seeds: range, tmp_path: Path) -> None:
+def test_messy_files_are_counted_or_refused(kind, seeds, tmp_path):
     for seed in seeds:
         if KINDS[seed % len(KINDS)] is kind:
             check(seed, tmp_path)
-
-
-# --- tables and bytes at random ---------------------------------------------------------------------------------
-
-LABELS = st.text(st.characters(blacklist_categories=("Cs",), blacklist_characters="\0"), min_size=1, max_size=8).filter(
-    lambda text: text.strip()
-)
-
-
-@settings(deadline=None, max_examples=40)
-@given(
-    labels=st.lists(LABELS, min_size=1, max_size=30),
-    delimiter=st.sampled_from(",;\t|"),
-    line_end=st.sampled_from(["\n", "\r\n", "\r"]),
-    quoting=st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL, csv.QUOTE_NONNUMERIC]),
-    header=st.booleans(),
-    zipped=st.booleans(),
-    side=st.booleans(),
-    block=st.sampled_from([1, 2, 5, 4000]),
-    head=st.sampled_from([3, 1000]),
-)
-def test_what_a_csv_writer_wrote_is_read_back(
-    labels, delimiter, line_end, quoting, header, zipped, side, block, head
-) -> None:
-    # The writer quotes only the line end it writes itself, so that other ones cannot be told from it.
-    assume(quoting == csv.QUOTE_ALL or not any(mark in label for label in labels for mark in "\r\n"))
-    written = io.StringIO(newline="")
-    writer = csv.writer(written, delimiter=delimiter, lineterminator=line_end, quoting=quoting)
-    if header:
-        writer.writerow(["id", "value", "more"])
-    # Two plain columns beside the label settle the separator, whatever the labels hold; but not where another one is in
-    # each of them equally often.
-    others = [{label.count(mark) for label in labels} for mark in ",;\t|" if mark != delimiter]
-    assume(header or not any(len(counts) == 1 and counts != {0} for counts in others))
-    for at, label in enumerate(labels):
-        writer.writerow([f"id{at}", label, "x"] if side else [label, f"id{at}", "x"])
-    data = written.getvalue().encode()
-    # With a head of 3 lines a quoted line end may be cut; the separator then may not be found from it.
-    assume(head == 1000 or not any(mark in label for label in labels for mark in "\r\n"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(table, "BLOCK_ROWS", block)
-        patch.setattr(source, "CHUNK_BYTES", block)
-        patch.setattr("advisor.inputs.head.HEAD_LINES", head)
-        read = read_bytes(gz(data) if zipped else data, column="2" if side else "1", header=header)
-    assert users(read) == Counter(label.strip() for label in labels)
-    assert list(read.labels) == list(Counter(label.strip() for label in labels))
-
-
-@settings(deadline=None, max_examples=40)
-@given(
-    labels=st.lists(LABELS, min_size=1, max_size=30),
-    quoting=st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]),
-    block=st.sampled_from([1, 2, 5, 4000]),
-)
-def test_one_column_a_csv_writer_wrote_is_read_back(tmp_path_factory, labels, quoting, block) -> None:
-    assume(quoting == csv.QUOTE_ALL or not any(mark in label for label in labels for mark in "\r\n"))
-    assume(not {label.strip().casefold() for label in labels} & {"nan", "na", "n/a", "null", "none"})
-    # If most labels hold a separator, they are the rows of a table.
-    assume(all(2 * sum(mark in label for label in labels) < len(labels) for mark in ";\t|"))
-    written = io.StringIO(newline="")
-    csv.writer(written, quoting=quoting).writerows([["value"], *([label] for label in labels)])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(table, "BLOCK_ROWS", block)
-        patch.setattr(source, "CHUNK_BYTES", block)
-        read = read_file(tmp_path_factory.getbasetemp(), "one.csv", written.getvalue(), header=True)
-    assert users(read) == Counter(label.strip() for label in labels)
 
 
 PIECES = st.sampled_from(
@@ -213,7 +135,7 @@ PIECES = st.sampled_from(
     drop=st.booleans(),
     transactions=st.booleans(),
 )
-def test_random_bytes_raise_nothing_but_input_errors(data, zipped, column, counts, header, drop, transactions) -> None:
+def test_random_bytes_raise_nothing_but_input_errors(data, zipped, column, counts, header, drop, transactions):
     packed = gz(data) if zipped else data
     options = {} if transactions else {"column": column, "counts": counts, "drop_missing": drop}
     try:
@@ -240,8 +162,7 @@ def test_random_bytes_raise_nothing_but_input_errors(data, zipped, column, count
     ends=st.lists(st.sampled_from(["\n", "\r\n", "\r"]), min_size=12, max_size=12),
     chunk=st.integers(1, 30),
 )
-def test_blocks_through_pandas_are_what_a_csv_reader_reads(cells, marks, ends, chunk) -> None:
-    """Head and blocks of any size agree with reading row by row, or refuse the same line."""
+def test_blocks_through_pandas_are_what_a_csv_reader_reads(cells, marks, ends, chunk):
     text_ = "id,value\nx,y\n"
     for row, mark, end in zip(cells, marks, ends, strict=False):
         quoted = ",".join('"' + cell.replace('"', '""') + '"' for cell in row)

@@ -1,10 +1,3 @@
-"""Headers and ranges in the languages of Europe: which column holds the counts, and in which order the labels stand."""
-
-from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import Any
-
 import pytest
 
 from advisor.errors import InputError
@@ -36,7 +29,7 @@ TABLES = [
 
 
 @over(TABLES)
-def test_counts_are_recognised_and_ranges_stand_in_order(language, header, labels) -> None:
+def test_counts_are_recognised_and_ranges_stand_in_order(language, header, labels):
     names = labels.split(";")
     rows = [(10 + at, names[at]) for at in (2, 0, 3, 1)]
     alone = [f"{language}\t{header}", *(f"{name}\t{count}" for count, name in rows)]
@@ -60,21 +53,21 @@ UNSURE = [
 ]
 
 
-def test_counts_beside_shares_are_recognised() -> None:
+def test_counts_beside_shares_are_recognised():
     for shares in (ANSWERS, ANSWERS.replace("77,6", "77 %").replace("22,4", "23 %"), ANSWERS.replace("77,6", "")):
         read = read_bytes(shares.encode())
         assert (read.labels, read.counts.tolist(), read.from_histogram) == (("nie", "oft"), [3102, 898], True)
 
 
 @over(UNSURE)
-def test_what_is_less_sure_is_asked(text, words) -> None:
+def test_what_is_less_sure_is_asked(text, words):
     with pytest.raises(InputError) as caught:
         read_bytes(text.encode())
     assert words in str(caught.value)
 
 
-def test_words_are_written_as_they_are_compared() -> None:
-    def texts(value: Any) -> Iterator[str]:
+def test_words_are_written_as_they_are_compared():
+    def texts(value):
         if isinstance(value, str):
             yield value
         elif isinstance(value, dict | list | frozenset):

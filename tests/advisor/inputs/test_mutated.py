@@ -1,11 +1,5 @@
-"""Tables with the flaws that hands and programs add: a right answer or a line, never a wrong n without a warning."""
-
-from __future__ import annotations
-
 import random
 import time
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -24,15 +18,14 @@ LABELS = [
     "Österreich",
     "0-9",
 ]
-Table = list[list[str]]
 
 
-def cell(text: str, mark: str) -> str:
+def cell(text, mark):
     needs = mark in text or '"' in text
     return '"' + text.replace('"', '""') + '"' if needs else text
 
 
-def histogram(rng: random.Random) -> tuple[Table, int]:
+def histogram(rng):
     labels = rng.sample(LABELS, rng.randint(3, len(LABELS)))
     counts = [rng.randint(1, 9999) for _ in labels]
     return [["answer", "count"], *([label, str(count)] for label, count in zip(labels, counts, strict=True))], sum(
@@ -40,45 +33,44 @@ def histogram(rng: random.Random) -> tuple[Table, int]:
     )
 
 
-def users_of(rng: random.Random) -> tuple[Table, int]:
+def users_of(rng):
     labels, n = rng.sample(LABELS, rng.randint(2, 5)), rng.randint(20, 80)
     return [["answer", "age"], *([rng.choice(labels), str(rng.randint(18, 90))] for _ in range(n))], n
 
 
-def dropped(rng: random.Random, rows: Table, n: int) -> int:
-    """Drop a row; return the number of users that are left."""
+def dropped(rng, rows, n):
     at = rng.randrange(1, len(rows))
     gone = rows.pop(at)
     return n - (int(gone[1]) if rows[0][1] == "count" else 1)
 
 
-def doubled(rng: random.Random, rows: Table, n: int) -> int:
+def doubled(rng, rows, n):
     row = rng.choice(rows[1:])
     rows.insert(rng.randrange(1, len(rows) + 1), row)
     return n + (int(row[1]) if rows[0][1] == "count" else 1)
 
 
-def totalled(_: random.Random, rows: Table, n: int) -> int:
+def totalled(_, rows, n):
     if rows[0][1] == "count":
         rows.append(["Total", str(n)])
     return n
 
 
-def unchanged(_: random.Random, _rows: Table, n: int) -> int:
+def unchanged(_, _rows, n):
     return n
 
 
-ROWS: list[Callable[[random.Random, Table, int], int]] = [dropped, doubled, totalled, unchanged, unchanged]
+ROWS = [dropped, doubled, totalled, unchanged, unchanged]
 
 
-def one_line(rng: random.Random, text: str, old: str, new: str) -> str:
+def one_line(rng, text, old, new):
     lines = text.split("\n")
     at = rng.randrange(len(lines))
     lines[at] = lines[at].replace(old, new)
     return "\n".join(lines)
 
 
-TEXTS: dict[str, Callable[[random.Random, str], str]] = {
+TEXTS = {
     "nothing": lambda _, text: text,
     "another separator on a line": lambda rng, text: one_line(rng, text, ",", rng.choice(";\t|")),
     "a quotation mark more": lambda rng, text: one_line(rng, text, rng.choice("ae1"), '"'),
@@ -94,8 +86,7 @@ TEXTS: dict[str, Callable[[random.Random, str], str]] = {
 ENCODINGS = ["utf-8", "utf-8", "utf-8-sig", "cp1252", "utf-16", "latin-1"]
 
 
-def mutated(seed: int) -> tuple[str, bytes, dict[str, str], int]:
-    """Return the kind of a file, its bytes, the options of the user, and the number of users in it."""
+def mutated(seed):
     rng = random.Random(seed)  # noqa: S311 - of files, not of secrets
     rows, n = rng.choice([histogram, users_of])(rng)
     n = rng.choice(ROWS)(rng, rows, n)
@@ -106,8 +97,7 @@ def mutated(seed: int) -> tuple[str, bytes, dict[str, str], int]:
     return kind, text.encode(rng.choice(ENCODINGS), "replace"), options, n
 
 
-def check(seed: int, folder: Path) -> str | None:
-    """Return what is wrong with the reading of a file; None if nothing is."""
+def check(seed, folder):
     kind, data, options, n = mutated(seed)
     begin = time.monotonic()
     try:
@@ -122,11 +112,11 @@ def check(seed: int, folder: Path) -> str | None:
     return None if users == n or read.warnings else f"{seed} {kind}: {users} of {n} users, without a warning"
 
 
-def test_mutated_tables_are_read_right_or_refused(tmp_path: Path) -> None:
+def test_mutated_tables_are_read_right_or_refused(tmp_path):
     assert not list(filter(None, (check(seed, tmp_path) for seed in range(200))))
 
 
-def test_an_untouched_table_is_read_without_a_warning_of_its_layout(tmp_path: Path) -> None:
+def test_an_untouched_table_is_read_without_a_warning_of_its_layout(tmp_path):
     untouched = [
         seed for seed in range(400) if mutated(seed)[0] in ("nothing", "other line ends", "separators at the ends")
     ]
@@ -142,5 +132,5 @@ def test_an_untouched_table_is_read_without_a_warning_of_its_layout(tmp_path: Pa
 
 
 @pytest.mark.slow
-def test_two_thousand_mutated_tables(tmp_path: Path) -> None:
+def test_two_thousand_mutated_tables(tmp_path):
     assert not list(filter(None, (check(seed, tmp_path) for seed in range(200, 2200))))

@@ -1,11 +1,6 @@
-"""The order that labels have for people, whatever the order of the rows; what is odd about it is said."""
-
-from __future__ import annotations
-
 import json
 import math
 from itertools import pairwise, product
-from pathlib import Path
 from random import Random
 
 import numpy as np
@@ -14,10 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor import advise
-from advisor.inputs.domain import LabelDomain, arranged, build_domain, given_order
+from advisor.inputs.domain import arranged, build_domain, given_order
 from advisor.inputs.orders import recognised
 from simulator import PROTOCOLS
-from tests.advisor.conftest import Run
 from tests.advisor.inputs.reading import put
 from tests.cells import failures, over
 
@@ -39,7 +33,6 @@ ORDERS = [
     ("ranges", True, "0;1;2;3;4+"),
     ("numbers", True, "999;1 000;12 500"),
     ("ranges", True, "1-9 employees;10-49 employees;250+ employees"),
-    ("ranges", True, "1 bedroom;2 bedrooms;5+ bedrooms"),
     ("ranges", True, "(0, 5];(5, 10];(10, 100]"),
     ("ranges", True, "[-inf, 0.0);[0.0, 18.0);[18.0, 65.0);[65.0, inf)"),
     ("ranges", True, "-10 to -5;-5 to 0;0 to 5;5 to 10"),
@@ -49,9 +42,6 @@ ORDERS = [
     ("ranges", True, "30-60 minutes;1-2 hours;3+ hours"),
     ("ranges", True, "2019-20;2020-21;2021-22"),
     ("ranges", True, "2024;2025-2029;2030+"),
-    ("ranges", True, "unter 18;18 bis 24;65 und älter"),
-    ("ranges", True, "moins de 18;18 à 24;65 et plus"),
-    ("ranges", True, "menos de 18;18 a 24;65 y más"),
     ("numbers with units", True, "500 g;1 kg;2 kg;10 kg"),
     ("numbers with units", True, "1 week;2 weeks;1 month;1 year"),
     ("numbers with units", True, "5%;10%;50%;100%"),
@@ -132,17 +122,17 @@ UNKNOWN = [
 ]
 
 
-def built(labels: list[str], **options: object) -> LabelDomain:
+def built(labels, **options):
     options.setdefault("from_histogram", False)
-    return build_domain(labels, np.arange(1, len(labels) + 1), **options)  # type: ignore[arg-type]
+    return build_domain(labels, np.arange(1, len(labels) + 1), **options)
 
 
-def shuffled(labels: list[str], seed: int = 1) -> list[str]:
+def shuffled(labels, seed=1):
     return Random(seed).sample(labels, len(labels))  # noqa: S311 - no secret
 
 
 @over(ORDERS)
-def test_labels_stand_in_the_order_that_people_mean(name, unasked, row) -> None:
+def test_labels_stand_in_the_order_that_people_mean(name, unasked, row):
     labels = row.split(";")
     for seed in range(3):
         domain = built(shuffled(labels, seed), ordered=True)
@@ -156,8 +146,8 @@ def test_labels_stand_in_the_order_that_people_mean(name, unasked, row) -> None:
         assert not built(shuffled(labels, seed), ordered=False).ordered
 
 
-def test_an_order_that_is_nobodys_is_a_warning_with_the_order_in_it() -> None:
-    def warned(row: str) -> None:
+def test_an_order_that_is_nobodys_is_a_warning_with_the_order_in_it():
+    def warned(row):
         labels = row.split(";")
         assert recognised(labels) is None
         for from_file, how in ((False, "in alphabetical order"), (True, "in the order of the file")):
@@ -176,8 +166,8 @@ def test_an_order_that_is_nobodys_is_a_warning_with_the_order_in_it() -> None:
     assert "'ax', 'bx', 'cx', 'dx', …, 'hx'" in long.warnings[0]
 
 
-def test_one_label_without_a_place_stands_last_and_is_warned_about() -> None:
-    def stands_last(cell: tuple[str, str]) -> None:
+def test_one_label_without_a_place_stands_last_and_is_warned_about():
+    def stands_last(cell):
         odd, row = cell
         labels = row.split(";")
         domain = built(shuffled([odd, *labels]), ordered=True)
@@ -208,22 +198,22 @@ ODD = [
 
 
 @over(ODD)
-def test_what_is_odd_about_an_order_is_said(labels, words) -> None:
+def test_what_is_odd_about_an_order_is_said(labels, words):
     assert any(words in warning for warning in built(labels, ordered=True).warnings)
 
 
-def test_telephones_and_codes_have_no_order_unasked() -> None:
+def test_telephones_and_codes_have_no_order_unasked():
     assert not built(["555-1234", "555-2345", "555-3456"]).ordered
     assert not built(["02138", "10001", "90210"]).ordered
 
 
-def test_a_tie_of_two_scales_is_said() -> None:
+def test_a_tie_of_two_scales_is_said():
     domain = built(["none", "low", "mild", "moderate", "critical"], ordered=True)  # one is a stranger in either scale
     assert domain.labels == ("none", "low", "moderate", "critical", "mild")
     assert any("can be levels or degrees of severity: taken as levels" in warning for warning in domain.warnings)
 
 
-def test_a_circle_is_laid_out_as_a_line_that_begins_where_the_file_does() -> None:
+def test_a_circle_is_laid_out_as_a_line_that_begins_where_the_file_does():
     week = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
     kept = built(week, from_histogram=True, ordered=True)
     assert kept.labels == tuple(week)
@@ -235,7 +225,7 @@ def test_a_circle_is_laid_out_as_a_line_that_begins_where_the_file_does() -> Non
 
 
 @over(["1c;10", "9 km;10 km", "5-9;10-14", "Mar;Apr", "medium;high"])
-def test_an_alphabetical_table_is_put_in_order_as_raw_values_are(row) -> None:
+def test_an_alphabetical_table_is_put_in_order_as_raw_values_are(row):
     labels = row.split(";")
     assert sorted(labels) == labels[::-1]
     for from_file in (True, False):
@@ -244,7 +234,7 @@ def test_an_alphabetical_table_is_put_in_order_as_raw_values_are(row) -> None:
     assert built(sorted(longer), from_histogram=True).labels == built(sorted(longer)).labels
 
 
-def test_the_order_of_a_domain_file_always_wins(tmp_path: Path, run: Run) -> None:
+def test_the_order_of_a_domain_file_always_wins(tmp_path, run):
     sample = put(tmp_path, "sample.csv", "month\n" + "Jan\nFeb\nMar\n" * 1000)
     domain = put(tmp_path, "domain.txt", "Mar\nJan\nFeb\nApr\n")
     assert built(["Jan", "Feb"], domain=["Mar", "Feb", "Jan"], ordered=True).labels == ("Mar", "Feb", "Jan")
@@ -260,7 +250,7 @@ BANDS = ["0-4", "5-9", "10-14", "45-49", "50-54", "85+"]
 QUICK = ("--reps", "2", "--method", "norm_sub", "--surrogate", "norm_sub", "--next-protocol", "grr", "--force")
 
 
-def test_samples_and_histograms_are_ordered_alike_in_files_and_in_memory(run: Run, tmp_path: Path) -> None:
+def test_samples_and_histograms_are_ordered_alike_in_files_and_in_memory(run, tmp_path):
     rows = put(tmp_path, "rows.csv", "age\n" + "".join(f"{band}\n" * 50 for band in sorted(BANDS)))
     table = put(tmp_path, "table.csv", "age,count\n" + "".join(f"{band},50\n" for band in sorted(BANDS)))
     for path in (rows, table):  # emd is an error for unordered categories
@@ -273,14 +263,13 @@ def test_samples_and_histograms_are_ordered_alike_in_files_and_in_memory(run: Ru
     assert advice.request.labels == tuple(BANDS)
 
 
-def applied(run: Run, folder: Path, *words: object) -> tuple[list[list[str]], str]:
-    """Return the rows that --apply writes, and what is said."""
+def applied(run, folder, *words):
     code, _, err = run(*words, *QUICK, "--quiet", "--apply", folder / "applied.csv")
     assert code == 0, err
     return [line.split(",") for line in (folder / "applied.csv").read_text("utf-8").splitlines()[1:]], err
 
 
-def test_an_estimate_is_ordered_as_a_sample_is(run: Run, tmp_path: Path) -> None:
+def test_an_estimate_is_ordered_as_a_sample_is(run, tmp_path):
     n, oracle = 100_000, PROTOCOLS["oue"](len(BANDS), 1.0)
     truth = np.array([5_000, 5_000, 10_000, 60_000, 10_000, 10_000])
     estimate = oracle.estimate(oracle.sample_support(truth, np.random.default_rng(0)), n)
@@ -292,7 +281,7 @@ def test_an_estimate_is_ordered_as_a_sample_is(run: Run, tmp_path: Path) -> None
     assert all(math.isclose(float(line[1]), value) for line, value in zip(lines, estimate, strict=True))
 
 
-def test_reports_are_ordered_as_samples_are_and_the_warning_is_not_hidden(run: Run, tmp_path: Path) -> None:
+def test_reports_are_ordered_as_samples_are_and_the_warning_is_not_hidden(run, tmp_path):
     rng = np.random.default_rng(1)
     reports = PROTOCOLS["grr"](len(BANDS), 2.0).perturb(rng.integers(0, len(BANDS), size=3000), rng)
     names = ["north", "south", "west", "east", "middle", "coast"]
@@ -304,10 +293,10 @@ def test_reports_are_ordered_as_samples_are_and_the_warning_is_not_hidden(run: R
 
 
 @pytest.mark.parametrize("examples", [10, pytest.param(200, marks=pytest.mark.slow)])
-def test_whatever_the_labels_are_none_is_lost(examples: int) -> None:
+def test_whatever_the_labels_are_none_is_lost(examples):
     @given(st.lists(st.text(max_size=12), min_size=2, max_size=12, unique=True))
     @settings(max_examples=examples, deadline=None)
-    def none_is_lost(labels: list[str]) -> None:
+    def none_is_lost(labels):
         for ordered, from_file in product((None, True, False), (True, False)):
             order = arranged(labels, from_file=from_file, ordered=ordered)
             assert sorted(order.labels) == sorted(labels)
@@ -318,7 +307,7 @@ def test_whatever_the_labels_are_none_is_lost(examples: int) -> None:
 
 @given(st.integers(-50, 50), st.lists(st.integers(1, 40), min_size=2, max_size=30), st.randoms(use_true_random=False))
 @settings(max_examples=25, deadline=None)
-def test_ranges_made_of_edges_are_put_in_the_order_of_the_edges(start: int, steps: list[int], random: Random) -> None:
+def test_ranges_made_of_edges_are_put_in_the_order_of_the_edges(start, steps, random):
     edges = [start + sum(steps[:at]) for at in range(len(steps) + 1)]
     for form in ("{} to {}", "[{}, {})", "from {} to {}", "{} – {}"):
         labels = [form.format(low, high) for low, high in pairwise(edges)]

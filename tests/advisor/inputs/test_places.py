@@ -1,10 +1,5 @@
-"""Reading places and channels."""
-
-from __future__ import annotations
-
 import io
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,17 +11,17 @@ from tests.advisor.inputs.reading import peak, put, refusal
 from tests.cells import failures, over
 
 
-def read(text: str, **options):
+def read(text, **options):
     return read_places("-", stdin=io.BytesIO(text.encode()), **options)
 
 
-def test_counts_and_users_give_the_same_places() -> None:
+def test_counts_and_users_give_the_same_places():
     users = read("y,x\n0,0\n1,2\n1,2\n", columns="y,x", grid="2x3")
     counted = read("x,y,count\n0,0,1\n2,1,2\n", columns="y,x", grid="2x3")
     assert users.counts.tolist() == counted.counts.tolist() == [1, 0, 0, 0, 0, 2]
 
 
-def test_longitude_and_latitude_become_cells_of_the_size_asked_for() -> None:
+def test_longitude_and_latitude_become_cells_of_the_size_asked_for():
     degree = 1 / KM_PER_DEGREE  # of latitude, and of longitude at the equator
     lines = [f"{2.5 * degree},{-1.5 * degree}", f"{-2.5 * degree},{1.5 * degree}", "0,0", "0,0"]
     found = read("lon,lat\n" + "\n".join(lines) + "\n", columns="lon,lat", cell_km=1.0)
@@ -44,7 +39,7 @@ def test_longitude_and_latitude_become_cells_of_the_size_asked_for() -> None:
         [("longitude", "latitude"), ("Lon", "LAT"), ("pickup_lng", "pickup_lat"), ("x", "geoLatitude")],
     )
 )
-def test_headers_tell_longitude_from_latitude_in_any_order(order, setting) -> None:
+def test_headers_tell_longitude_from_latitude_in_any_order(order, setting):
     lon, lat = setting
     lines = [(8.0, 50.0), (8.01, 50.0), (8.03, 50.0), (8.03, 50.01)]
     usual = read(f"{lon},{lat}\n" + "".join(f"{x},{y}\n" for x, y in lines), columns=f"{lon},{lat}", cell_km=1.0)
@@ -55,14 +50,14 @@ def test_headers_tell_longitude_from_latitude_in_any_order(order, setting) -> No
         assert f"columns {lon!r} and {lat!r} read as longitude and latitude" in found.assumptions[0]
 
 
-def test_headers_tell_rows_from_columns_and_without_them_the_order_counts() -> None:
+def test_headers_tell_rows_from_columns_and_without_them_the_order_counts():
     assert read("col,row\n2,0\n", columns="col,row", grid="2x3").counts.tolist() == [0, 0, 1, 0, 0, 0]
     found = read("50,8\n50,8.01\n", columns="2,1", cell_km=1.0)
     assert "latitude 50.000, longitude 8.005" in found.assumptions[-1]
 
 
 @over([("longitude,latitude", "km"), ("x,y", "units"), ("a,b", "units"), (None, "km"), ("y,x", "units")])
-def test_a_grid_divides_the_bounding_box_of_coordinates(header, unit) -> None:
+def test_a_grid_divides_the_bounding_box_of_coordinates(header, unit):
     x, y = np.random.default_rng(4).normal([[13.4], [52.5]], [[0.3], [0.1]], size=(2, 400))
     first, second = (y, x) if header == "y,x" else (x, y)
     lines = "".join(f"{a!r},{b!r}\n" for a, b in zip(first.tolist(), second.tolist(), strict=True))
@@ -83,14 +78,14 @@ def test_a_grid_divides_the_bounding_box_of_coordinates(header, unit) -> None:
         ("r,c\n1.0,2\n", "row and column"),
     ]
 )
-def test_whole_numbers_inside_the_grid_are_cells_unless_headers_say_degrees(text, meaning) -> None:
+def test_whole_numbers_inside_the_grid_are_cells_unless_headers_say_degrees(text, meaning):
     found = read(text, columns="1,2", grid="2x3")
     assert (found.counts.tolist(), found.unit) == ([0, 0, 0, 0, 0, 1], "cells")
     assert f"read as {meaning}" in found.assumptions[0]
     assert read("lon,lat\n0,0\n1,2\n", grid="2x3").unit == "km"
 
 
-def test_decimal_commas_are_read_where_semicolons_separate() -> None:
+def test_decimal_commas_are_read_where_semicolons_separate():
     assert read("lon;lat\n8,5;50\n8,5;50,0015\n", columns="lon,lat", cell_km=1.0).counts.sum() == 2
 
 
@@ -98,7 +93,7 @@ EXTENTS = [(0.0009, 0.0001), (0.02, 0.5), (0.31, 0.02), (3.0, 7.0), (90.0, 70.0)
 
 
 @over(EXTENTS)
-def test_without_a_grid_degrees_get_the_finest_round_cells_that_are_few(wide, high) -> None:
+def test_without_a_grid_degrees_get_the_finest_round_cells_that_are_few(wide, high):
     rng, sizes = np.random.default_rng(1), [digit * 10.0**power for power in range(-3, 5) for digit in (1, 2, 5)]
     lon, lat = wide * (rng.random(300) - 0.5), 10 + high * (rng.random(300) - 0.5)
     found = read(
@@ -115,7 +110,7 @@ def test_without_a_grid_degrees_get_the_finest_round_cells_that_are_few(wide, hi
     assert "a round size of cells, with at most 32 along a side (--cell-km or" in found.assumptions[-1]
 
 
-def test_a_few_far_off_places_do_not_stretch_the_cells() -> None:
+def test_a_few_far_off_places_do_not_stretch_the_cells():
     rng = np.random.default_rng(2)
     near = np.column_stack([13.4 + 0.2 * rng.random(2000), 52.5 + 0.1 * rng.random(2000)])
     for far, stretched in ((2, True), (3, False)):  # of 2,000 users, 0.1 % are 2
@@ -163,8 +158,8 @@ BAD_PLACES = [
 ]
 
 
-def test_bad_places_are_told_in_one_short_line(tmp_path: Path) -> None:
-    def refused(cell: tuple[str, dict[str, object], str]) -> None:
+def test_bad_places_are_told_in_one_short_line(tmp_path):
+    def refused(cell):
         text, options, words = cell
         message = refusal(read, text, **options)
         assert words in message
@@ -176,7 +171,7 @@ def test_bad_places_are_told_in_one_short_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("options", [{"grid": "8x8"}, {"cell_km": 20.0}])
-def test_many_places_in_bounded_memory(options: dict[str, object], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_places_in_bounded_memory(options, monkeypatch):
     monkeypatch.setattr(source, "CHUNK_BYTES", 1 << 14)
     monkeypatch.setattr(places, "BLOCK", 1000)
     peaks = []
@@ -190,11 +185,8 @@ def test_many_places_in_bounded_memory(options: dict[str, object], monkeypatch: 
     assert peaks[1] < 1.1 * peaks[0] + 200_000  # the coordinates of all would be 720,000 more
 
 
-# --- channels --------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("suffix", [".csv", ".npy"])
-def test_a_channel_is_read(tmp_path: Path, suffix: str) -> None:
+def test_a_channel_is_read(tmp_path, suffix):
     matrix, path = np.array([[0.667, 0.333], [0.333, 0.66701]]), tmp_path / f"own{suffix}"
     if suffix == ".npy":
         np.save(path, matrix)
@@ -222,8 +214,8 @@ BAD_CHANNELS = [
 ]
 
 
-def test_bad_channels_are_told_in_one_line_and_read_no_further_than_they_may_be_large(tmp_path: Path) -> None:
-    def refused(cell: tuple[str, bytes, str]) -> None:
+def test_bad_channels_are_told_in_one_line_and_read_no_further_than_they_may_be_large(tmp_path):
+    def refused(cell):
         name, data, words = cell
         said, most = peak(refusal, read_channel, put(tmp_path, name, data), 2)
         assert words in said
@@ -233,7 +225,7 @@ def test_bad_channels_are_told_in_one_line_and_read_no_further_than_they_may_be_
     assert "no such file" in refusal(read_channel, str(tmp_path / "none.npy"), 2)
 
 
-def numpy_file(path: Path, header: str) -> str:
+def numpy_file(path, header):
     text = header.ljust(117) + "\n"
     path.write_bytes(b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode())
     return str(path)
@@ -262,7 +254,7 @@ NUMPY_FILES = {
 
 
 @over(NUMPY_FILES)
-def test_a_numpy_file_that_is_no_matrix_is_told_in_one_line(name, *, tmp_path: Path) -> None:
+def test_a_numpy_file_that_is_no_matrix_is_told_in_one_line(name, *, tmp_path):
     header, words = NUMPY_FILES[name]
     path = numpy_file(tmp_path / "own.npy", header)
     said, most = peak(refusal, read_channel, path, 2)
@@ -272,7 +264,7 @@ def test_a_numpy_file_that_is_no_matrix_is_told_in_one_line(name, *, tmp_path: P
 
 
 @over(product(["<f8", ">f4", "<f2", "<i2", "|b1"], ["C", "F"]))
-def test_numpy_matrices_of_any_number_are_read(dtype, order, *, tmp_path: Path) -> None:
-    matrix = np.array([[1, 0, 0], [0, 1, 0]], dtype=dtype, order=order)  # type: ignore[call-overload]
+def test_numpy_matrices_of_any_number_are_read(dtype, order, *, tmp_path):
+    matrix = np.array([[1, 0, 0], [0, 1, 0]], dtype=dtype, order=order)
     np.save(tmp_path / "own.npy", matrix)
     assert read_channel(str(tmp_path / "own.npy"), 2)[0].matrix.tolist() == matrix.astype(float).tolist()

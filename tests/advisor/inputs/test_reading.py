@@ -1,7 +1,3 @@
-"""Files and pipes as they come: bytes that are no text, blocks, what cannot be opened, and more rows than memory."""
-
-from __future__ import annotations
-
 import io
 import os
 import sys
@@ -38,22 +34,22 @@ NO_TEXT = [
 
 
 @over(NO_TEXT)
-def test_bytes_that_are_no_text(data, said, *, tmp_path: Path) -> None:
+def test_bytes_that_are_no_text(data, said, *, tmp_path):
     assert said in error_of(tmp_path, "a.csv", data)
     assert refusal(read_bytes, data).startswith("standard input")
 
 
-def test_multibyte_characters_survive_every_block_border() -> None:
+def test_multibyte_characters_survive_every_block_border():
     data = ("é€𝄞\n" * 20000).encode()
     piped = io.BufferedReader(Pipe(data[:3000]))
     assert users(read_histogram("-", stdin=piped))["é€𝄞"] > 100
     assert users(read_bytes(data)) == {"é€𝄞": 20000}
 
 
-def test_files_that_cannot_be_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_that_cannot_be_opened(tmp_path, monkeypatch):
     put(tmp_path, "sample.csv", "a\n")
 
-    def refused(cell: tuple[str, str]) -> None:
+    def refused(cell):
         path, said = cell
         assert said in refusal(read_histogram, path)
 
@@ -67,16 +63,16 @@ def test_files_that_cannot_be_opened(tmp_path: Path, monkeypatch: pytest.MonkeyP
     ]
     assert failures(cells, refused) == {}
 
-    def forbidden(*_args: object, **_options: object) -> None:
+    def forbidden(*_args, **_options):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "open", forbidden)
     assert "sample.csv: no permission to read it" in refusal(read_histogram, f"{tmp_path}/sample.csv")
 
 
-def test_an_error_of_the_disk_is_one_line() -> None:
+def test_an_error_of_the_disk_is_one_line():
     class Broken(Pipe):
-        def readinto(self, buffer) -> int:
+        def readinto(self, buffer):
             if self.rest:
                 return super().readinto(buffer)
             raise OSError(5, "Input/output error")
@@ -85,14 +81,14 @@ def test_an_error_of_the_disk_is_one_line() -> None:
     assert message == "standard input: cannot be read (Input/output error)"
 
 
-def test_standard_input_is_the_default_and_stays_open(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_standard_input_is_the_default_and_stays_open(monkeypatch):
     stream = io.BytesIO(b"1\n2\n")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(stream))
     assert users(read_histogram("-")) == {"1": 1, "2": 1}
     assert not stream.closed
 
 
-def test_a_pipe_can_be_read_twice() -> None:
+def test_a_pipe_can_be_read_twice():
     read_end, write_end = os.pipe()
     os.write(write_end, b"a b\nb\n")
     os.close(write_end)
@@ -106,7 +102,7 @@ def test_a_pipe_can_be_read_twice() -> None:
     ends=st.sampled_from(["\n", "\r\n", "\r"]),
     block=st.integers(1, 40),
 )
-def test_the_size_of_blocks_changes_nothing_in_plain_text(lines, ends, block) -> None:
+def test_the_size_of_blocks_changes_nothing_in_plain_text(lines, ends, block):
     assume(any(line.strip() for line in lines))
     data = (ends.join(lines) + "\nlast").encode()
     with pytest.MonkeyPatch.context() as patch:
@@ -120,7 +116,7 @@ def test_the_size_of_blocks_changes_nothing_in_plain_text(lines, ends, block) ->
     assert bool(read.warnings) == (blanks > 0)
 
 
-def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
+def test_memory_does_not_grow_with_the_rows(tmp_path):
     peaks = []
     for rows in (100_000, 250_000):
         path = put(tmp_path, "a.csv", "id,state\n" + "".join(f"{at},s{at % 50}\n" for at in range(rows)))
@@ -131,15 +127,12 @@ def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
     assert peaks[1] < 12_000_000
 
 
-# --- inputs that change ----------------------------------------------------------------------------------------
-
-
 class Changing(io.FileIO):
     """A file that another program appends to, or cuts short, once its first bytes were read."""
 
     text = ""
 
-    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
+    def readinto(self, buffer):
         got = super().readinto(buffer) or 0
         if self.tell() == got:
             with Path(self.name).open("a" if self.text else "w") as other:
@@ -150,16 +143,14 @@ class Changing(io.FileIO):
 class Growing(io.FileIO):
     """A file to which another program appends a block whenever one is read."""
 
-    def readinto(self, buffer: bytearray) -> int:  # type: ignore[override]
+    def readinto(self, buffer):
         with Path(self.name).open("ab") as other:
             other.write(b"a\nb\n" * (1 << 18))
         return super().readinto(buffer) or 0
 
 
 @pytest.mark.parametrize("text", ["", "c\n", "c"])
-def test_an_input_that_changes_while_it_is_read_is_refused(
-    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_input_that_changes_while_it_is_read_is_refused(text, tmp_path, monkeypatch):
     path = put(tmp_path, "a.txt", "a\nb\n" * 10_000)
     monkeypatch.setattr(Changing, "text", text)
     with io.BufferedReader(Changing(path)) as stream, pytest.raises(InputError, match="input: changed while it was"):
@@ -168,14 +159,14 @@ def test_an_input_that_changes_while_it_is_read_is_refused(
     assert "changed while it was read" in error_of(tmp_path, "a.txt", "a\nb\n" * 10_000)
 
 
-def test_a_file_that_grows_faster_than_it_is_read_is_not_read_for_ever(tmp_path: Path) -> None:
+def test_a_file_that_grows_faster_than_it_is_read_is_not_read_for_ever(tmp_path):
     path = put(tmp_path, "a.txt", "a\nb\n")
     with io.BufferedReader(Growing(path)) as stream, pytest.raises(InputError, match="input: changed while it was"):
         read_histogram("-", stdin=stream)
     assert Path(path).stat().st_size < 20 << 20
 
 
-def test_an_input_that_was_changed_before_is_read(tmp_path: Path) -> None:
+def test_an_input_that_was_changed_before_is_read(tmp_path):
     path = Path(put(tmp_path, "a.txt", "a\nb\n"))
     with path.open("rb") as stream:
         path.write_text("a\nb\nb\n")

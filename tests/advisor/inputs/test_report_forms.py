@@ -1,12 +1,6 @@
-"""Reports of every protocol, written to a file in any form, give the tally of the protocol."""
-
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import islice
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,10 +11,8 @@ from simulator import PROTOCOLS, rng_for
 from tests.advisor.inputs.made_reports import SYMBOLS, TREES, cells, check, lines, made, numbers, read_file
 from tests.advisor.inputs.reading import gz, parquet, read_reports
 
-Rows = Sequence[Sequence[str]]
 
-
-def slow(*setting: object) -> object:
+def slow(*setting):
     return pytest.param(*setting, {}, marks=pytest.mark.slow)
 
 
@@ -44,7 +36,7 @@ SETTINGS = [
 ]
 
 
-def tally_of(protocol: str, k: int, epsilon: float, reports: np.ndarray, support: np.ndarray | None) -> list:
+def tally_of(protocol, k, epsilon, reports, support):
     """Return supports as the protocol counts them, and what others add up, one by one: of numbers the exact sums."""
     if protocol == "she":
         return [float(sum(map(Fraction, column))) for column in reports.T.tolist()]
@@ -66,7 +58,7 @@ def tally_of(protocol: str, k: int, epsilon: float, reports: np.ndarray, support
     return [count for row in bits for count in row] + users
 
 
-def layouts(kind: str, rows: Rows) -> Iterator[tuple[Sequence[str] | None, Rows, dict[str, str]]]:
+def layouts(kind, rows):
     """Yield the names of columns (None: no header), rows, and the options that these need."""
     yield None, rows, {}
     users = [f"u{at}" for at in range(len(rows))]
@@ -92,7 +84,7 @@ def layouts(kind: str, rows: Rows) -> Iterator[tuple[Sequence[str] | None, Rows,
             yield None, beside, {"column": "2"}
 
 
-def texts(names: Sequence[str] | None, rows: Rows, *, blanks: bool) -> Iterator[tuple[str, str]]:
+def texts(names, rows, *, blanks):
     """Yield a suffix and a text for every way to write a table; with blanks between columns where they may be."""
     plain = list(rows) if names is None else [names, *rows]
     yield ".csv", "".join('"' + '","'.join(row) + '"\n' for row in plain)
@@ -109,9 +101,7 @@ def texts(names: Sequence[str] | None, rows: Rows, *, blanks: bool) -> Iterator[
 
 @pytest.mark.usefixtures("blocks")
 @pytest.mark.parametrize(("protocol", "k", "epsilon", "hashing"), SETTINGS)
-def test_reports_in_every_form_give_the_tally_of_the_protocol(
-    tmp_path: Path, protocol: str, k: int, epsilon: float, hashing: dict[str, str]
-) -> None:
+def test_reports_in_every_form_give_the_tally_of_the_protocol(tmp_path, protocol, k, epsilon, hashing):
     reports, support = made(protocol, k, epsilon, **hashing)
     small = len(reports) > table.BLOCK_ROWS
     kind = PROTOCOLS[protocol](k, epsilon).report_kind
@@ -144,10 +134,7 @@ def test_reports_in_every_form_give_the_tally_of_the_protocol(
     check(read_reports(path, protocol, epsilon, k=k, **hashing), numbers(k), expected)
 
 
-# --- sums of real numbers (summation with histogram encoding) -----------------------------------------------------
-
-
-def test_the_order_of_reports_changes_no_digit_where_floats_do() -> None:
+def test_the_order_of_reports_changes_no_digit_where_floats_do():
     rng = rng_for(0, "any order")
     numbers = np.concatenate([rng.laplace(scale=2e6, size=(4000, 1)), rng.laplace(scale=1e-3, size=(4000, 1))])
     sums = {float(real_sums(exact_sums(rng.permutation(numbers)), None)[0]) for _ in range(5)}
@@ -156,13 +143,13 @@ def test_the_order_of_reports_changes_no_digit_where_floats_do() -> None:
     assert len({float(np.cumsum(rng.permutation(numbers[:, 0]))[-1]) for _ in range(5)}) > 1
 
 
-def test_extreme_numbers_are_exact_and_tiny_ones_are_rounded_to_steps() -> None:
+def test_extreme_numbers_are_exact_and_tiny_ones_are_rounded_to_steps():
     for column in ([LARGEST, -LARGEST, 0.1], [2.0**-64] * 3, [-0.75, 2.0**-60, 1e9 + 2**-20], [2.0**-65 * 1.5]):
         steps = [Fraction(value) * 2**64 for value in column]
         assert int(exact_sums(np.array([column]).T)[0]) == sum(map(round, steps))
 
 
-def test_whole_steps_of_a_client_are_read_as_what_they_stand_for(tmp_path: Path) -> None:
+def test_whole_steps_of_a_client_are_read_as_what_they_stand_for(tmp_path):
     steps = np.rint(made("she", 4, 1.0)[0] * 300).astype(np.int64)
     data = lines(steps.tolist())
     found = read_file(tmp_path, "a.csv", data, "she", 1.0, steps=300, header=False)

@@ -1,41 +1,21 @@
-"""Reports written to a file in any form give the supports that the protocol counts, or the line that is wrong."""
-
-from __future__ import annotations
-
 import io
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from advisor.inputs import table
 from simulator.protocols import PROTOCOLS
-from tests.advisor.inputs.made_reports import NAMES, check, lines, made, numbers, read_file
+from tests.advisor.inputs.made_reports import NAMES, lines, made, numbers, read_file
 from tests.advisor.inputs.reading import read_reports, refusal
 from tests.cells import failures, over
 
 
-def test_the_header_of_bits_names_the_categories(tmp_path: Path) -> None:
-    reports, support = made("oue", 6, 1.0)
-    data = ",".join(numbers(6)) + "\n" + lines(reports, ",")
-    read = read_file(tmp_path, "a.csv", data, "oue", 1.0)
-    check(read, numbers(6), support)
-    assert "header (0, 1, 2, 3, 4, 5)" in read.assumptions
-    check(read_file(tmp_path, "a.csv", data, "oue", 1.0, domain=NAMES), NAMES, support)
-    data = data.replace(",".join(numbers(6)), ",".join(NAMES))
-    check(read_file(tmp_path, "a.csv", data, "oue", 1.0, k=6), NAMES, support)
-    order = NAMES[1:] + NAMES[:1]
-    check(read_file(tmp_path, "a.csv", data, "oue", 1.0, domain=order), order, np.roll(support, -1))
-
-
-def test_the_largest_seed_and_leading_zeros(tmp_path: Path) -> None:
+def test_the_largest_seed_and_leading_zeros(tmp_path):
     oracle = PROTOCOLS["olh"](6, 1.0)
     read = read_file(tmp_path, "a.csv", "4294967295,3\n0000000000000000007,00\n", "olh", 1.0, k=6)
     assert read.tally.counts.tolist() == oracle.support(np.array([[2**32 - 1, 3], [7, 0]])).tolist()
 
-
-# --- small files -----------------------------------------------------------------------------------------------
 
 SIX, EIGHT, TREE = {"k": 6}, {"k": 8}, {"k": 64}
 PLACES = ("New York", "Los Angeles", "San Jose")
@@ -45,6 +25,7 @@ READ = [
     ("oue", {}, "0,1\n1,0\n", {"0": 1, "1": 1}),  # bits unless told
     ("oue", {"header": True}, "0,1\n1,0\n", {"0": 1, "1": 0}),
     ("oue", {"k": 2, "domain": ("a", "b")}, "01\n", {"a": 0, "b": 1}),
+    ("oue", {"domain": ("b", "a")}, "a,b\n0,1\n1,1\n", {"b": 2, "a": 1}),
     ("oue", {"column": "x"}, "user,x\n1,0110\n2,0001\n", {"0": 0, "1": 1, "2": 1, "3": 1}),
     ("oue", {"column": "2"}, "user,x\n1,0110\n2,0001\n", {"0": 0, "1": 1, "2": 1, "3": 1}),
     ("oue", {"column": "2"}, "1,0110\n2,0001\n", {"0": 0, "1": 1, "2": 1, "3": 1}),
@@ -81,8 +62,8 @@ READ = [
 
 
 @pytest.mark.parametrize("rows", [4000, 1])
-def test_small_files_give_the_supports_in_them(rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def right(cell: tuple) -> None:
+def test_small_files_give_the_supports_in_them(rows, tmp_path, monkeypatch):
+    def right(cell):
         protocol, options, text, expected, *warned = cell
         name = "a.csv" if "," in text else "a.txt"
         read = read_file(tmp_path, name, text, protocol, 0.7, **options)
@@ -107,8 +88,6 @@ REFUSED = [
     ("oue", {}, "0110\n010\n", "leading zeros"),
     ("oue", {"k": 5}, "0110\n0100\n", "line 1: the report '0110' has 4 characters, but k is 5"),
     ("oue", {}, "0110\n01x0\n", "line 2: the report '01x0' holds 'x'; a report is 4 characters 0 and 1"),
-    ("oue", {}, "0110\n0120\n", "line 2: the report '0120' holds '2'"),
-    ("oue", {}, "0110\n01é0\n", "line 2: the report '01é0' holds 'é'"),
     ("oue", {}, "0110\n01١0\n", "line 2: the report '01١0' holds"),
     ("oue", {}, "01x0\n0110\n", "line 1: the report '01x0' is not a string of 0 and 1"),
     ("oue", {}, "0\n1\n", "line 1: the report '0' is not a string of 0 and 1, one for each of two or more"),
@@ -152,7 +131,6 @@ REFUSED = [
     ("olh", SIX, "5,0\n6,4\n", "line 2: the symbol '4' is too large; olh with eps=1 has g=4 symbols, from 0 to 3"),
     ("olh", SIX, "5,0\n6,-1\n", "line 2: the symbol '-1' is not a whole number written with digits"),
     ("olh", SIX, "5,0\n6,1.5\n", "line 2: the symbol '1.5' is not a whole number"),
-    ("olh", SIX, "5,0\n6,x\n", "line 2: the symbol 'x' is not a whole number"),
     ("olh", SIX, "5,0\n6,\n", "line 2: the symbol is missing (an empty cell)"),
     ("olh", SIX, "5,0\n,1\n", "line 2: the seed is missing (an empty cell)"),
     ("olh", SIX, f"5,0\n{2**32},1\n", "line 2: the seed '4294967296' is too large; a seed is a whole number from 0 to"),
@@ -162,7 +140,6 @@ REFUSED = [
     ),
     ("olh", SIX, "5,0\n" + "9" * 5000 + ",1\n", "is too large"),
     ("olh", SIX, "5,0\n4.1E+09,1\n", "line 2: the seed '4.1E+09' is not a whole number written with digits"),
-    ("olh", SIX, "5,0\n1_0,1\n", "line 2: the seed '1_0' is not"),
     ("olh", SIX, "5,0\n١,1\n", "line 2: the seed '١' is not"),
     ("olh", SIX, "5,0\n6\n", "line 2 has 1 field, the first line has 2"),
     ("olh", SIX, "5\n6\n", "has 1 column; a report of olh is seed and symbol"),
@@ -175,13 +152,10 @@ REFUSED = [
     ("pgr", EIGHT, "0\n13\n", "line 2: the symbol '13' is too large; pgr with eps=1 and k=8 has 13 symbols, from 0"),
     ("hr", EIGHT, "0\n99\n", "line 2: the symbol '99' is too large; hr with eps=1 and k=8 has 16 symbols, from 0"),
     ("pgr", EIGHT, "0\n-1\n", "line 2: the symbol '-1' is not a whole number written with digits"),
-    ("pgr", EIGHT, "0\n1.5\n", "line 2: the symbol '1.5' is not"),
     ("hr", EIGHT, "user,symbol\n1,2\n2,\n", "line 3: the symbol is missing"),
     ("pgr", EIGHT, "a,b\n1,2\n", "a report of pgr is one number; say which one holds the reports with --column"),
     ("sw", TREE, "0\n95\n96\n", "line 3: the symbol '96' is too large; sw with eps=1 and k=64 has 96 symbols"),
-    ("sw", TREE, "0\n-1\n", "line 2: the symbol '-1' is not a whole number"),
     ("haar_hrr", TREE, "0\n126\n", "line 2: the symbol '126' is too large; haar_hrr with eps=1 and k=64 has 126"),
-    ("haar_hrr", TREE, "0\n1.5\n", "line 2: the symbol '1.5' is not"),
     # nodes
     ("tree", TREE, f"0,{BITS}\n6,1\n", "line 2: the height '6' is too large; tree with eps=1 and k=64 has the heights"),
     ("tree", TREE, f"0,{BITS}\n-1,1\n", "line 2: the height '-1' is not a whole number written with digits"),
@@ -232,12 +206,12 @@ REFUSED = [
 
 
 @over(REFUSED)
-def test_reports_that_are_refused(protocol, options, text, said, *, tmp_path: Path) -> None:
+def test_reports_that_are_refused(protocol, options, text, said, *, tmp_path):
     message = refusal(read_file, tmp_path, "a.csv", text, protocol, 0.7 if protocol == "ss" else 1.0, **options)
     assert said in message
 
 
 @pytest.mark.parametrize("epsilon", [0, -1, 33, math.nan, math.inf])
-def test_budgets_that_are_refused(epsilon: float) -> None:
+def test_budgets_that_are_refused(epsilon):
     message = refusal(read_reports, "-", "oue", epsilon, stdin=io.BytesIO(b"01\n"))
     assert "eps must be between 1e-06 and 32, got" in message

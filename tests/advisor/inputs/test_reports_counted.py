@@ -1,10 +1,5 @@
-"""Files of counts give the tally of the very reports that were counted; what is not so is refused in one line."""
-
-from __future__ import annotations
-
 import json
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +7,6 @@ import pytest
 from advisor.inputs.reports import count_reports
 from advisor.inputs.reports.tallies import read_tally, tally_text
 from knowledge.making.workers import Workers
-from tests.advisor.conftest import Run
 from tests.advisor.inputs.made_reports import NAMES, made, read_file
 from tests.advisor.inputs.reading import parquet, put, read_reports, refusal
 from tests.cells import over
@@ -22,13 +16,13 @@ SUMS = "total,a,b,c\n100,40,50,60\n200,80,90,100\n"
 LONG = "category,sum\na,40\nb,50\nc,60\n"
 
 
-def alike(read, expected) -> None:
+def alike(read, expected):
     assert (read.labels, read.tally.n) == (expected.labels, expected.tally.n)
     assert read.tally.counts.tolist() == expected.tally.counts.tolist()
 
 
 @over([",", ";", "\t"])
-def test_counted_values_are_those_of_the_reports_one_by_one(mark: str, *, tmp_path: Path) -> None:
+def test_counted_values_are_those_of_the_reports_one_by_one(mark, *, tmp_path):
     reports = [NAMES[value] for value in made("grr", 6, 1.0)[0]]
     expected = read_file(tmp_path, "reports.txt", "".join(f"{each}\n" for each in reports), "grr", 1.0)
     days = [Counter(reports[:100]), Counter(reports[100:])]  # a value has a row for each day
@@ -40,7 +34,7 @@ def test_counted_values_are_those_of_the_reports_one_by_one(mark: str, *, tmp_pa
 
 
 @over(["rappor", "oue", "the"])
-def test_sums_of_bits_are_those_of_the_reports_one_by_one(protocol: str, *, tmp_path: Path) -> None:
+def test_sums_of_bits_are_those_of_the_reports_one_by_one(protocol, *, tmp_path):
     bits, _ = made(protocol, 6, 1.0)
     text = ",".join(NAMES) + "\n" + "".join(",".join(map(str, row)) + "\n" for row in bits.tolist())
     for domain in (None, NAMES[::-1]):
@@ -58,7 +52,7 @@ def test_sums_of_bits_are_those_of_the_reports_one_by_one(protocol: str, *, tmp_
     assert read.tally.counts.tolist() == bits.sum(axis=0).tolist()
 
 
-def test_the_share_of_a_survey_is_that_of_the_closed_form(run: Run, tmp_path: Path) -> None:
+def test_the_share_of_a_survey_is_that_of_the_closed_form(run, tmp_path):
     path, target = put(tmp_path, "survey.csv", SURVEY), tmp_path / "out.csv"
     base = ("reports", "--protocol", "grr", "--eps", "1.6094", "--reps", "4", path)
     code, out, _ = run(*base, "--counts", "n", "--apply", str(target), "--method", "none", "--format", "json")
@@ -82,9 +76,7 @@ TALLIES = [
 
 
 @over(TALLIES)
-def test_a_tally_of_counts_is_read_again(
-    protocol: str, text: str, options, n: int, expected, *, tmp_path: Path
-) -> None:
+def test_a_tally_of_counts_is_read_again(protocol, text, options, n, expected, *, tmp_path):
     counts = count_reports(put(tmp_path, "counts.csv", text), protocol, 1.0, digests=True, **options)
     part = read_tally(put(tmp_path, "tally.json", tally_text(counts.part)))
     assert (part.n, json.loads(tally_text(part))["counts"]) == (n, expected)
@@ -113,12 +105,12 @@ WRONG = [
 
 
 @over(WRONG)
-def test_what_cannot_be_counts_is_refused(protocol: str, text: str, options, says: str, *, tmp_path: Path) -> None:
+def test_what_cannot_be_counts_is_refused(protocol, text, options, says, *, tmp_path):
     error = refusal(read_file, tmp_path, "wrong.csv", text, protocol, 1.0, **options)
     assert says in error
 
 
-def test_numbers_of_rows_and_of_repeated_values_are_no_counts(tmp_path: Path) -> None:
+def test_numbers_of_rows_and_of_repeated_values_are_no_counts(tmp_path):
     for text in ("id,answer\n0,yes\n1,no\n", "id,answer\n7,yes\n9,no\n5,yes\n"):
         read = read_file(tmp_path, "ids.csv", text, "grr", 1.0, column="answer")
         assert read.tally.n == text.count("\n") - 1

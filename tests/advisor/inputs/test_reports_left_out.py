@@ -1,11 +1,5 @@
-"""Reports that are missing, and rows that are no reports: left out, counted, and refused where they are too many."""
-
-from __future__ import annotations
-
 import io
 import re
-from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 
@@ -13,7 +7,6 @@ from advisor.inputs import table
 from advisor.inputs.reports import skipping
 from knowledge.making.workers import Workers
 from simulator import rng_for
-from tests.advisor.conftest import Run
 from tests.advisor.inputs.made_reports import NAMES, cells, lines, made, numbers
 from tests.advisor.inputs.reading import gz, parquet, put, read_reports, refusal
 from tests.cells import over
@@ -22,7 +15,7 @@ N, K = 3000, 6
 ANSWERS = "answer\nyes\nno\n\nno\nyes\nNA\nno\n"
 
 # The header, and how a line of a report is damaged.
-DAMAGES: dict[str, tuple[str, dict[str, object], list[Callable[[str], str]]]] = {
+DAMAGES = {
     "grr": ("answer", {"domain": numbers(K)}, [lambda line: line + "9", lambda line: "x"]),
     "oue": (",".join(NAMES), {}, [lambda line: line + ",1", lambda line: line[:-1] + "x", lambda line: line[:-2]]),
     "rappor": ("report", {"k": K}, [lambda line: line[:-1], lambda line: line + "0", lambda line: "x" + line[1:]]),
@@ -34,14 +27,14 @@ DAMAGES: dict[str, tuple[str, dict[str, object], list[Callable[[str], str]]]] = 
 }
 
 
-def reports(protocol: str, n: int = N) -> list[str]:
+def reports(protocol, n=N):
     made_reports, _ = made(protocol, K, 1.0, n=n)
     rows = cells(protocol, K, 1.0, made_reports)
     separator = {"rappor": "", "ss": " "}.get(protocol, ",")
     return lines(rows, separator).splitlines()
 
 
-def damaged(protocol: str, share: float) -> tuple[list[str], list[str], list[int]]:
+def damaged(protocol, share):
     """Return the lines with some that are damaged, the others, and the numbers of the damaged lines in the file."""
     rng, good = rng_for(3, "damage", protocol), reports(protocol)
     at = sorted(rng.choice(len(good), size=round(share * len(good)), replace=False).tolist())
@@ -51,14 +44,12 @@ def damaged(protocol: str, share: float) -> tuple[list[str], list[str], list[int
     return mixed, [line for place, line in enumerate(good) if place not in bad], [place + 2 for place in at]
 
 
-def text(protocol: str, rows: list[str]) -> str:
+def text(protocol, rows):
     return "".join(f"{line}\n" for line in [DAMAGES[protocol][0], *rows])
 
 
 @over(["grr", "oue", "olh"], slow=["rappor", "ss", "hr", "tree", "she"])
-def test_what_is_left_is_counted_as_if_the_bad_rows_were_not_there(
-    protocol: str, *, tmp_path: Path, monkeypatch
-) -> None:
+def test_what_is_left_is_counted_as_if_the_bad_rows_were_not_there(protocol, *, tmp_path, monkeypatch):
     monkeypatch.setattr(table, "FEW", 1 << 12)  # the fast reader reads part of the file, row by row where it must
     monkeypatch.setattr(table, "BLOCK_ROWS", 40)
     monkeypatch.setattr(skipping, "PIECE", 16)
@@ -82,9 +73,7 @@ def test_what_is_left_is_counted_as_if_the_bad_rows_were_not_there(
 
 
 @over(["grr", "rappor", "olh"], slow=["oue", "ss", "hr", "tree", "she"])
-def test_too_many_bad_rows_and_other_files_are_refused_by_the_first(
-    protocol: str, *, tmp_path: Path, monkeypatch
-) -> None:
+def test_too_many_bad_rows_and_other_files_are_refused_by_the_first(protocol, *, tmp_path, monkeypatch):
     monkeypatch.setattr(skipping, "FEW", 40)  # of a file that is something else, the rest is not read
     mixed, _, at = damaged(protocol, 0.011)
     path = put(tmp_path, "mixed.csv", text(protocol, mixed))
@@ -95,7 +84,7 @@ def test_too_many_bad_rows_and_other_files_are_refused_by_the_first(
     assert "line " in refusal(read_reports, other, protocol, 1.0, **DAMAGES[protocol][1], skip_bad=True)
 
 
-def test_bad_rows_of_parquet_and_of_several_files(tmp_path: Path) -> None:
+def test_bad_rows_of_parquet_and_of_several_files(tmp_path):
     symbols = [1] * 500 + [99] + [2] * 500
     path = parquet(tmp_path, symbol=symbols)
     read = read_reports(path, "hr", 1.0, k=4, skip_bad=True)
@@ -120,9 +109,7 @@ MISSING = [
 
 
 @over(MISSING)
-def test_missing_reports_are_left_out_and_counted(
-    protocol: str, rows: str, options, n: int, left: int, *, tmp_path: Path
-) -> None:
+def test_missing_reports_are_left_out_and_counted(protocol, rows, options, n, left, *, tmp_path):
     path = put(tmp_path, "missing.csv", rows)
     read = read_reports(path, protocol, 1.0, drop_missing=True, **options)
     assert read.tally.n == n
@@ -131,7 +118,7 @@ def test_missing_reports_are_left_out_and_counted(
     assert not any("blank line" in warning for warning in read.warnings)
 
 
-def test_missing_reports_name_the_option_and_none_are_said(run: Run, tmp_path: Path) -> None:
+def test_missing_reports_name_the_option_and_none_are_said(run, tmp_path):
     for protocol, rows, options in (
         ("grr", "1\n2\nNA\n2\n", {}),
         ("rappor", "report,x\n01,1\n,1\n", {}),
@@ -153,7 +140,7 @@ def test_missing_reports_name_the_option_and_none_are_said(run: Run, tmp_path: P
     assert "--counts does not go with" in run(*base, "--force", "--counts", "2")[2]
 
 
-def test_a_label_is_bad_only_where_the_domain_is_known(tmp_path: Path) -> None:
+def test_a_label_is_bad_only_where_the_domain_is_known(tmp_path):
     path = put(tmp_path, "answers.txt", "0\n1\n2\n" * 100 + "x\n")
     assert "--skip-bad needs --domain FILE" in refusal(read_reports, path, "grr", 1.0, k=3, skip_bad=True)
     read = read_reports(path, "grr", 1.0, domain=("0", "1", "2"), skip_bad=True)

@@ -1,9 +1,4 @@
-"""Reports in compressed files, standard input and Parquet, and more of them than memory."""
-
-from __future__ import annotations
-
 import io
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +11,7 @@ from tests.advisor.inputs.made_reports import NAMES, check, lines, made, numbers
 from tests.advisor.inputs.reading import gz, parquet, peak, read_reports, refusal
 
 
-def test_reports_of_standard_input_and_of_a_refused_row_of_parquet(tmp_path: Path) -> None:
+def test_reports_of_standard_input_and_of_a_refused_row_of_parquet(tmp_path):
     reports, support = made("olh", 6, 1.0, n=9000)
     read = read_reports("-", "olh", 1.0, k=6, stdin=io.BytesIO(lines(reports).encode()))
     check(read, numbers(6), support, 9000)
@@ -25,10 +20,10 @@ def test_reports_of_standard_input_and_of_a_refused_row_of_parquet(tmp_path: Pat
     assert "standard input: is empty" in refusal(read_reports, "-", "oue", 1.0, stdin=io.BytesIO(b""))
 
 
-def test_a_list_in_a_cell_of_parquet_is_a_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_list_in_a_cell_of_parquet_is_a_report(tmp_path, monkeypatch):
     pa = pytest.importorskip("pyarrow")
 
-    def read(protocol: str, column: object, **options):
+    def read(protocol, column, **options):
         return read_reports(parquet(tmp_path, report=column), protocol, 1.0, **options)
 
     monkeypatch.setattr(reader, "_BATCH_LISTS", 9)  # a few rows a block
@@ -63,13 +58,11 @@ MANY = [
 
 
 @pytest.mark.parametrize(("protocol", "line", "options"), MANY)
-def test_memory_does_not_grow_with_the_number_of_reports(
-    protocol: str, line: str, options: dict[str, int], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_memory_does_not_grow_with_the_number_of_reports(protocol, line, options, monkeypatch):
     monkeypatch.setattr(source, "CHUNK_BYTES", 1 << 15)
     few = 3_000 if len(line) > 100 else 40_000 if len(line) < 10 else 10_000
 
-    def count(data: bytes) -> int:
+    def count(data):
         return read_reports("-", protocol, 1.0, stdin=io.BytesIO(data), **options).tally.n
 
     peaks = []

@@ -1,13 +1,7 @@
-"""Samples in tables and texts: which users are counted and what is said of them, or why the file is refused."""
-
-from __future__ import annotations
-
 import io
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import product
-from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -22,7 +16,7 @@ from tests.cells import failures, over
 
 
 @contextmanager
-def reader_of_small_files() -> Iterator[None]:
+def reader_of_small_files():
     """Read all row by row, as small files are, without what is made of blocks that pandas reads."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(table, "FEW", 1 << 30)
@@ -58,8 +52,6 @@ VALUES = [
     ("a.txt", 'a\n"b\nc\na\n', {}, {"a": 2, '"b': 1, "c": 1}, "1 label begins with a quotation mark"),
     ("a.csv", 'v\na\n"b\nc\nd"\na\n', {"header": True}, {"a": 2, "b\nc\nd": 1}, "over several lines ('b\\nc\\nd')"),
     ("a.txt", "New York\nRome\nNew York\n", {}, {"New York": 2, "Rome": 1}),
-    ("a.txt", "San Diego\nNew York\nSan Diego\n", {}, {"San Diego": 2, "New York": 1}),
-    ("a.txt", "x y\n", {}, {"x y": 1}),
     ("a.txt", "PAR1\nPAR2\n", {}, {"PAR1": 1, "PAR2": 1}),
     ("a.tsv", 'id\ttitle\n1\t"Up" again\n2\tDown\n', {"column": "title"}, {'"Up" again': 1, "Down": 1}, "quotation"),
     ("a.csv", 'a,b\n"x\ny",1\nz,2\n', {"column": "a"}, {"x\ny": 1, "z": 1}, "1 label goes over several lines"),
@@ -113,8 +105,8 @@ HISTOGRAMS = [
 ]
 
 
-def test_files_give_the_users_in_them(tmp_path: Path) -> None:
-    def counted(cell: tuple) -> None:
+def test_files_give_the_users_in_them(tmp_path):
+    def counted(cell):
         (name, text, options, expected, *warned), of_counts = cell
         data = text.encode()
         found = [read_file(tmp_path, f"{name}.gz", gz(data), **options), read_file(tmp_path, name, data, **options)]
@@ -144,7 +136,7 @@ DOUBTED = [
 
 
 @over(DOUBTED)
-def test_a_table_that_is_read_line_by_line_is_doubted(text, words, *, tmp_path: Path) -> None:
+def test_a_table_that_is_read_line_by_line_is_doubted(text, words, *, tmp_path):
     for read in (read_bytes(text.encode()), read_file(tmp_path, "a.txt", text)):
         assert sum(read.counts) == text.count("\n")
         (warning,) = read.warnings
@@ -152,7 +144,7 @@ def test_a_table_that_is_read_line_by_line_is_doubted(text, words, *, tmp_path: 
         assert "each line was taken as one value" in warning
 
 
-def test_a_first_value_unlike_all_others_may_be_a_header() -> None:
+def test_a_first_value_unlike_all_others_may_be_a_header():
     words = b"Paris\nRome\n" * 40 + b"Oslo\n"
     counted = read_bytes(b"city\n" + words)
     assert users(counted) == {"city": 1, "Paris": 40, "Rome": 40, "Oslo": 1}
@@ -167,7 +159,7 @@ def test_a_first_value_unlike_all_others_may_be_a_header() -> None:
     assert "the first line (city)" in reports.warnings[0]
 
 
-def test_row_numbers_that_pandas_writes_are_left_out_and_an_index_of_labels_is_not(tmp_path: Path) -> None:
+def test_row_numbers_that_pandas_writes_are_left_out_and_an_index_of_labels_is_not(tmp_path):
     for index in (None, pd.Index([0, 1, 2, 3])):
         colours = pd.Series(["red", "blue", "red", "green"], index=index)
         named = colours.rename("colour")
@@ -182,8 +174,6 @@ def test_row_numbers_that_pandas_writes_are_left_out_and_an_index_of_labels_is_n
         assert not any("pandas" in note for note in read.assumptions)
 
 
-# --- what is refused -------------------------------------------------------------------------------------------
-
 STATES = "state,age\nTexas,1\nOhio,2.5\n"
 OPEN = "a quotation mark opened here is never closed"
 TWO_WAYS = "can be read in two ways"
@@ -193,10 +183,8 @@ REFUSED = [
     ("a.csv", "state,count\n", {}, ["holds only a header line (state, count), no users", "--no-header"]),
     # columns
     ("a.csv", STATES, {"column": "staet"}, ["no column 'staet'", "state, age", "did you mean 'state'?"]),
-    ("a.csv", STATES, {"column": "3"}, ["no column '3'", "state, age"]),
     ("a.csv", STATES, {"column": "0"}, ["no column '0'"]),
     ("a.csv", STATES, {"column": ""}, ["empty name", "by its number"]),
-    ("a.csv", STATES, {"column": "  "}, ["empty name"]),
     ("a.csv", STATES, {}, ["has 2 columns: state, age", "--column"]),
     ("a.csv", STATES, {"counts": "agee"}, ["no column 'agee' for --counts", "did you mean 'age'?"]),
     ("a.csv", STATES, {"column": "age", "counts": "age"}, ["both name column 'age'"]),
@@ -230,12 +218,7 @@ REFUSED = [
         for n in ("1,00", "1,0000", "0,100", "1,000,00")
     ),
     *(("a.csv", f"x;count\na;{n}\nb;1\n", {"counts": "2"}, [TWO_WAYS]) for n in ("1,000", "1.000")),
-    (
-        "a.csv",
-        'x,n\nA,"1,200"\nB,800\nC,3\nD,"2,003"\n',
-        {},
-        ["'D' (line 5) is the sum of all other rows", "--missing D"],
-    ),
+    ("a.csv", 'x,n\nA,"1,200"\nB,800\nC,3\nD,"2,003"\n', {}, ["'D' (line 5) is the sum of all other", "--missing D"]),
     ("a.csv", "x,count\na,0\nb,0\n", {}, ["all counts are 0"]),
     # missing values
     ("a.txt", AGES, {}, ["line 3002: the value is missing ('NULL')", "--drop-missing"]),
@@ -256,7 +239,7 @@ REFUSED = [
 
 
 @over(REFUSED)
-def test_what_cannot_be_counted_is_refused_in_one_line(name, text, options, said, *, tmp_path: Path) -> None:
+def test_what_cannot_be_counted_is_refused_in_one_line(name, text, options, said, *, tmp_path):
     messages = [
         error_of(tmp_path, name, text, **options),
         error_of(tmp_path, f"{name}.gz", gz(text.encode()), **options),
@@ -282,7 +265,7 @@ def test_what_cannot_be_counted_is_refused_in_one_line(name, text, options, said
         [4, 3000],
     )
 )
-def test_a_bad_count_is_named_with_its_line(setting, place, *, tmp_path: Path) -> None:
+def test_a_bad_count_is_named_with_its_line(setting, place, *, tmp_path):
     count, reason = setting
     rows = [f"l{at},1" for at in range(2, place)] + [f"bad,{count}", "after,1"]
     for options in ({}, {"counts": "count"}):
@@ -291,8 +274,7 @@ def test_a_bad_count_is_named_with_its_line(setting, place, *, tmp_path: Path) -
         assert reason in message
 
 
-def test_too_many_labels_look_like_an_identifier(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(histogram, "MOST_LABELS", 100)
+def test_too_many_labels_look_like_an_identifier(tmp_path, monkeypatch):
     monkeypatch.setattr(histogram, "MOST_LABELS", 100)
     rows = "\n".join(f"{at},1" for at in range(101))
     for options in ({"column": "1"}, {"counts": "2"}):
@@ -301,9 +283,6 @@ def test_too_many_labels_look_like_an_identifier(tmp_path: Path, monkeypatch: py
         assert "choose another --column" in message
     assert "more than 100 distinct items" in error_of(tmp_path, "a.csv", rows, transactions=True)
     assert len(read_file(tmp_path, "a.csv", rows[: rows.rindex("\n")], column="1").labels) == 100
-
-
-# --- several items of a user -----------------------------------------------------------------------------------
 
 
 PANTRY = [["tea", "milk", "tea"], ["milk"], ["tea", "milk"], ["jam"], ["milk", "jam"], ["salt"]]
@@ -317,7 +296,7 @@ KEPT = [  # options, users of each item, and words of what is assumed
 
 
 @over(product([", ", ";", "\t", " "], KEPT))
-def test_each_user_keeps_one_item(sep, cell, *, tmp_path: Path) -> None:
+def test_each_user_keeps_one_item(sep, cell, *, tmp_path):
     options, expected, note = cell
     data = "\n".join(sep.join(row) for row in PANTRY)
     piped = read_histogram("-", stdin=io.BufferedReader(Pipe(data.encode())), transactions=True, **options)
@@ -327,12 +306,11 @@ def test_each_user_keeps_one_item(sep, cell, *, tmp_path: Path) -> None:
         assert note in read.assumptions[1]
 
 
-def naive_keep(rows: list[list[str]], keep: str, keep_top: int | None) -> Counter[str]:
-    """Count the users per item by going over all items of each row again for every one of them."""
+def naive_keep(rows, keep, keep_top):
     items = sorted({item for row in rows for item in row})
     having = {item: sum(item in row for row in rows) for item in items}
     ranked = [item for most in range(len(rows), 0, -1) for item in items if having[item] == most][:keep_top]
-    result: Counter[str] = Counter()
+    result = Counter()
     for row in rows:
         kept = OTHER_LABEL
         for item in ranked:
@@ -343,7 +321,7 @@ def naive_keep(rows: list[list[str]], keep: str, keep_top: int | None) -> Counte
 
 
 @over(product(range(6), ["own", "common"], [None, 1, 3]))
-def test_items_are_kept_as_by_a_double_loop_in_any_order_of_rows(seed, keep, keep_top) -> None:
+def test_items_are_kept_as_by_a_double_loop_in_any_order_of_rows(seed, keep, keep_top):
     rng = rng_for(seed, "items")
     rows = [rng.choice(list("abcdefg"), rng.integers(1, 9)).tolist() for _ in range(12)]  # so few that many tie
     expected = naive_keep(rows, keep, keep_top)
@@ -356,7 +334,7 @@ def test_items_are_kept_as_by_a_double_loop_in_any_order_of_rows(seed, keep, kee
             assert +Counter(users(read)) == expected
 
 
-def test_transactions_skip_blank_lines_and_a_header() -> None:
+def test_transactions_skip_blank_lines_and_a_header():
     read = read_bytes(b"items\na,b\n\nb\n,\n\n", transactions=True, header=True, keep_top=1)
     assert users(read) == {"b": 2, OTHER_LABEL: 1}
     assert read.warnings == ("1 blank line was skipped",)

@@ -1,7 +1,3 @@
-"""Parts of the reports, counted apart, add up to the counts of all: in files, by several workers."""
-
-from __future__ import annotations
-
 import io
 import json
 import os
@@ -14,32 +10,30 @@ import pytest
 
 from advisor.inputs import reports as gathering_module
 from advisor.inputs import source
-from advisor.inputs.reports import RawReports, count_reports, merge_reports, named_files, with_categories
+from advisor.inputs.reports import count_reports, merge_reports, named_files, with_categories
 from advisor.inputs.reports.settings import readable_protocols
 from advisor.inputs.reports.tallies import tally_text
 from knowledge.making.workers import Workers
-from tests.advisor.conftest import Run
 from tests.advisor.inputs.made_reports import K, rows, written
 from tests.advisor.inputs.reading import Pipe, put, read_reports, refusal, with_layout
 
 
-def kept(files: list[str], protocol: str, **options) -> list[str]:
-    """Count each file, and return the files with their tallies."""
+def kept(files, protocol, **options):
     parts = [count_reports(path, protocol, 1.0, digests=True, **with_layout(options)).part for path in files]
     paths = [Path(path).with_suffix(".json") for path in files]
     return [put(path.parent, path.name, tally_text(part)) for path, part in zip(paths, parts, strict=True)]
 
 
-def figures(read: RawReports) -> tuple:
+def figures(read):
     return read.labels, read.tally.counts.tolist(), read.tally.counts.dtype, read.tally.n, read.warnings
 
 
-def tallies(folder: Path, protocol: str = "olh", **options) -> list[str]:
+def tallies(folder, protocol="olh", **options):
     return kept(written(folder, protocol, rows(protocol)), protocol, k=K, **options)
 
 
 @pytest.mark.parametrize("protocol", readable_protocols())
-def test_files_tallies_and_workers_give_the_very_counts_of_one_file(protocol: str, tmp_path: Path) -> None:
+def test_files_tallies_and_workers_give_the_very_counts_of_one_file(protocol, tmp_path):
     lines = rows(protocol)
     (whole,) = written(tmp_path, f"whole-{protocol}", lines, parts=1)
     expected = figures(read_reports(whole, protocol, 1.0, k=K, header=False))
@@ -55,7 +49,7 @@ def test_files_tallies_and_workers_give_the_very_counts_of_one_file(protocol: st
     assert tally_text(merge_reports([two, parts[2]]).part) == tally_text(merge_reports(parts).part)
 
 
-def test_labels_that_only_some_files_hold_are_categories_of_all(tmp_path: Path) -> None:
+def test_labels_that_only_some_files_hold_are_categories_of_all(tmp_path):
     files = [put(tmp_path, "a.csv", "red\nblue\nred\n"), put(tmp_path, "b.csv", "green\nblue\n")]
     one = put(tmp_path, "one.csv", "green\nblue\nred\nblue\nred\n")
     expected = figures(read_reports(one, "grr", 1.0, header=False))
@@ -64,7 +58,7 @@ def test_labels_that_only_some_files_hold_are_categories_of_all(tmp_path: Path) 
     assert figures(with_categories(merge_reports(kept(files, "grr", header=False)))) == expected
 
 
-def test_the_same_file_twice_is_counted_once_and_a_copy_is_a_warning(tmp_path: Path, monkeypatch) -> None:
+def test_the_same_file_twice_is_counted_once_and_a_copy_is_a_warning(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, text in (("a", "red\nblue\nred\n"), ("b[1]", "blue\nred\nblue\n"), ("copy", "red\nblue\nred\n")):
         put(tmp_path, f"{name}.csv", text)
@@ -80,7 +74,7 @@ def test_the_same_file_twice_is_counted_once_and_a_copy_is_a_warning(tmp_path: P
     assert "gone.csv: no such file" in refusal(read_reports, ["a.csv", "gone.csv"], "grr", 1.0)
 
 
-def test_files_of_two_collections_are_refused(tmp_path: Path) -> None:
+def test_files_of_two_collections_are_refused(tmp_path):
     for first, second, said in (
         ("0110\n", "01100\n", "k is 4 in the one and 5 in the other"),
         ("a,b\n1,0\n", "b,a\n1,0\n", "they name the categories, or their order, differently; give both the same"),
@@ -91,7 +85,7 @@ def test_files_of_two_collections_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("others", [0, 2])
-def test_standard_input_that_cannot_go_back_is_counted_and_told_apart(others: int, tmp_path: Path) -> None:
+def test_standard_input_that_cannot_go_back_is_counted_and_told_apart(others, tmp_path):
     files = written(tmp_path, "olh", rows("olh"))
     expected = count_reports(files[: others + 1], "olh", 1.0, k=K, digests=True).part
     with io.BufferedReader(Pipe(Path(files[others]).read_bytes())) as pipe:
@@ -100,10 +94,7 @@ def test_standard_input_that_cannot_go_back_is_counted_and_told_apart(others: in
     assert part.files == (*expected.files[:others], replace(expected.files[others], name="standard input"))
 
 
-# --- tallies in files -------------------------------------------------------------------------------------------
-
-
-def test_tallies_that_do_not_go_together_are_refused(run: Run, tmp_path: Path) -> None:
+def test_tallies_that_do_not_go_together_are_refused(run, tmp_path):
     parts, others = tallies(tmp_path), tallies(tmp_path, "oue")
     text = Path(parts[0]).read_text()
     copy, cut = put(tmp_path, "copy.json", text), put(tmp_path, "cut.json", text[:-30])
@@ -131,7 +122,7 @@ def test_tallies_that_do_not_go_together_are_refused(run: Run, tmp_path: Path) -
     assert "is a tally, no reports; ldp-advise reports --merge FILES adds tallies up" in err
 
 
-def test_a_tally_is_answered_as_the_reports_are(run: Run, tmp_path: Path) -> None:
+def test_a_tally_is_answered_as_the_reports_are(run, tmp_path):
     files = written(tmp_path, "olh", rows("olh", 1500))
     few = ("--reps", "2", "--method", "norm", "--surrogate", "norm_sub", "--next-protocol", "grr")
     asked = ("-p", "olh", "--eps", "1", "--k", K)
@@ -159,10 +150,7 @@ def test_a_tally_is_answered_as_the_reports_are(run: Run, tmp_path: Path) -> Non
     assert not (tmp_path / "x.json").exists()
 
 
-# --- workers ---------------------------------------------------------------------------------------------------
-
-
-def test_processes_are_started_only_where_they_pay(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processes_are_started_only_where_they_pay(run, tmp_path, monkeypatch):
     used = []
 
     def noted(self, function, tasks, **_):
@@ -181,9 +169,7 @@ def test_processes_are_started_only_where_they_pay(run: Run, tmp_path: Path, mon
 
 
 @pytest.mark.slow
-def test_a_cluster_gives_the_very_tally_and_survives_a_killed_worker(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cluster_gives_the_very_tally_and_survives_a_killed_worker(tmp_path, monkeypatch):
     distributed = pytest.importorskip("distributed", reason="the extra ldp-advise[cluster] is not installed")
     monkeypatch.setattr(source, "CHUNK_BYTES", 1 << 14)
     files = written(tmp_path, "olh", rows("olh", 100_000, 256))
@@ -220,9 +206,7 @@ WRONG_WORKERS = [
 
 
 @pytest.mark.parametrize(("words", "said"), WRONG_WORKERS)
-def test_backends_that_cannot_be_and_reports_that_are_none_are_refused(
-    words: tuple[str, ...], said: str, run: Run, tmp_path: Path
-) -> None:
+def test_backends_that_cannot_be_and_reports_that_are_none_are_refused(words, said, run, tmp_path):
     if "dask" in words:
         pytest.importorskip("distributed", reason="the extra ldp-advise[cluster] is not installed")
     (path,) = written(tmp_path, "olh", [*rows("olh", 50), "7,99"], parts=1)
