@@ -1,8 +1,12 @@
-"""Figures as people read them."""
+"""Figures as people read them, and rows as CSV."""
 
 from __future__ import annotations
 
+import csv
+import io
 import math
+import re
+from collections.abc import Iterable, Sequence
 
 from simulator.ranking import NOTHING
 
@@ -151,3 +155,20 @@ def error_text(error: float, low: float, high: float, *, ranges: bool = False) -
     decimals = max(0, min(max(digits - 1 - _size(half), 1 - _size(error)), 3 - _size(error)))
     width = f"{half:,.{decimals}f}"
     return f"{error:,.{decimals}f} ± {width}" if float(width.replace(",", "")) else number(error)
+
+
+_FORMULA = re.compile(r"[=@]|[+-](?!(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$)")
+
+
+def csv_of(rows: Iterable[Sequence[object]], *, safe_cells: bool = False) -> str:
+    r"""Return rows as CSV; on request with an apostrophe before text, but not numbers, that a spreadsheet would run.
+
+    >>> csv_of([("=1+1", "-0.5", "-x", -1.5)], safe_cells=True)
+    "'=1+1,-0.5,'-x,-1.5\n"
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    if safe_cells:
+        rows = ([f"'{it}" if isinstance(it, str) and _FORMULA.match(it) else it for it in row] for row in rows)
+    writer.writerows(rows)
+    return text.getvalue()

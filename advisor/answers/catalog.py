@@ -14,7 +14,7 @@ from advisor.answers.usage import usage, usage_on
 from advisor.checks import shown
 from advisor.errors import InputError
 from advisor.members import FORM, member_in_file
-from advisor.names import TABLES, mechanism, resolve, squash, suggestion
+from advisor.members.names import TABLES, mechanism, resolve, squash, suggestion
 from advisor.question.option import refuse
 from advisor.question.settings import Cells
 from knowledge.cards import Card, cards

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from advisor.checks import budget, whole
 from advisor.errors import InputError
-from advisor.names import resolve
+from advisor.members.names import resolve
 from advisor.question.central import CentralPromise
 from advisor.question.option import Settings, like, option
 from knowledge.deployments import KnownDeployment, nearest

@@ -6,7 +6,7 @@ import inspect
 from pathlib import PurePath
 
 from advisor.answers.clients.collection import environment
-from advisor.names import TABLES
+from advisor.members.names import TABLES
 from advisor.question.settings import Cells
 from knowledge.menu import ALIASES, COVERED, MEASURED
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, PostProcessor

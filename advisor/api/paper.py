@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from advisor.answers.sweep.result import Cell, SweepResult
 from advisor.errors import InputError
-from advisor.names import method_name, pair_text, protocol_text, resolve
+from advisor.members.names import method_name, pair_text, protocol_text, resolve
 from advisor.show.data import LATEX
 from simulator import __version__
 from simulator.ranking import SAME, Pair, leading, paired_ratio, t_quantile

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from advisor.api.keywords import flags_to_keywords
 from advisor.errors import InputError, listed
-from advisor.outputs import Target
 from advisor.show.data import json_text, latex, plain_text
 from advisor.show.model import Document, Section, View
+from advisor.show.outputs import Target
 from advisor.show.page import fragment_html, page_html
 from advisor.show.pictures import PICTURES, require_matplotlib, save, to_svg
 

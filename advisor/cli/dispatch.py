@@ -19,7 +19,7 @@ from advisor.cli.groups import MAIN, app_for, command_of, commands_with
 from advisor.cli.options import COMMANDS
 from advisor.cli.run import answered
 from advisor.errors import InputError, listed, near_miss, one_line, printable, split_hint
-from advisor.names import keys_by_name, squash
+from advisor.members.names import keys_by_name, squash
 from advisor.show.data import error_json
 from simulator.foreign import blame, interrupted
 

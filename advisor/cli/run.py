@@ -17,10 +17,10 @@ from advisor.checks import choice, path, text, whole
 from advisor.cli.options import Only, command_line
 from advisor.cli.progress import DelayedProgress
 from advisor.errors import InputError, listed, one_line
-from advisor.outputs import Outputs, Target
 from advisor.question.option import Settings, option, options_of
 from advisor.show.data import csv_text, cut, json_text, latex, markdown, plain_text
 from advisor.show.model import TOP, Document, Section, Tone, View
+from advisor.show.outputs import Outputs, Target
 from advisor.show.terminal import show
 from simulator.foreign import SOURCES, containment
 from simulator.progress import Progress

@@ -14,7 +14,7 @@ from advisor.inputs.head import FileLayout
 from advisor.inputs.numbers import MOST_LABELS
 from advisor.inputs.places import parse_grid
 from advisor.members import FORM, as_named, member_of_python
-from advisor.names import beside_files, mechanism, resolve, resolve_all
+from advisor.members.names import beside_files, mechanism, resolve, resolve_all
 from advisor.question.metric_settings import MetricSettings, metric_with_setting
 from advisor.question.option import Settings, like, option, refuse
 from simulator import POSTPROCESSORS

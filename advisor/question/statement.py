@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from advisor.checks import budget, real, whole
 from advisor.errors import InputError, listed
-from advisor.names import resolve
+from advisor.members.names import resolve
 from advisor.question.option import Settings, option
 from knowledge.deployments import DEPLOYMENTS
 from simulator.attacks import independent_support_attack

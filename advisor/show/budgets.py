@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from advisor.answers.budgets import Budgets, Priced
 from advisor.answers.rank.verdict import MARGINAL, NOT_CERTAIN, USELESS, WORTH_IT, against_nothing
 from advisor.figures import number, percent, points, rounded, users
-from advisor.names import pair_text
+from advisor.members.names import pair_text
 from advisor.question.request import Request
 from advisor.show.data import envelope
 from advisor.show.model import (

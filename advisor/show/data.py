@@ -12,7 +12,7 @@ from importlib.metadata import version
 from rich.cells import cell_len
 
 from advisor.errors import printable_lines
-from advisor.outputs import csv_of
+from advisor.figures import csv_of
 from advisor.show.model import Code, Document, Json, Records, Scalar, Sentence, Table, Tone, View
 from simulator._version import __version__
 

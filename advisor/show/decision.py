@@ -15,7 +15,7 @@ from advisor.answers.plan.result import PlanResult
 from advisor.answers.rank.result import Ranking
 from advisor.answers.rank.verdict import MARGINAL, NOT_CERTAIN, USELESS
 from advisor.figures import lower_end, percent, points, rounded, users, whole_percent
-from advisor.names import method_text, protocol_in_full
+from advisor.members.names import method_text, protocol_in_full
 from advisor.question.frequencies import Frequencies
 from advisor.question.request import Request
 from advisor.show.model import Badge, Document

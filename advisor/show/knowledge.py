@@ -11,7 +11,7 @@ import numpy as np
 from advisor.answers.knowledge import CellRow, NearestCells
 from advisor.errors import InputError, listed
 from advisor.figures import percent
-from advisor.names import pair_text, resolve
+from advisor.members.names import pair_text, resolve
 from advisor.show.model import Column, Document, Json, Records, Role, Row, Scalar, Sentence, Table, Verdict
 from advisor.show.sentences import unit_text
 from knowledge import model, policy

@@ -9,7 +9,7 @@ from decimal import Decimal
 from advisor.answers.plan.prediction import ENDS
 from advisor.answers.plan.result import PlanResult, PlanRow, value_text
 from advisor.figures import lower_end, number, times
-from advisor.names import pair_text, protocol_text
+from advisor.members.names import pair_text, protocol_text
 from advisor.question.plan import PlanQuestion
 from advisor.show.model import (
     Adjustment,

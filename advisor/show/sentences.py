@@ -8,7 +8,7 @@ from advisor.answers.epsilon import Meaning, Shuffled
 from advisor.answers.rank.verdict import NOTHING_LEFT
 from advisor.figures import number, percent
 from advisor.inputs.bins import Bins, edge_text
-from advisor.names import protocol_in_full
+from advisor.members.names import protocol_in_full
 from advisor.question.central import Central
 from advisor.question.plurality import BudgetUse
 from advisor.question.request import Removal, nothing_left_reasons

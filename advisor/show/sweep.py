@@ -8,7 +8,7 @@ from itertools import product
 
 from advisor.answers.rank.result import finite
 from advisor.answers.sweep.result import Cell, PairError, SweepResult, Winner
-from advisor.names import pair_text
+from advisor.members.names import pair_text
 from advisor.show.model import (
     Badge,
     Column,

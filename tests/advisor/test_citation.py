@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.names import protocol_text
+from advisor.members.names import protocol_text
 from knowledge.sources import OWN, sources, sources_of
 from simulator import POSTPROCESSORS, PROTOCOLS, __version__
 from simulator.channels import PLANAR

@@ -10,7 +10,7 @@ import pytest
 
 from advisor import InputError, Simulation, estimate
 from advisor.answers.rank.apply import applied_csv, frequency_interval
-from advisor.names import method_text
+from advisor.members.names import method_text
 from advisor.show.pictures.frequencies import frequencies_figure
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, Tally
 from simulator.confidence import LEAST, RANGE, WIDER

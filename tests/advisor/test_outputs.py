@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from advisor.errors import InputError
-from advisor.outputs import Outputs, csv_of
+from advisor.figures import csv_of
+from advisor.show.outputs import Outputs
 from tests.cells import failures
 
 

@@ -6,7 +6,7 @@ import pytest
 from advisor import Simulation, advise, estimate, plan, sweep
 from advisor.answers.catalog import explanation
 from advisor.answers.rank.why import explain
-from advisor.names import method_name
+from advisor.members.names import method_name
 from advisor.show.rank.answer import summary
 from simulator import METRICS, PROTOCOLS
 from simulator.methods.processor import POSTERIOR_MEAN, POSTERIOR_MEDIAN, SUMMARIES

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from advisor.answers.rank.result import Ranking
 from advisor.errors import InputError
-from advisor.names import resolve
-from advisor.outputs import csv_of
+from advisor.figures import csv_of
+from advisor.members.names import resolve
 from advisor.question.request import Collected
 from simulator import POSTPROCESSORS, Noise, Observed
 from simulator._types import FloatArray

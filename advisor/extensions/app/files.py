@@ -17,9 +17,9 @@ import numpy as np
 
 from advisor.cli.options import COMMANDS
 from advisor.errors import InputError, printable
+from advisor.figures import csv_of
 from advisor.inputs.held import HeldFile, held_files
 from advisor.inputs.histogram import read_head
-from advisor.outputs import csv_of
 from advisor.question.frequencies import from_shape
 from advisor.question.settings import Shape
 from simulator import PROTOCOLS

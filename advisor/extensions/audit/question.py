@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from advisor.checks import choice, path, several, share, text, whole
 from advisor.errors import InputError, listed
-from advisor.names import mechanism
+from advisor.members.names import mechanism
 from advisor.question.option import Bundle, Settings, option, refuse, require
 from advisor.question.settings import AnyProtocol, Cells, Grid, Memoisation, Named, Simulation, member
 from simulator import PROTOCOLS, frequency_oracles

@@ -16,7 +16,7 @@ from advisor.answers.rank.result import EVEN
 from advisor.answers.rank.verdict import WORTH_IT, against_nothing
 from advisor.extensions.choose.answer import LEAST, LIMITS, METRIC, Alternatives, Choice, Need, Reason
 from advisor.figures import lower_end, percent, rounded, users
-from advisor.names import pair_text
+from advisor.members.names import pair_text
 from advisor.question.rules import USERS_LOW
 from advisor.question.settings import Categories
 from advisor.show.budgets import TONES, priced_data

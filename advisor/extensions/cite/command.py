@@ -14,7 +14,16 @@ from advisor.cli.options import Only, argument
 from advisor.cli.run import WHOLE, Job, run
 from advisor.errors import InputError, listed, printable
 from advisor.inputs.saved import COUNT, Maybe, Number, checked, read_json
-from advisor.names import TABLES, UNPROCESSED, method_name, protocol_text, resolve, squash, suggestion, title_inside
+from advisor.members.names import (
+    TABLES,
+    UNPROCESSED,
+    method_name,
+    protocol_text,
+    resolve,
+    squash,
+    suggestion,
+    title_inside,
+)
 from advisor.question.option import require
 from advisor.show.catalog import bibtex, source_data
 from advisor.show.model import Code, Document, Records

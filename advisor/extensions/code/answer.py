@@ -18,7 +18,7 @@ from advisor.answers.clients.parameters import Parameters
 from advisor.errors import InputError, listed, reason
 from advisor.extensions.code.reports import options_of, vectors
 from advisor.figures import percent
-from advisor.outputs import Outputs
+from advisor.show.outputs import Outputs
 from simulator import POSTPROCESSORS
 from simulator.audit.client import CLIENT_TRIALS
 from simulator.hashing import DEFAULT_HASH

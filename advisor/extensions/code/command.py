@@ -14,7 +14,7 @@ from advisor.errors import InputError
 from advisor.extensions.code.answer import MEANINGS, Deployed, audit_command, check_directory, spent, written
 from advisor.inputs.domain import read_domain
 from advisor.inputs.saved import BUDGET, CATEGORIES, USERS, Maybe, Number, checked, read_json
-from advisor.names import mechanism, resolve
+from advisor.members.names import mechanism, resolve
 from advisor.question.option import Bundle, Settings, like, option, refuse, require
 from advisor.question.settings import AnyProtocol, Categories, Cells, Menu, Terms, require_one
 from advisor.show.model import Code, Column, Document, Records, Role, Row, Sentence, Table, Tone, Verdict

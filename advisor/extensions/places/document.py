@@ -15,7 +15,7 @@ from advisor.errors import listed
 from advisor.extensions.places.answer import PlacesAdvice, TradeOff
 from advisor.extensions.places.question import PlacesRequest
 from advisor.figures import change, error_text, number, percent, times
-from advisor.names import UNPROCESSED, method_name, pair_text, protocol_text, title_inside
+from advisor.members.names import UNPROCESSED, method_name, pair_text, protocol_text, title_inside
 from advisor.question.request import removal_sentences
 from advisor.show.model import (
     Badge,

@@ -14,7 +14,7 @@ from advisor.errors import InputError, listed, near_miss
 from advisor.inputs.channel import read_channel
 from advisor.inputs.columns import CoordinatesError
 from advisor.inputs.places import MOST_CELLS, PlacesRead, read_places
-from advisor.names import ALIASES, squash
+from advisor.members.names import ALIASES, squash
 from advisor.question.option import Settings, like, option, require
 from advisor.question.question import Question
 from advisor.question.sample import sample_frequencies, sample_name

@@ -11,7 +11,7 @@ from advisor.answers.rank.collection import OneCollection, one_collection
 from advisor.answers.rank.result import Ranking
 from advisor.errors import printable
 from advisor.figures import percent, points
-from advisor.names import UNPROCESSED, method_text, pair_text
+from advisor.members.names import UNPROCESSED, method_text, pair_text
 from advisor.show.pictures.style import BAND, BLUE, INK, QUIET, headline, picture
 from simulator._types import FloatArray
 

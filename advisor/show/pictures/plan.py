@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from advisor.answers.plan.result import PlanResult, Point, value_text
-from advisor.names import pair_text, protocol_text
+from advisor.members.names import pair_text, protocol_text
 from advisor.show.pictures.style import BAND, BLUE, QUIET, headline, level_line, log_axis, picture, plain
 from advisor.show.sentences import unit_text
 from simulator.detection import POWER

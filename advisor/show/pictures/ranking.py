@@ -11,7 +11,7 @@ from advisor.answers.budgets import Budgets
 from advisor.answers.rank.result import Baseline, Ranking, Recommendation
 from advisor.answers.rank.trade_offs import Frontier
 from advisor.figures import change, percent
-from advisor.names import method_text, pair_text, protocol_text
+from advisor.members.names import method_text, pair_text, protocol_text
 from advisor.show.pictures import style
 from advisor.show.rank.answer import decision
 from advisor.show.sentences import unit_text

@@ -10,7 +10,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING
 
 from advisor.answers.sweep.result import Cell, SweepResult
-from advisor.names import UNPROCESSED, method_name, method_text, pair_text
+from advisor.members.names import UNPROCESSED, method_name, method_text, pair_text
 from advisor.show.pictures import style
 from advisor.show.pictures.ranking import factor_text
 from advisor.show.sentences import unit_text

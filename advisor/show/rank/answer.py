@@ -10,7 +10,7 @@ from advisor.answers.rank.result import Defence, Ranking, Recommendation
 from advisor.answers.rank.trade_offs import NAMED, NEAR, compromise
 from advisor.answers.rank.verdict import MARGINAL, MOST_UNDETECTABLE, NOT_CERTAIN, USELESS
 from advisor.figures import number, points, rounded, users, whole_percent
-from advisor.names import UNPROCESSED, method_name, method_text, pair_text, protocol_in_full, protocol_text
+from advisor.members.names import UNPROCESSED, method_name, method_text, pair_text, protocol_in_full, protocol_text
 from advisor.show.model import Adjustment, Badge, Role, Sentence, Tone, Verdict, sentences
 from advisor.show.rank.table import BASELINE_NAMES, error_cell
 from advisor.show.sentences import nothing_left_verdict, total_text, unit_after

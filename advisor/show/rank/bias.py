@@ -9,7 +9,7 @@ import numpy as np
 
 from advisor.answers.rank.bias import BiasAnswer
 from advisor.figures import number, points, users, whole_percent
-from advisor.names import pair_text
+from advisor.members.names import pair_text
 from advisor.show.model import Column, Document, Records, Role, Row, Sentence, Table, Verdict, sentences
 from advisor.show.pictures import save
 from advisor.show.pictures.style import BAND, BLUE, empty, log_axis, settings

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 from advisor.answers.rank.assemble import RAW
 from advisor.answers.rank.result import Baseline, Ranking, Recommendation
 from advisor.figures import number
-from advisor.names import pair_text
+from advisor.members.names import pair_text
 from advisor.show.model import (
     Column,
     Document,

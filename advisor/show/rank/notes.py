@@ -8,7 +8,7 @@ from advisor.answers.rank.result import Ranking, Recommendation, Why
 from advisor.answers.rank.verdict import USELESS
 from advisor.errors import listed
 from advisor.figures import number, percent, points, times, users
-from advisor.names import pair_text, protocol_text
+from advisor.members.names import pair_text, protocol_text
 from advisor.question.request import BOOTSTRAP, CURVES, Request, removal_sentences
 from advisor.show.model import Role, Sentence, sentences
 from advisor.show.rank.table import SQUARED, error_cell

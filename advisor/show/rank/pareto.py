@@ -8,7 +8,7 @@ from advisor.answers.rank.result import Ranking, Recommendation
 from advisor.answers.rank.trade_offs import Frontier
 from advisor.answers.rank.verdict import USELESS
 from advisor.figures import number, percent, times
-from advisor.names import pair_text
+from advisor.members.names import pair_text
 from advisor.show.model import (
     Badge,
     Cell,

@@ -10,7 +10,7 @@ from functools import partial
 from advisor.answers.rank.result import Baseline, Ranking, Recommendation
 from advisor.answers.rank.verdict import USELESS
 from advisor.figures import change, error_text, gain, number, percent, times, whole_percent
-from advisor.names import method_name, protocol_text
+from advisor.members.names import method_name, protocol_text
 from advisor.question.request import Request
 from advisor.show.model import Cell, Column, Row, Table, Tone, figure_cell
 from advisor.show.sentences import data_error, size_text

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 import re
 import shutil
 import stat
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,23 +16,6 @@ from typing import BinaryIO
 from advisor.errors import InputError, listed, reason
 
 STREAMS = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
-
-
-_FORMULA = re.compile(r"[=@]|[+-](?!(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$)")
-
-
-def csv_of(rows: Iterable[Sequence[object]], *, safe_cells: bool = False) -> str:
-    r"""Return rows as CSV; on request with an apostrophe before text, but not numbers, that a spreadsheet would run.
-
-    >>> csv_of([("=1+1", "-0.5", "-x", -1.5)], safe_cells=True)
-    "'=1+1,-0.5,'-x,-1.5\n"
-    """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    if safe_cells:
-        rows = ([f"'{it}" if isinstance(it, str) and _FORMULA.match(it) else it for it in row] for row in rows)
-    writer.writerows(rows)
-    return text.getvalue()
 
 
 @dataclass(frozen=True)
