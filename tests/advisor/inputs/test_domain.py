@@ -1,4 +1,3 @@
-import io
 from itertools import product
 
 import numpy as np
@@ -8,11 +7,9 @@ from hypothesis import strategies as st
 
 from advisor.errors import InputError
 from advisor.inputs.domain import build_domain, read_domain
-from advisor.inputs.head import FileLayout
-from advisor.inputs.histogram import read_histogram
 from advisor.inputs.labels import OTHER_LABEL
 from advisor.question.collected import collect
-from tests.advisor.inputs.reading import gz, put, read_reports, refusal
+from tests.advisor.inputs.reading import gz, put, read_bytes, read_reports, refusal
 from tests.cells import failures, over
 
 
@@ -236,8 +233,8 @@ def test_histogram_and_raw_values_give_the_same_domain(users, k):
     users = {label: users[label] + 1 for label in sorted(users)}
     rows = "".join(f"{label}\n" * number for label, number in users.items())
     table = "label,count\n" + "".join(f"{label},{number}\n" for label, number in users.items())
-    raw = read_histogram("-", stdin=io.BytesIO(rows.encode()), layout=FileLayout(header=False))
-    tabled = read_histogram("-", stdin=io.BytesIO(table.encode()))
+    raw = read_bytes(rows.encode(), header=False)
+    tabled = read_bytes(table.encode())
     assert not raw.from_histogram
     assert tabled.from_histogram
     built = [
