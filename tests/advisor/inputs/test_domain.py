@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from advisor.errors import InputError
 from advisor.inputs.domain import build_domain, read_domain
+from advisor.inputs.histogram import RawHistogram
 from advisor.inputs.labels import OTHER_LABEL
 from advisor.question.collected import collect
 from tests.advisor.inputs.reading import gz, put, read_bytes, read_reports, refusal
@@ -14,8 +15,8 @@ from tests.cells import failures, over
 
 
 def build(users, **options):
-    options.setdefault("from_histogram", False)
-    built = build_domain(list(users), np.array(list(users.values()), dtype=np.int64), **options)
+    counts = np.array(list(users.values()), dtype=np.int64)
+    built = build_domain(RawHistogram(tuple(users), counts, options.pop("from_histogram", False)), **options)
     assert built.counts.dtype == np.int64
     assert built.counts.shape == (len(built.labels),)
     assert len(set(built.labels)) == len(built.labels) >= 2
@@ -146,7 +147,7 @@ def test_what_does_not_fit_is_refused():
             assert words in message
 
     assert failures(REFUSED, refused) == {}
-    assert "'a' is there twice" in refusal(build_domain, ["a", "a"], np.array([1, 2]), from_histogram=True)
+    assert "'a' is there twice" in refusal(build_domain, RawHistogram(("a", "a"), np.array([1, 2]), True))
 
 
 def test_a_domain_file_has_one_label_a_line(tmp_path):
