@@ -154,11 +154,11 @@ class Standing(NamedTuple):
 
 
 @lru_cache(maxsize=512)
-def t_quantile(repetitions: int, confidence: float = CONFIDENCE) -> float:
-    """Return the two-sided quantile of Student's t for the mean of n repetitions, 95 % if nothing else is said."""
+def t_quantile(repetitions: int) -> float:
+    """Return the two-sided quantile of Student's t for the 95 % interval of the mean of n repetitions."""
     from scipy.special import stdtrit  # imported when used: advice without simulation needs no scipy
 
-    return float(stdtrit(repetitions - 1, (1 + confidence) / 2))
+    return float(stdtrit(repetitions - 1, (1 + CONFIDENCE) / 2))
 
 
 def mean_error(errors: FloatArray) -> MeanError:

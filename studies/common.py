@@ -46,8 +46,7 @@ def run(app: typer.Typer) -> None:
 
 def stored(path: str) -> LabelDomain:
     """Return the histogram in a file."""
-    read = read_histogram(path)
-    return build_domain(read.labels, read.counts, from_histogram=read.from_histogram)
+    return build_domain(read_histogram(path))
 
 
 def metrics_for(names: Sequence[str], *, ordered: bool) -> list[str]:

@@ -53,7 +53,7 @@ def main(
         profile = profile_of(counts, n)
         for metric in MEASURED:
             answer = look_up(profile, epsilon, n, metric, ordered=False, protocols=[PROTOCOL])
-            pairs = [(row.protocol, row.method) for row in answer.rows]
+            pairs = [row.pair for row in answer.rows]
             errors = mean_errors(experiment(counts, epsilon, pairs, [metric]), repetitions)[metric]
             best, own = answer.best, errors[answer.best.protocol, answer.best.method]
             found.setdefault((kind, metric), []).append(

@@ -16,7 +16,7 @@ from advisor.cli.options import Only, argument
 from advisor.cli.run import WHOLE, Job, Output, WholeOutput, run
 from advisor.errors import listed
 from advisor.question.option import Settings, option, refuse, require
-from advisor.question.settings import Categories, Cells, Menu, Terms
+from advisor.question.settings import Categories, Cells, Menu, Terms, require_one
 from advisor.question.statement import Statement, convert
 from advisor.show.catalog import bibtex_document, explain_document, list_document
 from advisor.show.epsilon import epsilon_document
@@ -97,7 +97,7 @@ def epsilon_command(
               ldp-advise epsilon --flip-prob 0.25 --protocol rappor
               ldp-advise epsilon --eps 4 --shuffle --n 1e6 --delta 1e-8
     """
-    protocol = menu.one_protocol("epsilon")
+    protocol = require_one("protocol", menu.protocol, "epsilon")
     if shuffling.shuffle:
         require(("--n", question.n, "the number of users who report, for example --n 1e6"))
     else:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated
 
-from advisor.answers.rank.trade_offs import Frontier, frontier_of
+from advisor.answers.rank.trade_offs import frontier_of
 from advisor.cli.options import Only, Sample
 from advisor.cli.ranking import RANKED, check_or_price, ranking_answer
-from advisor.cli.run import Job, Output, SideFile, run
+from advisor.cli.run import Job, Output, picture_file, run
 from advisor.question.question import Question
 from advisor.question.ranking import ranking_requests
 from advisor.question.settings import Picture
-from advisor.show.pictures import PICTURES, require_matplotlib, save
 from advisor.show.pictures.ranking import pareto_figure
 from advisor.show.rank.pareto import pareto_document, pareto_sections
 
@@ -39,15 +37,9 @@ def pareto_command(
             document=pareto_document,
             sections=pareto_sections,
             inputs=asked.files,
-            files=[
-                SideFile("--plot", picture.plot, PICTURES, _draw, require_matplotlib, lambda answer: bool(answer.drawn))
-            ],
+            files=[picture_file("--plot", picture.plot, pareto_figure, lambda answer: bool(answer.drawn))],
             unprotected=sample is not None,
         ),
         output,
         top=None,
     )
-
-
-def _draw(frontier: Frontier, target: Path) -> None:
-    save(pareto_figure(frontier), target)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated
 
 from advisor.answers.plan.answer import make_plan
 from advisor.answers.plan.result import PlanResult
 from advisor.cli.audience import Audience
 from advisor.cli.options import Only, Sample
-from advisor.cli.run import Job, Output, SideFile, run
+from advisor.cli.run import Job, Output, picture_file, run
 from advisor.question.option import refuse
 from advisor.question.plan import plan_question
 from advisor.question.question import Question
@@ -18,7 +17,7 @@ from advisor.question.rules import check_plan
 from advisor.question.settings import Picture
 from advisor.show.decision import decision_of_plan
 from advisor.show.model import Figure, Section
-from advisor.show.pictures import PICTURES, require_matplotlib, save, to_svg
+from advisor.show.pictures import to_svg
 from advisor.show.pictures.plan import plan_figure
 from advisor.show.plan import plan_document
 
@@ -66,15 +65,11 @@ def plan_command(
             document=audience.page(plan_document, decision_of_plan, output),
             sections=_sections,
             inputs=asked.files,
-            files=[SideFile("--plot", picture.plot, PICTURES, _draw, require_matplotlib)],
+            files=[picture_file("--plot", picture.plot, plan_figure)],
             unprotected=sample is not None,
         ),
         output,
     )
-
-
-def _draw(plan: PlanResult, target: Path) -> None:
-    save(plan_figure(plan), target)
 
 
 def _sections(plan: PlanResult) -> tuple[Section, ...]:

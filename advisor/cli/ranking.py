@@ -24,7 +24,7 @@ from advisor.checks import path
 from advisor.cli.audience import Audience
 from advisor.cli.examples import missing_budget
 from advisor.cli.options import Only, Sample
-from advisor.cli.run import Job, Output, SideFile, run
+from advisor.cli.run import Job, Output, SideFile, picture_file, run
 from advisor.errors import InputError
 from advisor.question.option import Bundle, Settings, option, refuse
 from advisor.question.question import Question
@@ -35,7 +35,7 @@ from advisor.question.settings import Instant, Picture, Reasons, Usefulness
 from advisor.show.budgets import budgets_document
 from advisor.show.decision import decision_of
 from advisor.show.model import Document, Figure, Role, Section, Sentence
-from advisor.show.pictures import PICTURES, require_matplotlib, save, to_svg
+from advisor.show.pictures import PICTURES, require_matplotlib, to_svg
 from advisor.show.pictures.frequencies import frequencies_figure
 from advisor.show.pictures.ranking import budgets_figure, ranking_figure
 from advisor.show.rank.bias import bias_document, draw_bias
@@ -83,14 +83,6 @@ def _write_runs(answer: Answer, path: Path) -> None:
         answer.runs_frame().to_csv(path, index=False, lineterminator="\n")
 
 
-def _draw_ranking(answer: Answer, path: Path) -> None:
-    save(ranking_figure(answer.first), path)
-
-
-def _draw_frequencies(answer: Answer, path: Path) -> None:
-    save(frequencies_figure(answer.first), path)
-
-
 @dataclass(frozen=True, kw_only=True)
 class RankFiles(Settings):
     """Additional output files of a ranking."""
@@ -134,8 +126,8 @@ class RankOutput(Bundle):
         ranking, frequencies = self.picture.plot, self.files.plot_frequencies
         return [
             SideFile("--runs", self.files.runs, RUN_SUFFIXES, _write_runs, _check_runs),
-            SideFile("--plot", ranking, PICTURES, _draw_ranking, require_matplotlib, _shows),
-            SideFile("--plot-frequencies", frequencies, PICTURES, _draw_frequencies, require_matplotlib, _shows),
+            picture_file("--plot", ranking, lambda answer: ranking_figure(answer.first), _shows),
+            picture_file("--plot-frequencies", frequencies, lambda answer: frequencies_figure(answer.first), _shows),
         ]
 
     def document(self, answer: Answer) -> Document:
@@ -248,7 +240,7 @@ def _rank_at_budgets(question: Question, shown: RankOutput) -> None:
             sections=_budget_sections,
             fails=(lambda item: any(map(useless, item.answers))) if shown.usefulness.fail_if_useless else None,
             inputs=question.files,
-            files=[SideFile("--plot", shown.picture.plot, PICTURES, _draw_budgets, require_matplotlib, _shows_prices)],
+            files=[picture_file("--plot", shown.picture.plot, budgets_figure, _shows_prices)],
             unprotected=question.sample is not None,
         ),
         shown.output,
@@ -258,10 +250,6 @@ def _rank_at_budgets(question: Question, shown: RankOutput) -> None:
 
 def _shows_prices(budgets: Budgets) -> bool:
     return any(row.ranking.best.error < math.inf for row in budgets.priced(budgets.metrics[0]))
-
-
-def _draw_budgets(budgets: Budgets, path: Path) -> None:
-    save(budgets_figure(budgets), path)
 
 
 def _budget_sections(budgets: Budgets) -> tuple[Section, ...]:

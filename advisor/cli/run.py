@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Generic, TypeAlias, TypeVar
 
 import typer
 
@@ -21,9 +21,13 @@ from advisor.question.option import Settings, option, options_of
 from advisor.show.data import csv_text, cut, json_text, latex, markdown, plain_text
 from advisor.show.model import TOP, Document, Section, Tone, View
 from advisor.show.outputs import Outputs, Target
+from advisor.show.pictures import PICTURES, require_matplotlib, save
 from advisor.show.terminal import show
 from simulator.foreign import SOURCES, containment
 from simulator.progress import Progress
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 FORMATS = ("table", "plain", "markdown", "latex", "csv", "json", "value", "html")
 PAGES = (".html", ".htm")
@@ -105,6 +109,15 @@ class SideFile(Generic[A]):
     # raises InputError for missing packages, before any input is read; called with the option and the file; or None
     check: Callable[[str, Path], None] | None = None
     shows: Callable[[A], bool] | None = None  # returns whether an answer has content for the file; None: always
+
+
+def picture_file(
+    option: str, path: str | None, figure: Callable[[A], Figure], shows: Callable[[A], bool] | None = None
+) -> SideFile[A]:
+    """Return the file of a picture that an option names; `figure` draws an answer."""
+    return SideFile(
+        option, path, PICTURES, lambda answer, target: save(figure(answer), target), require_matplotlib, shows
+    )
 
 
 @dataclass(frozen=True)

@@ -12,14 +12,14 @@ from advisor.answers.sweep.records import check_cell_file
 from advisor.answers.sweep.result import SweepResult
 from advisor.checks import path
 from advisor.cli.options import Only, Sample
-from advisor.cli.run import Job, Output, SideFile, run, say
+from advisor.cli.run import Job, Output, picture_file, run, say
 from advisor.question.cluster import Cluster, Resumption
 from advisor.question.option import Settings, option
 from advisor.question.rules import check_sweep
 from advisor.question.settings import Picture
 from advisor.question.sweep import SweepQuestion, SweptQuestion, sweep_question
 from advisor.show.model import Figure, Section
-from advisor.show.pictures import PICTURES, require_matplotlib, save, to_svg
+from advisor.show.pictures import to_svg
 from advisor.show.pictures.sweep import curves_figure, regret_figure
 from advisor.show.sweep import sweep_document
 from simulator.progress import Progress
@@ -80,22 +80,14 @@ def sweep_command(
             inputs=asked.files,
             resume=resume,
             files=[
-                SideFile("--plot", picture.plot, PICTURES, _draw_regret, require_matplotlib),
-                SideFile("--plot-curves", files.plot_curves, PICTURES, _draw_curves, require_matplotlib),
+                picture_file("--plot", picture.plot, regret_figure),
+                picture_file("--plot-curves", files.plot_curves, curves_figure),
             ],
             unprotected=sample is not None,
         ),
         output,
         top=None,
     )
-
-
-def _draw_regret(sweep: SweepResult, target: Path) -> None:
-    save(regret_figure(sweep), target)
-
-
-def _draw_curves(sweep: SweepResult, target: Path) -> None:
-    save(curves_figure(sweep), target)
 
 
 def _sections(sweep: SweepResult) -> tuple[Section, ...]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from advisor.errors import InputError, listed
 from advisor.inputs.head import Expected, FileLayout, empty
+from advisor.inputs.histogram import RawHistogram
 from advisor.inputs.labels import (
     OTHER_LABEL,
     by_value,
@@ -181,16 +182,13 @@ class _Draft:
 
 
 def build_domain(
-    labels: Sequence[str],
-    counts: NDArray[np.int64],
+    histogram: RawHistogram,
     *,
-    from_histogram: bool,
     k: int | None = None,
     domain: Sequence[str] | None = None,
     keep_top: int | None = None,
     other: bool = False,
     ordered: bool | None = None,
-    declared: bool = False,
     transactions: bool = False,
 ) -> LabelDomain:
     """Order the labels, keep the frequent ones, and add the categories that nobody reported.
@@ -199,19 +197,17 @@ def build_domain(
     the order of the domain if it is given, otherwise in the order of `arranged`. For raw values the order of the rows
     never matters.
 
-    labels, counts, from_histogram: distinct labels, users per label, and whether the user chose the order of the
-        labels; for raw values it is accidental.
+    histogram: without bins; where the data declare the order of its labels, it is kept.
     k, domain: number of categories, at least 2, `(other)` included; all categories; None for the observed categories.
     keep_top, other: keep the most frequent labels only (ties in the order of the domain); other users are dropped, or
         put into a last category `(other)`.
-    ordered, declared: whether the order means something; None: it does for numbers and ranges of them. Whether the
-        data declare the order in which the labels are given; it is kept.
+    ordered: whether the order means something; None: the data say so, or the labels are numbers or ranges of them.
     transactions: whether `OTHER_LABEL` holds the users of transactions without a kept item; they are dropped unless
         `other`.
 
     Raises InputError if labels, k and domain contradict each other, or if fewer than two categories or no user remain.
 
-    >>> built = build_domain(["10", "8", "9"], np.array([1, 2, 3]), from_histogram=False, k=4)
+    >>> built = build_domain(RawHistogram(("10", "8", "9"), np.array([1, 2, 3]), from_histogram=False), k=4)
     >>> built.labels, built.counts.tolist(), built.ordered
     (('8', '9', '10', '11'), [2, 3, 1, 0], True)
     """
@@ -220,15 +216,16 @@ def build_domain(
             raise InputError("--k: cannot be used with both --domain and --keep-top; leave it out")
         if k != len(domain):
             raise InputError(f"--k: got {k}, but the domain has {len(domain)} labels; leave out --k")
-    users = _users(labels, counts)
+    ordered = histogram.ordered if ordered is None else ordered
+    users = _users(histogram)
     without = users.pop(OTHER_LABEL, 0) if transactions else 0
     if other and OTHER_LABEL in users:
         raise InputError(f"{OTHER_LABEL!r} is a label already; rename it, or leave out --other")
     rising = all_numbers(users) and list(users) == by_value(users)
-    if declared and not rising:
+    if domain is None and histogram.ordered and not rising:
         draft, outside = _Draft(users, False, True, [], []), dict[str, int]()
     else:
-        draft, outside = _arranged(users, domain, from_histogram=from_histogram, ordered=ordered)
+        draft, outside = _arranged(users, domain, from_histogram=histogram.from_histogram, ordered=ordered)
     size = len(draft.users)
     rest = _keep(draft, outside, keep_top)
     if without:
@@ -262,9 +259,9 @@ def build_domain(
     return LabelDomain(tuple(draft.users), placed, is_ordered, tuple(draft.assumptions), warnings)
 
 
-def _users(labels: Sequence[str], counts: NDArray[np.int64]) -> dict[str, int]:
+def _users(histogram: RawHistogram) -> dict[str, int]:
     users: dict[str, int] = {}
-    for label, number in zip(labels, counts.tolist(), strict=True):
+    for label, number in zip(histogram.labels, histogram.counts.tolist(), strict=True):
         if label in users:
             raise InputError(f"labels: {shortened(label)} is there twice; add up its counts")
         users[label] = number

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,12 +34,7 @@ class RawEstimates:
 
 
 def read_estimates(
-    path: str,
-    *,
-    column: str | None = None,
-    estimates: str | None = None,
-    layout: FileLayout = DETECTED,
-    stdin: BinaryIO | None = None,
+    path: str, *, column: str | None = None, estimates: str | None = None, layout: FileLayout = DETECTED
 ) -> RawEstimates:
     r"""Read labels and estimates, one row per category, from CSV, TSV, plain text, gzip of these, or Parquet.
 
@@ -54,26 +48,19 @@ def read_estimates(
         The file, "-" for standard input.
     column, estimates : str or None
         The columns with the labels and with the estimates, by header or by number from 1; None to find out.
-    layout, stdin : FileLayout, and binary file or None
-        What the user says about the layout; what "-" reads, None for standard input.
+    layout : FileLayout
+        What the user says about the layout.
 
     Raises
     ------
     InputError
         If the file cannot be read; a single line says what is wrong, where, and how to fix it.
-
-    Examples
-    --------
-    >>> import io
-    >>> read = read_estimates("-", stdin=io.BytesIO(b"fruit,estimate\napple,1.02\npear,-0.02\n"))
-    >>> read.labels, read.values.tolist()
-    (('apple', 'pear'), [1.02, -0.02])
     """
     labels: list[str] = []
     cells: list[str] = []
     places: list[int] = []
     expected = Expected("estimates", layout, (column, estimates), _names_columns, decimals=True, blanks=True)
-    with opened_rows(path, expected, stdin) as rows:
+    with opened_rows(path, expected) as rows:
         label_at, value_at = _columns(rows.table, column, estimates)
         table = rows.table
         doubts = rows.without_second_header()

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,7 +77,6 @@ def read_histogram(
     keep_top: int | None = None,
     cut: Cut | None = None,
     n: int | None = None,
-    stdin: BinaryIO | None = None,
 ) -> RawHistogram:
     r"""Count the users per label in CSV, TSV, plain text (one value per line), gzip of these, or Parquet.
 
@@ -108,20 +106,11 @@ def read_histogram(
         How numbers become bins, None for labels as they are.
     n : int or None
         Number of users, if the file holds their shares.
-    stdin : binary file or None
-        What "-" reads, None for the standard input of the process.
 
     Raises
     ------
     InputError
         If the file cannot be read; a single line says what is wrong, where, and how to fix it.
-
-    Examples
-    --------
-    >>> import io
-    >>> read = read_histogram("-", stdin=io.BytesIO(b"state\n1\n2\n1\n"))
-    >>> read.labels, read.counts.tolist(), read.assumptions
-    (('1', '2'), [2, 1], ('header (state)',))
     """
     if transactions:
         if column is not None or counts is not None:
@@ -129,13 +118,13 @@ def read_histogram(
             raise InputError(
                 f"{option} cannot be used with --transactions: there every column is an item; leave it out"
             )
-        return _tally_items(path, keep, keep_top, layout, stdin)
+        return _tally_items(path, keep, keep_top, layout)
     names_columns = None if cut is None else names_numbers
     counted = column is None and cut is None
     expected = Expected(
         "users", layout, (column, counts), names_columns, decimals=cut is not None, counted=counted, missing=missing
     )
-    with opened_rows(path, expected, stdin) as rows:
+    with opened_rows(path, expected) as rows:
         table = rows.table
         label, count = _columns(table, column, counts, n)
         tally = LabelTally(table, missing) if cut is None else NumberTally(table, label, cut, missing)
@@ -562,9 +551,7 @@ def _own_range(bins: Bins) -> str:
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", " ": "whitespace"}
 
 
-def _tally_items(
-    path: str, keep: str, keep_top: int | None, layout: FileLayout, stdin: BinaryIO | None
-) -> RawHistogram:
+def _tally_items(path: str, keep: str, keep_top: int | None, layout: FileLayout) -> RawHistogram:
     """Count the users per item, where each row counts for one of its items; see `read_histogram`.
 
     The input is read twice; standard input is read again from a copy on disk. An item that no user keeps has 0 users.
@@ -573,7 +560,7 @@ def _tally_items(
     Raises InputError if there is no item, if an item is called `OTHER_LABEL`, or for over two million items.
     """
     expected = Expected("items", replace(layout, header=bool(layout.header)), items=True)
-    with opened(path, stdin) as source:
+    with opened(path) as source:
         if source.is_parquet:
             raise InputError(f"{source.name}: is Parquet; --transactions reads rows of text, give CSV")
         with source.rereadable() as again:

@@ -7,7 +7,7 @@ import re
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import IO, BinaryIO, NamedTuple, TypeAlias
+from typing import IO, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,7 +76,6 @@ def read_places(
     ground: str = "euclidean",
     counts: str | None = None,
     layout: FileLayout = DETECTED,
-    stdin: BinaryIO | None = None,
 ) -> PlacesRead:
     r"""Count users per cell of a CSV or TSV with two columns of coordinates, and optionally a column of counts.
 
@@ -104,13 +103,6 @@ def read_places(
     ------
     InputError
         If the file cannot be read; a single line says what is wrong, where, and how to fix it.
-
-    Examples
-    --------
-    >>> import io
-    >>> read = read_places("-", columns="row,col", grid="2x2", stdin=io.BytesIO(b"row,col\n0,1\n1,1\n0,1\n"))
-    >>> read.counts.tolist()
-    [0, 2, 0, 1]
     """
     names = [] if columns is None else [name.strip() for name in columns.split(",")]
     if columns is not None and (len(names) != 2 or not all(names)):
@@ -118,7 +110,7 @@ def read_places(
     if cell_km is not None and not (math.isfinite(cell_km) and cell_km > 0):
         raise InputError(f"--cell-km must be a number above 0, got {cell_km:g}")
     size = None if grid is None else parse_grid(grid)
-    with opened_rows(path, Expected("users", layout, (*names, counts), decimals=True), stdin) as rows:
+    with opened_rows(path, Expected("users", layout, (*names, counts), decimals=True)) as rows:
         at, count, axes = _columns(rows.table, names, counts, (DEGREES,) if cell_km else (GRID, DEGREES, PLANE))
         if grid is None and cell_km is None and axes != DEGREES:
             raise InputError(

@@ -45,9 +45,8 @@ def total_of(rows: Sequence[CountedRow], unit: str, *, unknown: bool = False) ->
             if sums:
                 raise InputError(f"{_where(row, unit)} stands like a subtotal among the rows; {_leaving(row)}")
             continue
-        rounding = (
-            min(len(rows), row.users // FEW_STEPS_OF_MORE) if len(rows) > 2 else 0
-        )  # published counts are rounded
+        # Published counts are rounded.
+        rounding = min(len(rows), row.users // FEW_STEPS_OF_MORE) if len(rows) > 2 else 0
         if abs(rest - row.users) <= rounding:
             nearly = "" if rest == row.users else "nearly "
             found = f"{_where(row, unit)} is {nearly}the sum of all other rows, {rest:,}"

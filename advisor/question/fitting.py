@@ -58,7 +58,7 @@ def fitting_protocols(menu: Menu, ordered: bool, *, instant: bool = False) -> tu
 
     Raises InputError if a protocol that was named does not.
     """
-    covered = _predictable() if instant else PROTOCOLS
+    covered: Container[str] = predicted_protocols() if instant else PROTOCOLS
     fitting = []
     for name in menu.protocols:
         if PROTOCOLS[name].ordered_only and not ordered:
@@ -90,10 +90,6 @@ def refuse_registered(question: Terms, menu: Menu, k: int | None) -> None:
             f"{texts} cannot be predicted, only simulated: give a sample, or simulate an assumed shape, for example "
             f"ldp-advise sweep --eps {epsilon:g} --n {n} --k {size} --shape zipf:1 {words}"
         )
-
-
-def _predictable() -> Container[str]:
-    return predicted_protocols()
 
 
 def fitting_methods(

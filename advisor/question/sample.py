@@ -177,15 +177,12 @@ def over_domain(histogram: RawHistogram, name: str, domain: Categories, cleaning
     if cleaning.domain is None:
         histogram = histogram.over_categories()
     built = build_domain(
-        histogram.labels,
-        histogram.counts,
-        from_histogram=histogram.from_histogram,
+        histogram,
         k=domain.k,
         domain=None if cleaning.domain is None else read_domain(cleaning.domain),
         keep_top=cleaning.keep_top,
         other=cleaning.other,
-        ordered=histogram.ordered if domain.ordered is None else domain.ordered,
-        declared=cleaning.domain is None and bool(histogram.ordered),
+        ordered=domain.ordered,
         transactions=cleaning.transactions,
     )
     return Frequencies(

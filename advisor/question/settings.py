@@ -176,10 +176,6 @@ class Menu(Settings):
             if EVERY in given and not REGISTERED.keys() & set(given) and not self.parametrised:
                 object.__setattr__(self, name, ())
 
-    def one_protocol(self, who: str) -> str | None:
-        """Return the protocol of a question that takes at most one protocol; raise InputError for several."""
-        return require_one("protocol", self.protocol, who)
-
     @property
     def parametrised(self) -> tuple[str, ...]:
         """The named methods with parameters, which no table lists."""

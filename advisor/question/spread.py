@@ -12,11 +12,8 @@ from advisor.inputs.reports.settings import Parameters, protocol_with
 from simulator import FrequencyOracle, Noise
 from simulator._types import FloatArray
 
-REFUSED, WARNED, OUTSIDE = (
-    1e-6,
-    1e-3,
-    0.025,
-)  # chances, on either side, of a mistake about an estimate that is as stated
+# Chances, on either side, of a mistake about an estimate that is as stated
+REFUSED, WARNED, OUTSIDE = 1e-6, 1e-3, 0.025
 FEWEST = 8  # categories from which values are looked at that lie close together
 FEWEST_SUPPORTS = 10.0  # variance of a support count from which its noise is normal enough for that
 SHARES = (0.5, 0.75, 0.9)  # of the values that may lie closer together than their noise allows
@@ -85,7 +82,7 @@ def spread_doubt(
 
 
 def fitting_budgets(
-    values: FloatArray, protocol: str, n: int, parameters: Parameters | None = None, chance: float = OUTSIDE
+    values: FloatArray, protocol: str, n: int, parameters: Parameters | None = None
 ) -> tuple[float, float] | None:
     """Return the lowest and the highest ε whose noise fits the spread of a raw estimate.
 
@@ -95,14 +92,13 @@ def fitting_budgets(
         ``(k,)`` raw frequencies.
     protocol, n, parameters
         The stated origin of the estimate; parameters as in `advisor.inputs.reports.settings.protocol_with`.
-    chance
-        Probability, at most and on either side, that the true ε is outside.
 
     Returns
     -------
-    The second is infinite where there is no upper bound; None where no ε fits.
+    The true ε is outside with a probability of 2.5 % at most, on either side. The second is infinite where there is no
+    upper bound; None where no ε fits.
     """
-    test, fitting = noise_test(values, chance), []
+    test, fitting = noise_test(values, OUTSIDE), []
     for epsilon in BUDGETS:
         try:
             oracle = protocol_with(protocol, len(values), float(epsilon), parameters or {})

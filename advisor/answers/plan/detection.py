@@ -117,16 +117,15 @@ def _by_formula(question: PlanQuestion, protocol: str) -> PlanRow:
     return PlanRow(protocol, None, value, value, value, power(at), None, None, 0, "formula", met_at_once=value == low)
 
 
-def miss_rates(
-    protocol: str, k: int, epsilon: float, n: int, frequency: float, seed: int, first: int, repetitions: int
-) -> NDArray[np.float64]:
-    """Return for each repetition the share of values with that frequency that the test does not detect.
+def miss_rates(question: PlanQuestion, protocol: str, x: float, first: int, repetitions: int) -> NDArray[np.float64]:
+    """Return for each repetition, with the unknown at x, the share of values with the target that go undetected.
 
     As many values as fit have the frequency (at least one, at most half of the domain and half of the users); the
     other values share the rest evenly.
     """
-    oracle = frequency_oracles()[protocol](k, epsilon)
-    users = max(1, round(n * frequency))
+    k, n = question.frequencies.k, question.users(x)
+    oracle = frequency_oracles()[protocol](k, question.budget(protocol, x))
+    users = max(1, round(n * question.target))
     small = max(1, min(k // 2, int(n / 2 / users)))
     counts = np.full(k, users, dtype=np.int64)
     rest, others = n - small * users, k - small
@@ -135,7 +134,7 @@ def miss_rates(
     least = threshold(oracle, n)
     rates = np.empty(repetitions)
     for place in range(repetitions):
-        support = oracle.sample_support(counts, rng_for(seed, "detect", protocol, first + place))
+        support = oracle.sample_support(counts, rng_for(question.seed, "detect", protocol, first + place))
         rates[place] = (oracle.estimate(support, n)[:small] <= least).mean()
     return rates
 
@@ -150,8 +149,7 @@ def settle(question: PlanQuestion, row: PlanRow, progress: Progress = silent) ->
     def measure(x: float, first: int, repetitions: int) -> NDArray[np.float64]:
         progress(f"{question.sign} = {value_text(question, x)}", min(len(places), PLACES), PLACES)
         places.add(x)
-        epsilon, n = question.budget(row.protocol, x), question.users(x)
-        return miss_rates(row.protocol, k, epsilon, n, question.target, question.seed, first, repetitions)
+        return miss_rates(question, row.protocol, x, first, repetitions)
 
     # A frequency below one user is 0.
     least = max(low, 1 / question.target) if question.n is None else low

@@ -107,13 +107,13 @@ def first_answers(
         except ValueError as error:
             return PlanPrediction(xs, {}, (), str(error))
         for row in answer.rows:
-            figures.setdefault((row.protocol, row.method), []).append((row.error, row.low, row.high))
-        missed |= {(row.protocol, row.method) for row in answer.rows if row.error > question.target}
+            figures.setdefault(row.pair, []).append((row.error, row.low, row.high))
+        missed |= {row.pair for row in answer.rows if row.error > question.target}
         places += 1
         if least is not None and (missed >= figures.keys() or x <= least):
             break
     xs = xs[-places:]
-    last = [(row.protocol, row.method) for row in answer.rows]
+    last = [row.pair for row in answer.rows]
     errors = {pair: np.array(figures[pair][::-1]).T for pair in last if len(figures[pair]) == places}
     whole = question.n is None
     rows = [_row(pair, xs, values, question.target, whole=whole) for pair, values in errors.items()]

@@ -179,9 +179,8 @@ class Search:
             most=question.max_repetitions,
         )
         before = high / LAST[question.unknown]
-        if (
-            not place.reached and (have := len(measured.get(before, ()))) < place.repetitions
-        ):  # `PlanResult.falls` asks for it
+        # `PlanResult.falls` asks for it.
+        if not place.reached and (have := len(measured.get(before, ()))) < place.repetitions:
             measure(before, have, place.repetitions - have)
         return settled_row(*pair, place)
 

@@ -109,7 +109,7 @@ def _advice(metric: str, case: _Case) -> Ranking:
         beats_uniform_guess=first.error_high < min(uniform, zero),
         resolved=not first.tied,
         identify=partial(_digest, case),
-        leader=(answer.best.protocol, answer.best.method),
+        leader=answer.best.pair,
         # With a shuffler other users have other budgets.
         elsewhere=partial(_other_users, metric, case, first.pair, min(uniform, zero))
         if request.central is None
@@ -158,7 +158,7 @@ def _by_shape(case: _Case, answer: ranking.LookUp, pair: tuple[str, str]) -> tup
     """Return for a skew the error of a pair for each shape that the skew represents."""
     if not isinstance(case.frequencies, AssumedSkew):
         return ()
-    row = next(row for row in answer.rows if (row.protocol, row.method) == pair)
+    row = next(row for row in answer.rows if row.pair == pair)
     return tuple(zip(case.frequencies.names, row.by_shape, strict=True))
 
 
@@ -188,7 +188,7 @@ def _other_users(metric: str, case: _Case, pair: tuple[str, str], without_data: 
         prediction = case.prediction if n == request.n else case.predicted(n, request.protocols)
         answer = _ranked(metric, request.methods, prediction)
         best_pair = choose(answer)
-        row = next(candidate for candidate in answer.rows if (candidate.protocol, candidate.method) == best_pair)
+        row = next(row for row in answer.rows if row.pair == best_pair)
         # What an answer without data errs by does not depend on the number of users.
         verdict = kind_of(reasons_of(row.error, without_data, below=row.high < without_data))
         others.append(OtherUsers(n, *best_pair, verdict))
@@ -217,7 +217,7 @@ def _baselines(
     raw = [] if rows[0].error_without_postprocessing is None else [(rows[0].protocol, "none")]
 
     def row_of(kind: str, pair: tuple[str, str]) -> Baseline:
-        inside = next((row for row in answer.rows if (row.protocol, row.method) == pair), None)
+        inside = next((row for row in answer.rows if row.pair == pair), None)
         if inside is not None:
             return Baseline(
                 kind, *pair, inside.error, inside.low, inside.high, inside.ratio, inside.ratio_low, inside.ratio_high

@@ -120,7 +120,7 @@ def _predicted(advice: Ranking, budgets: tuple[float, ...], users: tuple[float, 
         answer = ranking.rank(prediction, advice.metric, request.methods)
         is_question = (epsilon, n) == (request.epsilon, request.n)
         pair = advice.best.pair if is_question else choose(answer)
-        row = next(row for row in answer.rows if (row.protocol, row.method) == pair)
+        row = next(row for row in answer.rows if row.pair == pair)
         return Expectation(
             epsilon, n, *pair, row.error, row.low, row.high, row.raw_error, row.per_category, ranges=True
         )

@@ -24,7 +24,7 @@ def stays(pair: tuple[str, str]) -> PairChoice:
     """
 
     def choose(answer: ranking.LookUp) -> tuple[str, str]:
-        if any((row.protocol, row.method) == pair and row.ratio <= PRACTICAL_RATIO for row in answer.rows):
+        if any(row.pair == pair and row.ratio <= PRACTICAL_RATIO for row in answer.rows):
             return pair
         return ranking.first_pair(answer)
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from advisor.answers.sweep.records import CellFile, Errors
 from advisor.answers.sweep.result import Cell, PairError, SweepResult, Winner
 from advisor.errors import InputError, listed
+from advisor.figures import rounded
 from advisor.question.cluster import Cluster, refusals
 from advisor.question.settings import Simulation
 from advisor.question.sweep import Place, SweepQuestion
@@ -83,11 +84,8 @@ def _simulated(
     by_size = sorted(missing, key=lambda place: -place[2])
     pairs = len(question.protocols) * len(question.methods)
     jobs = simulation.workers(pairs * question.max_repetitions * sum(k for _, _, k in missing))
-    registered = REGISTERED.keys() & {
-        *question.protocols,
-        *question.methods,
-        *question.metrics,
-    }  # no other process has them
+    # No other process has them.
+    registered = REGISTERED.keys() & {*question.protocols, *question.methods, *question.metrics}
     if registered and cluster.is_dask:
         raise InputError(f"{listed(sorted(registered))}: known to this process alone, so --backend dask cannot be used")
     if not cluster.is_dask and (jobs == 1 or len(missing) < 2 or registered):
@@ -158,7 +156,7 @@ def _cell(question: SweepQuestion, place: Place, metric: str, runs: Errors) -> C
         winner=winner,
         by_protocol=tuple(_winner(own, costs, lowest) for own in by_protocol),
         pairs={
-            pair: PairError(*_mean(block, lowest), _rounded(shares[pair]), *map(_rounded_or_none, ratios[pair]))
+            pair: PairError(*_mean(block, lowest), rounded(shares[pair], DIGITS), *map(_rounded_or_none, ratios[pair]))
             for pair, block in errors.items()
         },
         runs={pair: tuple(block.tolist()) for pair, block in errors.items()},
@@ -168,7 +166,7 @@ def _cell(question: SweepQuestion, place: Place, metric: str, runs: Errors) -> C
 def _mean(block: NDArray[np.float64], lowest: NDArray[np.float64]) -> tuple[float, float]:
     """Return the mean error and its standard error; a pair that was out early has fewer repetitions than the lowest."""
     mean = mean_error(block * ease(lowest, len(block)))
-    return _rounded(mean.error), _rounded(mean.standard_error)
+    return rounded(mean.error, DIGITS), rounded(mean.standard_error, DIGITS)
 
 
 def _winner(
@@ -190,7 +188,7 @@ def _winner(
         method=best[1],
         error=error,
         standard_error=standard_error,
-        win_share=_rounded(win_shares(errors)[best]),
+        win_share=rounded(win_shares(errors)[best], DIGITS),
         margin=margin,
         margin_low=low,
         margin_high=high,
@@ -199,8 +197,4 @@ def _winner(
 
 
 def _rounded_or_none(value: float | None) -> float | None:
-    return None if value is None else _rounded(value)
-
-
-def _rounded(value: float) -> float:
-    return float(f"{value:.{DIGITS}g}")
+    return None if value is None else rounded(value, DIGITS)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated
 
 from advisor.cli.options import Only, argument
-from advisor.cli.run import Job, SideFile, WholeOutput, run
+from advisor.cli.run import Job, WholeOutput, picture_file, run
 from advisor.errors import InputError
-from advisor.extensions.audit.answer import Audits, answer, answer_apart
+from advisor.extensions.audit.answer import answer, answer_apart
 from advisor.extensions.audit.document import audit_document, audit_figure, audit_sections
 from advisor.extensions.audit.question import AuditQuestion, ForeignClient, Leaks
 from advisor.question.settings import Picture
-from advisor.show.pictures import PICTURES, require_matplotlib, save
 
 AUDITED = (
     "grid:epsilons,sizes",
@@ -54,13 +52,9 @@ def audit_command(
             answer=answer_apart if client.target or client.support else answer,
             document=audit_document,
             sections=audit_sections,
-            files=[SideFile("--plot", picture.plot, PICTURES, _draw, require_matplotlib)],
+            files=[picture_file("--plot", picture.plot, audit_figure)],
             fails=(lambda audits: audits.leaks) if leaks.fail_if_leaks else None,
             inputs=[*client.files, *(str(name).rpartition(":")[0] for name in (client.target, client.support) if name)],
         ),
         output,
     )
-
-
-def _draw(audits: Audits, target: Path) -> None:
-    save(audit_figure(audits), target)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated
 
 from advisor.cli.options import Only, Sample
-from advisor.cli.run import Job, Output, SideFile, run
-from advisor.extensions.places.answer import PlacesAdvice, answer_places
-from advisor.extensions.places.document import curve_figure, places_document, places_figure
+from advisor.cli.run import Job, Output, picture_file, run
+from advisor.extensions.places.answer import answer_places
+from advisor.extensions.places.document import figure_of, places_document
 from advisor.extensions.places.question import PlacesQuestion, places_request
 from advisor.question.settings import Picture
 from advisor.show.model import TOP
-from advisor.show.pictures import PICTURES, require_matplotlib, save
 
 LOCATED = (
     "terms",
@@ -46,14 +44,10 @@ def places_command(
             answer=answer_places,
             document=places_document,
             inputs=[sample, question.places_menu.channel],
-            files=[SideFile("--plot", picture.plot, PICTURES, _draw, require_matplotlib)],
+            files=[picture_file("--plot", picture.plot, figure_of)],
             unprotected=True,
         ),
         output,
         # Channels are few: all of them are shown, so that the trade-off is in one table.
         top=None if question.privacy.privacy == "metric" else TOP,
     )
-
-
-def _draw(advice: PlacesAdvice, target: Path) -> None:
-    save(curve_figure(advice) if advice.trade_offs else places_figure(advice), target)

@@ -468,6 +468,11 @@ def _sections(advice: PlacesAdvice) -> tuple[Section, ...]:
     return tuple(Section(figure.title, (figure,)) for figure in figures)
 
 
+def figure_of(advice: PlacesAdvice) -> Figure:
+    """Return the curve of an answer with trade-offs, else its maps."""
+    return curve_figure(advice) if advice.trade_offs else places_figure(advice)
+
+
 def places_figure(advice: PlacesAdvice) -> Figure:
     """Return the truth, what the pair to use shows of it, and the difference; below that what went before.
 

@@ -11,7 +11,7 @@ from advisor.api.files import file_of
 from advisor.api.keywords import group_of, keyword_errors
 from advisor.api.shown import Shown
 from advisor.extensions.places.answer import PlacesAdvice, answer_places
-from advisor.extensions.places.document import curve_figure, places_document, places_figure
+from advisor.extensions.places.document import figure_of, places_document
 from advisor.extensions.places.question import Ground, PlacesMenu, PlacesQuestion, Promise, places_request
 from advisor.question.settings import Cells, Columns, Limits, Simulation, values
 from advisor.show.model import Document
@@ -25,7 +25,7 @@ class PlacesAnswer(PlacesAdvice, Shown):
         return places_document(self)
 
     def _figure(self) -> Any:
-        return curve_figure(self) if self.trade_offs else places_figure(self)
+        return figure_of(self)
 
 
 @keyword_errors()

@@ -17,6 +17,7 @@ from advisor.errors import InputError, listed, near_miss
 from advisor.inputs.blocks import Block, Rows
 from advisor.inputs.columns import HEADERS, InputTable
 from advisor.inputs.domain import LabelDomain, build_domain
+from advisor.inputs.histogram import RawHistogram
 from advisor.inputs.labels import missing_doubts, missing_labels, plural, shortened, value_of
 from advisor.inputs.numbers import MOST_LABELS, all_numbers, number, whole_count
 from advisor.inputs.reports.settings import (
@@ -223,7 +224,7 @@ def domain_of_labels(settings: ReportSettings, counted: LabelCounts, source: str
     counts = np.fromiter(users.values(), dtype=np.int64, count=len(users))
     ordered = None if domain is None else False  # keep the order given
     try:
-        built = build_domain(tuple(users), counts, from_histogram=False, k=settings.k, domain=domain, ordered=ordered)
+        built = build_domain(RawHistogram(tuple(users), counts, False), k=settings.k, domain=domain, ordered=ordered)
     except InputError as error:
         raise InputError(f"{source}: {error}") from None
     if domain is not None and settings.domain is None:

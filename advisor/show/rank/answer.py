@@ -57,8 +57,8 @@ def answer_sentences(ranking: Ranking) -> list[Sentence]:
     """Return the sentences after the verdict: effect of an attack, categories that are lost, and details."""
     if not ranking.recommendations:
         return []
-    attacked = sentences(_defence_sentences(ranking), Role.ANSWER)
-    remedies = sentences(_remedy_sentences(ranking))
+    attacked = sentences(defence_sentences(ranking), Role.ANSWER)
+    remedies = sentences(remedy_sentences(ranking))
     if ranking.verdict == USELESS:
         return [*attacked, *remedies]
     return [
@@ -312,12 +312,7 @@ def _single_category_changes(ranking: Ranking) -> list[Adjustment]:
     return [Adjustment(f"For single categories, not the whole distribution: {pair}, {less} less error per category.")]
 
 
-def attack_sentences(ranking: Ranking) -> list[str]:
-    """Return the effect of the choice with and without the attack, and the effect of remedies."""
-    return [*_defence_sentences(ranking), *_remedy_sentences(ranking)]
-
-
-def _defence_sentences(ranking: Ranking) -> list[str]:
+def defence_sentences(ranking: Ranking) -> list[str]:
     """Return the error without and under the attack, before and after the choice, and what the choice costs."""
     defence, metric, best = ranking.defence, ranking.metric, ranking.best
     if defence is None:
@@ -367,7 +362,7 @@ def _either_way(ranking: Ranking) -> list[str]:
     ]
 
 
-def _remedy_sentences(ranking: Ranking) -> list[str]:
+def remedy_sentences(ranking: Ranking) -> list[str]:
     """Return the effect of remedies compared with ordinary methods."""
     if ranking.defence is None:
         return []

@@ -4,6 +4,7 @@ import gc
 import gzip
 import io
 import tracemalloc
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -45,8 +46,15 @@ def with_layout(options):
     return {**options, "layout": FileLayout(**layout)}
 
 
+def piped(stream, read, *arguments, **options):
+    """Return what a reader makes of a stream, its standard input."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.stdin", SimpleNamespace(buffer=stream))
+        return read(*arguments, **options)
+
+
 def read_bytes(data, **options):
-    return read_histogram("-", stdin=io.BytesIO(data), **with_layout(options))
+    return piped(io.BytesIO(data), read_histogram, "-", **with_layout(options))
 
 
 def read_file(folder, name, data, **options):

@@ -12,7 +12,7 @@ from advisor.inputs import parquet as reader
 from advisor.inputs.histogram import read_histogram
 from advisor.inputs.memory import estimate_in_memory, sample_in_memory
 from advisor.inputs.numbers import MissingCodes
-from tests.advisor.inputs.reading import Pipe, parquet, read_file, refusal, users
+from tests.advisor.inputs.reading import Pipe, parquet, piped, read_file, refusal, users
 from tests.cells import failures
 
 pa = pytest.importorskip("pyarrow")
@@ -36,8 +36,8 @@ def test_parquet_columns_of_every_kind(tmp_path):
         "coded": {"a": 2, "b": 1},
     }
     assert {column: users(read_histogram(path, column=column)) for column in expected} == expected
-    piped = io.BufferedReader(Pipe(Path(path).read_bytes()))
-    assert users(read_histogram("-", stdin=piped, column="2")) == {"3": 2, "1": 1}
+    pipe = io.BufferedReader(Pipe(Path(path).read_bytes()))
+    assert users(piped(pipe, read_histogram, "-", column="2")) == {"3": 2, "1": 1}
 
 
 def test_parquet_histograms_and_missing_values(tmp_path):

@@ -1,4 +1,3 @@
-import io
 from itertools import product
 
 import numpy as np
@@ -8,17 +7,16 @@ from hypothesis import strategies as st
 
 from advisor.errors import InputError
 from advisor.inputs.domain import build_domain, read_domain
-from advisor.inputs.head import FileLayout
-from advisor.inputs.histogram import read_histogram
+from advisor.inputs.histogram import RawHistogram
 from advisor.inputs.labels import OTHER_LABEL
 from advisor.question.collected import collect
-from tests.advisor.inputs.reading import gz, put, read_reports, refusal
+from tests.advisor.inputs.reading import gz, put, read_bytes, read_reports, refusal
 from tests.cells import failures, over
 
 
 def build(users, **options):
-    options.setdefault("from_histogram", False)
-    built = build_domain(list(users), np.array(list(users.values()), dtype=np.int64), **options)
+    counts = np.array(list(users.values()), dtype=np.int64)
+    built = build_domain(RawHistogram(tuple(users), counts, options.pop("from_histogram", False)), **options)
     assert built.counts.dtype == np.int64
     assert built.counts.shape == (len(built.labels),)
     assert len(set(built.labels)) == len(built.labels) >= 2
@@ -149,7 +147,7 @@ def test_what_does_not_fit_is_refused():
             assert words in message
 
     assert failures(REFUSED, refused) == {}
-    assert "'a' is there twice" in refusal(build_domain, ["a", "a"], np.array([1, 2]), from_histogram=True)
+    assert "'a' is there twice" in refusal(build_domain, RawHistogram(("a", "a"), np.array([1, 2]), True))
 
 
 def test_a_domain_file_has_one_label_a_line(tmp_path):
@@ -236,8 +234,8 @@ def test_histogram_and_raw_values_give_the_same_domain(users, k):
     users = {label: users[label] + 1 for label in sorted(users)}
     rows = "".join(f"{label}\n" * number for label, number in users.items())
     table = "label,count\n" + "".join(f"{label},{number}\n" for label, number in users.items())
-    raw = read_histogram("-", stdin=io.BytesIO(rows.encode()), layout=FileLayout(header=False))
-    tabled = read_histogram("-", stdin=io.BytesIO(table.encode()))
+    raw = read_bytes(rows.encode(), header=False)
+    tabled = read_bytes(table.encode())
     assert not raw.from_histogram
     assert tabled.from_histogram
     built = [

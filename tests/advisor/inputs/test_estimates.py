@@ -6,7 +6,7 @@ import pytest
 
 from advisor.inputs import table
 from advisor.inputs.estimates import read_estimates
-from tests.advisor.inputs.reading import gz, parquet, put, refusal, with_layout
+from tests.advisor.inputs.reading import gz, parquet, piped, put, refusal, with_layout
 from tests.cells import failures, over
 
 
@@ -90,7 +90,7 @@ def test_numbers_in_other_forms_are_read(rows, tmp_path, monkeypatch):
 
 def test_standard_input_keeps_the_order_of_the_file_and_blank_lines_are_said():
     data = b"fruit,estimate\n\n" + b"".join(b"l%d,%d\n" % (at, at) for at in (3, 1)) + b"  \nl2,2\n\n\n"
-    read = read_estimates("-", stdin=io.BytesIO(data))
+    read = piped(io.BytesIO(data), read_estimates, "-")
     assert pairs(read) == [("l3", 3.0), ("l1", 1.0), ("l2", 2.0)]
     assert read.warnings == ("2 blank lines were skipped",)
 

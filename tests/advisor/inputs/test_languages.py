@@ -36,7 +36,7 @@ def test_counts_are_recognised_and_ranges_stand_in_order(language, header, label
     beside = [f"{language};{header};%", *(f"{name};{count};{count / 10:.1f}".replace(".", ",") for count, name in rows)]
     for lines in (alone, beside):
         read = read_bytes("\n".join(lines).encode())
-        built = build_domain(read.labels, read.counts, from_histogram=read.from_histogram)
+        built = build_domain(read)
         assert (built.ordered, built.labels, built.warnings) == (True, tuple(names), ())
         assert built.counts.tolist() == [10, 11, 12, 13]
         assert f"counts in column '{header}', labels in '{language}'" in read.assumptions

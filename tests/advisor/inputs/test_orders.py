@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from advisor import advise
 from advisor.inputs.domain import arranged, build_domain, given_order
+from advisor.inputs.histogram import RawHistogram
 from advisor.inputs.orders import recognised
 from simulator import PROTOCOLS
 from tests.advisor.inputs.reading import put
@@ -123,8 +124,8 @@ UNKNOWN = [
 
 
 def built(labels, **options):
-    options.setdefault("from_histogram", False)
-    return build_domain(labels, np.arange(1, len(labels) + 1), **options)
+    histogram = RawHistogram(tuple(labels), np.arange(1, len(labels) + 1), options.pop("from_histogram", False))
+    return build_domain(histogram, **options)
 
 
 def shuffled(labels, seed=1):

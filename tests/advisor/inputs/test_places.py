@@ -7,12 +7,12 @@ import pytest
 from advisor.inputs import places, source
 from advisor.inputs.channel import read_channel
 from advisor.inputs.places import KM_PER_DEGREE, read_places
-from tests.advisor.inputs.reading import peak, put, refusal
+from tests.advisor.inputs.reading import peak, piped, put, refusal
 from tests.cells import failures, over
 
 
 def read(text, **options):
-    return read_places("-", stdin=io.BytesIO(text.encode()), **options)
+    return piped(io.BytesIO(text.encode()), read_places, "-", **options)
 
 
 def test_counts_and_users_give_the_same_places():
@@ -178,7 +178,7 @@ def test_many_places_in_bounded_memory(options, monkeypatch):
     for n in (15_000, 45_000):
         text = "c,r\n" + "".join(f"{at % 8},{at // 8 % 8}\n" for at in range(n))
         data = io.BytesIO(text.encode())
-        found, most = peak(read_places, "-", columns="c,r", stdin=data, **options)
+        found, most = peak(piped, data, read_places, "-", columns="c,r", **options)
         peaks.append(most)
         assert found.counts.sum() == n
         assert (found.counts > 0).sum() == 64

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from advisor.errors import InputError
 from advisor.inputs import source
 from advisor.inputs.histogram import read_histogram
-from tests.advisor.inputs.reading import Pipe, error_of, gz, peak, put, read_bytes, refusal, users
+from tests.advisor.inputs.reading import Pipe, error_of, gz, peak, piped, put, read_bytes, refusal, users
 from tests.cells import failures, over
 
 NO_TEXT = [
@@ -41,8 +41,8 @@ def test_bytes_that_are_no_text(data, said, *, tmp_path):
 
 def test_multibyte_characters_survive_every_block_border():
     data = ("é€𝄞\n" * 20000).encode()
-    piped = io.BufferedReader(Pipe(data[:3000]))
-    assert users(read_histogram("-", stdin=piped))["é€𝄞"] > 100
+    pipe = io.BufferedReader(Pipe(data[:3000]))
+    assert users(piped(pipe, read_histogram, "-"))["é€𝄞"] > 100
     assert users(read_bytes(data)) == {"é€𝄞": 20000}
 
 
@@ -77,7 +77,7 @@ def test_an_error_of_the_disk_is_one_line():
                 return super().readinto(buffer)
             raise OSError(5, "Input/output error")
 
-    message = refusal(read_histogram, "-", stdin=io.BufferedReader(Broken(b"a\nb\n")))
+    message = refusal(piped, io.BufferedReader(Broken(b"a\nb\n")), read_histogram, "-")
     assert message == "standard input: cannot be read (Input/output error)"
 
 
@@ -93,7 +93,7 @@ def test_a_pipe_can_be_read_twice():
     os.write(write_end, b"a b\nb\n")
     os.close(write_end)
     with os.fdopen(read_end, "rb") as pipe:
-        assert users(read_histogram("-", stdin=pipe, transactions=True)) == {"a": 0, "b": 2}
+        assert users(piped(pipe, read_histogram, "-", transactions=True)) == {"a": 0, "b": 2}
 
 
 @settings(deadline=None)
@@ -154,7 +154,7 @@ def test_an_input_that_changes_while_it_is_read_is_refused(text, tmp_path, monke
     path = put(tmp_path, "a.txt", "a\nb\n" * 10_000)
     monkeypatch.setattr(Changing, "text", text)
     with io.BufferedReader(Changing(path)) as stream, pytest.raises(InputError, match="input: changed while it was"):
-        read_histogram("-", stdin=stream)
+        piped(stream, read_histogram, "-")
     monkeypatch.setattr("advisor.inputs.source._open_path", lambda name: io.BufferedReader(Changing(name)))
     assert "changed while it was read" in error_of(tmp_path, "a.txt", "a\nb\n" * 10_000)
 
@@ -162,7 +162,7 @@ def test_an_input_that_changes_while_it_is_read_is_refused(text, tmp_path, monke
 def test_a_file_that_grows_faster_than_it_is_read_is_not_read_for_ever(tmp_path):
     path = put(tmp_path, "a.txt", "a\nb\n")
     with io.BufferedReader(Growing(path)) as stream, pytest.raises(InputError, match="input: changed while it was"):
-        read_histogram("-", stdin=stream)
+        piped(stream, read_histogram, "-")
     assert Path(path).stat().st_size < 20 << 20
 
 
@@ -170,4 +170,4 @@ def test_an_input_that_was_changed_before_is_read(tmp_path):
     path = Path(put(tmp_path, "a.txt", "a\nb\n"))
     with path.open("rb") as stream:
         path.write_text("a\nb\nb\n")
-        assert sum(read_histogram("-", stdin=stream).counts) == 3
+        assert sum(piped(stream, read_histogram, "-").counts) == 3

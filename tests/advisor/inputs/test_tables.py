@@ -11,7 +11,7 @@ from advisor.inputs import histogram, table
 from advisor.inputs.histogram import read_histogram
 from advisor.inputs.labels import OTHER_LABEL
 from simulator.seeding import rng_for
-from tests.advisor.inputs.reading import Pipe, error_of, gz, read_bytes, read_file, read_reports, users
+from tests.advisor.inputs.reading import Pipe, error_of, gz, piped, read_bytes, read_file, read_reports, users
 from tests.cells import failures, over
 
 
@@ -113,7 +113,7 @@ def test_files_give_the_users_in_them(tmp_path):
         with reader_of_small_files():
             found.append(read_file(tmp_path, name, data, **options))
         if expected is TEXAS and "counts" not in options:  # a pipe tells nothing by its name
-            found.append(read_histogram("-", stdin=io.BufferedReader(Pipe(data)), **options))
+            found.append(piped(io.BufferedReader(Pipe(data)), read_histogram, "-", **options))
         for read in found:
             assert users(read) == expected
             assert read.from_histogram is of_counts
@@ -155,7 +155,7 @@ def test_a_first_value_unlike_all_others_may_be_a_header():
         assert (sum(decided.counts), decided.warnings) == (81 + first, ())
     for plain in (words, b"a\nb\nc\nd\na\n", b"a\nb\n"):  # where most values are rare, the first may be too
         assert read_bytes(plain).warnings == ()
-    reports = read_reports("-", "grr", 1.0, stdin=io.BytesIO(b"city\n" + words))
+    reports = piped(io.BytesIO(b"city\n" + words), read_reports, "-", "grr", 1.0)
     assert "the first line (city)" in reports.warnings[0]
 
 
@@ -299,8 +299,9 @@ KEPT = [  # options, users of each item, and words of what is assumed
 def test_each_user_keeps_one_item(sep, cell, *, tmp_path):
     options, expected, note = cell
     data = "\n".join(sep.join(row) for row in PANTRY)
-    piped = read_histogram("-", stdin=io.BufferedReader(Pipe(data.encode())), transactions=True, **options)
-    for read in (read_file(tmp_path, "a.txt", data, transactions=True, **options), piped):
+    pipe = io.BufferedReader(Pipe(data.encode()))
+    from_pipe = piped(pipe, read_histogram, "-", transactions=True, **options)
+    for read in (read_file(tmp_path, "a.txt", data, transactions=True, **options), from_pipe):
         assert users(read) == expected
         assert not read.from_histogram
         assert note in read.assumptions[1]
