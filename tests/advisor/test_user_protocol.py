@@ -18,6 +18,8 @@ from tests.cells import over
 EXAMPLE = "examples/two_functions.py:Flip"
 USERS = 100_000
 
+pytestmark = pytest.mark.usefixtures("own_members")
+
 
 Flip = run_path(str(Path(__file__).parents[2] / "examples" / "two_functions.py"))["Flip"]
 
@@ -64,7 +66,6 @@ def test_the_measured_noise_and_size_are_those_of_the_protocol_with_a_law(name, 
         assert exact.informed_guess(shares) <= own.informed_guess(shares) + 1e-12
 
 
-@pytest.mark.usefixtures("own_members")
 def test_two_functions_rank_like_the_member_that_they_are():
     counts = np.array([50, 20, 10, 8, 5, 4, 2, 1]) * 100
     menu = {"protocol": [EXAMPLE, "grr"], "method": ["none", "norm_sub", "eb_ns"]}
@@ -189,7 +190,6 @@ QUESTIONS = {
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("own_members")
 @over(QUESTIONS)
 def test_what_needs_more_than_two_functions_is_refused_by_name(words, *, run, states):
     code, _, err = run(*words.replace("SAMPLE", states).split(), "-p", EXAMPLE)
@@ -198,7 +198,6 @@ def test_what_needs_more_than_two_functions_is_refused_by_name(words, *, run, st
     assert QUESTIONS[words] in line
 
 
-@pytest.mark.usefixtures("own_members")
 def test_a_class_without_the_two_methods_is_told_which(run, states, tmp_path):
     path = tmp_path / "mine.py"
     path.write_text("class Empty:\n    perturb = 1\n", encoding="utf-8")

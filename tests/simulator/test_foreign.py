@@ -201,7 +201,7 @@ def test_an_exit_of_foreign_code_is_its_error_in_one_short_line_and_an_interrupt
 
 
 def test_an_error_is_blamed_on_the_package_it_comes_out_of(monkeypatch):
-    monkeypatch.setitem(foreign._packages, "evil", "evil 1.0: entry point 'faulty'")
+    monkeypatch.setattr(foreign, "_packages", {"evil": "evil 1.0: entry point 'faulty'"})
     space = {"__name__": "evil.inner"}
     exec("def fail(): raise RuntimeError('no')", space)  # noqa: S102 - code of another package
     with pytest.raises(RuntimeError) as theirs:
