@@ -6,7 +6,7 @@ import asyncio
 import multiprocessing
 import os
 import signal
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any
@@ -21,6 +21,7 @@ from simulator.foreign import ForeignError
 from simulator.progress import Progress
 
 POLL_SECONDS = 0.05
+PAUSE_SECONDS = 1.0  # from the end of a process until its memory is collected: what follows it is answered first
 DONE, STEP = "done", "step"  # of what is sent: an answer, or its refusal, and a sign of progress before it
 # What simulations import when they first need it: none of them has to wait for it.
 PRELOADED = (
@@ -53,6 +54,7 @@ class WorkerPool:
         self._free = {is_nice: asyncio.Semaphore(max(1, os.cpu_count() or 1)) for is_nice in (False, True)}
         self._reading: WeakKeyDictionary[HeldFile, asyncio.Lock] = WeakKeyDictionary()
         self._members = members
+        self._ending: set[asyncio.Future[None]] = set()
 
     def warm(self) -> None:
         """Start what starts the processes, before the first of them is asked for."""
@@ -81,7 +83,7 @@ class WorkerPool:
             receiver, sender = self._context.Pipe(duplex=False)
             work = (inquiry, self._members, sender, niceness)
             process = self._context.Process(target=_work, args=work, daemon=True)
-            # Hands over the files. It cannot be stopped halfway: who cancels has to wait for it.
+            # Hands over the files. It cannot be stopped halfway: the end of the process waits for it.
             starting = asyncio.ensure_future(asyncio.to_thread(process.start))
             try:
                 await asyncio.shield(starting)
@@ -93,17 +95,20 @@ class WorkerPool:
                     raise value
                 return value
             finally:
-                await asyncio.shield(_ended(process, starting))
-                sender.close()
-                receiver.close()
+                ending = asyncio.ensure_future(_ended(process, starting, (sender, receiver)))
+                self._ending.add(ending)  # the loop itself would lose it
+                ending.add_done_callback(self._ending.discard)
 
 
-async def _ended(process: Any, starting: asyncio.Future[None]) -> None:
-    """End a process, as soon as it has started."""
+async def _ended(process: Any, starting: asyncio.Future[None], pipe: Iterable[Connection]) -> None:
+    """End a process, as soon as it has started; what comes after it does not wait for that."""
     await asyncio.wait([starting])
     if starting.exception() is None:
         process.kill()
         await asyncio.to_thread(process.join)
+    for end in pipe:
+        end.close()
+    await asyncio.sleep(PAUSE_SECONDS)
     give_back()
 
 

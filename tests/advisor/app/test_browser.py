@@ -139,7 +139,8 @@ AT_ONCE = ["verdict", "changes", "details", "attacker", "reproduce"]
 def test_an_older_answer_is_grey_from_the_first_key_on_and_a_button_changes_it(tab):
     tab.go()
     tab.verdict("Almost")
-    tab.page.wait_for_selector("#why summary")
+    for late in (".explorer", "#rest summary", "#why summary"):
+        tab.page.wait_for_selector(late)
     assert tab.page.evaluate(GREY) == []
     tab.page.press("#n", "End")
     tab.page.keyboard.press("0")

@@ -26,7 +26,7 @@ def test_everybody_can_use_it(query, width, scheme, browser, server):
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True)
     tab = Tab(context.new_page(), server.address).go(query)
     tab.verdict()
-    tab.page.wait_for_selector("#rest svg" if "places" in query else "#why summary")
+    tab.page.wait_for_selector("#rest figure svg" if "places" in query else "#why summary")
     for summary in tab.page.query_selector_all("details:not([open]) > summary"):
         summary.click()
     found = axe.Axe().run(tab.page)
