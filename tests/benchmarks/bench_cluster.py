@@ -1,6 +1,6 @@
 """Count hashed reports in one process and on a local Dask cluster, one worker of which is killed meanwhile.
 
-``python -m tests.benchmarks.bench_cluster --n 1e7`` gives what docs/clusters.md says and fails where a tally is not
+``python -m tests.benchmarks.bench_cluster --n 1e7`` gives what docs/speed.md says and fails where a tally is not
 the very one of the single process. CPU seconds are those of all processes, the start of the cluster included; seconds
 of the clock say little where the machine does other work too.
 """

@@ -136,9 +136,9 @@ def test_the_page_shows_the_rows_that_the_script_prints():
     result = CliRunner().invoke(outside_figures.app, [])
     assert result.exit_code == 0, result.output
     *lines, last = [line for line in result.stdout.splitlines() if line]
-    page = (DOCS / "evidence_outside.md").read_text(encoding="utf-8").splitlines()
+    page = " ".join((DOCS / "evidence_outside.md").read_text(encoding="utf-8").split())  # lines may be broken there
     assert len(lines) > 30
-    assert [line for line in lines if line not in page] == []
+    assert [line for line in lines if " ".join(line.split()) not in page] == []
     assert last.startswith("ldp-advise ")
 
 
