@@ -25,6 +25,7 @@ WIDER = {INTERPOLATED: 1.0, ASYMPTOTIC: 2.0, EXTRAPOLATED: 3.0}  # intervals, in
 INTERVAL = 1.96  # half width of a 95 % interval, in standard deviations
 SAME_METHOD = 0.25  # of the interval of a ratio, for the same method under two protocols: its errors are mostly shared
 MOST = 1.25  # over the lowest predicted error: higher errors are not tied, however uncertain the prediction
+OVERRULED = 1.1  # over the lowest predicted error: the tree's pair with a higher one is not named
 SLACK = 0.02  # tolerance outside the simulated range, as a share of that range
 
 
@@ -70,7 +71,7 @@ class LookUp(NamedTuple):
     warnings: tuple[RangeWarning, ...]  # why figures are extrapolated
     missing: tuple[str, ...]  # methods of the menu that the model does not predict (those of other packages)
     # tree, overruled: without data the pair that the decision tree names, where it is there, and whether the model does
-    # not tie it with the lowest error
+    # not tie it with the lowest error, or predicts over 10 % more for it
     tree: Labels | None = None
     overruled: bool = False
 
@@ -143,7 +144,7 @@ def rank(prediction: PredictedErrors, metric: str, methods: Iterable[str] | None
         return answer
     pair = _leaf(answer, prediction.skew, folder)[0].pair
     named = [row for row in rows if row.pair == pair]
-    return answer._replace(tree=pair, overruled=not _is_tied(named[0])) if named else answer
+    return answer._replace(tree=pair, overruled=_is_overruled(named[0])) if named else answer
 
 
 def _leaf(answer: LookUp, skew: float, folder: Path) -> tuple[Leaf, Conditions]:
@@ -311,6 +312,10 @@ def placed(answer: LookUp, costs: Mapping[str, Cost]) -> tuple[Place, ...]:
 
 def _is_tied(row: LookUpRow) -> bool:
     return row.ratio < PRACTICAL_RATIO or (row.ratio_low <= 1 and row.ratio <= MOST)
+
+
+def _is_overruled(row: LookUpRow) -> bool:
+    return not _is_tied(row) or row.ratio > OVERRULED
 
 
 @dataclass(frozen=True)
