@@ -76,10 +76,26 @@ def by_node(folder, script, **texts):
     return subprocess.run([str(NODE), "script.mjs"], cwd=folder, capture_output=True, text=True, check=False)
 
 
-def checked_by_node(folder, collection, source):
-    folder.mkdir(exist_ok=True)
-    (folder / "test_vectors.json").write_text(vectors(collection), encoding="utf-8")
-    return by_node(folder, BROWSER_CHECK, client=source)
+def checked_by_node(folder, sources):
+    """Let one process check clients in JavaScript, as ``node check.mjs`` does each: sources by their collections."""
+    for number, (collection, source) in enumerate(sources.items()):
+        place = folder / str(number)
+        place.mkdir()
+        for name, text in (
+            ("test_vectors.json", vectors(collection)),
+            ("check.mjs", BROWSER_CHECK),
+            ("client.mjs", source),
+        ):
+            (place / name).write_text(text, encoding="utf-8")
+    return by_node(folder, "".join(f'await import("./{number}/check.mjs");\n' for number in range(len(sources))))
+
+
+def makes_the_same_lines(folder, collections):
+    done = checked_by_node(folder, {one: client_file(one, "client.mjs") for one in collections})
+    assert (done.returncode, done.stderr) == (0, "")
+    known = [json.loads((folder / str(number) / "test_vectors.json").read_text()) for number in range(len(collections))]
+    said = [f"client.mjs makes the {len(each['vectors'])} reports of test_vectors.json" for each in known]
+    assert done.stdout.splitlines() == said
 
 
 def draws(client, key, value, seed=1):
@@ -308,15 +324,9 @@ def test_browser_clients_need_nothing_and_no_other_randomness(key, hashing):
 
 @pytest.mark.slow
 @pytest.mark.skipif(NODE is None, reason="node is not installed")
-@over(product(EVERY, [(2, 1.0), (20, 1.3), (70, 0.5), (256, 5.5)]))
-def test_both_languages_make_the_same_lines_from_the_same_bytes(setting, case, *, tmp_path):
-    key, hashing = setting
-    k, epsilon = case
-    collection = made(key, k, epsilon, hashing)
-    done = checked_by_node(tmp_path / f"{key}_{hashing}_{k}", collection, client_file(collection, "client.mjs"))
-    assert done.returncode == 0, done.stderr
-    count = len(json.loads(vectors(collection))["vectors"])
-    assert done.stdout == f"client.mjs makes the {count} reports of test_vectors.json\n"
+def test_both_languages_make_the_same_lines_from_the_same_bytes(tmp_path):
+    settings = product(EVERY, [(2, 1.0), (20, 1.3), (70, 0.5), (256, 5.5)])
+    makes_the_same_lines(tmp_path, [made(key, k, epsilon, hashing) for (key, hashing), (k, epsilon) in settings])
 
 
 @pytest.mark.slow
@@ -324,7 +334,7 @@ def test_both_languages_make_the_same_lines_from_the_same_bytes(setting, case, *
 def test_the_check_in_javascript_finds_another_client(tmp_path):
     collection = made("grr", 20, 1.0)
     source = client_file(collection, "client.mjs").replace("return other >= value", "return other > value")
-    done = checked_by_node(tmp_path, collection, source)
+    done = checked_by_node(tmp_path, {collection: source})
     assert done.returncode == 1
     assert "client.mjs: seed" in done.stderr
 

@@ -57,7 +57,8 @@ def brute(protocol, method, metric, counts, epsilon, repetitions, seed=FRESH):
     return METRICS[metric](processor.apply(observed), counts / n)
 
 
-SLOW = (0, 1, 4, 5, 7, *range(9, 13), *range(14, 18))  # the others race the whole menu once more: half of the time
+# Each metric for users and for budgets, one pair, one protocol, the whole menu; the others are like these.
+SLOW = (0, 4, 7, 9, 10, 15, 16, 17)
 
 
 @pytest.mark.parametrize("number", [2, *(pytest.param(number, marks=pytest.mark.slow) for number in SLOW)])
@@ -129,7 +130,8 @@ def test_few_users_who_detect_a_frequency_are_enough_and_so_are_more(k, epsilon,
 
 @pytest.mark.slow
 def test_a_floor_is_named_and_so_is_what_reaches_the_target():
-    answer = plan(target=0.001, metric="emd", n=10_000, k=16, protocol="oue", method="norm_sub")
+    few = Simulation(max_repetitions=60)
+    answer = plan(target=0.001, metric="emd", n=10_000, k=16, protocol="oue", method="norm_sub", simulation=few)
     assert answer.value is None
     assert (answer.best.error or 0) > 0.001
     assert answer.instead.protocol != "oue"
@@ -196,7 +198,8 @@ def misled(monkeypatch, need):
 @pytest.mark.slow
 def test_a_grid_that_favours_one_protocol_does_not_decide(monkeypatch):
     misled(monkeypatch, lambda pair, value: value / (20 if pair[0] == "the" else 1))
-    answer = plan(target=0.005, eps=1.0, k=2)
+    menu = {"protocol": ["the", "grr", "ss", "pgr", "oue"], "method": ["none", "norm_sub", "power_ns"]}
+    answer = plan(target=0.005, eps=1.0, k=2, **menu)
     # For two values randomised response needs fewer users than thresholds do, by more than the interval of either.
     assert answer.best.protocol in ("grr", "ss", "pgr")
     assert min(row.value or math.inf for row in answer.rows if row.source == "simulation") == answer.value
@@ -256,8 +259,9 @@ def test_a_power_that_jumps_is_said_to(monkeypatch):
 def test_the_first_answer_is_near_and_does_not_simulate():
     first = plan(target=0.2, eps=1.0, k=24, shape="gaussian", instant=True)
     assert all(row.source == "grid" and row.repetitions == 0 for row in first.rows)
-    settled = plan(target=0.2, eps=1.0, k=24, shape="gaussian", protocol=first.best.protocol, method=first.best.method)
-    best = first.best
+    best, few = first.best, Simulation(max_repetitions=100)
+    named = {"protocol": best.protocol, "method": best.method}
+    settled = plan(target=0.2, eps=1.0, k=24, shape="gaussian", **named, simulation=few)
     assert settled.best.source == "simulation"
     assert best.low is not None
     assert best.high is not None

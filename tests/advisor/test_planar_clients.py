@@ -16,10 +16,10 @@ from advisor.answers.clients.collection import CodedCollection, client_file
 from advisor.answers.clients.parameters import exact
 from advisor.extensions.audit.audit import audit
 from advisor.extensions.code.answer import files_of
-from advisor.extensions.code.reports import module_of, vectors
+from advisor.extensions.code.reports import module_of
 from simulator.channels import PLANAR, epsilon_per_unit, finite_precision
 from tests.advisor.client_laws import surprise
-from tests.advisor.test_deployed_clients import NODE, checked_by_node, client_of, seeded
+from tests.advisor.test_deployed_clients import NODE, client_of, makes_the_same_lines, seeded
 from tests.cells import failures, over
 
 FALSE_ALARM = 1e-6  # of each test of a law
@@ -167,15 +167,10 @@ def test_clients_take_degrees_and_give_them_back():
 
 @pytest.mark.slow
 @pytest.mark.skipif(NODE is None, reason="node is not installed")
-@over(SETTINGS)
-def test_both_languages_make_the_same_lines_from_the_same_bytes(key, cells, *, tmp_path):
-    for epsilon in (0.05, 1.3, 9.0):
-        collection = made(key, cells, epsilon)
-        done = checked_by_node(tmp_path / f"{key}_{epsilon}", collection, client_file(collection, "client.mjs"))
-        assert (
-            done.stdout == f"client.mjs makes the {len(json.loads(vectors(collection))['vectors'])} reports of "
-            "test_vectors.json\n"
-        ), done.stderr
+def test_both_languages_make_the_same_lines_from_the_same_bytes(tmp_path):
+    makes_the_same_lines(
+        tmp_path, [made(key, cells, epsilon) for (key, cells), epsilon in product(SETTINGS, (0.2, 1.3, 9.0))]
+    )
 
 
 @pytest.mark.parametrize("key", PLANAR)

@@ -228,8 +228,8 @@ def distances(cells, *, budget=1.0):
     ("stored", "numbers"),
     [
         (of_categories, [7]),  # which takes the least time
-        pytest.param(of_categories, range(0, 12, 2), marks=pytest.mark.slow),
-        pytest.param(of_numbers, range(0, 12, 2), marks=pytest.mark.slow),
+        pytest.param(of_categories, range(0, 12, 3), marks=pytest.mark.slow),
+        pytest.param(of_numbers, range(0, 12, 3), marks=pytest.mark.slow),
     ],
 )
 def test_errors_are_those_of_new_draws_and_not_of_another_budget(stored, numbers, monkeypatch):

@@ -234,7 +234,7 @@ def test_each_error_is_that_of_the_one_result_on_one_draw():
     ("k", "ordered", "cases"),
     [
         (3, False, 60),
-        *(pytest.param(k, ordered, 600, marks=pytest.mark.slow) for k in (3, 6) for ordered in (False, True)),
+        *(pytest.param(k, ordered, 400, marks=pytest.mark.slow) for k, ordered in ((6, False), (3, True))),
     ],
 )
 def test_the_range_of_an_error_holds_it_in_95_of_100_collections_of_the_prior(k, ordered, cases):
@@ -255,7 +255,8 @@ def test_the_range_of_an_error_holds_it_in_95_of_100_collections_of_the_prior(k,
             low, high = np.quantile(errors, (0.025, 0.975))
             inside[name] += low <= np.abs(methods[name].apply(observed) - truth).sum() <= high
     # What comes next is as likely between any two of the draws: quantiles that are 0.95 (m - 1) draws apart hold a
-    # little less. The false alarm is 1e-6 at each end.
+    # little less. The false alarm is 1e-6 at each end; ranges that hold 80 of 100 fail 400 cases 9,999 times in 10,000,
+    # and those that hold 999 of 1,000 do 99 times in 100.
     share = 0.95 * (each - 1) / (each + 1)
     for times in inside.values():
         assert stats.binom.ppf(1e-6, cases, share) <= times <= stats.binom.isf(1e-6, cases, 0.95)

@@ -202,7 +202,10 @@ PROTOCOL_SETTINGS = [("oue", 10.0), ("oue", 4.0), ("grr", 8.0), ("olh", 1.0), ("
         *((setting, 10_000, 1000, 45) for setting in PROTOCOL_SETTINGS[::5]),
         (("oue", 1.0), 10**6, 1000, 3),
     ],
-    slow=[(setting, 10**6, k, 15) for setting in PROTOCOL_SETTINGS for k in (2, 1000, 100_000)],
+    slow=[
+        *((setting, 10**5, k, 15) for setting in PROTOCOL_SETTINGS for k in (2, 1000, 100_000)),
+        *((setting, 10**6, k, 15) for setting, k in zip(PROTOCOL_SETTINGS, (2, 1000, 100_000) * 2, strict=True)),
+    ],
 )
 def test_power_is_the_direct_sum(setting, n, k, size):
     key, epsilon = setting

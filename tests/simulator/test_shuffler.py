@@ -79,13 +79,12 @@ def shuffled_deltas(laws, n, epsilons):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n", [1, 2, 7, 30])
-@pytest.mark.parametrize("key", ["grr", "oue", "ss"])
+@pytest.mark.parametrize("n", [1, 2, 7, 16])
 @pytest.mark.parametrize("local", [0.3, 1.0, 4.0])
-def test_the_bound_is_the_sum_over_every_pair_of_counts(n, key, local, monkeypatch):
+def test_the_bound_is_the_sum_over_every_pair_of_counts(n, local, monkeypatch):
     monkeypatch.setattr(amplification, "BLANKETS", n)
     monkeypatch.setattr(amplification, "WIDEST", 10**6)
-    for blanket in (blanket_of(PROTOCOLS[key](8, local)), Blanket.generic(local)):
+    for blanket in (*(blanket_of(PROTOCOLS[key](8, local)) for key in ("grr", "oue", "ss")), Blanket.generic(local)):
         for epsilon in (0.0, 0.1 * local, 0.5 * local):
             slow = slow_hockey_stick(epsilon, blanket, n)
             assert hockey_stick(epsilon, blanket, n, NEVER) == pytest.approx(slow, rel=1e-9, abs=1e-14)
@@ -237,7 +236,7 @@ def test_the_local_budget_is_the_largest_that_keeps_the_promise(epsilon, n):
 def test_a_budget_that_no_report_keeps_is_refused():
     with pytest.raises(ValueError, match="lose more than 1e-09"):
         Shuffler(100, 1e-12).local(1e-9, PROTOCOLS, 4)
-    assert Shuffler(10**9, 1e-4).local(1e-9, PROTOCOLS, 4)["grr"] > 1e-6
+    assert Shuffler(10**9, 1e-4).local(1e-9, {"grr": PROTOCOLS["grr"]}, 4)["grr"] > 1e-6
 
 
 def test_the_blanket_of_grr_is_the_published_one_and_one_user_has_the_local_promise():
