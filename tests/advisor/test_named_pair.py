@@ -52,7 +52,7 @@ def test_the_interval_of_the_named_pair_holds_its_error_in_nine_of_ten_rankings(
     menu, terms = Menu(protocol=names[0], method=names[1]), Terms(epsilon=1.0, metric=metrics)
     known = Frequencies(COUNTS, tuple("abcdefgh"), False, "few", 3000, (), ())
     for seed in range(EXPERIMENTS):
-        # As after 400 repetitions luck is told in standard errors, which are twice as long.
+        # A quarter of the usual repetitions: luck and intervals grow alike, by a factor of two.
         question = Question(terms=terms, menu=menu, simulation=Simulation(seed=seed, max_repetitions=100, jobs=1))
         for ranking in simulated_answer(ranking_request(question, known)).rankings:
             best = ranking.best

@@ -111,10 +111,6 @@ FEW = [protocol for protocol in SETTINGS if (protocol.k, protocol.epsilon) in ((
 FEWEST = [*(member(8, 0.4) for member in MEMBERS if member is not HalfTree), SquareWave(3, 2.0)]
 
 
-def others(quick):
-    return [protocol for protocol in SETTINGS if protocol not in quick]
-
-
 @over(SETTINGS)
 def test_the_largest_ratio_of_probabilities_is_that_of_epsilon_and_the_best_guess_is_right_as_often_as_stated(protocol):
     _, chance = reports_of(protocol)
@@ -124,7 +120,7 @@ def test_the_largest_ratio_of_probabilities_is_that_of_epsilon_and_the_best_gues
     assert protocol.attack_success == pytest.approx(chance.max(axis=0).sum() / protocol.k, rel=1e-12)
 
 
-@over(FEW, slow=others(FEW))
+@over(FEW, slow=[protocol for protocol in SETTINGS if protocol not in FEW])
 def test_reports_and_tallies_come_with_these_probabilities(protocol):
     reports, chance = reports_of(protocol)
     places = {report.tobytes(): place for place, report in enumerate(reports.astype(np.int64))}
@@ -169,7 +165,8 @@ def test_the_likelihood_is_that_of_the_reports(protocol):
     np.testing.assert_allclose(protocol.likelihood.backward(weights), weights @ chance.T, rtol=1e-12)
 
 
-@over(FEWEST, slow=[one for one in others(FEWEST) if (one.k, one.epsilon) in ((3, 0.4), (6, 2.0), (11, 0.1))])
+# Other sizes and budgets are those of `check_protocol`, in test_conformance.
+@over(FEWEST, slow=SETTINGS[-2:])
 def test_promises_of_the_interface_are_kept(protocol):
     check_collection(protocol)
 
