@@ -15,7 +15,7 @@ from scipy import stats
 
 from advisor import advise
 from advisor.errors import InputError
-from advisor.extensions.choose.answer import LIMITS, METRIC, Wishes, rounded
+from advisor.extensions.choose.answer import LIMITS, METRIC, Wishes, _between, rounded
 from advisor.extensions.choose.command import PROMPTS, ask_columns
 from advisor.extensions.choose.document import choice_document, note_lines, points
 from advisor.inputs.histogram import read_head
@@ -291,6 +291,11 @@ def test_figures_are_rounded_to_the_side_that_keeps_the_promise():
     for value in (0.01, 0.333, 1.0, 1.25, 3.999, 12.34):
         assert rounded(value, up=False) <= value <= rounded(value, up=True)
     assert with_answers(1000, 4, 1, "high", 10**6).case.limit == 1e-6  # the least that a budget may be
+
+
+def test_no_budget_of_two_digits_is_passed_over_for_a_larger_one():
+    for least in (0.11, 0.56, 0.98, 0.99, 1.0, 1.1, 3.9):
+        assert _between(lambda budget, least=least: budget >= least, 0.1, 4.0) == least
 
 
 def typed(run, lines, *words):

@@ -75,6 +75,10 @@ def test_what_is_guessed_without_data_is_named_where_its_error_is_shown():
     for advice in (uniform, zero):
         texts = [text for point in explorer_of(outlook(advice)).figures for row in point for text in row]
         assert any(f"guessing {advice.guess_without_data})" in text for text in texts)
+    for k in (20, 1000):  # kl repairs 0 for all to equal frequencies: the errors of the two guesses differ by rounding
+        advice = advise(1.0, k=k, n=30_000, metric="kl", **few)
+        assert advice.guess_without_data == "equal frequencies"
+        assert "guessing 0" not in str(advice)
 
 
 def test_undetectable_are_the_categories_of_a_sample_rarer_than_the_smallest_frequency_that_is_detected():

@@ -84,6 +84,13 @@ def test_all_methods_see_the_same_noisy_estimates():
             np.testing.assert_array_equal(runs.of("l2")["oue", name], expected)
 
 
+def test_subsets_of_one_value_have_the_errors_of_randomised_response():
+    for k, same in ((3, True), (16, False)):  # at ε = 1 subsets of 16 have four values
+        runs = simulate(experiment(k=k, protocols=("grr", "ss")), 0, 3).of("l1")
+        for method in ("none", "norm_sub", "eb_ns"):
+            assert np.allclose(runs["grr", method], runs["ss", method]) == same
+
+
 def test_one_metric_may_apply_to_queries_only_and_no_number_is_an_infinite_error():
     runs = simulate(experiment(protocols=("grr",)), 0, 4)
     assert {name for name in METRICS if ("grr", "post_pos") in runs.of(name)} == {"set", "sets", "range"}

@@ -18,7 +18,7 @@ from simulator import METRICS, Protocol, __version__
 from simulator.benchmark import Runs
 from simulator.detection import LEVEL, POWER
 from simulator.methods.processor import SUMMARIES
-from simulator.ranking import mean_error, quotient
+from simulator.ranking import SAME, mean_error, quotient
 from simulator.seeding import rng_for
 from simulator.shuffler import CentralHistogram
 
@@ -360,7 +360,8 @@ class Ranking:
         """The better of two guesses without data."""
         without = self.error_without_data or 0.0
         uniform = next((row.error for row in self.baselines if row.kind == "uniform"), without)
-        return EVEN if uniform <= without else ZERO
+        # Where a metric repairs 0 for all to equal frequencies, the two errors differ by rounding.
+        return ZERO if without < (1 - SAME) * uniform else EVEN
 
     @cached_property
     def experiment_id(self) -> str:

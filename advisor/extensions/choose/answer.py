@@ -323,8 +323,10 @@ def _least(works: Callable[[float], bool], start: float, most: float) -> float |
 
 def _between(works: Callable[[float], bool], low: float, high: float) -> float:
     """Return the approximate least value above `low` that works, two digits; `high` works."""
-    while low < (middle := rounded(math.sqrt(low * high), up=True)) < high:
-        low, high = (low, middle) if works(middle) else (middle, high)
+    # Rounded up alone, a middle just below a power of ten would pass over the values below it.
+    for up in (True, False):
+        if low < (middle := rounded(math.sqrt(low * high), up=up)) < high:
+            return _between(works, *((low, middle) if works(middle) else (middle, high)))
     return high
 
 

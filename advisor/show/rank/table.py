@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
-from advisor.answers.rank.result import Baseline, Ranking, Recommendation
+from advisor.answers.rank.result import ZERO, Baseline, Ranking, Recommendation
 from advisor.answers.rank.verdict import USELESS
 from advisor.figures import change, error_text, gain, number, percent, times, whole_percent
 from advisor.members.names import method_name, protocol_text
@@ -84,7 +84,7 @@ def best_of_own(pairs: Iterable[Pair]) -> set[Pair]:
 def _better_guess(ranking: Ranking, row: Baseline) -> Baseline:
     """Return the row of a uniform guess, or that of guessing 0 where this has the lower error."""
     without = ranking.error_without_data
-    if row.kind != "uniform" or without is None or not without < row.error:
+    if row.kind != "uniform" or without is None or ranking.guess_without_data != ZERO:
         return row
     ratio = None if row.ratio_to_best is None else row.ratio_to_best * without / row.error
     return row._replace(kind="zero", error=without, ratio_to_best=ratio, ratio_low=None, ratio_high=None)

@@ -158,7 +158,7 @@ VERDICTS = [  # a page, how its verdict begins, and what its buttons set
     ("goal=plan&eps=0.01", "Do not collect even PGR", ["n", "eps"]),
     ("goal=compare", "Tied PGR", ["deployable"]),
     ("goal=compare&k=16&n=2000&metric=emd&ordered=yes", "Use SW", ["n"]),
-    ("goal=compare&k=16&n=2000", "Almost PGR", ["deployable"]),
+    ("goal=compare&k=16&n=1000", "Almost PGR", ["n", "eps", "deployable"]),
     ("goal=compare&k=64&n=2000", "Do not collect even PGR", ["n", "eps", "n"]),
     ("goal=compare&bits=1&protocol=oue", "Nothing is left “Largest report, in bits” = 1", []),
     ("goal=compare&n=many&eps=", "No answer “Number of users”, “ε of one report” need another value.", []),
