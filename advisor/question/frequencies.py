@@ -16,6 +16,10 @@ from knowledge.describe.profile import SKEW_MAX
 from simulator import METRICS
 from simulator.populations import SHAPES, apportion, frequencies
 
+# What a skew that is not given stands for: several shapes in a look-up, one where it is simulated.
+AVERAGED = "skew 1: an average over shapes as uneven as 1/rank (--skew or --shape)"
+ONE_SHAPE = "skew 1: frequencies fall as 1/rank (--skew or --shape)"
+
 
 @dataclass(frozen=True, eq=False)  # holds an array, which does not compare to one truth
 class Frequencies:
@@ -95,7 +99,7 @@ def assumed_shape(
     else:
         name, parameter = "zipf", SKEW if shape.skew is None else shape.skew
         if shape.skew is None:
-            assumed.append("skew 1: frequencies fall as 1/rank (--skew or --shape)")
+            assumed.append(AVERAGED)
     needs = [metric for metric in metrics if METRICS[metric].ordered_only]
     is_ordered = bool(needs) if ordered is None else ordered
     if needs and ordered is None:
@@ -118,7 +122,7 @@ def from_shape(
     falling order.
     """
     assumption = assumed_shape(k, shape, ordered=ordered, metrics=metrics, seed=seed)
-    if assumption.skew is None or not assumption.ordered:
-        return assumption
-    note = "categories in the order of their frequencies, most frequent first"
-    return replace(assumption, assumptions=(*assumption.assumptions, note))
+    notes = [ONE_SHAPE if note == AVERAGED else note for note in assumption.assumptions]
+    if assumption.skew is not None and assumption.ordered:
+        notes.append("categories in the order of their frequencies, most frequent first")
+    return replace(assumption, assumptions=tuple(notes))

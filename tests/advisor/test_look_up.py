@@ -5,7 +5,7 @@ from itertools import groupby
 import numpy as np
 import pytest
 
-from advisor import InputError, Simulation, advise
+from advisor import InputError, Simulation, advise, plan
 from advisor.answers.rank.why import explain
 from advisor.show.rank.notes import note_sentences
 from knowledge.describe.profile import profile_of
@@ -43,6 +43,18 @@ def test_along_an_order_a_protocol_for_it_comes_first(metric):
     assert one.detectable_frequency is None
     assert all(row.error_without_postprocessing is None for row in one.recommendations)
     assert "raw" not in {row.kind for row in one.baselines}
+
+
+def test_frequencies_are_said_to_fall_as_1_by_rank_where_the_error_without_data_is_theirs():
+    zipf = np.abs(frequencies("zipf", 20, 1.0) - 1 / 20).sum()
+    averaged = advise(1.0, k=20)
+    planned = plan(target=0.2, eps=1, k=20, instant=True)
+    for answer, assumptions in (
+        (averaged, averaged.request.assumptions),
+        (planned, planned.question.frequencies.assumptions),
+    ):
+        said = any("frequencies fall as 1/rank" in text for text in assumptions)
+        assert said == math.isclose(answer.error_without_data, zipf, rel_tol=1e-3)
 
 
 def test_a_sample_is_looked_up_by_its_own_shape():
