@@ -1,3 +1,5 @@
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -71,7 +73,7 @@ def test_within_five_percent_the_shorter_report_is_named():
 def test_without_data_the_pair_of_the_leaf_is_named_within_a_tie_of_ten_percent(tiny):
     model, kept = load_model(tiny), 0
     for index in range(12):
-        one = case(index, 3, ordered=False)._replace(k=12 + index)
+        one = case(index, 3, ordered=False)._replace(k=12 + index, epsilon=1.0)
         answer = look_up(AssumedSkew(one.k, one.skew), one.epsilon, one.n, "l1", ordered=False, model=model)
         leaf, _ = leaf_of(tree_for("l1", ordered=False, folder=tiny), one)
         row = next((row for row in answer.rows if (row.protocol, row.method) == leaf.pair), None)
@@ -86,6 +88,12 @@ def test_without_data_the_pair_of_the_leaf_is_named_within_a_tie_of_ten_percent(
     assert kept
     known = look_up(profile_of(frequencies("zipf", 40), 100_000), 1.0, 100_000, "l1", model=model)
     assert (known.tree, known.overruled) == (None, False)
+
+
+def test_subsets_of_one_value_are_named_randomised_response():
+    for metric, epsilon, n in product(("l1", "mse", "kl"), (0.1, 0.3, 1.0, 3.0), (1000, 20_000, 1_000_000)):
+        answer = look_up(AssumedSkew(2, 1.0), epsilon, n, metric, ordered=False)
+        assert answer.tree is None or answer.tree[0] != "ss"
 
 
 def test_a_tree_of_every_metric_is_shipped_and_is_short():
