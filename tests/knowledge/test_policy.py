@@ -90,6 +90,15 @@ def test_without_data_the_pair_of_the_leaf_is_named_within_a_tie_of_ten_percent(
     assert (known.tree, known.overruled) == (None, False)
 
 
+def test_the_tree_is_overruled_where_a_tied_pair_is_ten_percent_better():
+    answer = look_up(AssumedSkew(30, 1.0), 1.0, 200_000, "mse", ordered=False)
+    row = next(row for row in answer.rows if row.pair == answer.tree)
+    assert row.ratio_low <= 1
+    assert 1.1 < row.ratio < 1.25
+    assert answer.overruled
+    assert first_pair(answer) != answer.tree
+
+
 def test_subsets_of_one_value_are_named_randomised_response():
     for metric, epsilon, n in product(("l1", "mse", "kl"), (0.1, 0.3, 1.0, 3.0), (1000, 20_000, 1_000_000)):
         answer = look_up(AssumedSkew(2, 1.0), epsilon, n, metric, ordered=False)
