@@ -22,6 +22,7 @@ EMPTY = (0.0, 0.5, 0.9)  # share of categories with nobody
 GROWTH = 1.2  # width of a bin of frequencies far above the noise
 RARE = 1e-3  # part of each distribution that is any frequency above the noise at all, even on a log scale
 PRIOR = 4 * len(EMPTY)  # prior weight of all distributions together
+SLACK = 0.02  # standard deviation of the sum that the grids leave open
 TEMPER = 2.0  # log-likelihoods of distributions that are all wrong count as if there were half of the estimates
 
 
@@ -29,8 +30,8 @@ def family_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: np.ran
     """Draw populations whose frequencies come independently from a gamma, a log-normal, a rank law, or two levels.
 
     A fitted distribution must find each of its features in the noise; a distribution of few parameters is visible under
-    much more noise. All on a grid share by their likelihoods, and each category then has its posterior under the
-    distribution drawn. Estimates far above the noise are not constrained.
+    much more noise. All on a grid share by their likelihoods, that of a sum of 1 among them, and each category then has
+    its posterior under the distribution drawn. Estimates far above the noise are not constrained.
     """
     k, sd = len(estimate), noise.sd
     centres, atoms, kernel = mixture_model(k, noise.variance_at_zero, noise.variance_slope)
@@ -40,9 +41,9 @@ def family_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: np.ran
     tops = HIGHEST * sd * GROWTH ** np.arange(1 + steps, dtype=np.float64)
     shares = _shares(k, atoms, tops)
     rows = np.bincount(bins[low], minlength=len(centres))
-    mixed = shares[:, : len(atoms)] @ kernel.T
+    mixed = np.maximum(shares[:, : len(atoms)] @ kernel.T, 1e-300)
     equal = kernel[:, np.argmin(np.abs(atoms - 1 / k))]
-    logs = np.log(np.maximum(mixed, 1e-300) / equal) @ rows
+    logs: FloatArray = np.log(mixed / equal) @ rows
     high = estimate[~low]
     if len(high):
         place = np.searchsorted(tops, high, side="right") - 1
@@ -50,15 +51,34 @@ def family_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: np.ran
         logs = logs + np.log(density).sum(axis=1)
         variance = noise.variance_at_zero + noise.variance_slope / k
         logs += float(((high - 1 / k) ** 2 / (2 * variance)).sum())
-    before = np.log([often for (_, _, often), _ in product(_distributions(k), EMPTY)])
-    weights = np.exp((logs - logs.max()) / TEMPER + before)
+    variance_of = gaussian_variance(estimate, noise)
+    first, second = (shares[:, : len(atoms)] * atoms**power @ kernel.T / mixed for power in (1, 2))
+    mean, scatter = high.sum() + first @ rows, variance_of[~low].sum() + (second - first**2) @ rows
+    often = np.log([often for (_, _, often), _ in product(_distributions(k), EMPTY)])
+    before = often + _log_sum_to_one(mean, scatter, k)
+    tempered = logs / TEMPER + before
+    weights = np.exp(tempered - tempered.max())
     logs = logs + before
     chosen = rng.choice(len(weights), size=draws, p=weights / weights.sum())
-    populations, variance_of = np.empty((draws, k)), gaussian_variance(estimate, noise)
+    populations = np.empty((draws, k))
     for population, row in zip(populations, shares[chosen, : len(atoms)], strict=True):
         drawn = drawn_columns(np.cumsum(kernel * (row + 1e-12), axis=1)[bins], rng)
         population[:] = np.where(low, atoms[drawn], gaussian_draws(estimate, variance_of, rng))
     return Posterior(populations, float(np.log(np.exp(logs - logs.max()).sum() / PRIOR) + logs.max()))
+
+
+def _log_sum_to_one(mean: FloatArray, variance: FloatArray, k: int) -> FloatArray:
+    """Return by how much likelier frequencies sum to 1 given the estimates than without them, as a logarithm.
+
+    Independent draws from a distribution need not sum to 1, and frequencies do: where the hidden ones would have to be
+    scaled, they have another distribution.
+
+    mean, variance: of the sum given the estimates, by distribution.
+    """
+    squares = np.array([times @ values**2 for values, times, _ in _distributions(k)])
+    before = ((squares[:, None] / (1 - np.array(EMPTY)) - 1) / k).ravel() + SLACK**2
+    after = np.maximum(variance, 0.0) + SLACK**2
+    return np.asarray(np.log(before / after) / 2 - (mean - 1) ** 2 / (2 * after))
 
 
 @lru_cache(maxsize=8)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from simulator._types import FloatArray
-from simulator.methods.empirical_bayes import BIN, EVIDENCE, HIGHEST, LOWEST, fit_weights, mix, mixture_model, sigmoid
+from simulator.methods.empirical_bayes import BIN, HIGHEST, LOWEST, fit_weights, mix, mixture_model
 from simulator.protocols.oracle import Noise
 from simulator.surrogate.posterior import Posterior, drawn_columns, gaussian_draws, gaussian_variance, log_free_prior
 
@@ -15,8 +15,7 @@ def mixture_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: np.ra
 
     The model of `eb_ns`: atoms with weights fitted by the EM algorithm, estimates far above the noise unconstrained.
     Each draw refits the weights to re-weighted estimates (Rubin, "The Bayesian bootstrap", 1981), so that the draws
-    include the uncertainty of the fit. Where the fit gains hardly any likelihood over equal frequencies, some of the
-    draws are equal frequencies.
+    include the uncertainty of the fit.
     """
     k, sd = len(estimate), noise.sd
     centres, atoms, kernel = mixture_model(k, noise.variance_at_zero, noise.variance_slope)
@@ -29,8 +28,6 @@ def mixture_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: np.ra
     for population, row in zip(populations, weights, strict=True):
         drawn = drawn_columns(np.cumsum(kernel * row, axis=1)[bins], rng)
         population[:] = np.where(low, atoms[drawn], gaussian_draws(estimate, variance, rng))
-    if low.all():
-        populations[rng.random(draws) >= sigmoid(gain - EVIDENCE)] = 1 / k
     far = (estimate[~low] - 1 / k) ** 2 / (2 * (noise.variance_at_zero + noise.variance_slope / k))
     return Posterior(populations, float(gain.mean() + far.sum() + log_free_prior(estimate[~low], k, sd, HIGHEST * sd)))
 

@@ -21,6 +21,7 @@ from simulator.surrogate import (
     Posterior,
     drawn_from_models,
     draws_of,
+    families,
     known_frequencies,
     particles,
     surrogate_populations,
@@ -221,6 +222,30 @@ def test_models_share_by_tempered_likelihoods_and_equal_frequencies_by_their_own
     best = max(*gains, 0.0)
     shares.append(3 * surrogate.EVEN * math.exp(best / surrogate.TEMPER - best))
     np.testing.assert_allclose(np.exp(logs), np.repeat(shares, each))
+
+
+@over([(0.4, 400), (1.6, 100), (4.0, 100)])
+def test_a_sum_of_1_counts_over_what_it_is_without_estimates(shape, k, *, monkeypatch):
+    """The sum of independent draws from a gamma distribution is gamma distributed."""
+    monkeypatch.setattr(families, "SLACK", 0.0)
+    kinds = [values for values, _, _ in families._distributions(k)]
+    at = families.GAMMA.index(shape) * len(families.EMPTY)
+    mean, deviation = 0.9, 0.07
+    found = families._log_sum_to_one(np.full(len(kinds) * len(families.EMPTY), mean), deviation**2, k)[at]
+    exact = stats.norm.logpdf(1, mean, deviation) - stats.gamma.logpdf(1, shape * k, scale=1 / (shape * k))
+    assert abs(found - exact) < 0.01  # a gamma of large shape is nearly normal, and its quantiles are a grid
+
+
+@over([(64, 0.5, 10_000), (64, 1.0, 10_000), (256, 0.5, 100_000)])
+def test_what_noise_hides_is_as_uneven_as_it_may_be(k, epsilon, n):
+    """Truths are drawn from a Dirichlet distribution, and hardly seen: draws are as far from even as truths are."""
+    rng, oracle, spreads = stream("hidden", k, n), PROTOCOLS["oue"](k, epsilon), []
+    for truth in rng.dirichlet(np.ones(k), size=12):
+        estimate = oracle.estimate(oracle.sample_support(apportion(truth, n), rng), n)
+        drawn = known_frequencies(estimate, oracle.noise(n), ordered=False, seed=0)
+        spreads.append([np.abs(rows - 1 / k).sum(axis=-1).mean() for rows in (drawn, truth)])
+    said, true = np.mean(spreads, axis=0)
+    assert 0.78 < said / true < 1.22  # it varies by 0.07 from one dozen of truths to another
 
 
 def test_what_stands_out_of_the_noise_stays_and_the_rest_makes_up_what_is_missing():
