@@ -17,8 +17,6 @@ from knowledge.policy import FILE, Conditions, Leaf, PolicyCase, leaf_of, tree_f
 from knowledge.predict import Frequencies, ModelBlock, PredictedErrors, predicted
 from simulator import POSTPROCESSORS, PROTOCOLS, Noise
 from simulator._types import FloatArray
-from simulator.protocols.grr import GRR
-from simulator.protocols.subset import SubsetSelection
 from simulator.ranking import PRACTICAL_RATIO, Cost, Place, places
 
 INTERPOLATED, ASYMPTOTIC, EXTRAPOLATED = "interpolated", "asymptotic", "extrapolated"
@@ -152,14 +150,12 @@ def rank(prediction: PredictedErrors, metric: str, methods: Iterable[str] | None
 def _leaf(answer: LookUp, skew: float, folder: Path) -> tuple[Leaf, Conditions]:
     """Return the leaf of the tree of a metric, and where the figures of the question lie on the way to it.
 
-    Subsets of one value are called randomised response, which they are.
+    Subsets of one value are called randomised response, which is the same channel.
     """
     tree = tree_for(answer.metric, ordered=answer.ordered, folder=folder)
     leaf, conditions = leaf_of(tree, PolicyCase(answer.epsilon, answer.k, answer.n, skew))
-    oracle = PROTOCOLS[leaf.protocol](answer.k, answer.epsilon)
-    if isinstance(oracle, SubsetSelection) and oracle.omega == 1:
-        leaf = replace(leaf, protocol=GRR.key)
-    return leaf, conditions
+    same = PROTOCOLS[leaf.protocol](answer.k, answer.epsilon).same_as
+    return replace(leaf, protocol=same or leaf.protocol), conditions
 
 
 class _Part(NamedTuple):

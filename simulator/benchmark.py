@@ -19,9 +19,7 @@ from simulator.metrics import Metric
 from simulator.poisoning.attack import Attack, PoisonedCollection, stacked
 from simulator.progress import Steps
 from simulator.protocols.functions import check_most
-from simulator.protocols.grr import GRR
 from simulator.protocols.protocol import Protocol, Tally
-from simulator.protocols.subset import SubsetSelection
 from simulator.ranking import Pair
 from simulator.seeding import rng_for
 
@@ -256,10 +254,10 @@ def _observe(
     experiment: Experiment, name: str, methods: list[str], repetitions: range, shown: NDArray[np.int64]
 ) -> Observed:
     protocol, populations = experiment.oracles[name], experiment.populations
-    # The method is not part of the address: all methods of a protocol see the same noise. So do subsets of one value
-    # and randomised response, which are the same channel: otherwise chance would rank one far below the other.
-    law = GRR.key if isinstance(protocol, SubsetSelection) and protocol.omega == 1 else name
-    streams = (rng_for(experiment.seed, "collect", law, repetition) for repetition in repetitions)
+    # The method is not part of the address: all methods of a protocol see the same noise. So do protocols with the same
+    # channel: otherwise chance would rank one far below the other.
+    channel = protocol.same_as or name
+    streams = (rng_for(experiment.seed, "collect", channel, repetition) for repetition in repetitions)
     needs = frozenset[str]().union(*(experiment.methods[method].needs for method in methods))
     if experiment.attack is None:
         tallies = [protocol.sample_tally(populations[place], rng) for place, rng in zip(shown, streams, strict=True)]

@@ -208,6 +208,11 @@ class Protocol(ABC):
         """
         return self.report_bits, self.server_operations(MANY), round(self.attack_success, 9), self.key
 
+    @property
+    def same_as(self) -> str | None:
+        """Key of another protocol that has the same channel at this k and ε; None if there is none."""
+        return None
+
     @abstractmethod
     def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
         """Client: turn values ``(n,)`` in 0..k-1 into n reports in the protocol's format."""

@@ -78,6 +78,10 @@ class SubsetSelection(FrequencyOracle):
         low, high = max(1, math.floor(size)), max(1, math.ceil(size))
         return min((low, high), key=lambda omega: mean_variance(self.k, self._p_of(omega), self._q_of(omega)))
 
+    @property
+    def same_as(self) -> str | None:
+        return GRR.key if self.omega == 1 else None
+
     def _p_of(self, omega: int) -> float:
         return omega / (omega + (self.k - omega) * math.exp(-self.epsilon))
 
