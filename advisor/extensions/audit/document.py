@@ -38,7 +38,7 @@ SLACK = Column("slack", "how far the bound may fall below the analytic value by 
 ONE_ATTRIBUTE = Column("one attr.", "promised to users who differ in one attribute", drop=2)
 LEAK = Column("leak", "whether the bound is above the promise", text=True)
 COLUMNS = (
-    Column("audited", text=True, path=True),
+    Column("audited", text=True),
     Column("ε"),
     Column("k"),
     PAIR,

@@ -39,7 +39,7 @@ from advisor.show.model import (
 from advisor.show.model import Figure as Picture
 from advisor.show.pictures import style, to_svg
 from advisor.show.pictures.frequencies import draw_order
-from advisor.show.rank.table import PICK, note_in_words
+from advisor.show.rank.table import PICK
 from advisor.show.sentences import assumed_sentences
 from simulator.places import Places
 from simulator.ranking import Standing
@@ -272,7 +272,7 @@ def _table(advice: PlacesAdvice, metric: str) -> Table:
         Column("rank"),
         Column("protocol", text=True, names=protocol_text),
         Column("method", text=True, names=method_name),
-        Column("", text=True, drop=1, names=note_in_words),
+        Column("", text=True, drop=1),
         Column(f"{metric} error"),
         Column("ratio", "error over the lowest one", drop=1),
         Column("vs raw", "change against the raw estimate of the same protocol", drop=4, verbose=True),
@@ -316,7 +316,6 @@ def _row(advice: PlacesAdvice, metric: str, row: Standing) -> Row:
         Tone.PICK if best else Tone.FAINT if row.rank == 1 else Tone.PLAIN,
         kept=best,
         group=protocol if row.rank == 1 else "",
-        name=method,
         ratio=None if ratio is None else row.ratio,
     )
 

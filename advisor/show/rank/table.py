@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
@@ -30,7 +29,6 @@ ERROR = "mean over what the frequencies may be (of squares: of their roots, squa
 ATTACK = "how often the best guess from one report is the user's value"
 RANK = "1=: within 5 % of the lowest error, or not separable from it; else the place by error"
 PICK, LEAST_BAD = "recommended", "best of these"  # the first row, and where not even that is worth it
-OTHER = re.compile(r"(?<=^or )[^,]+")  # the method that a note names
 
 Field = tuple[Column, Callable[[Recommendation], Cell]]  # a column, and how a cell of it is made
 
@@ -58,7 +56,6 @@ def ranked_table(ranking: Ranking) -> Table:
                     pick_tone if place == 0 else tone,
                     kept=row.pair in kept,
                     group=row.protocol if row.tier == 1 else "",
-                    name=row.method,
                     ratio=_ratio(row),
                 ),
             )
@@ -109,15 +106,6 @@ def error_cell(row: Recommendation, ranking: Ranking) -> tuple[str, float]:
     return error_text(row.error, row.error_low, row.error_high, ranges=ranking.over_populations), row.error
 
 
-def note_in_words(note: str) -> str:
-    """Return a note with the name of another method of a tie in words.
-
-    >>> note_in_words("or eb_ns, …")
-    'or Empirical Bayes, …'
-    """
-    return OTHER.sub(lambda match: method_name(match[0]), note)
-
-
 def _in_unit(ranking: Ranking) -> str:
     return "" if ranking.request.bins is None else f"in {ranking.request.bins.name}"
 
@@ -157,10 +145,7 @@ def _result_fields(ranking: Ranking, notes: Mapping[tuple[str, str], str]) -> li
         (Column("rank", RANK, drop=1), lambda row: (f"{row.rank}=" if row.tied else str(row.rank), row.rank)),
         *([protocol] if {row.protocol for row in ranking.recommendations} != collected else []),
         (Column("method", text=True, names=method_name), lambda row: row.method),
-        (
-            Column("", text=True, drop=1, names=note_in_words),
-            lambda row: f"◂ {notes[row.pair]}" if row.pair in notes else "",
-        ),
+        (Column("", text=True, drop=1), lambda row: f"◂ {notes[row.pair]}" if row.pair in notes else ""),
         (Column(f"{ranking.metric} error", meaning), lambda row: error_cell(row, ranking)),
     ]
     if data_error(ranking.metric, 0.0, ranking.request.bins) is not None:
