@@ -13,13 +13,7 @@ from advisor.show.model import Column, Document, Figure, Part, Role, Row, Sectio
 from advisor.show.pictures import to_svg
 from advisor.show.pictures.frequencies import frequencies_figure
 from advisor.show.pictures.ranking import ranking_figure
-from advisor.show.rank.answer import (
-    answer_sentences,
-    compromise_sentences,
-    defence_sentences,
-    remedy_sentences,
-    verdict,
-)
+from advisor.show.rank.answer import answer_sentences, compromise_sentences, defence_sentences, verdict
 from advisor.show.rank.data import rank_data, rank_records
 from advisor.show.rank.explorer import explorer_of
 from advisor.show.rank.notes import (
@@ -180,7 +174,7 @@ def _reasons(ranking: Ranking, why: Why | None) -> tuple[list[str], list[str]]:
     """Return the basis of the reasons, if it is not the answer itself, and the reasons."""
     if ranking.request.threat is not None:
         note = "The rules and the model behind predictions know no fake users; these reasons are of the simulation."
-        return [note], [*defence_sentences(ranking), *remedy_sentences(ranking)]
+        return [note], defence_sentences(ranking)
     if why is None:
         return [], ["The model behind predictions does not cover this question, so it has no reasons to give."]
     if ranking.source == "grid":
