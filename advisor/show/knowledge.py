@@ -9,7 +9,7 @@ from typing import TypeVar, cast
 import numpy as np
 
 from advisor.answers.knowledge import CellRow, NearestCells
-from advisor.errors import InputError, listed
+from advisor.errors import InputError
 from advisor.figures import percent
 from advisor.members.names import pair_text, resolve
 from advisor.show.model import Column, Document, Json, Records, Role, Row, Scalar, Sentence, Table, Verdict
@@ -24,24 +24,20 @@ T = TypeVar("T")
 
 def info_document() -> Document:
     """Return what look-ups cover, and how the shipped model was made."""
-    shipped = model.load()
+    shipped, ordered = model.load(), model.load(part=model.LEAVES).provenance
     source = shipped.provenance
-    covers, simulated = (
-        "; ".join(f"{name.replace('_', '-')} {_figure(low)} to {_figure(high)}" for name, (low, high) in of.items())
-        for of in (source.covers, source.simulated)
+    covers = (
+        f"{name.replace('_', '-')} {_figure(low)} to {_figure(high)}" for name, (low, high) in source.covers.items()
     )
     lines = (
         f"On cells left out of the fit, the error of a method near the best was off by "
         f"{100 * float(np.median(shipped.spread)):.0f} % (standard deviation, median of methods and metrics).",
-        f"Covers: {covers}.",
-        f"Simulated: {source.cells:,} noise settings with 8 populations each, repetitions {source.repetitions}; "
-        f"{simulated}.",
-        f"Made by version {source.tool_version} on {source.finished}, seed {source.seed}, in {source.seconds:,} "
-        "seconds (of its last run, if it was resumed).",
-        f"Shapes: {', '.join(source.shapes)}.",
-        f"Methods: {', '.join(source.methods)}.",
+        f"Covers: {'; '.join(covers)}.",
+        f"Methods: {', '.join(source.methods)}; of ordered domains also {', '.join(ordered.methods)}.",
+        f"Protocols of ordered domains: {', '.join(CURVE_PROTOCOLS)}.",
         f"Metrics: {', '.join(source.metrics)}.",
-        *_of_ordered_domains(),
+        f"Made by version {source.tool_version} on {source.finished}, seed {source.seed}, in {source.seconds:,} "
+        f"seconds, from {source.cells:,} noise settings and {len(source.shapes)} shapes.",
     )
     names = ("tool_version", "seed", "cells", "populations", "repetitions", "seconds", "finished")
     facts: dict[str, Scalar] = {name: getattr(source, name) for name in names}
@@ -55,18 +51,6 @@ def info_document() -> Document:
         data={"knowledge": cast(Mapping[str, Json], source.to_json())},
         records=Records(tuple(facts), (tuple(facts.values()),)),
         value=str(source.populations),
-    )
-
-
-def _of_ordered_domains() -> tuple[str, ...]:
-    """Return what is predicted besides on ordered domains, and from what."""
-    leaves, curves = (model.load(part=part).provenance for part in (model.LEAVES, model.CURVES))
-    low, high = curves.simulated["k"]
-    return (
-        f"Ordered domains besides: {listed(CURVE_PROTOCOLS, most=9)}, and {listed(leaves.methods, most=9)} with all "
-        f"protocols; {curves.cells:,} settings of k, epsilon and n with 8 populations each, k {_figure(low)} to "
-        f"{_figure(high)}, repetitions {curves.repetitions}.",
-        f"Metrics of ordered domains: {', '.join(curves.metrics)}.",
     )
 
 

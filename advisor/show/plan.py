@@ -80,8 +80,14 @@ def _verdict(plan: PlanResult) -> Verdict:
 def _numbers(plan: PlanResult) -> str:
     """Return what was asked for, what is expected at the answer, and what no data would give."""
     question, best, without = plan.question, plan.best, plan.error_without_data
-    expected = "" if best.value is None or best.source != "simulation" else f"; {_simulated_text(best, question)}"
-    no_data = "" if without is None or question.detects else f"; without data {number(without, 3)}"
+    expected = no_data = ""
+    if best.value is not None and best.source == "simulation":
+        error, low, high = best.error or 0.0, best.error_low or 0.0, best.error_high or 0.0
+        expected = f"; expected there {number(error, 3)} ({number(lower_end(low, high), 3)}–{number(high, 3)})"
+        if question.detects:
+            expected = f"; expected there power {error:.3f} ({low:.3f}–{high:.3f})"
+    if without is not None and not question.detects:
+        no_data = f"; without data {number(without, 3)}"
     return f"Asked: {_goal(question)} at {_setting(question)}{expected}{no_data}."
 
 
@@ -131,18 +137,14 @@ def answer_sentence(plan: PlanResult) -> str:
 
 def _out_of_reach(plan: PlanResult) -> str:
     question, best = plan.question, plan.best
-    error = number(best.error or 0.0, 3)
     # Predictions beyond the data of the model are no answer: they end at the limit of the data.
     by_model = best.source == "grid"
     end = value_text(question, ENDS[question.unknown][1] if by_model else question.range[1])
-    text = f"no {question.sign} up to {end}{', where predictions end,' if by_model else ''} is enough"
-    if question.detects:
-        return f"{text}: {_pair(best)} comes nearest, with power {error}."
-    if by_model:
-        return f"{text}: {_pair(best)} comes nearest, with {error}."
-    if plan.falls:
-        return f"{text}: there {_pair(best)} still has {error}, and falling."
-    return f"{text}: the error of {_pair(best)} stays at {error}, its floor."
+    figure = (
+        f"{'power ' if question.detects else ''}{number(best.error or 0.0, 3)}{' and falling' if plan.falls else ''}"
+    )
+    where = f"{end}, where predictions end," if by_model else end
+    return f"no {question.sign} up to {where} is enough: {_pair(best)} comes nearest, with {figure}."
 
 
 def _changes(plan: PlanResult) -> tuple[Adjustment, ...]:
@@ -156,7 +158,7 @@ def _changes(plan: PlanResult) -> tuple[Adjustment, ...]:
     if plan.instead is not None:
         options = f"--protocol {plan.instead.protocol} --method {plan.instead.method}"
         return (Adjustment(f"{_pair(plan.instead)} reaches it with {_need(plan.instead, question)}.", options),)
-    return (Adjustment(f"No {'other pair' if question.restricted else 'pair that was tried'} reaches it either."),)
+    return ()
 
 
 def _detail_sentences(plan: PlanResult) -> list[str]:
@@ -174,16 +176,6 @@ def _detail_sentences(plan: PlanResult) -> list[str]:
     return lines
 
 
-def _simulated_text(best: PlanRow, question: PlanQuestion) -> str:
-    """Return the result of the simulation at the answer."""
-    error, low, high = best.error or 0.0, best.error_low or 0.0, best.error_high or 0.0
-    if not question.detects:
-        return f"expected there {number(error, 3)} ({number(lower_end(low, high), 3)}–{number(high, 3)})"
-    jump = f", as it jumps past {POWER:g} here (a count is a whole number)"
-    why = jump if low > POWER and not best.met_at_once else ""
-    return f"expected there power {error:.3f} ({low:.3f}–{high:.3f}){why}"
-
-
 def _note_sentences(plan: PlanResult) -> list[str]:
     """Return how the needs were determined, and assumptions."""
     question, frequencies = plan.question, plan.question.frequencies
@@ -198,19 +190,11 @@ def _note_sentences(plan: PlanResult) -> list[str]:
 
 
 def _method_sentences(plan: PlanResult) -> list[str]:
-    """Return the first answer, and how the rows were made."""
+    """Return how the rows were made, and what a detection is."""
     question, simulated = plan.question, [row for row in plan.rows if row.source == "simulation"]
     lines = []
     if simulated:
         lines.append("Simulated rows: bisection with common random numbers; 95 % intervals.")
-    if plan.first is not None and simulated:
-        how = "by formula" if question.detects else "as predicted"
-        lines.append(f"First answer, {how}: {question.sign} = {value_text(question, plan.first)}.")
-        if any(row.value < (plan.value or math.inf) for row in plan.rows if row.value and row.source == "grid"):
-            lines.append(
-                "The likeliest of the rows that are predicted to need less were simulated against the answer too, and "
-                "did not win."
-            )
     if question.detects:
         lines.append(
             f"A raw estimate counts as a detection above the threshold that one in {1 / LEVEL:.0f} collections passes "

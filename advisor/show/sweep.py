@@ -31,7 +31,6 @@ from advisor.show.sentences import assumed_sentences, unit_text
 from simulator import __version__
 
 CERTAIN = "*"  # a mark that all formats keep; formats with colour or weight use them as well
-NAMED = 2  # maximum of winners that the answer names
 NO_RUNNER_UP = (None,) * 5  # margin, its interval, and the runner-up, which only winners have
 COLUMNS = (
     "k",
@@ -77,23 +76,17 @@ def sweep_document(sweep: SweepResult, *, per_protocol: bool = False) -> Documen
 
 
 def _verdict(sweep: SweepResult) -> Verdict:
-    """Return the number of cells won by each pair, and the number of certain winners."""
+    """Return the number of cells won by the pair that wins most, and the number of certain winners."""
     cells, certain = len(sweep.cells), sum(not cell.tied_with(cell.winner) for cell in sweep.cells)
     (pair, most), *others = Counter((cell.winner.protocol, cell.winner.method) for cell in sweep.cells).most_common()
-    badge = Badge.NOTHING_SURE if others else Badge.USE
+    badge = Badge.TIED if not certain else Badge.NOTHING_SURE if others else Badge.USE
+    text = f"{pair_text(*pair)} in {most:,} of {cells:,} cells"
+    if others and most == 1:
+        text = f"no pair is the one to use in more than one of {cells:,} cells"
+    elif others:
+        text += f", {'another pair' if len(others) == 1 else f'{len(others)} other pairs'} in the rest"
     sure = f"The method with the lowest {sweep.question.metric} error is certain in {certain:,} of {cells:,} cells."
-    if cells == 1:
-        text, words = f"{pair_text(*pair)}.", sweep.cells[0].words(sweep.cells[0].winner)
-        sure = f"Its method is {'' if certain else 'not '}certain{f' ({words})' if words else ''}."
-    elif others and most == 1:
-        text = f"no pair is the one to use in more than one of {cells:,} cells."
-    else:
-        shares = [f"{pair_text(*pair)} in {most:,} of {cells:,} cells"]
-        shares += [f"{pair_text(*other)} in {count:,}" for other, count in others[: NAMED - 1]]
-        if rest := [count for _, count in others[NAMED - 1 :]]:
-            shares.append(f"{'another pair' if len(rest) == 1 else f'{len(rest)} other pairs'} in {sum(rest):,}")
-        text = f"{', '.join(shares)}."
-    return Verdict("winners", text, badge if certain else Badge.TIED, numbers=sure)
+    return Verdict("winners", f"{text}.", badge, numbers=sure)
 
 
 def _winners(sweep: SweepResult, metric: str, *, per_protocol: bool) -> list[Part]:
