@@ -113,7 +113,7 @@ def rank_collected(
             answer=lambda request, progress: simulated_answer(request, jobs=jobs, progress=progress),
             document=shown.document,
             sections=sections_of,
-            fails=useless if shown.usefulness.fail_if_useless else None,
+            fails=useless if shown.extras.fail_if_useless else None,
             inputs=files,
             files=[SideFile("--apply", next_round.apply, ("", ".csv"), write_applied), *shown.side_files()],
             warnings=lambda request: request.warnings,

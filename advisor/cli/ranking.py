@@ -31,7 +31,7 @@ from advisor.question.question import Question
 from advisor.question.ranking import ranking_requests
 from advisor.question.request import Request
 from advisor.question.rules import PREDICTED, check_ranking
-from advisor.question.settings import Instant, Picture, Reasons, Usefulness
+from advisor.question.settings import Instant, Picture, Reasons
 from advisor.show.budgets import budgets_document
 from advisor.show.decision import decision_of
 from advisor.show.model import Document, Figure, Role, Section, Sentence
@@ -84,8 +84,8 @@ def _write_runs(answer: Answer, path: Path) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RankFiles(Settings):
-    """Additional output files of a ranking."""
+class Extras(Settings):
+    """What else a ranking writes, how its errors are laid out, and how a pipeline learns that it is useless."""
 
     panel: ClassVar[str] = "Output"
 
@@ -99,14 +99,7 @@ class RankFiles(Settings):
         advanced=True,
         help="picture of raw and post-processed frequencies",
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Layout(Settings):
-    """Layout of the errors."""
-
-    panel: ClassVar[str] = "Output"
-
+    fail_if_useless: bool = option("--fail-if-useless", advanced=True, help="exit code 3 if no better than no data")
     matrix: bool = option("--matrix", advanced=True, help="one table: protocols by methods, or pairs by metrics")
 
 
@@ -116,16 +109,14 @@ class RankOutput(Bundle):
 
     reasons: Reasons = Reasons()
     picture: Picture = Picture()
-    files: RankFiles = RankFiles()
-    usefulness: Usefulness = Usefulness()
-    layout: Layout = Layout()
+    extras: Extras = Extras()
     output: Output = Output()
 
     def side_files(self) -> list[SideFile[Answer]]:
         """Return the additional output files."""
-        ranking, frequencies = self.picture.plot, self.files.plot_frequencies
+        ranking, frequencies = self.picture.plot, self.extras.plot_frequencies
         return [
-            SideFile("--runs", self.files.runs, RUN_SUFFIXES, _write_runs, _check_runs),
+            SideFile("--runs", self.extras.runs, RUN_SUFFIXES, _write_runs, _check_runs),
             picture_file("--plot", ranking, lambda answer: ranking_figure(answer.first), _shows),
             picture_file("--plot-frequencies", frequencies, lambda answer: frequencies_figure(answer.first), _shows),
         ]
@@ -133,9 +124,9 @@ class RankOutput(Bundle):
     def document(self, answer: Answer) -> Document:
         """Return the document of an answer, in one metric or several."""
         spreads = bool(answer.runs) and (self.output.verbose or self.output.chosen_format == "latex")
-        if self.layout.matrix and len(answer.rankings) > 1:
+        if self.extras.matrix and len(answer.rankings) > 1:
             return matrix_document(answer.rankings, spreads=spreads)
-        if self.layout.matrix and answer.first.recommendations:
+        if self.extras.matrix and answer.first.recommendations:
             return protocols_document(answer.first, spreads=spreads)
         document = rank_document(answer.rankings)
         if len(answer.rankings) < 2 or not answer.first.recommendations:
@@ -145,7 +136,7 @@ class RankOutput(Bundle):
 
 
 # For questions that are never looked up.
-SimulatedOutput = Annotated[RankOutput, Only("picture", "files", "usefulness", "layout", "output")]
+SimulatedOutput = Annotated[RankOutput, Only("picture", "extras", "output")]
 
 
 def rank(question: Question, shown: RankOutput, audience: Audience | None = None) -> None:
@@ -165,20 +156,20 @@ def rank(question: Question, shown: RankOutput, audience: Audience | None = None
         _rank_at_budgets(question, shown)
         return
     if question.is_predicted:
-        refuse(shown.files.given("runs"), PREDICTED)
+        refuse(shown.extras.given("runs"), PREDICTED)
     job: Job[Request, Any] = Job(
         read=lambda: ranking_requests(question)[0],
         warnings=lambda request: request.warnings,
         answer=partial(ranking_answer, question, why=shown.reasons.why),
         document=audience.page(shown.document, lambda answer: decision_of(answer.first), shown.output),
         sections=sections_of,
-        fails=useless if shown.usefulness.fail_if_useless else None,
+        fails=useless if shown.extras.fail_if_useless else None,
         inputs=question.files,
         files=shown.side_files(),
         unprotected=question.sample is not None,
     )
     if question.instant.bias:
-        flags = [*question.given("instant:instant"), *shown.given("files", "usefulness", "layout"), *audience.given()]
+        flags = [*question.given("instant:instant"), *shown.given("extras"), *audience.given()]
         refuse(flags, "does not go with --bias, which is simulated and no ranking")
         plot = SideFile("--plot", shown.picture.plot, PICTURES, draw_bias, require_matplotlib)
         answer = partial(bias_of, jobs=question.simulation.jobs)
@@ -222,7 +213,7 @@ def useless(answer: Answer) -> bool:
 
 def _rank_at_budgets(question: Question, shown: RankOutput) -> None:
     """Answer the same question at each ε, with the same result as a separate question."""
-    flags = [*question.given("instant:bias"), *shown.given("files", "reasons", "layout")]
+    flags = [*question.given("instant:bias"), *shown.given("extras:runs,plot_frequencies,matrix", "reasons")]
     refuse(flags, "goes with one ε: give one --eps")
 
     def answers(requests: tuple[Request, ...], progress: Progress) -> Budgets:
@@ -238,7 +229,7 @@ def _rank_at_budgets(question: Question, shown: RankOutput) -> None:
             answer=answers,
             document=budgets_document,
             sections=_budget_sections,
-            fails=(lambda item: any(map(useless, item.answers))) if shown.usefulness.fail_if_useless else None,
+            fails=(lambda item: any(map(useless, item.answers))) if shown.extras.fail_if_useless else None,
             inputs=question.files,
             files=[picture_file("--plot", shown.picture.plot, budgets_figure, _shows_prices)],
             unprotected=question.sample is not None,

@@ -533,15 +533,6 @@ class Picture(Settings):
     plot: str | None = option("--plot", read=path, metavar="FILE", help="picture of the answer: .png, .svg or .pdf")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Usefulness(Settings):
-    """How a pipeline learns that an answer is useless."""
-
-    panel: ClassVar[str] = "Output"
-
-    fail_if_useless: bool = option("--fail-if-useless", advanced=True, help="exit code 3 if no better than no data")
-
-
 CATEGORIES_MAX = 1_000_000  # categories of a device
 
 
