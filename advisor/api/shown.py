@@ -8,11 +8,11 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from advisor.api.keywords import flags_to_keywords
-from advisor.errors import InputError, listed
+from advisor.api.keywords import flags_to_keywords, keyword_errors
+from advisor.errors import InputError
 from advisor.show.data import json_text, latex, plain_text
 from advisor.show.model import Document, Section, View
-from advisor.show.outputs import Target
+from advisor.show.outputs import Outputs, Target
 from advisor.show.page import fragment_html, page_html
 from advisor.show.pictures import PICTURES, require_matplotlib, save, to_svg
 
@@ -120,22 +120,13 @@ class Shown(ABC):
         return flags_to_keywords(fragment_html(self._document))
 
 
+@keyword_errors()
 def python_target(name: str, path: str | Path, suffixes: Sequence[str], *, force: bool) -> Target:
     """Return a file that may be written.
 
     Raises InputError if its suffix differs, or if it exists and may not be replaced.
     """
-    target = Path(path)
-    if target.suffix.lower() not in suffixes:
-        got = target.suffix or "none"
-        raise InputError(f"{name} {target}: the suffix must be {listed(filter(None, suffixes))}, got {got!r}")
-    if target.is_dir():
-        raise InputError(f"{name} {target}: this is a directory, a file name is needed")
-    if target.exists() and not force:
-        raise InputError(f"{name} {target}: the file exists; give force=True to replace it, or another name")
-    if not target.parent.is_dir():
-        raise InputError(f"{name} {target}: there is no directory {target.parent}")
-    return Target(name, target.resolve(), force, target.suffix)
+    return Outputs(force=force).take(name, str(path), suffixes=suffixes)
 
 
 def plot_target(path: str | Path | None, *, force: bool) -> Target | None:
