@@ -15,9 +15,10 @@ from advisor.cli.options import Only, Sample
 from advisor.cli.run import Job, Output, picture_file, run, say
 from advisor.question.cluster import Cluster, Resumption
 from advisor.question.option import Settings, option
+from advisor.question.question import Question
 from advisor.question.rules import check_sweep
 from advisor.question.settings import Picture
-from advisor.question.sweep import SweepQuestion, SweptQuestion, sweep_question
+from advisor.question.sweep import SweepQuestion, sweep_question
 from advisor.show.model import Figure, Section
 from advisor.show.pictures import to_svg
 from advisor.show.pictures.sweep import curves_figure, regret_figure
@@ -42,7 +43,7 @@ class SweepFiles(Settings):
 def sweep_command(
     *,
     sample: Sample = None,
-    question: Annotated[SweptQuestion, Only(*SWEPT)],
+    question: Annotated[Question, Only(*SWEPT)],
     cluster: Cluster,
     picture: Picture,
     files: SweepFiles,

@@ -137,13 +137,6 @@ class Terms(Settings):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SingleMetric(Terms):
-    """The metric of a question that takes a single metric."""
-
-    metric: tuple[str, ...] = like(Terms, "metric", help="error metric, one [default: l1]")
-
-
-@dataclass(frozen=True, kw_only=True)
 class Menu(Settings):
     """Protocols and methods to rank."""
 

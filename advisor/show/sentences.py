@@ -57,16 +57,13 @@ def plan_sentences(plan: BudgetUse) -> list[str]:
     """Return the use of the budget, and the total budget of a user."""
     lines = []
     if plan.solution is not None and plan.advantage is not None:
-        how, other = {
-            "smp": (
-                f"one of them, drawn at random, at the whole ε = {plan.epsilon_round:g} (SMP)",
-                "splitting the budget",
-            ),
-            "spl": (f"all of them, each at ε = {plan.epsilon_report:g} (SPL)", "sampling one attribute"),
-        }[plan.solution]
+        how, other = f"all of them, each at ε = {plan.epsilon_report:g} (SPL)", "Sampling one attribute"
+        if plan.solution == "smp":
+            how = f"one of them, drawn at random, at the whole ε = {plan.epsilon_round:g} (SMP)"
+            other = "Splitting the budget"
         lines.append(
-            f"{plan.attributes} attributes: each user reports {how}: {plan.reports:,} reports of each. With {other} the "
-            f"root mean squared error of the raw estimate would be {plan.advantage:.2f}×."
+            f"{plan.attributes} attributes: each user reports {how}: {plan.reports:,} reports of each. "
+            f"{other} would have {plan.advantage:.2f}× the root mean squared error of the raw estimate."
         )
     if plan.solution == "smp":
         lines.append("Errors are against those who report the attribute; that they are a sample comes on top.")
