@@ -102,7 +102,7 @@ class Terms(Settings):
         read=metric_name,
         metavar="NAME",
         repeated=True,
-        help="kl, topk:10, … or all [default: l1; places: emd]",
+        help="kl, topk:10, …; rankings: or all [default: l1; places: emd]",
         write=as_named,
         among=partial(beside_files, "metric"),
     )
