@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from advisor.api.keywords import flags_to_keywords, keyword_errors
 from advisor.errors import InputError
 from advisor.show.data import json_text, latex, plain_text
-from advisor.show.model import Document, Section, View
+from advisor.show.model import Document, View
 from advisor.show.outputs import Outputs, Target
 from advisor.show.page import fragment_html, page_html
 from advisor.show.pictures import PICTURES, require_matplotlib, save, to_svg
@@ -34,10 +34,6 @@ class Shown(ABC):
     @property
     @abstractmethod
     def _document(self) -> Document: ...
-
-    def _sections(self) -> tuple[Section, ...]:
-        """Return what pages show besides."""
-        return ()
 
     def _figure(self) -> Figure | None:
         """Return the picture; None if there is none."""
@@ -105,7 +101,7 @@ class Shown(ABC):
             If the file exists or cannot be written.
         """
         target = python_target("report", path, PAGES, force=force)
-        target.write_text(page_html(replace(self._document, sections=self._sections)))
+        target.write_text(page_html(self._document))
 
     def __str__(self) -> str:
         """Return the warnings, the answer, the head of its table, and what was assumed."""

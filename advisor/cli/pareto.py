@@ -13,7 +13,7 @@ from advisor.question.question import Question
 from advisor.question.ranking import ranking_requests
 from advisor.question.settings import Picture
 from advisor.show.pictures.ranking import pareto_figure
-from advisor.show.rank.pareto import pareto_document, pareto_sections
+from advisor.show.rank.pareto import pareto_document
 
 
 def pareto_command(
@@ -35,7 +35,6 @@ def pareto_command(
             warnings=lambda request: request.warnings,
             answer=lambda request, progress: frontier_of(ranking_answer(asked, request, progress).first),
             document=pareto_document,
-            sections=pareto_sections,
             inputs=asked.files,
             files=[picture_file("--plot", picture.plot, pareto_figure, lambda answer: bool(answer.drawn))],
             unprotected=sample is not None,

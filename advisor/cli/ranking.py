@@ -15,11 +15,10 @@ import typer
 from advisor.answers.budgets import Budgets
 from advisor.answers.rank.bias import bias_of
 from advisor.answers.rank.look_up import look_up
-from advisor.answers.rank.outlook import outlook
 from advisor.answers.rank.result import Answer
 from advisor.answers.rank.simulate import simulated_answer
 from advisor.answers.rank.verdict import USELESS
-from advisor.answers.rank.why import explained, why_of
+from advisor.answers.rank.why import explained
 from advisor.checks import path
 from advisor.cli.audience import Audience
 from advisor.cli.examples import missing_budget
@@ -34,12 +33,12 @@ from advisor.question.rules import PREDICTED, check_ranking
 from advisor.question.settings import Instant, Picture, Reasons
 from advisor.show.budgets import budgets_document
 from advisor.show.decision import decision_of
-from advisor.show.model import Document, Figure, Role, Section, Sentence
-from advisor.show.pictures import PICTURES, require_matplotlib, to_svg
+from advisor.show.model import Document, Role, Sentence
+from advisor.show.pictures import PICTURES, require_matplotlib
 from advisor.show.pictures.frequencies import frequencies_figure
 from advisor.show.pictures.ranking import budgets_figure, ranking_figure
 from advisor.show.rank.bias import bias_document, draw_bias
-from advisor.show.rank.document import page_sections, rank_document
+from advisor.show.rank.document import rank_document
 from advisor.show.rank.matrix import matrix_document, protocols_document
 from simulator._version import __version__
 from simulator.progress import Progress, part
@@ -162,7 +161,6 @@ def rank(question: Question, shown: RankOutput, audience: Audience | None = None
         warnings=lambda request: request.warnings,
         answer=partial(ranking_answer, question, why=shown.reasons.why),
         document=audience.page(shown.document, lambda answer: decision_of(answer.first), shown.output),
-        sections=sections_of,
         fails=useless if shown.extras.fail_if_useless else None,
         inputs=question.files,
         files=shown.side_files(),
@@ -173,7 +171,7 @@ def rank(question: Question, shown: RankOutput, audience: Audience | None = None
         refuse(flags, "does not go with --bias, which is simulated and no ranking")
         plot = SideFile("--plot", shown.picture.plot, PICTURES, draw_bias, require_matplotlib)
         answer = partial(bias_of, jobs=question.simulation.jobs)
-        job = replace(job, answer=answer, document=bias_document, sections=None, files=[plot])
+        job = replace(job, answer=answer, document=bias_document, files=[plot])
     run(job, shown.output)
 
 
@@ -201,11 +199,6 @@ def ranking_answer(question: Question, request: Request, progress: Progress, *, 
     return Answer(explained(rankings) if why else rankings)
 
 
-def sections_of(answer: Answer) -> tuple[Section, ...]:
-    """Return the additional sections of a page for an answer."""
-    return page_sections(answer.rankings, outlook(answer.first), why_of(answer.first))
-
-
 def useless(answer: Answer) -> bool:
     """Return whether a ranking of an answer has no pair, or a best pair that is no better than no data."""
     return any(ranking.verdict in (None, USELESS) for ranking in answer.rankings)
@@ -228,7 +221,6 @@ def _rank_at_budgets(question: Question, shown: RankOutput) -> None:
             warnings=lambda requests: tuple(dict.fromkeys(text for item in requests for text in item.warnings)),
             answer=answers,
             document=budgets_document,
-            sections=_budget_sections,
             fails=(lambda item: any(map(useless, item.answers))) if shown.extras.fail_if_useless else None,
             inputs=question.files,
             files=[picture_file("--plot", shown.picture.plot, budgets_figure, _shows_prices)],
@@ -241,14 +233,6 @@ def _rank_at_budgets(question: Question, shown: RankOutput) -> None:
 
 def _shows_prices(budgets: Budgets) -> bool:
     return any(row.ranking.best.error < math.inf for row in budgets.priced(budgets.metrics[0]))
-
-
-def _budget_sections(budgets: Budgets) -> tuple[Section, ...]:
-    if not _shows_prices(budgets):
-        return ()
-    label = "error of the pair to use against ε"
-    picture = Figure("Error against ε", label, lambda: to_svg(budgets_figure(budgets), "budgets"))
-    return (Section(picture.title, (picture,)),)
 
 
 def _version(flag: bool) -> None:

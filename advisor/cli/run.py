@@ -19,7 +19,7 @@ from advisor.cli.progress import DelayedProgress
 from advisor.errors import InputError, listed, one_line
 from advisor.question.option import Settings, option, options_of
 from advisor.show.data import csv_text, cut, json_text, latex, markdown, plain_text
-from advisor.show.model import TOP, Document, Section, Tone, View
+from advisor.show.model import TOP, Document, Tone, View
 from advisor.show.outputs import Outputs, Target
 from advisor.show.pictures import PICTURES, require_matplotlib, save
 from advisor.show.terminal import show
@@ -133,7 +133,6 @@ class Job(Generic[Q, A]):
     warnings: Callable[[Q], Sequence[str]] | None = None  # warnings for the reader that follow from the question
     reading: str = "reading the sample"  # text for the progress display while `read` works
     unprotected: bool = False  # whether raw data are read that people might want to protect
-    sections: Callable[[A], tuple[Section, ...]] | None = None  # returns extra sections; called only for a page
     fails: Callable[[A], bool] | None = None  # returns whether an answer ends in exit code 3; None: never
 
     @classmethod
@@ -160,8 +159,6 @@ def run(job: Job[Q, A], output: Output, top: int | None = TOP) -> None:
         answer, document, early = _answered(job, quiet=output.quiet)
     if output.title is not None:
         document = replace(document, title=output.title)
-    if job.sections is not None:
-        document = replace(document, sections=partial(job.sections, answer))
     for warning in document.warnings:
         if warning not in early:
             say(f"warning: {warning}")

@@ -19,8 +19,6 @@ from advisor.question.question import Question
 from advisor.question.rules import check_sweep
 from advisor.question.settings import Picture
 from advisor.question.sweep import SweepQuestion, sweep_question
-from advisor.show.model import Figure, Section
-from advisor.show.pictures import to_svg
 from advisor.show.pictures.sweep import curves_figure, regret_figure
 from advisor.show.sweep import sweep_document
 from simulator.progress import Progress
@@ -77,7 +75,6 @@ def sweep_command(
             warnings=lambda grid: grid.warnings,
             answer=answer,
             document=partial(sweep_document, per_protocol=files.per_protocol),
-            sections=_sections,
             inputs=asked.files,
             resume=resume,
             files=[
@@ -89,11 +86,3 @@ def sweep_command(
         output,
         top=None,
     )
-
-
-def _sections(sweep: SweepResult) -> tuple[Section, ...]:
-    pictures = (
-        Figure("One pair for all", "what one pair costs in each cell", lambda: to_svg(regret_figure(sweep), "regret")),
-        Figure("Errors", "errors of all methods", lambda: to_svg(curves_figure(sweep), "curves")),
-    )
-    return (Section("Pictures", pictures),)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from advisor.answers.budgets import Budgets, Priced
 from advisor.answers.rank.verdict import MARGINAL, USELESS, WORTH_IT, against_nothing
@@ -22,12 +24,15 @@ from advisor.show.model import (
     Role,
     Row,
     Scalar,
+    Section,
     Table,
     Tone,
     Verdict,
     figure_cell,
     sentences,
 )
+from advisor.show.pictures import picture_section
+from advisor.show.pictures.ranking import budgets_figure
 from advisor.show.rank.data import rank_data
 from advisor.show.rank.table import ATTACK, attacker_text, error_cell
 from advisor.show.sentences import assumed_sentences, domain_text, nothing_left_verdict, total_text, unit_text
@@ -76,7 +81,15 @@ def budgets_document(budgets: Budgets) -> Document:
             for row in all_rows
         ),
         setting=f"ε = {budget_list}, {_domain(request)}",
+        sections=partial(_sections, budgets),
     )
+
+
+def _sections(budgets: Budgets) -> tuple[Section, ...]:
+    if not any(row.ranking.best.error < math.inf for row in budgets.priced(budgets.metrics[0])):
+        return ()
+    label = "error of the pair to use against ε"
+    return (picture_section("Error against ε", label, partial(budgets_figure, budgets), "budgets"),)
 
 
 def price_table(rows: Sequence[Priced]) -> Table:

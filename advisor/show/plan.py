@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from decimal import Decimal
+from functools import partial
 
 from advisor.answers.plan.prediction import ENDS
 from advisor.answers.plan.result import PlanResult, PlanRow, value_text
@@ -21,6 +22,7 @@ from advisor.show.model import (
     Records,
     Role,
     Row,
+    Section,
     Table,
     Tone,
     Verdict,
@@ -28,6 +30,8 @@ from advisor.show.model import (
     plain,
     sentences,
 )
+from advisor.show.pictures import picture_section
+from advisor.show.pictures.plan import plan_figure
 from advisor.show.sentences import assumed_sentences, domain_text, unit_after
 from simulator.detection import LEVEL, POWER
 
@@ -55,7 +59,16 @@ def plan_document(plan: PlanResult) -> Document:
         records=Records.of([{"unknown": question.unknown, **row} for row in rows]),
         value=_value(plan),
         setting=f"{_setting(question)}, frequencies of {question.frequencies.name}",
+        sections=partial(_sections, plan),
     )
+
+
+def _sections(plan: PlanResult) -> tuple[Section, ...]:
+    if not plan.curve:
+        return ()
+    what, sign = "Power" if plan.question.detects else "Error", plan.question.sign
+    label = f"{what.lower()} of the best pair against {sign}"
+    return (picture_section(f"{what} against {sign}", label, partial(plan_figure, plan), "plan"),)
 
 
 def _verdict(plan: PlanResult) -> Verdict:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import astuple
+from functools import partial
 from itertools import product
 
 from advisor.answers.rank.result import finite
@@ -19,6 +20,7 @@ from advisor.show.model import (
     Role,
     Row,
     Scalar,
+    Section,
     Sentence,
     Table,
     Tone,
@@ -26,6 +28,8 @@ from advisor.show.model import (
     plain,
     sentences,
 )
+from advisor.show.pictures import picture_section
+from advisor.show.pictures.sweep import curves_figure, regret_figure
 from advisor.show.rank.data import own_members
 from advisor.show.sentences import assumed_sentences, unit_text
 from simulator import __version__
@@ -72,6 +76,18 @@ def sweep_document(sweep: SweepResult, *, per_protocol: bool = False) -> Documen
             f"{cell.k} {cell.epsilon:.12g} {cell.n} {cell.winner.protocol} {cell.winner.method}" for cell in sweep.cells
         ),
         setting=f"{len(sweep.cells):,} cells, frequencies of {question.first.name}",
+        sections=partial(_sections, sweep),
+    )
+
+
+def _sections(sweep: SweepResult) -> tuple[Section, ...]:
+    if len(sweep.question.metrics) > 1:  # pictures are of one metric
+        return ()
+    return (
+        picture_section(
+            "One pair for all", "what one pair costs in each cell", partial(regret_figure, sweep), "regret"
+        ),
+        picture_section("Errors", "errors of all methods", partial(curves_figure, sweep), "curves"),
     )
 
 

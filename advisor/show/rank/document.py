@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from advisor.answers.epsilon import meaning
-from advisor.answers.rank.outlook import Outlook
+from advisor.answers.rank.outlook import outlook
 from advisor.answers.rank.result import Ranking, Why
+from advisor.answers.rank.why import why_of
 from advisor.figures import number, times
 from advisor.question.plurality import BudgetUse, Solution
 from advisor.show.model import Column, Document, Figure, Part, Role, Row, Section, Sentence, Table, Tone, sentences
@@ -68,6 +70,7 @@ def rank_document(rankings: tuple[Ranking, ...]) -> Document:
         records=rank_records(rankings),
         value="\n".join(pairs),
         setting=f"{setting_text(request)}, {METRICS[first.metric].title}",
+        sections=partial(page_sections, rankings),
     )
 
 
@@ -149,8 +152,8 @@ def _solution_row(row: Solution) -> Row:
     return Row.of(cells, Tone.GOOD if row.ratio == 1 else Tone.PLAIN)
 
 
-def page_sections(rankings: tuple[Ranking, ...], outlook: Outlook | None, why: Why | None) -> tuple[Section, ...]:
-    """Return the sections of the page of a ranking; outlook and explanation are those of its first pair."""
+def page_sections(rankings: tuple[Ranking, ...]) -> tuple[Section, ...]:
+    """Return the sections of the page of a ranking: what to expect of its first pair, pictures, and reasons."""
     first = rankings[0]
     if not first.recommendations:
         return ()
@@ -160,8 +163,9 @@ def page_sections(rankings: tuple[Ranking, ...], outlook: Outlook | None, why: W
             "Frequencies", "frequencies of one collection", lambda: to_svg(frequencies_figure(first), "frequencies")
         ),
     )
-    explorer = () if outlook is None else (Section("What to expect", (explorer_of(outlook),), first=True),)
-    return (*explorer, Section("Pictures", pictures), reasons_section(first, why))
+    expected = outlook(first)
+    explorer = () if expected is None else (Section("What to expect", (explorer_of(expected),), first=True),)
+    return (*explorer, Section("Pictures", pictures), reasons_section(first, why_of(first)))
 
 
 def reasons_section(ranking: Ranking, why: Why | None) -> Section:

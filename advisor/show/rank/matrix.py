@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple, TypeAlias
 
 from advisor.answers.rank.assemble import RAW
@@ -28,6 +29,7 @@ from advisor.show.model import (
 )
 from advisor.show.rank.answer import answer_sentences, compromise_sentences, verdict
 from advisor.show.rank.data import rank_data
+from advisor.show.rank.document import page_sections
 from advisor.show.rank.notes import note_sentences, setting_text
 from advisor.show.rank.table import BASELINE_NAMES, best_of_own
 from simulator import METRICS
@@ -116,6 +118,7 @@ def matrix_document(rankings: tuple[Ranking, ...], *, spreads: bool = False) -> 
         records=Records.of(flat, names),
         value="\n".join(f"{metric} {' '.join(row.pair)}" for metric, row in lowest.items()),
         setting=setting_text(first.request),
+        sections=partial(page_sections, rankings),
     )
 
 
@@ -158,6 +161,7 @@ def protocols_document(ranking: Ranking, *, spreads: bool = False) -> Document:
         records=Records.of(flat, ("protocol", *figures)),
         value="\n".join(f"{name} {method.replace(WITHOUT, RAW)}" for name, method in best.items()),
         setting=setting_text(ranking.request),
+        sections=partial(page_sections, (ranking,)),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from advisor.answers.rank.result import Ranking, Recommendation
 from advisor.answers.rank.trade_offs import Frontier
@@ -14,7 +15,6 @@ from advisor.show.model import (
     Cell,
     Column,
     Document,
-    Figure,
     Json,
     Part,
     Records,
@@ -27,7 +27,7 @@ from advisor.show.model import (
     Verdict,
     sentences,
 )
-from advisor.show.pictures import to_svg
+from advisor.show.pictures import picture_section
 from advisor.show.pictures.ranking import pareto_figure
 from advisor.show.rank.answer import verdict
 from advisor.show.rank.data import ROW_FIELDS, row_data
@@ -59,6 +59,15 @@ def pareto_document(frontier: Frontier) -> Document:
         records=Records.of([row_data(row, advice) for row in frontier.rows], ROW_FIELDS),
         value="\n".join(f"{row.protocol} {row.method}" for row in frontier.rows),
         setting=f"{setting_text(advice.request)}, {METRICS[advice.metric].title}",
+        sections=partial(_sections, frontier),
+    )
+
+
+def _sections(frontier: Frontier) -> tuple[Section, ...]:
+    if not frontier.drawn:
+        return ()
+    return (
+        picture_section("Error against bits per report", "the frontier", partial(pareto_figure, frontier), "pareto"),
     )
 
 
@@ -141,12 +150,3 @@ def _data(frontier: Frontier) -> dict[str, Json]:
             for row, better in frontier.dominated
         ],
     }
-
-
-def pareto_sections(frontier: Frontier) -> tuple[Section, ...]:
-    """Return the picture for a page."""
-    if not frontier.drawn:
-        return ()
-
-    picture = Figure("Error against bits per report", "the frontier", lambda: to_svg(pareto_figure(frontier), "pareto"))
-    return (Section(picture.title, (picture,)),)
