@@ -21,7 +21,7 @@ from advisor.members import member_of_python
 from advisor.question.settings import Named
 from advisor.show.model import Document
 from advisor.show.pictures.frequencies import frequencies_figure
-from advisor.show.pictures.ranking import pareto_figure, ranking_figure
+from advisor.show.pictures.ranking import ranking_figure
 from advisor.show.rank.answer import summary
 from advisor.show.rank.data import row_data
 from advisor.show.rank.document import rank_document
@@ -233,9 +233,6 @@ class Pareto(Shown, Frontier):
     @property
     def _document(self) -> Document:
         return pareto_document(self)
-
-    def _figure(self) -> Figure | None:
-        return pareto_figure(self) if self.rows else None
 
 
 def pareto(advice: Ranking) -> Pareto:

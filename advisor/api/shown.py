@@ -35,10 +35,6 @@ class Shown(ABC):
     @abstractmethod
     def _document(self) -> Document: ...
 
-    def _figure(self) -> Figure | None:
-        """Return the picture; None if there is none."""
-        return None
-
     @property
     def summary(self) -> str:
         """The answer in a sentence, or a few."""
@@ -80,10 +76,10 @@ class Shown(ABC):
             If matplotlib is missing, there is nothing to draw, or the file exists or cannot be written.
         """
         target = plot_target(path, force=force)
-        figure = self._figure()
-        if figure is None:
+        draw = self._document.picture
+        if draw is None:
             raise InputError("there is nothing to draw in this answer")
-        return written(figure, target)
+        return written(draw(), target)
 
     def report(self, path: str | Path, *, force: bool = False) -> None:
         """Write one self-contained page with everything; its pictures need matplotlib (the extra ``plot``).

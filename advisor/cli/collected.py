@@ -114,6 +114,7 @@ def rank_collected(
             document=shown.document,
             fails=useless if shown.extras.fail_if_useless else None,
             inputs=files,
+            plot=shown.picture.plot,
             files=[SideFile("--apply", next_round.apply, ("", ".csv"), write_applied), *shown.side_files()],
             warnings=lambda request: request.warnings,
             reading="reading what was collected",

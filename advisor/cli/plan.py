@@ -8,14 +8,13 @@ from typing import Annotated
 from advisor.answers.plan.answer import make_plan
 from advisor.cli.audience import Audience
 from advisor.cli.options import Only, Sample
-from advisor.cli.run import Job, Output, picture_file, run
+from advisor.cli.run import Job, Output, run
 from advisor.question.option import refuse
 from advisor.question.plan import plan_question
 from advisor.question.question import Question
 from advisor.question.rules import check_plan
 from advisor.question.settings import Picture
 from advisor.show.decision import decision_of_plan
-from advisor.show.pictures.plan import plan_figure
 from advisor.show.plan import plan_document
 
 PLANNED = (
@@ -61,7 +60,7 @@ def plan_command(
             answer=lambda plan, progress: make_plan(plan, instant=instant, simulation=simulation, progress=progress),
             document=audience.page(plan_document, decision_of_plan, output),
             inputs=asked.files,
-            files=[picture_file("--plot", picture.plot, plan_figure)],
+            plot=picture.plot,
             unprotected=sample is not None,
         ),
         output,

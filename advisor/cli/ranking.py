@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -34,10 +33,8 @@ from advisor.question.settings import Instant, Picture, Reasons
 from advisor.show.budgets import budgets_document
 from advisor.show.decision import decision_of
 from advisor.show.model import Document, Role, Sentence
-from advisor.show.pictures import PICTURES, require_matplotlib
 from advisor.show.pictures.frequencies import frequencies_figure
-from advisor.show.pictures.ranking import budgets_figure, ranking_figure
-from advisor.show.rank.bias import bias_document, draw_bias
+from advisor.show.rank.bias import bias_document
 from advisor.show.rank.document import rank_document
 from advisor.show.rank.matrix import matrix_document, protocols_document
 from simulator._version import __version__
@@ -113,10 +110,9 @@ class RankOutput(Bundle):
 
     def side_files(self) -> list[SideFile[Answer]]:
         """Return the additional output files."""
-        ranking, frequencies = self.picture.plot, self.extras.plot_frequencies
+        frequencies = self.extras.plot_frequencies
         return [
             SideFile("--runs", self.extras.runs, RUN_SUFFIXES, _write_runs, _check_runs),
-            picture_file("--plot", ranking, lambda answer: ranking_figure(answer.first), _shows),
             picture_file("--plot-frequencies", frequencies, lambda answer: frequencies_figure(answer.first), _shows),
         ]
 
@@ -163,15 +159,14 @@ def rank(question: Question, shown: RankOutput, audience: Audience | None = None
         document=audience.page(shown.document, lambda answer: decision_of(answer.first), shown.output),
         fails=useless if shown.extras.fail_if_useless else None,
         inputs=question.files,
+        plot=shown.picture.plot,
         files=shown.side_files(),
         unprotected=question.sample is not None,
     )
     if question.instant.bias:
         flags = [*question.given("instant:instant"), *shown.given("extras"), *audience.given()]
         refuse(flags, "does not go with --bias, which is simulated and no ranking")
-        plot = SideFile("--plot", shown.picture.plot, PICTURES, draw_bias, require_matplotlib)
-        answer = partial(bias_of, jobs=question.simulation.jobs)
-        job = replace(job, answer=answer, document=bias_document, files=[plot])
+        job = replace(job, answer=partial(bias_of, jobs=question.simulation.jobs), document=bias_document, files=())
     run(job, shown.output)
 
 
@@ -223,16 +218,12 @@ def _rank_at_budgets(question: Question, shown: RankOutput) -> None:
             document=budgets_document,
             fails=(lambda item: any(map(useless, item.answers))) if shown.extras.fail_if_useless else None,
             inputs=question.files,
-            files=[picture_file("--plot", shown.picture.plot, budgets_figure, _shows_prices)],
+            plot=shown.picture.plot,
             unprotected=question.sample is not None,
         ),
         shown.output,
         top=None,
     )
-
-
-def _shows_prices(budgets: Budgets) -> bool:
-    return any(row.ranking.best.error < math.inf for row in budgets.priced(budgets.metrics[0]))
 
 
 def _version(flag: bool) -> None:

@@ -19,7 +19,7 @@ from advisor.question.question import Question
 from advisor.question.rules import check_sweep
 from advisor.question.settings import Picture
 from advisor.question.sweep import SweepQuestion, sweep_question
-from advisor.show.pictures.sweep import curves_figure, regret_figure
+from advisor.show.pictures.sweep import curves_figure
 from advisor.show.sweep import sweep_document
 from simulator.progress import Progress
 
@@ -77,10 +77,8 @@ def sweep_command(
             document=partial(sweep_document, per_protocol=files.per_protocol),
             inputs=asked.files,
             resume=resume,
-            files=[
-                picture_file("--plot", picture.plot, regret_figure),
-                picture_file("--plot-curves", files.plot_curves, curves_figure),
-            ],
+            plot=picture.plot,
+            files=[picture_file("--plot-curves", files.plot_curves, curves_figure)],
             unprotected=sample is not None,
         ),
         output,

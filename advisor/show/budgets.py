@@ -82,14 +82,20 @@ def budgets_document(budgets: Budgets) -> Document:
         ),
         setting=f"ε = {budget_list}, {_domain(request)}",
         sections=partial(_sections, budgets),
+        picture=partial(budgets_figure, budgets) if _drawn(budgets) else None,
     )
 
 
 def _sections(budgets: Budgets) -> tuple[Section, ...]:
-    if not any(row.ranking.best.error < math.inf for row in budgets.priced(budgets.metrics[0])):
+    if not _drawn(budgets):
         return ()
     label = "error of the pair to use against ε"
     return (picture_section("Error against ε", label, partial(budgets_figure, budgets), "budgets"),)
+
+
+def _drawn(budgets: Budgets) -> bool:
+    """Return whether there is an error to draw."""
+    return any(row.ranking.best.error < math.inf for row in budgets.priced(budgets.metrics[0]))
 
 
 def price_table(rows: Sequence[Priced]) -> Table:

@@ -17,6 +17,7 @@ from simulator.ranking import Ratio
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+    from matplotlib.figure import Figure as Drawing
 
 Json: TypeAlias = "Mapping[str, Json] | Sequence[Json] | str | int | float | bool | None"
 Scalar: TypeAlias = str | int | float | bool | None
@@ -386,6 +387,7 @@ class Document(_Printable):
     setting: str = ""  # the question, in a line, for the head of a page
     # additional sections of pages; called only when a page is written
     sections: Callable[[], tuple[Section, ...]] = field(default=tuple, repr=False)
+    picture: Callable[[], Drawing] | None = field(default=None, repr=False)  # draws the answer; None: nothing to draw
     # another page than that of all documents, from the document and the command
     page: Callable[[Document, str], str] | None = field(default=None, repr=False)
 

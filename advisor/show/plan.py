@@ -60,6 +60,7 @@ def plan_document(plan: PlanResult) -> Document:
         value=_value(plan),
         setting=f"{_setting(question)}, frequencies of {question.frequencies.name}",
         sections=partial(_sections, plan),
+        picture=partial(plan_figure, plan) if plan.curve else None,
     )
 
 

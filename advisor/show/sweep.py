@@ -77,6 +77,7 @@ def sweep_document(sweep: SweepResult, *, per_protocol: bool = False) -> Documen
         ),
         setting=f"{len(sweep.cells):,} cells, frequencies of {question.first.name}",
         sections=partial(_sections, sweep),
+        picture=partial(regret_figure, sweep) if len(question.metrics) == 1 else None,
     )
 
 

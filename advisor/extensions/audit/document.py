@@ -100,6 +100,7 @@ def audit_document(audits: Audits) -> Document:
         ),
         value="\n".join(f"{row.epsilon_lower_bound:.6g}" for row in rows),
         setting=f"{rows[0].trials:,} trials of each value, confidence {confidence(alpha)}",
+        picture=lambda: audit_figure(audits),
         sections=lambda: (
             picture_section("Bounds", "lower bounds of the privacy loss", lambda: audit_figure(audits), "audit"),
         ),

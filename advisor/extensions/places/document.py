@@ -259,6 +259,7 @@ def places_document(advice: PlacesAdvice) -> Document:
         value="\n".join(f"{f'{name} ' if several else ''}{' '.join(advice.best(name).pair)}" for name in metrics),
         setting=f"{describe(request)}; n = {request.n:,}",
         sections=partial(_sections, advice),
+        picture=partial(curve_figure if advice.trade_offs else places_figure, advice),
     )
 
 
@@ -465,11 +466,6 @@ def _sections(advice: PlacesAdvice) -> tuple[Section, ...]:
         title = "Privacy against quality of service"
         figures.append(Picture(title, "a curve", lambda: to_svg(curve_figure(advice), "curve")))
     return tuple(Section(figure.title, (figure,)) for figure in figures)
-
-
-def figure_of(advice: PlacesAdvice) -> Figure:
-    """Return the curve of an answer with trade-offs, else its maps."""
-    return curve_figure(advice) if advice.trade_offs else places_figure(advice)
 
 
 def places_figure(advice: PlacesAdvice) -> Figure:

@@ -71,6 +71,7 @@ def rank_document(rankings: tuple[Ranking, ...]) -> Document:
         value="\n".join(pairs),
         setting=f"{setting_text(request)}, {METRICS[first.metric].title}",
         sections=partial(page_sections, rankings),
+        picture=partial(ranking_figure, first) if first.recommendations else None,
     )
 
 

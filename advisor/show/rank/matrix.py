@@ -27,6 +27,7 @@ from advisor.show.model import (
     figure_cell,
     sentences,
 )
+from advisor.show.pictures.ranking import ranking_figure
 from advisor.show.rank.answer import answer_sentences, compromise_sentences, verdict
 from advisor.show.rank.data import rank_data
 from advisor.show.rank.document import page_sections
@@ -119,6 +120,7 @@ def matrix_document(rankings: tuple[Ranking, ...], *, spreads: bool = False) -> 
         value="\n".join(f"{metric} {' '.join(row.pair)}" for metric, row in lowest.items()),
         setting=setting_text(first.request),
         sections=partial(page_sections, rankings),
+        picture=partial(ranking_figure, first) if first.recommendations else None,
     )
 
 
@@ -162,6 +164,7 @@ def protocols_document(ranking: Ranking, *, spreads: bool = False) -> Document:
         value="\n".join(f"{name} {method.replace(WITHOUT, RAW)}" for name, method in best.items()),
         setting=setting_text(ranking.request),
         sections=partial(page_sections, (ranking,)),
+        picture=partial(ranking_figure, ranking),
     )
 
 

@@ -60,6 +60,7 @@ def pareto_document(frontier: Frontier) -> Document:
         value="\n".join(f"{row.protocol} {row.method}" for row in frontier.rows),
         setting=f"{setting_text(advice.request)}, {METRICS[advice.metric].title}",
         sections=partial(_sections, frontier),
+        picture=partial(pareto_figure, frontier) if frontier.drawn else None,
     )
 
 
