@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from typing import TypeVar, cast
+from typing import cast
 
 import numpy as np
 
@@ -18,8 +18,6 @@ from knowledge import model, policy
 from knowledge.cells import Neighbour
 from knowledge.menu import CURVE_PROTOCOLS
 from simulator.ranking import PRACTICAL_RATIO
-
-T = TypeVar("T")
 
 
 def info_document() -> Document:
@@ -116,11 +114,6 @@ _RULES = (
 )
 
 
-def _table(title: str, columns: Mapping[Column, Callable[[T], str]], rows: Sequence[T]) -> Table:
-    cells = (tuple(cell(row) for cell in columns.values()) for row in rows)
-    return Table(tuple(columns), tuple(map(Row, cells)), title=title, cut=False)
-
-
 CELLS: dict[Column, Callable[[CellRow], str]] = {  # columns of simulated cells, with what fills each
     Column("shape", "family and parameter of the population", text=True): lambda row: row.near.shape,
     Column("k", "categories"): lambda row: f"{row.near.k:,}",
@@ -164,7 +157,12 @@ def cells_document(answer: NearestCells) -> Document:
         verdict=Verdict("nearest", first),
         parts=(
             *(Sentence(words, Role.WARNING) for words in advice.warnings),
-            _table(f"Nearest simulated cells, {metric} errors", CELLS, cells),
+            Table(
+                tuple(CELLS),
+                tuple(Row(tuple(cell(row) for cell in CELLS.values())) for row in cells),
+                title=f"Nearest simulated cells, {metric} errors",
+                cut=False,
+            ),
             *(Sentence(words, Role.NOTE) for words in rest),
         ),
         data={

@@ -165,18 +165,18 @@ def _worth_it_changes(ranking: Ranking) -> list[Adjustment]:
     if instead is None:
         return []
     goal = f"half of the error without data ({ranking.metric} {instead.target:g})"
-    found = []
+    reaching = []
     if instead.n is not None:
         n = int(rounded(instead.n, 2))
-        found.append((f"About {users(n)} users are predicted to reach {goal}.", {"n": f"{n}"}))
+        reaching.append((f"About {users(n)} users are predicted to reach {goal}.", {"n": f"{n}"}))
     if instead.epsilon is not None:
         epsilon = f"{instead.epsilon:.2g}"
-        found.append((f"ε = {epsilon} is predicted to reach {goal}.", {"eps": epsilon}))
+        reaching.append((f"ε = {epsilon} is predicted to reach {goal}.", {"eps": epsilon}))
     nothing = (
         "No number of users and no ε is predicted to reach" if instead.predicted else "No prediction says what reaches"
     )
-    found = found or [(f"{nothing} {goal}.", {})]
-    return [Adjustment(text, "" if place else instead.command, values) for place, (text, values) in enumerate(found)]
+    reaching = reaching or [(f"{nothing} {goal}.", {})]
+    return [Adjustment(text, "" if place else instead.command, values) for place, (text, values) in enumerate(reaching)]
 
 
 def _other_users_changes(ranking: Ranking) -> list[Adjustment]:

@@ -177,26 +177,23 @@ def _entries_of(rows: Sequence[Recommendation]) -> dict[str, _Entry]:
     """Return the errors of one protocol by column: without post-processing, on average with it, with each method."""
     errors, spreads = ({row.method: getattr(row, name) for row in rows} for name in ("error", "standard_error"))
     raw = errors.pop(RAW, rows[0].error_without_postprocessing)
-    found = {} if raw is None else {WITHOUT: raw}
-    low = min([*found.values(), *errors.values()])
     average = {AVERAGE: _Entry(sum(errors.values()) / len(errors), "")} if errors else {}  # it does not compete
-
-    def entry(error: float, method: str) -> _Entry:
-        mark = LOWEST if error == low else TIED if error <= PRACTICAL_RATIO * low else ""
-        return _Entry(error, mark, spreads.get(method))
-
-    return (
-        {name: entry(error, RAW) for name, error in found.items()}
-        | average
-        | {method: entry(error, method) for method, error in errors.items()}
-    )
+    columns = errors if raw is None else {WITHOUT: raw, **errors}
+    low = min(columns.values())
+    marks = {
+        name: LOWEST if error == low else TIED for name, error in columns.items() if error <= PRACTICAL_RATIO * low
+    }
+    return {
+        name: _Entry(error, marks.get(name, ""), spreads.get(RAW if name == WITHOUT else name))
+        for name, error in columns.items()
+    } | average
 
 
 def _row(names: Pair | tuple[str], entries: Entries, columns: Iterable[str], *notes: str, spreads: bool) -> Row:
     """Return a row: its names, a cell for each column, and notes in columns of their own."""
-    found = [entries.get(name) for name in columns]
-    cells = ("–" if entry is None else entry.cell(spreads=spreads) for entry in found)
-    tones = [Tone.GOOD if entry is not None and entry.mark == LOWEST else Tone.PLAIN for entry in found]
+    row = [entries.get(name) for name in columns]
+    cells = ("–" if entry is None else entry.cell(spreads=spreads) for entry in row)
+    tones = [Tone.GOOD if entry is not None and entry.mark == LOWEST else Tone.PLAIN for entry in row]
     plain = (Tone.PLAIN,)
     return Row.of(
         (*names, *cells, *notes),
