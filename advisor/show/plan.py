@@ -154,11 +154,11 @@ def _out_of_reach(plan: PlanResult) -> str:
     # Predictions beyond the data of the model are no answer: they end at the limit of the data.
     by_model = best.source == "grid"
     end = value_text(question, ENDS[question.unknown][1] if by_model else question.range[1])
-    figure = (
-        f"{'power ' if question.detects else ''}{number(best.error or 0.0, 3)}{' and falling' if plan.falls else ''}"
-    )
     where = f"{end}, where predictions end," if by_model else end
-    return f"no {question.sign} up to {where} is enough: {_pair(best)} comes nearest, with {figure}."
+    figure, course = f"{'power ' if question.detects else ''}{number(best.error or 0.0, 3)}", ""
+    if best.source == "simulation" and not question.detects:
+        course = " and falling" if plan.falls else ", its floor"
+    return f"no {question.sign} up to {where} is enough: {_pair(best)} comes nearest, with {figure}{course}."
 
 
 def _changes(plan: PlanResult) -> tuple[Adjustment, ...]:
