@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from itertools import starmap
 
 from advisor.answers.clients.collection import CodedCollection, client_file
 from advisor.answers.clients.parameters import BUILDERS
@@ -18,7 +19,7 @@ from advisor.members.names import TABLES, mechanism, resolve, squash, suggestion
 from advisor.question.option import refuse
 from advisor.question.settings import Cells
 from knowledge.cards import Card, cards
-from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, Metric, PostProcessor
+from simulator import PROTOCOLS, Metric, PostProcessor
 from simulator.channels import PLANAR
 from simulator.methods.processor import OF_DOMAIN
 from simulator.protocols import StandardProtocol
@@ -54,42 +55,22 @@ class Explanation:
 
 def catalog() -> dict[str, tuple[Entry, ...]]:
     """Return all members of the tables of protocols, methods and metrics, including those of other packages."""
-    return {
-        "protocols": tuple(
-            _entry(
-                key, member, _protocol_words(member), sums_to_one=member.sums_to_one, ordered_only=member.ordered_only
-            )
-            for key, member in PROTOCOLS.items()
-        ),
-        "methods": tuple(
-            _entry(
-                key,
-                member,
-                _method_words(member),
-                nonnegative=member.nonnegative,
-                sums_to_one=member.sums_to_one,
-                ordered_only=member.uses_order,
-                queries_only=member.queries_only,
-            )
-            for key, member in POSTPROCESSORS.items()
-        ),
-        "metrics": tuple(
-            _entry(
-                key,
-                member,
-                (_order_words(ordered=member.ordered_only),),
-                unit=member.unit,
-                ordered_only=member.ordered_only,
-            )
-            for key, member in METRICS.items()
-        ),
-    }
+    return {f"{kind}s": tuple(starmap(_entry, table.items())) for kind, table in TABLES.items()}
 
 
-def _entry(key: str, member: Member, promises: tuple[str, ...], **facts: str | bool) -> Entry:
-    source: Entry = {} if isinstance(member, Metric) else {"reference": _reference(member)}
-    cost = cards()[key].cost if key in cards() else ""
-    return {"name": key, "title": _title(key, member), **facts, "promises": promises, "cost": cost, **source}
+def _entry(key: str, member: Member) -> Entry:
+    entry: Entry = {"name": key, "title": _title(key, member)}
+    if isinstance(member, Metric):
+        entry["unit"] = member.unit
+    elif isinstance(member, PostProcessor):
+        entry |= {"nonnegative": member.nonnegative, "sums_to_one": member.sums_to_one}
+    else:
+        entry["sums_to_one"] = member.sums_to_one
+    entry["ordered_only"] = _ordered_only(member)
+    if isinstance(member, PostProcessor):
+        entry["queries_only"] = member.queries_only
+    entry |= {"promises": _promises(member), "cost": cards()[key].cost if key in cards() else ""}
+    return entry if isinstance(member, Metric) else entry | {"reference": _reference(member)}
 
 
 def explanation(
@@ -201,18 +182,8 @@ def _some_protocols(method: PostProcessor) -> bool:
     return method.fits is not None or not method.needs <= {"estimate", "iid", "haar", *OF_DOMAIN}
 
 
-def _order_words(*, ordered: bool) -> str:
-    return "ordered only" if ordered else "any order"
-
-
-def _protocol_words(protocol: type[StandardProtocol]) -> tuple[str, ...]:
-    """Return the guarantees and requirements of a protocol, in the words of the list."""
-    words = (
-        ("raw sums to 1", protocol.sums_to_one),
-        ("no raw estimate", not _estimates(protocol)),
-        ("ordered only", protocol.ordered_only),
-    )
-    return tuple(text for text, holds in words if holds)
+def _ordered_only(member: Member) -> bool:
+    return member.uses_order if isinstance(member, PostProcessor) else member.ordered_only
 
 
 def _estimates(protocol: type[StandardProtocol]) -> bool:
@@ -220,39 +191,27 @@ def _estimates(protocol: type[StandardProtocol]) -> bool:
     return protocol(k=8, epsilon=1.0).offers("estimate")
 
 
-def _method_words(method: PostProcessor) -> tuple[str, ...]:
-    """Return the guarantees and requirements of a method, in the words of the list."""
-    words = (
-        ("≥ 0", method.nonnegative),
-        ("sums to 1", method.sums_to_one),
-        ("queries only", method.queries_only),
-        (_order_words(ordered=method.uses_order), True),
-        ("some protocols", _some_protocols(method)),
-        ("with --threat only", method.is_remedy),
-    )
-    return tuple(text for text, holds in words if holds)
-
-
 def _promises(member: Member) -> tuple[str, ...]:
-    """Return the guarantees and requirements of a member, in the words of an explanation."""
+    """Return the guarantees and requirements of a member, in a word or two each."""
+    words = {"ordered only" if _ordered_only(member) else "any order": True}
     if isinstance(member, type):
-        total = "raw estimates sum to exactly 1" if member.sums_to_one else "raw estimates sum to 1 on average only"
-        total = member.assumed or (total if _estimates(member) else "no raw estimate, but a likelihood")
-        return (total, "ordered domains only") if member.ordered_only else (total,)
-    if isinstance(member, Metric):
-        return ("ordered domains only",) if member.ordered_only else ()
-    words = (
-        ("never negative", member.nonnegative),
-        ("sums to 1", member.sums_to_one),
-        ("ordered domains only", member.uses_order),
-        ("changes the answers of set and range queries only", member.queries_only),
-        ("a larger estimate never becomes the smaller one", member.keeps_order),
-        ("for some protocols only", _some_protocols(member)),
-        ("ranked with --threat only", member.is_remedy),
-        ("needs to know what is promoted (--targets)", "targets" in member.needs),
-        ("needs the reports one by one", "suspects" in member.needs),
-    )
-    return tuple(text for text, holds in words if holds)
+        words |= {
+            "raw sums to 1": member.sums_to_one,
+            "no raw estimate": not _estimates(member),
+            member.assumed: bool(member.assumed),
+        }
+    elif isinstance(member, PostProcessor):
+        words |= {
+            "≥ 0": member.nonnegative,
+            "sums to 1": member.sums_to_one,
+            "monotone": member.keeps_order,
+            "queries only": member.queries_only,
+            "some protocols": _some_protocols(member),
+            "with --threat only": member.is_remedy,
+            "needs --targets": "targets" in member.needs,
+            "needs single reports": "suspects" in member.needs,
+        }
+    return tuple(text for text, holds in words.items() if holds)
 
 
 def _docstring(member: Member) -> str:

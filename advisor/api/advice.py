@@ -10,10 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from advisor.answers.rank.apply import applied_columns, observed_as, post_process
-from advisor.answers.rank.outlook import outlook
 from advisor.answers.rank.result import Answer, Ranking
 from advisor.answers.rank.trade_offs import Frontier, frontier_of
-from advisor.answers.rank.why import why_of
 from advisor.api.keywords import flags_to_keywords, keyword_errors
 from advisor.api.paper import PlacedRuns, comparisons
 from advisor.api.shown import Shown, plot_target, written
@@ -21,14 +19,14 @@ from advisor.errors import InputError
 from advisor.inputs.memory import applied_to, in_order_of, is_pandas
 from advisor.members import member_of_python
 from advisor.question.settings import Named
-from advisor.show.model import Document, Section
+from advisor.show.model import Document
 from advisor.show.pictures.frequencies import frequencies_figure
-from advisor.show.pictures.ranking import pareto_figure, ranking_figure
+from advisor.show.pictures.ranking import ranking_figure
 from advisor.show.rank.answer import summary
 from advisor.show.rank.data import row_data
-from advisor.show.rank.document import page_sections, rank_document
+from advisor.show.rank.document import rank_document
 from advisor.show.rank.notes import setting_text
-from advisor.show.rank.pareto import pareto_document, pareto_sections
+from advisor.show.rank.pareto import pareto_document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -203,9 +201,6 @@ class Advice(Ranking, Shown):
             raise InputError("there is nothing to draw: the constraints leave no pair")
         return written((frequencies_figure if frequencies else ranking_figure)(self), target)
 
-    def _sections(self) -> tuple[Section, ...]:
-        return page_sections(self._rankings, outlook(self), why_of(self))
-
     def to_frame(self) -> pd.DataFrame:
         """Return the ranking as a pandas data frame, one row for each recommendation.
 
@@ -238,12 +233,6 @@ class Pareto(Shown, Frontier):
     @property
     def _document(self) -> Document:
         return pareto_document(self)
-
-    def _figure(self) -> Figure | None:
-        return pareto_figure(self) if self.rows else None
-
-    def _sections(self) -> tuple[Section, ...]:
-        return pareto_sections(self)
 
 
 def pareto(advice: Ranking) -> Pareto:

@@ -15,18 +15,20 @@ from advisor.api.advice import Advice
 from advisor.api.files import file_of
 from advisor.api.keywords import group_of, keyword_errors
 from advisor.errors import InputError
+from advisor.inputs.estimates import RawEstimates
 from advisor.inputs.labels import label_of
 from advisor.inputs.memory import estimate_in_memory, has_labels
-from advisor.inputs.reports import count_reports
 from advisor.inputs.reports.settings import place_names
-from advisor.question.collected import collect, tally_in_memory
+from advisor.question.collected import tally_in_memory
 from advisor.question.collected_request import (
     CollectedQuestion,
     Collection,
     ReportFormat,
     check_collected,
+    counts_of_reports,
     numbered,
     reports_request,
+    request_of_estimate,
 )
 from advisor.question.estimate_request import build_estimate_request
 from advisor.question.option import require
@@ -93,42 +95,16 @@ def estimate(
     [0.52, 0.31, 0.19, -0.02]
     """
     question = _question("estimate", locals(), protocol)
-    used = question.collection.protocol or ""
     names = None if labels is None else tuple(map(label_of, labels))
     if isinstance(values, Tally):
-        if n not in (None, values.n):
-            raise InputError(f"the tally is of {values.n:,} reports, --n {n:,} was given: leave --n out")
-        _require_budget(question)
-        require(("--k", k or names, "the number of categories, or labels=, in order"))
-        names = names or place_names(k or 0)
-        notes = numbered(names) if ordered is None and used in frequency_oracles() else ()
-        collected = tally_in_memory(
-            names,
-            values,
-            protocol=used,
-            epsilon=question.epsilon,
-            ordered=False if notes else ordered,
-            assumptions=notes,
-        )
-    else:
-        require(("--n", n, "the number of users who reported, for example --n 100000"))
-        read = estimate_in_memory(values)
-        in_order = read.ordered if ordered is None else ordered
-        notes = numbered(read.labels) if in_order is None and names is None and not has_labels(values) else ()
-        collected = collect(
-            names or read.labels,
-            read.values,
-            protocol=used,
-            epsilon=question.terms.epsilon,
-            parameters=question.collection.parameters,
-            n=n or 0,
-            k=k,
-            domain=names or read.domain,
-            ordered=False if notes else in_order,
-            assumptions=notes,
-        )
-    name, surrogate = "tally" if isinstance(values, Tally) else "estimate", question.collection.surrogate
-    return _advice(build_estimate_request(question, collected, name=name, surrogate=surrogate), question)
+        return _advice(_request_of_tally(values, question, names), question)
+    require(("--n", n, "the number of users who reported, for example --n 100000"))
+    read = estimate_in_memory(values)
+    in_order = read.ordered if ordered is None else ordered
+    question = replace(question, domain=replace(question.domain, ordered=in_order))
+    labelled = names is not None or has_labels(values)
+    raw = RawEstimates(names or tuple(read.labels), read.values, (), (), labelled)
+    return _advice(request_of_estimate(question, raw, domain=names or read.domain, name="estimate"), question)
 
 
 @keyword_errors()
@@ -188,7 +164,6 @@ def reports(
     """
     question = _question("reports", locals(), protocol)
     _require_budget(question)
-    form = question.report_format
     domain = getattr(getattr(source, "dtype", None), "categories", None) if labels is None else labels
     used = question.collection.protocol or ""
     numbered = labels is not None and not all(isinstance(label, int | np.integer) for label in labels)
@@ -196,20 +171,8 @@ def reports(
         places = np.asarray(source)  # as the protocol gives them: places in the domain
         source = np.asarray(domain)[places] if places.size and places.max() < len(labels or ()) else source
     with file_of(source, "reports") as (path, layout):
-        counts = count_reports(
-            path,
-            used,
-            question.epsilon,
-            k=k,
-            domain=None if domain is None else tuple(map(label_of, domain)),
-            column=column,
-            counts=form.counts,
-            n=n,
-            layout=layout,
-            hash=form.hash,
-            steps=form.steps,
-            skip_bad=form.skip_bad,
-            parameters=question.collection.parameters,
+        counts = counts_of_reports(
+            [path], question, jobs=1, domain=None if domain is None else tuple(map(label_of, domain)), layout=layout
         )
         request = reports_request(counts, question)
     return _advice(request, question)
@@ -224,6 +187,26 @@ def _question(name: str, given: Mapping[str, Any], protocol: Named) -> Collected
     question.terms.one_metric(name)
     check_collected(question)
     return question
+
+
+def _request_of_tally(tally: Tally, question: CollectedQuestion, names: tuple[str, ...] | None) -> Request:
+    """Return the request for a tally in memory; names: of its categories, if they are given."""
+    k, n, ordered, used = (
+        question.domain.k,
+        question.terms.n,
+        question.domain.ordered,
+        question.collection.protocol or "",
+    )
+    if n not in (None, tally.n):
+        raise InputError(f"the tally is of {tally.n:,} reports, --n {n:,} was given: leave --n out")
+    _require_budget(question)
+    require(("--k", k or names, "the number of categories, or labels=, in order"))
+    names = names or place_names(k or 0)
+    notes = numbered(names) if ordered is None and used in frequency_oracles() else ()
+    collected = tally_in_memory(
+        names, tally, protocol=used, epsilon=question.epsilon, ordered=False if notes else ordered, assumptions=notes
+    )
+    return build_estimate_request(question, collected, name="tally", surrogate=question.collection.surrogate)
 
 
 def _require_budget(question: CollectedQuestion) -> None:

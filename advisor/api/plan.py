@@ -18,11 +18,10 @@ from advisor.question.question import Question
 from advisor.question.rules import check_plan
 from advisor.question.settings import Named, Shape, Simulation
 from advisor.show.model import Document
-from advisor.show.pictures.plan import plan_figure
 from advisor.show.plan import plan_document
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 
 class Plan(Shown, PlanResult):
@@ -31,9 +30,6 @@ class Plan(Shown, PlanResult):
     @property
     def _document(self) -> Document:
         return plan_document(self)
-
-    def _figure(self) -> Figure | None:
-        return plan_figure(self) if self.curve else None
 
 
 @keyword_errors()

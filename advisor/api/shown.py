@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from advisor.api.keywords import flags_to_keywords
-from advisor.errors import InputError, listed
+from advisor.api.keywords import flags_to_keywords, keyword_errors
+from advisor.errors import InputError
 from advisor.show.data import json_text, latex, plain_text
-from advisor.show.model import Document, Section, View
-from advisor.show.outputs import Target
+from advisor.show.model import Document, View
+from advisor.show.outputs import Outputs, Target
 from advisor.show.page import fragment_html, page_html
 from advisor.show.pictures import PICTURES, require_matplotlib, save, to_svg
 
@@ -34,14 +34,6 @@ class Shown(ABC):
     @property
     @abstractmethod
     def _document(self) -> Document: ...
-
-    def _sections(self) -> tuple[Section, ...]:
-        """Return what pages show besides."""
-        return ()
-
-    def _figure(self) -> Figure | None:
-        """Return the picture; None if there is none."""
-        return None
 
     @property
     def summary(self) -> str:
@@ -84,10 +76,10 @@ class Shown(ABC):
             If matplotlib is missing, there is nothing to draw, or the file exists or cannot be written.
         """
         target = plot_target(path, force=force)
-        figure = self._figure()
-        if figure is None:
+        draw = self._document.picture
+        if draw is None:
             raise InputError("there is nothing to draw in this answer")
-        return written(figure, target)
+        return written(draw(), target)
 
     def report(self, path: str | Path, *, force: bool = False) -> None:
         """Write one self-contained page with everything; its pictures need matplotlib (the extra ``plot``).
@@ -105,7 +97,7 @@ class Shown(ABC):
             If the file exists or cannot be written.
         """
         target = python_target("report", path, PAGES, force=force)
-        target.write_text(page_html(replace(self._document, sections=self._sections)))
+        target.write_text(page_html(self._document))
 
     def __str__(self) -> str:
         """Return the warnings, the answer, the head of its table, and what was assumed."""
@@ -120,22 +112,13 @@ class Shown(ABC):
         return flags_to_keywords(fragment_html(self._document))
 
 
+@keyword_errors()
 def python_target(name: str, path: str | Path, suffixes: Sequence[str], *, force: bool) -> Target:
     """Return a file that may be written.
 
     Raises InputError if its suffix differs, or if it exists and may not be replaced.
     """
-    target = Path(path)
-    if target.suffix.lower() not in suffixes:
-        got = target.suffix or "none"
-        raise InputError(f"{name} {target}: the suffix must be {listed(filter(None, suffixes))}, got {got!r}")
-    if target.is_dir():
-        raise InputError(f"{name} {target}: this is a directory, a file name is needed")
-    if target.exists() and not force:
-        raise InputError(f"{name} {target}: the file exists; give force=True to replace it, or another name")
-    if not target.parent.is_dir():
-        raise InputError(f"{name} {target}: there is no directory {target.parent}")
-    return Target(name, target.resolve(), force, target.suffix)
+    return Outputs(force=force).take(name, str(path), suffixes=suffixes)
 
 
 def plot_target(path: str | Path | None, *, force: bool) -> Target | None:

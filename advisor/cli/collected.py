@@ -13,7 +13,7 @@ from advisor.answers.rank.result import Answer
 from advisor.answers.rank.simulate import simulated_answer
 from advisor.checks import path
 from advisor.cli.options import Only, Sample
-from advisor.cli.ranking import RankOutput, SimulatedOutput, sections_of, useless
+from advisor.cli.ranking import RankOutput, SimulatedOutput, useless
 from advisor.cli.run import Job, SideFile, run
 from advisor.errors import InputError
 from advisor.question.collected_request import CollectedQuestion, check_collected, estimate_request
@@ -112,9 +112,9 @@ def rank_collected(
             read=lambda: read(asked),
             answer=lambda request, progress: simulated_answer(request, jobs=jobs, progress=progress),
             document=shown.document,
-            sections=sections_of,
-            fails=useless if shown.usefulness.fail_if_useless else None,
+            fails=useless if shown.extras.fail_if_useless else None,
             inputs=files,
+            plot=shown.picture.plot,
             files=[SideFile("--apply", next_round.apply, ("", ".csv"), write_applied), *shown.side_files()],
             warnings=lambda request: request.warnings,
             reading="reading what was collected",

@@ -30,26 +30,23 @@ COMPLETION = "_LDP_ADVISE_COMPLETE"
 # What libraries read as a number, and fail over: of matplotlib, of joblib's processes and of Typer's completion.
 NUMBERS = ("SOURCE_DATE_EPOCH", "LOKY_MAX_CPU_COUNT", "COMP_CWORD")
 SIZES = ("COLUMNS", "LINES")  # rich fails over ², and draws nothing on a terminal that has none
-# What an option is called here, by what others call it, or what it was: the value goes where the braces are.
-MEANT = {
-    "--users": "--n {}",
-    "-n": "--n {}",
-    "-k": "--k {}",
-    "--categories": "--k {}",
-    "--budget": "--eps {}",
-    "--csv": "--format csv",
-    "--json": "--format json",
-    "--html": "--report {}",
-    "--kl-mix": "-m kl:{}",
-    "--top-values": "-m topk:{}",
-    "--set-share": "-m set:{}",
-    "--sets": "-m sets:{}",
+RENAMED = {  # what others call an option, or what it was; it takes the same value
+    **dict.fromkeys(("--users", "-n"), "--n"),
+    **dict.fromkeys(("--categories", "-k"), "--k"),
+    "--budget": "--eps",
+    "--csv": "--format=csv",
+    "--json": "--format=json",
+    "--html": "--report",
 }
-LDPCUBE = {  # of the LDP3 toolkit, where -m names methods, and blanks separate several names
-    **dict.fromkeys(("-r", "--repeat"), "--reps {0} --max-reps {0}"),
-    **dict.fromkeys(("-t", "--thread_number"), "--jobs {}"),
-    **dict.fromkeys(("-d", "--dataset"), "{} (a file, without an option)"),
-    **dict.fromkeys(("-u", "--utility_metric"), "-m {}"),
+CALLED = {  # of the LDP3 toolkit too
+    "--kl-mix": "-m kl:X",
+    "--top-values": "-m topk:N",
+    "--set-share": "-m set:X",
+    "--sets": "-m sets:FILE",
+    **dict.fromkeys(("-r", "--repeat"), "--reps N --max-reps N"),
+    **dict.fromkeys(("-t", "--thread_number"), "--jobs"),
+    **dict.fromkeys(("-d", "--dataset"), "the name of the file alone"),
+    **dict.fromkeys(("-u", "--utility_metric"), "-m"),
 }
 # What the word after a command is, unless it names a file; where it is a protocol, only if it is one.
 POSITIONS = {"epsilon": "--eps", "generate": "--shape", "audit": "--protocol", "code": "--protocol"}
@@ -95,8 +92,7 @@ def _stands_for(option: str, word: str) -> bool:
 def _renamed(word: str) -> str:
     """Return an option by its name here, if it takes the same value."""
     flag, sign, value = word.partition("=")
-    ours = MEANT.get(flag, "{}").removesuffix(" {}")
-    return word if "{}" in ours else ours.replace(" ", "=") + sign + value
+    return RENAMED.get(flag, flag) + sign + value
 
 
 def _ignore_nonsense() -> None:
@@ -188,31 +184,10 @@ def _about_unknown(flag: str, args: list[str], similar: list[str]) -> str:
     if others and here != "knowledge":
         who = "ldp-advise" if here == MAIN else f"ldp-advise {here}"
         return f"{flag} is no option of {who}, but of {listed(others, most=3)}"
-    if flag in MEANT | LDPCUBE:
-        return f"there is no option {flag}: here {', '.join(_translations(args))}"
+    if flag in CALLED:
+        return f"there is no option {flag}: here it is {CALLED[flag]}"
     like = f"; did you mean {similar[0]}?" if similar else "; --help lists all options"
     return f"there is no option {flag}{like}"
-
-
-def _translations(args: list[str]) -> list[str]:
-    """Return what is called otherwise here, for each option of a command line: "-r 10 is --reps 10"."""
-    options: list[tuple[str, list[str]]] = [("", [])]  # each with the words behind it
-    for word in args:
-        if match := re.fullmatch(r"(--[^=]+|-[a-z])=?(.*)", word, re.DOTALL):
-            options.append((match[1], [match[2]] if match[2] else []))
-        else:
-            options[-1][1].append(word)
-    is_cube = any(flag in LDPCUBE for flag, _ in options)
-    names = {flag: keys_by_name(kind) | {"all": ""} for flag, kind in (("-p", "protocol"), ("-m", "method"))}
-    translations = []
-    for flag, words in options:
-        ours, values = (MEANT | LDPCUBE).get(flag), words[:1] or ["…"]
-        if is_cube and flag in names and all(squash(name) in names[flag] for name in ",".join(words).split(",")):
-            ours, values = "--method {}" if flag == "-m" else "-p {}" if len(words) > 1 else None, words
-        if ours is not None:
-            given = " ".join([flag, *values]) if "{" in ours else flag
-            translations.append(f"{given} is {ours.format(','.join(values))}")
-    return translations
 
 
 def _wants_json(args: list[str]) -> bool:

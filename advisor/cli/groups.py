@@ -17,7 +17,7 @@ from typer.core import TyperCommand
 from typer.main import get_command
 
 from advisor.cli.options import COMMANDS, HELP, flags_of, spread, verbose_help
-from advisor.errors import InputError, listed
+from advisor.errors import InputError
 
 MAIN = "rank"
 GENERAL = "General"
@@ -170,22 +170,6 @@ def refuse_repeats(parameters: Iterable[Any], words: Sequence[str]) -> None:
             if len(both) > 1:
                 raise InputError(f"{' and '.join(both)} are both given: give one of them")
             continue
-        flag = parameter.opts[0]
-        values = _values(parameter.opts, given)
-        shown = f" ({listed(values)})" if len(values) == times else ""
-        if "," in (parameter.metavar or ""):
-            example = ",".join(dict.fromkeys(values)) or parameter.metavar
-            raise InputError(f"{flag} is given {times} times{shown}: give it once, as {flag} {example}")
-        raise InputError(f"{flag} is given {times} times{shown}: give it once")
-
-
-def _values(flags: Sequence[str], words: Sequence[str]) -> list[str]:
-    """Return the values that follow the names of an option, after a blank or an equals sign."""
-    values = []
-    for place, word in enumerate(words):
-        name, sign, value = word.partition("=")
-        if name in flags and sign:
-            values.append(value)
-        elif word in flags and place + 1 < len(words):
-            values.append(words[place + 1])
-    return values
+        flag, metavar = parameter.opts[0], parameter.metavar or ""
+        example = f", as {flag} {metavar}" if "," in metavar else ""
+        raise InputError(f"{flag} is given {times} times: give it once{example}")

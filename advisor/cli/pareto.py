@@ -8,12 +8,11 @@ from typing import Annotated
 from advisor.answers.rank.trade_offs import frontier_of
 from advisor.cli.options import Only, Sample
 from advisor.cli.ranking import RANKED, check_or_price, ranking_answer
-from advisor.cli.run import Job, Output, picture_file, run
+from advisor.cli.run import Job, Output, run
 from advisor.question.question import Question
 from advisor.question.ranking import ranking_requests
 from advisor.question.settings import Picture
-from advisor.show.pictures.ranking import pareto_figure
-from advisor.show.rank.pareto import pareto_document, pareto_sections
+from advisor.show.rank.pareto import pareto_document
 
 
 def pareto_command(
@@ -35,9 +34,8 @@ def pareto_command(
             warnings=lambda request: request.warnings,
             answer=lambda request, progress: frontier_of(ranking_answer(asked, request, progress).first),
             document=pareto_document,
-            sections=pareto_sections,
             inputs=asked.files,
-            files=[picture_file("--plot", picture.plot, pareto_figure, lambda answer: bool(answer.drawn))],
+            plot=picture.plot,
             unprotected=sample is not None,
         ),
         output,

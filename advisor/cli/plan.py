@@ -6,19 +6,15 @@ from dataclasses import replace
 from typing import Annotated
 
 from advisor.answers.plan.answer import make_plan
-from advisor.answers.plan.result import PlanResult
 from advisor.cli.audience import Audience
 from advisor.cli.options import Only, Sample
-from advisor.cli.run import Job, Output, picture_file, run
+from advisor.cli.run import Job, Output, run
 from advisor.question.option import refuse
 from advisor.question.plan import plan_question
 from advisor.question.question import Question
 from advisor.question.rules import check_plan
 from advisor.question.settings import Picture
 from advisor.show.decision import decision_of_plan
-from advisor.show.model import Figure, Section
-from advisor.show.pictures import to_svg
-from advisor.show.pictures.plan import plan_figure
 from advisor.show.plan import plan_document
 
 PLANNED = (
@@ -63,20 +59,9 @@ def plan_command(
             warnings=lambda plan: plan.frequencies.warnings,
             answer=lambda plan, progress: make_plan(plan, instant=instant, simulation=simulation, progress=progress),
             document=audience.page(plan_document, decision_of_plan, output),
-            sections=_sections,
             inputs=asked.files,
-            files=[picture_file("--plot", picture.plot, plan_figure)],
+            plot=picture.plot,
             unprotected=sample is not None,
         ),
         output,
     )
-
-
-def _sections(plan: PlanResult) -> tuple[Section, ...]:
-    if not plan.curve:
-        return ()
-
-    what = "Power" if plan.question.detects else "Error"
-    label = f"{what.lower()} of the best pair against {plan.question.sign}"
-    picture = Figure(f"{what} against {plan.question.sign}", label, lambda: to_svg(plan_figure(plan), "plan"))
-    return (Section(picture.title, (picture,)),)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,11 +14,10 @@ import typer
 from advisor.answers.budgets import Budgets
 from advisor.answers.rank.bias import bias_of
 from advisor.answers.rank.look_up import look_up
-from advisor.answers.rank.outlook import outlook
 from advisor.answers.rank.result import Answer
 from advisor.answers.rank.simulate import simulated_answer
 from advisor.answers.rank.verdict import USELESS
-from advisor.answers.rank.why import explained, why_of
+from advisor.answers.rank.why import explained
 from advisor.checks import path
 from advisor.cli.audience import Audience
 from advisor.cli.examples import missing_budget
@@ -31,15 +29,13 @@ from advisor.question.question import Question
 from advisor.question.ranking import ranking_requests
 from advisor.question.request import Request
 from advisor.question.rules import PREDICTED, check_ranking
-from advisor.question.settings import Instant, Picture, Reasons, Usefulness
+from advisor.question.settings import Instant, Picture, Reasons
 from advisor.show.budgets import budgets_document
 from advisor.show.decision import decision_of
-from advisor.show.model import Document, Figure, Role, Section, Sentence
-from advisor.show.pictures import PICTURES, require_matplotlib, to_svg
+from advisor.show.model import Document, Role, Sentence
 from advisor.show.pictures.frequencies import frequencies_figure
-from advisor.show.pictures.ranking import budgets_figure, ranking_figure
-from advisor.show.rank.bias import bias_document, draw_bias
-from advisor.show.rank.document import page_sections, rank_document
+from advisor.show.rank.bias import bias_document
+from advisor.show.rank.document import rank_document
 from advisor.show.rank.matrix import matrix_document, protocols_document
 from simulator._version import __version__
 from simulator.progress import Progress, part
@@ -84,8 +80,8 @@ def _write_runs(answer: Answer, path: Path) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RankFiles(Settings):
-    """Additional output files of a ranking."""
+class Extras(Settings):
+    """What else a ranking writes, how its errors are laid out, and how a pipeline learns that it is useless."""
 
     panel: ClassVar[str] = "Output"
 
@@ -99,14 +95,7 @@ class RankFiles(Settings):
         advanced=True,
         help="picture of raw and post-processed frequencies",
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Layout(Settings):
-    """Layout of the errors."""
-
-    panel: ClassVar[str] = "Output"
-
+    fail_if_useless: bool = option("--fail-if-useless", advanced=True, help="exit code 3 if no better than no data")
     matrix: bool = option("--matrix", advanced=True, help="one table: protocols by methods, or pairs by metrics")
 
 
@@ -116,26 +105,23 @@ class RankOutput(Bundle):
 
     reasons: Reasons = Reasons()
     picture: Picture = Picture()
-    files: RankFiles = RankFiles()
-    usefulness: Usefulness = Usefulness()
-    layout: Layout = Layout()
+    extras: Extras = Extras()
     output: Output = Output()
 
     def side_files(self) -> list[SideFile[Answer]]:
         """Return the additional output files."""
-        ranking, frequencies = self.picture.plot, self.files.plot_frequencies
+        frequencies = self.extras.plot_frequencies
         return [
-            SideFile("--runs", self.files.runs, RUN_SUFFIXES, _write_runs, _check_runs),
-            picture_file("--plot", ranking, lambda answer: ranking_figure(answer.first), _shows),
+            SideFile("--runs", self.extras.runs, RUN_SUFFIXES, _write_runs, _check_runs),
             picture_file("--plot-frequencies", frequencies, lambda answer: frequencies_figure(answer.first), _shows),
         ]
 
     def document(self, answer: Answer) -> Document:
         """Return the document of an answer, in one metric or several."""
         spreads = bool(answer.runs) and (self.output.verbose or self.output.chosen_format == "latex")
-        if self.layout.matrix and len(answer.rankings) > 1:
+        if self.extras.matrix and len(answer.rankings) > 1:
             return matrix_document(answer.rankings, spreads=spreads)
-        if self.layout.matrix and answer.first.recommendations:
+        if self.extras.matrix and answer.first.recommendations:
             return protocols_document(answer.first, spreads=spreads)
         document = rank_document(answer.rankings)
         if len(answer.rankings) < 2 or not answer.first.recommendations:
@@ -145,7 +131,7 @@ class RankOutput(Bundle):
 
 
 # For questions that are never looked up.
-SimulatedOutput = Annotated[RankOutput, Only("picture", "files", "usefulness", "layout", "output")]
+SimulatedOutput = Annotated[RankOutput, Only("picture", "extras", "output")]
 
 
 def rank(question: Question, shown: RankOutput, audience: Audience | None = None) -> None:
@@ -165,24 +151,22 @@ def rank(question: Question, shown: RankOutput, audience: Audience | None = None
         _rank_at_budgets(question, shown)
         return
     if question.is_predicted:
-        refuse(shown.files.given("runs"), PREDICTED)
+        refuse(shown.extras.given("runs"), PREDICTED)
     job: Job[Request, Any] = Job(
         read=lambda: ranking_requests(question)[0],
         warnings=lambda request: request.warnings,
         answer=partial(ranking_answer, question, why=shown.reasons.why),
         document=audience.page(shown.document, lambda answer: decision_of(answer.first), shown.output),
-        sections=sections_of,
-        fails=useless if shown.usefulness.fail_if_useless else None,
+        fails=useless if shown.extras.fail_if_useless else None,
         inputs=question.files,
+        plot=shown.picture.plot,
         files=shown.side_files(),
         unprotected=question.sample is not None,
     )
     if question.instant.bias:
-        flags = [*question.given("instant:instant"), *shown.given("files", "usefulness", "layout"), *audience.given()]
+        flags = [*question.given("instant:instant"), *shown.given("extras"), *audience.given()]
         refuse(flags, "does not go with --bias, which is simulated and no ranking")
-        plot = SideFile("--plot", shown.picture.plot, PICTURES, draw_bias, require_matplotlib)
-        answer = partial(bias_of, jobs=question.simulation.jobs)
-        job = replace(job, answer=answer, document=bias_document, sections=None, files=[plot])
+        job = replace(job, answer=partial(bias_of, jobs=question.simulation.jobs), document=bias_document, files=())
     run(job, shown.output)
 
 
@@ -210,11 +194,6 @@ def ranking_answer(question: Question, request: Request, progress: Progress, *, 
     return Answer(explained(rankings) if why else rankings)
 
 
-def sections_of(answer: Answer) -> tuple[Section, ...]:
-    """Return the additional sections of a page for an answer."""
-    return page_sections(answer.rankings, outlook(answer.first), why_of(answer.first))
-
-
 def useless(answer: Answer) -> bool:
     """Return whether a ranking of an answer has no pair, or a best pair that is no better than no data."""
     return any(ranking.verdict in (None, USELESS) for ranking in answer.rankings)
@@ -222,7 +201,7 @@ def useless(answer: Answer) -> bool:
 
 def _rank_at_budgets(question: Question, shown: RankOutput) -> None:
     """Answer the same question at each ε, with the same result as a separate question."""
-    flags = [*question.given("instant:bias"), *shown.given("files", "reasons", "layout")]
+    flags = [*question.given("instant:bias"), *shown.given("extras:runs,plot_frequencies,matrix", "reasons")]
     refuse(flags, "goes with one ε: give one --eps")
 
     def answers(requests: tuple[Request, ...], progress: Progress) -> Budgets:
@@ -237,27 +216,14 @@ def _rank_at_budgets(question: Question, shown: RankOutput) -> None:
             warnings=lambda requests: tuple(dict.fromkeys(text for item in requests for text in item.warnings)),
             answer=answers,
             document=budgets_document,
-            sections=_budget_sections,
-            fails=(lambda item: any(map(useless, item.answers))) if shown.usefulness.fail_if_useless else None,
+            fails=(lambda item: any(map(useless, item.answers))) if shown.extras.fail_if_useless else None,
             inputs=question.files,
-            files=[picture_file("--plot", shown.picture.plot, budgets_figure, _shows_prices)],
+            plot=shown.picture.plot,
             unprotected=question.sample is not None,
         ),
         shown.output,
         top=None,
     )
-
-
-def _shows_prices(budgets: Budgets) -> bool:
-    return any(row.ranking.best.error < math.inf for row in budgets.priced(budgets.metrics[0]))
-
-
-def _budget_sections(budgets: Budgets) -> tuple[Section, ...]:
-    if not _shows_prices(budgets):
-        return ()
-    label = "error of the pair to use against ε"
-    picture = Figure("Error against ε", label, lambda: to_svg(budgets_figure(budgets), "budgets"))
-    return (Section(picture.title, (picture,)),)
 
 
 def _version(flag: bool) -> None:

@@ -124,7 +124,7 @@ def _answer(
         rank_collected(inputs, question, next_round, shown, request)
         return
     ranked = question.given("menu", "limits", "threat", "terms:metric", "collection:surrogate")
-    ranked += [*next_round.given(), *shown.given("picture", "files", "usefulness")]
+    ranked += [*next_round.given(), *shown.given("picture", "extras")]
     refuse(ranked, "is for an answer, and --tally only counts: give it with --merge")
     run(
         Job(

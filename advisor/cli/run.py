@@ -19,7 +19,7 @@ from advisor.cli.progress import DelayedProgress
 from advisor.errors import InputError, listed, one_line
 from advisor.question.option import Settings, option, options_of
 from advisor.show.data import csv_text, cut, json_text, latex, markdown, plain_text
-from advisor.show.model import TOP, Document, Section, Tone, View
+from advisor.show.model import TOP, Document, Tone, View
 from advisor.show.outputs import Outputs, Target
 from advisor.show.pictures import PICTURES, require_matplotlib, save
 from advisor.show.terminal import show
@@ -133,8 +133,8 @@ class Job(Generic[Q, A]):
     warnings: Callable[[Q], Sequence[str]] | None = None  # warnings for the reader that follow from the question
     reading: str = "reading the sample"  # text for the progress display while `read` works
     unprotected: bool = False  # whether raw data are read that people might want to protect
-    sections: Callable[[A], tuple[Section, ...]] | None = None  # returns extra sections; called only for a page
     fails: Callable[[A], bool] | None = None  # returns whether an answer ends in exit code 3; None: never
+    plot: str | None = None  # file of the picture, if it was named
 
     @classmethod
     def of(cls, document: Callable[[], Document]) -> Job[None, None]:
@@ -151,7 +151,9 @@ def run(job: Job[Q, A], output: Output, top: int | None = TOP) -> None:
     _refuse_stream("--resume", job.resume, "finished cells are kept there")
     outputs.add("--resume", job.resume, continues=True)
     answer_target = outputs.add("--output", None if output.output == "-" else output.output)
+    plot = SideFile("--plot", job.plot, PICTURES, _draw, require_matplotlib, lambda document: bool(document.picture))
     page: SideFile[Document] = SideFile("--report", output.report, PAGES, _write_page)
+    plot_target = _target(plot, outputs)
     targets = [_target(file, outputs) for file in job.files]
     page_target = _target(page, outputs)
     if output.chosen_format != "html" and output.title is not None and output.report is None:
@@ -160,12 +162,12 @@ def run(job: Job[Q, A], output: Output, top: int | None = TOP) -> None:
         answer, document, early = _answered(job, quiet=output.quiet)
     if output.title is not None:
         document = replace(document, title=output.title)
-    if job.sections is not None:
-        document = replace(document, sections=partial(job.sections, answer))
     for warning in document.warnings:
         if warning not in early:
             say(f"warning: {warning}")
     writers = [partial(write, document, output, answer_target, output.view(top))]
+    if plot_target is not None:
+        writers.append(partial(_write_beside, plot, plot_target, document))
     for file, target in zip(job.files, targets, strict=True):
         if target is not None:
             writers.append(partial(_write_beside, file, target, answer))
@@ -173,7 +175,7 @@ def run(job: Job[Q, A], output: Output, top: int | None = TOP) -> None:
         writers.append(partial(page_target.write, partial(_write_page, document)))
     _write_all(writers)
     if sys.stderr is not None and sys.stderr.isatty() and not output.quiet:
-        paths = (output.output, *(file.path for file in job.files), output.report)
+        paths = (output.output, job.plot, *(file.path for file in job.files), output.report)
         written = [name for name in paths if name is not None and name != "-" and Path(name).is_file()]
         if written:
             say(f"written: {', '.join(written)}")
@@ -303,6 +305,11 @@ def _destinations() -> dict[str, bool]:
     return {
         flag: spec.read is not None for item, spec in options_of(Output) if item.name in fields for flag in spec.flags
     }
+
+
+def _draw(document: Document, target: Path) -> None:
+    if document.picture is not None:
+        save(document.picture(), target)
 
 
 def _write_page(document: Document, target: Path) -> None:

@@ -15,12 +15,11 @@ from advisor.cli.options import Only, Sample
 from advisor.cli.run import Job, Output, picture_file, run, say
 from advisor.question.cluster import Cluster, Resumption
 from advisor.question.option import Settings, option
+from advisor.question.question import Question
 from advisor.question.rules import check_sweep
 from advisor.question.settings import Picture
-from advisor.question.sweep import SweepQuestion, SweptQuestion, sweep_question
-from advisor.show.model import Figure, Section
-from advisor.show.pictures import to_svg
-from advisor.show.pictures.sweep import curves_figure, regret_figure
+from advisor.question.sweep import SweepQuestion, sweep_question
+from advisor.show.pictures.sweep import curves_figure
 from advisor.show.sweep import sweep_document
 from simulator.progress import Progress
 
@@ -42,7 +41,7 @@ class SweepFiles(Settings):
 def sweep_command(
     *,
     sample: Sample = None,
-    question: Annotated[SweptQuestion, Only(*SWEPT)],
+    question: Annotated[Question, Only(*SWEPT)],
     cluster: Cluster,
     picture: Picture,
     files: SweepFiles,
@@ -76,23 +75,12 @@ def sweep_command(
             warnings=lambda grid: grid.warnings,
             answer=answer,
             document=partial(sweep_document, per_protocol=files.per_protocol),
-            sections=_sections,
             inputs=asked.files,
             resume=resume,
-            files=[
-                picture_file("--plot", picture.plot, regret_figure),
-                picture_file("--plot-curves", files.plot_curves, curves_figure),
-            ],
+            plot=picture.plot,
+            files=[picture_file("--plot-curves", files.plot_curves, curves_figure)],
             unprotected=sample is not None,
         ),
         output,
         top=None,
     )
-
-
-def _sections(sweep: SweepResult) -> tuple[Section, ...]:
-    pictures = (
-        Figure("One pair for all", "what one pair costs in each cell", lambda: to_svg(regret_figure(sweep), "regret")),
-        Figure("Errors", "errors of all methods", lambda: to_svg(curves_figure(sweep), "curves")),
-    )
-    return (Section("Pictures", pictures),)

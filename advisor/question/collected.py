@@ -245,10 +245,11 @@ def _rounded_note(values: FloatArray, noise: Noise) -> str | None:
     # With so many zeros, some value would be negative if nothing had been clipped.
     if values.min() == 0 and not np.signbit(values).any() and (1 - visible) ** zeros < UNLIKELY:
         return None
-    return (
-        f"the estimate is rounded to {digits} decimals, further than its noise reaches (standard deviation "
-        f"{noise.sd:.2g}), so the answer is less sure: give more decimals"
-    )
+    return _not_raw(f"it is rounded to {digits} decimals, further than its noise reaches (sd {noise.sd:.2g})")
+
+
+def _not_raw(reason: str) -> str:
+    return f"this is not a raw estimate: {reason}; the answer is less sure, give the unbiased estimate if you can"
 
 
 def _decimals(values: FloatArray) -> int | None:
@@ -265,10 +266,9 @@ def _clipped_note(given: FloatArray, scale: float) -> str:
     """Return a warning that the estimate was clipped, and divided by a scale so that it sums to 1."""
     zeros = int((given == 0).sum())
     how = f" and made to sum to 1, from about {scale:.4g}, which is undone" if scale != 1 else ""
-    return (
-        f"this is not a raw estimate: it was clipped at 0{how} ({zeros:,} of {len(given):,} values are exactly 0, none "
-        "is negative); only methods that need no negative values compete, and the answer is less sure: give the "
-        "unbiased estimate if you can"
+    return _not_raw(
+        f"it was clipped at 0{how} ({zeros:,} of {len(given):,} values are exactly 0, none is negative), so only "
+        "methods that need no negative values compete"
     )
 
 
@@ -280,11 +280,8 @@ def _cut_note(values: FloatArray) -> str | None:
         raise InputError("the estimate is 0 for every category: nothing was collected, or it is not an estimate")
     if lowest < 0 or _has_rounded_negatives(values) or alike < max(2 if lowest == 0 else 3, k // 50) or alike == k:
         return None
-    return (
-        "this is not a raw estimate: it was cut or repaired before ("
-        f"{alike:,} of {k:,} values are exactly {abs(lowest):.3g}, "
-        "none is negative); what was cut off is lost, so the answer and its confidence are less sure: give the "
-        "unbiased estimate if you can"
+    return _not_raw(
+        f"it was cut or repaired before ({alike:,} of {k:,} values are exactly {abs(lowest):.3g}, none is negative)"
     )
 
 
@@ -292,18 +289,11 @@ def _repaired_note(values: FloatArray, noise: Noise) -> str | None:
     """Return a warning for an estimate without zeros that was repaired before, or None."""
     near = int((values < _sd_at_zero(values, noise) / 2).sum())
     if values.min() >= 0 and (1 - LOW_NEGATIVE) ** near < UNLIKELY:
-        return (
-            f"this hardly is a raw estimate: none of its {near:,} values under half an sd of the noise "
-            f"({noise.sd / 2:.3g}) is negative; what was cut off is lost, so the answer and its confidence are less "
-            "sure: give the unbiased estimate if you can"
-        )
+        return _not_raw(f"none of its {near:,} values under half an sd of the noise ({noise.sd / 2:.3g}) is negative")
     free = not noise.sums_to_one and not noise.cancels
     reach = (len(values) * noise.variance_at_zero + noise.variance_slope) ** 0.5
     if free and _decimals(values) is None and abs(float(values.sum()) - 1) < CHANCE * reach:
-        return (
-            f"this hardly is a raw estimate: it sums to 1 exactly, where chance leaves {reach:.2g} more or less; it "
-            "was renormalised before, so the answer is less sure: give the unbiased estimate if you can"
-        )
+        return _not_raw(f"it sums to 1 exactly, where chance leaves {reach:.2g} more or less")
     return None
 
 

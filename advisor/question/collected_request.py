@@ -9,7 +9,8 @@ from typing import ClassVar, Self
 from advisor.checks import text, whole
 from advisor.errors import InputError
 from advisor.inputs.domain import read_domain
-from advisor.inputs.estimates import read_estimates
+from advisor.inputs.estimates import RawEstimates, read_estimates
+from advisor.inputs.head import FileLayout
 from advisor.inputs.labels import shortened
 from advisor.inputs.reports import Counts, count_reports, total_bytes, with_categories
 from advisor.inputs.reports.settings import (
@@ -209,14 +210,25 @@ def estimate_request(question: CollectedQuestion) -> Request:
 
     Raises InputError if the file, or its stated content, is invalid.
     """
-    domain, columns, collection = question.domain, question.columns, question.collection
-    path = question.path
-    categories = None if question.cleaning.domain is None else read_domain(question.cleaning.domain)
+    columns, collection = question.columns, question.collection
+    domain = None if question.cleaning.domain is None else read_domain(question.cleaning.domain)
     estimates = question.estimate_columns.estimates
-    read = read_estimates(path, column=columns.label, estimates=estimates, layout=columns.layout)
+    read = read_estimates(question.path, column=columns.label, estimates=estimates, layout=columns.layout)
     _check_answers(question, read.labels if collection.protocol == "grr" else ())
-    unordered = not read.labelled and domain.ordered is None and categories is None
-    notes = numbered(read.labels) if unordered else ()
+    return request_of_estimate(question, read, domain=domain, name=sample_name(question.path))
+
+
+def request_of_estimate(
+    question: CollectedQuestion, read: RawEstimates, *, domain: Sequence[str] | None, name: str
+) -> Request:
+    """Check an estimate that was read, and build the request that it is for.
+
+    domain, name: all labels in order, if they are known; what the estimate is called.
+
+    Raises InputError if its stated origin is wrong.
+    """
+    collection, ordered = question.collection, question.domain.ordered
+    notes = numbered(read.labels) if not read.labelled and ordered is None and domain is None else ()
     collected = collect(
         read.labels,
         read.values,
@@ -224,15 +236,13 @@ def estimate_request(question: CollectedQuestion) -> Request:
         epsilon=question.terms.epsilon,
         parameters=collection.parameters,
         n=question.terms.n or 0,
-        k=domain.k,
-        domain=categories,
-        ordered=False if notes else domain.ordered,
-        assumptions=(*_budget_note(question, categories or read.labels), *read.assumptions, *notes),
+        k=question.domain.k,
+        domain=domain,
+        ordered=False if notes else ordered,
+        assumptions=(*_budget_note(question, domain or read.labels), *read.assumptions, *notes),
         warnings=read.warnings,
     )
-    return build_estimate_request(
-        question, collected, name=sample_name(path), surrogate=collection.surrogate, column=read.column
-    )
+    return build_estimate_request(question, collected, name=name, surrogate=collection.surrogate, column=read.column)
 
 
 def counts_of_reports(
@@ -242,30 +252,33 @@ def counts_of_reports(
     jobs: int | None = None,
     cluster: Cluster = ALONE,
     digests: bool = False,
+    domain: Sequence[str] | None = None,
+    layout: FileLayout | None = None,
 ) -> Counts:
     """Count reports, as the options say how they are written; the rest is as in `count_reports`.
 
     jobs, cluster: how many work, None for as many as pay, and on what.
+    domain, layout: instead of the file of the domain, and of what the options say of the layout.
 
     Raises InputError if a file, or its stated content, is invalid.
     """
-    domain, columns, collection = question.domain, question.columns, question.collection
+    k, columns, collection = question.domain.k, question.columns, question.collection
     how, cleaning = question.report_format, question.cleaning
-    categories = None if cleaning.domain is None else read_domain(cleaning.domain)
+    categories = domain if cleaning.domain is None else read_domain(cleaning.domain)
     protocol = collection.protocol or ""
     if jobs is None and not cluster.is_dask:
-        hashes = (domain.k or len(categories or ())) if report_kind(protocol) == "hash" else 0
+        hashes = (k or len(categories or ())) if report_kind(protocol) == "hash" else 0
         jobs = None if total_bytes(paths) / BYTES * hashes > MANY_HASHES else 1
     counts = count_reports(
         paths,
         protocol,
         question.epsilon,
-        k=domain.k,
+        k=k,
         domain=categories,
         column=columns.label,
         counts=how.counts,
         n=question.terms.n if how.counts is not None else None,
-        layout=columns.layout,
+        layout=layout or columns.layout,
         hash=how.hash,
         steps=how.steps,
         missing=cleaning.missing_codes,

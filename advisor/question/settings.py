@@ -102,7 +102,7 @@ class Terms(Settings):
         read=metric_name,
         metavar="NAME",
         repeated=True,
-        help="kl, topk:10, … or all [default: l1; places: emd]",
+        help="kl, topk:10, …; rankings: or all [default: l1; places: emd]",
         write=as_named,
         among=partial(beside_files, "metric"),
     )
@@ -134,13 +134,6 @@ class Terms(Settings):
         if self.every_metric or len(self.metrics) > 1:
             raise InputError(f"{who} answers for one metric at a time, got {', '.join(self.metric)}: run it for each")
         return self.metrics[0] if self.metrics else "l1"
-
-
-@dataclass(frozen=True, kw_only=True)
-class SingleMetric(Terms):
-    """The metric of a question that takes a single metric."""
-
-    metric: tuple[str, ...] = like(Terms, "metric", help="error metric, one [default: l1]")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -531,15 +524,6 @@ class Picture(Settings):
     panel: ClassVar[str] = "Output"
 
     plot: str | None = option("--plot", read=path, metavar="FILE", help="picture of the answer: .png, .svg or .pdf")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Usefulness(Settings):
-    """How a pipeline learns that an answer is useless."""
-
-    panel: ClassVar[str] = "Output"
-
-    fail_if_useless: bool = option("--fail-if-useless", advanced=True, help="exit code 3 if no better than no data")
 
 
 CATEGORIES_MAX = 1_000_000  # categories of a device

@@ -15,19 +15,11 @@ from advisor.question.frequencies import Frequencies, from_shape
 from advisor.question.metric_settings import MetricSettings
 from advisor.question.question import Question
 from advisor.question.sample import frequencies_over
-from advisor.question.settings import SingleMetric
 from simulator import __version__
 
 REPETITIONS = 20
 
 Place = tuple[float, int, int]  # (epsilon, n, k)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class SweptQuestion(Question):
-    """What the command asks: about one metric."""
-
-    terms: SingleMetric = SingleMetric()
 
 
 @dataclass(frozen=True, eq=False)  # `frequencies` hold arrays

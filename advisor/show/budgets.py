@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from advisor.answers.budgets import Budgets, Priced
-from advisor.answers.rank.verdict import MARGINAL, NOT_CERTAIN, USELESS, WORTH_IT, against_nothing
+from advisor.answers.rank.verdict import MARGINAL, USELESS, WORTH_IT, against_nothing
 from advisor.figures import number, percent, points, rounded, users
 from advisor.members.names import pair_text
 from advisor.question.request import Request
@@ -22,33 +24,36 @@ from advisor.show.model import (
     Role,
     Row,
     Scalar,
+    Section,
     Table,
     Tone,
     Verdict,
     figure_cell,
     sentences,
 )
+from advisor.show.pictures import picture_section
+from advisor.show.pictures.ranking import budgets_figure
 from advisor.show.rank.data import rank_data
 from advisor.show.rank.table import ATTACK, attacker_text, error_cell
 from advisor.show.sentences import assumed_sentences, domain_text, nothing_left_verdict, total_text, unit_text
 
-COLUMNS = (
-    "eps",
-    "metric",
-    "protocol",
-    "method",
-    "error",
-    "error_low",
-    "error_high",
-    "error_without_data",
-    "verdict",
-    "users_off",
-    "detectable_users",
-    "report_bits",
-    "attack_success",
-    "k",
-    "n",
-)
+FIGURES: Mapping[str, Callable[[Priced], Scalar]] = {
+    "eps": lambda row: row.epsilon,
+    "metric": lambda row: row.ranking.metric,
+    "protocol": lambda row: row.ranking.best.protocol,
+    "method": lambda row: row.ranking.best.method,
+    "error": lambda row: row.ranking.best.error,
+    "error_low": lambda row: row.ranking.best.error_low,
+    "error_high": lambda row: row.ranking.best.error_high,
+    "error_without_data": lambda row: row.ranking.error_without_data,
+    "verdict": lambda row: row.verdict,
+    "users_off": lambda row: row.off,
+    "detectable_users": lambda row: row.detectable,
+    "report_bits": lambda row: row.ranking.best.report_bits,
+    "attack_success": lambda row: row.attack,
+    "k": lambda row: row.ranking.request.k,
+    "n": lambda row: row.ranking.request.n,
+}
 TONES = {WORTH_IT: Tone.GOOD, MARGINAL: Tone.PLAIN, USELESS: Tone.DOUBTFUL, None: Tone.PLAIN}
 
 
@@ -61,7 +66,7 @@ def budgets_document(budgets: Budgets) -> Document:
     for verdict, metric in zip(verdicts, budgets.metrics, strict=True):
         rows = budgets.priced(metric)
         parts += verdict.sentences if verdict in others else ()
-        parts += [*sentences(_doubtful_sentences(rows)), price_table(rows)] if rows else []
+        parts += [price_table(rows)] if rows else []
     parts += sentences(_notes(budgets), Role.NOTE)
     budget_list = ", ".join(f"{epsilon:g}" for epsilon in budgets.epsilons)
     several = len(budgets.metrics) > 1
@@ -70,13 +75,27 @@ def budgets_document(budgets: Budgets) -> Document:
         verdict=first,
         parts=tuple(parts),
         data={**_data(budgets, all_rows), "summary": first.summary},
-        records=Records.of([priced_data(row) for row in all_rows], COLUMNS),
+        records=Records.of([priced_data(row) for row in all_rows], FIGURES),
         value="\n".join(
             f"{row.epsilon:.12g} {f'{row.ranking.metric} ' if several else ''}{' '.join(row.ranking.best.pair)}"
             for row in all_rows
         ),
         setting=f"ε = {budget_list}, {_domain(request)}",
+        sections=partial(_sections, budgets),
+        picture=partial(budgets_figure, budgets) if _drawn(budgets) else None,
     )
+
+
+def _sections(budgets: Budgets) -> tuple[Section, ...]:
+    if not _drawn(budgets):
+        return ()
+    label = "error of the pair to use against ε"
+    return (picture_section("Error against ε", label, partial(budgets_figure, budgets), "budgets"),)
+
+
+def _drawn(budgets: Budgets) -> bool:
+    """Return whether there is an error to draw."""
+    return any(row.ranking.best.error < math.inf for row in budgets.priced(budgets.metrics[0]))
 
 
 def price_table(rows: Sequence[Priced]) -> Table:
@@ -157,18 +176,6 @@ def _verdict(budgets: Budgets, metric: str) -> Verdict:
     return Verdict(best, text, badge, reasons, numbers=_numbers(rows), changes=changes)
 
 
-def _doubtful_sentences(rows: Sequence[Priced]) -> list[str]:
-    """Return at which budgets an answer is not clearly better than no data, and why."""
-    some = [row for row in rows if row.verdict == MARGINAL]
-    unsure = [row for row in some if NOT_CERTAIN in row.ranking.reasons]
-    why = {
-        "the answer is better than no data, but not by half": [row for row in some if row not in unsure],
-        "the error is less than half of that without data, but not certain to be lower": unsure,
-        "the answer says no more than no data": [row for row in rows if row.verdict == USELESS],
-    }
-    return [f"At ε = {_listed(some)} {what}." for what, some in why.items() if some and len(some) < len(rows)]
-
-
 def _listed(rows: Sequence[Priced]) -> str:
     return ", ".join(f"{row.epsilon:g}" for row in rows)
 
@@ -213,22 +220,5 @@ def _data(budgets: Budgets, rows: Sequence[Priced]) -> dict[str, Json]:
 
 
 def priced_data(row: Priced) -> dict[str, Scalar]:
-    """Return the figures of a row by their names in `COLUMNS`."""
-    ranking, best = row.ranking, row.ranking.best
-    figures = (
-        row.epsilon,
-        ranking.metric,
-        *best.pair,
-        best.error,
-        best.error_low,
-        best.error_high,
-        ranking.error_without_data,
-        row.verdict,
-        row.off,
-        row.detectable,
-        best.report_bits,
-        row.attack,
-        ranking.request.k,
-        ranking.request.n,
-    )
-    return dict(zip(COLUMNS, figures, strict=True))
+    """Return the figures of a row by their names."""
+    return {name: figure(row) for name, figure in FIGURES.items()}

@@ -16,7 +16,9 @@ from simulator.foreign import REGISTERED
 SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-Z(])")  # between two of them
 NOTATION = "e: raw estimate of a frequency; s: its noise sd at frequency 0; k: categories; n: users"
 NAME, TITLE, UNIT = (Column(header, text=True) for header in ("name", "title", "unit"))
-PROMISES = Column("promises", "what every result keeps, and what a member needs", text=True)
+PROMISES = Column(
+    "promises", "what results keep, and a member needs; monotone: no larger estimate becomes the smaller", text=True
+)
 COST = Column("cost", text=True, drop=1)
 REFERENCE = Column("reference", text=True, drop=2)
 FIELDS = (

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from typing import TypeVar, cast
+from typing import cast
 
 import numpy as np
 
 from advisor.answers.knowledge import CellRow, NearestCells
-from advisor.errors import InputError, listed
+from advisor.errors import InputError
 from advisor.figures import percent
 from advisor.members.names import pair_text, resolve
 from advisor.show.model import Column, Document, Json, Records, Role, Row, Scalar, Sentence, Table, Verdict
@@ -19,29 +19,23 @@ from knowledge.cells import Neighbour
 from knowledge.menu import CURVE_PROTOCOLS
 from simulator.ranking import PRACTICAL_RATIO
 
-T = TypeVar("T")
-
 
 def info_document() -> Document:
     """Return what look-ups cover, and how the shipped model was made."""
-    shipped = model.load()
+    shipped, ordered = model.load(), model.load(part=model.LEAVES).provenance
     source = shipped.provenance
-    covers, simulated = (
-        "; ".join(f"{name.replace('_', '-')} {_figure(low)} to {_figure(high)}" for name, (low, high) in of.items())
-        for of in (source.covers, source.simulated)
+    covers = (
+        f"{name.replace('_', '-')} {_figure(low)} to {_figure(high)}" for name, (low, high) in source.covers.items()
     )
     lines = (
         f"On cells left out of the fit, the error of a method near the best was off by "
         f"{100 * float(np.median(shipped.spread)):.0f} % (standard deviation, median of methods and metrics).",
-        f"Covers: {covers}.",
-        f"Simulated: {source.cells:,} noise settings with 8 populations each, repetitions {source.repetitions}; "
-        f"{simulated}.",
-        f"Made by version {source.tool_version} on {source.finished}, seed {source.seed}, in {source.seconds:,} "
-        "seconds (of its last run, if it was resumed).",
-        f"Shapes: {', '.join(source.shapes)}.",
-        f"Methods: {', '.join(source.methods)}.",
+        f"Covers: {'; '.join(covers)}.",
+        f"Methods: {', '.join(source.methods)}; of ordered domains also {', '.join(ordered.methods)}.",
+        f"Protocols of ordered domains: {', '.join(CURVE_PROTOCOLS)}.",
         f"Metrics: {', '.join(source.metrics)}.",
-        *_of_ordered_domains(),
+        f"Made by version {source.tool_version} on {source.finished}, seed {source.seed}, in {source.seconds:,} "
+        f"seconds, from {source.cells:,} noise settings and {len(source.shapes)} shapes.",
     )
     names = ("tool_version", "seed", "cells", "populations", "repetitions", "seconds", "finished")
     facts: dict[str, Scalar] = {name: getattr(source, name) for name in names}
@@ -55,18 +49,6 @@ def info_document() -> Document:
         data={"knowledge": cast(Mapping[str, Json], source.to_json())},
         records=Records(tuple(facts), (tuple(facts.values()),)),
         value=str(source.populations),
-    )
-
-
-def _of_ordered_domains() -> tuple[str, ...]:
-    """Return what is predicted besides on ordered domains, and from what."""
-    leaves, curves = (model.load(part=part).provenance for part in (model.LEAVES, model.CURVES))
-    low, high = curves.simulated["k"]
-    return (
-        f"Ordered domains besides: {listed(CURVE_PROTOCOLS, most=9)}, and {listed(leaves.methods, most=9)} with all "
-        f"protocols; {curves.cells:,} settings of k, epsilon and n with 8 populations each, k {_figure(low)} to "
-        f"{_figure(high)}, repetitions {curves.repetitions}.",
-        f"Metrics of ordered domains: {', '.join(curves.metrics)}.",
     )
 
 
@@ -132,11 +114,6 @@ _RULES = (
 )
 
 
-def _table(title: str, columns: Mapping[Column, Callable[[T], str]], rows: Sequence[T]) -> Table:
-    cells = (tuple(cell(row) for cell in columns.values()) for row in rows)
-    return Table(tuple(columns), tuple(map(Row, cells)), title=title, cut=False)
-
-
 CELLS: dict[Column, Callable[[CellRow], str]] = {  # columns of simulated cells, with what fills each
     Column("shape", "family and parameter of the population", text=True): lambda row: row.near.shape,
     Column("k", "categories"): lambda row: f"{row.near.k:,}",
@@ -180,7 +157,12 @@ def cells_document(answer: NearestCells) -> Document:
         verdict=Verdict("nearest", first),
         parts=(
             *(Sentence(words, Role.WARNING) for words in advice.warnings),
-            _table(f"Nearest simulated cells, {metric} errors", CELLS, cells),
+            Table(
+                tuple(CELLS),
+                tuple(Row(tuple(cell(row) for cell in CELLS.values())) for row in cells),
+                title=f"Nearest simulated cells, {metric} errors",
+                cut=False,
+            ),
             *(Sentence(words, Role.NOTE) for words in rest),
         ),
         data={

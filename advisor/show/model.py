@@ -7,7 +7,7 @@ Each command builds a `Document`. Each format has exactly one renderer, which kn
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
@@ -17,6 +17,7 @@ from simulator.ranking import Ratio
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+    from matplotlib.figure import Figure as Drawing
 
 Json: TypeAlias = "Mapping[str, Json] | Sequence[Json] | str | int | float | bool | None"
 Scalar: TypeAlias = str | int | float | bool | None
@@ -162,7 +163,6 @@ class Column(_Printable):
     names: Callable[[str], str] | None = None  # words for its cells, where there is room
     # sentence that replaces the column if all its cells are equal, with ``{}`` for the cell; "" to keep the column
     shared: str = ""
-    path: bool = False  # whether its cells may be cut at the start if space is short: the end of a path says most
 
 
 def figure_cell(value: float | None, form: Callable[[float], str]) -> Cell:
@@ -183,9 +183,7 @@ class Row:
     kept: bool = False
     extra: bool = False
     tones: tuple[Tone, ...] = ()
-    # group, name: a table that is cut shows one row of a group, which names the others; "" for a row of its own
-    group: str = ""
-    name: str = ""
+    group: str = ""  # a table that is cut shows one row of a group; "" for a row of its own
     ratio: Ratio | None = None  # drawn beside its cells, where there is room
 
     def __post_init__(self) -> None:
@@ -203,13 +201,12 @@ class Row:
         extra: bool = False,
         tones: tuple[Tone, ...] = (),
         group: str = "",
-        name: str = "",
         ratio: Ratio | None = None,
     ) -> Row:
         """Return a row of cells; a cell is a text, or a text with its figure."""
         pairs = [(cell, None) if isinstance(cell, str) else cell for cell in cells]
         texts, values = zip(*pairs, strict=True)
-        return cls(texts, values, tone, kept=kept, extra=extra, tones=tones, group=group, name=name, ratio=ratio)
+        return cls(texts, values, tone, kept=kept, extra=extra, tones=tones, group=group, ratio=ratio)
 
 
 @dataclass(frozen=True)
@@ -237,8 +234,7 @@ class Table(_Printable):
     def head(self, top: int | None) -> Table:
         """Return the table with its first `top` rows (None: all), and with all rows for comparison.
 
-        Of a group it shows the rows for comparison, or else the first row; the note of such a row, in the column
-        without a header, names another one.
+        Of a group it shows the rows for comparison, or else the first row.
         """
         if top is None or not self.cut:
             return self
@@ -254,22 +250,7 @@ class Table(_Printable):
                 groups.add(row.group)
             ranked += shown and not row.extra
             kept += [row] if shown else []
-        return replace(self, rows=tuple(self._with_others(kept)), hidden=left_out)
-
-    def _with_others(self, shown: Sequence[Row]) -> Iterator[Row]:
-        """Yield rows, the first of each group with the names of the rows that are not shown."""
-        note = next((place for place, column in enumerate(self.columns) if not column.header), None)
-        others: dict[str, list[str]] = {}
-        for row in self.rows:
-            others.setdefault(row.group, []).extend([] if row in shown else [row.name])
-        for row in shown:
-            names = others.pop(row.group, []) if row.group else []
-            if not names or note is None or row.cells[note]:
-                yield row
-                continue
-            cells = list(row.cells)
-            cells[note] = f"or {names[0]}{', …' if len(names) > 1 else ''}"
-            yield replace(row, cells=tuple(cells))
+        return replace(self, rows=tuple(kept), hidden=left_out)
 
     def folded(self) -> tuple[Table, tuple[Sentence, ...]]:
         """Return the table without columns that are constant over the ranking, and sentences with their values."""
@@ -298,15 +279,6 @@ class Table(_Printable):
                 for row in self.rows
             ),
         )
-
-    def shortened(self, most: int) -> Table:
-        """Return the table with cells of paths cut to at most `most` characters."""
-
-        def short(row: Row) -> Row:
-            cells = zip(row.cells, self.columns, strict=True)
-            return replace(row, cells=tuple(_end(cell, most) if column.path else cell for cell, column in cells))
-
-        return replace(self, rows=tuple(map(short, self.rows)))
 
     @property
     def name(self) -> str:
@@ -415,6 +387,7 @@ class Document(_Printable):
     setting: str = ""  # the question, in a line, for the head of a page
     # additional sections of pages; called only when a page is written
     sections: Callable[[], tuple[Section, ...]] = field(default=tuple, repr=False)
+    picture: Callable[[], Drawing] | None = field(default=None, repr=False)  # draws the answer; None: nothing to draw
     # another page than that of all documents, from the document and the command
     page: Callable[[Document, str], str] | None = field(default=None, repr=False)
 
@@ -480,15 +453,6 @@ def plain(item: DataclassInstance) -> dict[str, Scalar]:
     """Return the fields of a flat dataclass; figures that are not finite become None: JSON has no number for them."""
     fields = asdict(item).items()
     return {name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in fields}
-
-
-def _end(text: str, most: int) -> str:
-    """Return the end of a text.
-
-    >>> _end("clients/of/others.py:send", 12), _end("grr", 12)
-    ('…ers.py:send', 'grr')
-    """
-    return text if len(text) <= most else "…" + text[1 - most :]
 
 
 def legend(table: Table) -> str:

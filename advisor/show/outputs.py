@@ -82,15 +82,17 @@ class Outputs:
     def add(
         self, option: str, path: str | None, *, suffixes: Sequence[str] = (), continues: bool = False
     ) -> Target | None:
-        """Check a file and return it; None if the option was not given.
+        """Check a file as `take` does; None if the option was not given."""
+        return None if path is None else self.take(option, path, suffixes=suffixes, continues=continues)
+
+    def take(self, option: str, path: str, *, suffixes: Sequence[str] = (), continues: bool = False) -> Target:
+        """Check a file and return it.
 
         suffixes: allowed suffixes, with their dots; empty: any.
         continues: whether an existing file is continued, so that it need not be replaced.
 
         Raises InputError if it cannot be written, is read in the same run, or is the file of another option.
         """
-        if path is None:
-            return None
         suffix = Path(path).suffix.lower()
         if suffixes and suffix not in suffixes:
             raise InputError(

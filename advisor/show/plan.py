@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from decimal import Decimal
+from functools import partial
 
 from advisor.answers.plan.prediction import ENDS
 from advisor.answers.plan.result import PlanResult, PlanRow, value_text
@@ -21,6 +22,7 @@ from advisor.show.model import (
     Records,
     Role,
     Row,
+    Section,
     Table,
     Tone,
     Verdict,
@@ -28,6 +30,8 @@ from advisor.show.model import (
     plain,
     sentences,
 )
+from advisor.show.pictures import picture_section
+from advisor.show.pictures.plan import plan_figure
 from advisor.show.sentences import assumed_sentences, domain_text, unit_after
 from simulator.detection import LEVEL, POWER
 
@@ -55,7 +59,17 @@ def plan_document(plan: PlanResult) -> Document:
         records=Records.of([{"unknown": question.unknown, **row} for row in rows]),
         value=_value(plan),
         setting=f"{_setting(question)}, frequencies of {question.frequencies.name}",
+        sections=partial(_sections, plan),
+        picture=partial(plan_figure, plan) if plan.curve else None,
     )
+
+
+def _sections(plan: PlanResult) -> tuple[Section, ...]:
+    if not plan.curve:
+        return ()
+    what, sign = "Power" if plan.question.detects else "Error", plan.question.sign
+    label = f"{what.lower()} of the best pair against {sign}"
+    return (picture_section(f"{what} against {sign}", label, partial(plan_figure, plan), "plan"),)
 
 
 def _verdict(plan: PlanResult) -> Verdict:
@@ -80,8 +94,14 @@ def _verdict(plan: PlanResult) -> Verdict:
 def _numbers(plan: PlanResult) -> str:
     """Return what was asked for, what is expected at the answer, and what no data would give."""
     question, best, without = plan.question, plan.best, plan.error_without_data
-    expected = "" if best.value is None or best.source != "simulation" else f"; {_simulated_text(best, question)}"
-    no_data = "" if without is None or question.detects else f"; without data {number(without, 3)}"
+    expected = no_data = ""
+    if best.value is not None and best.source == "simulation":
+        error, low, high = best.error or 0.0, best.error_low or 0.0, best.error_high or 0.0
+        expected = f"; expected there {number(error, 3)} ({number(lower_end(low, high), 3)}–{number(high, 3)})"
+        if question.detects:
+            expected = f"; expected there power {error:.3f} ({low:.3f}–{high:.3f})"
+    if without is not None and not question.detects:
+        no_data = f"; without data {number(without, 3)}"
     return f"Asked: {_goal(question)} at {_setting(question)}{expected}{no_data}."
 
 
@@ -131,18 +151,14 @@ def answer_sentence(plan: PlanResult) -> str:
 
 def _out_of_reach(plan: PlanResult) -> str:
     question, best = plan.question, plan.best
-    error = number(best.error or 0.0, 3)
     # Predictions beyond the data of the model are no answer: they end at the limit of the data.
     by_model = best.source == "grid"
     end = value_text(question, ENDS[question.unknown][1] if by_model else question.range[1])
-    text = f"no {question.sign} up to {end}{', where predictions end,' if by_model else ''} is enough"
-    if question.detects:
-        return f"{text}: {_pair(best)} comes nearest, with power {error}."
-    if by_model:
-        return f"{text}: {_pair(best)} comes nearest, with {error}."
-    if plan.falls:
-        return f"{text}: there {_pair(best)} still has {error}, and falling."
-    return f"{text}: the error of {_pair(best)} stays at {error}, its floor."
+    where = f"{end}, where predictions end," if by_model else end
+    figure, course = f"{'power ' if question.detects else ''}{number(best.error or 0.0, 3)}", ""
+    if best.source == "simulation" and not question.detects:
+        course = " and falling" if plan.falls else ", its floor"
+    return f"no {question.sign} up to {where} is enough: {_pair(best)} comes nearest, with {figure}{course}."
 
 
 def _changes(plan: PlanResult) -> tuple[Adjustment, ...]:
@@ -156,7 +172,7 @@ def _changes(plan: PlanResult) -> tuple[Adjustment, ...]:
     if plan.instead is not None:
         options = f"--protocol {plan.instead.protocol} --method {plan.instead.method}"
         return (Adjustment(f"{_pair(plan.instead)} reaches it with {_need(plan.instead, question)}.", options),)
-    return (Adjustment(f"No {'other pair' if question.restricted else 'pair that was tried'} reaches it either."),)
+    return ()
 
 
 def _detail_sentences(plan: PlanResult) -> list[str]:
@@ -174,16 +190,6 @@ def _detail_sentences(plan: PlanResult) -> list[str]:
     return lines
 
 
-def _simulated_text(best: PlanRow, question: PlanQuestion) -> str:
-    """Return the result of the simulation at the answer."""
-    error, low, high = best.error or 0.0, best.error_low or 0.0, best.error_high or 0.0
-    if not question.detects:
-        return f"expected there {number(error, 3)} ({number(lower_end(low, high), 3)}–{number(high, 3)})"
-    jump = f", as it jumps past {POWER:g} here (a count is a whole number)"
-    why = jump if low > POWER and not best.met_at_once else ""
-    return f"expected there power {error:.3f} ({low:.3f}–{high:.3f}){why}"
-
-
 def _note_sentences(plan: PlanResult) -> list[str]:
     """Return how the needs were determined, and assumptions."""
     question, frequencies = plan.question, plan.question.frequencies
@@ -198,19 +204,11 @@ def _note_sentences(plan: PlanResult) -> list[str]:
 
 
 def _method_sentences(plan: PlanResult) -> list[str]:
-    """Return the first answer, and how the rows were made."""
+    """Return how the rows were made, and what a detection is."""
     question, simulated = plan.question, [row for row in plan.rows if row.source == "simulation"]
     lines = []
     if simulated:
         lines.append("Simulated rows: bisection with common random numbers; 95 % intervals.")
-    if plan.first is not None and simulated:
-        how = "by formula" if question.detects else "as predicted"
-        lines.append(f"First answer, {how}: {question.sign} = {value_text(question, plan.first)}.")
-        if any(row.value < (plan.value or math.inf) for row in plan.rows if row.value and row.source == "grid"):
-            lines.append(
-                "The likeliest of the rows that are predicted to need less were simulated against the answer too, and "
-                "did not win."
-            )
     if question.detects:
         lines.append(
             f"A raw estimate counts as a detection above the threshold that one in {1 / LEVEL:.0f} collections passes "

@@ -57,35 +57,23 @@ def plan_sentences(plan: BudgetUse) -> list[str]:
     """Return the use of the budget, and the total budget of a user."""
     lines = []
     if plan.solution is not None and plan.advantage is not None:
-        better = (
-            f"splitting the budget would have {plan.advantage:.2f}×"
-            if plan.solution == "smp"
-            else f"sampling one attribute would have {plan.advantage:.2f}×"
-        )
-        how = (
-            f"each user reports one of them, drawn at random, at the whole ε = {plan.epsilon_round:g} (sampling, SMP): "
-            f"{plan.reports:,} reports of each attribute"
-            if plan.solution == "smp"
-            else f"each user reports all of them, each at ε = {plan.epsilon_report:g} (splitting, SPL): "
-            f"{plan.reports:,} reports of each attribute"
-        )
-        lines.append(f"{plan.attributes} attributes: {how}; {better} the root mean squared error of the raw estimate.")
+        how, other = f"all of them, each at ε = {plan.epsilon_report:g} (SPL)", "Sampling one attribute"
         if plan.solution == "smp":
-            lines.append(
-                "The errors above are against the frequencies among those who report the attribute; that they are a "
-                "sample of all users comes on top."
-            )
-    lines.append(
-        f"Budget: a user spends ε = {plan.epsilon_round:g} in a round"
-        + (
-            f", and {plan.rounds:,} × {plan.epsilon_round:g} = {plan.epsilon_total:g} in all {plan.rounds:,} rounds "
-            "(fresh noise each time, sequential composition; ldp-advise rounds --eps-forever compares with devices "
-            "that remember)."
-            if plan.rounds > 1
-            else ", and no more in all."
+            how = f"one of them, drawn at random, at the whole ε = {plan.epsilon_round:g} (SMP)"
+            other = "Splitting the budget"
+        lines.append(
+            f"{plan.attributes} attributes: each user reports {how}: {plan.reports:,} reports of each. "
+            f"{other} would have {plan.advantage:.2f}× the root mean squared error of the raw estimate."
         )
-    )
-    return lines
+    if plan.solution == "smp":
+        lines.append("Errors are against those who report the attribute; that they are a sample comes on top.")
+    total = ", and no more in all."
+    if plan.rounds > 1:
+        total = (
+            f", and {plan.rounds:,} × {plan.epsilon_round:g} = {plan.epsilon_total:g} in all {plan.rounds:,} rounds "
+            "(fresh noise each time; ldp-advise rounds --eps-forever compares with devices that remember)."
+        )
+    return [*lines, f"Budget: a user spends ε = {plan.epsilon_round:g} in a round{total}"]
 
 
 def central_sentences(central: Central, best: str, protocols: Iterable[str]) -> list[str]:
@@ -133,30 +121,16 @@ def shuffled_sentences(promise: Shuffled) -> list[str]:
     who = (
         "reports of any protocol" if promise.protocol is None else f"reports of {promise.protocol} (k = {promise.k:,})"
     )
-    lines = [
+    bound = f"Of any protocol at this ε₀ it would be {promise.anyone:.4g}."
+    if promise.protocol is None:
+        bound = "With --protocol and --k the bound is that of the protocol: it may be lower."
+    return [
         f"Shuffled, {promise.n:,} {who} at ε₀ = {promise.local:g} keep central ε = {promise.central:.4g} "
-        f"at δ = {promise.delta:g}."
-    ]
-    if promise.protocol is not None:
-        lines.append(
-            f"Of any protocol at this ε₀ it would be {promise.anyone:.4g}."
-            if promise.central < promise.anyone
-            else "No better bound is known for this protocol than for any."
-        )
-    else:
-        lines.append("With --protocol and --k the bound is that of the protocol: it may be lower.")
-    names = ("2021", promise.closed_2021), ("2023", promise.closed_2023)
-    closed = ", ".join(f"{value:.4g} ({year})" for year, value in names if value is not None)
-    lines.append(
-        f"Closed forms, as a check, are looser: {closed} (Feldman, McMillan, Talwar)."
-        if closed
-        else "The closed forms of Feldman, McMillan, Talwar do not hold for so few users."
-    )
-    lines.append(
+        f"at δ = {promise.delta:g}.",
+        bound,
         "The promise needs every user to send one honest report, and nobody to see reports before they are shuffled. "
-        "For those who do, the next lines hold."
-    )
-    return lines
+        "For those who do, the next lines hold.",
+    ]
 
 
 def data_error(metric: str, error: float, bins: Bins | None) -> float | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import astuple
+from functools import partial
 from itertools import product
 
 from advisor.answers.rank.result import finite
@@ -19,6 +20,7 @@ from advisor.show.model import (
     Role,
     Row,
     Scalar,
+    Section,
     Sentence,
     Table,
     Tone,
@@ -26,12 +28,13 @@ from advisor.show.model import (
     plain,
     sentences,
 )
+from advisor.show.pictures import picture_section
+from advisor.show.pictures.sweep import curves_figure, regret_figure
 from advisor.show.rank.data import own_members
 from advisor.show.sentences import assumed_sentences, unit_text
 from simulator import __version__
 
 CERTAIN = "*"  # a mark that all formats keep; formats with colour or weight use them as well
-NAMED = 2  # maximum of winners that the answer names
 NO_RUNNER_UP = (None,) * 5  # margin, its interval, and the runner-up, which only winners have
 COLUMNS = (
     "k",
@@ -73,27 +76,34 @@ def sweep_document(sweep: SweepResult, *, per_protocol: bool = False) -> Documen
             f"{cell.k} {cell.epsilon:.12g} {cell.n} {cell.winner.protocol} {cell.winner.method}" for cell in sweep.cells
         ),
         setting=f"{len(sweep.cells):,} cells, frequencies of {question.first.name}",
+        sections=partial(_sections, sweep),
+        picture=partial(regret_figure, sweep) if len(question.metrics) == 1 else None,
+    )
+
+
+def _sections(sweep: SweepResult) -> tuple[Section, ...]:
+    if len(sweep.question.metrics) > 1:  # pictures are of one metric
+        return ()
+    return (
+        picture_section(
+            "One pair for all", "what one pair costs in each cell", partial(regret_figure, sweep), "regret"
+        ),
+        picture_section("Errors", "errors of all methods", partial(curves_figure, sweep), "curves"),
     )
 
 
 def _verdict(sweep: SweepResult) -> Verdict:
-    """Return the number of cells won by each pair, and the number of certain winners."""
+    """Return the number of cells won by the pair that wins most, and the number of certain winners."""
     cells, certain = len(sweep.cells), sum(not cell.tied_with(cell.winner) for cell in sweep.cells)
     (pair, most), *others = Counter((cell.winner.protocol, cell.winner.method) for cell in sweep.cells).most_common()
-    badge = Badge.NOTHING_SURE if others else Badge.USE
+    badge = Badge.TIED if not certain else Badge.NOTHING_SURE if others else Badge.USE
+    text = f"{pair_text(*pair)} in {most:,} of {cells:,} cells"
+    if others and most == 1:
+        text = f"no pair is the one to use in more than one of {cells:,} cells"
+    elif others:
+        text += f", {'another pair' if len(others) == 1 else f'{len(others)} other pairs'} in the rest"
     sure = f"The method with the lowest {sweep.question.metric} error is certain in {certain:,} of {cells:,} cells."
-    if cells == 1:
-        text, words = f"{pair_text(*pair)}.", sweep.cells[0].words(sweep.cells[0].winner)
-        sure = f"Its method is {'' if certain else 'not '}certain{f' ({words})' if words else ''}."
-    elif others and most == 1:
-        text = f"no pair is the one to use in more than one of {cells:,} cells."
-    else:
-        shares = [f"{pair_text(*pair)} in {most:,} of {cells:,} cells"]
-        shares += [f"{pair_text(*other)} in {count:,}" for other, count in others[: NAMED - 1]]
-        if rest := [count for _, count in others[NAMED - 1 :]]:
-            shares.append(f"{'another pair' if len(rest) == 1 else f'{len(rest)} other pairs'} in {sum(rest):,}")
-        text = f"{', '.join(shares)}."
-    return Verdict("winners", text, badge if certain else Badge.TIED, numbers=sure)
+    return Verdict("winners", f"{text}.", badge, numbers=sure)
 
 
 def _winners(sweep: SweepResult, metric: str, *, per_protocol: bool) -> list[Part]:

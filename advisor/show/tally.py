@@ -33,7 +33,7 @@ def tally_document(counts: Counts, path: str) -> Document:
         parts=(
             Table(
                 (
-                    Column("file", "a file of reports", text=True, path=True),
+                    Column("file", "a file of reports", text=True),
                     Column("reports", "reports that were counted in it"),
                     Column("SHA-256", "the digest of its bytes begins so; no two tallies may hold it", text=True),
                 ),

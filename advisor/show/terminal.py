@@ -16,7 +16,6 @@ from advisor.show.model import Code, Column, Document, Role, Sentence, Table, To
 from advisor.show.strip import CELLS, axis_text, ratio_text
 
 PIPE_WIDTH = 1000  # no terminal, no edge: nothing is folded or cut
-SHORT_PATH, SHORTEST_PATH = 20, 8  # characters of a path that matter more than columns that may go, and at all
 STYLES = {Role.NOTE: "dim", Role.LEGEND: "dim"}
 TONES = {
     Tone.PICK: "bold green",
@@ -104,23 +103,12 @@ def _sentence(sentence: Sentence, console: Console) -> Text:
 
 
 def fitted(table: Table, console: Console) -> Table:
-    """Return the table with as many columns as fit on the console.
-
-    Long paths give way first, then columns, the least important first, then all of a path but its end.
-    """
-    droppable = list(table.droppable)
-    while (excess := _widths(table, console).maximum - console.width) > 0:
-        longest = max((len(row.cells[place]) for place in _paths(table) for row in table.rows), default=0)
-        if excess <= longest - SHORT_PATH or (longest > SHORTEST_PATH and not droppable):
-            return table.shortened(max(longest - excess, SHORTEST_PATH))
-        if not droppable:
+    """Return the table with as many columns as fit on the console; the least important are left out first."""
+    for column in table.droppable:
+        if _widths(table, console).maximum <= console.width:
             break
-        table = table.without(droppable.pop(0))
+        table = table.without(column)
     return table
-
-
-def _paths(table: Table) -> list[int]:
-    return [place for place, column in enumerate(table.columns) if column.path]
 
 
 def _widths(table: Table, console: Console) -> Measurement:

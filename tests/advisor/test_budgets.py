@@ -118,7 +118,7 @@ def test_no_command_takes_an_option_twice_unless_it_takes_several_values(run):
             if flag in flags_of(spread(_function(name))) and flag not in several:
                 code, out, err = run(*command, flag, "1", f"{flag}=2")
                 assert (code, out) == (2, ""), name
-                assert f"{flag} is given 2 times (1, 2)" in err, name
+                assert f"{flag} is given 2 times" in err, name
     assert "--format is given 2 times" in run("knowledge", "info", "--format", "json", "--format", "value")[2]
-    assert "--eps is given 2 times (1, 2): give it once, as --eps 1,2" in run("sweep", "--eps", "1", "--eps", "2")[2]
+    assert "--eps is given 2 times: give it once, as --eps ε,…" in run("sweep", "--eps", "1", "--eps", "2")[2]
     assert run("--eps", "1", "--k", "4", "-q", "-q", "-m", "l1", "-m", "l2", "--format", "value")[0] == 0

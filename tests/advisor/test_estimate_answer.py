@@ -176,7 +176,7 @@ def test_one_consistent_population_gives_no_probabilities(surrogate):
     assert advice.request.surrogate == surrogate.lower().replace("-", "_")
     assert len(advice.request.populations) == 1
     assert {row.probability_best for row in advice.recommendations} == {None}
-    assert "one population taken for the truth" in text_of(advice)
+    assert "from one population that may be behind" in text_of(advice)
     assert "probability" not in text_of(advice)
     SCHEMA.validate(json.loads(advice.to_json()))
 

@@ -247,14 +247,6 @@ def test_out_of_the_grid_is_not_out_of_reach():
     assert "A simulation looks for n up to 1,000,000,000,000." in answer.to_json()
 
 
-def test_a_power_that_jumps_is_said_to(monkeypatch):
-    monkeypatch.setattr("advisor.answers.plan.detection.MOST", 500)  # enough to tell 0.98 from 0.8
-    # One user of 100: reported truthfully or not, so that grr tells the value as soon as one report passes the test.
-    answer = plan(detect=0.01, n=100, k=10, protocol="grr")
-    assert (answer.best.error_low or 0) > 0.8
-    assert "as it jumps past 0.8 here" in answer.summary
-
-
 @pytest.mark.slow
 def test_the_first_answer_is_near_and_does_not_simulate():
     first = plan(target=0.2, eps=1.0, k=24, shape="gaussian", instant=True)

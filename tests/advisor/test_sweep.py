@@ -190,14 +190,14 @@ def test_a_sweep_that_was_stopped_goes_on(tmp_path, simulated):
 def test_cells_of_another_sweep_are_refused(tmp_path):
     small(resume=tmp_path / "cells.jsonl")
     for other, difference in (
-        ({"simulation": Simulation(repetitions=10, seed=1)}, "seed= is 0 there, 1 here"),
-        ({"simulation": Simulation(repetitions=5)}, "repetitions= is 10 there, 5 here"),
-        ({"metric": "l2"}, "metric= is l1 there, l2 here"),
-        ({"shape": 2.0}, "skew 1 there, skew 2 here"),
-        ({"method": "none"}, "method= is none and norm_sub and power there, none here"),
-        ({"ordered": True}, "ordered is false there, true here"),
+        ({"simulation": Simulation(repetitions=10, seed=1)}, "seed="),
+        ({"simulation": Simulation(repetitions=5)}, "repetitions="),
+        ({"metric": "l2"}, "metric="),
+        ({"shape": 2.0}, "the sample or the shape"),
+        ({"method": "none"}, "method="),
+        ({"ordered": True}, "ordered"),
     ):
-        with pytest.raises(InputError, match=f"another sweep: {difference}; name another file"):
+        with pytest.raises(InputError, match=f"another sweep, with other values of {difference}; name another file"):
             small(resume=tmp_path / "cells.jsonl", **other)
 
 
@@ -225,14 +225,14 @@ def test_values_can_be_added_to_a_sweep_that_is_kept(tmp_path, simulated, source
 def test_cells_of_another_sample_are_refused(tmp_path, run):
     file = tmp_path / "cells.jsonl"
     small(resume=file, k=4, sample_counts=[5, 3, 2])
-    with pytest.raises(InputError, match="another sweep: another sample"):
+    with pytest.raises(InputError, match="another sweep, with other values of the sample"):
         small(resume=file, k=8, sample_counts=[5, 3, 3])
     with pytest.raises(InputError, match="other frequencies of the k = 4 values"):
         small(resume=file, k=4, sample_counts=[5, 0, 3, 2])
     assert run(*WORDS[:-6], "--seed", "3", "--resume", str(file))[0] == 2
 
 
-def test_a_damaged_line_is_named_and_nothing_is_lost(tmp_path, run):
+def test_the_cell_of_a_damaged_line_is_simulated_again(tmp_path, run):
     cells = [
         lambda line: line[:-9] + b"\n",
         lambda _: b"garbage\n",
@@ -253,16 +253,11 @@ def test_a_damaged_line_is_named_and_nothing_is_lost(tmp_path, run):
     lines = file.read_bytes().splitlines(keepends=True)
 
     def check(damage):
-        damaged = b"".join([*lines[:2], damage(lines[2]), *lines[3:]])
-        file.write_bytes(damaged)
-        code, _, err = run(*words)
-        assert (code, err.count("\n")) == (2, 1)
-        assert f"--resume {file}: line 3 is damaged and holds no cell; delete that line" in err
-        assert file.read_bytes() == damaged
+        file.write_bytes(b"".join([*lines[:2], damage(lines[2]), *lines[3:]]))
+        code, out, _ = run(*words)
+        assert (code, out) == (0, whole)
 
     assert failures(cells, check) == {}
-    file.write_bytes(b"".join(lines[:2] + lines[3:]))
-    assert run(*words)[1] == whole
 
 
 def test_a_full_disk_keeps_what_is_done(tmp_path, monkeypatch):

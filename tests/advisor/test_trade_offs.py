@@ -111,14 +111,16 @@ def ranking(metric, **rows):
 
 
 def test_the_sentence_goes_no_further_than_the_ratios():
-    raw, of_emd, of_l1 = "with no post-processing", "times the lowest emd error", "times the lowest l1 error"
-    none = "No pair is within 25 % of the lowest error for both. Nearest to it"
+    raw, of_each = "with no post-processing", "times the lowest error of each (that much for"
     cells = [
         ({"a": (1, 1.0), "b": (2, 1.1), "c": (2, 1.2)}, f"a {raw} is the first choice for both."),
-        ({"c": (1, 1.0), "a": (1, 1.3)}, f"In the first tier for both: a {raw}, 1.00 {of_emd} and 1.30 {of_l1}."),
-        ({"c": (1, 1.0), "b": (2, 1.1)}, f"Good at both: b {raw}, 1.12 {of_emd} and 1.10 {of_l1}."),
-        ({"c": (1, 1.0), "b": (2, 1.4), "a": (3, 1.6)}, f"{none}: b {raw}, 1.12 {of_emd} and 1.40 {of_l1}."),
-        ({"c": (1, 1.0), "b": (2, None), "d": (2, 1.0)}, f"3.00 {of_emd}"),
+        ({"c": (1, 1.0), "a": (1, 1.3)}, f"In the first tier for both: a {raw}, at most 1.30 {of_each} l1)."),
+        ({"c": (1, 1.0), "b": (2, 1.1)}, f"Good for both: b {raw}, at most 1.12 {of_each} emd)."),
+        (
+            {"c": (1, 1.0), "b": (2, 1.4), "a": (3, 1.6)},
+            f"Nearest to good for both: b {raw}, at most 1.40 {of_each} l1).",
+        ),
+        ({"c": (1, 1.0), "b": (2, None), "d": (2, 1.0)}, f"3.00 {of_each} emd"),
     ]
     emd = ranking("emd", a=(1, 1.0), b=(2, 1.12), c=(3, 3.0))
 
@@ -130,7 +132,7 @@ def test_the_sentence_goes_no_further_than_the_ratios():
     assert failures(cells, check) == {}
     many = [emd, *(ranking(name, c=(1, 1.0), b=(2, ratio)) for name, ratio in (("l1", 1.4), ("l2", 1.5), ("kl", 1.3)))]
     (verdict,) = compromise_sentences(many)
-    assert "for all 4 metrics. Nearest to it: b with" in verdict.text
+    assert "Nearest to good for all 4 metrics: b with" in verdict.text
     assert "at most 1.50 times the lowest error of each (that much for l2)." in verdict.text
     # Nothing is said where no pair has an error in all metrics, nor of one metric.
     assert not compromise_sentences([ranking("emd", a=(1, 1.0)), ranking("l1", b=(1, 1.0))])
@@ -207,7 +209,7 @@ def test_the_lowest_of_a_column_and_what_one_compares_with_are_shown_however_few
     mine.write_text("def far_off(estimate, noise):\n    return estimate + 5.0\n", encoding="utf-8")
     words = ("--eps", "1", states, "-p", "grr", *SEVERAL[:-3], "-m", "l1,topk")
     out = run(*words, "--matrix", "--top", "1", "--method", f"all,{mine}:far_off", "--format", "plain")[1]
-    assert all(text in out for text in ("far_off", "◂ raw estimate", "◂ uniform guess", "oue norm_sub"))
+    assert all(text in out for text in ("far_off", "◂ raw estimate", "◂ uniform guess", "◂ usual default"))
     assert "--matrix shows all metrics in one table." in run(*words)[1]
 
 

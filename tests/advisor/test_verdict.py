@@ -155,8 +155,8 @@ def test_what_predictions_do_not_say_is_not_said_to_be_out_of_reach(run, tmp_pat
     there = json.loads(out)
     assert code == 0
     assert not there["worth_it_with"]["predicted"]
-    assert "is not predicted for data like these" in there["summary"]
-    assert "no number of users" not in there["summary"]
+    assert "No prediction says what reaches" in there["summary"]
+    assert "No number of users" not in there["summary"]
 
 
 @pytest.mark.slow

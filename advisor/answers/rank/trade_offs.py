@@ -16,7 +16,6 @@ from simulator.ranking import NOTHING, PRACTICAL_RATIO, Pair, Ratio, RatioOf, pr
 
 CLEARLY = 1.05  # times the lowest error, from which on a pair gives something up
 NEAR = 1.25  # times the lowest errors of all metrics, up to which one pair is good at all of them
-NAMED = 3  # maximum of metrics whose ratios are named individually
 
 
 class Compromise(NamedTuple):

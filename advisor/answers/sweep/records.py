@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
@@ -12,7 +11,7 @@ from typing import TypeAlias
 from numpy.typing import ArrayLike
 
 from advisor.answers.sweep.result import Cell
-from advisor.errors import InputError
+from advisor.errors import InputError, listed
 from advisor.inputs.saved import BUDGET, CATEGORIES, USERS, Number, checked
 from advisor.question.sweep import Place, SweepQuestion
 from knowledge.making.store import Store
@@ -22,9 +21,8 @@ from simulator.ranking import Pair
 Errors: TypeAlias = Mapping[Pair, ArrayLike]  # ``(repetitions,)`` errors of each pair
 
 LONGEST_PLAN = 1_000_000  # maximum of bytes read from a first line
-NAMED = 3  # maximum of protocols or methods named in an error
 LEAST = 2  # repetitions
-CELL_START = b'{"index":'
+START = b'{"plan":{"sweep":'
 FLAGS = {
     "metrics": "--metric",
     "protocols": "--protocol",
@@ -38,11 +36,15 @@ FLAGS = {
     "mix": "--metric kl:X",
     "version": "the version of ldp-advise",
     "sweep": "the version of the file",
+    "frequencies": "the sample or the shape",
 }
 
 
 class CellFile:
     """The errors of the finished cells of a sweep, by place and metric; they are on disk when `add` returns.
+
+    Lines that hold no cell, as a killed process or an editor leaves them, are passed over: their cells are simulated
+    again.
 
     Raises InputError if the file cannot be used, or holds other content than cells of this sweep; then it stays
     unchanged.
@@ -52,8 +54,8 @@ class CellFile:
         self._question = question
         try:
             check_cell_file(path, question.plan)
-            self.errors = dict(self._read(path))
             self._store: Store[dict[str, object]] = Store(path, question.plan)
+            self.errors = dict(self._read(path))
         except OSError as error:
             raise InputError(f"--resume {path}: cannot be used ({error.strerror or error})") from None
 
@@ -65,35 +67,16 @@ class CellFile:
         self._store.add({**head, "n": n, "k": k, "errors": runs})
 
     def _read(self, path: Path) -> Iterator[tuple[Place, Mapping[str, Errors]]]:
-        """Yield the finished places; then remove an incomplete one at the end, which a killed process leaves.
-
-        Raises InputError if a line is not of a place, or of other frequencies.
-        """
-        lines = path.read_bytes().splitlines(keepends=True)[1:] if path.exists() else []
-        for number, line in enumerate(lines, start=2):
-            if not line.strip():
-                continue
+        """Yield the finished places; raises InputError for a place of other frequencies."""
+        for record in self._store.records().values():
             try:
-                place, population, errors = errors_of(json.loads(line), self._question.metrics)
-            except (ValueError, RecursionError):
-                if number > len(lines) and _is_half(line):
-                    os.truncate(path, path.stat().st_size - len(line))
-                    return
-                raise InputError(
-                    f"--resume {path}: line {number} is damaged and holds no cell; delete that line, and its cell is "
-                    "simulated again"
-                ) from None
+                place, population, errors = errors_of(record, self._question.metrics)
+            except ValueError:
+                continue
             k = place[2]
             if k in self._question.sizes and population != self._question.population(k):
-                raise _foreign(
-                    path, f"the cells of another sweep: other frequencies of the k = {k:,} values on line {number}"
-                )
+                raise _foreign(path, f"the cells of another sweep: other frequencies of the k = {k:,} values")
             yield place, errors
-
-
-def _is_half(line: bytes) -> bool:
-    """Return whether a line may be the beginning of a cell."""
-    return not line.endswith(b"\n") and line.startswith(CELL_START[: len(line)])
 
 
 def check_cell_file(path: Path, plan: Mapping[str, object] | None = None) -> None:
@@ -101,51 +84,26 @@ def check_cell_file(path: Path, plan: Mapping[str, object] | None = None) -> Non
 
     Raises InputError for any other file.
     """
-    if not path.exists() or (path.is_file() and path.stat().st_size == 0):
+    if not path.exists():
         return
     if not path.is_file():
         raise InputError(f"--resume {path}: this is not a file; name a file, or one that does not exist yet")
     with path.open("rb") as file:
         line = file.readline(LONGEST_PLAN)
-    if not line.endswith(b"\n"):
-        # A killed process may leave an incomplete first line: it must be the beginning of the expected line.
-        beginning = b'{"plan":{"sweep":' if plan is None else _first_line(plan)
-        if not (beginning.startswith(line) or (plan is None and line.startswith(beginning))):
+    if plan is None:
+        if not (line.startswith(START) or START.startswith(line)):  # whole, or as a killed process left it
             raise _foreign(path, "no cells of a sweep")
         return
+    here = json.dumps({"plan": plan}, separators=(",", ":")).encode()
+    if line == here + b"\n" or (here.startswith(line) and not line.endswith(b"\n")):
+        return
+    check_cell_file(path)
     try:
-        head = json.loads(line)
+        there, now = json.loads(line)["plan"], json.loads(here)["plan"]
     except (ValueError, RecursionError):
-        head = None
-    there = head.get("plan") if isinstance(head, dict) else None
-    if not isinstance(there, dict) or "sweep" not in there:
-        raise _foreign(path, "no cells of a sweep")
-    here = None if plan is None else json.loads(json.dumps(plan))
-    if here is not None and there != here:
-        raise _foreign(path, f"the cells of another sweep: {'; '.join(_differences(there, here))}")
-
-
-def _differences(there: Mapping[str, object], here: Mapping[str, object]) -> Iterator[str]:
-    """Yield the differences between two plans, in terms of the user's settings."""
-    for name in {**here, **there}:
-        then, now = there.get(name), here.get(name)
-        if then == now:
-            continue
-        if name == "frequencies":
-            shapes = all(str(population).startswith(("skew", "shape")) for population in (then, now))
-            yield f"{then} there, {now} here" if shapes else "another sample"
-        else:
-            yield f"{FLAGS.get(name, name)} is {_setting(then)} there, {_setting(now)} here"
-
-
-def _setting(value: object) -> str:
-    if isinstance(value, list):
-        return f"{len(value)} names" if len(value) > NAMED else f"{' and '.join(map(str, value)):.90}"
-    return "not given" if value is None else f"{str(value).lower():.90}"
-
-
-def _first_line(plan: Mapping[str, object]) -> bytes:
-    return json.dumps({"plan": plan}, separators=(",", ":")).encode()
+        raise _foreign(path, "no cells of a sweep") from None
+    differing = [FLAGS.get(name, name) for name in {**now, **there} if there.get(name) != now.get(name)]
+    raise _foreign(path, f"the cells of another sweep, with other values of {listed(differing)}")
 
 
 def _foreign(path: Path, what: str) -> InputError:

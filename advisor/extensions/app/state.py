@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from contextvars import copy_context
 from dataclasses import dataclass, field, fields, replace
-from functools import partial
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
@@ -17,7 +16,6 @@ from advisor.answers.rank.simulate import simulated_answer
 from advisor.api.keywords import GROUPS as KEYWORD_OF
 from advisor.api.keywords import SHORT
 from advisor.cli.collected import required_options
-from advisor.cli.ranking import sections_of
 from advisor.errors import printable
 from advisor.extensions.app.files import PEOPLE, assumed_file, example_file, safe_name
 from advisor.extensions.app.goals import ESTIMATE, PLACES, PLAN, SHAPES, Control, PageGoal, goals, worded
@@ -273,8 +271,7 @@ def result_of(inquiry: Inquiry, value: Any = None) -> Result:
         return Result(inquiry, saved, choice_document(saved))
     if isinstance(saved, PlacesAdvice):
         return Result(inquiry, saved, places_document(saved))
-    document = rank_document(saved.rankings)
-    return Result(inquiry, saved, replace(document, sections=partial(sections_of, saved)))
+    return Result(inquiry, saved, rank_document(saved.rankings))
 
 
 def _answer(inquiry: Inquiry, progress: Progress) -> Answer | Choice | PlacesAdvice:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from advisor.api.keywords import group_of, keyword_errors
 from advisor.api.shown import Shown
 from advisor.extensions.audit.answer import Audits, answer
-from advisor.extensions.audit.document import audit_document, audit_figure, audit_sections
+from advisor.extensions.audit.document import audit_document
 from advisor.extensions.audit.question import AttackSettings, AuditQuestion, ForeignClient, Subjects
 from advisor.question.settings import AnyProtocol, Cells, Grid, Memoisation, Named, Simulation, values
-from advisor.show.model import Document, Section
+from advisor.show.model import Document
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 
 class AuditAnswer(Audits, Shown):
@@ -23,12 +23,6 @@ class AuditAnswer(Audits, Shown):
     @property
     def _document(self) -> Document:
         return audit_document(self)
-
-    def _sections(self) -> tuple[Section, ...]:
-        return audit_sections(self)
-
-    def _figure(self) -> Figure:
-        return audit_figure(self)
 
 
 @keyword_errors()

@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Annotated
 
 from advisor.cli.options import Only, argument
-from advisor.cli.run import Job, WholeOutput, picture_file, run
+from advisor.cli.run import Job, WholeOutput, run
 from advisor.errors import InputError
 from advisor.extensions.audit.answer import answer, answer_apart
-from advisor.extensions.audit.document import audit_document, audit_figure, audit_sections
+from advisor.extensions.audit.document import audit_document
 from advisor.extensions.audit.question import AuditQuestion, ForeignClient, Leaks
 from advisor.question.settings import Picture
 
@@ -51,8 +51,7 @@ def audit_command(
             read=lambda: question,
             answer=answer_apart if client.target or client.support else answer,
             document=audit_document,
-            sections=audit_sections,
-            files=[picture_file("--plot", picture.plot, audit_figure)],
+            plot=picture.plot,
             fails=(lambda audits: audits.leaks) if leaks.fail_if_leaks else None,
             inputs=[*client.files, *(str(name).rpartition(":")[0] for name in (client.target, client.support) if name)],
         ),

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 from advisor.extensions.audit.answer import Audits
 from advisor.extensions.audit.question import AuditQuestion
 from advisor.question.settings import Cells
-from advisor.show.model import Badge, Column, Document, Records, Role, Row, Section, Sentence, Table, Tone, Verdict
-from advisor.show.model import Figure as Picture
-from advisor.show.pictures import to_svg
+from advisor.show.model import Badge, Column, Document, Records, Role, Row, Sentence, Table, Tone, Verdict
+from advisor.show.pictures import picture_section
 from advisor.show.pictures.style import BAND, DASHES, INK, MARKERS, QUIET, SERIES, empty, headline, settings
 from simulator.attributes import published_budget
 from simulator.audit import Audit
@@ -38,7 +37,7 @@ SLACK = Column("slack", "how far the bound may fall below the analytic value by 
 ONE_ATTRIBUTE = Column("one attr.", "promised to users who differ in one attribute", drop=2)
 LEAK = Column("leak", "whether the bound is above the promise", text=True)
 COLUMNS = (
-    Column("audited", text=True, path=True),
+    Column("audited", text=True),
     Column("ε"),
     Column("k"),
     PAIR,
@@ -101,6 +100,10 @@ def audit_document(audits: Audits) -> Document:
         ),
         value="\n".join(f"{row.epsilon_lower_bound:.6g}" for row in rows),
         setting=f"{rows[0].trials:,} trials of each value, confidence {confidence(alpha)}",
+        picture=lambda: audit_figure(audits),
+        sections=lambda: (
+            picture_section("Bounds", "lower bounds of the privacy loss", lambda: audit_figure(audits), "audit"),
+        ),
     )
 
 
@@ -405,12 +408,6 @@ def _tried(rows: Sequence[Audit], *, given: bool) -> str:
 AXES = {"epsilon": "budget ε", "rounds": "collections of the same value", "symbols": "symbols of the hash"}
 ACROSS = 2  # panels side by side
 NAME_LENGTH = 28  # of a tick: the end of a longer name, which is that of a client
-
-
-def audit_sections(audits: Audits) -> tuple[Section, ...]:
-    """Return the section of a page with the picture."""
-    drawing = Picture("Bounds", "lower bounds of the privacy loss", lambda: to_svg(audit_figure(audits), "audit"))
-    return (Section("Bounds", (drawing,)),)
 
 
 def audit_figure(audits: Audits) -> Figure:

@@ -46,10 +46,7 @@ def columns_command(
         rank(asked, shown)
         return
     check_or_price(asked)
-    refuse(
-        shown.given("reasons", "picture", "files", "usefulness", "layout"),
-        "is about one column: ask ldp-advise for one",
-    )
+    refuse(shown.given("reasons", "picture", "extras"), "is about one column: ask ldp-advise for one")
     check_columns(asked.alone)
     run(
         Job(

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Annotated
 
 from advisor.cli.options import Only, Sample
-from advisor.cli.run import Job, Output, picture_file, run
+from advisor.cli.run import Job, Output, run
 from advisor.extensions.places.answer import answer_places
-from advisor.extensions.places.document import figure_of, places_document
+from advisor.extensions.places.document import places_document
 from advisor.extensions.places.question import PlacesQuestion, places_request
 from advisor.question.settings import Picture
 from advisor.show.model import TOP
@@ -44,7 +44,7 @@ def places_command(
             answer=answer_places,
             document=places_document,
             inputs=[sample, question.places_menu.channel],
-            files=[picture_file("--plot", picture.plot, figure_of)],
+            plot=picture.plot,
             unprotected=True,
         ),
         output,

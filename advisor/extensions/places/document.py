@@ -39,7 +39,7 @@ from advisor.show.model import (
 from advisor.show.model import Figure as Picture
 from advisor.show.pictures import style, to_svg
 from advisor.show.pictures.frequencies import draw_order
-from advisor.show.rank.table import PICK, note_in_words
+from advisor.show.rank.table import PICK
 from advisor.show.sentences import assumed_sentences
 from simulator.places import Places
 from simulator.ranking import Standing
@@ -259,6 +259,7 @@ def places_document(advice: PlacesAdvice) -> Document:
         value="\n".join(f"{f'{name} ' if several else ''}{' '.join(advice.best(name).pair)}" for name in metrics),
         setting=f"{describe(request)}; n = {request.n:,}",
         sections=partial(_sections, advice),
+        picture=partial(curve_figure if advice.trade_offs else places_figure, advice),
     )
 
 
@@ -272,7 +273,7 @@ def _table(advice: PlacesAdvice, metric: str) -> Table:
         Column("rank"),
         Column("protocol", text=True, names=protocol_text),
         Column("method", text=True, names=method_name),
-        Column("", text=True, drop=1, names=note_in_words),
+        Column("", text=True, drop=1),
         Column(f"{metric} error"),
         Column("ratio", "error over the lowest one", drop=1),
         Column("vs raw", "change against the raw estimate of the same protocol", drop=4, verbose=True),
@@ -316,7 +317,6 @@ def _row(advice: PlacesAdvice, metric: str, row: Standing) -> Row:
         Tone.PICK if best else Tone.FAINT if row.rank == 1 else Tone.PLAIN,
         kept=best,
         group=protocol if row.rank == 1 else "",
-        name=method,
         ratio=None if ratio is None else row.ratio,
     )
 
@@ -466,11 +466,6 @@ def _sections(advice: PlacesAdvice) -> tuple[Section, ...]:
         title = "Privacy against quality of service"
         figures.append(Picture(title, "a curve", lambda: to_svg(curve_figure(advice), "curve")))
     return tuple(Section(figure.title, (figure,)) for figure in figures)
-
-
-def figure_of(advice: PlacesAdvice) -> Figure:
-    """Return the curve of an answer with trade-offs, else its maps."""
-    return curve_figure(advice) if advice.trade_offs else places_figure(advice)
 
 
 def places_figure(advice: PlacesAdvice) -> Figure:

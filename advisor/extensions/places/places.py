@@ -11,7 +11,7 @@ from advisor.api.files import file_of
 from advisor.api.keywords import group_of, keyword_errors
 from advisor.api.shown import Shown
 from advisor.extensions.places.answer import PlacesAdvice, answer_places
-from advisor.extensions.places.document import figure_of, places_document
+from advisor.extensions.places.document import places_document
 from advisor.extensions.places.question import Ground, PlacesMenu, PlacesQuestion, Promise, places_request
 from advisor.question.settings import Cells, Columns, Limits, Simulation, values
 from advisor.show.model import Document
@@ -23,9 +23,6 @@ class PlacesAnswer(PlacesAdvice, Shown):
     @property
     def _document(self) -> Document:
         return places_document(self)
-
-    def _figure(self) -> Any:
-        return figure_of(self)
 
 
 @keyword_errors()

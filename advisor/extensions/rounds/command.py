@@ -44,7 +44,7 @@ def rounds_command(
         return
     alone = asked.alone
     check_rounds(alone, memoisation)
-    beside = shown.given("reasons", "picture", "files", "layout", "usefulness")
+    beside = shown.given("reasons", "picture", "extras")
     refuse(beside, "does not go with --eps-forever, which compares raw estimates in closed form")
     run(
         Job(

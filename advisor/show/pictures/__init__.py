@@ -6,7 +6,7 @@ import io
 import logging
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import chdir, contextmanager, suppress
 from html import escape
 from importlib.util import find_spec
@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.errors import InputError, printable
+from advisor.show.model import Figure as Picture
+from advisor.show.model import Section
 from advisor.show.pictures.style import settings
 
 if TYPE_CHECKING:
@@ -83,6 +85,11 @@ def to_svg(figure: Figure, salt: str) -> str:
     """Return the ``<svg>`` element of a figure for a page: text as text, ids that no other `salt` gives."""
     svg = _svg(figure, salt)
     return svg[svg.index("<svg") :]
+
+
+def picture_section(title: str, label: str, draw: Callable[[], Figure], salt: str) -> Section:
+    """Return the section of a page with a picture; salt: see `to_svg`."""
+    return Section(title, (Picture(title, label, lambda: to_svg(draw(), salt)),))
 
 
 def _svg(figure: Figure, salt: str) -> str:

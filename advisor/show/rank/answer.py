@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from itertools import chain
 
-from advisor.answers.rank.result import Defence, Ranking, Recommendation
-from advisor.answers.rank.trade_offs import NAMED, NEAR, compromise
-from advisor.answers.rank.verdict import MARGINAL, MOST_UNDETECTABLE, NOT_CERTAIN, USELESS
+from advisor.answers.rank.result import Ranking, Recommendation
+from advisor.answers.rank.trade_offs import NEAR, compromise
+from advisor.answers.rank.verdict import MARGINAL, NOT_CERTAIN, USELESS
 from advisor.figures import number, points, rounded, users, whole_percent
 from advisor.members.names import UNPROCESSED, method_name, method_text, pair_text, protocol_in_full, protocol_text
 from advisor.show.model import Adjustment, Badge, Role, Sentence, Tone, Verdict, sentences
@@ -16,7 +16,7 @@ from advisor.show.rank.table import BASELINE_NAMES, error_cell
 from advisor.show.sentences import nothing_left_verdict, total_text, unit_after
 from knowledge.deployments import DEPLOYED
 from simulator import POSTPROCESSORS
-from simulator.foreign import FAILURES, REGISTERED
+from simulator.foreign import REGISTERED
 from simulator.methods.processor import POSTERIOR_MEAN, SUMMARIES
 from simulator.ranking import AS_GOOD, PRACTICAL_RATIO
 
@@ -26,7 +26,6 @@ LONG_NAME = 8  # words of a pair, from which on the name of its protocol is not 
 UNSURE = 0.25  # below this probability of being within 2 % of the best, the pick is only the first of a ranking
 TIGHT = 0.02  # relative half width of an interval up to which three digits of a figure are significant
 PER_CATEGORY = ("l1", "mae")  # metrics that the error of a category fully describes
-NO_MORE = 1.005  # ratio of two errors below which a figure would read "0 %"
 
 
 def verdict(ranking: Ranking) -> Verdict:
@@ -58,15 +57,13 @@ def answer_sentences(ranking: Ranking) -> list[Sentence]:
     if not ranking.recommendations:
         return []
     attacked = sentences(defence_sentences(ranking), Role.ANSWER)
-    remedies = sentences(remedy_sentences(ranking))
     if ranking.verdict == USELESS:
-        return [*attacked, *remedies]
+        return attacked
     return [
         *attacked,
         *sentences(hidden_sentences(ranking), Role.ANSWER, Tone.DOUBTFUL),
         *sentences(_beaten_sentences(ranking), Role.ANSWER, Tone.DOUBTFUL),
-        *remedies,
-        *sentences((_ties(ranking), *_summary_sentences(ranking)), Role.LEGEND),
+        *sentences(_summary_sentences(ranking), Role.LEGEND),
     ]
 
 
@@ -84,17 +81,7 @@ def hidden_sentences(ranking: Ranking) -> list[str]:
         return []
     names = f" ({', '.join(request.labels[place] for place in hidden)})" if len(hidden) <= FEW else ""
     least = users((ranking.detectable_frequency or 0.0) * request.n)
-    single = len(hidden) == 1
-    text = (
-        f"{len(hidden)} of {request.k:,} categories {'is' if single else 'are'} rarer than {least} users and cannot be "
-        f"told from none{names}."
-    )
-    visible = request.k - len(hidden)
-    if MOST_UNDETECTABLE not in ranking.reasons:
-        return [text]
-    return [
-        f"{text} {'No category is frequent enough' if not visible else f'The answer is about the other {visible:,}'}."
-    ]
+    return [f"{len(hidden)} of {request.k:,} categories cannot be told from none: rarer than {least} users{names}."]
 
 
 def decision(ranking: Ranking) -> tuple[Badge, str]:
@@ -174,27 +161,22 @@ def _changes(ranking: Ranking) -> list[Adjustment]:
 
 def _worth_it_changes(ranking: Ranking) -> list[Adjustment]:
     """Return the users or the budget with which a collection would be worth it, and the command that plans it."""
-    request, instead = ranking.request, ranking.worth_it_with
+    instead = ranking.worth_it_with
     if instead is None:
         return []
-    plan = instead.command
     goal = f"half of the error without data ({ranking.metric} {instead.target:g})"
-    changes = []
+    reaching = []
     if instead.n is not None:
         n = int(rounded(instead.n, 2))
-        budget = f"ε = {request.epsilon:g}" if request.central is None else request.central.text
-        text = f"About {users(n)} users at {budget} are predicted to reach {goal}."
-        changes.append(Adjustment(text, plan, {"n": f"{n}"}))
+        reaching.append((f"About {users(n)} users are predicted to reach {goal}.", {"n": f"{n}"}))
     if instead.epsilon is not None:
         epsilon = f"{instead.epsilon:.2g}"
-        text = f"ε = {epsilon} with {request.n:,} users is predicted to reach {goal}."
-        changes.append(Adjustment(text, "" if changes else plan, {"eps": epsilon}))
-    if changes:
-        return changes
-    data = "data like these" if request.collected is None else "populations like those behind this estimate"
-    if instead.predicted:
-        return [Adjustment(f"Predictions find no number of users and no ε that reaches {goal}.", plan)]
-    return [Adjustment(f"How many users, or which ε, would reach {goal} is not predicted for {data}.", plan)]
+        reaching.append((f"ε = {epsilon} is predicted to reach {goal}.", {"eps": epsilon}))
+    nothing = (
+        "No number of users and no ε is predicted to reach" if instead.predicted else "No prediction says what reaches"
+    )
+    reaching = reaching or [(f"{nothing} {goal}.", {})]
+    return [Adjustment(text, "" if place else instead.command, values) for place, (text, values) in enumerate(reaching)]
 
 
 def _other_users_changes(ranking: Ranking) -> list[Adjustment]:
@@ -211,21 +193,6 @@ def _other_users_changes(ranking: Ranking) -> list[Adjustment]:
     guess = "a guess without data would do as well"
     answer = guess if near.verdict == USELESS else f"the answer is {pair_text(*near.pair)}"
     return [Adjustment(f"With {near.n:,} users {answer}.", f"--n {near.n}", {"n": f"{near.n}"})]
-
-
-def _ties(ranking: Ranking) -> str:
-    """Return the number of rows tied with the first row."""
-    kind, best = _kind(ranking), ranking.best
-    if len(ranking.recommendations) == 1:
-        failed = FAILURES.keys() & {*ranking.request.protocols, *ranking.request.methods}
-        why = "the others failed and are left out" if failed else f"no other {kind} was asked for"
-        return f"There is no other {kind} to compare with: {why}."
-    others = [row for row in ranking.ties if row.pair != best.pair]
-    near = sum((row.ratio_to_best or 1.0) < PRACTICAL_RATIO for row in others)
-    if not others:
-        return f"No other {kind} comes within 5 % of the lowest error."
-    far = len(others) - near
-    return f"Other tied {kind}s: {near:,} within 5 % of the lowest error, {far:,} not told apart from it."
 
 
 def _beaten_sentences(ranking: Ranking) -> list[str]:
@@ -276,18 +243,12 @@ def _proper_changes(ranking: Ranking) -> list[Adjustment]:
 
 def _reason(ranking: Ranking) -> str:
     """Return the reason to use the first row of several that are tied."""
-    best, others = ranking.best, [row for row in ranking.ties if row.pair != ranking.best.pair]
-    bits = [row.report_bits for row in others]
-    shortest = best.report_bits <= min(bits) and best.report_bits < max(bits)
-    if best.probability_best is not None and best is not ranking.lowest:
-        return "the plainest"
-    if best.pair == ranking.tree and best is not ranking.lowest:
-        return "the decision tree's choice"
+    best = ranking.best
     if best is ranking.lowest:
-        return f"the lowest error{' and shortest report' if shortest else ''}"
-    if shortest and bits.count(best.report_bits) == sum(row.protocol == best.protocol for row in others):
-        return "the shortest report"
-    return "the cheapest report"
+        return "the lowest error"
+    if best.probability_best is not None:
+        return "the plainest"
+    return "the decision tree's choice" if best.pair == ranking.tree else "the cheapest report"
 
 
 def _deployed_changes(ranking: Ranking) -> list[Adjustment]:
@@ -313,11 +274,11 @@ def _single_category_changes(ranking: Ranking) -> list[Adjustment]:
 
 
 def defence_sentences(ranking: Ranking) -> list[str]:
-    """Return the error without and under the attack, before and after the choice, and what the choice costs."""
+    """Return the error without and under the attack, with the choice and with what would be the choice without it."""
     defence, metric, best = ranking.defence, ranking.metric, ranking.best
     if defence is None:
         return []
-    usual, best_pair = pair_text(defence.protocol, defence.method), pair_text(*best.pair)
+    usual = pair_text(defence.protocol, defence.method)
     if best.pair == (defence.protocol, defence.method):
         lines = [
             f"It is also the choice if nobody attacks: {metric} error {number(defence.unattacked)} then, and "
@@ -326,28 +287,15 @@ def defence_sentences(ranking: Ranking) -> list[str]:
     else:
         lines = [
             f"The attack raises the {metric} error of {usual}, the best choice if nobody attacks, from "
-            f"{number(defence.unattacked)} to {number(defence.attacked)}; {best_pair} keeps it at "
-            f"{number(defence.best_attacked)}.",
-            _cost(ranking.metric, defence),
+            f"{number(defence.unattacked)} to {number(defence.attacked)}. {pair_text(*best.pair)} keeps it at "
+            f"{number(defence.best_attacked)}, and has {number(defence.best_unattacked)} if nobody attacks.",
             *_either_way(ranking),
         ]
     if "suspects" in POSTPROCESSORS[best.method].needs:
         lines.append(
-            "It needs the reports one by one, and works because the fake users promote "
-            f"{len(ranking.request.promoted)} categories at once: who promotes one alone does not stand out."
+            "It needs the reports one by one, and finds only fake users who promote several categories at once."
         )
     return lines
-
-
-def _cost(metric: str, defence: Defence) -> str:
-    figures = f"{metric} error {number(defence.best_unattacked)} instead of {number(defence.unattacked)}"
-    more = defence.best_unattacked / defence.unattacked if defence.unattacked else 1.0
-    price = f"has {more:.2g} times the error"
-    if more < NO_MORE:
-        price = "costs nothing"
-    elif more < 2:
-        price = f"costs {whole_percent(more - 1)} more error"
-    return f"If nobody attacks, this choice {price}: {figures}."
 
 
 def _either_way(ranking: Ranking) -> list[str]:
@@ -362,27 +310,6 @@ def _either_way(ranking: Ranking) -> list[str]:
     ]
 
 
-def remedy_sentences(ranking: Ranking) -> list[str]:
-    """Return the effect of remedies compared with ordinary methods."""
-    if ranking.defence is None:
-        return []
-    best = ranking.best
-    helped = POSTPROCESSORS[best.method].is_remedy
-    others = [row for row in ranking.recommendations if POSTPROCESSORS[row.method].is_remedy != helped]
-    first = min(others, key=lambda row: row.error, default=None)
-    if first is None:
-        return []
-    if helped:
-        return [
-            f"Without a remedy the lowest error under the attack is {number(first.error)}, that of "
-            f"{pair_text(*first.pair)}."
-        ]
-    return [
-        f"No remedy for poisoning does better here: the best of them, {pair_text(*first.pair)}, has {ranking.metric} "
-        f"error {number(first.error)} under the attack."
-    ]
-
-
 def compromise_sentences(rankings: Sequence[Ranking]) -> list[Sentence]:
     """Return the pair that is good for all requested metrics."""
     best = compromise(rankings)
@@ -392,15 +319,6 @@ def compromise_sentences(rankings: Sequence[Ranking]) -> list[Sentence]:
     pair, (metric, worst) = pair_text(best.protocol, best.method), best.worst
     if best.first:
         return [Sentence(f"{pair} is the first choice for {which}.", Role.ANSWER)]
-    if len(rankings) <= NAMED:
-        *others, last = (f"{number(ratio, 3)} times the lowest {name} error" for name, ratio in best.ratios)
-        figures = f"{', '.join(others)} and {last}"
-    else:
-        figures = f"at most {number(worst, 3)} times the lowest error of each (that much for {metric})"
-    if best.in_first_tier:
-        verdict = f"In the first tier for {which}: {pair}"
-    elif worst <= NEAR:
-        verdict = f"Good at {which}: {pair}"
-    else:
-        verdict = f"No pair is within {whole_percent(NEAR - 1)} of the lowest error for {which}. Nearest to it: {pair}"
-    return [Sentence(f"{verdict}, {figures}.", Role.ANSWER)]
+    how = "In the first tier" if best.in_first_tier else "Good" if worst <= NEAR else "Nearest to good"
+    figures = f"at most {number(worst, 3)} times the lowest error of each (that much for {metric})"
+    return [Sentence(f"{how} for {which}: {pair}, {figures}.", Role.ANSWER)]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import count, pairwise
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,9 +12,11 @@ from advisor.answers.rank.bias import BiasAnswer
 from advisor.figures import number, points, users, whole_percent
 from advisor.members.names import pair_text
 from advisor.show.model import Column, Document, Records, Role, Row, Sentence, Table, Verdict, sentences
-from advisor.show.pictures import save
 from advisor.show.pictures.style import BAND, BLUE, empty, log_axis, settings
 from advisor.show.rank.notes import setting_text
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 FIELDS = ("rank", "category", "frequency", "bias", "half_width", "variance")
 MANY, AS_PIXELS = 100, 2000  # categories from which on ranks have a logarithmic axis, and marks are stored as pixels
@@ -49,6 +52,7 @@ def bias_document(answer: BiasAnswer) -> Document:
         },
         records=Records(FIELDS, rows),
         value=f"{bias:.6g}",
+        picture=partial(bias_figure, answer),
     )
 
 
@@ -63,8 +67,8 @@ def _table(answer: BiasAnswer) -> Table:
     return Table(columns, tuple(rows), noun="ranks", cut=False)
 
 
-def draw_bias(answer: BiasAnswer, path: Path) -> None:
-    """Draw the bias with its 95 % interval above the variance, both by rank."""
+def bias_figure(answer: BiasAnswer) -> Figure:
+    """Return the bias with its 95 % interval above the variance, both by rank."""
     (_, bias, half_width, variance), k = answer.categories, answer.request.k
     ranks, pixels = np.arange(1, k + 1), k > AS_PIXELS
     with settings():
@@ -79,4 +83,4 @@ def draw_bias(answer: BiasAnswer, path: Path) -> None:
         upper.set(ylabel="bias and 95 % interval", title=f"{pair_text(*answer.pair)}: {setting_text(answer.request)}")
         lower.set(xlabel="category, the most frequent first", ylabel="variance of the frequency")
         figure.set_label(f"bias by rank: {', '.join(number(value, 3) for value in answer.blocks[1].tolist())}")
-        save(figure, path)
+    return figure

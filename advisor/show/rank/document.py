@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from advisor.answers.epsilon import meaning
-from advisor.answers.rank.outlook import Outlook
+from advisor.answers.rank.outlook import outlook
 from advisor.answers.rank.result import Ranking, Why
+from advisor.answers.rank.why import why_of
 from advisor.figures import number, times
 from advisor.question.plurality import BudgetUse, Solution
 from advisor.show.model import Column, Document, Figure, Part, Role, Row, Section, Sentence, Table, Tone, sentences
 from advisor.show.pictures import to_svg
 from advisor.show.pictures.frequencies import frequencies_figure
 from advisor.show.pictures.ranking import ranking_figure
-from advisor.show.rank.answer import (
-    answer_sentences,
-    compromise_sentences,
-    defence_sentences,
-    remedy_sentences,
-    verdict,
-)
+from advisor.show.rank.answer import answer_sentences, compromise_sentences, defence_sentences, verdict
 from advisor.show.rank.data import rank_data, rank_records
 from advisor.show.rank.explorer import explorer_of
 from advisor.show.rank.notes import (
@@ -74,6 +70,8 @@ def rank_document(rankings: tuple[Ranking, ...]) -> Document:
         records=rank_records(rankings),
         value="\n".join(pairs),
         setting=f"{setting_text(request)}, {METRICS[first.metric].title}",
+        sections=partial(page_sections, rankings),
+        picture=partial(ranking_figure, first) if first.recommendations else None,
     )
 
 
@@ -155,8 +153,8 @@ def _solution_row(row: Solution) -> Row:
     return Row.of(cells, Tone.GOOD if row.ratio == 1 else Tone.PLAIN)
 
 
-def page_sections(rankings: tuple[Ranking, ...], outlook: Outlook | None, why: Why | None) -> tuple[Section, ...]:
-    """Return the sections of the page of a ranking; outlook and explanation are those of its first pair."""
+def page_sections(rankings: tuple[Ranking, ...]) -> tuple[Section, ...]:
+    """Return the sections of the page of a ranking: what to expect of its first pair, pictures, and reasons."""
     first = rankings[0]
     if not first.recommendations:
         return ()
@@ -166,8 +164,9 @@ def page_sections(rankings: tuple[Ranking, ...], outlook: Outlook | None, why: W
             "Frequencies", "frequencies of one collection", lambda: to_svg(frequencies_figure(first), "frequencies")
         ),
     )
-    explorer = () if outlook is None else (Section("What to expect", (explorer_of(outlook),), first=True),)
-    return (*explorer, Section("Pictures", pictures), reasons_section(first, why))
+    expected = outlook(first)
+    explorer = () if expected is None else (Section("What to expect", (explorer_of(expected),), first=True),)
+    return (*explorer, Section("Pictures", pictures), reasons_section(first, why_of(first)))
 
 
 def reasons_section(ranking: Ranking, why: Why | None) -> Section:
@@ -180,7 +179,7 @@ def _reasons(ranking: Ranking, why: Why | None) -> tuple[list[str], list[str]]:
     """Return the basis of the reasons, if it is not the answer itself, and the reasons."""
     if ranking.request.threat is not None:
         note = "The rules and the model behind predictions know no fake users; these reasons are of the simulation."
-        return [note], [*defence_sentences(ranking), *remedy_sentences(ranking)]
+        return [note], defence_sentences(ranking)
     if why is None:
         return [], ["The model behind predictions does not cover this question, so it has no reasons to give."]
     if ranking.source == "grid":

@@ -1,19 +1,22 @@
-"""Errors in one table: pairs by metrics, the best of each column marked; of one metric, protocols by methods."""
+"""Errors in one table: pairs by metrics, or of one metric, protocols by methods; the lowest and its ties are marked."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import NamedTuple, TypeAlias
 
 from advisor.answers.rank.assemble import RAW
 from advisor.answers.rank.result import Baseline, Ranking, Recommendation
 from advisor.figures import number
-from advisor.members.names import pair_text
 from advisor.show.model import (
+    Cell,
     Column,
     Document,
     Json,
+    Part,
     Records,
     Role,
     Row,
@@ -24,8 +27,10 @@ from advisor.show.model import (
     figure_cell,
     sentences,
 )
+from advisor.show.pictures.ranking import ranking_figure
 from advisor.show.rank.answer import answer_sentences, compromise_sentences, verdict
 from advisor.show.rank.data import rank_data
+from advisor.show.rank.document import page_sections
 from advisor.show.rank.notes import note_sentences, setting_text
 from advisor.show.rank.table import BASELINE_NAMES, best_of_own
 from simulator import METRICS
@@ -41,11 +46,18 @@ WITHOUT, AVERAGE = "without_pp", "average_pp"  # keys beside the names of method
 class _Entry(NamedTuple):
     error: float
     mark: str  # `LOWEST`, `TIED` or ""
-    tier: int
-    standard_error: float | None  # None without a simulation
+    standard_error: float | None = None  # None without a simulation
+    tier: int | None = None
+
+    def cell(self, *, spreads: bool) -> Cell:
+        """Return the error, on request its standard error with as many decimals, and its mark."""
+        text = number(self.error)
+        if spreads and self.standard_error is not None and self.error < math.inf:
+            text += f" ({self.standard_error:,.{len(text.partition('.')[2])}f})"
+        return f"{text} {self.mark or ' '}", self.error
 
 
-Matrix: TypeAlias = Mapping[str, Mapping[Pair, _Entry]]  # by metric
+Entries: TypeAlias = Mapping[str, _Entry]  # of a row, by column
 
 
 def matrix_document(rankings: tuple[Ranking, ...], *, spreads: bool = False) -> Document:
@@ -53,151 +65,63 @@ def matrix_document(rankings: tuple[Ranking, ...], *, spreads: bool = False) -> 
 
     spreads: whether standard errors stand behind the errors, for which a terminal has little room.
     """
-    first = rankings[0]
-    entries = {ranking.metric: _entries(ranking) for ranking in rankings}
-    pairs = tuple(dict.fromkeys(pair for ranking in rankings for pair in entries[ranking.metric]))
-    best = "; ".join(_best_text(ranking) for ranking in rankings if ranking.recommendations)
-    return Document(
-        title="Errors of all pairs in all metrics",
-        verdict=verdict(first),
-        parts=(
-            *sentences(first.warnings, Role.WARNING),
-            *([Sentence(f"Lowest errors: {best}.", Role.ANSWER)] if best else []),
-            *compromise_sentences(rankings),
-            _table(pairs, entries, rankings, spreads=spreads),
-            Sentence(f"{MARKS} {SPREADS}" if spreads else MARKS, Role.NOTE),
-            *note_sentences(first),
-        ),
-        data={**rank_data(rankings), "matrix": [_row_data(pair, entries) for pair in pairs]},
-        records=_records(pairs, entries),
-        value="\n".join(
-            f"{ranking.metric} {' '.join(_lowest(ranking).pair)}" for ranking in rankings if ranking.recommendations
-        ),
-        setting=setting_text(first.request),
-    )
-
-
-def _lowest(ranking: Ranking) -> Recommendation:
-    return min(ranking.recommendations, key=lambda row: row.error)
-
-
-def _entries(ranking: Ranking) -> dict[Pair, _Entry]:
-    lowest = _lowest(ranking).error if ranking.recommendations else 0.0
-    return {
-        row.pair: _Entry(
-            row.error, LOWEST if row.error == lowest else TIED if row.tier == 1 else "", row.tier, row.standard_error
-        )
-        for row in ranking.recommendations
-    }
-
-
-def _best_text(ranking: Ranking) -> str:
-    lowest = _lowest(ranking)
-    others = sum(row.tier == 1 for row in ranking.recommendations if row.pair != lowest.pair)
-    tied = f" ({others} tied)" if others else ""
-    return f"{ranking.metric} {number(lowest.error, 3)} by {pair_text(*lowest.pair)}{tied}"
-
-
-def _table(pairs: tuple[Pair, ...], entries: Matrix, rankings: tuple[Ranking, ...], *, spreads: bool) -> Table:
-    """Return the table: pairs in rank order, and, in any case, those of the caller's own and those to compare with."""
-    protocol = Column("protocol", text=True)
+    first, metrics = rankings[0], [ranking.metric for ranking in rankings]
+    rows: dict[Pair, dict[str, _Entry]] = {}
+    for ranking in rankings:
+        low = min((row.error for row in ranking.recommendations), default=0.0)
+        for row in ranking.recommendations:
+            mark = LOWEST if row.error == low else TIED if row.tier == 1 else ""
+            rows.setdefault(row.pair, {})[ranking.metric] = _Entry(row.error, mark, row.standard_error, row.tier)
     columns = (
-        protocol,
+        Column("protocol", text=True),
         Column("method", text=True),
         *(
             Column(metric, f"{METRICS[metric].title} ({METRICS[metric].unit})", drop=place)
-            for place, metric in enumerate(entries)
+            for place, metric in enumerate(metrics)
         ),
-        Column("", text=True, drop=len(entries)),
+        Column("", text=True, drop=len(metrics)),
     )
-    baselines = rankings[0].baselines
-    notes = {_pair(row): f"◂ {BASELINE_NAMES[row.kind]}" for row in baselines}
-    registered = best_of_own(pairs)
-    only = pairs[0][0] if len({name for name, _ in pairs}) == 1 else None
-    rows = [_row(pair, entries, note=notes.get(pair, ""), kept=pair in registered, spreads=spreads) for pair in pairs]
-    rows += [_beside(row, rankings, only) for row in baselines if _pair(row) not in pairs]
-    table = Table(columns, tuple(rows), noun="pairs")
-    return table if only is None else table.without(protocol)
-
-
-def _pair(row: Baseline) -> tuple[str | None, str | None]:
-    return row.protocol, row.method
-
-
-def _beside(row: Baseline, rankings: tuple[Ranking, ...], only: str | None) -> Row:
-    """Return a row to compare with that is not ranked.
-
-    only: the one protocol of all others, whose name is left out; None where there are several.
-    """
-    errors = [
-        {(baseline.kind, *_pair(baseline)): baseline.error for baseline in ranking.baselines}.get(
-            (row.kind, *_pair(row))
-        )
-        for ranking in rankings
+    notes = {(row.protocol, row.method): f"◂ {BASELINE_NAMES[row.kind]}" for row in first.baselines}
+    own = best_of_own(rows)
+    shown = [
+        replace(row, kept=row.kept or pair in own)
+        for pair, entries in rows.items()
+        for row in [_row(pair, entries, metrics, notes.get(pair, ""), spreads=spreads)]
     ]
-    method = row.method or "(no data)"
-    if only is not None and row.protocol not in (None, only):
-        method = f"{row.protocol} {method}"
-    cells = (figure_cell(error, lambda error: f"{number(error)}  ") for error in errors)
-    return Row.of((row.protocol or "–", method, *cells, f"◂ {BASELINE_NAMES[row.kind]}"), Tone.MARKED, extra=True)
-
-
-def _text(error: float, standard_error: float | None, mark: str) -> str:
-    """Return an error, its standard error with as many decimals, and its mark."""
-    text = number(error)
-    spread = (
-        "" if standard_error is None or error == math.inf else f" ({standard_error:,.{len(text.partition('.')[2])}f})"
-    )
-    return f"{text}{spread} {mark or ' '}"
-
-
-def _row(pair: Pair, entries: Matrix, *, note: str, kept: bool, spreads: bool) -> Row:
-    row_entries = [column.get(pair) for column in entries.values()]
-    cells = (
-        "–"
-        if entry is None
-        else (_text(entry.error, entry.standard_error if spreads else None, entry.mark), entry.error)
-        for entry in row_entries
-    )
-    marks = [entry.mark if entry is not None else "" for entry in row_entries]
-    tones = (Tone.PLAIN, Tone.PLAIN, *(Tone.GOOD if mark else Tone.PLAIN for mark in marks), Tone.PLAIN)
-    return Row.of((*pair, *cells, note), tones=tones, kept=kept or bool(note) or LOWEST in marks)
-
-
-def _row_data(pair: Pair, entries: Matrix) -> dict[str, Json]:
-    row_entries = {metric: column[pair] for metric, column in entries.items() if pair in column}
-    return {
-        "protocol": pair[0],
-        "method": pair[1],
-        "errors": {metric: entry.error for metric, entry in row_entries.items()},
-        "lowest": [metric for metric, entry in row_entries.items() if entry.mark == LOWEST],
-        "tied": [metric for metric, entry in row_entries.items() if entry.mark == TIED],
+    shown += [_beside(row, rankings) for row in first.baselines if (row.protocol, row.method) not in rows]
+    figures = {"": "error", "_tier": "tier", "_standard_error": "standard_error"}
+    flat: list[dict[str, Scalar]] = [
+        {"protocol": pair[0], "method": pair[1]}
+        | {
+            f"{metric}{suffix}": getattr(entries.get(metric), figure, None)
+            for suffix, figure in figures.items()
+            for metric in metrics
+        }
+        for pair, entries in rows.items()
+    ]
+    lowest = {
+        one.metric: min(one.recommendations, key=lambda row: row.error) for one in rankings if one.recommendations
     }
-
-
-def _records(pairs: tuple[Pair, ...], entries: Matrix) -> Records:
-    rows: list[dict[str, Scalar]] = []
-    for protocol, method in pairs:
-        row_entries = {metric: column.get((protocol, method)) for metric, column in entries.items()}
-        errors = {metric: entry and entry.error for metric, entry in row_entries.items()}
-        tiers = {f"{metric}_tier": entry and entry.tier for metric, entry in row_entries.items()}
-        spreads = {f"{metric}_standard_error": entry and entry.standard_error for metric, entry in row_entries.items()}
-        rows.append({"protocol": protocol, "method": method, **errors, **tiers, **spreads})
-    more = (f"{metric}_{figure}" for figure in ("tier", "standard_error") for metric in entries)
-    return Records.of(rows, ("protocol", "method", *entries, *more))
-
-
-class _ProtocolErrors(NamedTuple):
-    """The errors of a protocol, by column: without post-processing, on average with it, and with each method."""
-
-    protocol: str
-    errors: dict[str, float]
-
-    def marked(self, mark: str) -> list[str]:
-        """Return the columns of the lowest error, or of others within 5 % of it; the average does not compete."""
-        low = min(self.errors.values())
-        each = ((name, error) for name, error in self.errors.items() if name != AVERAGE)
-        return [name for name, error in each if error <= PRACTICAL_RATIO * low and (error == low) == (mark == LOWEST)]
+    names = ("protocol", "method", *(f"{metric}{suffix}" for suffix in figures for metric in metrics))
+    return Document(
+        title="Errors of all pairs in all metrics",
+        verdict=verdict(first),
+        parts=_parts(
+            first,
+            compromise_sentences(rankings),
+            Table(columns, tuple(shown), noun="pairs"),
+            f"{MARKS} {SPREADS}" if spreads else MARKS,
+        ),
+        data={
+            **rank_data(rankings),
+            "matrix": [{"protocol": pair[0], "method": pair[1], **_data(row)} for pair, row in rows.items()],
+        },
+        records=Records.of(flat, names),
+        value="\n".join(f"{metric} {' '.join(row.pair)}" for metric, row in lowest.items()),
+        setting=setting_text(first.request),
+        sections=partial(page_sections, rankings),
+        picture=partial(ranking_figure, first) if first.recommendations else None,
+    )
 
 
 def protocols_document(ranking: Ranking, *, spreads: bool = False) -> Document:
@@ -205,9 +129,9 @@ def protocols_document(ranking: Ranking, *, spreads: bool = False) -> Document:
 
     spreads: as in `matrix_document`.
     """
-    behind = {row.pair: row.standard_error for row in ranking.recommendations if spreads}
     names = dict.fromkeys(row.protocol for row in ranking.recommendations)
-    rows = sorted((_errors_of(name, ranking) for name in names), key=lambda row: min(row.errors.values()))
+    unsorted = {name: _entries_of([row for row in ranking.recommendations if row.protocol == name]) for name in names}
+    rows = dict(sorted(unsorted.items(), key=lambda item: min(entry.error for entry in item[1].values())))
     methods = dict.fromkeys(row.method for row in ranking.recommendations if row.method != RAW)
     figures = (WITHOUT, AVERAGE, *methods)
     columns = (
@@ -217,42 +141,76 @@ def protocols_document(ranking: Ranking, *, spreads: bool = False) -> Document:
         *(Column(method, drop=place) for place, method in enumerate(methods)),
     )
     title = f"Error of each protocol with each method: {METRICS[ranking.metric].title} ({METRICS[ranking.metric].unit})"
-    cells = tuple(_protocol_row(row, figures, behind) for row in rows)
-    flat = [{"protocol": row.protocol, **{name: row.errors.get(name) for name in figures}} for row in rows]
+    shown = tuple(_row((name,), entries, figures, spreads=spreads) for name, entries in rows.items())
+    flat = [
+        {"protocol": name, **{figure: getattr(entries.get(figure), "error", None) for figure in figures}}
+        for name, entries in rows.items()
+    ]
+    best = {name: min((n for n in of if n != AVERAGE), key=lambda n: of[n].error) for name, of in rows.items()}
     return Document(
         title=title,
         verdict=verdict(ranking),
-        parts=(
-            *sentences(ranking.warnings, Role.WARNING),
-            *answer_sentences(ranking),
-            Table(columns, cells, title, noun="protocols", cut=False),
-            Sentence(f"{ROW_MARKS} {SPREADS}" if spreads else ROW_MARKS, Role.NOTE),
-            *note_sentences(ranking),
+        parts=_parts(
+            ranking,
+            answer_sentences(ranking),
+            Table(columns, shown, title, noun="protocols", cut=False),
+            f"{ROW_MARKS} {SPREADS}" if spreads else ROW_MARKS,
         ),
         data={
             **rank_data((ranking,)),
-            "by_protocol": [{**row._asdict(), "lowest": row.marked(LOWEST), "tied": row.marked(TIED)} for row in rows],
+            "by_protocol": [{"protocol": name, **_data(entries)} for name, entries in rows.items()],
         },
         records=Records.of(flat, ("protocol", *figures)),
-        value="\n".join(f"{row.protocol} {row.marked(LOWEST)[0].replace(WITHOUT, RAW)}" for row in rows),
+        value="\n".join(f"{name} {method.replace(WITHOUT, RAW)}" for name, method in best.items()),
         setting=setting_text(ranking.request),
+        sections=partial(page_sections, (ranking,)),
+        picture=partial(ranking_figure, ranking),
     )
 
 
-def _errors_of(protocol: str, ranking: Ranking) -> _ProtocolErrors:
-    rows = [row for row in ranking.recommendations if row.protocol == protocol]
-    errors = {row.method: row.error for row in rows}
+def _parts(ranking: Ranking, answer: Iterable[Sentence], table: Table, marks: str) -> tuple[Part, ...]:
+    warnings = sentences(ranking.warnings, Role.WARNING)
+    return (*warnings, *answer, table, Sentence(marks, Role.NOTE), *note_sentences(ranking))
+
+
+def _entries_of(rows: Sequence[Recommendation]) -> dict[str, _Entry]:
+    """Return the errors of one protocol by column: without post-processing, on average with it, with each method."""
+    errors, spreads = ({row.method: getattr(row, name) for row in rows} for name in ("error", "standard_error"))
     raw = errors.pop(RAW, rows[0].error_without_postprocessing)
-    average = {AVERAGE: sum(errors.values()) / len(errors)} if errors else {}
-    return _ProtocolErrors(protocol, {**({} if raw is None else {WITHOUT: raw}), **average, **errors})
+    average = {AVERAGE: _Entry(sum(errors.values()) / len(errors), "")} if errors else {}  # it does not compete
+    columns = errors if raw is None else {WITHOUT: raw, **errors}
+    low = min(columns.values())
+    marks = {
+        name: LOWEST if error == low else TIED for name, error in columns.items() if error <= PRACTICAL_RATIO * low
+    }
+    return {
+        name: _Entry(error, marks.get(name, ""), spreads.get(RAW if name == WITHOUT else name))
+        for name, error in columns.items()
+    } | average
 
 
-def _protocol_row(row: _ProtocolErrors, figures: tuple[str, ...], spreads: Mapping[Pair, float | None]) -> Row:
-    behind = {name: spreads.get((row.protocol, name.replace(WITHOUT, RAW))) for name in figures}
-    marks = {name: mark for mark in (LOWEST, TIED) for name in row.marked(mark)}
-    cells = (
-        (_text(row.errors[name], behind[name], marks.get(name, "")), row.errors[name]) if name in row.errors else "–"
-        for name in figures
+def _row(names: Pair | tuple[str], entries: Entries, columns: Iterable[str], *notes: str, spreads: bool) -> Row:
+    """Return a row: its names, a cell for each column, and notes in columns of their own."""
+    row = [entries.get(name) for name in columns]
+    cells = ("–" if entry is None else entry.cell(spreads=spreads) for entry in row)
+    tones = [Tone.GOOD if entry is not None and entry.mark == LOWEST else Tone.PLAIN for entry in row]
+    plain = (Tone.PLAIN,)
+    return Row.of(
+        (*names, *cells, *notes),
+        tones=(*plain * len(names), *tones, *plain * len(notes)),
+        kept=Tone.GOOD in tones or any(notes),
     )
-    tones = (Tone.GOOD if marks.get(name) == LOWEST else Tone.PLAIN for name in ("", *figures))
-    return Row.of((row.protocol, *cells), tones=tuple(tones))
+
+
+def _beside(baseline: Baseline, rankings: Iterable[Ranking]) -> Row:
+    """Return a row to compare with that is not ranked."""
+    same = [next((row.error for row in ranking.baselines if row[:3] == baseline[:3]), None) for ranking in rankings]
+    cells = (figure_cell(error, lambda error: f"{number(error)}  ") for error in same)
+    names = baseline.protocol or "–", baseline.method or "(no data)"
+    return Row.of((*names, *cells, f"◂ {BASELINE_NAMES[baseline.kind]}"), Tone.MARKED, extra=True)
+
+
+def _data(entries: Entries) -> dict[str, Json]:
+    marked = {mark: [name for name, entry in entries.items() if entry.mark == mark] for mark in (LOWEST, TIED)}
+    errors = {name: entry.error for name, entry in entries.items()}
+    return {"errors": errors, "lowest": marked[LOWEST], "tied": marked[TIED]}

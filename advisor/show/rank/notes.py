@@ -5,22 +5,20 @@ from __future__ import annotations
 from statistics import NormalDist
 
 from advisor.answers.rank.result import Ranking, Recommendation, Why
-from advisor.answers.rank.verdict import USELESS
-from advisor.errors import listed
-from advisor.figures import number, percent, points, times, users
+from advisor.figures import percent, points, times, users
 from advisor.members.names import pair_text, protocol_text
 from advisor.question.request import BOOTSTRAP, CURVES, Request, removal_sentences
 from advisor.show.model import Role, Sentence, sentences
-from advisor.show.rank.table import SQUARED, error_cell
+from advisor.show.rank.table import error_cell
 from advisor.show.sentences import assumed_sentences, central_sentences, domain_text, plan_sentences
 from knowledge.predict import simulated_populations
-from simulator import PROTOCOLS
-from simulator.detection import LEVEL, smallest_detectable
+from simulator.detection import LEVEL
 
 MADE = {
     BOOTSTRAP: "they are simulated anew from the best estimate, by tree_eb, which they favour",
     CURVES: "they are drawn from the posterior of a curve, and EM follows what no curve can say",
 }
+ROUGHER = "the truth is mostly rougher, so errors may be higher; intervals hold 95 % of them, without probabilities"
 WITHIN = "is predicted within 5 % of the lowest error, that of {}, and has the cheapest report of all that are"
 
 
@@ -48,12 +46,7 @@ def note_sentences(ranking: Ranking) -> list[Sentence]:
             "worse than the lowest error; --max-reps adds repetitions."
         )
     lines += assumed_sentences(request.assumptions)
-    further = [
-        *_model_sentences(ranking),
-        *removal_sentences(request.removals),
-        *_tree_sentences(ranking),
-        *_other_users_sentences(ranking),
-    ]
+    further = [*_model_sentences(ranking), *removal_sentences(request.removals)]
     return [*sentences(lines, Role.NOTE), *sentences(further, Role.LEGEND)]
 
 
@@ -79,32 +72,19 @@ def _model_sentences(ranking: Ranking) -> list[str]:
     if ranking.source != "grid":
         return []
     fitted = f"{simulated_populations(ordered=ranking.request.ordered):,} simulated populations"
-    lines = [f"The model is fitted to {fitted}; intervals are 95 % of the prediction."]
-    if ranking.by_shape:
-        shapes = listed(f"{name} {number(error)}" for name, error in ranking.by_shape)
-        lines.append(f"The error is the mean over shapes of this skew: {shapes}.")
-    return lines if ranking.request.labels else [*lines, "A sample, or --shape, says more about your data."]
+    return [f"The model is fitted to {fitted}; intervals are 95 % of the prediction."]
 
 
 def _populations_sentence(request: Request) -> str:
     count = 1 if request.populations is None else len(request.populations)
+    setting = f"{setting_text(request)}, seed {request.seed}"
     if request.judged:
-        return (
-            f"Judged by {count} draws of what may be behind the estimate: {setting_text(request)}, seed {request.seed}."
-        )
-    each = request.repetitions // count
-    collections = "1 collection" if each == 1 else f"{each} collections"
-    what = (
-        f"{count} populations that may be behind it (surrogate {request.surrogate}), {collections} from each"
-        if count > 1
-        else f"one population taken for the truth behind it (surrogate {request.surrogate}), {collections}"
-    )
-    origin = MADE.get(request.surrogate or "", "") if count > 1 else ""
-    unsure = "the truth is mostly rougher, so errors may be higher; intervals hold 95 % of them, without probabilities"
-    sure = f"{origin}; {unsure}" if origin else "intervals are 95 %"
+        return f"Judged by {count} draws of what may be behind the estimate: {setting}."
+    doubt = f"; {MADE[request.surrogate]}; {ROUGHER}" if count > 1 and request.surrogate in MADE else ""
+    what = "one population" if count == 1 else f"{count} populations"
     return (
-        f"Simulated from the estimate in {request.sample}: {setting_text(request)}; {what}, seed {request.seed}; "
-        f"{sure}."
+        f"Simulated {request.repetitions} times, from {what} that may be behind the estimate (surrogate "
+        f"{request.surrogate}): {setting}{doubt}."
     )
 
 
@@ -120,35 +100,13 @@ def _detection_sentences(ranking: Ranking) -> list[str]:
 
 
 def detail_sentences(ranking: Ranking) -> list[str]:
-    """Return further notes on a ranking: the users it saves, what it moves, and the detectable frequency of one."""
-    best, n, worth = ranking.best, ranking.request.n, ranking.best.equivalent_users
-    lines = []
-    if worth is not None and best.method != "none" and ranking.verdict != USELESS and ranking.metric in SQUARED:
-        ratio, same = worth / n, users(worth)
-        lines.append(
-            f"Post-processing is worth {times(ratio)} the users: the raw estimate would need {same} for the same mean "
-            "squared error."
-            if ratio >= 1
-            else f"This post-processing raises the mean squared error: {same} users would do as well without it."
-        )
-    if ranking.moved:
-        share = ranking.moved / ranking.request.k
-        lines.append(
-            f"Post-processing moves the raw estimate by {number(ranking.moved, 3)} in all (l1 distance), that is by "
-            f"{users(share * n)} of {n:,} users a category ({points(share)})."
-        )
-    protocol = ranking.request.oracle(best.protocol)
-    if ranking.detectable_frequency is not None:
-        lines.append(
-            f"Visible shares are told from 0 with power 80 %, at level 5 % over all {ranking.request.k:,} categories; "
-            "changes since the sample with the same power, at level 5 % for each."
-        )
-    if protocol.linear is not None and (single := smallest_detectable(protocol, n, 1)) <= 1:
-        lines.append(
-            f"For one category that is named beforehand, the smallest frequency is {number(single, 3)}, that is "
-            f"{users(single * n)} users (power 80 %, level 5 %)."
-        )
-    return lines
+    """Return the definition of what is visible."""
+    if ranking.detectable_frequency is None:
+        return []
+    return [
+        f"Visible shares are told from 0 with power 80 %, at level 5 % over all {ranking.request.k:,} categories; "
+        "changes since the sample with the same power, at level 5 % for each."
+    ]
 
 
 def next_round_sentence(ranking: Ranking) -> str:
@@ -184,40 +142,6 @@ def _surely_above(row: Recommendation, wider: float, named: float) -> bool:
 def _difference(ratio: float) -> str:
     more = 100 * (ratio - 1)
     return f"The model predicts {abs(more):.0f} % {'more' if more >= 0 else 'less'} error with it."
-
-
-def _tree_sentences(ranking: Ranking) -> list[str]:
-    """Return that the model overrules the decision tree, and by how much; nothing where it does not."""
-    tree = ranking.tree
-    if tree is None or tree == ranking.best.pair:
-        return []
-    row = next(row for row in ranking.recommendations if row.pair == tree)
-    return [f"The decision tree names {pair_text(*tree)}. {_difference(row.error / ranking.best.error)}"]
-
-
-def _other_users_sentences(ranking: Ranking) -> list[str]:
-    """Return the pairs for other numbers of users, and which numbers are too few for any."""
-    useful = [other for other in ranking.other_users if other.verdict != USELESS]
-    few = [f"{other.n:,}" for other in ranking.other_users if other.verdict == USELESS]
-    lines = []
-    if useful:
-        changes = [
-            other
-            for before, other in zip([None, *useful[:-1]], useful, strict=True)
-            if other.pair != ranking.best.pair and (before is None or before.pair != other.pair)
-        ]
-        answers = "; with ".join(
-            f"{other.n:,} users {'it' if place else 'the answer'} would be {pair_text(*other.pair)}"
-            for place, other in enumerate(changes)
-        )
-        first, last = useful[0].n, useful[-1].n
-        span = f"From n = {first:,} to {last:,}" if first < last else f"With n = {first:,}"
-        lines.append(
-            f"With {answers}." if changes else f"{span} no other pair is predicted to be more than 5 % better."
-        )
-    if few:
-        lines.append(f"With {' or '.join(few)} users a collection is predicted to be no better than no data.")
-    return lines
 
 
 def why_sentences(why: Why, ranking: Ranking | None = None) -> list[str]:
@@ -265,24 +189,13 @@ def central_verdict(ranking: Ranking) -> list[Sentence]:
 
 def _threat_sentences(ranking: Ranking) -> list[str]:
     """Return what is simulated of the attack, and what else would help."""
-    request = ranking.request
-    targets = list(request.promoted)
+    request, targets = ranking.request, list(ranking.request.promoted)
     holders = float(request.counts[targets].sum() / request.counts.sum())
-    fakes = max(1, round(request.threat * request.n)) if request.threat is not None else 0
-    hashes = any(PROTOCOLS[name].report_kind == "hash" for name in request.protocols)
-    how = "that are known" if request.targets else "drawn at random"
-    lines = [
-        f"The attack: {fakes:,} of the n = {request.n:,} users are fake and promote {len(targets)} "
-        f"{'category' if len(targets) == 1 else 'categories'}, {how}, that {percent(holders)} of users hold. They send "
-        f"the reports that help most{'; with local hashing, of any hash function' if hashes else ''}. Errors are "
-        "against the frequencies of the honest users. A gain is how much the estimates of the promoted categories rise "
-        "together, with such reports (max.) or with random ones (random)."
+    fakes = max(1, round((request.threat or 0.0) * request.n))
+    how = "that are known" if request.targets else "drawn at random (--targets names them: two more remedies use it)"
+    return [
+        f"The attack: {fakes:,} of the n = {request.n:,} users are fake, and send the reports that help most to "
+        f"promote {len(targets)} of the {request.k:,} categories, held by {percent(holders)} of users and {how}. "
+        "Errors are against the frequencies of the honest users. A gain is how much the estimates of the promoted "
+        "categories rise together, with such reports (max.) or with random ones (random)."
     ]
-    if request.collected is not None:
-        lines.append(
-            "Detection of fakes (drop_fakes) is not ranked: it needs the reports one by one, and what was collected "
-            "has only their sum left."
-        )
-    if not request.targets:
-        lines.append("If you know what fake users would promote, say so with --targets: two more remedies use it.")
-    return lines

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from advisor.answers.rank.result import Ranking, Recommendation
 from advisor.answers.rank.trade_offs import Frontier
 from advisor.answers.rank.verdict import USELESS
-from advisor.figures import number, percent, times
+from advisor.figures import percent, times
 from advisor.members.names import pair_text
 from advisor.show.model import (
     Badge,
     Cell,
     Column,
     Document,
-    Figure,
     Json,
     Part,
     Records,
@@ -27,7 +27,7 @@ from advisor.show.model import (
     Verdict,
     sentences,
 )
-from advisor.show.pictures import to_svg
+from advisor.show.pictures import picture_section
 from advisor.show.pictures.ranking import pareto_figure
 from advisor.show.rank.answer import verdict
 from advisor.show.rank.data import ROW_FIELDS, row_data
@@ -59,6 +59,16 @@ def pareto_document(frontier: Frontier) -> Document:
         records=Records.of([row_data(row, advice) for row in frontier.rows], ROW_FIELDS),
         value="\n".join(f"{row.protocol} {row.method}" for row in frontier.rows),
         setting=f"{setting_text(advice.request)}, {METRICS[advice.metric].title}",
+        sections=partial(_sections, frontier),
+        picture=partial(pareto_figure, frontier) if frontier.drawn else None,
+    )
+
+
+def _sections(frontier: Frontier) -> tuple[Section, ...]:
+    if not frontier.drawn:
+        return ()
+    return (
+        picture_section("Error against bits per report", "the frontier", partial(pareto_figure, frontier), "pareto"),
     )
 
 
@@ -88,23 +98,27 @@ def _extremes(frontier: Frontier) -> str:
 
 def _table(frontier: Frontier) -> Table:
     advice = frontier.advice
-    columns = _columns(advice, Column("ratio", "error over the lowest one", drop=1))
-    rows = (
-        Row.of(_cells(row, error_cell(row, advice), (times(row.ratio_to_best), row.ratio_to_best)))
-        for row in frontier.rows
+    columns = (
+        Column("protocol", text=True),
+        Column("method", text=True),
+        Column(f"{advice.metric} error"),
+        Column("ratio", "error over the lowest one", drop=1),
+        Column("bits", "size of one report"),
+        Column("attack", f"{ATTACK}, {attacker_text(advice.request)}"),
     )
-    return Table(columns, tuple(rows), noun="pairs")
+    return Table(columns, tuple(_row(row, advice) for row in frontier.rows), noun="pairs")
 
 
-def _columns(advice: Ranking, *more: Column) -> tuple[Column, ...]:
-    attack = Column("attack", f"{ATTACK}, {attacker_text(advice.request)}")
-    names = Column("protocol", text=True), Column("method", text=True)
-    return *names, Column(f"{advice.metric} error"), *more, Column("bits", "size of one report"), attack
-
-
-def _cells(row: Recommendation, error: Cell, *more: Cell) -> tuple[Cell, ...]:
-    bits, attack = (f"{row.report_bits:,}", row.report_bits), (percent(row.attack_success), row.attack_success)
-    return row.protocol, row.method, error, *more, bits, attack
+def _row(row: Recommendation, advice: Ranking) -> Row:
+    cells: tuple[Cell, ...] = (
+        row.protocol,
+        row.method,
+        error_cell(row, advice),
+        (times(row.ratio_to_best), row.ratio_to_best),
+        (f"{row.report_bits:,}", row.report_bits),
+        (percent(row.attack_success), row.attack_success),
+    )
+    return Row.of(cells)
 
 
 def _data(frontier: Frontier) -> dict[str, Json]:
@@ -137,19 +151,3 @@ def _data(frontier: Frontier) -> dict[str, Json]:
             for row, better in frontier.dominated
         ],
     }
-
-
-def pareto_sections(frontier: Frontier) -> tuple[Section, ...]:
-    """Return the picture, and the pairs that others beat, for a page."""
-    if not frontier.drawn:
-        return ()
-
-    picture = Figure("Error against bits per report", "the frontier", lambda: to_svg(pareto_figure(frontier), "pareto"))
-    beaten_by = Column("beaten by", "a pair that is at least as good in all three", text=True)
-    rows = (
-        Row.of((*_cells(row, (number(row.error), row.error)), pair_text(*better.pair)))
-        for row, better in frontier.dominated
-    )
-    columns = (*_columns(frontier.advice), beaten_by)
-    others = Section("Other pairs", (Table(columns, tuple(rows), noun="pairs"),))
-    return (Section(picture.title, (picture,)), *([others] if frontier.dominated else []))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
@@ -24,13 +23,20 @@ BASELINE_NAMES = {
     "default": "usual default",
     "central": "trusted server",
 }
-SQUARED = ("mse", "l2")  # metrics of which users are worth something, as n times the error stays the same
 REPEATED = "mean over the repetitions, with its 95 % interval"
 ERROR = "mean over what the frequencies may be (of squares: of their roots, squared), with its 95 % range"
 ATTACK = "how often the best guess from one report is the user's value"
+RATIO = "error over the lowest one, paired over the repetitions that both have"
+UNIT = "the error in the unit of the data: bins times their width"
+RAW = "change against the raw estimate of the protocol"
+BEST = "probability that the error is within 2 % of the lowest"
+CALM = "mean error where nobody attacks"
+GAIN = "rise of the promoted frequencies when fake users send random reports"
+MAXIMAL = "the same when they send the reports that help most"
+BUDGET = "budget of one report: with the shuffler it keeps the promise"
+RUNS = "repetitions behind the row; more for pairs that are hard to separate"
 RANK = "1=: within 5 % of the lowest error, or not separable from it; else the place by error"
 PICK, LEAST_BAD = "recommended", "best of these"  # the first row, and where not even that is worth it
-OTHER = re.compile(r"(?<=^or )[^,]+")  # the method that a note names
 
 Field = tuple[Column, Callable[[Recommendation], Cell]]  # a column, and how a cell of it is made
 
@@ -58,7 +64,6 @@ def ranked_table(ranking: Ranking) -> Table:
                     pick_tone if place == 0 else tone,
                     kept=row.pair in kept,
                     group=row.protocol if row.tier == 1 else "",
-                    name=row.method,
                     ratio=_ratio(row),
                 ),
             )
@@ -109,15 +114,6 @@ def error_cell(row: Recommendation, ranking: Ranking) -> tuple[str, float]:
     return error_text(row.error, row.error_low, row.error_high, ranges=ranking.over_populations), row.error
 
 
-def note_in_words(note: str) -> str:
-    """Return a note with the name of another method of a tie in words.
-
-    >>> note_in_words("or eb_ns, …")
-    'or Empirical Bayes, …'
-    """
-    return OTHER.sub(lambda match: method_name(match[0]), note)
-
-
 def _in_unit(ranking: Ranking) -> str:
     return "" if ranking.request.bins is None else f"in {ranking.request.bins.name}"
 
@@ -143,120 +139,56 @@ def _versus_raw(row: Recommendation) -> Cell:
 
 
 def _fields(ranking: Ranking, notes: Mapping[tuple[str, str], str]) -> list[Field]:
-    """Return the columns of a ranking: some depend on the metric, a threat, or simulation."""
-    threat = () if ranking.request.threat is None else _THREAT
-    return [*_result_fields(ranking, notes), *threat, *_cost_fields(ranking)]
-
-
-def _result_fields(ranking: Ranking, notes: Mapping[tuple[str, str], str]) -> list[Field]:
-    """Return the columns of the pair, its error, and what that is compared with."""
-    meaning = "" if ranking.source == "grid" else ERROR if ranking.over_populations else REPEATED
-    protocol: Field = (Column("protocol", text=True, names=protocol_text), lambda row: row.protocol)
-    collected = {ranking.request.collected and ranking.request.collected.protocol}
-    fields: list[Field] = [
-        (Column("rank", RANK, drop=1), lambda row: (f"{row.rank}=" if row.tied else str(row.rank), row.rank)),
-        *([protocol] if {row.protocol for row in ranking.recommendations} != collected else []),
-        (Column("method", text=True, names=method_name), lambda row: row.method),
+    """Return the columns of a ranking: some depend on the metric, a threat, a shuffler, or simulation."""
+    request, rows, simulated = ranking.request, ranking.recommendations, ranking.source != "grid"
+    of_estimate = {row.protocol for row in rows} == {request.collected and request.collected.protocol}
+    judged = any(row.probability_best is not None for row in rows)
+    meaning = "" if not simulated else ERROR if ranking.over_populations else REPEATED
+    attack = Column("attack", f"{ATTACK}, {attacker_text(request)}", drop=7, verbose=True)
+    columns: list[tuple[bool, Column, Callable[[Recommendation], Cell]]] = [  # whether it is there, and its cells
+        (True, Column("rank", RANK, drop=1), lambda row: (f"{row.rank}=" if row.tied else str(row.rank), row.rank)),
+        (not of_estimate, Column("protocol", text=True, names=protocol_text), lambda row: row.protocol),
+        (True, Column("method", text=True, names=method_name), lambda row: row.method),
+        (True, Column("", text=True, drop=1), lambda row: f"◂ {notes[row.pair]}" if row.pair in notes else ""),
+        (True, Column(f"{ranking.metric} error", meaning), lambda row: error_cell(row, ranking)),
         (
-            Column("", text=True, drop=1, names=note_in_words),
-            lambda row: f"◂ {notes[row.pair]}" if row.pair in notes else "",
+            data_error(ranking.metric, 0.0, request.bins) is not None,
+            Column(_in_unit(ranking), UNIT, drop=2),
+            partial(_in_data, ranking),
         ),
-        (Column(f"{ranking.metric} error", meaning), lambda row: error_cell(row, ranking)),
-    ]
-    if data_error(ranking.metric, 0.0, ranking.request.bins) is not None:
-        column = Column(_in_unit(ranking), "the error in the unit of the data: bins times their width", drop=2)
-        fields.append((column, partial(_in_data, ranking)))
-    fields += [
+        (True, Column("ratio", RATIO, drop=2), lambda row: (times(row.ratio_to_best), row.ratio_to_best)),
+        (True, Column("95 % interval", "of the ratio", drop=4, verbose=True), _interval),
+        (True, Column("vs raw", RAW, drop=3, verbose=True), _versus_raw),
+        (judged, Column("best", BEST, drop=1), lambda row: figure_cell(row.probability_best, whole_percent)),
         (
-            Column("ratio", "error over the lowest one, paired over the repetitions that both have", drop=2),
-            lambda row: (times(row.ratio_to_best), row.ratio_to_best),
+            request.threat is not None,
+            Column("no attack", CALM, drop=1),
+            lambda row: figure_cell(row.error_unattacked, number),
         ),
-        (Column("95 % interval", "of the ratio", drop=4, verbose=True), _interval),
-        (Column("vs raw", "change against the raw estimate of the protocol", drop=3, verbose=True), _versus_raw),
-    ]
-    if _is_estimate(ranking):
-        best = Column("best", "probability that the error is within 2 % of the lowest", drop=1)
-        fields.append((best, lambda row: figure_cell(row.probability_best, whole_percent)))
-    return fields
-
-
-def _is_estimate(ranking: Ranking) -> bool:
-    return any(row.probability_best is not None for row in ranking.recommendations)
-
-
-_THREAT: tuple[Field, ...] = (
-    (
-        Column("no attack", "mean error where nobody attacks", drop=1),
-        lambda row: figure_cell(row.error_unattacked, number),
-    ),
-    (
-        Column("random gain", "rise of the promoted frequencies when fake users send random reports", drop=3),
-        lambda row: figure_cell(row.gain_random_value, gain),
-    ),
-    (
-        Column("max. gain", "the same when they send the reports that help most", drop=1),
-        lambda row: "no bound" if row.gain_maximal is None else (gain(row.gain_maximal), row.gain_maximal),
-    ),
-)
-
-
-def _cost_fields(ranking: Ranking) -> list[Field]:
-    """Return the columns of what a pair costs, and of what its figures rest on."""
-    request, simulated = ranking.request, ranking.source != "grid"
-    one_report = request.collected is not None and len({row.protocol for row in ranking.recommendations}) == 1
-
-    def worth(row: Recommendation) -> Cell:
-        ratio = None if row.equivalent_users is None else row.equivalent_users / request.n
-        return times(ratio), ratio
-
-    # Whether the column is there, the column, and how a cell of it is made.
-    fields: list[tuple[bool, Column, Callable[[Recommendation], Cell]]] = [
         (
-            simulated and ranking.metric in SQUARED,
-            Column("user gain", "users that the raw estimate would need for the same error", drop=5, verbose=True),
-            worth,
+            request.threat is not None,
+            Column("random gain", GAIN, drop=3),
+            lambda row: figure_cell(row.gain_random_value, gain),
         ),
+        (request.threat is not None, Column("max. gain", MAXIMAL, drop=1), _maximal_gain),
         (
             request.central is not None,
-            Column("ε₀", "budget of one report: with the shuffler it keeps the promise", drop=2),
+            Column("ε₀", BUDGET, drop=2),
             lambda row: figure_cell(row.epsilon, "{:.3g}".format),
         ),
         (
-            not one_report,
+            not of_estimate,
             Column("bits", "size of one report", drop=3),
             lambda row: (f"{row.report_bits:,}", row.report_bits),
         ),
-        (
-            True,
-            Column("attack", f"{ATTACK}, {attacker_text(request)}", drop=7, verbose=True),
-            lambda row: (percent(row.attack_success), row.attack_success),
-        ),
-        (
-            simulated and not _is_estimate(ranking),
-            Column("win rate", "share of the repetitions with the lowest error", drop=8, verbose=True),
-            lambda row: figure_cell(row.win_share, whole_percent),
-        ),
-        (
-            simulated,
-            Column(
-                "runs", "repetitions behind the row; more for pairs that are hard to separate", drop=9, verbose=True
-            ),
-            lambda row: (f"{row.repetitions:,}", row.repetitions),
-        ),
-        (
-            not simulated,
-            Column(
-                "figures",
-                "whether the model interpolates between what was simulated",
-                text=True,
-                drop=6,
-                verbose=True,
-                shared="All figures are {}.",
-            ),
-            lambda row: row.origin or "",
-        ),
+        (True, attack, lambda row: (percent(row.attack_success), row.attack_success)),
+        (simulated, Column("runs", RUNS, drop=9, verbose=True), lambda row: (f"{row.repetitions:,}", row.repetitions)),
     ]
-    return [(column, cell) for there, column, cell in fields if there]
+    return [(column, cell) for there, column, cell in columns if there]
+
+
+def _maximal_gain(row: Recommendation) -> Cell:
+    return "no bound" if row.gain_maximal is None else (gain(row.gain_maximal), row.gain_maximal)
 
 
 def attacker_text(request: Request) -> str:
