@@ -14,7 +14,7 @@ from advisor.cli.options import Only
 from advisor.cli.run import Job, Output, run
 from advisor.errors import InputError, listed
 from advisor.question import settings
-from advisor.question.frequencies import from_shape
+from advisor.question.frequencies import assumed_shape
 from advisor.question.option import Settings, like, option, require
 from advisor.show.model import Document, Records
 from simulator._types import FloatArray
@@ -93,7 +93,9 @@ def _document(data_set: DataSet) -> Document:
 
 def _frequencies(data_set: DataSet, k: int) -> FloatArray:
     if data_set.mean is None or data_set.spread is None:
-        return np.asarray(from_shape(k, settings.Shape(shape=data_set.shape), seed=data_set.seed).weights, np.float64)
+        return np.asarray(
+            assumed_shape(k, settings.Shape(shape=data_set.shape), seed=data_set.seed).weights, np.float64
+        )
     try:
         return normal(k, data_set.mean, data_set.spread)
     except ValueError as error:

@@ -64,7 +64,7 @@ def fitting_protocols(menu: Menu, ordered: bool, *, instant: bool = False) -> tu
         if PROTOCOLS[name].ordered_only and not ordered:
             reason = "needs an ordered domain: give --ordered if the order of the categories means something"
         elif name not in covered:
-            reason = "is not predicted: give a sample, without --instant, to simulate it"
+            reason = "is not predicted: give a sample to simulate it, and no --instant"
         elif issubclass(PROTOCOLS[name], ChannelProtocol) and name not in menu.protocol:
             continue  # its matrix may be for other domains and budgets
         else:
@@ -157,7 +157,7 @@ def checked_threat(threat: Threat, n: int | None, *, instant: bool) -> float | N
     """
     share = threat.threat
     if share is not None and instant:
-        raise InputError("--threat needs a simulation, and this answer is predicted: give a sample, without --instant")
+        raise InputError("--threat needs a simulation, and this answer is predicted: give a sample, and no --instant")
     if share is not None and n is not None and not max(1, round(share * n)) < n:
         raise InputError(f"threat {share:g} leaves no honest user among n={n}")
     return share

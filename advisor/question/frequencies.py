@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,9 +78,18 @@ class Frequencies:
 
 
 def assumed_shape(
-    k: int, shape: Shape, *, ordered: bool | None = None, metrics: Iterable[str] = (), seed: int = 0
+    k: int,
+    shape: Shape,
+    *,
+    ordered: bool | None = None,
+    metrics: Iterable[str] = (),
+    seed: int = 0,
+    simulated: bool = True,
 ) -> Frequencies:
     """Return the frequencies of a Zipf exponent (default 1), or of a shape ``NAME[:PARAMETER]``.
+
+    Where they are simulated they are one population, a Zipf exponent in falling order; a look-up without data averages
+    over several populations of one skew.
 
     The categories are ordered if `ordered` says so; if it is None, where one of the metrics needs an order: a shape
     says how frequencies fall, not that the categories have an order.
@@ -99,7 +108,7 @@ def assumed_shape(
     else:
         name, parameter = "zipf", SKEW if shape.skew is None else shape.skew
         if shape.skew is None:
-            assumed.append(AVERAGED)
+            assumed.append(ONE_SHAPE if simulated else AVERAGED)
     needs = [metric for metric in metrics if METRICS[metric].ordered_only]
     is_ordered = bool(needs) if ordered is None else ordered
     if needs and ordered is None:
@@ -110,19 +119,6 @@ def assumed_shape(
         raise InputError(str(error)) from None
     used = SHAPES[name].parameter if parameter is None else parameter
     called, skew = (f"skew {used:g}", used) if shape.shape is None else (f"shape {name}:{used:g}", None)
+    if simulated and skew is not None and is_ordered:
+        assumed.append("categories in the order of their frequencies, most frequent first")
     return Frequencies(weights, (), is_ordered, called, None, tuple(assumed), (), skew)
-
-
-def from_shape(
-    k: int, shape: Shape, *, ordered: bool | None = None, metrics: Iterable[str] = (), seed: int = 0
-) -> Frequencies:
-    """Return the frequencies of `assumed_shape` as what is simulated.
-
-    Unlike a look-up without data, which averages over several populations of one skew, that is one population: Zipf in
-    falling order.
-    """
-    assumption = assumed_shape(k, shape, ordered=ordered, metrics=metrics, seed=seed)
-    notes = [ONE_SHAPE if note == AVERAGED else note for note in assumption.assumptions]
-    if assumption.skew is not None and assumption.ordered:
-        notes.append("categories in the order of their frequencies, most frequent first")
-    return replace(assumption, assumptions=tuple(notes))

@@ -53,7 +53,8 @@ def looked_up_frequencies(question: Question) -> Frequencies:
     if k is None:
         raise InputError("--k is missing: give a sample, or the number of categories, for example --k 256")
     seed = question.simulation.seed
-    return assumed_shape(k, question.shape, ordered=ordered, metrics=question.terms.metrics, seed=seed)
+    metrics = question.terms.metrics
+    return assumed_shape(k, question.shape, ordered=ordered, metrics=metrics, seed=seed, simulated=False)
 
 
 def ranking_request(question: Question, frequencies: Frequencies) -> Request:

@@ -23,7 +23,7 @@ USERS_LOW = 10  # minimum of users in a plan
 ROUNDING = 1e-9  # tolerance in users: 0.07 times 100 is not exactly 7
 BUDGET = "the privacy budget of one report, for example --eps 1"
 DATA = "a file with public, synthetic or pilot data, - for standard input, or --k without a file"
-PREDICTED = "is for a simulation, and this answer is predicted: give a sample, without --instant"
+PREDICTED = "is for a simulation, and this answer is predicted: give a sample, and no --instant"
 
 
 def check_ranking(question: Question) -> None:

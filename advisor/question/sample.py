@@ -15,7 +15,7 @@ from advisor.inputs.histogram import RawHistogram, binned, read_histogram
 from advisor.inputs.memory import sample_in_memory
 from advisor.inputs.numbers import all_numbers
 from advisor.question.cleaning import Cleaning
-from advisor.question.frequencies import Frequencies, from_shape
+from advisor.question.frequencies import Frequencies, assumed_shape
 from advisor.question.option import refuse
 from advisor.question.question import MemorySample, Question
 from advisor.question.settings import Categories, Columns
@@ -45,7 +45,7 @@ def simulated_frequencies(question: Question, metrics: tuple[str, ...] = ()) -> 
     k, seed = question.domain.k, question.simulation.seed
     if k is None:
         raise InputError("--k is missing: give a sample, or the number of categories, for example --k 256")
-    return from_shape(k, question.shape, ordered=question.domain.ordered, metrics=metrics, seed=seed)
+    return assumed_shape(k, question.shape, ordered=question.domain.ordered, metrics=metrics, seed=seed)
 
 
 def frequencies_over(question: Question, domains: Iterable[Categories]) -> tuple[Frequencies, ...]:

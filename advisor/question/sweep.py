@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from advisor.errors import listed
 from advisor.question.fitting import fitting_methods, fitting_metrics, fitting_protocols
-from advisor.question.frequencies import Frequencies, from_shape
+from advisor.question.frequencies import Frequencies, assumed_shape
 from advisor.question.metric_settings import MetricSettings
 from advisor.question.question import Question
 from advisor.question.sample import frequencies_over
@@ -122,7 +122,7 @@ def sweep_question(question: Question) -> SweepQuestion:
     if question.sample is None:
         ordered, named = question.domain.ordered, question.terms.metrics
         frequencies = tuple(
-            from_shape(k, question.shape, ordered=ordered, metrics=named, seed=seed) for k in grid.sizes
+            assumed_shape(k, question.shape, ordered=ordered, metrics=named, seed=seed) for k in grid.sizes
         )
     else:
         frequencies = frequencies_over(question, domains)

@@ -76,14 +76,14 @@ def check_settings_known(request: Request) -> None:
             if isinstance(value, str):
                 raise InputError(f"predictions do not know the sets of {value}: leave --instant out")
             raise InputError(
-                f"a prediction needs {metric}:{known:g}, got {metric}:{value:g}: give a sample to simulate, without "
+                f"a prediction needs {metric}:{known:g}, got {metric}:{value:g}: give a sample to simulate, and no "
                 "--instant"
             )
 
 
 def _ranked(metric: str, methods: tuple[str, ...], prediction: predict.PredictedErrors) -> ranking.LookUp:
     if not any(ALIASES.get(method, method) in COVERED for method in methods):
-        raise InputError(f"predictions do not cover {listed(methods)}: give a sample to simulate, without --instant")
+        raise InputError(f"predictions do not cover {listed(methods)}: give a sample to simulate, and no --instant")
     try:
         return ranking.rank(prediction, metric, methods)
     except ValueError as error:

@@ -20,7 +20,7 @@ from advisor.errors import InputError, printable
 from advisor.figures import csv_of
 from advisor.inputs.held import HeldFile, held_files
 from advisor.inputs.histogram import read_head
-from advisor.question.frequencies import from_shape
+from advisor.question.frequencies import assumed_shape
 from advisor.question.settings import Shape
 from simulator import PROTOCOLS
 from simulator.populations import apportion, frequencies
@@ -102,7 +102,7 @@ def safe_name(name: str) -> str:
 @lru_cache(maxsize=4)
 def assumed_file(shape: Shape, k: int, n: int, ordered: bool | None) -> tuple[HeldFile, bool]:
     """Return a file with `n` people whose answers have the frequencies of a shape, and whether these have an order."""
-    assumed = from_shape(k, shape, ordered=ordered)
+    assumed = assumed_shape(k, shape, ordered=ordered)
     rows = [*enumerate(assumed.counts(n).tolist(), start=1)]
     # The most common answer stands between the others: at an end, one that half of the people give is read as a total.
     return _file((LABEL, PEOPLE), (*rows[k // 2 :], *rows[: k // 2])), assumed.ordered

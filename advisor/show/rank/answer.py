@@ -81,7 +81,7 @@ def hidden_sentences(ranking: Ranking) -> list[str]:
         return []
     names = f" ({', '.join(request.labels[place] for place in hidden)})" if len(hidden) <= FEW else ""
     least = users((ranking.detectable_frequency or 0.0) * request.n)
-    return [f"{len(hidden)} of {request.k:,} categories cannot be told from none: rarer than {least} users{names}."]
+    return [f"{len(hidden):,} of {request.k:,} categories cannot be told from none: rarer than {least} users{names}."]
 
 
 def decision(ranking: Ranking) -> tuple[Badge, str]:
