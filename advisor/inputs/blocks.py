@@ -21,7 +21,8 @@ from advisor.inputs.numbers import LARGEST_TOTAL, DecimalSign, MissingCodes, is_
 if TYPE_CHECKING:
     import pandas as pd
 
-_LONGEST = 15  # maximum of digits for which a whole number certainly fits
+_LONGEST = 15  # maximum of digits for which a number of users certainly fits
+_LONGEST_WHOLE = 19  # digits of the largest int64
 
 
 class Block(ABC):
@@ -46,24 +47,23 @@ class Block(ABC):
         """Return the stripped cells row by row."""
         return list(map(list, zip(*map(self.cells, range(self.width)), strict=True)))
 
-    def part(self, rows: slice) -> Block:
-        """Return some of the rows."""
-        return RowBlock(self.rows()[rows], self.places[rows])
-
     def tallied(self, column: int) -> Mapping[str, int]:
         """Return how many rows hold each stripped cell, in order of first appearance."""
         return Counter(self.cells(column))
 
     def whole(self, columns: Sequence[int]) -> NDArray[np.int64] | None:
-        """Return columns of whole numbers, ``(rows, columns)``; None if a cell is not just 1 to 15 digits."""
+        """Return columns of whole numbers, ``(rows, columns)``; None if a cell is not just digits of such a number."""
         result = np.empty((len(self), len(columns)), dtype=np.int64)
         for at, column in enumerate(columns):
             cells = self.cells(column)
             joined = "".join(cells)
             # int() also accepts "1_0" and digits of other scripts.
-            if "" in cells or not (joined.isascii() and joined.isdecimal()) or max(map(len, cells)) > _LONGEST:
+            if "" in cells or not (joined.isascii() and joined.isdecimal()) or max(map(len, cells)) > _LONGEST_WHOLE:
                 return None
-            result[:, at] = list(map(int, cells))
+            try:
+                result[:, at] = list(map(int, cells))
+            except OverflowError:
+                return None
         return result
 
     def real(self, columns: Sequence[int]) -> NDArray[np.float64] | None:
@@ -84,10 +84,6 @@ class RowBlock(Block):
     def __init__(self, rows: list[list[str]], places: Sequence[int]) -> None:
         super().__init__(len(rows[0]), places)
         self._rows = rows
-
-    def part(self, rows: slice) -> Block:
-        """Return some of the rows."""
-        return RowBlock(self._rows[rows], self.places[rows])
 
     def cells(self, column: int) -> list[str]:
         """Return the stripped cells of a column."""

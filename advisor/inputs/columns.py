@@ -132,15 +132,9 @@ class InputTable:
         """The names in lower case, with letters and digits only; none without a header."""
         return ["".join(filter(str.isalnum, name.casefold())) for name in self.names or ()]
 
-    def at(self, place: int) -> str:
-        """Return the name of a line or row for people."""
-        return f"{self.source}: {self.unit} {place}"
-
     def bad(self, place: int, what: str) -> InputError:
         """Return an error with its place."""
-        error = InputError(f"{self.at(place)}: {what}")
-        error.place = place
-        return error
+        return InputError(f"{self.source}: {self.unit} {place}: {what}")
 
     def __reduce__(self) -> tuple[type[InputTable], tuple[object, ...]]:
         """Pickle the head without its rows: a worker needs only names and places."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -17,14 +18,12 @@ from advisor.checks import shown
 from advisor.errors import InputError, printable
 from advisor.inputs.labels import check_domain
 from advisor.inputs.numbers import LARGEST_TOTAL
-from advisor.inputs.reports.categories import joined
+from advisor.inputs.reports.categories import check_labels
+from advisor.inputs.reports.counting import Counted
 from advisor.inputs.reports.settings import (
     MOST_STEPS,
     PARAMETERS,
     RATES,
-    CellCounts,
-    Counted,
-    LabelCounts,
     ReportSettings,
     check_parameters,
     lowest_count,
@@ -57,13 +56,6 @@ class Part:
     def n(self) -> int:
         """Number of counted reports."""
         return self.counted.n
-
-
-def added(settings: ReportSettings, total: Counted | None, part: Counted, source: str) -> Counted:
-    """Return the sum of counts with the same settings; raise InputError if their labels contradict each other."""
-    if isinstance(part, LabelCounts):
-        return joined(settings, total if isinstance(total, LabelCounts) else LabelCounts(0, {}), part, source)
-    return total + part if isinstance(total, CellCounts) else part
 
 
 def difference(one: ReportSettings, other: ReportSettings) -> str | None:
@@ -106,9 +98,9 @@ def tally_text(part: Part) -> str:
         "n": part.n,
         "unit": _unit(settings),
         # Some languages cannot represent integers of more than 53 bits.
-        "counts": [_written(count) for count in counted.cells.tolist()]
-        if isinstance(counted, CellCounts)
-        else dict(sorted(counted.users.items())),
+        "counts": [_written(count) for count in counted.counts.tolist()]
+        if isinstance(counted.counts, np.ndarray)
+        else dict(sorted(counted.counts.items())),
         "files": [asdict(file) for file in part.files],
     }
     content["check"] = _check(content)
@@ -160,7 +152,7 @@ def _read(content: object, name: str) -> Part:
     if content.get("check") != _check(content):
         raise InputError(f"{name}: was changed after it was written (its check does not fit); make it again")
     try:
-        return _part(checked(FIELDS, content), name)
+        return _part(checked(FIELDS, content))
     except ValueError as error:
         raise InputError(f"{name}: is no tally that can be: {error}") from None
 
@@ -207,7 +199,7 @@ FIELDS: dict[str, Any] = {
 """What a tally holds, as others may have written it."""
 
 
-def _part(content: Mapping[str, Any], name: str) -> Part:
+def _part(content: Mapping[str, Any]) -> Part:
     """Return the part that a tally holds; raise ValueError if its fields, each in its range, contradict each other."""
     domain = content["domain"]
     settings = ReportSettings(
@@ -222,13 +214,13 @@ def _part(content: Mapping[str, Any], name: str) -> Part:
     if content["unit"] != _unit(settings):
         raise InputError(f"unit must be {_unit(settings)} for {settings.protocol}, got {shown(content['unit'])}")
     files = tuple(ReportFile(**file) for file in content["files"])
-    part, reports = Part(settings, _counts(content, settings, name), files), sum(file.reports for file in files)
+    part, reports = Part(settings, _counts(content, settings), files), sum(file.reports for file in files)
     if part.n != reports:
         raise InputError(f"n is {part.n}, but its files have {reports} reports")
     return part
 
 
-def _counts(content: Mapping[str, Any], settings: ReportSettings, name: str) -> Counted:
+def _counts(content: Mapping[str, Any], settings: ReportSettings) -> Counted:
     """Return the counts; raise InputError if no reports can have them."""
     n, counts = content["n"], content["counts"]
     oracle = settings.oracle(settings.k or 2)
@@ -239,7 +231,7 @@ def _counts(content: Mapping[str, Any], settings: ReportSettings, name: str) -> 
         total, each = n * getattr(oracle, "omega", 1), counts.values()
         if not each or min(each) < 0 or max(each) > n or sum(each) != total:
             raise InputError(f"counts of n={n} reports are from 0 to {n}, and add up to {total}")
-        return LabelCounts(n, counts, dict.fromkeys(counts, name))
+        return Counted(n, Counter(counts))
     size = oracle.sample_tally(np.bincount([0], minlength=oracle.k), np.random.default_rng(0)).counts.shape[-1]
     if len(counts) != size:
         raise InputError(f"a tally of {settings.protocol} with k={settings.k} has {size} counts, got {len(counts)}")
@@ -247,7 +239,7 @@ def _counts(content: Mapping[str, Any], settings: ReportSettings, name: str) -> 
     lowest, highest = (-n * LARGEST_SUM, n * LARGEST_SUM) if cells else (lowest_count(oracle, n), n)
     if min(counts) < lowest or max(counts) > highest:
         raise InputError(f"a count of n={n} reports is from {lowest} to {highest}")
-    return CellCounts(n, np.array(counts, dtype=object if cells else np.int64))
+    return Counted(n, np.array(counts, dtype=object if cells else np.int64))
 
 
 def merge_tallies(paths: Sequence[str]) -> Part:
@@ -259,7 +251,7 @@ def merge_tallies(paths: Sequence[str]) -> Part:
     parts = {printable(path): read_tally(path) for path in paths}
     first = next(iter(parts))
     settings = parts[first].settings
-    total: Counted | None = None
+    total, source = Counted(), f"{len(parts)} tallies"
     owner: dict[str, str] = {}
     for name, part in parts.items():
         why = difference(settings, part.settings)
@@ -271,8 +263,10 @@ def merge_tallies(paths: Sequence[str]) -> Part:
                     f"{owner[file.sha256]} and {name} both hold the reports of {file.name}: leave one of them out"
                 )
         owner.update((file.sha256, name) for file in part.files)
-        total = added(settings, total, part.counted, f"{len(parts)} tallies")
-    if total is None or total.n > LARGEST_TOTAL:
-        raise InputError(f"{len(parts)} tallies: have more than {LARGEST_TOTAL} (2^53) reports together")
+        total.add(part.counted, source)
+    if isinstance(total.counts, Counter):
+        check_labels(settings, total.counts, source)
+    if total.n > LARGEST_TOTAL:
+        raise InputError(f"{source}: have more than {LARGEST_TOTAL} (2^53) reports together")
     files = sorted((file for part in parts.values() for file in part.files), key=lambda file: (file.name, file.sha256))
     return replace(parts[first], counted=total, files=tuple(files))

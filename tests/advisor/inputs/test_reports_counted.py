@@ -88,7 +88,7 @@ WRONG = [
     ("grr", "value,no of\n7,40\n9,5\n", {"column": "value"}, "say --counts 'no of',"),
     ("grr", "answer,n\nyes,40\nno,50\ntotal,90\n", {"counts": "n"}, "line 4: 'total' is the sum of all other rows, 90"),
     ("grr", "answer,n\nyes,40\nno,5.5\n", {"counts": "n"}, "line 3: the count '5.5' is not a whole number"),
-    ("grr", SURVEY, {"counts": "n", "domain": NAMES}, "line 2: 'no' is not in the domain"),
+    ("grr", SURVEY, {"counts": "n", "domain": NAMES}, "line 2: the label is 'no'; a report is one of the domain"),
     ("grr", "answer,n\nyes,0\nno,0\n", {"counts": "n"}, "holds no report"),
     ("rappor", SUMS, {"counts": "total", "k": 4}, "holds the sums of 3 categories; k is 4"),
     ("rappor", SUMS.replace("60", "160"), {"counts": "total"}, "line 2: the sum 160 of category 'c' is of only 100"),
