@@ -8,12 +8,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from typing import TypeAlias
 
 from advisor.errors import InputError, listed, printable
 from advisor.inputs.columns import COUNT_NAMES, InputTable, is_place, numbers_rows
+from advisor.inputs.json_lines import json_cells, json_field
 from advisor.inputs.numbers import NO_CODES, MissingCodes, is_missing, looks_missing, looks_numeric
 
 HEAD_LINES = 1000
@@ -70,10 +71,13 @@ class Expected:
 class Dialect:
     """How a line becomes a row."""
 
-    # The separator, or None for plain text: the line is the value. " " means any number of blanks.
+    # The separator, or None for plain text: the line is the value.
     delimiter: str | None
     quoted: bool = True  # whether a field in double quotes may hold the separator and line ends
     table: bool = True  # whether the text is a table; its first line may be a header even if all cells are text
+    cells: Callable[[str], list[str]] | None = None  # what makes the cells of a line; None: the separator does
+    names: tuple[str, ...] = ()  # names of the columns, if lines do not name them
+    notes: tuple[str, ...] = ()  # what is assumed, if it is special
 
     @property
     def name(self) -> str:
@@ -81,8 +85,14 @@ class Dialect:
         return _NAMES[self.delimiter or ","]
 
 
-PLAIN = Dialect(None, quoted=False, table=False)
-SPACED = Dialect(" ", quoted=False)
+def whole_line(line: str) -> list[str]:
+    """Return a line as a cell."""
+    value = line.strip()
+    return [value] if value else []
+
+
+PLAIN = Dialect(None, quoted=False, table=False, cells=whole_line)
+SPACED = Dialect(" ", quoted=False, cells=str.split)  # any number of blanks
 
 
 class RecordError(ValueError):
@@ -99,36 +109,29 @@ class RecordError(ValueError):
 
     def refusal(self, source: str) -> InputError:
         """Return the error for the user."""
-        too_long = "field larger than" in str(self)
-        if too_long and self.begin == self.reached:
-            what = f"a value is longer than {csv.field_size_limit()} characters; shorten it"
-        elif too_long or self.cut_short:
-            what = "a quotation mark opened here is never closed; close it, and double a quotation mark that is part "
-            what += 'of a value ("")'
-        else:
-            what = f"text goes on after a closing quotation mark ({self}); "
-            what += 'double a quotation mark that is part of a value ("")'
-        return InputError(f"{source}: line {self.begin}: {what}")
+        return InputError(f"{source}: line {self.begin} {self}")
 
 
 def records(form: Dialect, lines: Iterable[str], first: int = 1) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows of lines (with line ends), each with the number of its first line.
 
-    Raises RecordError for unpaired quotation marks.
+    Raises RecordError for unpaired quotation marks, and for a line that is none of its kind.
     """
-    if form.delimiter is None or form == SPACED:
-        for place, line in enumerate(lines, first):
-            words = line.split()
-            yield place, words if form.delimiter or not words else [line.strip()]
-        return
-    reader = csv.reader(lines, delimiter=form.delimiter, strict=True, quoting=0 if form.quoted else csv.QUOTE_NONE)
     begin = first
     try:
+        if form.cells:
+            for begin, line in enumerate(lines, first):
+                yield begin, form.cells(line)
+            return
+        reader = csv.reader(lines, delimiter=form.delimiter or ",", strict=True, quoting=0 if form.quoted else 3)
         for row in reader:
             yield begin, row
             begin = first + reader.line_num
+    except ValueError as error:
+        raise RecordError(str(error), begin, begin) from None
     except csv.Error as error:
-        raise RecordError(str(error), begin, first + reader.line_num - 1) from None
+        what = f"cannot be cut into cells ({error}); close each quotation mark, double one that is part of a value "
+        raise RecordError(what + '(""), and keep values short', begin, first + reader.line_num - 1) from None
 
 
 def blank(row: list[str]) -> bool:
@@ -256,6 +259,9 @@ def find_dialect(source: str, suffix: str, head: Head, expected: Expected) -> Di
     """
     if not head.filled:
         raise empty(source)
+    if field := json_field(source, head.filled[0]):
+        note = f"JSON lines read as a column (field {field})"
+        return Dialect(None, cells=partial(json_cells, field), names=(field,), notes=(note,))
     if expected.single:
         return _one_column(head)
     if expected.items:
@@ -399,18 +405,18 @@ def find_columns(
     Raises InputError if the file holds only a header.
     """
     first, rest = [cell.strip() for cell in found.filled[0][1]], [row for _, row in found.filled[1:]]
-    named = (
-        _is_header(first, rest, expected, table=form.table)
-        if expected.layout.header is None
-        else expected.layout.header
-    )
+    named = expected.layout.header
+    if form.names:
+        first, rest, named = list(form.names), [row for _, row in found.filled], True
+    elif named is None:
+        named = _is_header(first, rest, expected, table=form.table)
     joined = listed(map(printable, first), most=6)
     joined = joined if len(joined) <= 120 else joined[:120] + "…"
     if named and not rest and not cut:
         raise InputError(
             f"{source}: holds only a header line ({joined}), no {expected.what}; if the line is data, say --no-header"
         )
-    kept, decimal = found.filled[1:] if named else found.filled, expected.layout.decimal
+    kept, decimal = found.filled[-len(rest) :] if named else found.filled, expected.layout.decimal
     first += [""] if named and _trailing(first, rest) else []
     row_names = named and _row_names(first, rest)
     if row_names:

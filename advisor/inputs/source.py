@@ -12,7 +12,7 @@ import stat
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
@@ -253,16 +253,6 @@ class _Joined(io.RawIOBase):
         self._begin = self._begin[len(view) :]
         view[: len(block)] = block
         return len(block)
-
-
-def whole_lines(chunks: Iterable[bytes]) -> Iterator[list[bytes]]:
-    """Yield the lines of chunks of text, without their ends; a line may go on in the next chunk."""
-    pending = b""
-    for chunk in chunks:
-        *lines, pending = (pending + chunk).split(b"\n")
-        yield lines
-    if pending:
-        yield [pending]
 
 
 def _checked(stream: BinaryIO, source: Source) -> Iterator[bytes]:

@@ -7,7 +7,6 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import cached_property
 from itertools import chain, islice
 from typing import BinaryIO
@@ -32,12 +31,12 @@ from advisor.inputs.head import (
     lines_above,
     records,
     take_head,
+    whole_line,
 )
-from advisor.inputs.json_lines import as_table
 from advisor.inputs.labels import plural
 from advisor.inputs.numbers import looks_numeric, unit_doubt
 from advisor.inputs.parquet import opened_parquet
-from advisor.inputs.printed import printed_counts, refuse_rules
+from advisor.inputs.printed import count_in_front, printed_counts, refuse_rules
 from advisor.inputs.source import Source, opened
 
 BLOCK_ROWS = 4000
@@ -82,41 +81,42 @@ class TextRows(Rows):
         self._notes: list[str] = []
         self._below: list[tuple[int, list[str]]] = []  # what stands below the table, with its lines
         self._source = source
-        self._chunks, notes = as_table(source.name, source.chunks())
+        self._chunks = source.chunks()
         head = take_head(source.name, self._chunks, layout.skip)
-        suffix = source.suffix
-        if notes:  # the header is ours
-            head, suffix = replace(head, first=0), ".csv"
-        form = find_dialect(source.name, suffix, head, expected)
+        form = find_dialect(source.name, source.suffix, head, expected)
         if not expected.items:
             refuse_rules(source.name, head.lines)
-        printed = None
-        if expected.counted and (form.delimiter is None or not any(form.delimiter in line for line in head.lines)):
-            printed = printed_counts(source.name, head.lines)
-        if printed is not None:
-            self._chunks = printed.as_csv(source.name, head.lines, chain([head.rest], self._chunks))
-            head, form = replace(take_head(source.name, self._chunks, None), first=0), Dialect(",")
-            self._notes.append(printed.note)
+        if expected.counted and not form.names and not any((form.delimiter or "\0") in line for line in head.lines):
+            head, form = self._printed(head, form)
         self._items = expected.items
         self._head = head_records(source.name, form, head)
-        if (
-            not expected.items
-            and form.delimiter not in {None, " "}
-            and layout.skip is None
-            and layout.header is not False
-        ):
+        if not expected.items and form.cells is None and layout.skip is None and layout.header is not False:
             head = self._below_titles(form, head, expected)
         self.form = form
         self.quoted = form.quoted
         super().__init__(*find_columns(source.name, form, self._head, expected, cut=head.cut))
         if expected.what == "users":
             self._refuse_odd_rows()
-        self.assumptions += notes
+        self.assumptions += form.notes
         if form.delimiter is None and not any(expected.columns):
             self.doubts = layout_doubts(head)
         if self.table.width == 1 and layout.header is None and self.table.names is None:
             self.doubts += header_doubt(self.table, table=form.table)
         self._begin = "".join(head.lines[self._head.end - head.first :]).encode() + head.rest
+
+    def _printed(self, head: Head, form: Dialect) -> tuple[Head, Dialect]:
+        """Return the lines of labels with counts as programs print them, and how they are read; or as they were."""
+        cells = printed_counts(self._source.name, head.lines)
+        if cells is None:
+            return head, form
+        where = "in front of" if cells is count_in_front else "behind"
+        self._notes.append(
+            f"the number {where} the label on each line was read as its count, as counting programs print it"
+        )
+        named = len(cells(head.filled[0])) == 1
+        names = (head.filled[0] if named else "value", "count")
+        begin = 1 + next(at for at, line in enumerate(head.lines) if line.strip()) if named else 0
+        return head.without(begin), Dialect(None, quoted=False, cells=cells, names=names)
 
     def _below_titles(self, form: Dialect, head: Head, expected: Expected) -> Head:
         """Return the head without the lines above the table, if it is sure that they are not part of it."""
@@ -173,12 +173,13 @@ class TextRows(Rows):
 
     def blocks(self, columns: Sequence[int] | None = None, *, even: bool = True) -> Iterator[Block]:  # noqa: ARG002
         """Yield the rows in blocks, without the header and blank lines."""
-        left_out = set() if self.table.names is None else {self._head.filled[0][0], self._second}
+        header = [] if self.table.names is None or self.form.names else [self._head.filled[0][0]]
+        left_out = {*header, self._second}
         yield from self._row_blocks(((at, row) for at, row in self._head.rows if at not in left_out), even=even)
         place, texts = self._head.end, self._texts()
         begin = list(islice(texts, 2))
         texts = chain(begin, texts)
-        if even and self.form.delimiter != " " and (len(begin) > 1 or sum(map(len, begin)) > FEW):
+        if even and self.form.cells in (None, whole_line) and (len(begin) > 1 or sum(map(len, begin)) > FEW):
             for text in texts:
                 block = self._text_block(text, place)
                 if block is None:

@@ -120,7 +120,7 @@ class Counting:
         if not cell:
             return table.bad(place, f"{what} is missing (an empty cell); --drop-missing leaves out such rows")
         hint = near_miss(cell, self.settings.domain or ())
-        if table.names is None and place in table.places[:1]:
+        if table.names is None and place in table.places[:1] and (table.width > 1 or not cell[:1].isdecimal()):
             hint = "; if the line names the columns, say --header"
         return table.bad(place, f"{what} is {shortened(cell)}; {self.says}{hint}")
 

@@ -134,10 +134,10 @@ class Strings:
         """Return the sums of a block; None if a report is written in another way."""
         cells = block.cells(self.at)
         joined = "".join(cells)
-        if set(map(len, cells)) != {self.k} or set(joined) - _BITS:
+        if set(map(len, cells)) != {self.k} or not joined.isascii():
             return None
-        bits = np.frombuffer(joined.encode(), np.uint8).reshape(-1, self.k) == ord("1")
-        return bits.sum(axis=0, dtype=np.int64)
+        bits = np.frombuffer(joined.encode(), np.uint8).reshape(-1, self.k) - np.uint8(ord("0"))
+        return bits.sum(axis=0, dtype=np.int64) if bits.max() <= 1 else None
 
     def plain(self, cells: list[str]) -> list[str | None]:
         """Return the bits of a report without separators."""

@@ -131,7 +131,7 @@ def test_a_value_is_as_long_as_it_may_be_wherever_it_stands(place, tmp_path):
         if characters == longest:
             assert read_file(tmp_path, "a.csv", data, column="v").counts.sum() == len(rows)
         else:
-            said = f"line {place + 2}: a value is longer than {longest} char"
+            said = f"line {place + 2} cannot be cut into cells (field larger than field limit ({longest}))"
             assert said in refusal(read_file, tmp_path, "a.csv", data, column="v")
 
 

@@ -175,7 +175,7 @@ def test_row_numbers_that_pandas_writes_are_left_out_and_an_index_of_labels_is_n
 
 
 STATES = "state,age\nTexas,1\nOhio,2.5\n"
-OPEN = "a quotation mark opened here is never closed"
+OPEN = "cannot be cut into cells (unexpected end of data); close each quotation mark"
 TWO_WAYS = "can be read in two ways"
 REFUSED = [
     *(("a.csv", data, {}, ["is empty; give one value a line"]) for data in ("", "\n\n", " \r\n", "\ufeff", '" "\n')),
@@ -201,11 +201,26 @@ REFUSED = [
     ("a.csv", 'a,b\n"x\ny",1\nz,2\nq\n', {"column": "a"}, ["line 5 has 1 field, the header has 2"]),
     ("a.csv", "s,n\n" + "T,1\n" * 5000 + "T,1,2\n", {"column": "s"}, ["line 5002 has 3 fields, the header has 2"]),
     ("a.csv", "1,2\n" * 2000 + "\n3\n", {"column": "1"}, ["line 2002 has 1 field, the first line has 2"]),
-    ("a.csv", 'a,b\nx,"1\ny,2\n', {"column": "a"}, [f"line 2: {OPEN}"]),
-    ("a.csv", "a,b\n" + "x,1\n" * 3000 + 'y,"2\n' + "x,1\n" * 60_000, {"column": "a"}, [f"line 3002: {OPEN}"]),
-    ("a.csv", 'a,b\nx,"1" more\n', {"column": "a"}, ["line 2: text goes on after a closing quotation mark"]),
-    ("a.csv", f'x,count\na,1\n{"z" * 200_000},1\n"b",2\n', {}, ["line 3: a value is longer than 131072 characters"]),
-    ("a.csv", f'x,count\na,1\n"{"z" * 200_000}",1\n"b",2\n', {}, ["line 3: a value is longer than 131072 characters"]),
+    ("a.csv", 'a,b\nx,"1\ny,2\n', {"column": "a"}, [f"line 2 {OPEN}"]),
+    (
+        "a.csv",
+        "a,b\n" + "x,1\n" * 3000 + 'y,"2\n' + "x,1\n" * 60_000,
+        {"column": "a"},
+        ["line 3002 cannot be cut into cells"],
+    ),
+    ("a.csv", 'a,b\nx,"1" more\n', {"column": "a"}, ["line 2 cannot be cut into cells"]),
+    (
+        "a.csv",
+        f'x,count\na,1\n{"z" * 200_000},1\n"b",2\n',
+        {},
+        ["line 3 cannot be cut into cells (field larger than field limit", "keep values short"],
+    ),
+    (
+        "a.csv",
+        f'x,count\na,1\n"{"z" * 200_000}",1\n"b",2\n',
+        {},
+        ["line 3 cannot be cut into cells (field larger than field limit", "keep values short"],
+    ),
     # counts
     ("a.csv", "x,freq\na,0.75\nb,0.25\n", {}, ["column 'freq' holds shares that sum to 1", "--n"]),
     ("a.csv", "x,freq\na,0.75\nb,0.25\n", {"column": "x"}, ["column 'freq' holds shares that sum to 1"]),
@@ -233,7 +248,7 @@ REFUSED = [
     ("a", "a (other)\nb\n", {"transactions": True}, ["'(other)' is an item"]),
     ("a", "\n\n", {"transactions": True}, ["is empty"]),
     ("a", ",\n,\n", {"transactions": True}, ["is empty"]),
-    ("a", 'a,"b" c\n', {"transactions": True}, ["closing quotation mark"]),
+    ("a", 'a,"b" c\n', {"transactions": True}, ["close each quotation mark"]),
 ]
 
 
