@@ -16,32 +16,34 @@ from advisor.errors import InputError, listed
 from advisor.inputs.columns import InputTable, bad_count, read_number
 from advisor.inputs.head import Dialect
 from advisor.inputs.labels import plural
-from advisor.inputs.numbers import LARGEST_TOTAL, DecimalSign, MissingCodes, is_finite, looks_missing
+from advisor.inputs.numbers import LARGEST_TOTAL, DecimalSign, MissingCodes, looks_missing
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _LONGEST = 15  # maximum of digits for which a number of users certainly fits
-_LONGEST_WHOLE = 19  # digits of the largest int64
+_OF_NUMBERS = frozenset("0123456789+-.eE")
 
 
-class Block(ABC):
-    """Some rows.
+class Block:
+    """Some rows, by their columns.
 
+    columns: the cells of each column that was read.
     width: number of columns.
     places: the line (of a text) or row (of Parquet) that each row begins on.
     """
 
-    def __init__(self, width: int, places: Sequence[int]) -> None:
+    def __init__(self, columns: Mapping[int, list[str]], width: int, places: Sequence[int]) -> None:
+        self._columns = columns
         self.width = width
         self.places = places
 
     def __len__(self) -> int:
         return len(self.places)
 
-    @abstractmethod
     def cells(self, column: int) -> list[str]:
-        """Return the stripped cells of a column."""
+        """Return the stripped cells of a column; of one that was not read, empty ones."""
+        return list(map(str.strip, self._columns[column])) if column in self._columns else [""] * len(self)
 
     def rows(self) -> list[list[str]]:
         """Return the stripped cells row by row."""
@@ -53,25 +55,27 @@ class Block(ABC):
 
     def whole(self, columns: Sequence[int]) -> NDArray[np.int64] | None:
         """Return columns of whole numbers, ``(rows, columns)``; None if a cell is not just digits of such a number."""
-        result = np.empty((len(self), len(columns)), dtype=np.int64)
-        for at, column in enumerate(columns):
-            cells = self.cells(column)
-            joined = "".join(cells)
-            # int() also accepts "1_0" and digits of other scripts.
-            if "" in cells or not (joined.isascii() and joined.isdecimal()) or max(map(len, cells)) > _LONGEST_WHOLE:
-                return None
-            try:
-                result[:, at] = list(map(int, cells))
-            except OverflowError:
-                return None
-        return result
+        texts = list(map(self.cells, columns))
+        joined = "".join(chain.from_iterable(texts))
+        # int() also accepts "1_0" and digits of other scripts.
+        if any("" in cells for cells in texts) or not (joined.isascii() and joined.isdecimal()):
+            return None
+        try:
+            return np.array([list(map(int, cells)) for cells in texts], dtype=np.int64).T
+        except (OverflowError, ValueError):  # over 18 digits, over 4,300 digits
+            return None
 
     def real(self, columns: Sequence[int]) -> NDArray[np.float64] | None:
         """Return columns of real numbers, ``(rows, columns)``; None if a cell is not a finite number."""
         texts = list(map(self.cells, columns))
-        if not all(map(is_finite, chain.from_iterable(texts))):
+        # float() also accepts "nan", "1_0" and digits of other scripts.
+        if set("".join(chain.from_iterable(texts))) - _OF_NUMBERS:
             return None
-        return np.array([list(map(float, cells)) for cells in texts]).T
+        try:
+            numbers = np.array([list(map(float, cells)) for cells in texts]).T
+        except ValueError:
+            return None
+        return numbers if np.isfinite(numbers).all() else None
 
     def digits(self) -> NDArray[np.uint8] | None:
         """Return all columns, ``(rows, width)``, if a quick check shows that each cell is a single digit; else None."""
@@ -82,7 +86,7 @@ class RowBlock(Block):
     """Rows that were read singly; they may have different numbers of cells."""
 
     def __init__(self, rows: list[list[str]], places: Sequence[int]) -> None:
-        super().__init__(len(rows[0]), places)
+        super().__init__({}, len(rows[0]), places)
         self._rows = rows
 
     def cells(self, column: int) -> list[str]:
@@ -94,18 +98,6 @@ class RowBlock(Block):
         return [list(map(str.strip, row)) for row in self._rows]
 
 
-class ColumnBlock(Block):
-    """Rows with some of their columns, as stripped cells."""
-
-    def __init__(self, columns: Mapping[int, list[str]], width: int, places: Sequence[int]) -> None:
-        super().__init__(width, places)
-        self._columns = columns
-
-    def cells(self, column: int) -> list[str]:
-        """Return the cells of a column of the block; of one that was not read, empty ones."""
-        return self._columns[column] if column in self._columns else [""] * len(self)
-
-
 class TextBlock(Block):
     """Text whose lines all have `width` cells, read by pandas.
 
@@ -114,7 +106,7 @@ class TextBlock(Block):
     """
 
     def __init__(self, data: bytes, form: Dialect, width: int, places: Sequence[int]) -> None:
-        super().__init__(width, places)
+        super().__init__({}, width, places)
         self._data = data
         self._form = form
 
@@ -136,13 +128,9 @@ class TextBlock(Block):
 
     def tallied(self, column: int) -> Mapping[str, int]:
         """Return how many rows hold each stripped cell, in order of first appearance."""
-        import pandas as pd
-
-        # Not read as categories: pandas converts categories to numbers if it can.
-        codes, labels = pd.factorize(self._table([column], "object")[column].to_numpy())
         result: Counter[str] = Counter()
-        for label, users in zip(labels.tolist(), np.bincount(codes).tolist(), strict=True):
-            result[label.strip()] += users
+        for label, users in self._table([column], "object")[column].value_counts(sort=False).items():
+            result[str(label).strip()] += users
         return result
 
     def whole(self, columns: Sequence[int]) -> NDArray[np.int64] | None:

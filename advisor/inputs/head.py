@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import islice
+from itertools import accumulate, islice
 from typing import TypeAlias
 
 from advisor.errors import InputError, listed, printable
@@ -145,10 +146,10 @@ def blank(row: list[str]) -> bool:
 
 @dataclass(frozen=True)
 class Head:
-    """The first lines of a text, the bytes read after them, and whether the text goes on after the lines."""
+    """The first lines of a text, what was read after them, and whether the text goes on after the lines."""
 
     lines: list[str]
-    rest: bytes
+    rest: str
     cut: bool
     first: int = 1  # number of the first of the lines
     separator: str | None = None  # the separator that the text names, as Excel does
@@ -163,39 +164,27 @@ class Head:
         return [line for line in map(str.strip, self.lines) if line]
 
 
-def take_head(source: str, chunks: Iterator[bytes], skip: int | None) -> Head:
+def take_head(source: str, pieces: Iterator[str], skip: int | None) -> Head:
     """Return at most 1000 lines or a million characters, so that a wide table does not fill the memory.
 
     Lines that the user skips are left out, and so is the line with which Excel names the separator.
 
     Raises InputError if no line is left.
     """
-    data, ended, ends = bytearray(), False, 0
-    while not ended and ends <= 2 * HEAD_LINES and len(data) <= 4 * _HEAD_CHARACTERS:
-        chunk = next(chunks, None)
-        ended = chunk is None
-        data += chunk or b""
-        ends += 0 if chunk is None else chunk.count(b"\n") + chunk.count(b"\r")
-    whole = len(data) if ended else end_of_lines(data)
-    taken: list[str] = []
-    characters = 0
-    for line in islice(io.StringIO(data[:whole].decode(), newline=""), HEAD_LINES):
-        taken.append(line)
-        characters += len(line)
-        if characters >= _HEAD_CHARACTERS:
+    text = ""
+    for piece in pieces:
+        text += piece
+        if text.count("\n") > HEAD_LINES or len(text) > _HEAD_CHARACTERS:
             break
-    cut = len(taken) >= HEAD_LINES or characters >= _HEAD_CHARACTERS
-    head = Head(taken, bytes(data[len("".join(taken).encode()) :]), cut)
-    if skip and skip >= len(taken):
-        raise InputError(f"{source}: --skip {skip} leaves out all lines at the beginning; it has {len(taken):,}")
-    head = head.without(skip or 0)
+    lines = list(islice(io.StringIO(text), HEAD_LINES))
+    lines = lines[: bisect_left(list(accumulate(map(len, lines))), _HEAD_CHARACTERS) + 1]
+    rest = text[sum(map(len, lines)) :]
+    cut = len(lines) >= HEAD_LINES or len(text) - len(rest) >= _HEAD_CHARACTERS
+    if skip and skip >= len(lines):
+        raise InputError(f"{source}: --skip {skip} leaves out all lines at the beginning; it has {len(lines):,}")
+    head = Head(lines, rest, cut).without(skip or 0)
     excel = _EXCEL.fullmatch(head.lines[0].strip()) if head.lines else None
     return replace(head.without(1), separator=excel[1]) if excel else head
-
-
-def end_of_lines(data: bytes | bytearray) -> int:
-    """Return the length of the lines that are certainly complete: a line feed may follow a carriage return."""
-    return max(data.rfind(b"\n"), data.rfind(b"\r", 0, len(data) - 1)) + 1
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeAlias
 from numpy.typing import NDArray
 
 from advisor.errors import InputError, near_miss
-from advisor.inputs.blocks import Block, ColumnBlock
+from advisor.inputs.blocks import Block
 from advisor.inputs.columns import InputTable
 from advisor.inputs.labels import shortened
 from advisor.inputs.numbers import MOST_LABELS
@@ -109,7 +109,7 @@ class Counting:
             counted.bad.append("" if counted.bad[2:] else str(refusal))
         counted.n = len(rows)
         read = dict(zip(columns, map(list, zip(*rows, strict=True)), strict=False))
-        return counted, ColumnBlock(read, block.width, places)
+        return counted, Block(read, block.width, places)
 
     def _refusal(self, place: int, columns: Sequence[int], cells: list[str], plain: list[str | None]) -> InputError:
         """Return the error for a row that is no report: it names the first wrong cell, or all if all are wrong."""

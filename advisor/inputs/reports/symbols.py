@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError
-from advisor.inputs.blocks import Block, ColumnBlock, Rows
+from advisor.inputs.blocks import Block, Rows
 from advisor.inputs.columns import HEADERS, InputTable
 from advisor.inputs.reports.counting import Cells, Counting
 from advisor.inputs.reports.settings import ReportSettings, column_note, named_column, no_such_column
@@ -180,7 +180,7 @@ class Nodes:
         parts: list[Cells | None] = []
         for height, oracle in enumerate(self.tree.inner):
             own = cells[heights == height].tolist()
-            reports = ColumnBlock({0: own}, 1, own)
+            reports = Block({0: own}, 1, own)
             if not own:
                 parts.append(np.zeros(oracle.k, np.int64))
             elif self.bits(height):

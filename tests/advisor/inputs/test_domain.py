@@ -165,7 +165,7 @@ UNREADABLE = [
     (b"", "is empty; give one"),
     (b"\n\n", "is empty"),
     (b'""\n""\n', "is empty"),
-    (b"a\ncaf\x81\n", "line 2 (byte 6) is neither UTF-8 nor Windows-1252"),
+    (b"a\ncaf\x81\n", "line 2 is no text: it is neither UTF-8"),
     (b"PK\x03\x04", "zip archive"),
     (b"PAR1\x15\x00", "the Parquet file cannot be read"),
     (b'"a"\n' * 2, "line 2: label 'a' is on line 1"),

@@ -17,10 +17,9 @@ from tests.cells import failures, over
 
 @contextmanager
 def reader_of_small_files():
-    """Read all row by row, as small files are, without what is made of blocks that pandas reads."""
+    """Read all row by row, as files with quotation marks are."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(table, "FEW", 1 << 30)
-        patch.setattr(table, "TextBlock", None)
+        patch.setattr(table.TextRows, "_text_block", lambda *_: None)
         yield
 
 
