@@ -16,7 +16,7 @@ from advisor.errors import InputError, listed
 from advisor.inputs.columns import InputTable, bad_count, read_number
 from advisor.inputs.head import Dialect
 from advisor.inputs.labels import plural
-from advisor.inputs.numbers import LARGEST_TOTAL, DecimalSign, MissingCodes, looks_missing
+from advisor.inputs.numbers import LARGEST_TOTAL, MOST_LABELS, DecimalSign, MissingCodes, looks_missing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -264,6 +264,21 @@ class Rows(ABC):
 
         Raises InputError for a row with another number of cells and for unpaired quotation marks.
         """
+
+    def whole(self, columns: Sequence[int]) -> Block:
+        """Return some columns of all rows, of a table with a row per category.
+
+        Raises InputError for more rows than a domain may have categories.
+        """
+        cells: dict[int, list[str]] = {at: [] for at in columns}
+        places: list[int] = []
+        for block in self.blocks(columns):
+            places += block.places
+            for at, column in cells.items():
+                column += block.cells(at)
+            if len(places) > MOST_LABELS:
+                raise InputError(f"{self.table.source}: has more than {MOST_LABELS} rows, the most a domain may have")
+        return Block(cells, self.table.width, places)
 
     def take_blank_lines(self) -> int:
         """Return the number of blank lines between rows, for whom they are no matter of a warning."""

@@ -294,7 +294,7 @@ def choose_columns(table: InputTable, column: str | None, counts: str | None) ->
         raise InputError(
             f"{table.source}: has {table.width} columns: {table.columns()}; say which one holds the "
             "values with --column (and, if another holds the number of users, --counts)"
-            f"{_reports_hint(table) or _paste(table)}{quoted}",
+            f"{_reports_hint(table)}{quoted}",
             ("--column",),
         )
     return label, count
@@ -333,20 +333,6 @@ def _reports_hint(table: InputTable) -> str:
         return ""
     what, protocol = ("seeds and symbols", "olh") if hashed else ("strings of bits", "oue")
     return f"; {what} look like reports: for example ldp-advise reports {table.typed} --protocol {protocol} --eps 1"
-
-
-def _paste(table: InputTable) -> str:
-    """Return the options to paste if one of two columns may hold counts, or one of more by its name."""
-    if table.names is None or not all(table.names):
-        return ""
-    both = _labels_and_counts(table, HEADERS["count_alone"])
-    if len(table.values) == 2:
-        tallies = [at for at in table.values if _is_tally(table, at) and not _is_tally(table, _other(table, at))]
-        both = (_other(table, tallies[0]), tallies[0]) if len(tallies) == 1 else None
-    if both is None:
-        return ""
-    label, count = (printable(table.names[at]) for at in both)
-    return f": --column {shlex.quote(label)} --counts {shlex.quote(count)} if {count} is a number of users"
 
 
 def _is_tally(table: InputTable, column: int) -> bool:

@@ -32,7 +32,6 @@ _NAMES = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "vertical bars", 
 _CANDIDATES = {".csv": ",;\t|", ".tsv": "\t,;|", ".tab": "\t,;|"}
 _OTHER_CANDIDATES = "\t;,|"
 _DECIMAL_COMMA = re.compile(r"[-+−]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?")
-_WHOLE_LINES = "and each line was taken as one value"
 
 NamesColumns: TypeAlias = Callable[[Sequence[str], Sequence[Sequence[str]], bool], bool]
 """Returns whether the first row names the columns, from the first row, the next rows, and the usual rules' answer."""
@@ -362,25 +361,15 @@ def _is_decimal_column(head: Head, *, headed: bool) -> bool:
 def layout_doubts(head: Head) -> tuple[str, ...]:
     """Return a warning if text that is read line by line looks like a table."""
     lines = head.filled
-    if len(lines) < 2:
-        return ()
-    for mark in _OTHER_CANDIDATES:
-        having = sum(mark in line for line in lines)
-        if 2 * having > len(lines):
-            return (
-                f"{_share(having, lines)} hold {_NAMES[mark]}, but not all equally many, {_WHOLE_LINES}; a table has "
-                "as many on every line",
-            )
+    marks = [mark for mark in _OTHER_CANDIDATES if 2 * sum(mark in line for line in lines) > len(lines)]
     if len(set(lines)) == len(lines) and all(re.search(r"\S[ \t]+\S", line) for line in lines):
-        return (
-            f"{_share(len(lines), lines)} hold blanks and differ from all others, {_WHOLE_LINES}; separate the columns "
-            "of a table by commas",
-        )
-    return ()
-
-
-def _share(having: int, lines: list[str]) -> str:
-    return f"all {len(lines):,} lines looked at" if having == len(lines) else f"{having:,} of {len(lines):,} lines"
+        marks.append(" ")
+    if len(lines) < 2 or not marks:
+        return ()
+    return (
+        f"most lines hold {_NAMES[marks[0]]}, and each line was taken as one value; a table has "
+        "equally many commas on every line",
+    )
 
 
 # --- whether the first line names the columns -------------------------------------------------------------------
@@ -511,16 +500,12 @@ def header_doubt(input_table: InputTable, *, table: bool) -> tuple[str, ...]:
     """
     first, *rest = input_table.cells(0)
     times = Counter(rest)
-    if looks_numeric(first) and len(rest) > 1 and not any(map(looks_numeric, rest)):  # pandas writes 0 above a series
-        return (f"the first line ({first}) was counted as a value above words; if it names the column say --header",)
-    if (
-        table
-        or first in times
-        or looks_numeric(first)
-        or 2 * sum(count for count in times.values() if count > 1) <= len(rest)
-    ):
+    number = looks_numeric(first)
+    above_words = number and len(rest) > 1 and not any(map(looks_numeric, rest))  # pandas writes 0 above a series
+    unlike_others = 2 * sum(count for count in times.values() if count > 1) > len(rest) and first not in times
+    if not above_words and (table or number or not unlike_others):
         return ()
     return (
-        f"the first line ({printable(first[:60])}) was counted as a value, and no other line near it is the same; if "
-        "it names the column say --header, else --no-header",
+        f"the first line ({printable(first[:60])}) was counted as a value, unlike the lines below it; if it names the "
+        "column say --header, else --no-header",
     )

@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 
 from advisor.errors import InputError
-from advisor.inputs.blocks import RowBlock, Rows, whole_counts
+from advisor.inputs.blocks import Rows, whole_counts
 from advisor.inputs.columns import choose_columns, find_column, names_total, total_row
 from advisor.inputs.labels import shortened
 from advisor.inputs.reports.categories import Values, says_value
@@ -34,8 +34,7 @@ def count_counts(rows: Rows, settings: ReportSettings) -> CountedFile:
     """
     table = rows.table
     at = find_column(table, settings.counts or "", "--counts")
-    parts = list(rows.blocks())
-    block = RowBlock([row for part in parts for row in part.rows()], [place for part in parts for place in part.places])
+    block = rows.whole(range(table.width))
     counts, places = np.array(whole_counts(block, table, at, 0), dtype=np.int64), np.array(block.places)
     if settings.kind == "bits" and settings.column is None and len(table.values) > 2:
         note = f"column {table.called(at)} read as numbers of reports, the others as the sums of their bits"

@@ -67,7 +67,11 @@ def check_parameters(protocol: str, parameters: Parameters) -> None:
         owners = [key for key, kind in PROTOCOLS.items() if name in kind.__dataclass_fields__]
         owners = ["grr"] * (name in RATES) + owners  # forced unevenly; else its p and q follow from its budget
         if name in parameters and protocol not in owners:
-            raise InputError(f"{flag}: {protocol} has no such parameter; leave it out (it belongs to {listed(owners)})")
+            raise _foreign(flag, protocol, owners)
+
+
+def _foreign(flag: str, protocol: str, owners: Sequence[str]) -> InputError:
+    return InputError(f"{flag}: {protocol} has no such parameter; leave it out (it belongs to {listed(owners)})")
 
 
 @dataclass(frozen=True)
@@ -123,16 +127,16 @@ class ReportSettings:
                 f"reports of {protocol} do not tell how many categories there are; say so with --k, or name all "
                 "with --domain FILE"
             )
-        if self.hash is not None and kind != "hash":
-            hashed = " and ".join(key for key in PROTOCOLS if report_kind(key) == "hash")
-            raise InputError(f"hash: {protocol} has no hash function; leave it out (it belongs to {hashed})")
+        for flag, given, kinds in (
+            ("--hash", self.hash, ("hash",)),
+            ("--steps", self.steps, ("cells",)),
+            ("--counts", self.counts, ("value", "bits")),
+        ):
+            if given is not None and kind not in kinds:
+                raise _foreign(flag, protocol, [key for key in PROTOCOLS if report_kind(key) in kinds])
         if self.hash is not None and self.hash not in HASHES:
             hint = near_miss(self.hash, HASHES)
             raise InputError(f"hash: got {self.hash!r:.40}; allowed are {', '.join(HASHES)}{hint}")
-        if self.steps is not None and kind != "cells":
-            raise InputError(f"steps: reports of {protocol} are no real numbers; leave it out (it belongs to she)")
-        if self.counts is not None and kind not in ("value", "bits"):
-            raise InputError(f"--counts is for grr, and for sums of bits; of {protocol} give one report per row")
         if self.counts is not None and (self.missing or self.skip_bad):
             raise InputError("--counts does not go with --drop-missing, --missing and --skip-bad: remove such rows")
         if self.column is not None and kind in TWO_COLUMNS:

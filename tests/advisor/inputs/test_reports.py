@@ -184,7 +184,7 @@ REFUSED = [
     ),
     ("she", {}, "0.5\n0.25\n", "a report of she is two or more numbers"),
     # options
-    ("oue", {"steps": 8}, "01\n", "steps: reports of oue are no real numbers; leave it out (it belongs to she)"),
+    ("oue", {"steps": 8}, "01\n", "--steps: oue has no such parameter; leave it out (it belongs to she)"),
     ("raporr", {}, "01\n", "did you mean 'rappor'?"),
     *(
         (key, {}, "0,1\n", f"reports of {key} do not tell how many categories there are; say so with --k")
@@ -194,7 +194,7 @@ REFUSED = [
     ("oue", {"k": 3, "domain": ("a", "b")}, "01\n", "--k: got 3, but the domain has 2 labels"),
     ("oue", {"domain": ("a", "a")}, "01\n", "label 'a' is there twice"),
     ("oue", {"domain": ("a",)}, "01\n", "a domain needs at least 2"),
-    ("oue", {"hash": "mix64"}, "01\n", "hash: oue has no hash function; leave it out"),
+    ("oue", {"hash": "mix64"}, "01\n", "--hash: oue has no such parameter; leave it out"),
     ("olh", {"hash": "xxh", "k": 4}, "01\n", "hash: got 'xxh'; allowed are mix64, xxh32; did you mean 'xxh32'?"),
     ("olh", {"column": "x", "k": 4}, "01\n", "--column: reports of olh are in two columns"),
     *(

@@ -100,7 +100,7 @@ WRONG = [
     ("rappor", LONG + "a,7\n", {"counts": "sum", "n": 100}, "label 'a' is there twice (labels 1 and 4)"),
     ("rappor", LONG + "total,150\n", {"counts": "sum", "n": 150}, "line 5: 'total' is the sum of all other rows, 150"),
     ("rappor", LONG, {"counts": "sum", "n": 99, "domain": ("a", "b", "x")}, "'c' is not a label of the domain"),
-    ("hr", SUMS, {"counts": "total", "k": 4}, "for sums of bits; of hr give one report per row"),
+    ("hr", SUMS, {"counts": "total", "k": 4}, "--counts: hr has no such parameter; leave it out"),
 ]
 
 

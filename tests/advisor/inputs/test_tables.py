@@ -44,7 +44,7 @@ VALUES = [
     ("a.csv", "state\n" + "Texas \n \nOhio\n" * 900, {}, {"Texas": 900, "Ohio": 900}, "900 blank lines were skipped"),
     ("a.txt", "Texas\n\n  Ohio, too\n" * 900, {}, {"Texas": 900, "Ohio, too": 900}, "900 blank lines were skipped"),
     # plain text keeps commas that separate nothing, and understands quotation marks only if all lines do
-    ("a.txt", "Smith, J\nDoe\nSmith, J\n", {}, {"Smith, J": 2, "Doe": 1}, "2 of 3 lines hold commas"),
+    ("a.txt", "Smith, J\nDoe\nSmith, J\n", {}, {"Smith, J": 2, "Doe": 1}, "most lines hold commas"),
     ("a.txt", '"Smith, J"\nDoe\n', {}, {"Smith, J": 1, "Doe": 1}),
     ("a.txt", '"Hi" she said\n"x"\n', {}, {'"Hi" she said': 1, '"x"': 1}, "2 labels begin with a quotation mark"),
     ("a.txt", 'a\n"b\nc\nd"\na\n', {}, {"a": 2, '"b': 1, "c": 1, 'd"': 1}, "('\"b'), which was kept as part of it"),
@@ -126,11 +126,11 @@ def test_files_give_the_users_in_them(tmp_path):
 
 
 DOUBTED = [
-    ("apple   12  red\npear     3  green\n", "hold blanks and differ from all others"),
-    ("value,count\na,5\nb\nc,8\n", "3 of 4 lines hold commas"),
+    ("apple   12  red\npear     3  green\n", "most lines hold blanks"),
+    ("value,count\na,5\nb\nc,8\n", "most lines hold commas"),
     ("a;5\nb;6;7\nc;8\n", "hold semicolons"),
     ("a\tx\nb\tx\ty\nc\tx\n", "hold tabs"),
-    ("a|5\nb|6|7\nc|8\n# end\n", "3 of 4 lines hold vertical bars"),
+    ("a|5\nb|6|7\nc|8\n# end\n", "most lines hold vertical bars"),
 ]
 
 
