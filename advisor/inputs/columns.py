@@ -392,40 +392,54 @@ def _count_column(table: InputTable, label: int | None) -> int | None:
         return None
     if not two and label is None:
         return None
-    names = [name.casefold() for name in table.names]
-    # Among other columns a "size" or "n" is more likely a property of each user than a number of users.
-    telling = COUNT_NAMES | HEADERS["count_alone"] if two else COUNT_NAMES
-    candidates = [at for at, name in enumerate(names) if name in telling and at != label]
-    whole = [at for at in candidates if are_counts(table, at)]
-    for found in (whole, [at for at in whole if names[at] in COUNT_NAMES]):
-        if len(found) == 1:
-            return found[0]
-    if whole:
+    telling = {at: how for at in table.values if at != label and (how := _telling(table, at))}
+    sure = {
+        at: strength
+        for at, strength in telling.items()
+        if are_counts(table, at) and (strength > 1 or _is_list(table, at))
+    }
+    best = [at for at, strength in sure.items() if strength == max(sure.values())]
+    if len(best) == 1:
+        return best[0]
+    if best:
         raise InputError(
-            f"{table.source}: columns {listed(table.called(at) for at in whole)} could both hold the "
+            f"{table.source}: columns {listed(map(table.called, best))} could both hold the "
             "number of users; say which with --counts (and which holds the labels with --column)"
         )
-    if not candidates and two:
-        words = COUNT_NAMES | HEADERS["counted"]
-        tallies = [at for at in table.values if at != label and _has_name(names[at], words) and _is_tally(table, at)]
-        if len(tallies) == 1 and not all(map(looks_numeric, table.cells(_other(table, tallies[0])))):  # no row numbers
-            return tallies[0]
-    words = COUNT_NAMES | HEADERS["counted"] if two else COUNT_NAMES
-    for at in (at for at in table.values if at != label and _has_name(names[at], words)):
-        cells = table.cells(at)
-        written = sum(cell[:1].isdigit() or cell[:1] in "+-−." for cell in cells)  # an empty cell may be a count too
-        # Nearly all are counts, so the file is a damaged histogram.
-        if cells and 2 * written >= len(cells):
-            for row, place in list(zip(table.rows, table.places, strict=True))[table.second_header :]:
-                cell = row[at].strip() if len(row) == table.width else "0"
-                if (
-                    cell
-                    and not looks_missing(cell)
-                    and cell not in table.codes
-                    and isinstance(why := table.count(at, cell), str)
-                ):
-                    raise bad_count(table, place, cell, why, table.called(at))
+    for at in telling:
+        _refuse_damaged(table, at)
     return None
+
+
+def _telling(table: InputTable, at: int) -> int:
+    """Return how sure the name of a column means counts: 3 ("count"), 2 ("n" beside one column), 1 or 0."""
+    name, two = table.names[at] if table.names else "", len(table.values) == 2
+    if name.casefold() in COUNT_NAMES:
+        return 3
+    # Among other columns a "size" or "n" is more likely a property of each user than a number of users.
+    if two and name.casefold() in HEADERS["count_alone"]:
+        return 2
+    return int(_has_name(name, COUNT_NAMES | HEADERS["counted"] if two else COUNT_NAMES))
+
+
+def _is_list(table: InputTable, at: int) -> bool:
+    """Return whether a column holds a count beside each of distinct labels, which are no row numbers."""
+    return (
+        len(table.values) == 2 and _is_tally(table, at) and not all(map(looks_numeric, table.cells(_other(table, at))))
+    )
+
+
+def _refuse_damaged(table: InputTable, at: int) -> None:
+    """Raise InputError for the first cell that is no count, if nearly all are: the file is a damaged histogram."""
+    cells = table.cells(at)
+    written = sum(cell[:1].isdigit() or cell[:1] in "+-−." for cell in cells)  # an empty cell may be a count too
+    if not cells or 2 * written < len(cells):
+        return
+    for row, place in list(zip(table.rows, table.places, strict=True))[table.second_header :]:
+        cell = row[at].strip() if len(row) == table.width else "0"
+        known = cell and not looks_missing(cell) and cell not in table.codes
+        if known and isinstance(why := table.count(at, cell), str):
+            raise bad_count(table, place, cell, why, table.called(at))
 
 
 def are_counts(table: InputTable, index: int) -> bool:
