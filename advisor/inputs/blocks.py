@@ -128,9 +128,10 @@ class TextBlock(Block):
 
     def tallied(self, column: int) -> Mapping[str, int]:
         """Return how many rows hold each stripped cell, in order of first appearance."""
+        codes, labels = self._table([column], "object")[column].factorize()
         result: Counter[str] = Counter()
-        for label, users in self._table([column], "object")[column].value_counts(sort=False).items():
-            result[str(label).strip()] += users
+        for label, users in zip(labels.tolist(), np.bincount(codes).tolist(), strict=True):
+            result[label.strip()] += users
         return result
 
     def whole(self, columns: Sequence[int]) -> NDArray[np.int64] | None:
