@@ -227,25 +227,16 @@ def find_column(table: InputTable, name: str, option: str) -> int:
 
     Raises InputError if no column or several columns match; the message lists the columns.
     """
-    asked_name = name.strip()
-    if not asked_name:
+    asked_name, names = name.strip(), table.names or ()
+    found = [at for at, cell in enumerate(names) if cell and cell == asked_name]
+    found = found or [at for at, cell in enumerate(names) if cell and cell.casefold() == asked_name.casefold()]
+    if len(found) > 1:
+        places = listed(str(at + 1) for at in found)
         raise InputError(
-            f"{table.source}: {option} got an empty name; the columns are {table.columns()}; "
-            "a column without a name is asked for by its number"
+            f"{table.source}: {option} {name!r} names columns {places} alike; rename one, or ask for it by its number"
         )
-    names = table.names or ()
-    for found in (
-        [at for at, cell in enumerate(names) if cell == asked_name],
-        [at for at, cell in enumerate(names) if cell.casefold() == asked_name.casefold()],
-    ):
-        if len(found) > 1:
-            places = listed(str(at + 1) for at in found)
-            raise InputError(
-                f"{table.source}: {option} {name!r} names columns {places} alike; "
-                "rename one, or ask for it by its number"
-            )
-        if found:
-            return found[0]
+    if found:
+        return found[0]
     if is_place(asked_name, table.width):
         return int(asked_name) - 1
     hint = near_miss(asked_name, names)

@@ -96,16 +96,11 @@ SPACED = Dialect(" ", quoted=False, cells=str.split)  # any number of blanks
 
 
 class RecordError(ValueError):
-    """The error in a record, with its first line and the last line that was read for it."""
+    """The error in a record, with its first line."""
 
-    def __init__(self, reason: str, begin: int, reached: int) -> None:
+    def __init__(self, reason: str, begin: int) -> None:
         super().__init__(reason)
-        self.begin, self.reached = begin, reached
-
-    @property
-    def cut_short(self) -> bool:
-        """Whether the end of the text may have cut a quoted field in two."""
-        return "unexpected end" in str(self)
+        self.begin = begin
 
     def refusal(self, source: str) -> InputError:
         """Return the error for the user."""
@@ -128,10 +123,10 @@ def records(form: Dialect, lines: Iterable[str], first: int = 1) -> Iterator[tup
             yield begin, row
             begin = first + reader.line_num
     except ValueError as error:
-        raise RecordError(str(error), begin, begin) from None
+        raise RecordError(str(error), begin) from None
     except csv.Error as error:
         what = f"cannot be cut into cells ({error}); close each quotation mark, double one that is part of a value "
-        raise RecordError(what + '(""), and keep values short', begin, first + reader.line_num - 1) from None
+        raise RecordError(what + '(""), and keep values short', begin) from None
 
 
 def blank(row: list[str]) -> bool:
@@ -199,12 +194,10 @@ class HeadRecords:
         """The rows that are not blank."""
         return [(place, row) for place, row in self.rows if not blank(row)]
 
-    def agree(self, head: Head) -> bool:
-        """Return whether all rows have the same number of cells, and are evidence for the dialect."""
-        # A row cut by the end of the head is no evidence; a row that takes half of the head is.
-        reached = self.end - head.first + 1
-        readable = not self.error or (head.cut and self.error.cut_short and reached > len(head.lines) // 2)
-        return readable and len({len(row) for _, row in self.filled}) == 1
+    @property
+    def agree(self) -> bool:
+        """Whether all rows have the same number of cells, and are evidence for the dialect."""
+        return not self.error and len({len(row) for _, row in self.filled}) == 1
 
 
 def _parsed(form: Dialect, head: Head) -> HeadRecords:
@@ -212,7 +205,9 @@ def _parsed(form: Dialect, head: Head) -> HeadRecords:
     try:
         rows.extend(records(form, head.lines, head.first))
     except RecordError as error:
-        return HeadRecords(rows, error.begin, error)
+        # A row that the end of the head cuts is no evidence; a row that takes half of the head is.
+        cut = head.cut and "unexpected end" in str(error) and error.begin - head.first >= len(head.lines) // 2
+        return HeadRecords(rows, error.begin, None if cut and rows else error)
     return HeadRecords(rows, head.first + len(head.lines), None)
 
 
@@ -222,7 +217,7 @@ def head_records(source: str, form: Dialect, head: Head) -> HeadRecords:
     Raises InputError for unpaired quotation marks, or if all rows are blank.
     """
     parsed = _parsed(form, head)
-    if parsed.error and not (head.cut and parsed.error.cut_short and parsed.filled):
+    if parsed.error:
         raise parsed.error.refusal(source)
     if not parsed.filled:
         raise empty(source)
@@ -281,7 +276,7 @@ def _separated(suffix: str, head: Head, *, lists: bool) -> Dialect:
     for form in (*map(Dialect, candidates), Dialect("\t", quoted=False)):
         if any(form.delimiter in line for line in head.lines if form.delimiter):
             parsed = _parsed(form, head)
-            if parsed.agree(head) and len(parsed.filled[0][1]) > 1:
+            if parsed.agree and len(parsed.filled[0][1]) > 1:
                 return form
     if not lists and (mostly := _mostly_separated(candidates, head)):
         return mostly
@@ -338,7 +333,7 @@ def _one_column(head: Head) -> Dialect:
         parsed = _parsed(form, head)
         # A stray quotation mark joins the lines up to the next mark; a value over several lines is much rarer.
         one_line_each = parsed.end == head.first + len(parsed.rows)
-        if one_line_each and parsed.agree(head) and len(parsed.filled[0][1]) == 1:
+        if one_line_each and parsed.agree and len(parsed.filled[0][1]) == 1:
             return form
     return PLAIN
 

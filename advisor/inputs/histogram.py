@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError, listed
-from advisor.inputs.bins import Bins, Cut, edge_text, exact
+from advisor.inputs.bins import Bins, Cut, edge_text
 from advisor.inputs.blocks import Block, Rows, whole_counts
 from advisor.inputs.columns import InputTable, choose_columns, find_column, names_total
 from advisor.inputs.head import DETECTED, Expected, FileLayout
@@ -485,13 +485,7 @@ class NumberTally(LabelTally):
         below, above = int(self._placed[0]), int(self._placed[-1])
         parts = [f"{below:,} below (down to {edge_text(self._low)})"] if below else []
         parts += [f"{above:,} above (up to {edge_text(self._high)})"] if above else []
-        low, high = exact(float(bins.edges[0])), exact(float(bins.edges[-1]))
-        if self._cut.width is None:
-            low, high = min(low, exact(self._low)), max(high, exact(self._high))
-        else:
-            step = exact(self._cut.width)
-            low += min(0, (exact(self._low) - low) // step) * step
-            high -= min(0, (high - exact(self._high)) // step) * step
+        low, high = min(bins.edges[0], self._low), max(bins.edges[-1], self._high)
         share = f"{below + above:,} of {int(self._placed.sum()):,}"
         return InputError(
             f"{self.table.source}: {share} users lie outside of the edges {bins.span}: {' and '.join(parts)}; let the "

@@ -123,7 +123,7 @@ REFUSED = [
     # numbers outside of the edges; with a width, the range that is proposed is one that the width divides
     (AGES, Cut(edges=(0, 50, 120)), {}, "3 of 5 users lie outside of the edges 0 to 120: 1 below (down to -3) and 2"),
     (AGES, Cut(edges=(0, 50, 120)), {}, "from -3 to 131, or count these users in the first and last bin with --clamp"),
-    (AGES, Cut(width=5, edges=(0, 120)), {}, "reach from -5 to 135"),
+    (AGES, Cut(width=5, edges=(0, 120)), {}, "reach from -3 to 131"),
     ("-3\n5\n", Cut(count=5, edges=(0, 120)), {}, "reach from -3 to 120"),
     # too many bins, and too narrow ones
     ("0\n1\n", Cut(width=1e-7), {}, "into 10,000,001 bins, and a domain has at most 2,000,000"),

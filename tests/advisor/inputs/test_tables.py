@@ -183,7 +183,7 @@ REFUSED = [
     # columns
     ("a.csv", STATES, {"column": "staet"}, ["no column 'staet'", "state, age", "did you mean 'state'?"]),
     ("a.csv", STATES, {"column": "0"}, ["no column '0'"]),
-    ("a.csv", STATES, {"column": ""}, ["empty name", "by its number"]),
+    ("a.csv", STATES, {"column": ""}, ["no column '' for --column"]),
     ("a.csv", STATES, {}, ["has 2 columns: state, age", "--column"]),
     ("a.csv", STATES, {"counts": "agee"}, ["no column 'agee' for --counts", "did you mean 'age'?"]),
     ("a.csv", STATES, {"column": "age", "counts": "age"}, ["both name column 'age'"]),
