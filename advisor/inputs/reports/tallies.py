@@ -51,24 +51,16 @@ class Part:
 
 def difference(one: ReportSettings, other: ReportSettings) -> str | None:
     """Return the difference between two settings that prevents adding their counts; None if they agree."""
-    pairs: list[tuple[str, object, object]] = [
-        ("protocol", one.protocol, other.protocol),
-        ("eps", one.epsilon, other.epsilon),
-        ("k", one.k, other.k),
-        ("hash", one.hash, other.hash),
-        ("steps", one.steps, other.steps),
-        *((flag, one.parameters.get(name), other.parameters.get(name)) for name, flag in PARAMETERS.items()),
-    ]
+    parameters = (("protocol", "protocol"), ("eps", "epsilon"), ("k", "k"), ("hash", "hash"), ("steps", "steps"))
+    pairs = [(name, getattr(one, at), getattr(other, at)) for name, at in parameters]
+    pairs += [(flag, one.parameters.get(at), other.parameters.get(at)) for at, flag in PARAMETERS.items()]
     for name, first, second in pairs:
         if first != second:
-            return f"{name} is {_shown(first)} in the one and {_shown(second)} in the other"
+            first, second = ("not given" if value is None else value for value in (first, second))
+            return f"{name} is {first} in the one and {second} in the other"
     if (one.domain, one.domain_given) != (other.domain, other.domain_given):
         return "they name the categories, or their order, differently; give both the same --domain FILE"
     return None
-
-
-def _shown(value: object) -> str:
-    return "not given" if value is None else f"{value:g}" if isinstance(value, float) else f"{value}"
 
 
 def tally_text(part: Part) -> str:
