@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from advisor.errors import InputError, listed, printable
 from advisor.inputs.columns import COUNT_NAMES, InputTable, is_place, numbers_rows
-from advisor.inputs.json_lines import json_cells, json_field
+from advisor.inputs.lines import json_cells, json_field, whole_line
 from advisor.inputs.numbers import NO_CODES, MissingCodes, is_missing, looks_missing, looks_numeric
 
 HEAD_LINES = 1000
@@ -83,12 +83,6 @@ class Dialect:
     def name(self) -> str:
         """The separator for people ("commas")."""
         return _NAMES[self.delimiter or ","]
-
-
-def whole_line(line: str) -> list[str]:
-    """Return a line as a cell."""
-    value = line.strip()
-    return [value] if value else []
 
 
 PLAIN = Dialect(None, quoted=False, table=False, cells=whole_line)

@@ -30,12 +30,11 @@ from advisor.inputs.head import (
     lines_above,
     records,
     take_head,
-    whole_line,
 )
 from advisor.inputs.labels import plural
+from advisor.inputs.lines import count_in_front, printed_counts, refuse_rules, whole_line
 from advisor.inputs.numbers import looks_numeric, unit_doubt
 from advisor.inputs.parquet import opened_parquet
-from advisor.inputs.printed import count_in_front, printed_counts, refuse_rules
 from advisor.inputs.source import Source, opened
 
 BLOCK_ROWS = 4000
