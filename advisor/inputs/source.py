@@ -209,20 +209,16 @@ def _state(stream: BinaryIO) -> tuple[int, int] | None:
 
 
 def _open_path(path: str) -> BinaryIO:
-    if not path.strip():
-        raise InputError(f"the file name is empty, got {path!r}; name a file, or - for standard input")
     try:
         return Path(path).open("rb")
     except FileNotFoundError as error:
         where = Path(path)
         hint = f"no such file{near_miss(where.name, _names_in(where.parent))}"
         raise InputError(f"{printable(path)}: {reason(error) if where.is_symlink() else hint}") from None
-    except IsADirectoryError:
-        raise InputError(f"{printable(path)}: is a directory; name a file in it") from None
-    except PermissionError:
-        raise InputError(f"{printable(path)}: no permission to read it") from None
     except OSError as error:
-        raise _unreadable(printable(path), error) from error
+        raise InputError(
+            f"{printable(path) or repr(path)}: cannot be read ({reason(error)}); name another file"
+        ) from None
     except ValueError as error:  # a NUL or a lone surrogate in the name
         raise InputError(f"{path!r}: is not a file name ({error})") from None
 
