@@ -45,11 +45,13 @@ def says_value(settings: ReportSettings) -> str:
 
 
 @dataclass(frozen=True)
-class Values:
-    """Reports of one category each, in a column."""
+class Labels:
+    """Reports of omega different categories each, in a column for each of them, or all in one."""
 
     settings: ReportSettings
-    at: int
+    at: int | None  # the one column
+    separator: str | None = None  # of several categories in a cell; None: blanks
+    omega: int = 1
 
     @cached_property
     def known(self) -> frozenset[str | Decimal]:
@@ -62,39 +64,23 @@ class Values:
         given = self.settings.domain is None or bool(self.known & {label, number(label)})
         return bool(label) and given and not self.settings.drops(label)
 
-    def counts(self, block: Block) -> Counter[str] | None:
-        """Return how many reports hold each label; None if one of them is none."""
-        users = Counter(block.tallied(self.at))
-        return users if all(map(self.is_category, users)) else None
-
-    def plain(self, cells: list[str]) -> list[str | None]:
-        """Return the label of a report."""
-        return [label if self.is_category(label) else None for label in cells]
-
-
-@dataclass(frozen=True)
-class Sets:
-    """Reports of omega different categories each, in a column for each of them, or all in one."""
-
-    member: Values  # of a set
-    at: int | None  # the one column
-    separator: str | None  # of members in a cell; None: blanks
-    omega: int
-
     def _members(self, cells: list[str]) -> list[str]:
         return cells if self.at is None or self.omega == 1 else _split(cells[0], self.separator)
 
     def counts(self, block: Block) -> Counter[str] | None:
-        """Return how many sets hold each label; None if one of them is none."""
-        sets = block.rows() if self.at is None else [self._members([cell]) for cell in block.cells(self.at)]
-        users = Counter(chain.from_iterable(sets))
-        right = all(len(members) == len(set(members)) == self.omega for members in sets)
-        return users if right and all(map(self.member.is_category, users)) else None
+        """Return how many reports hold each label; None if one of them is none."""
+        if self.omega == 1 and self.at is not None:
+            users, right = Counter(block.tallied(self.at)), True
+        else:
+            sets = block.rows() if self.at is None else [self._members([cell]) for cell in block.cells(self.at)]
+            users = Counter(chain.from_iterable(sets))
+            right = all(len(members) == len(set(members)) == self.omega for members in sets)
+        return users if right and all(map(self.is_category, users)) else None
 
     def plain(self, cells: list[str]) -> list[str | None]:
-        """Return the cells of a set."""
+        """Return the cells of a report."""
         members = self._members(cells)
-        right = len(members) == len(set(members)) == self.omega and all(map(self.member.is_category, members))
+        right = len(members) == len(set(members)) == self.omega and all(map(self.is_category, members))
         return [cell if right else None for cell in cells]
 
 
@@ -114,7 +100,7 @@ def count_values(rows: Rows, settings: ReportSettings) -> Counting:
         )
     if at is None:
         raise no_such_column(table, f"a report of {settings.protocol} is one value")
-    return Counting(table, settings, column_note(table, at), [at], Values(settings, at), says_value(settings))
+    return Counting(table, settings, column_note(table, at), [at], Labels(settings, at), says_value(settings))
 
 
 def _counts_beside(table: InputTable, values: int | None) -> int | None:
@@ -145,7 +131,7 @@ def count_sets(rows: Rows, settings: ReportSettings) -> Counting:
     says = f"a report is {oracle.omega} different categories ({settings}, k={settings.k}; others: --subset-size)"
     if at is None:
         says += ", one a column; if one column holds the sets, name it with --column"
-    form = Sets(Values(settings, 0), at, separator, oracle.omega)
+    form = Labels(settings, at, separator, oracle.omega)
     return Counting(table, settings, notes, None if at is None else [at], form, says, even=at is not None)
 
 

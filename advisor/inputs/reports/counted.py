@@ -20,7 +20,7 @@ from advisor.errors import InputError
 from advisor.inputs.blocks import Rows, whole_counts
 from advisor.inputs.columns import choose_columns, find_column, names_total, total_row
 from advisor.inputs.labels import shortened
-from advisor.inputs.reports.categories import Values, says_value
+from advisor.inputs.reports.categories import Labels, says_value
 from advisor.inputs.reports.counting import Counted, CountedFile
 from advisor.inputs.reports.settings import ReportSettings, place_names
 from advisor.inputs.reports.vectors import categories_of_columns
@@ -54,7 +54,7 @@ def count_counts(rows: Rows, settings: ReportSettings) -> CountedFile:
         note = f"column {table.called(at)} read as numbers of reports of the values in column {table.called(label)}"
         if settings.kind == "value":
             users: Counter[str] = Counter()
-            form = Values(settings, label)
+            form = Labels(settings, label)
             for name, count, place in zip(labels, counts.tolist(), block.places, strict=True):
                 if not form.is_category(name):
                     raise table.bad(place, f"the label is {shortened(name)}; {says_value(settings)}")
