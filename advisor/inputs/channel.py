@@ -62,7 +62,7 @@ def _numpy_matrix(path: str, k: int) -> NDArray[np.float64]:
 def _text_matrix(path: str, k: int) -> NDArray[np.float64]:
     parts: list[NDArray[np.float64]] = []
     inputs = 0
-    with opened_rows(path, Expected("inputs", FileLayout(header=False), decimals=True)) as rows:
+    with opened_rows(path, Expected("inputs", FileLayout(header=False))) as rows:
         signs = list(map(rows.table.decimal_sign, range(rows.table.width)))
         for block in rows.blocks():
             inputs += len(block)

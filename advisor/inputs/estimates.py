@@ -56,7 +56,7 @@ def read_estimates(
     InputError
         If the file cannot be read; a single line says what is wrong, where, and how to fix it.
     """
-    expected = Expected("estimates", layout, (column, estimates), _names_columns, decimals=True, blanks=True)
+    expected = Expected("estimates", layout, (column, estimates), _names_columns, blanks=True)
     with opened_rows(path, expected) as rows:
         label_at, value_at = _columns(rows.table, column, estimates)
         table = rows.table

@@ -57,7 +57,6 @@ class Expected:
     layout: FileLayout = DETECTED
     columns: Sequence[str | None] = ()  # columns that the user named
     names_columns: NamesColumns | None = None  # function that detects a header; None for the usual rules
-    decimals: bool = False  # whether a column holds decimals: then "," beside ";" is more likely a decimal sign
     blanks: bool = False  # whether blanks may separate columns, instead of words within a label
     single: bool = False  # whether there is a single column, whatever the lines hold
     items: bool = False  # whether a row may hold any number of cells

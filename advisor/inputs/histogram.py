@@ -121,9 +121,7 @@ def read_histogram(
         return _tally_items(path, keep, keep_top, layout)
     names_columns = None if cut is None else names_numbers
     counted = column is None and cut is None
-    expected = Expected(
-        "users", layout, (column, counts), names_columns, decimals=cut is not None, counted=counted, missing=missing
-    )
+    expected = Expected("users", layout, (column, counts), names_columns, counted=counted, missing=missing)
     with opened_rows(path, expected) as rows:
         table = rows.table
         label, count = _columns(table, column, counts, n)
@@ -181,7 +179,7 @@ def _columns(table: InputTable, column: str | None, counts: str | None, n: int |
 def read_head(path: str, *, layout: FileLayout = DETECTED, cut: Cut | None = None) -> InputTable:
     """Return the columns and the first rows of a file with the columns of `read_histogram`."""
     names_columns = None if cut is None else names_numbers
-    with opened_rows(path, Expected("users", layout, (), names_columns, decimals=cut is not None)) as rows:
+    with opened_rows(path, Expected("users", layout, (), names_columns)) as rows:
         return rows.table
 
 
@@ -467,17 +465,13 @@ class NumberTally(LabelTally):
 
     def _own_bins(self) -> Bins:
         """Return bins over the range of the sample."""
-        if self._low == self._high and self._cut.count is not None:
+        bins = None if self._low == self._high else self._cut.between(self._low, self._high, column=self._column)
+        if bins is None or bins.k < 2:
             least = math.floor(self._low)
             raise InputError(
-                f"{self.table.source}: every number is {edge_text(self._low)}, so there is no range to cut; give one "
-                f"with --edges, for example --edges {edge_text(least)},{edge_text(least + 1)}"
-            )
-        bins = self._cut.between(self._low, self._high, column=self._column)
-        if bins.k < 2:
-            raise InputError(
-                f"{self.table.source}: all numbers lie in one bin, {bins.span}, and a domain needs at least 2; give a "
-                "smaller --bin-width, or the range with --edges"
+                f"{self.table.source}: all numbers lie in one bin, from {edge_text(self._low)} to "
+                f"{edge_text(self._high)}, and a domain needs at least 2; give the range with --edges, for example "
+                f"--edges {edge_text(least)},{edge_text(least + 1)}, or a smaller --bin-width"
             )
         return bins
 

@@ -110,7 +110,7 @@ def read_places(
     if cell_km is not None and not (math.isfinite(cell_km) and cell_km > 0):
         raise InputError(f"--cell-km must be a number above 0, got {cell_km:g}")
     size = None if grid is None else parse_grid(grid)
-    with opened_rows(path, Expected("users", layout, (*names, counts), decimals=True)) as rows:
+    with opened_rows(path, Expected("users", layout, (*names, counts))) as rows:
         at, count, axes = _columns(rows.table, names, counts, (DEGREES,) if cell_km else (GRID, DEGREES, PLANE))
         if grid is None and cell_km is None and axes != DEGREES:
             raise InputError(
