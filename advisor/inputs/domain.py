@@ -23,7 +23,7 @@ from advisor.inputs.labels import (
     place_in_domain,
     plural,
     refuse_outside,
-    repeated,
+    refuse_repeated,
     shortened,
     value_of,
 )
@@ -403,12 +403,8 @@ def read_domain(path: str) -> tuple[str, ...]:
             )
         block = rows.whole([0])
     found = {place: label for place, label in zip(block.places, block.cells(0), strict=True) if label}
-    labels, places = tuple(found.values()), tuple(found)
+    labels = tuple(found.values())
     if not labels:
         raise empty(table.source)
-    if twice := repeated(labels):
-        first, again = twice
-        raise table.bad(
-            places[again], f"label {shortened(labels[again])} is on {table.unit} {places[first]} already; remove one"
-        )
+    refuse_repeated(table.source, labels, tuple(found), table.unit)
     return labels

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from advisor.errors import InputError
 from advisor.inputs.columns import HEADERS, InputTable, find_column, names_total, read_number, total_row
 from advisor.inputs.head import DETECTED, Expected, FileLayout
-from advisor.inputs.labels import missing_labels, repeated, shortened
+from advisor.inputs.labels import missing_labels, refuse_repeated, shortened
 from advisor.inputs.numbers import LARGEST_TOTAL, DecimalSign, is_missing, looks_numeric, plain_number
 from advisor.inputs.table import opened_rows
 
@@ -152,13 +152,7 @@ def _check_labels(table: InputTable, labels: list[str], places: Sequence[int]) -
         if label in missing:
             what = repr(label) if label else "an empty cell"
             raise table.bad(place, f"the label is missing ({what}); fill it in, or remove the row")
-    if twice := repeated(labels):
-        first, again = (labels[at] for at in twice)
-        alike = "" if first == again else f", written {shortened(first)},"
-        raise table.bad(
-            places[twice[1]],
-            f"label {shortened(again)} is on {table.unit} {places[twice[0]]}{alike} already; give one row a category",
-        )
+    refuse_repeated(table.source, labels, places, table.unit)
 
 
 def _rounding(values: NDArray[np.float64], cells: list[str], *, comma: bool) -> float:

@@ -132,8 +132,8 @@ REFUSED = [
     (STATES, {"domain": ["Ohoi", "Txas", "Texas"]}, ["label 'Ohio'", "did you mean 'Ohoi'?"]),
     (STATES, {"domain": ["Texas", "Ohio", "Iowa", "Utah"], "k": 5}, ["--k: got 5", "has 4 labels"]),
     (STATES, {"domain": ["Texas", "Ohio", "Iowa"], "k": 3, "keep_top": 2}, ["--domain and --keep-top"]),
-    (STATES, {"domain": ["Texas", "Ohio", "Texas"]}, ["'Texas' is there twice (labels 1 and 3)"]),
-    (STATES, {"domain": ["1", "1.0"]}, ["'1.0' is there twice"]),
+    (STATES, {"domain": ["Texas", "Ohio", "Texas"]}, ["place 3: label 'Texas' is on place 1 already"]),
+    (STATES, {"domain": ["1", "1.0"]}, ["label '1.0' is on place 1, written '1', already"]),
     (STATES, {"domain": ["Texas", " "]}, ["label 2 is empty"]),
     (STATES, {"domain": ["Texas"], "keep_top": 1}, ["only the label 'Texas'"]),
 ]

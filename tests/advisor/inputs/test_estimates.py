@@ -137,7 +137,7 @@ TWO = "x,estimate\na,1\nb,2\n"
 REFUSED = [
     ("x,est\na,1\n,2\n", {}, "line 3: the label is missing (an empty cell)"),
     ("x,est\n1,1\nNA,2\n", {}, "line 3: the label is missing ('NA')"),
-    ("x,est\na,1\nb,3\n\na,2\n", {}, "line 5: label 'a' is on line 2 already; give one row a category"),
+    ("x,est\na,1\nb,3\n\na,2\n", {}, "line 5: label 'a' is on line 2 already; give each category once"),
     ("x,est\n1,1\n1.0,2\n", {}, "line 3: label '1.0' is on line 2, written '1', already"),
     ("x,est\na,1\n", {}, "holds 1 estimate; a domain needs at least 2 categories"),
     ("0.5\n", {}, "holds 1 estimate"),

@@ -97,7 +97,7 @@ WRONG = [
     ("rappor", SUMS, {}, "name the column with the number of reports by --counts"),
     ("rappor", LONG, {"counts": "sum"}, "of how many reports? Say so with --n"),
     ("rappor", LONG, {"counts": "sum", "n": 55}, "line 4: the sum 60 of category 'c' is of only 55 reports"),
-    ("rappor", LONG + "a,7\n", {"counts": "sum", "n": 100}, "label 'a' is there twice (labels 1 and 4)"),
+    ("rappor", LONG + "a,7\n", {"counts": "sum", "n": 100}, "place 4: label 'a' is on place 1 already"),
     ("rappor", LONG + "total,150\n", {"counts": "sum", "n": 150}, "line 5: 'total' is the sum of all other rows, 150"),
     ("rappor", LONG, {"counts": "sum", "n": 99, "domain": ("a", "b", "x")}, "'c' is not a label of the domain"),
     ("hr", SUMS, {"counts": "total", "k": 4}, "--counts: hr has no such parameter; leave it out"),
