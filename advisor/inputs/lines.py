@@ -101,8 +101,11 @@ def count_behind(line: str) -> list[str]:
 
 
 def _cells(pattern: re.Pattern[str], line: str) -> list[str]:
-    match = pattern.fullmatch(line.rstrip())
-    return [match["label"].strip(), match["count"]] if match else line.split("\n")[:1] if line.strip() else []
+    text = line.rstrip()
+    if not text or _FOOTER.fullmatch(text):
+        return []
+    match = pattern.fullmatch(text)
+    return [match["label"].strip(), match["count"]] if match else [text]
 
 
 def printed_counts(source: str, lines: Sequence[str]) -> Callable[[str], list[str]] | None:
