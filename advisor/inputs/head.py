@@ -5,12 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import re
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import accumulate, islice
+from itertools import islice
 from typing import TypeAlias
 
 from advisor.errors import InputError, listed, printable
@@ -163,13 +162,17 @@ def take_head(source: str, pieces: Iterator[str], skip: int | None) -> Head:
         text += piece
         if text.count("\n") > HEAD_LINES or len(text) > _HEAD_CHARACTERS:
             break
-    lines = list(islice(io.StringIO(text), HEAD_LINES))
-    lines = lines[: bisect_left(list(accumulate(map(len, lines))), _HEAD_CHARACTERS) + 1]
-    rest = text[sum(map(len, lines)) :]
-    cut = len(lines) >= HEAD_LINES or len(text) - len(rest) >= _HEAD_CHARACTERS
+    lines: list[str] = []
+    characters = 0
+    for line in islice(io.StringIO(text), HEAD_LINES):
+        lines.append(line)
+        characters += len(line)
+        if characters >= _HEAD_CHARACTERS:
+            break
+    cut = len(lines) >= HEAD_LINES or characters >= _HEAD_CHARACTERS
     if skip and skip >= len(lines):
         raise InputError(f"{source}: --skip {skip} leaves out all lines at the beginning; it has {len(lines):,}")
-    head = Head(lines, rest, cut).without(skip or 0)
+    head = Head(lines, text[characters:], cut).without(skip or 0)
     excel = _EXCEL.fullmatch(head.lines[0].strip()) if head.lines else None
     return replace(head.without(1), separator=excel[1]) if excel else head
 

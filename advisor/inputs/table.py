@@ -300,6 +300,11 @@ def _are_rows(cells: NDArray[np.uint8], delimiter: int, width: int, *, quoted: b
 
 
 def _enclose(borders: NDArray[np.bool_], quotes: NDArray[np.intp]) -> bool:
-    """Return whether each quotation mark opens or closes a cell."""
+    """Return whether each quotation mark opens or closes a cell, or belongs to a doubled mark within a cell."""
     opening, closing = quotes[::2], quotes[1::2]
-    return bool(((opening == 0) | borders[opening - 1]).all() and borders[closing + 1].all())
+    doubled = opening[1:] == closing[: len(opening) - 1] + 1
+    opens = (opening == 0) | borders[opening - 1]
+    closes = borders[closing + 1]  # there is a next character, as the text ends with a line feed
+    opens[1:] |= doubled
+    closes[: len(doubled)] |= doubled
+    return bool(opens.all() and closes.all())
