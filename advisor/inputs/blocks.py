@@ -266,7 +266,7 @@ class Rows(ABC):
         Raises InputError for a row with another number of cells and for unpaired quotation marks.
         """
 
-    def whole(self, columns: Sequence[int]) -> Block:
+    def in_one_block(self, columns: Sequence[int]) -> Block:
         """Return some columns of all rows, of a table with a row per category.
 
         Raises InputError for more rows than a domain may have categories.

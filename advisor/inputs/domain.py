@@ -401,7 +401,7 @@ def read_domain(path: str) -> tuple[str, ...]:
             raise InputError(
                 f"{table.source}: has {table.width} columns; a domain is one column with one label a {table.unit}"
             )
-        block = rows.whole([0])
+        block = rows.in_one_block([0])
     found = {place: label for place, label in zip(block.places, block.cells(0), strict=True) if label}
     labels = tuple(found.values())
     if not labels:

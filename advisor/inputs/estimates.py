@@ -61,7 +61,7 @@ def read_estimates(
         label_at, value_at = _columns(rows.table, column, estimates)
         table = rows.table
         doubts = rows.without_second_header()
-        block = rows.whole([value_at] if label_at is None else [label_at, value_at])
+        block = rows.in_one_block([value_at] if label_at is None else [label_at, value_at])
     cells, places = block.cells(value_at), block.places
     sign = DecimalSign(table.comma).learn(cells)
     hint = "; an estimate is a number, negative or not, e.g. 0.25, -0.013 or 1e-3"

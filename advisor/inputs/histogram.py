@@ -521,9 +521,6 @@ def _own_range(bins: Bins) -> str:
     )
 
 
-_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", " ": "whitespace"}
-
-
 def _tally_items(path: str, keep: str, keep_top: int | None, layout: FileLayout) -> RawHistogram:
     """Count the users per item, where each row counts for one of its items; see `read_histogram`.
 
@@ -547,7 +544,7 @@ def _tally_items(path: str, keep: str, keep_top: int | None, layout: FileLayout)
     among = f"the {len(kept)} kept" if len(kept) < len(rows_with) else "all"
     which = {"own": "most often in the row (ties: the one that more users have)", "common": "in most rows"}[keep]
     assumptions = (
-        f"each row taken as the items of one user, separated by {_SEPARATORS[rows.form.delimiter or ' ']}",
+        f"each row taken as the items of one user, separated by {rows.form.name}",
         f"each user keeps the item that is {which}, among {among} of {len(rows_with)} items",
     )
     numbers = np.fromiter(counts.values(), dtype=np.int64, count=len(counts))

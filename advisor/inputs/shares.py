@@ -64,7 +64,7 @@ def counted_shares(rows: Rows, label: int, index: int, n: int | None) -> tuple[B
             "users: say how many users there are with --n",
             ("--n",),
         )
-    all_rows = rows.whole([label, index])
+    all_rows = rows.in_one_block([label, index])
     labels, cells, places = all_rows.cells(label), all_rows.cells(index), all_rows.places
     kept = [at for at, cell in enumerate(cells) if cell]
     values, rounding = _numbers(table, [cells[at] for at in kept])

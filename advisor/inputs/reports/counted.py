@@ -34,7 +34,7 @@ def count_counts(rows: Rows, settings: ReportSettings) -> CountedFile:
     """
     table = rows.table
     at = find_column(table, settings.counts or "", "--counts")
-    block = rows.whole(range(table.width))
+    block = rows.in_one_block(range(table.width))
     counts, places = np.array(whole_counts(block, table, at, 0), dtype=np.int64), np.array(block.places)
     if settings.kind == "bits" and settings.column is None and len(table.values) > 2:
         note = f"column {table.called(at)} read as numbers of reports, the others as the sums of their bits"
