@@ -26,6 +26,7 @@ CHUNK_BYTES = 1 << 19
 """Bytes of text that are in memory at a time; larger blocks fall out of the processor's cache."""
 
 _PEEKED = 4096
+_COPIED_IN_MEMORY = 64 << 20
 _GZIP = b"\x1f\x8b"
 _PARQUET = b"PAR1"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -201,6 +202,8 @@ def opened(path: str, stdin: BinaryIO | None = None) -> Iterator[Source]:
 
 def _state(stream: BinaryIO) -> tuple[int, int] | None:
     """Return size and time of change of a file; None for what is no file on disk."""
+    if isinstance(stream, tempfile.SpooledTemporaryFile):  # to ask it for its file would write it to disk
+        return None
     try:
         status = os.fstat(stream.fileno())
     except (OSError, ValueError):  # bytes in memory, or a stream that is closed
@@ -266,8 +269,8 @@ def _with_line_feeds(text: str) -> str:
 
 @contextmanager
 def _copied(stream: BinaryIO, name: str) -> Iterator[BinaryIO]:
-    """Yield a copy on disk of a stream that cannot go back."""
-    with tempfile.TemporaryFile() as copy:
+    """Yield a copy of a stream that cannot go back: in memory, and only of a large one on disk."""
+    with tempfile.SpooledTemporaryFile(max_size=_COPIED_IN_MEMORY) as copy:
         try:
             shutil.copyfileobj(stream, copy)
         except OSError as error:
