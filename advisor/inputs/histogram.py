@@ -524,7 +524,7 @@ def _own_range(bins: Bins) -> str:
 def _tally_items(path: str, keep: str, keep_top: int | None, layout: FileLayout) -> RawHistogram:
     """Count the users per item, where each row counts for one of its items; see `read_histogram`.
 
-    The input is read twice. An item that no user keeps has 0 users.
+    The input is read twice; standard input is read again from a copy on disk. An item that no user keeps has 0 users.
     Users without a kept item are counted under `OTHER_LABEL`.
 
     Raises InputError if there is no item, if an item is called `OTHER_LABEL`, or for over two million items.
@@ -533,11 +533,12 @@ def _tally_items(path: str, keep: str, keep_top: int | None, layout: FileLayout)
     with opened(path) as source:
         if source.is_parquet:
             raise InputError(f"{source.name}: is Parquet; --transactions reads rows of text, give CSV")
-        rows = TextRows(source, expected)
-        rows_with, users = _count_rows(rows)
-        # The order of the rows decides nothing, also where as many users have two items.
-        kept = sorted(rows_with, key=lambda item: (-rows_with[item], item))[:keep_top]
-        counts = _assign(TextRows(source, expected), kept, own=keep == "own")
+        with source.rereadable() as again:
+            rows = TextRows(again, expected)
+            rows_with, users = _count_rows(rows)
+            # The order of the rows decides nothing, also where as many users have two items.
+            kept = sorted(rows_with, key=lambda item: (-rows_with[item], item))[:keep_top]
+            counts = _assign(TextRows(again, expected), kept, own=keep == "own")
     counts = {item: counts[item] for item in rows_with if item in counts}
     if without := users - sum(counts.values()):
         counts[OTHER_LABEL] = without

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import accumulate
 from typing import Any
 
 from advisor.errors import InputError
@@ -20,11 +21,13 @@ _BETWEEN = ";"  # separator of the members of a list, if the list is text
 _HEAD_ROWS = 1000
 _FLAT = ("integer", "floating", "boolean", "string", "large_string", "null", "decimal", "date", "timestamp")
 _BUFFER_BYTES = 1 << 20  # without it whole row groups are held
+_LARGEST_CHUNK = 1 << 26  # bytes of a column in a row group from which its values must be short: a page is read whole
+_LONGEST_MEAN = 1 << 8  # a million rows, which is what writers put into a row group, may have one value of 256 MB
 
 
 @contextmanager
 def opened_parquet(source: Source, *, lists: bool = False) -> Iterator[ParquetRows]:
-    """Open the rows of a Parquet file.
+    """Open the rows of a Parquet file; standard input is copied to disk.
 
     lists: whether a list in a cell is text with ";" between its members, and not refused.
 
@@ -39,16 +42,17 @@ def opened_parquet(source: Source, *, lists: bool = False) -> Iterator[ParquetRo
             "or give the columns as CSV"
         ) from None
     try:
-        schema = parquet.read_schema(source.binary())
-        # A text that is there a million times is decoded once.
-        texts = [field.name for field in schema if pa.types.is_string(field.type)]
-        with parquet.ParquetFile(
-            source.binary(), buffer_size=_BUFFER_BYTES, pre_buffer=False, read_dictionary=texts
-        ) as file:
-            groups = (file.metadata.row_group(group) for group in range(file.metadata.num_row_groups))
-            cells = file.metadata.num_rows * file.metadata.num_columns  # of a byte at least, once they are text
-            check_content(source.name, max(cells, sum(group.total_byte_size for group in groups)))
-            yield ParquetRows(file, source.name, texts, lists=lists)
+        with source.rereadable() as again:
+            schema = parquet.read_schema(again.binary())
+            # A text that is there a million times is decoded once.
+            texts = [field.name for field in schema if pa.types.is_string(field.type)]
+            with parquet.ParquetFile(
+                again.binary(), buffer_size=_BUFFER_BYTES, pre_buffer=False, read_dictionary=texts
+            ) as file:
+                groups = (file.metadata.row_group(group) for group in range(file.metadata.num_row_groups))
+                cells = file.metadata.num_rows * file.metadata.num_columns  # of a byte at least, once they are text
+                check_content(source.name, max(cells, sum(group.total_byte_size for group in groups)))
+                yield ParquetRows(file, source.name, texts, lists=lists)
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"{source.name}: the Parquet file cannot be read ({error})") from error
 
@@ -61,6 +65,10 @@ class ParquetRows(Rows):
         self._texts = texts  # columns without a categorical type
         self._kinds = [field.type for field in file.schema_arrow]
         self._names = tuple(file.schema_arrow.names)
+        self._leaves: dict[str, int] = {}  # by the name of a column: of a list, the first
+        for leaf, column in enumerate(file.schema):
+            for name in accumulate(column.path.split("."), "{}.{}".format):
+                self._leaves.setdefault(name, leaf)
         self._lists = {name for name, kind in zip(self._names, self._kinds, strict=True) if lists and _is_list(kind)}
         if not self._names:
             raise InputError(f"{source}: the Parquet file has no columns")
@@ -75,7 +83,7 @@ class ParquetRows(Rows):
         places = range(len(self._names))
         times = Counter(self._names)
         once = [at for at in places if times[self._names[at]] == 1]
-        flat = [at for at in once if self._is_flat(at)]
+        flat = [at for at in once if self._is_flat(at) and not self._overlong(self._names[at])]
         cells = next(self._batches(flat, _HEAD_ROWS)) if flat else {}
         rows = len(cells[flat[0]]) if flat else 0
         return [[cells[at][row] if at in cells else "" for at in places] for row in range(rows)]
@@ -96,10 +104,7 @@ class ParquetRows(Rows):
         for cells in self._batches(used, _BATCH_ROWS):
             for at in used:
                 if max(map(len, cells[at])) > LONGEST_LINE:
-                    raise InputError(
-                        f"{self.table.source}: column {shortened(self._names[at])} holds a value of over "
-                        f"{LONGEST_LINE} characters; labels are shorter: choose another --column"
-                    )
+                    raise self._too_long(at)
             rows = len(cells[used[0]])
             yield Block(cells, self.table.width, range(place, place + rows))
             place += rows
@@ -117,7 +122,7 @@ class ParquetRows(Rows):
         groups = [group for group in range(metadata.num_row_groups) if metadata.row_group(group).num_rows]
         heads = (next(self._file.iter_batches(1, row_groups=[group], columns=[name])) for group in groups)
         first, *others = (head.column(0).dictionary for head in heads)
-        written = all(chunk["has_dictionary_page"] for chunk in self._chunks(name) if chunk["num_values"])
+        written = all(chunk.has_dictionary_page for chunk in self._chunks(name) if chunk.num_values)
         if not written or any(not first.equals(other) for other in others):
             return (), None
         labels = dict.fromkeys(label_of(value) for value in first.to_pylist() if value is not None)
@@ -135,11 +140,23 @@ class ParquetRows(Rows):
         kind = kind.value_type if self._names[at] in self._lists or types.is_dictionary(kind) else kind
         return any(getattr(types, f"is_{name}")(kind) for name in _FLAT)
 
+    def _overlong(self, name: str) -> bool:
+        """Return whether the values of a column are so long that a few of them would fill the memory."""
+        return any(
+            chunk.total_uncompressed_size > max(_LARGEST_CHUNK, _LONGEST_MEAN * chunk.num_values)
+            for chunk in self._chunks(name)
+        )
+
     def _chunks(self, name: str) -> list[Any]:
-        """Return what the file says of a flat column in each row group."""
-        metadata = self._file.metadata
-        groups = [metadata.row_group(group).to_dict()["columns"] for group in range(metadata.num_row_groups)]
-        return [chunk for columns in groups for chunk in columns if chunk["path_in_schema"] == name]
+        """Return what the file says of a column in each row group."""
+        metadata, leaf = self._file.metadata, self._leaves[name]
+        return [metadata.row_group(group).column(leaf) for group in range(metadata.num_row_groups)]
+
+    def _too_long(self, at: int) -> InputError:
+        return InputError(
+            f"{self.table.source}: column {shortened(self._names[at])} holds a value of over {LONGEST_LINE} bytes, or "
+            f"of over {_LONGEST_MEAN} on average; labels are shorter: choose another --column"
+        )
 
     def _check(self, at: int) -> None:
         name, source = self._names[at], self.table.source
@@ -150,6 +167,8 @@ class ParquetRows(Rows):
                 f"{source}: column {shortened(name)} holds {self._kinds[at]}; "
                 "integers, strings, booleans, numbers, dates or a dictionary of these can be read: cast it to strings"
             )
+        if self._overlong(name):
+            raise self._too_long(at)
 
 
 def _cells(values: Any) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import io
 import os
 import re
 import shutil
@@ -14,10 +15,13 @@ import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from advisor.errors import InputError, near_miss, printable, reason
 from advisor.inputs.held import check_content, held_stream
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 LONGEST_LINE = 1 << 20
 """Longest line read, in characters; it bounds the memory that a file without line ends can take."""
@@ -26,7 +30,7 @@ CHUNK_BYTES = 1 << 19
 """Bytes of text that are in memory at a time; larger blocks fall out of the processor's cache."""
 
 _PEEKED = 4096
-_COPIED_IN_MEMORY = 64 << 20
+_SPOOLED_IN_MEMORY = 64 << 20
 _GZIP = b"\x1f\x8b"
 _PARQUET = b"PAR1"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -71,7 +75,7 @@ class Source:
         self._stream = stream
         self._state = _state(stream)
         # Standard input may be a file of which another program has read the first part.
-        self._origin = stream.tell()
+        self._origin = stream.tell() if stream.seekable() else 0
         self._begin = _first_bytes(stream, name)
         self.is_windows = False  # whether the text that was read so far is Windows-1252, not UTF-8
 
@@ -95,10 +99,26 @@ class Source:
                 "complete, or give a copy"
             )
 
+    @contextmanager
+    def rereadable(self) -> Iterator[Source]:
+        """Yield a source that can be read several times: this one, or a temporary copy of it on disk."""
+        if self._stream.seekable():
+            yield self
+            return
+        with tempfile.SpooledTemporaryFile(max_size=_SPOOLED_IN_MEMORY) as spool:
+            try:
+                shutil.copyfileobj(self.binary(), spool)
+            except OSError as error:
+                raise _unreadable(self.name, error) from error
+            spool.seek(0)
+            yield Source(self.name, self.suffix, cast(BinaryIO, spool))
+
     def binary(self) -> BinaryIO:
-        """Return the raw bytes from the beginning."""
-        self._stream.seek(self._origin)
-        return self._stream
+        """Return the raw bytes from the beginning; a second time only if `rereadable`."""
+        if self._stream.seekable():
+            self._stream.seek(self._origin)
+            return self._stream
+        return _joined(self._begin, self._stream)
 
     def pieces(self) -> Iterator[str]:
         """Yield the text, decompressed, in pieces of whole lines, without a byte order mark; a line feed ends a line.
@@ -166,8 +186,7 @@ class Source:
         _refuse_binary(begin, f"{self.name} (decompressed)")
         if begin.startswith(_PARQUET) and b"\x00" in begin:
             raise InputError(f"{self.name}: is a gzip of a Parquet file; decompress it first")
-        stream.seek(0)
-        return stream, begin
+        return _joined(begin, stream), begin
 
     def _no_text(self, line: int) -> InputError:
         return InputError(
@@ -178,7 +197,7 @@ class Source:
 
 @contextmanager
 def opened(path: str, stdin: BinaryIO | None = None) -> Iterator[Source]:
-    """Open a path, or standard input for "-", and close it at the end (standard input stays open; a pipe is copied).
+    """Open a path, or standard input for "-", and close it at the end (standard input stays open).
 
     Raises InputError if there is no such file, it is a directory, it cannot be read, or it changes meanwhile.
     """
@@ -189,8 +208,8 @@ def opened(path: str, stdin: BinaryIO | None = None) -> Iterator[Source]:
             if stdin is None and sys.stdin is None:
                 raise InputError("standard input: is closed; name a file, or pipe the data in")
             name, stream = "standard input", sys.stdin.buffer if stdin is None else stdin
-            if not stream.seekable():
-                stream = stack.enter_context(_copied(stream, name))
+            if stream.isatty():  # what is typed ends with the first Ctrl-D; a terminal would be read on after it
+                stream = io.BytesIO(stream.read())
         source = Source(name, suffix, stream or stack.enter_context(_open_path(path)))
         try:
             yield source
@@ -267,13 +286,23 @@ def _with_line_feeds(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
-@contextmanager
-def _copied(stream: BinaryIO, name: str) -> Iterator[BinaryIO]:
-    """Yield a copy of a stream that cannot go back: in memory, and only of a large one on disk."""
-    with tempfile.SpooledTemporaryFile(max_size=_COPIED_IN_MEMORY) as copy:
-        try:
-            shutil.copyfileobj(stream, copy)
-        except OSError as error:
-            raise _unreadable(name, error) from error
-        copy.seek(0)
-        yield cast(BinaryIO, copy)
+def _joined(begin: bytes, rest: BinaryIO) -> BinaryIO:
+    return cast(BinaryIO, io.BufferedReader(_Joined(begin, rest)))
+
+
+class _Joined(io.RawIOBase):
+    """The bytes already taken from a stream that cannot go back, followed by the rest of it."""
+
+    def __init__(self, begin: bytes, rest: BinaryIO) -> None:
+        self._begin = begin
+        self._rest = rest
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        view = memoryview(buffer)
+        block = self._begin[: len(view)] or self._rest.read(len(view)) or b""
+        self._begin = self._begin[len(view) :]
+        view[: len(block)] = block
+        return len(block)

@@ -147,7 +147,8 @@ def count_reports(
     names = ["standard input" if path == "-" else printable(path) for path in paths]
     with ExitStack() as stack:
         if (digests or several) and "-" in paths:  # standard input is read twice: for its digest, and for its reports
-            stdin = stack.enter_context(opened("-", stdin)).binary()
+            typed = stack.enter_context(stack.enter_context(opened("-", stdin)).rereadable())
+            stdin = typed.binary()
         sha256 = [_digest_of(path, stdin) if digests or several else "" for path in paths]
         for path, name in zip(paths, names, strict=True):
             if path != "-" and is_tally(path):

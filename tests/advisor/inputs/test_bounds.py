@@ -8,6 +8,7 @@ import pytest
 
 from advisor.errors import InputError, closest
 from advisor.inputs import held
+from advisor.inputs import parquet as reader
 from advisor.inputs.histogram import read_histogram
 from advisor.inputs.memory import estimate_in_memory, sample_in_memory
 from advisor.inputs.numbers import MissingCodes
@@ -69,6 +70,28 @@ def test_parquet_that_is_refused(tmp_path, monkeypatch):
     assert "pip install 'ldp-advise[parquet]'" in refusal(read_histogram, str(path))
 
 
+SMALLER = 16  # times: the bound on a column and the cells that are beyond it, where not the bound itself is tested
+HUGE = [
+    *((rows, 80 // SMALLER) for rows in (1, 2000, 6000)),
+    *(pytest.param(rows, 80, marks=pytest.mark.slow) for rows in (1, 2000, 120_000)),
+]
+
+
+@pytest.mark.parametrize(("rows", "megabytes"), HUGE)
+@pytest.mark.parametrize("dictionary", [True, False])
+def test_a_huge_cell_of_a_small_parquet_file_is_refused(rows, megabytes, dictionary, tmp_path, monkeypatch):
+    if megabytes < 80:
+        monkeypatch.setattr(reader, "_LARGEST_CHUNK", reader._LARGEST_CHUNK // SMALLER)
+    path = tmp_path / "a.parquet"
+    column = pa.array(["a", "b"] * rows + ["x" * (megabytes << 20)])
+    pq.write_table(pa.table({"v": column}), path, compression="zstd", use_dictionary=dictionary)
+    del column
+    before = pa.total_allocated_bytes()
+    assert path.stat().st_size < 100_000
+    assert "column 'v' holds a value of over 1048576 bytes" in refusal(read_histogram, str(path))
+    assert pa.total_allocated_bytes() <= before
+
+
 def test_a_long_label_of_a_parquet_file_is_in_memory_once(tmp_path):
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"v": ["y" * (1 << 20)] * 12 + ["z"], "w": [None] * 13}), path)
@@ -78,7 +101,7 @@ def test_a_long_label_of_a_parquet_file_is_in_memory_once(tmp_path):
     assert read.counts.tolist() == [12, 1]
     assert pool.bytes_allocated() - before < 1 << 20
     path = parquet(tmp_path, v=["y" * (1 << 20) + "y", "z"])
-    assert "holds a value of over 1048576 characters" in refusal(read_histogram, path)
+    assert "holds a value of over 1048576 bytes" in refusal(read_histogram, path)
 
 
 def test_no_hint_is_looked_for_among_very_many_or_very_long_names():
@@ -165,3 +188,15 @@ def test_what_is_made_of_a_held_file_is_kept_a_few_times_and_so_is_its_refusal()
     refusal = file.made[-1]
     assert isinstance(refusal, InputError)
     assert refusal.__traceback__ is None  # it would keep all that was under way
+
+
+def test_the_leaf_of_a_column_is_its_own_or_the_first_below_it():
+    target = io.BytesIO()
+    table = pa.table({"a.b": [1], "a": [[1]], "s": [{"x.y": 1, "z": 2}], "a.b.c": [2], "t": ["x"]})
+    pq.write_table(table, target)
+    with pq.ParquetFile(target) as file:
+        paths = [column.path for column in file.schema]
+        leaves = reader.ParquetRows(file, "a", [], lists=False)._leaves
+    for name in table.column_names:
+        expected = next(at for at, path in enumerate(paths) if path == name or path.startswith(f"{name}."))
+        assert leaves[name] == expected
