@@ -25,10 +25,7 @@ class InputError(ValueError):
     The command line prints this line and exits with code 2; Python callers see an ordinary `ValueError`.
 
     fields: command-line names of the options at fault, if known; a form marks them.
-    place: line or row of the table that is at fault, if it is a single one.
     """
-
-    place: int | None = None
 
     def __init__(self, message: str, fields: tuple[str, ...] = ()) -> None:
         super().__init__(one_line(message))

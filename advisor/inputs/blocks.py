@@ -16,62 +16,66 @@ from advisor.errors import InputError, listed
 from advisor.inputs.columns import InputTable, bad_count, read_number
 from advisor.inputs.head import Dialect
 from advisor.inputs.labels import plural
-from advisor.inputs.numbers import LARGEST_TOTAL, DecimalSign, MissingCodes, is_finite, looks_missing
+from advisor.inputs.numbers import LARGEST_TOTAL, MOST_LABELS, DecimalSign, MissingCodes, looks_missing
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_LONGEST = 15  # maximum of digits for which a whole number certainly fits
+_LONGEST = 15  # maximum of digits for which a number of users certainly fits
+_OF_NUMBERS = frozenset("0123456789+-.eE")
 
 
-class Block(ABC):
-    """Some rows.
+class Block:
+    """Some rows, by their columns.
 
+    columns: the cells of each column that was read.
     width: number of columns.
     places: the line (of a text) or row (of Parquet) that each row begins on.
     """
 
-    def __init__(self, width: int, places: Sequence[int]) -> None:
+    def __init__(self, columns: Mapping[int, list[str]], width: int, places: Sequence[int]) -> None:
+        self._columns = columns
         self.width = width
         self.places = places
 
     def __len__(self) -> int:
         return len(self.places)
 
-    @abstractmethod
     def cells(self, column: int) -> list[str]:
-        """Return the stripped cells of a column."""
+        """Return the stripped cells of a column; of one that was not read, empty ones."""
+        return list(map(str.strip, self._columns[column])) if column in self._columns else [""] * len(self)
 
     def rows(self) -> list[list[str]]:
         """Return the stripped cells row by row."""
         return list(map(list, zip(*map(self.cells, range(self.width)), strict=True)))
-
-    def part(self, rows: slice) -> Block:
-        """Return some of the rows."""
-        return RowBlock(self.rows()[rows], self.places[rows])
 
     def tallied(self, column: int) -> Mapping[str, int]:
         """Return how many rows hold each stripped cell, in order of first appearance."""
         return Counter(self.cells(column))
 
     def whole(self, columns: Sequence[int]) -> NDArray[np.int64] | None:
-        """Return columns of whole numbers, ``(rows, columns)``; None if a cell is not just 1 to 15 digits."""
-        result = np.empty((len(self), len(columns)), dtype=np.int64)
-        for at, column in enumerate(columns):
-            cells = self.cells(column)
-            joined = "".join(cells)
-            # int() also accepts "1_0" and digits of other scripts.
-            if "" in cells or not (joined.isascii() and joined.isdecimal()) or max(map(len, cells)) > _LONGEST:
-                return None
-            result[:, at] = list(map(int, cells))
-        return result
+        """Return columns of whole numbers, ``(rows, columns)``; None if a cell is not just digits of such a number."""
+        texts = list(map(self.cells, columns))
+        joined = "".join(chain.from_iterable(texts))
+        # int() also accepts "1_0" and digits of other scripts.
+        if any("" in cells for cells in texts) or not (joined.isascii() and joined.isdecimal()):
+            return None
+        try:
+            return np.array([list(map(int, cells)) for cells in texts], dtype=np.int64).T
+        except (OverflowError, ValueError):  # over 18 digits, over 4,300 digits
+            return None
 
     def real(self, columns: Sequence[int]) -> NDArray[np.float64] | None:
         """Return columns of real numbers, ``(rows, columns)``; None if a cell is not a finite number."""
         texts = list(map(self.cells, columns))
-        if not all(map(is_finite, chain.from_iterable(texts))):
+        # float() also accepts "nan", "1_0" and digits of other scripts.
+        if set("".join(chain.from_iterable(texts))) - _OF_NUMBERS:
             return None
-        return np.array([list(map(float, cells)) for cells in texts]).T
+        try:
+            numbers = np.array([list(map(float, cells)) for cells in texts]).T
+        except ValueError:
+            return None
+        return numbers if np.isfinite(numbers).all() else None
 
     def digits(self) -> NDArray[np.uint8] | None:
         """Return all columns, ``(rows, width)``, if a quick check shows that each cell is a single digit; else None."""
@@ -82,12 +86,8 @@ class RowBlock(Block):
     """Rows that were read singly; they may have different numbers of cells."""
 
     def __init__(self, rows: list[list[str]], places: Sequence[int]) -> None:
-        super().__init__(len(rows[0]), places)
+        super().__init__({}, len(rows[0]), places)
         self._rows = rows
-
-    def part(self, rows: slice) -> Block:
-        """Return some of the rows."""
-        return RowBlock(self._rows[rows], self.places[rows])
 
     def cells(self, column: int) -> list[str]:
         """Return the stripped cells of a column."""
@@ -98,18 +98,6 @@ class RowBlock(Block):
         return [list(map(str.strip, row)) for row in self._rows]
 
 
-class ColumnBlock(Block):
-    """Rows with some of their columns, as stripped cells."""
-
-    def __init__(self, columns: Mapping[int, list[str]], width: int, places: Sequence[int]) -> None:
-        super().__init__(width, places)
-        self._columns = columns
-
-    def cells(self, column: int) -> list[str]:
-        """Return the cells of a column of the block; of one that was not read, empty ones."""
-        return self._columns[column] if column in self._columns else [""] * len(self)
-
-
 class TextBlock(Block):
     """Text whose lines all have `width` cells, read by pandas.
 
@@ -118,7 +106,7 @@ class TextBlock(Block):
     """
 
     def __init__(self, data: bytes, form: Dialect, width: int, places: Sequence[int]) -> None:
-        super().__init__(width, places)
+        super().__init__({}, width, places)
         self._data = data
         self._form = form
 
@@ -140,10 +128,7 @@ class TextBlock(Block):
 
     def tallied(self, column: int) -> Mapping[str, int]:
         """Return how many rows hold each stripped cell, in order of first appearance."""
-        import pandas as pd
-
-        # Not read as categories: pandas converts categories to numbers if it can.
-        codes, labels = pd.factorize(self._table([column], "object")[column].to_numpy())
+        codes, labels = self._table([column], "object")[column].factorize()
         result: Counter[str] = Counter()
         for label, users in zip(labels.tolist(), np.bincount(codes).tolist(), strict=True):
             result[label.strip()] += users
@@ -280,6 +265,21 @@ class Rows(ABC):
 
         Raises InputError for a row with another number of cells and for unpaired quotation marks.
         """
+
+    def in_one_block(self, columns: Sequence[int]) -> Block:
+        """Return some columns of all rows, of a table with a row per category.
+
+        Raises InputError for more rows than a domain may have categories.
+        """
+        cells: dict[int, list[str]] = {at: [] for at in columns}
+        places: list[int] = []
+        for block in self.blocks(columns):
+            places += block.places
+            for at, column in cells.items():
+                column += block.cells(at)
+            if len(places) > MOST_LABELS:
+                raise InputError(f"{self.table.source}: has more than {MOST_LABELS} rows, the most a domain may have")
+        return Block(cells, self.table.width, places)
 
     def take_blank_lines(self) -> int:
         """Return the number of blank lines between rows, for whom they are no matter of a warning."""

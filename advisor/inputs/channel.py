@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,33 +47,22 @@ def read_channel(path: str, k: int) -> tuple[FixedChannel, tuple[str, ...]]:
 
 
 def _numpy_matrix(path: str, k: int) -> NDArray[np.float64]:
-    """Return an array of numbers; its header is checked before memory is allocated."""
-    with opened(path) as source:
-        stream = source.binary()
+    with opened(path) as source, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of headers written by Python 2
         try:
-            version = np.lib.format.read_magic(stream)
-            read_header = (
-                np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-            )
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of headers written by Python 2
-                shape, by_columns, dtype = read_header(stream)
+            matrix: NDArray[Any] = np.lib.format.read_array(source.binary(), allow_pickle=False)
         except Exception as error:  # noqa: BLE001 - the header is read as Python, whose parser raises many errors
-            raise InputError(f"{source.name}: is not a NumPy file, or its header is damaged ({error})") from None
-        if len(shape) != 2 or dtype.kind not in "fiub":
-            raise InputError(f"{source.name}: must be one matrix of numbers, got shape {shape} of {dtype}")
-        _check_shape(source.name, shape, k)
-        size = shape[0] * shape[1]
-        data = stream.read(size * dtype.itemsize + 1)
-    if len(data) != size * dtype.itemsize:
-        raise InputError(f"{source.name}: is damaged: its header claims {size:,} numbers, and it holds others")
-    return np.frombuffer(data, dtype).reshape(shape, order="F" if by_columns else "C").astype(np.float64)
+            raise InputError(f"{source.name}: is no NumPy file of numbers, or is damaged ({error})") from None
+    if matrix.ndim != 2 or matrix.dtype.kind not in "fiub":
+        raise InputError(f"{source.name}: must be one matrix of numbers, got shape {matrix.shape} of {matrix.dtype}")
+    _check_shape(source.name, matrix.shape, k)
+    return matrix.astype(np.float64)
 
 
 def _text_matrix(path: str, k: int) -> NDArray[np.float64]:
     parts: list[NDArray[np.float64]] = []
     inputs = 0
-    with opened_rows(path, Expected("inputs", FileLayout(header=False), decimals=True)) as rows:
+    with opened_rows(path, Expected("inputs", FileLayout(header=False))) as rows:
         signs = list(map(rows.table.decimal_sign, range(rows.table.width)))
         for block in rows.blocks():
             inputs += len(block)

@@ -132,15 +132,9 @@ class InputTable:
         """The names in lower case, with letters and digits only; none without a header."""
         return ["".join(filter(str.isalnum, name.casefold())) for name in self.names or ()]
 
-    def at(self, place: int) -> str:
-        """Return the name of a line or row for people."""
-        return f"{self.source}: {self.unit} {place}"
-
     def bad(self, place: int, what: str) -> InputError:
         """Return an error with its place."""
-        error = InputError(f"{self.at(place)}: {what}")
-        error.place = place
-        return error
+        return InputError(f"{self.source}: {self.unit} {place}: {what}")
 
     def __reduce__(self) -> tuple[type[InputTable], tuple[object, ...]]:
         """Pickle the head without its rows: a worker needs only names and places."""
@@ -233,25 +227,16 @@ def find_column(table: InputTable, name: str, option: str) -> int:
 
     Raises InputError if no column or several columns match; the message lists the columns.
     """
-    asked_name = name.strip()
-    if not asked_name:
+    asked_name, names = name.strip(), table.names or ()
+    found = [at for at, cell in enumerate(names) if cell and cell == asked_name]
+    found = found or [at for at, cell in enumerate(names) if cell and cell.casefold() == asked_name.casefold()]
+    if len(found) > 1:
+        places = listed(str(at + 1) for at in found)
         raise InputError(
-            f"{table.source}: {option} got an empty name; the columns are {table.columns()}; "
-            "a column without a name is asked for by its number"
+            f"{table.source}: {option} {name!r} names columns {places} alike; rename one, or ask for it by its number"
         )
-    names = table.names or ()
-    for found in (
-        [at for at, cell in enumerate(names) if cell == asked_name],
-        [at for at, cell in enumerate(names) if cell.casefold() == asked_name.casefold()],
-    ):
-        if len(found) > 1:
-            places = listed(str(at + 1) for at in found)
-            raise InputError(
-                f"{table.source}: {option} {name!r} names columns {places} alike; "
-                "rename one, or ask for it by its number"
-            )
-        if found:
-            return found[0]
+    if found:
+        return found[0]
     if is_place(asked_name, table.width):
         return int(asked_name) - 1
     hint = near_miss(asked_name, names)
@@ -300,7 +285,7 @@ def choose_columns(table: InputTable, column: str | None, counts: str | None) ->
         raise InputError(
             f"{table.source}: has {table.width} columns: {table.columns()}; say which one holds the "
             "values with --column (and, if another holds the number of users, --counts)"
-            f"{_reports_hint(table) or _paste(table)}{quoted}",
+            f"{_reports_hint(table)}{quoted}",
             ("--column",),
         )
     return label, count
@@ -339,20 +324,6 @@ def _reports_hint(table: InputTable) -> str:
         return ""
     what, protocol = ("seeds and symbols", "olh") if hashed else ("strings of bits", "oue")
     return f"; {what} look like reports: for example ldp-advise reports {table.typed} --protocol {protocol} --eps 1"
-
-
-def _paste(table: InputTable) -> str:
-    """Return the options to paste if one of two columns may hold counts, or one of more by its name."""
-    if table.names is None or not all(table.names):
-        return ""
-    both = _labels_and_counts(table, HEADERS["count_alone"])
-    if len(table.values) == 2:
-        tallies = [at for at in table.values if _is_tally(table, at) and not _is_tally(table, _other(table, at))]
-        both = (_other(table, tallies[0]), tallies[0]) if len(tallies) == 1 else None
-    if both is None:
-        return ""
-    label, count = (printable(table.names[at]) for at in both)
-    return f": --column {shlex.quote(label)} --counts {shlex.quote(count)} if {count} is a number of users"
 
 
 def _is_tally(table: InputTable, column: int) -> bool:
@@ -412,40 +383,54 @@ def _count_column(table: InputTable, label: int | None) -> int | None:
         return None
     if not two and label is None:
         return None
-    names = [name.casefold() for name in table.names]
-    # Among other columns a "size" or "n" is more likely a property of each user than a number of users.
-    telling = COUNT_NAMES | HEADERS["count_alone"] if two else COUNT_NAMES
-    candidates = [at for at, name in enumerate(names) if name in telling and at != label]
-    whole = [at for at in candidates if are_counts(table, at)]
-    for found in (whole, [at for at in whole if names[at] in COUNT_NAMES]):
-        if len(found) == 1:
-            return found[0]
-    if whole:
+    telling = {at: how for at in table.values if at != label and (how := _telling(table, at))}
+    sure = {
+        at: strength
+        for at, strength in telling.items()
+        if are_counts(table, at) and (strength > 1 or _is_list(table, at))
+    }
+    best = [at for at, strength in sure.items() if strength == max(sure.values())]
+    if len(best) == 1:
+        return best[0]
+    if best:
         raise InputError(
-            f"{table.source}: columns {listed(table.called(at) for at in whole)} could both hold the "
+            f"{table.source}: columns {listed(map(table.called, best))} could both hold the "
             "number of users; say which with --counts (and which holds the labels with --column)"
         )
-    if not candidates and two:
-        words = COUNT_NAMES | HEADERS["counted"]
-        tallies = [at for at in table.values if at != label and _has_name(names[at], words) and _is_tally(table, at)]
-        if len(tallies) == 1 and not all(map(looks_numeric, table.cells(_other(table, tallies[0])))):  # no row numbers
-            return tallies[0]
-    words = COUNT_NAMES | HEADERS["counted"] if two else COUNT_NAMES
-    for at in (at for at in table.values if at != label and _has_name(names[at], words)):
-        cells = table.cells(at)
-        written = sum(cell[:1].isdigit() or cell[:1] in "+-−." for cell in cells)  # an empty cell may be a count too
-        # Nearly all are counts, so the file is a damaged histogram.
-        if cells and 2 * written >= len(cells):
-            for row, place in list(zip(table.rows, table.places, strict=True))[table.second_header :]:
-                cell = row[at].strip() if len(row) == table.width else "0"
-                if (
-                    cell
-                    and not looks_missing(cell)
-                    and cell not in table.codes
-                    and isinstance(why := table.count(at, cell), str)
-                ):
-                    raise bad_count(table, place, cell, why, table.called(at))
+    for at in telling:
+        _refuse_damaged(table, at)
     return None
+
+
+def _telling(table: InputTable, at: int) -> int:
+    """Return how sure the name of a column means counts: 3 ("count"), 2 ("n" beside one column), 1 or 0."""
+    name, two = table.names[at] if table.names else "", len(table.values) == 2
+    if name.casefold() in COUNT_NAMES:
+        return 3
+    # Among other columns a "size" or "n" is more likely a property of each user than a number of users.
+    if two and name.casefold() in HEADERS["count_alone"]:
+        return 2
+    return int(_has_name(name, COUNT_NAMES | HEADERS["counted"] if two else COUNT_NAMES))
+
+
+def _is_list(table: InputTable, at: int) -> bool:
+    """Return whether a column holds a count beside each of distinct labels, which are no row numbers."""
+    return (
+        len(table.values) == 2 and _is_tally(table, at) and not all(map(looks_numeric, table.cells(_other(table, at))))
+    )
+
+
+def _refuse_damaged(table: InputTable, at: int) -> None:
+    """Raise InputError for the first cell that is no count, if nearly all are: the file is a damaged histogram."""
+    cells = table.cells(at)
+    written = sum(cell[:1].isdigit() or cell[:1] in "+-−." for cell in cells)  # an empty cell may be a count too
+    if not cells or 2 * written < len(cells):
+        return
+    for row, place in list(zip(table.rows, table.places, strict=True))[table.second_header :]:
+        cell = row[at].strip() if len(row) == table.width else "0"
+        known = cell and not looks_missing(cell) and cell not in table.codes
+        if known and isinstance(why := table.count(at, cell), str):
+            raise bad_count(table, place, cell, why, table.called(at))
 
 
 def are_counts(table: InputTable, index: int) -> bool:

@@ -23,11 +23,11 @@ from advisor.inputs.labels import (
     place_in_domain,
     plural,
     refuse_outside,
-    repeated,
+    refuse_repeated,
     shortened,
     value_of,
 )
-from advisor.inputs.numbers import LARGEST_TOTAL, MOST_LABELS, all_numbers
+from advisor.inputs.numbers import LARGEST_TOTAL, all_numbers
 from advisor.inputs.orders import Fit, recognised
 from advisor.inputs.table import opened_rows
 
@@ -395,26 +395,16 @@ def read_domain(path: str) -> tuple[str, ...]:
     The labels are in the order of the file, without surrounding whitespace. Raises InputError if the file cannot be
     read as UTF-8 text, is empty, or holds a label twice.
     """
-    labels: list[str] = []
-    places: list[int] = []
     with opened_rows(path, Expected("labels", FileLayout(header=False), single=True)) as rows:
         table = rows.table
         if table.width > 1:
             raise InputError(
                 f"{table.source}: has {table.width} columns; a domain is one column with one label a {table.unit}"
             )
-        for block in rows.blocks():
-            labels += block.cells(0)
-            places += block.places
-            if len(labels) > MOST_LABELS:
-                raise InputError(f"{table.source}: has more than {MOST_LABELS} labels, the most a domain may have")
-    filled = [at for at, label in enumerate(labels) if label]
-    labels, places = [labels[at] for at in filled], [places[at] for at in filled]
+        block = rows.in_one_block([0])
+    found = {place: label for place, label in zip(block.places, block.cells(0), strict=True) if label}
+    labels = tuple(found.values())
     if not labels:
         raise empty(table.source)
-    if twice := repeated(labels):
-        first, again = twice
-        raise table.bad(
-            places[again], f"label {shortened(labels[again])} is on {table.unit} {places[first]} already; remove one"
-        )
-    return tuple(labels)
+    refuse_repeated(table.source, labels, tuple(found), table.unit)
+    return labels

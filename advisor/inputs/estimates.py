@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from advisor.errors import InputError
 from advisor.inputs.columns import HEADERS, InputTable, find_column, names_total, read_number, total_row
 from advisor.inputs.head import DETECTED, Expected, FileLayout
-from advisor.inputs.labels import missing_labels, repeated, shortened
-from advisor.inputs.numbers import LARGEST_TOTAL, MOST_LABELS, DecimalSign, is_missing, looks_numeric, plain_number
+from advisor.inputs.labels import missing_labels, refuse_repeated, shortened
+from advisor.inputs.numbers import LARGEST_TOTAL, DecimalSign, is_missing, looks_numeric, plain_number
 from advisor.inputs.table import opened_rows
 
 NEAR_ALL = 0.25  # distance from 1 of the sum of raw frequencies
@@ -56,20 +56,13 @@ def read_estimates(
     InputError
         If the file cannot be read; a single line says what is wrong, where, and how to fix it.
     """
-    labels: list[str] = []
-    cells: list[str] = []
-    places: list[int] = []
-    expected = Expected("estimates", layout, (column, estimates), _names_columns, decimals=True, blanks=True)
+    expected = Expected("estimates", layout, (column, estimates), _names_columns, blanks=True)
     with opened_rows(path, expected) as rows:
         label_at, value_at = _columns(rows.table, column, estimates)
         table = rows.table
         doubts = rows.without_second_header()
-        for block in rows.blocks([value_at] if label_at is None else [label_at, value_at]):
-            labels += [] if label_at is None else block.cells(label_at)
-            cells += block.cells(value_at)
-            places += block.places
-            if len(cells) > MOST_LABELS:
-                raise InputError(f"{table.source}: has more than {MOST_LABELS} rows, the most a domain may have")
+        block = rows.in_one_block([value_at] if label_at is None else [label_at, value_at])
+    cells, places = block.cells(value_at), block.places
     sign = DecimalSign(table.comma).learn(cells)
     hint = "; an estimate is a number, negative or not, e.g. 0.25, -0.013 or 1e-3"
     numbered = zip(cells, places, strict=True)
@@ -80,6 +73,7 @@ def read_estimates(
         labels = [str(at) for at in range(len(cells))]
         note = f"one column: its {len(cells)} rows read as the estimates of the categories 0 to {len(cells) - 1}"
     else:
+        labels = block.cells(label_at)
         _check_labels(table, labels, places)
         at = total_row(values.tolist(), _rounding(values, cells, comma=bool(sign.comma)))
         # One of a few frequencies may well be the sum of the others, but then it is half of all.
@@ -151,20 +145,14 @@ def _estimate_column(table: InputTable, label: int | None) -> int:
     )
 
 
-def _check_labels(table: InputTable, labels: list[str], places: list[int]) -> None:
+def _check_labels(table: InputTable, labels: list[str], places: Sequence[int]) -> None:
     """Raise InputError for a missing or repeated label."""
     missing = set(missing_labels(labels))
     for label, place in zip(labels, places, strict=True):
         if label in missing:
             what = repr(label) if label else "an empty cell"
             raise table.bad(place, f"the label is missing ({what}); fill it in, or remove the row")
-    if twice := repeated(labels):
-        first, again = (labels[at] for at in twice)
-        alike = "" if first == again else f", written {shortened(first)},"
-        raise table.bad(
-            places[twice[1]],
-            f"label {shortened(again)} is on {table.unit} {places[twice[0]]}{alike} already; give one row a category",
-        )
+    refuse_repeated(table.source, labels, places, table.unit)
 
 
 def _rounding(values: NDArray[np.float64], cells: list[str], *, comma: bool) -> float:

@@ -8,12 +8,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from typing import TypeAlias
 
 from advisor.errors import InputError, listed, printable
 from advisor.inputs.columns import COUNT_NAMES, InputTable, is_place, numbers_rows
+from advisor.inputs.lines import json_cells, json_field, whole_line
 from advisor.inputs.numbers import NO_CODES, MissingCodes, is_missing, looks_missing, looks_numeric
 
 HEAD_LINES = 1000
@@ -30,7 +31,6 @@ _NAMES = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "vertical bars", 
 _CANDIDATES = {".csv": ",;\t|", ".tsv": "\t,;|", ".tab": "\t,;|"}
 _OTHER_CANDIDATES = "\t;,|"
 _DECIMAL_COMMA = re.compile(r"[-+−]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?")
-_WHOLE_LINES = "and each line was taken as one value"
 
 NamesColumns: TypeAlias = Callable[[Sequence[str], Sequence[Sequence[str]], bool], bool]
 """Returns whether the first row names the columns, from the first row, the next rows, and the usual rules' answer."""
@@ -56,7 +56,6 @@ class Expected:
     layout: FileLayout = DETECTED
     columns: Sequence[str | None] = ()  # columns that the user named
     names_columns: NamesColumns | None = None  # function that detects a header; None for the usual rules
-    decimals: bool = False  # whether a column holds decimals: then "," beside ";" is more likely a decimal sign
     blanks: bool = False  # whether blanks may separate columns, instead of words within a label
     single: bool = False  # whether there is a single column, whatever the lines hold
     items: bool = False  # whether a row may hold any number of cells
@@ -70,10 +69,13 @@ class Expected:
 class Dialect:
     """How a line becomes a row."""
 
-    # The separator, or None for plain text: the line is the value. " " means any number of blanks.
+    # The separator, or None for plain text: the line is the value.
     delimiter: str | None
     quoted: bool = True  # whether a field in double quotes may hold the separator and line ends
     table: bool = True  # whether the text is a table; its first line may be a header even if all cells are text
+    cells: Callable[[str], list[str]] | None = None  # what makes the cells of a line; None: the separator does
+    names: tuple[str, ...] = ()  # names of the columns, if lines do not name them
+    notes: tuple[str, ...] = ()  # what is assumed, if it is special
 
     @property
     def name(self) -> str:
@@ -81,54 +83,42 @@ class Dialect:
         return _NAMES[self.delimiter or ","]
 
 
-PLAIN = Dialect(None, quoted=False, table=False)
-SPACED = Dialect(" ", quoted=False)
+PLAIN = Dialect(None, quoted=False, table=False, cells=whole_line)
+SPACED = Dialect(" ", quoted=False, cells=str.split)  # any number of blanks
 
 
 class RecordError(ValueError):
-    """The error in a record, with its first line and the last line that was read for it."""
+    """The error in a record, with its first line."""
 
-    def __init__(self, reason: str, begin: int, reached: int) -> None:
+    def __init__(self, reason: str, begin: int) -> None:
         super().__init__(reason)
-        self.begin, self.reached = begin, reached
-
-    @property
-    def cut_short(self) -> bool:
-        """Whether the end of the text may have cut a quoted field in two."""
-        return "unexpected end" in str(self)
+        self.begin = begin
 
     def refusal(self, source: str) -> InputError:
         """Return the error for the user."""
-        too_long = "field larger than" in str(self)
-        if too_long and self.begin == self.reached:
-            what = f"a value is longer than {csv.field_size_limit()} characters; shorten it"
-        elif too_long or self.cut_short:
-            what = "a quotation mark opened here is never closed; close it, and double a quotation mark that is part "
-            what += 'of a value ("")'
-        else:
-            what = f"text goes on after a closing quotation mark ({self}); "
-            what += 'double a quotation mark that is part of a value ("")'
-        return InputError(f"{source}: line {self.begin}: {what}")
+        return InputError(f"{source}: line {self.begin} {self}")
 
 
 def records(form: Dialect, lines: Iterable[str], first: int = 1) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows of lines (with line ends), each with the number of its first line.
 
-    Raises RecordError for unpaired quotation marks.
+    Raises RecordError for unpaired quotation marks, and for a line that is none of its kind.
     """
-    if form.delimiter is None or form == SPACED:
-        for place, line in enumerate(lines, first):
-            words = line.split()
-            yield place, words if form.delimiter or not words else [line.strip()]
-        return
-    reader = csv.reader(lines, delimiter=form.delimiter, strict=True, quoting=0 if form.quoted else csv.QUOTE_NONE)
     begin = first
     try:
+        if form.cells:
+            for begin, line in enumerate(lines, first):
+                yield begin, form.cells(line)
+            return
+        reader = csv.reader(lines, delimiter=form.delimiter or ",", strict=True, quoting=0 if form.quoted else 3)
         for row in reader:
             yield begin, row
             begin = first + reader.line_num
+    except ValueError as error:
+        raise RecordError(str(error), begin) from None
     except csv.Error as error:
-        raise RecordError(str(error), begin, first + reader.line_num - 1) from None
+        what = f"cannot be cut into cells ({error}); close each quotation mark, double one that is part of a value "
+        raise RecordError(what + '(""), and keep values short', begin) from None
 
 
 def blank(row: list[str]) -> bool:
@@ -142,10 +132,10 @@ def blank(row: list[str]) -> bool:
 
 @dataclass(frozen=True)
 class Head:
-    """The first lines of a text, the bytes read after them, and whether the text goes on after the lines."""
+    """The first lines of a text, what was read after them, and whether the text goes on after the lines."""
 
     lines: list[str]
-    rest: bytes
+    rest: str
     cut: bool
     first: int = 1  # number of the first of the lines
     separator: str | None = None  # the separator that the text names, as Excel does
@@ -160,39 +150,31 @@ class Head:
         return [line for line in map(str.strip, self.lines) if line]
 
 
-def take_head(source: str, chunks: Iterator[bytes], skip: int | None) -> Head:
+def take_head(source: str, pieces: Iterator[str], skip: int | None) -> Head:
     """Return at most 1000 lines or a million characters, so that a wide table does not fill the memory.
 
     Lines that the user skips are left out, and so is the line with which Excel names the separator.
 
     Raises InputError if no line is left.
     """
-    data, ended, ends = bytearray(), False, 0
-    while not ended and ends <= 2 * HEAD_LINES and len(data) <= 4 * _HEAD_CHARACTERS:
-        chunk = next(chunks, None)
-        ended = chunk is None
-        data += chunk or b""
-        ends += 0 if chunk is None else chunk.count(b"\n") + chunk.count(b"\r")
-    whole = len(data) if ended else end_of_lines(data)
-    taken: list[str] = []
+    text = ""
+    for piece in pieces:
+        text += piece
+        if text.count("\n") > HEAD_LINES or len(text) > _HEAD_CHARACTERS:
+            break
+    lines: list[str] = []
     characters = 0
-    for line in islice(io.StringIO(data[:whole].decode(), newline=""), HEAD_LINES):
-        taken.append(line)
+    for line in islice(io.StringIO(text), HEAD_LINES):
+        lines.append(line)
         characters += len(line)
         if characters >= _HEAD_CHARACTERS:
             break
-    cut = len(taken) >= HEAD_LINES or characters >= _HEAD_CHARACTERS
-    head = Head(taken, bytes(data[len("".join(taken).encode()) :]), cut)
-    if skip and skip >= len(taken):
-        raise InputError(f"{source}: --skip {skip} leaves out all lines at the beginning; it has {len(taken):,}")
-    head = head.without(skip or 0)
+    cut = len(lines) >= HEAD_LINES or characters >= _HEAD_CHARACTERS
+    if skip and skip >= len(lines):
+        raise InputError(f"{source}: --skip {skip} leaves out all lines at the beginning; it has {len(lines):,}")
+    head = Head(lines, text[characters:], cut).without(skip or 0)
     excel = _EXCEL.fullmatch(head.lines[0].strip()) if head.lines else None
     return replace(head.without(1), separator=excel[1]) if excel else head
-
-
-def end_of_lines(data: bytes | bytearray) -> int:
-    """Return the length of the lines that are certainly complete: a line feed may follow a carriage return."""
-    return max(data.rfind(b"\n"), data.rfind(b"\r", 0, len(data) - 1)) + 1
 
 
 @dataclass(frozen=True)
@@ -208,12 +190,10 @@ class HeadRecords:
         """The rows that are not blank."""
         return [(place, row) for place, row in self.rows if not blank(row)]
 
-    def agree(self, head: Head) -> bool:
-        """Return whether all rows have the same number of cells, and are evidence for the dialect."""
-        # A row cut by the end of the head is no evidence; a row that takes half of the head is.
-        reached = self.end - head.first + 1
-        readable = not self.error or (head.cut and self.error.cut_short and reached > len(head.lines) // 2)
-        return readable and len({len(row) for _, row in self.filled}) == 1
+    @property
+    def agree(self) -> bool:
+        """Whether all rows have the same number of cells, and are evidence for the dialect."""
+        return not self.error and len({len(row) for _, row in self.filled}) == 1
 
 
 def _parsed(form: Dialect, head: Head) -> HeadRecords:
@@ -221,7 +201,9 @@ def _parsed(form: Dialect, head: Head) -> HeadRecords:
     try:
         rows.extend(records(form, head.lines, head.first))
     except RecordError as error:
-        return HeadRecords(rows, error.begin, error)
+        # A row that the end of the head cuts is no evidence; a row that takes half of the head is.
+        cut = head.cut and "unexpected end" in str(error) and error.begin - head.first >= len(head.lines) // 2
+        return HeadRecords(rows, error.begin, None if cut and rows else error)
     return HeadRecords(rows, head.first + len(head.lines), None)
 
 
@@ -231,7 +213,7 @@ def head_records(source: str, form: Dialect, head: Head) -> HeadRecords:
     Raises InputError for unpaired quotation marks, or if all rows are blank.
     """
     parsed = _parsed(form, head)
-    if parsed.error and not (head.cut and parsed.error.cut_short and parsed.filled):
+    if parsed.error:
         raise parsed.error.refusal(source)
     if not parsed.filled:
         raise empty(source)
@@ -256,6 +238,9 @@ def find_dialect(source: str, suffix: str, head: Head, expected: Expected) -> Di
     """
     if not head.filled:
         raise empty(source)
+    if field := json_field(source, head.filled[0]):
+        note = f"JSON lines read as a column (field {field})"
+        return Dialect(None, cells=partial(json_cells, field), names=(field,), notes=(note,))
     if expected.single:
         return _one_column(head)
     if expected.items:
@@ -287,7 +272,7 @@ def _separated(suffix: str, head: Head, *, lists: bool) -> Dialect:
     for form in (*map(Dialect, candidates), Dialect("\t", quoted=False)):
         if any(form.delimiter in line for line in head.lines if form.delimiter):
             parsed = _parsed(form, head)
-            if parsed.agree(head) and len(parsed.filled[0][1]) > 1:
+            if parsed.agree and len(parsed.filled[0][1]) > 1:
                 return form
     if not lists and (mostly := _mostly_separated(candidates, head)):
         return mostly
@@ -344,7 +329,7 @@ def _one_column(head: Head) -> Dialect:
         parsed = _parsed(form, head)
         # A stray quotation mark joins the lines up to the next mark; a value over several lines is much rarer.
         one_line_each = parsed.end == head.first + len(parsed.rows)
-        if one_line_each and parsed.agree(head) and len(parsed.filled[0][1]) == 1:
+        if one_line_each and parsed.agree and len(parsed.filled[0][1]) == 1:
             return form
     return PLAIN
 
@@ -367,25 +352,15 @@ def _is_decimal_column(head: Head, *, headed: bool) -> bool:
 def layout_doubts(head: Head) -> tuple[str, ...]:
     """Return a warning if text that is read line by line looks like a table."""
     lines = head.filled
-    if len(lines) < 2:
-        return ()
-    for mark in _OTHER_CANDIDATES:
-        having = sum(mark in line for line in lines)
-        if 2 * having > len(lines):
-            return (
-                f"{_share(having, lines)} hold {_NAMES[mark]}, but not all equally many, {_WHOLE_LINES}; a table has "
-                "as many on every line",
-            )
+    marks = [mark for mark in _OTHER_CANDIDATES if 2 * sum(mark in line for line in lines) > len(lines)]
     if len(set(lines)) == len(lines) and all(re.search(r"\S[ \t]+\S", line) for line in lines):
-        return (
-            f"{_share(len(lines), lines)} hold blanks and differ from all others, {_WHOLE_LINES}; separate the columns "
-            "of a table by commas",
-        )
-    return ()
-
-
-def _share(having: int, lines: list[str]) -> str:
-    return f"all {len(lines):,} lines looked at" if having == len(lines) else f"{having:,} of {len(lines):,} lines"
+        marks.append(" ")
+    if len(lines) < 2 or not marks:
+        return ()
+    return (
+        f"most lines hold {_NAMES[marks[0]]}, and each line was taken as one value; a table has "
+        "equally many commas on every line",
+    )
 
 
 # --- whether the first line names the columns -------------------------------------------------------------------
@@ -399,18 +374,18 @@ def find_columns(
     Raises InputError if the file holds only a header.
     """
     first, rest = [cell.strip() for cell in found.filled[0][1]], [row for _, row in found.filled[1:]]
-    named = (
-        _is_header(first, rest, expected, table=form.table)
-        if expected.layout.header is None
-        else expected.layout.header
-    )
+    named = expected.layout.header
+    if form.names:
+        first, rest, named = list(form.names), [row for _, row in found.filled], True
+    elif named is None:
+        named = _is_header(first, rest, expected, table=form.table)
     joined = listed(map(printable, first), most=6)
     joined = joined if len(joined) <= 120 else joined[:120] + "…"
     if named and not rest and not cut:
         raise InputError(
             f"{source}: holds only a header line ({joined}), no {expected.what}; if the line is data, say --no-header"
         )
-    kept, decimal = found.filled[1:] if named else found.filled, expected.layout.decimal
+    kept, decimal = found.filled[-len(rest) :] if named else found.filled, expected.layout.decimal
     first += [""] if named and _trailing(first, rest) else []
     row_names = named and _row_names(first, rest)
     if row_names:
@@ -516,16 +491,12 @@ def header_doubt(input_table: InputTable, *, table: bool) -> tuple[str, ...]:
     """
     first, *rest = input_table.cells(0)
     times = Counter(rest)
-    if looks_numeric(first) and len(rest) > 1 and not any(map(looks_numeric, rest)):  # pandas writes 0 above a series
-        return (f"the first line ({first}) was counted as a value above words; if it names the column say --header",)
-    if (
-        table
-        or first in times
-        or looks_numeric(first)
-        or 2 * sum(count for count in times.values() if count > 1) <= len(rest)
-    ):
+    number = looks_numeric(first)
+    above_words = number and len(rest) > 1 and not any(map(looks_numeric, rest))  # pandas writes 0 above a series
+    unlike_others = 2 * sum(count for count in times.values() if count > 1) > len(rest) and first not in times
+    if not above_words and (table or number or not unlike_others):
         return ()
     return (
-        f"the first line ({printable(first[:60])}) was counted as a value, and no other line near it is the same; if "
-        "it names the column say --header, else --no-header",
+        f"the first line ({printable(first[:60])}) was counted as a value, unlike the lines below it; if it names the "
+        "column say --header, else --no-header",
     )

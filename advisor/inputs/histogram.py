@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError, listed
-from advisor.inputs.bins import Bins, Cut, edge_text, exact
+from advisor.inputs.bins import Bins, Cut, edge_text
 from advisor.inputs.blocks import Block, Rows, whole_counts
-from advisor.inputs.columns import InputTable, choose_columns, find_column
+from advisor.inputs.columns import InputTable, choose_columns, find_column, names_total
 from advisor.inputs.head import DETECTED, Expected, FileLayout
 from advisor.inputs.labels import OTHER_LABEL, missing_doubts, missing_labels, plural, shortened
 from advisor.inputs.numbers import (
@@ -121,9 +121,7 @@ def read_histogram(
         return _tally_items(path, keep, keep_top, layout)
     names_columns = None if cut is None else names_numbers
     counted = column is None and cut is None
-    expected = Expected(
-        "users", layout, (column, counts), names_columns, decimals=cut is not None, counted=counted, missing=missing
-    )
+    expected = Expected("users", layout, (column, counts), names_columns, counted=counted, missing=missing)
     with opened_rows(path, expected) as rows:
         table = rows.table
         label, count = _columns(table, column, counts, n)
@@ -181,7 +179,7 @@ def _columns(table: InputTable, column: str | None, counts: str | None, n: int |
 def read_head(path: str, *, layout: FileLayout = DETECTED, cut: Cut | None = None) -> InputTable:
     """Return the columns and the first rows of a file with the columns of `read_histogram`."""
     names_columns = None if cut is None else names_numbers
-    with opened_rows(path, Expected("users", layout, (), names_columns, decimals=cut is not None)) as rows:
+    with opened_rows(path, Expected("users", layout, (), names_columns)) as rows:
         return rows.table
 
 
@@ -231,10 +229,6 @@ def _odd_labels(rows: Rows, labels: tuple[str, ...]) -> tuple[str, ...]:
     return (f"{plural(len(odd), one, many)} {what}",) if odd else ()
 
 
-MOST_ROWS = 10_000
-"""Maximum of rows among which totals are looked for."""
-
-
 class LabelTally:
     """Users per label of a table.
 
@@ -246,11 +240,10 @@ class LabelTally:
         self.table = table
         self._missing = missing
         self.users: Counter[str] = Counter()
-        self._missing_at: dict[str, int] = {}
+        self._places: dict[str, int] = {}  # of the labels of a histogram, otherwise of those that may be missing
         self._repeated: dict[str, int] = {}
         self._total = 0
-        self._rows: list[CountedRow] = []  # of a histogram, up to a maximum
-        self._counted = 0  # rows of a histogram
+        self._counted = False  # whether it is a histogram
         self._unknown: list[str] = []  # labels whose count is missing
 
     def add(self, block: Block, label: int, count: int | None) -> None:
@@ -264,27 +257,19 @@ class LabelTally:
         if count is None:
             self.add_users(block.tallied(label), lambda word: places[block.cells(label).index(word)])
             return
-        labels, counts = block.cells(label), whole_counts(block, self.table, count, self._total, self._missing)
-        users: dict[str, int] = {}
-        for name, number, place in zip(labels, counts, places, strict=True):
+        users: Counter[str] = Counter()
+        counts = whole_counts(block, self.table, count, self._total, self._missing)
+        for name, number, place in zip(block.cells(label), counts, places, strict=True):
             if number is None:
                 self._unknown.append(name)
                 continue
-            if name in users or name in self.users:
+            if name in self._places:
                 self._repeated.setdefault(name, place)
-            users[name] = users.get(name, 0) + number
-        self._counted += len(counts) - counts.count(None)
-        known = zip(labels, counts, places, strict=True)
-        rows = [
-            CountedRow(name, number, place)
-            for name, number, place in known
-            if number is not None and name not in self._missing
-        ]
-        self._rows += rows
-        if self._counted > MOST_ROWS:
-            self._rows = self._rows[:1] + self._rows[1:][-1:]
-        self._total += sum(row.users for row in rows)
-        self.add_users(users, lambda word: places[labels.index(word)])
+            self._places.setdefault(name, place)
+            users[name] += number
+        self._counted = self._counted or bool(users)
+        self._total += users.total()
+        self.add_users(users, self._places.__getitem__)
 
     def add_users(self, users: Mapping[str, int], place_of: Callable[[str], int]) -> None:
         """Count users per stripped value; `place_of` returns the first place of a value, or 0 if it has no place.
@@ -299,8 +284,8 @@ class LabelTally:
                 "with --bins"
             )
         for word in filter(is_missing, users):
-            if word not in self._missing_at:  # finding its place means searching all cells
-                self._missing_at[word] = place_of(word)
+            if word not in self._places:  # finding its place means searching all cells
+                self._places[word] = place_of(word)
 
     def result(self) -> RawHistogram:
         """Return labels and counts, without the missing values if they may be dropped, and without a total.
@@ -316,7 +301,7 @@ class LabelTally:
             raise InputError(f"{self.table.source}: holds no user ({why}); at least one is needed")
         counts = np.fromiter(self.users.values(), dtype=np.int64, count=len(self.users))
         warnings += missing_doubts(self.users)
-        return RawHistogram(tuple(self.users), counts, self._counted > 0, warnings=tuple(warnings))
+        return RawHistogram(tuple(self.users), counts, self._counted, warnings=tuple(warnings))
 
     def _warnings_of_counts(self) -> list[str]:
         """Return the warnings for a histogram, and leave out the total of its rows, and labels without a count.
@@ -337,26 +322,24 @@ class LabelTally:
     def _warnings_of_unknown(self) -> list[str]:
         warnings: list[str] = []
         if self._unknown:
-            those = f"{len(self._unknown)} of {self._counted + len(self._unknown)} categories"
+            those = f"{len(self._unknown)} of {len(self._places) + len(self._unknown)} categories"
             names = listed(map(shortened, self._unknown), most=3)
             warnings.append(f"{those} left out, as counts are missing: {names} (write 0 where nobody is)")
         return warnings
 
     def _without_total(self) -> list[str]:
         """Leave out a row that is the total of the others; raise InputError for a row that may be one."""
-        rows = self._rows
-        if self._counted > MOST_ROWS and len(rows) > 1:  # all rows between the first and the last as one
-            between = CountedRow("", self._total - rows[0].users - rows[-1].users, 0)
-            rows = [rows[0], between, rows[-1]]
+        if twice := next(filter(names_total, self._repeated), None):
+            what = f"{shortened(twice)} stands like a subtotal among the rows, and is there again; remove these rows"
+            raise self.table.bad(self._repeated[twice], what)
+        known = (name for name in self._places if name not in self._missing)
+        rows = [CountedRow(name, self.users[name], self._places[name]) for name in known]
         try:
-            at, warnings = total_of(rows, self.table.unit, unknown=bool(self._unknown))
+            at, warnings = total_of(rows if self._counted else [], self.table.unit, unknown=bool(self._unknown))
         except InputError as error:
             raise InputError(f"{self.table.source}: {error}", ("--missing",)) from None
         if at is not None:
-            row = rows[at]
-            self.users[row.label] -= row.users
-            if not self.users[row.label]:
-                del self.users[row.label]
+            del self.users[rows[at].label]
         return warnings
 
     def _leave_out(self, missing: Sequence[str]) -> list[str]:
@@ -365,9 +348,9 @@ class LabelTally:
             dropping = self._missing.usual and not self._unknown
             return ["no value is missing: --drop-missing left nobody out"] if dropping else []
         if not self._missing:
-            label = min(missing, key=lambda word: self._missing_at[word])
+            label = min(missing, key=self._places.__getitem__)
             raise self.table.bad(
-                self._missing_at[label],
+                self._places[label],
                 f"the value is missing ({repr(label) if label else 'an empty cell'}); fill it in, or leave out the "
                 "users without a value with --drop-missing",
             )
@@ -412,7 +395,7 @@ class NumberTally(LabelTally):
             if isinstance(value, float):
                 numbers[value] = numbers.get(value, 0) + count
             elif value in {EMPTY, MISSING, NOT_FINITE}:
-                self._missing_at.setdefault(label, place_of(label))
+                self._places.setdefault(label, place_of(label))
                 self.users[label] += count
             else:
                 raise self._refusal(label, place_of(label), value)
@@ -460,7 +443,7 @@ class NumberTally(LabelTally):
                 f"all numbers are whole, and bins of width {edge_text(bins.width)} are not: {what}; a whole "
                 "--bin-width avoids that"
             )
-        return RawHistogram(bins.labels, counts, self._counted > 0, warnings=tuple(warnings), bins=bins)
+        return RawHistogram(bins.labels, counts, self._counted, warnings=tuple(warnings), bins=bins)
 
     def _refusal(self, label: str, place: int, reason: str) -> InputError:
         what = "holds" if self._column is None else f"column {shortened(self._column)} holds"
@@ -482,17 +465,13 @@ class NumberTally(LabelTally):
 
     def _own_bins(self) -> Bins:
         """Return bins over the range of the sample."""
-        if self._low == self._high and self._cut.count is not None:
+        bins = None if self._low == self._high else self._cut.between(self._low, self._high, column=self._column)
+        if bins is None or bins.k < 2:
             least = math.floor(self._low)
             raise InputError(
-                f"{self.table.source}: every number is {edge_text(self._low)}, so there is no range to cut; give one "
-                f"with --edges, for example --edges {edge_text(least)},{edge_text(least + 1)}"
-            )
-        bins = self._cut.between(self._low, self._high, column=self._column)
-        if bins.k < 2:
-            raise InputError(
-                f"{self.table.source}: all numbers lie in one bin, {bins.span}, and a domain needs at least 2; give a "
-                "smaller --bin-width, or the range with --edges"
+                f"{self.table.source}: all numbers lie in one bin, from {edge_text(self._low)} to "
+                f"{edge_text(self._high)}, and a domain needs at least 2; give the range with --edges, for example "
+                f"--edges {edge_text(least)},{edge_text(least + 1)}, or a smaller --bin-width"
             )
         return bins
 
@@ -500,13 +479,7 @@ class NumberTally(LabelTally):
         below, above = int(self._placed[0]), int(self._placed[-1])
         parts = [f"{below:,} below (down to {edge_text(self._low)})"] if below else []
         parts += [f"{above:,} above (up to {edge_text(self._high)})"] if above else []
-        low, high = exact(float(bins.edges[0])), exact(float(bins.edges[-1]))
-        if self._cut.width is None:
-            low, high = min(low, exact(self._low)), max(high, exact(self._high))
-        else:
-            step = exact(self._cut.width)
-            low += min(0, (exact(self._low) - low) // step) * step
-            high -= min(0, (high - exact(self._high)) // step) * step
+        low, high = min(bins.edges[0], self._low), max(bins.edges[-1], self._high)
         share = f"{below + above:,} of {int(self._placed.sum()):,}"
         return InputError(
             f"{self.table.source}: {share} users lie outside of the edges {bins.span}: {' and '.join(parts)}; let the "
@@ -548,9 +521,6 @@ def _own_range(bins: Bins) -> str:
     )
 
 
-_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", " ": "whitespace"}
-
-
 def _tally_items(path: str, keep: str, keep_top: int | None, layout: FileLayout) -> RawHistogram:
     """Count the users per item, where each row counts for one of its items; see `read_histogram`.
 
@@ -575,7 +545,7 @@ def _tally_items(path: str, keep: str, keep_top: int | None, layout: FileLayout)
     among = f"the {len(kept)} kept" if len(kept) < len(rows_with) else "all"
     which = {"own": "most often in the row (ties: the one that more users have)", "common": "in most rows"}[keep]
     assumptions = (
-        f"each row taken as the items of one user, separated by {_SEPARATORS[rows.form.delimiter or ' ']}",
+        f"each row taken as the items of one user, separated by {rows.form.name}",
         f"each user keeps the item that is {which}, among {among} of {len(rows_with)} items",
     )
     numbers = np.fromiter(counts.values(), dtype=np.int64, count=len(counts))

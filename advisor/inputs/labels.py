@@ -123,19 +123,21 @@ def merge_equal_numbers(users: Mapping[str, int]) -> tuple[dict[str, int], tuple
     return merged, (f"labels that are the same number were merged: {shown}",)
 
 
-def repeated(labels: Sequence[str]) -> tuple[int, int] | None:
-    """Return the places of the first label that is there again, also as the same number written differently.
+def refuse_repeated(source: str, labels: Sequence[str], places: Sequence[int], unit: str) -> None:
+    """Raise InputError for the first label that is there again, also as the same number written differently.
 
-    >>> repeated(["1", "2", "1.0"]), repeated(["a", "1", "1.0"])
-    ((0, 2), None)
+    places, unit: where the labels stand ("line", "row").
     """
     numeric = all_numbers(labels)
-    places: dict[str | Decimal, int] = {}
-    for place, label in enumerate(labels):
-        first = places.setdefault(value_of(label) if numeric else label, place)
-        if first != place:
-            return first, place
-    return None
+    known: dict[str | Decimal, int] = {}
+    for at, label in enumerate(labels):
+        first = known.setdefault(value_of(label) if numeric else label, at)
+        if first != at:
+            alike = "" if labels[first] == label else f", written {shortened(labels[first])},"
+            raise InputError(
+                f"{source}: {unit} {places[at]}: label {shortened(label)} is on {unit} {places[first]}{alike} already; "
+                "give each category once"
+            )
 
 
 def check_domain(domain: Sequence[str]) -> tuple[str, ...]:
@@ -146,11 +148,7 @@ def check_domain(domain: Sequence[str]) -> tuple[str, ...]:
     labels = tuple(label.strip() for label in domain)
     if "" in labels:
         raise InputError(f"domain: label {labels.index('') + 1} is empty; give one label a line")
-    if twice := repeated(labels):
-        first, place = twice
-        raise InputError(
-            f"domain: label {shortened(labels[place])} is there twice (labels {first + 1} and {place + 1}); remove one"
-        )
+    refuse_repeated("domain", labels, range(1, len(labels) + 1), "place")
     return labels
 
 

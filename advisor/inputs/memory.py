@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from advisor.checks import whole
+from advisor.checks import shown, whole
 from advisor.errors import InputError, listed
 from advisor.inputs.columns import COUNT_NAMES
 from advisor.inputs.labels import label_of
@@ -63,7 +64,7 @@ def sample_in_memory(
     if _is_histogram(sample):
         note = "sample is a result of value_counts: read as counts of users"
         return _histogram(sample, "sample")._replace(assumptions=(note,))
-    values = _raw_values("sample", sample)
+    values = _one_series("sample", sample) if hasattr(sample, "columns") else sample
     labels, counts = _tally(values)
     _refuse_frequencies(sample)
     return SampleInMemory(labels, counts, "sample", False, *_categories_of(values))
@@ -111,22 +112,6 @@ def _refuse_frequencies(series: Any) -> None:
         )
 
 
-def _raw_values(name: str, given: Any) -> Any:
-    """Return one value per user: a series, an index, or the only column of a frame.
-
-    Raises InputError if a frame has several columns.
-    """
-    if not hasattr(given, "columns"):
-        return given
-    if given.shape[1] != 1:
-        columns = list(map(str, given.columns))
-        example = f"; name one: {name}=frame[{given.columns[0]!r}]" if columns else ""
-        raise InputError(
-            f"{name} must be one column, got a frame of {len(columns)} ({listed(columns, most=6)}){example}"
-        )
-    return given.iloc[:, 0]
-
-
 def _histogram(given: ArrayLike | Mapping[Any, int] | Iterable[Any] | None, name: str) -> SampleInMemory:
     """Return a sample from one count per category."""
     read = _by_label(name, given)
@@ -150,7 +135,7 @@ def _by_label(name: str, given: Any) -> Labelled:
         if array.ndim != 1:
             raise InputError(f"{name} must be flat, one number per category, got shape {array.shape}")
         return Labelled(list(map(str, range(len(array)))), array)
-    series = _one_series(name, given) if hasattr(given, "columns") else given
+    series = _one_series(name, given, labelled=True) if hasattr(given, "columns") else given
     if not hasattr(series, "index"):  # an index holds values alone
         return Labelled(list(map(str, range(len(series)))), series.to_numpy(dtype=object))
     index = series.index
@@ -180,21 +165,21 @@ def _categories_of(given: Any) -> tuple[list[str] | None, bool | None]:
     return None, None
 
 
-def _one_series(name: str, frame: Any) -> pd.Series[Any]:
-    """Return the numbers of a frame by label."""
+def _one_series(name: str, frame: Any, *, labelled: bool = False) -> pd.Series[Any]:
+    """Return the only column of a frame, or, if labels may stand beside it, the numbers by label."""
     if frame.shape[1] == 1:
         return frame.iloc[:, 0]
     columns = list(map(str, frame.columns))
-    if len(columns) == 2:
+    if labelled and len(columns) == 2:
         named = [at for at in range(2) if columns[at].casefold() in COUNT_NAMES]
         numeric = [at for at in range(2) if frame.dtypes.iloc[at].kind in "iuf"]
         (at,) = named if len(named) == 1 else numeric if len(numeric) == 1 else (None,)
         if at is not None:
             return frame.set_index(frame.columns[1 - at]).iloc[:, 0]
+    example = "frame.set_index('label')['number']" if labelled else "frame['column']"
     raise InputError(
-        f"{name} must be a column of numbers with the labels beside it or as its index, got a frame of "
-        f"{len(columns)} columns ({listed(columns, most=6)}): name them, for example "
-        f"{name}=frame.set_index('label')['number']"
+        f"{name} must be one column{', its labels beside it or as its index' if labelled else ''}, got a frame of "
+        f"{len(columns)} ({listed(columns, most=6)}): name it, for example {name}={example}"
     )
 
 
@@ -214,16 +199,12 @@ def _tally(sample: Iterable[Any]) -> tuple[list[str], np.ndarray[Any, np.dtype[n
 
 def _label(value: Any) -> str:
     """Return a value as the label that a file would hold; raise InputError if it is not a value."""
-    if isinstance(value, int) and value.bit_length() > 1024:  # Python refuses to write integers of over 4,300 digits
-        raise InputError("sample must hold values, got a whole number of over 300 digits")
-    if value is None or value != value or value in (float("inf"), float("-inf")) or str(value) in ("NaT", "<NA>"):
-        raise InputError(f"sample must hold values, got {value!r}: leave missing ones out")
-    if isinstance(value, list | tuple | dict | set | np.ndarray):
-        raise InputError(f"sample must be flat, one value per user, got {value!r} in it")
-    text = label_of(value)
-    if not text:
-        raise InputError("sample must hold values, got an empty string: leave missing ones out")
-    return text
+    several = isinstance(value, list | tuple | dict | set | np.ndarray)
+    endless = isinstance(value, int) and value.bit_length() > 1024  # Python refuses to write over 4,300 digits
+    missing = value is None or (not endless and str(value).strip() in ("", "NaT", "<NA>"))
+    if several or endless or missing or value != value or value in (math.inf, -math.inf):
+        raise InputError(f"sample must hold one value per user, got {shown(value)}: leave missing ones out")
+    return label_of(value)
 
 
 def is_pandas(given: object) -> TypeGuard[Any]:

@@ -142,9 +142,9 @@ _BETWEEN = re.compile(r"(?<=\d)(?:st|nd|rd|th)?[-/., ']+(?=\w)|(?<=[a-z])[-/., '
 _YEARS = range(1500, 2200)  # other numbers are probably not years
 _YEAR = r"((?:1[5-9]|20|21)\d\d)"
 _PART = re.compile(rf"(?:{_YEAR}[ -]?)?(?:(q|h|w)(?:eek )?|(week|quarter) )0?(\d\d?)(?:[ /-]?{_YEAR})?")
-_TIME = r"(?:([01]?\d|2[0-4])(?::|h|\.)([0-5]\d)(?::([0-5]\d))?|(1[0-2]|0?[1-9]))\s?([ap])?(?:\.?m\.?)?"
-_CLOCK_TIME = re.compile(rf"{_TIME}(?:\s*(?:-|–|to)\s*{_TIME})?")
-_TIME_WORDS = {"midnight": 0.0, "noon": 12 * 3600.0, "midday": 12 * 3600.0}
+_HALF = re.compile(r"(?<=\d)\s?([ap])(?:\.?m\.?)?$|(?<=\d)\s?([ap])\.?m\.?(?=\W)")
+_TIMES = ("%H:%M", "%H:%M:%S", "%H.%M", "%Hh%M", "%I:%M %p", "%I:%M:%S %p", "%I.%M %p", "%I %p")
+_TIME_WORDS = {"midnight": 0.0, "noon": 12 * 3600.0, "midday": 12 * 3600.0, "24:00": 24 * 3600.0}
 
 
 def date_fits(labels: list[str]) -> Iterator[Fit]:
@@ -226,30 +226,22 @@ def _part_number(match: re.Match[str]) -> Key | None:
 
 def _time(text: str) -> Key | None:
     """Return the seconds since midnight at which a time, or a range of times, begins and ends."""
-    if text in _TIME_WORDS:
-        return _TIME_WORDS[text], 0.0
-    match = _CLOCK_TIME.fullmatch(text)
-    if match is None:
+    plain = _HALF.sub(lambda match: f" {match[1] or match[2]}m", text)
+    ends = re.split(r"\s*(?:-|–|\bto\b)\s*", plain)
+    half = plain[-3:] if plain.endswith(" pm") or plain.endswith(" am") else ""  # 8-10 pm
+    seconds = [_seconds(end) if "m" in end else _seconds(end + half) for end in ends]
+    if None in seconds or len(seconds) > 2:
         return None
-    start, end = match.groups()[:5], match.groups()[5:]
-    half = start[4] or end[4]  # 8-10 pm
-    begins, ends = _seconds(start, half), _seconds(end, end[4])
-    if begins is None or ((end[0] or end[3]) and ends is None):
-        return None
-    return begins, ends or 0.0
+    return tuple(second or 0.0 for second in (*seconds, 0.0)[:2])
 
 
-def _seconds(parts: tuple[str | None, ...], half: str | None) -> float | None:
-    """Return the seconds since midnight of hour, minute, second, hour alone and half of the day."""
-    hour, minute, second, alone, _ = parts
-    if (hour is None and alone is None) or (alone is not None and half is None):
-        return None
-    hours = float(hour or alone or 0)
-    if half is not None:
-        if not 1 <= hours <= 12:
-            return None
-        hours = hours % 12 + (12 if half == "p" else 0)
-    return 3600 * hours + 60 * float(minute or 0) + float(second or 0)
+def _seconds(time: str) -> float | None:
+    """Return the seconds since midnight of a time."""
+    for form in () if re.search(r"[:.h]\d(?!\d)", time) else _TIMES:  # 1.5 is no time
+        with suppress(ValueError):
+            moment = datetime.strptime(time, form)
+            return 3600.0 * moment.hour + 60 * moment.minute + moment.second
+    return _TIME_WORDS.get(time)
 
 
 # --- ranges of numbers, numbers with units: 5-9, under 18, 65+, $25,000 to $49,999, 1-2 hours, (0, 5] -----------

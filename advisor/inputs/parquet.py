@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import Any
 
 from advisor.errors import InputError
-from advisor.inputs.blocks import Block, ColumnBlock, Rows
+from advisor.inputs.blocks import Block, Rows
 from advisor.inputs.columns import InputTable
 from advisor.inputs.held import check_content
 from advisor.inputs.labels import label_of, missing_labels, shortened
@@ -106,7 +106,7 @@ class ParquetRows(Rows):
                 if max(map(len, cells[at])) > LONGEST_LINE:
                     raise self._too_long(at)
             rows = len(cells[used[0]])
-            yield ColumnBlock(cells, self.table.width, range(place, place + rows))
+            yield Block(cells, self.table.width, range(place, place + rows))
             place += rows
 
     def categories(self, column: int) -> tuple[tuple[str, ...], bool | None]:

@@ -110,7 +110,7 @@ def read_places(
     if cell_km is not None and not (math.isfinite(cell_km) and cell_km > 0):
         raise InputError(f"--cell-km must be a number above 0, got {cell_km:g}")
     size = None if grid is None else parse_grid(grid)
-    with opened_rows(path, Expected("users", layout, (*names, counts), decimals=True)) as rows:
+    with opened_rows(path, Expected("users", layout, (*names, counts))) as rows:
         at, count, axes = _columns(rows.table, names, counts, (DEGREES,) if cell_km else (GRID, DEGREES, PLANE))
         if grid is None and cell_km is None and axes != DEGREES:
             raise InputError(
@@ -142,33 +142,28 @@ def _columns(
     """
     if table.width == 1:
         raise InputError(f"{table.source}: has one column; places need two, separated by commas or tabs")
-    words_of = list(map(header_words, table.names or ()))
-    if not names:
-        for pair in known:
-            places = [[at for at, own in enumerate(words_of) if own & HEADERS[axis]] for axis in pair]
-            if all(len(one) == 1 for one in places):
-                names = [str(one[0] + 1) for one in places]
-                break
-        else:
-            raise InputError(
-                f"{table.source}: --columns is missing: no headers say row and col, longitude and latitude, or x and "
-                f"y; give both, for example --columns lon,lat; the columns are {table.columns()}"
-            )
-    at = [find_column(table, name, "--columns") for name in names]
+    words = list(map(header_words, table.names or ()))
+    named = {axis: [at for at, own in enumerate(words) if own & HEADERS[axis]] for pair in known for axis in pair}
+    found = [pair for pair in known if len(named[pair[0]]) == len(named[pair[1]]) == 1]
+    if not names and not found:
+        raise InputError(
+            f"{table.source}: --columns is missing: no headers say row and col, longitude and latitude, or x and "
+            f"y; give both, for example --columns lon,lat; the columns are {table.columns()}"
+        )
+    at = [find_column(table, name, "--columns") for name in names] or [named[axis][0] for axis in found[0]]
     if at[0] == at[1]:
         raise InputError(f"{table.source}: --columns names column {table.called(at[0])} twice")
-    headers = [words_of[column] if words_of else set() for column in at]
-    named = (pair for pair in known if any(own & (HEADERS[pair[0]] | HEADERS[pair[1]]) for own in headers))
-    axes = next(named, known[0] if len(known) == 1 else None)
-    words = [HEADERS[axis] for axis in axes or known[0]]
-    right = [not header.isdisjoint(own) for header, own in zip(headers, words, strict=True)]
-    wrong = [not header.isdisjoint(other) for header, other in zip(headers, reversed(words), strict=True)]
-    if axes and any(right) and any(wrong) and wrong != right:
-        raise InputError(
-            f"{table.source}: the columns {' and '.join(map(table.called, at))} are both a "
-            f"{axes[right.index(True)]}; --columns takes {' and '.join(axes)}"
-        )
-    at = at[::-1] if any(wrong) and not any(right) else at
+    axes = next((pair for pair in known if {*named[pair[0]], *named[pair[1]]} & set(at)), None)
+    axes = axes or (known[0] if len(known) == 1 else None)
+    if axes:
+        first, second = (set(named[axis]) for axis in axes)
+        for axis, own in zip(axes, (first - second, second - first), strict=True):
+            if own.issuperset(at):
+                raise InputError(
+                    f"{table.source}: the columns {' and '.join(map(table.called, at))} are both a {axis}; --columns "
+                    f"takes {' and '.join(axes)}"
+                )
+        at = at[::-1] if at[0] in second - first or at[1] in first - second else at
     if counts is not None:
         return at, find_column(table, counts, "--counts"), axes
     return at, next((at for at, name in enumerate(table.names or ()) if name.casefold() in COUNT_NAMES), None), axes

@@ -64,11 +64,8 @@ def counted_shares(rows: Rows, label: int, index: int, n: int | None) -> tuple[B
             "users: say how many users there are with --n",
             ("--n",),
         )
-    labels, cells, places = [], [], []
-    for block in rows.blocks([label, index]):
-        labels += block.cells(label)
-        cells += block.cells(index)
-        places += list(block.places)
+    all_rows = rows.in_one_block([label, index])
+    labels, cells, places = all_rows.cells(label), all_rows.cells(index), all_rows.places
     kept = [at for at, cell in enumerate(cells) if cell]
     values, rounding = _numbers(table, [cells[at] for at in kept])
     empty = [shortened(name) for name, cell in zip(labels, cells, strict=True) if not cell]

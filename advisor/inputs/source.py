@@ -12,12 +12,10 @@ import stat
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
-
-import numpy as np
 
 from advisor.errors import InputError, near_miss, printable, reason
 from advisor.inputs.held import check_content, held_stream
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 LONGEST_LINE = 1 << 20
-"""Longest line read, in bytes; it bounds the memory that a file without line ends can take."""
+"""Longest line read, in characters; it bounds the memory that a file without line ends can take."""
 
 CHUNK_BYTES = 1 << 19
 """Bytes of text that are in memory at a time; larger blocks fall out of the processor's cache."""
@@ -36,6 +34,8 @@ _SPOOLED_IN_MEMORY = 64 << 20
 _GZIP = b"\x1f\x8b"
 _PARQUET = b"PAR1"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
+# NUL; in Windows-1252, which has no control characters, all of them and bytes that stand for nothing.
+_NO_TEXT = re.compile("[\\0-\\x08\\x0e-\\x19\\x1b-\\x1f\ufffd]")
 # What a zip archive is, by the name of its first member, which stands behind 30 bytes.
 _ZIPPED = (
     (rb"[^/]*\.npy", "a NumPy archive (.npz)", "write its arrays as CSV, for example with numpy.savetxt"),
@@ -120,28 +120,79 @@ class Source:
             return self._stream
         return _joined(self._begin, self._stream)
 
-    def chunks(self) -> Iterator[bytes]:
-        """Yield the text from the beginning in chunks of UTF-8, decompressed, without a byte order mark.
+    def pieces(self) -> Iterator[str]:
+        """Yield the text, decompressed, in pieces of whole lines, without a byte order mark; a line feed ends a line.
 
-        Line ends stay as they are. UTF-16 is known by its mark, Windows-1252 by its first byte that is not UTF-8.
+        UTF-16 is known by its mark, Windows-1252 by its first byte that is not UTF-8.
 
-        Raises InputError at once for a known binary format; later for text in another encoding, NUL bytes, damaged gzip
-        data and lines over 1 MiB.
+        Raises InputError for a known binary format, for bytes that are no text, damaged gzip data and lines over a
+        million characters.
         """
+        above, pending = 0, ""
+        for text in self._texts():
+            pending += text
+            end = max(pending.rfind("\n"), pending.rfind("\r", 0, -1)) + 1  # a line feed may follow a carriage return
+            if len(pending) - end > LONGEST_LINE:
+                line = above + pending.count("\n", 0, end) + 1
+                raise InputError(
+                    f"{self.name}: line {line} is longer than {LONGEST_LINE} characters; "
+                    "give one value, or one row of a table, a line"
+                )
+            if end:
+                yield _with_line_feeds(pending[:end])
+                above += pending.count("\n", 0, end)
+                pending = pending[end:]
+        if pending:
+            yield _with_line_feeds(pending) if pending[-1] in "\r\n" else _with_line_feeds(pending) + "\n"
+
+    def _texts(self) -> Iterator[str]:
+        """Yield the text in pieces of any size.
+
+        Text that is ASCII up to its first byte that is not UTF-8 is what spreadsheets write on Windows.
+        """
+        stream, begin = self._unpacked()
+        encoding = "utf-16" if begin.startswith(_UTF16) else "utf-8-sig"
+        decoder: codecs.IncrementalDecoder = codecs.getincrementaldecoder(encoding)()
+        read, line, plain, ended = 0, 1, True, False
+        while not ended:
+            chunk = _read(stream, CHUNK_BYTES, self.name)
+            ended = not chunk
+            self.check_unchanged()  # a file that grows faster than it is read would never end
+            try:
+                text = decoder.decode(chunk, ended)
+            except UnicodeDecodeError as error:
+                before = error.object[: error.start]
+                if error.encoding != "utf-8" or not (plain and before.isascii()):
+                    raise self._no_text(line + before.count(b"\n")) from None
+                self.is_windows = True
+                decoder = codecs.getincrementaldecoder("cp1252")("replace")
+                text = decoder.decode(error.object)
+            if (self.is_windows or "\0" in text) and (odd := _NO_TEXT.search(text)):
+                raise self._no_text(line + text.count("\n", 0, odd.start()))
+            yield text
+            plain = plain and text.isascii()
+            line += text.count("\n")
+            read += len(chunk)
+            check_content(self.name, read)
+
+    def _unpacked(self) -> tuple[BinaryIO, bytes]:
+        """Return the stream of bytes, decompressed, and the first of them; raise InputError for a binary format."""
         _refuse_binary(self._begin, self.name)
         stream = self.binary()
-        if self._begin.startswith(_GZIP):
-            stream = cast(BinaryIO, gzip.GzipFile(fileobj=stream, mode="rb"))
-            begin = _first_bytes(stream, self.name)
-            _refuse_binary(begin, f"{self.name} (decompressed)")
-            if begin.startswith(_PARQUET) and b"\x00" in begin:
-                raise InputError(f"{self.name}: is a gzip of a Parquet file; decompress it first")
-            stream = _joined(begin, stream)
-        else:
-            begin = self._begin
-        if begin.startswith(_UTF16):
-            stream = cast(BinaryIO, codecs.EncodedFile(stream, "utf-8", "utf-16"))
-        return _checked(stream, self)
+        if not self._begin.startswith(_GZIP):
+            return stream, self._begin
+        stream = cast(BinaryIO, gzip.GzipFile(fileobj=stream, mode="rb"))
+        begin = _first_bytes(stream, self.name)
+        _refuse_binary(begin, f"{self.name} (decompressed)")
+        if begin.startswith(_PARQUET) and b"\x00" in begin:
+            raise InputError(f"{self.name}: is a gzip of a Parquet file; decompress it first")
+        return _joined(begin, stream), begin
+
+    def _no_text(self, line: int) -> InputError:
+        return InputError(
+            f"{self.name}: line {line} is no text: it is neither UTF-8 nor Windows-1252 (or the file mixes both), or "
+            "holds NUL bytes; give CSV, TSV or plain text in UTF-8, gzip of these, or Parquet"
+        )
 
 
 @contextmanager
@@ -170,6 +221,8 @@ def opened(path: str, stdin: BinaryIO | None = None) -> Iterator[Source]:
 
 def _state(stream: BinaryIO) -> tuple[int, int] | None:
     """Return size and time of change of a file; None for what is no file on disk."""
+    if isinstance(stream, tempfile.SpooledTemporaryFile):  # to ask it for its file would write it to disk
+        return None
     try:
         status = os.fstat(stream.fileno())
     except (OSError, ValueError):  # bytes in memory, or a stream that is closed
@@ -178,20 +231,16 @@ def _state(stream: BinaryIO) -> tuple[int, int] | None:
 
 
 def _open_path(path: str) -> BinaryIO:
-    if not path.strip():
-        raise InputError(f"the file name is empty, got {path!r}; name a file, or - for standard input")
     try:
         return Path(path).open("rb")
     except FileNotFoundError as error:
         where = Path(path)
         hint = f"no such file{near_miss(where.name, _names_in(where.parent))}"
         raise InputError(f"{printable(path)}: {reason(error) if where.is_symlink() else hint}") from None
-    except IsADirectoryError:
-        raise InputError(f"{printable(path)}: is a directory; name a file in it") from None
-    except PermissionError:
-        raise InputError(f"{printable(path)}: no permission to read it") from None
     except OSError as error:
-        raise _unreadable(printable(path), error) from error
+        raise InputError(
+            f"{printable(path) or repr(path)}: cannot be read ({reason(error)}); name another file"
+        ) from None
     except ValueError as error:  # a NUL or a lone surrogate in the name
         raise InputError(f"{path!r}: is not a file name ({error})") from None
 
@@ -233,6 +282,10 @@ def _refuse_binary(begin: bytes, name: str) -> None:
         raise InputError(f"{name}: is {what}, not text; {way_out}")
 
 
+def _with_line_feeds(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
 def _joined(begin: bytes, rest: BinaryIO) -> BinaryIO:
     return cast(BinaryIO, io.BufferedReader(_Joined(begin, rest)))
 
@@ -253,94 +306,3 @@ class _Joined(io.RawIOBase):
         self._begin = self._begin[len(view) :]
         view[: len(block)] = block
         return len(block)
-
-
-def whole_lines(chunks: Iterable[bytes]) -> Iterator[list[bytes]]:
-    """Yield the lines of chunks of text, without their ends; a line may go on in the next chunk."""
-    pending = b""
-    for chunk in chunks:
-        *lines, pending = (pending + chunk).split(b"\n")
-        yield lines
-    if pending:
-        yield [pending]
-
-
-def _checked(stream: BinaryIO, source: Source) -> Iterator[bytes]:
-    """Yield chunks of text without a byte order mark, each looked at before it is decoded: its place is known here.
-
-    Text that is ASCII up to its first byte that is not UTF-8 is what spreadsheets write on Windows.
-    """
-    mark = codecs.BOM_UTF8
-    read = lines = unbroken = 0  # bytes and line feeds before a chunk, and bytes since the last line end
-    begun = b""  # of a character that the next chunk ends
-    ascii_only, ended = True, False
-    while not ended:
-        try:
-            chunk = _read(stream, max(CHUNK_BYTES, 0 if read else len(mark)), source.name)
-        except UnicodeError as error:
-            raise InputError(f"{source.name}: is damaged UTF-16 text ({error}); save it as UTF-8") from None
-        ended = not chunk
-        source.check_unchanged()  # a file that grows faster than it is read would never end
-        chunk, begun = begun + chunk, b""
-        if b"\x00" in chunk:
-            at = read + chunk.index(b"\x00") + 1
-            like = ", as in UTF-16 without a mark" if at < 3 else ""
-            raise InputError(
-                f"{source.name}: is not text (a NUL byte at byte {at}{like}); give CSV, TSV, plain text (UTF-8), gzip "
-                "of these, or Parquet"
-            )
-        plain = chunk.isascii()
-        end = len(chunk) if plain or source.is_windows else _end_of_utf8(chunk)
-        if end + _LONGEST_CHARACTER <= len(chunk) or (ended and end < len(chunk)):
-            if not (ascii_only and chunk[:end].isascii() and _is_windows(chunk)):
-                line = lines + chunk.count(b"\n", 0, end) + 1
-                raise InputError(
-                    f"{source.name}: line {line} (byte {read + end + 1}) is neither UTF-8 nor Windows-1252, or the "
-                    "file mixes both; save it as UTF-8"
-                )
-            source.is_windows, end = True, len(chunk)
-        chunk, begun = chunk[:end], chunk[end:]
-        ascii_only = ascii_only and plain
-        last = max(chunk.rfind(b"\n"), chunk.rfind(b"\r"))
-        unbroken = unbroken + len(chunk) if last < 0 else len(chunk) - last - 1
-        if unbroken > LONGEST_LINE:
-            line = lines + chunk.count(b"\n") + 1
-            raise InputError(
-                f"{source.name}: line {line} is longer than {LONGEST_LINE} bytes; "
-                "give one value, or one row of a table, a line"
-            )
-        if chunk:
-            text = chunk if read else chunk.removeprefix(mark)
-            yield _from_windows(text, source.name) if source.is_windows else text
-        read += len(chunk)
-        check_content(source.name, read)
-        lines += int(np.count_nonzero(np.frombuffer(chunk, np.uint8) == ord("\n")))
-
-
-_LONGEST_CHARACTER = 4  # bytes in UTF-8
-_CONTROLS = bytes(set(range(32)) - set(b"\t\n\v\f\r\x1a"))
-
-
-def _end_of_utf8(text: bytes) -> int:
-    """Return the length of the first part that is UTF-8."""
-    try:
-        text.decode()
-    except UnicodeDecodeError as error:
-        return error.start
-    return len(text)
-
-
-def _is_windows(text: bytes) -> bool:
-    """Return whether bytes can be text in Windows-1252, which has no control characters."""
-    try:
-        text.decode("cp1252")
-    except UnicodeDecodeError:
-        return False
-    return len(text.translate(None, _CONTROLS)) == len(text)
-
-
-def _from_windows(text: bytes, name: str) -> bytes:
-    try:
-        return text.decode("cp1252").encode()
-    except UnicodeDecodeError:
-        raise InputError(f"{name}: is neither UTF-8 nor Windows-1252 text; save it as UTF-8") from None

@@ -1,4 +1,4 @@
-"""Reader of all input files: rows in blocks. The head of a text determines the layout, never pandas."""
+"""Reader of all input files: rows in blocks. The head of a text determines the layout."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import cached_property
 from itertools import chain, islice
 from typing import BinaryIO
@@ -16,14 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError, listed, printable
-from advisor.inputs.blocks import Block, ColumnBlock, RowBlock, Rows, TextBlock
+from advisor.inputs.blocks import Block, RowBlock, Rows, TextBlock
 from advisor.inputs.head import (
     Dialect,
     Expected,
     Head,
     RecordError,
     blank,
-    end_of_lines,
     find_columns,
     find_dialect,
     head_records,
@@ -33,11 +31,10 @@ from advisor.inputs.head import (
     records,
     take_head,
 )
-from advisor.inputs.json_lines import as_table
 from advisor.inputs.labels import plural
+from advisor.inputs.lines import count_in_front, printed_counts, refuse_rules, whole_line
 from advisor.inputs.numbers import looks_numeric, unit_doubt
 from advisor.inputs.parquet import opened_parquet
-from advisor.inputs.printed import printed_counts, refuse_rules
 from advisor.inputs.source import Source, opened
 
 BLOCK_ROWS = 4000
@@ -47,11 +44,10 @@ BLOCK_CELLS = 1 << 16
 """Number of cells after which such a block ends, for any number of rows."""
 
 FEW = 1 << 18
-"""Number of bytes that are read row by row faster than pandas is imported."""
+"""Number of characters that are read row by row faster than pandas is imported."""
 
-_MARK = "\ufeff".encode()  # pandas would mistake it for the mark at the beginning of a file
-_LINE_FEED, _RETURN, _QUOTE = b'\n\r"'
-_BLANK = re.compile(r'^"?\s*"?\r?$', re.MULTILINE)
+_LINE_FEED, _QUOTE = b'\n"'
+_BLANK = re.compile(r'^"?\s*"?$', re.MULTILINE)
 
 
 @contextmanager
@@ -72,7 +68,7 @@ def opened_rows(path: str, expected: Expected, stdin: BinaryIO | None = None) ->
 
 
 class TextRows(Rows):
-    """The rows of a text: rows of the head as already read, other rows through pandas."""
+    """The rows of a text."""
 
     _above = 0  # lines that may stand above the table
     _second: int | None = None  # line of a second header
@@ -82,41 +78,42 @@ class TextRows(Rows):
         self._notes: list[str] = []
         self._below: list[tuple[int, list[str]]] = []  # what stands below the table, with its lines
         self._source = source
-        self._chunks, notes = as_table(source.name, source.chunks())
-        head = take_head(source.name, self._chunks, layout.skip)
-        suffix = source.suffix
-        if notes:  # the header is ours
-            head, suffix = replace(head, first=0), ".csv"
-        form = find_dialect(source.name, suffix, head, expected)
+        self._pieces = source.pieces()
+        head = take_head(source.name, self._pieces, layout.skip)
+        form = find_dialect(source.name, source.suffix, head, expected)
         if not expected.items:
             refuse_rules(source.name, head.lines)
-        printed = None
-        if expected.counted and (form.delimiter is None or not any(form.delimiter in line for line in head.lines)):
-            printed = printed_counts(source.name, head.lines)
-        if printed is not None:
-            self._chunks = printed.as_csv(source.name, head.lines, chain([head.rest], self._chunks))
-            head, form = replace(take_head(source.name, self._chunks, None), first=0), Dialect(",")
-            self._notes.append(printed.note)
+        if expected.counted and not form.names and not any((form.delimiter or "\0") in line for line in head.lines):
+            head, form = self._printed(head, form)
         self._items = expected.items
         self._head = head_records(source.name, form, head)
-        if (
-            not expected.items
-            and form.delimiter not in {None, " "}
-            and layout.skip is None
-            and layout.header is not False
-        ):
+        if not expected.items and form.cells is None and layout.skip is None and layout.header is not False:
             head = self._below_titles(form, head, expected)
         self.form = form
         self.quoted = form.quoted
         super().__init__(*find_columns(source.name, form, self._head, expected, cut=head.cut))
         if expected.what == "users":
             self._refuse_odd_rows()
-        self.assumptions += notes
-        if form.delimiter is None and not any(expected.columns):
+        self.assumptions += form.notes
+        if form.cells is whole_line and not any(expected.columns):
             self.doubts = layout_doubts(head)
         if self.table.width == 1 and layout.header is None and self.table.names is None:
             self.doubts += header_doubt(self.table, table=form.table)
-        self._begin = "".join(head.lines[self._head.end - head.first :]).encode() + head.rest
+        self._begin = "".join(head.lines[self._head.end - head.first :]) + head.rest
+
+    def _printed(self, head: Head, form: Dialect) -> tuple[Head, Dialect]:
+        """Return the lines of labels with counts as programs print them, and how they are read; or as they were."""
+        cells = printed_counts(self._source.name, head.lines)
+        if cells is None:
+            return head, form
+        where = "in front of" if cells is count_in_front else "behind"
+        self._notes.append(
+            f"the number {where} the label on each line was read as its count, as counting programs print it"
+        )
+        named = len(cells(head.filled[0])) == 1
+        names = (head.filled[0] if named else "value", "count")
+        begin = 1 + next(at for at, line in enumerate(head.lines) if line.strip()) if named else 0
+        return head.without(begin), Dialect(None, quoted=False, cells=cells, names=names)
 
     def _below_titles(self, form: Dialect, head: Head, expected: Expected) -> Head:
         """Return the head without the lines above the table, if it is sure that they are not part of it."""
@@ -173,68 +170,50 @@ class TextRows(Rows):
 
     def blocks(self, columns: Sequence[int] | None = None, *, even: bool = True) -> Iterator[Block]:  # noqa: ARG002
         """Yield the rows in blocks, without the header and blank lines."""
-        left_out = set() if self.table.names is None else {self._head.filled[0][0], self._second}
+        header = [] if self.table.names is None or self.form.names else [self._head.filled[0][0]]
+        left_out = {*header, self._second}
         yield from self._row_blocks(((at, row) for at, row in self._head.rows if at not in left_out), even=even)
-        place, texts = self._head.end, self._texts()
-        begin = list(islice(texts, 2))
-        texts = chain(begin, texts)
-        if even and self.form.delimiter != " " and (len(begin) > 1 or sum(map(len, begin)) > FEW):
-            for text in texts:
-                block = self._text_block(text, place)
+        place, pieces = self._head.end, chain([self._begin] if self._begin else [], self._pieces)
+        begin = list(islice(pieces, 2))
+        pieces = chain(begin, pieces)
+        if even and self.form.cells in (None, whole_line) and (len(begin) > 1 or sum(map(len, begin)) > FEW):
+            for piece in pieces:
+                block = self._text_block(piece, place)
                 if block is None:
-                    texts = chain([text], texts)
+                    pieces = chain([piece], pieces)
                     break
                 self._blanks += self._blanks_at_end
                 self._blanks_at_end = 0
                 place += len(block)
                 yield block
-        lines = (line for text in texts for line in io.StringIO(text.decode(), newline=""))
         try:
-            yield from self._row_blocks(records(self.form, lines, place), even=even)
+            yield from self._row_blocks(
+                records(self.form, chain.from_iterable(map(io.StringIO, pieces)), place), even=even
+            )
         except RecordError as error:
             raise error.refusal(self.table.source) from None
 
-    def _texts(self) -> Iterator[bytes]:
-        """Yield the text after the head, in pieces that end with a line end."""
-        pending = self._begin
-        for chunk in chain([b""], self._chunks):
-            pending += chunk
-            end = end_of_lines(pending)
-            if end:
-                yield pending[:end]
-                pending = pending[end:]
-        if pending:
-            yield pending if pending.endswith(b"\n") else pending + b"\n"
-
-    def _text_block(self, text: bytes, first: int) -> Block | None:
+    def _text_block(self, text: str, first: int) -> Block | None:
         """Return a block with a row per line; None if the text must be read character by character.
 
         This is needed if a line is blank or has another number of cells, or if a quotation mark does more than enclose
-        a cell on a single line. It is also needed if pandas is too tolerant: it has no longest value and skips a mark.
+        a cell on a single line. It is also needed for an overlong value, which pandas would read.
         """
         delimiter, width = self.form.delimiter, self.table.width
-        quoted = self.form.quoted and b'"' in text
-        # pandas knows the two together. Testing for presence is much faster than counting.
-        if b"\r" in text and text.count(b"\r") != text.count(b"\r\n"):
-            if quoted:
-                return None
-            text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        cells = np.frombuffer(text, np.uint8)
-        ends = np.flatnonzero(cells == _LINE_FEED)
-        lengths = np.diff(ends, prepend=-1)
-        places = range(first, first + len(lengths))
-        if text.startswith(_MARK) or (delimiter is not None and lengths.max() > csv.field_size_limit()):
-            return None
-        if width > 1 and (lengths - (cells[ends - 1] == _RETURN) == width).any():  # separators alone
-            return None
-        if delimiter is not None and not _are_rows(cells, ord(delimiter), width, quoted=quoted):
-            return None
+        quoted = self.form.quoted and '"' in text
         if delimiter is None or (width == 1 and not quoted):
-            lines = list(map(str.strip, text[:-1].decode().split("\n")))
-            return None if "" in lines else ColumnBlock({0: lines}, 1, places)
-        if width == 1 and _BLANK.search(text.decode()):
+            lines = list(map(str.strip, text[:-1].split("\n")))
+            overlong = delimiter is not None and max(map(len, lines)) > csv.field_size_limit()
+            return None if overlong or "" in lines else Block({0: lines}, 1, range(first, first + len(lines)))
+        data = np.frombuffer(text.encode(), np.uint8)
+        ends = np.flatnonzero(data == _LINE_FEED)
+        lengths = np.diff(ends, prepend=-1)
+        separators = lengths.min() == width and (width == 1 or f"\n{delimiter * (width - 1)}\n" in f"\n{text}")
+        if separators or lengths.max() > csv.field_size_limit() or (width == 1 and _BLANK.search(text)):
             return None
-        return TextBlock(text, self.form, width, places)
+        if not _are_rows(data, ord(delimiter), width, quoted=quoted):
+            return None
+        return TextBlock(data.tobytes(), self.form, width, range(first, first + len(ends)))
 
     def _row_blocks(self, numbered: Iterable[tuple[int, list[str]]], *, even: bool) -> Iterator[Block]:
         """Yield rows that are read singly, in blocks."""
@@ -313,22 +292,19 @@ def _are_rows(cells: NDArray[np.uint8], delimiter: int, width: int, *, quoted: b
     if quoted:
         quotes = kinds == _QUOTE
         outside = (np.cumsum(quotes, dtype=np.uint8) & np.uint8(1)) == 0
-        if (kinds[~outside] == _LINE_FEED).any() or not _enclose(cells, borders, at[quotes]):
+        if (kinds[~outside] == _LINE_FEED).any() or not _enclose(borders, at[quotes]):
             return False
         kinds = kinds[outside & ~quotes]
     last = kinds == _LINE_FEED
     return len(last) == np.count_nonzero(last) * width and bool(last[width - 1 :: width].all())
 
 
-def _enclose(cells: NDArray[np.uint8], borders: NDArray[np.bool_], quotes: NDArray[np.intp]) -> bool:
+def _enclose(borders: NDArray[np.bool_], quotes: NDArray[np.intp]) -> bool:
     """Return whether each quotation mark opens or closes a cell, or belongs to a doubled mark within a cell."""
     opening, closing = quotes[::2], quotes[1::2]
-    opens = (opening == 0) | borders[opening - 1]
-    # There is a next character, as the text ends with a line end.
-    closes = borders[closing + 1] | (cells[closing + 1] == _RETURN)
-    if opens.all() and closes.all():
-        return True
     doubled = opening[1:] == closing[: len(opening) - 1] + 1
+    opens = (opening == 0) | borders[opening - 1]
+    closes = borders[closing + 1]  # there is a next character, as the text ends with a line feed
     opens[1:] |= doubled
     closes[: len(doubled)] |= doubled
     return bool(opens.all() and closes.all())

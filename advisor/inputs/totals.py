@@ -40,9 +40,8 @@ def total_of(rows: Sequence[CountedRow], unit: str, *, unknown: bool = False) ->
     total, ends = sum(row.users for row in rows), (0, len(rows) - 1)
     for at in named:
         row, rest = rows[at], total - rows[at].users
-        sums = _run(rows, at) > 0
         if at not in ends or len(named) > 1:
-            if sums:
+            if _runs(rows)[at][0]:
                 raise InputError(f"{_where(row, unit)} stands like a subtotal among the rows; {_leaving(row)}")
             continue
         # Published counts are rounded.
@@ -76,15 +75,13 @@ def total_of(rows: Sequence[CountedRow], unit: str, *, unknown: bool = False) ->
     return None, [f"{found}: if it is their total and no category, {_leaving(row)}"] if doubtful else []
 
 
-def _run(rows: Sequence[CountedRow], at: int) -> int:
-    """Return how many rows just before or behind a row add up to it; 0 if none do."""
-    for others in (rows[:at][::-1], rows[at + 1 :]):
-        for size, users in enumerate(accumulate(row.users for row in others), start=1):
-            if users >= rows[at].users:
-                if users == rows[at].users:
-                    return size
-                break
-    return 0
+def _runs(rows: Sequence[CountedRow]) -> list[tuple[int, str]]:
+    """Return how many rows just before or behind each row add up to it, and which; 0 if none do."""
+    sums = list(accumulate((row.users for row in rows), initial=0))
+    place_of = {value: at for at, value in enumerate(sums)}
+    before = (at - place_of.get(sums[at] - row.users, at) for at, row in enumerate(rows))
+    behind = (place_of.get(sums[at + 1] + row.users, at + 1) - at - 1 for at, row in enumerate(rows))
+    return [max((one, "before"), (other, "behind")) for one, other in zip(before, behind, strict=True)]
 
 
 def _where(row: CountedRow, unit: str) -> str:
@@ -97,16 +94,9 @@ def _leaving(row: CountedRow) -> str:
 
 def _subtotals(rows: Sequence[CountedRow], unit: str) -> list[str]:
     """Return a warning for the first row that is the sum of at least two rows before or behind it."""
-    users = [row.users for row in rows]
-    if len(rows) ** 2 > CHANCE * (sum(users) // (math.gcd(*users) or 1)):
-        return []
-    sums = list(accumulate(users, initial=0))
-    place_of = {value: at for at, value in enumerate(sums)}
-    for at, row in enumerate(rows):
-        before = at - place_of.get(sums[at] - row.users, at)
-        behind = place_of.get(sums[at + 1] + row.users, at) - at - 1
-        for run, where in ((before, "before"), (behind, "behind")):
-            if row.users >= FEW_USERS and run > 1:
-                found = f"{_where(row, unit)} is the sum of the {run} rows {where} it"
-                return [f"{found}: if it is a subtotal and no category, {_leaving(row)}"]
+    steps = sum(row.users for row in rows) // (math.gcd(*(row.users for row in rows)) or 1)
+    for row, (run, where) in zip(rows, _runs(rows), strict=True) if len(rows) ** 2 <= CHANCE * steps else ():
+        if row.users >= FEW_USERS and run > 1:
+            found = f"{_where(row, unit)} is the sum of the {run} rows {where} it"
+            return [f"{found}: if it is a subtotal and no category, {_leaving(row)}"]
     return []

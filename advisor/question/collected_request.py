@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence, Sized
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
@@ -287,7 +288,8 @@ def counts_of_reports(
         workers=cluster.workers(jobs),
         digests=digests,
     )
-    _check_answers(question, getattr(counts.part.counted, "users", ()))
+    if isinstance(answers := counts.part.counted.counts, Counter):
+        _check_answers(question, answers)
     n = question.terms.n
     if n not in (None, counts.part.n):
         raise InputError(

@@ -138,7 +138,7 @@ AUDIT_FILES = [
     ("audit --files right0.txt empty.txt --eps 1", "empty.txt: is empty; an audit needs the reports of one true value"),
     ("audit --files right0.txt few.txt --eps 1", "few.txt has 2 reports, and so few cannot show a loss above 1: give"),
     ("audit --files right0.txt unlike.txt --eps 1", "are different, and nothing shows in lines that occur once"),
-    ("audit --files right0.txt . --eps 1", ".: is a directory"),
+    ("audit --files right0.txt . --eps 1", ".: cannot be read (Is a directory)"),
     ("audit --files right0.txt right1.txt", "--eps is missing"),
     ("audit right0.txt right1.txt --eps 1", "audit takes no right0.txt without an option: --files for reports"),
     (f"{TWO} --reports grr", "--k is missing"),

@@ -30,6 +30,7 @@ import glob
 import hashlib
 import io
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
@@ -41,13 +42,19 @@ from advisor.inputs.blocks import Block, Rows
 from advisor.inputs.head import DETECTED, Expected, FileLayout
 from advisor.inputs.labels import check_domain, plural
 from advisor.inputs.numbers import is_finite
-from advisor.inputs.reports.categories import count_sets, count_values, domain_of_labels, labels_have_header
+from advisor.inputs.reports.categories import (
+    check_labels,
+    count_sets,
+    count_values,
+    domain_of_labels,
+    labels_have_header,
+)
 from advisor.inputs.reports.counted import count_counts
+from advisor.inputs.reports.counting import Counted, CountedFile, Counting, check_bad
 from advisor.inputs.reports.plausibility import implausible
-from advisor.inputs.reports.settings import Counted, Counting, LabelCounts, ReportSettings, place_names
-from advisor.inputs.reports.skipping import Tolerance, check_bad
+from advisor.inputs.reports.settings import ReportSettings, place_names
 from advisor.inputs.reports.symbols import count_hashes, count_nodes, count_symbols
-from advisor.inputs.reports.tallies import Part, ReportFile, added, difference, is_tally, merge_tallies
+from advisor.inputs.reports.tallies import Part, ReportFile, difference, is_tally, merge_tallies
 from advisor.inputs.reports.vectors import bits_have_header, cells_have_header, count_vectors, real_sums
 from advisor.inputs.source import opened
 from advisor.inputs.table import opened_rows
@@ -148,21 +155,22 @@ def count_reports(
                 raise InputError(f"{name}: is a tally, no reports; ldp-advise reports --merge FILES adds tallies up")
         inline = workers is None or (workers.jobs == 1 and workers.backend != "dask")
         tasks = reading.tasks(paths, stdin, whole_files=inline or settings.counts is not None)
-        reports, total = [0] * len(paths), None
+        reports, total = [0] * len(paths), Counted(bad=reading.bad)  # rows of another width are still to come
         try:
             # In order, so that the error names the first problem.
-            for at, counted, left_out, bad in (workers or Workers()).results(_count, tasks, ordered=True):
-                total = added(reading.countings[0].settings, total, counted, "these files" if several else names[at])
+            for at, counted in (workers or Workers()).results(_count, tasks, ordered=True):
+                total.add(counted, "these files" if several else names[at])
                 reports[at] += counted.n
-                reading.missing += left_out
-                reading.bad += bad  # the same list: rows of another width are still to come
         except WorkersError as error:
             raise InputError(f"--backend dask: {error}") from None
-    gone, bad, counted_reports = reading.missing, reading.bad, sum(reports)
-    check_bad(bad, counted_reports + gone + len(bad))
-    if total is None or not counted_reports:
+    gone, bad = reading.missing + total.missing, total.bad
+    check_bad(bad, total.n + gone + len(bad))
+    if not total.n:
         raise InputError(f"{names[0]}: holds no report{f': all {gone:,} are missing' if gone else ''}")
-    part = Part(reading.countings[0].settings, total, tuple(map(ReportFile, names, sha256, reports)))
+    settings = reading.countings[0].settings
+    if isinstance(total.counts, Counter):
+        check_labels(settings, total.counts, "these files" if several else names[0])
+    part = Part(settings, total, tuple(map(ReportFile, names, sha256, reports)))
     copies = _copies(names, sha256) if several else ()
     note = [f"reports of {len(paths)} files added up"] if several else []
     note += ["--drop-missing left out no report: none is missing"] if settings.missing.usual and not gone else []
@@ -174,11 +182,9 @@ def count_reports(
     return Counts(part, (*note, *reading.assumptions), warnings)
 
 
-def _count(counting: Counting, blocks: Iterable[Block], at: int) -> tuple[int, Counted, int, list[str]]:
-    """Count a block of a file; workers call this."""
-    settings = counting.settings
-    rest = Tolerance(blocks, counting.columns, settings.domain or (), settings.missing, settings.skip_bad)
-    return at, counting.count(rest), rest.missing, rest.bad
+def _count(counting: Counting | CountedFile, blocks: Iterable[Block], at: int) -> tuple[int, Counted]:
+    """Count blocks of a file; workers call this."""
+    return at, counting.count(blocks)
 
 
 @dataclass
@@ -188,7 +194,7 @@ class _Reading:
     settings: ReportSettings
     layout: FileLayout
     several: bool  # whether there are several files
-    countings: list[Counting] = field(default_factory=list)
+    countings: list[Counting | CountedFile] = field(default_factory=list)
     missing: int = 0
     bad: list[str] = field(default_factory=list)
     assumptions: dict[str, None] = field(default_factory=dict)
@@ -197,7 +203,7 @@ class _Reading:
 
     def tasks(
         self, paths: Sequence[str], stdin: BinaryIO | None, *, whole_files: bool
-    ) -> Iterator[tuple[Counting, Iterable[Block], int]]:
+    ) -> Iterator[tuple[Counting | CountedFile, Iterable[Block], int]]:
         """Yield counting tasks with the number of the file; a task is a whole file, streamed, or a single block.
 
         Raises InputError for a file that cannot be read, or whose reports differ in kind from those of the first file.
@@ -212,7 +218,8 @@ class _Reading:
         for at, path in enumerate(paths):
             with opened_rows(path, expected, stdin) as rows:
                 rows.bad = self.bad if settings.skip_bad else None
-                counting = (_COUNTINGS[kind] if settings.counts is None else count_counts)(rows, settings)
+                count = _COUNTINGS[kind] if settings.counts is None else count_counts
+                counting: Counting | CountedFile = count(rows, settings)
                 for first in self.countings[:1]:
                     why = difference(first.settings, counting.settings)
                     if why is not None:
@@ -221,7 +228,7 @@ class _Reading:
                         )
                 self.countings.append(counting)
                 self.assumptions.update(dict.fromkeys((*rows.assumptions, *counting.notes)))
-                blocks = rows.blocks(counting.columns, even=counting.even) if settings.counts is None else ()
+                blocks = rows.blocks(counting.columns, even=counting.even) if isinstance(counting, Counting) else ()
                 for piece in [blocks] if whole_files else ([block] for block in blocks):
                     yield counting, piece, at
                 before = f"{rows.table.source}: " if self.several else ""
@@ -269,12 +276,12 @@ def with_categories(counts: Counts) -> RawReports:
     settings, files = part.settings, part.files
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    if isinstance(part.counted, LabelCounts):
+    cells = part.counted.counts
+    if isinstance(cells, Counter):
         source = files[0].name if len(files) == 1 else f"{len(files)} files"
-        built = domain_of_labels(settings, part.counted, source)
+        built = domain_of_labels(settings, cells, source)
         labels, tally, notes, warnings = built.labels, Tally(built.counts, part.n), built.assumptions, built.warnings
     else:
-        cells = part.counted.cells
         sums = real_sums(cells, settings.steps) if settings.kind == "cells" else cells
         labels, tally = settings.domain or place_names(settings.k or 0), Tally(sums, part.n)
     odd = implausible(tally, settings.oracle(len(labels)))

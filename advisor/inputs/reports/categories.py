@@ -4,38 +4,27 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import partial
+from functools import cached_property
 from itertools import chain, permutations
-from typing import TypeAlias, cast
+from typing import cast
 
 import numpy as np
 
-from advisor.errors import InputError, listed, near_miss
+from advisor.errors import InputError, listed
 from advisor.inputs.blocks import Block, Rows
 from advisor.inputs.columns import HEADERS, InputTable
 from advisor.inputs.domain import LabelDomain, build_domain
 from advisor.inputs.histogram import RawHistogram
-from advisor.inputs.labels import missing_doubts, missing_labels, plural, shortened, value_of
-from advisor.inputs.numbers import MOST_LABELS, all_numbers, number, whole_count
-from advisor.inputs.reports.settings import (
-    Counting,
-    LabelCounts,
-    ReportSettings,
-    column_note,
-    named_column,
-    no_such_column,
-    place_names,
-)
-from advisor.inputs.reports.skipping import Tolerance, counts_of
+from advisor.inputs.labels import missing_doubts, missing_labels, shortened, value_of
+from advisor.inputs.numbers import all_numbers, number, whole_count
+from advisor.inputs.reports.counting import Counting
+from advisor.inputs.reports.settings import ReportSettings, column_note, named_column, no_such_column, place_names
 from simulator.protocols.subset import SubsetSelection
 
 _SEPARATORS = {";": "semicolons", "|": "vertical bars", ",": "commas", None: "blanks"}
-
-Labels: TypeAlias = tuple[Mapping[str, int], Callable[[], Mapping[str, int]]]
-"""How many reports of a block hold each label, and what finds the first place of each."""
 
 
 def labels_have_header(first: Sequence[str], usual: bool, settings: ReportSettings) -> bool:
@@ -49,54 +38,50 @@ def labels_have_header(first: Sequence[str], usual: bool, settings: ReportSettin
     return usual
 
 
-def count_labels(
-    table: InputTable, domain: tuple[str, ...] | None, labels: Callable[[Block], Labels], blocks: Iterable[Block]
-) -> LabelCounts:
-    """Count the labels of reports; look at each label that is new where it is met first.
-
-    Raises InputError for the first report that is none.
-    """
-    allowed = frozenset(domain or ()) | frozenset(map(value_of, domain) if domain and all_numbers(domain) else ())
-    n = 0
-    users: Counter[str] = Counter()
-    labels_of: dict[str, str] = {}
-
-    def checked(block: Block) -> tuple[int, Mapping[str, int]]:
-        users_of_block, first_places = labels(block)
-        new = users_of_block.keys() - users.keys()
-        places = first_places() if new else {}
-        for label in users_of_block:
-            if label in new:
-                outside = domain is not None and not {label, number(label)} & allowed
-                if not label or outside or (isinstance(blocks, Tolerance) and blocks.drops(label)):
-                    raise _no_category(table, label, places[label], domain or ())
-                labels_of[label] = table.at(places[label])
-        return len(block), users_of_block
-
-    for rows, users_of_block in counts_of(blocks, checked):
-        n += rows
-        users.update(users_of_block)
-        if len(users) > MOST_LABELS:
-            raise _too_many(table.source)
-    return LabelCounts(n, users, labels_of)
+def says_value(settings: ReportSettings) -> str:
+    """Return what a report of one category is."""
+    domain = settings.domain
+    return f"a report is one of the domain: {listed(domain, most=6)}" if domain else "a report is one value"
 
 
-def _no_category(table: InputTable, label: str, place: int, domain: Sequence[str]) -> InputError:
-    if not label:
-        return table.bad(place, "the report is missing (an empty cell); --drop-missing leaves out such rows")
-    hint = f"; it has {listed(domain, most=6)}"
-    if table.names is None and table.places and place == table.places[0]:
-        hint += "; if the line names the columns, say --header"
-    else:
-        hint = near_miss(label, domain) or hint
-    return table.bad(place, f"{shortened(label)} is not in the domain{hint}")
+@dataclass(frozen=True)
+class Labels:
+    """Reports of omega different categories each, in a column for each of them, or all in one."""
 
+    settings: ReportSettings
+    at: int | None  # the one column
+    separator: str | None = None  # of several categories in a cell; None: blanks
+    omega: int = 1
 
-def _too_many(source: str) -> InputError:
-    return InputError(
-        f"{source}: more than {MOST_LABELS} different reports, which do not look like categories; choose another "
-        "--column"
-    )
+    @cached_property
+    def known(self) -> frozenset[str | Decimal]:
+        """The labels of the domain, and their values if all are numbers."""
+        domain = self.settings.domain or ()
+        return frozenset(domain) | frozenset(map(value_of, domain) if all_numbers(domain) else ())
+
+    def is_category(self, label: str) -> bool:
+        """Return whether a label may be a category."""
+        given = self.settings.domain is None or bool(self.known & {label, number(label)})
+        return bool(label) and given and not self.settings.drops(label)
+
+    def _members(self, cells: list[str]) -> list[str]:
+        return cells if self.at is None or self.omega == 1 else _split(cells[0], self.separator)
+
+    def counts(self, block: Block) -> Counter[str] | None:
+        """Return how many reports hold each label; None if one of them is none."""
+        if self.omega == 1 and self.at is not None:
+            users, right = Counter(block.tallied(self.at)), True
+        else:
+            sets = block.rows() if self.at is None else [self._members([cell]) for cell in block.cells(self.at)]
+            users = Counter(chain.from_iterable(sets))
+            right = all(len(members) == len(set(members)) == self.omega for members in sets)
+        return users if right and all(map(self.is_category, users)) else None
+
+    def plain(self, cells: list[str]) -> list[str | None]:
+        """Return the cells of a report."""
+        members = self._members(cells)
+        right = len(members) == len(set(members)) == self.omega and all(map(self.is_category, members))
+        return [cell if right else None for cell in cells]
 
 
 def count_values(rows: Rows, settings: ReportSettings) -> Counting:
@@ -115,8 +100,7 @@ def count_values(rows: Rows, settings: ReportSettings) -> Counting:
         )
     if at is None:
         raise no_such_column(table, f"a report of {settings.protocol} is one value")
-    count = partial(count_labels, table, settings.domain, partial(values_of, at))
-    return Counting(table, settings, column_note(table, at), [at], count)
+    return Counting(table, settings, column_note(table, at), [at], Labels(settings, at), says_value(settings))
 
 
 def _counts_beside(table: InputTable, values: int | None) -> int | None:
@@ -144,80 +128,42 @@ def count_sets(rows: Rows, settings: ReportSettings) -> Counting:
     if at is not None:
         separated = f"members of a set separated by {_SEPARATORS[separator]}"
         notes = (*column_note(table, at), *([separated] if oracle.omega > 1 else []))
-    size = f"{settings} and k={settings.k} has sets of omega={oracle.omega}"
-    count = partial(count_labels, table, settings.domain, partial(_sets, table, at, separator, oracle.omega, size))
-    return Counting(table, settings, notes, None if at is None else [at], count, even=at is not None)
-
-
-def values_of(at: int, block: Block) -> Labels:
-    """Return the values in a column of a block."""
-    return block.tallied(at), lambda: first_places(block.cells(at), block.places)
-
-
-def _sets(table: InputTable, at: int | None, separator: str | None, omega: int, size: str, block: Block) -> Labels:
-    """Return the members of the sets of a block.
-
-    Raises InputError for a set that does not have omega different members.
-    """
+    says = f"a report is {oracle.omega} different categories ({settings}, k={settings.k}; others: --subset-size)"
     if at is None:
-        sets = block.rows()
-    else:
-        sets = [[cell] if omega == 1 else _split(cell, separator) for cell in block.cells(at)]
-    for each, place in zip(sets, block.places, strict=True):
-        if not len(each) == len(set(each)) == omega or "" in each:
-            hint = "" if at is not None else "; if one column holds the sets, name it with --column"
-            raise table.bad(place, _wrong_set(each, omega, size) + hint)
-    members = list(chain.from_iterable(sets))
-    return Counter(members), lambda: first_places(members, np.repeat(block.places, omega).tolist())
+        says += ", one a column; if one column holds the sets, name it with --column"
+    form = Labels(settings, at, separator, oracle.omega)
+    return Counting(table, settings, notes, None if at is None else [at], form, says, even=at is not None)
 
 
-def first_places(labels: Sequence[str], places: Sequence[int]) -> dict[str, int]:
-    """Return the first place of each label."""
-    return dict(zip(reversed(labels), reversed(places), strict=True))
-
-
-def joined(settings: ReportSettings, total: LabelCounts, part: LabelCounts, source: str) -> LabelCounts:
-    """Add up in the order of the files, so that an error names the first invalid report.
-
-    Raises InputError where a set is written in two ways, or there are more categories than there can be.
-    """
-    new = [label for label in part.users if label not in total.users]
-    result = total + part
-    if not new:
-        return result
+def check_labels(settings: ReportSettings, users: Mapping[str, int], source: str) -> None:
+    """Raise InputError where a set is written in two ways, or there are more categories than there can be."""
     kinds: dict[str | Decimal, str] = {}
-    for label in (*total.users, *new):
+    for label in users:
         value = number(label)
         key: str | Decimal = label if value is None else value
         if key in kinds and settings.kind == "subset":
             raise InputError(
-                f"{result.seen[label]}: {shortened(label)} and {shortened(kinds[key])} are the same number; write it "
-                "in one way"
+                f"{source}: {shortened(label)} and {shortened(kinds[key])} are the same number; write it in one way"
             )
         kinds[key] = label
         if settings.k is not None and len(kinds) > settings.k:
             raise InputError(
-                f"{result.seen[label]}: {shortened(label)} is different category number {settings.k + 1}, but k is "
+                f"{source}: {shortened(label)} is different category number {settings.k + 1}, but k is "
                 f"{settings.k}; k may be wrong{', and --skip-bad needs --domain FILE' if settings.skip_bad else ''}"
             )
-    if len(result.users) > MOST_LABELS:
-        raise _too_many(source)
-    return result
 
 
-def domain_of_labels(settings: ReportSettings, counted: LabelCounts, source: str) -> LabelDomain:
+def domain_of_labels(settings: ReportSettings, reported: Mapping[str, int], source: str) -> LabelDomain:
     """Put the labels in order, with those that nobody reported; the order of the reports never matters.
 
     Raises InputError where they do not make a domain.
     """
     domain = settings.domain
     # "NA" can only be a missing value where all else is numbers.
-    missing = [label for label in missing_labels(counted.seen) if label not in (domain or ())]
+    missing = [label for label in missing_labels(reported) if label not in (domain or ())]
     if missing:
-        raise InputError(
-            f"{counted.seen[missing[0]]}: the report is missing ({missing[0]!r}); --drop-missing leaves out such rows"
-        )
-    users = dict(sorted(counted.users.items()))
+        raise InputError(f"{source}: reports are missing ({missing[0]!r}); --drop-missing leaves out such rows")
+    users = dict(sorted(reported.items()))
     if domain is None and settings.k is not None and all_numbers(users):
         values, k = set(map(value_of, users)), settings.k
         domain = next((place_names(k + 1)[at:][:k] for at in (0, 1) if values <= set(range(at, at + k))), None)
@@ -240,18 +186,6 @@ def domain_of_labels(settings: ReportSettings, counted: LabelCounts, source: str
             "have been reported at all, and k is larger; give it with --k, or all categories with --domain FILE",
         )
     return replace(built, assumptions=(*built.assumptions, note), warnings=warnings)
-
-
-def _wrong_set(members: Sequence[str], omega: int, size: str) -> str:
-    if not any(members):  # an empty cell splits into [] or [""]
-        return "the report is missing (an empty cell); --drop-missing leaves out such rows"
-    if len(members) != omega:
-        got = f"the set has {plural(len(members), 'member', 'members')} ({listed(members, most=4)})"
-        return f"{got}, but {size}; k or eps may be wrong, or they have another size: --subset-size {len(members)}"
-    if "" in members:
-        return f"the set holds an empty member ({listed(map(shortened, members), most=4)}); {size} categories"
-    twice = next(label for label, times in Counter(members).items() if times > 1)
-    return f"the set holds {shortened(twice)} twice, but {size} different categories"
 
 
 def _separator(cells: Sequence[str], domain: set[str]) -> str | None:

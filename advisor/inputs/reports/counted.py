@@ -11,30 +11,30 @@ rappor, oue, the   a category, and the number of its bits that were set (of n re
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
 from advisor.errors import InputError
-from advisor.inputs.blocks import RowBlock, Rows, whole_counts
+from advisor.inputs.blocks import Rows, whole_counts
 from advisor.inputs.columns import choose_columns, find_column, names_total, total_row
 from advisor.inputs.labels import shortened
-from advisor.inputs.reports.categories import count_labels, values_of
-from advisor.inputs.reports.settings import CellCounts, Counting, ReportSettings, place_names
+from advisor.inputs.reports.categories import Labels, says_value
+from advisor.inputs.reports.counting import Counted, CountedFile
+from advisor.inputs.reports.settings import ReportSettings, place_names
 from advisor.inputs.reports.vectors import categories_of_columns
 from advisor.inputs.totals import FEW_USERS
 
 
-def count_counts(rows: Rows, settings: ReportSettings) -> Counting:
-    """Return the counter of a file of counts. The file is read here: it has a row per category or day, not per report.
+def count_counts(rows: Rows, settings: ReportSettings) -> CountedFile:
+    """Return the counts in a file. It is read here: it has a row per category or day, not per report.
 
     Raises InputError for columns or counts that do not fit, and for a row that is the total of the others.
     """
     table = rows.table
     at = find_column(table, settings.counts or "", "--counts")
-    parts = list(rows.blocks())
-    block = RowBlock([row for part in parts for row in part.rows()], [place for part in parts for place in part.places])
+    block = rows.in_one_block(range(table.width))
     counts, places = np.array(whole_counts(block, table, at, 0), dtype=np.int64), np.array(block.places)
     if settings.kind == "bits" and settings.column is None and len(table.values) > 2:
         note = f"column {table.called(at)} read as numbers of reports, the others as the sums of their bits"
@@ -53,12 +53,13 @@ def count_counts(rows: Rows, settings: ReportSettings) -> Counting:
             raise table.bad(block.places[total], f"{what}: remove it if it is their total, else move it between them")
         note = f"column {table.called(at)} read as numbers of reports of the values in column {table.called(label)}"
         if settings.kind == "value":
-            users = dict.fromkeys(labels, 0)
-            for name, count in zip(labels, counts.tolist(), strict=True):
+            users: Counter[str] = Counter()
+            form = Labels(settings, label)
+            for name, count, place in zip(labels, counts.tolist(), block.places, strict=True):
+                if not form.is_category(name):
+                    raise table.bad(place, f"the label is {shortened(name)}; {says_value(settings)}")
                 users[name] += count
-            seen = count_labels(table, settings.domain, partial(values_of, label), [block])
-            seen = replace(seen, n=sum(users.values()), users=users)
-            return Counting(table, settings, (note,), None, lambda _: seen)
+            return CountedFile(table, settings, (note,), Counted(users.total(), users))
         if settings.n is None:
             raise InputError(f"{table.source}: holds a sum for each category, of how many reports? Say so with --n")
         note = f"column {table.called(at)} read as sums of the bits of the categories in column {table.called(label)}"
@@ -73,5 +74,4 @@ def count_counts(rows: Rows, settings: ReportSettings) -> Counting:
     placed = np.zeros(k, dtype=np.int64)
     placed[list(order)] = sums.sum(axis=0)
     settings = replace(settings, k=k, domain=domain if settings.domain or domain != place_names(k) else None)
-    summed = CellCounts(int(counts.sum()), placed)
-    return Counting(table, settings, (note, *notes), None, lambda _: summed)
+    return CountedFile(table, settings, (note, *notes), Counted(int(counts.sum()), placed))

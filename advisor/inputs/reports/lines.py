@@ -20,8 +20,7 @@ def lines_of(path: str) -> list[str]:
     Raises InputError if it cannot be read, or has no line.
     """
     with opened(path) as source:
-        text = b"".join(source.chunks()).decode()
-        lines = [line for line in map(str.strip, text.splitlines()) if line]
+        lines = list(filter(None, map(str.strip, "".join(source.pieces()).split("\n"))))
         if not lines:
             raise InputError(f"{source.name}: is empty; an audit needs the reports of one true value in each file")
         return lines

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
-from typing import Any, TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TypeAlias
 
 from advisor.errors import InputError, listed, near_miss
-from advisor.inputs.blocks import Block
 from advisor.inputs.columns import HEADERS, InputTable, find_column
 from advisor.inputs.numbers import MOST_LABELS, NO_CODES, MissingCodes
-from advisor.inputs.reports.skipping import counts_of
 from simulator import PROTOCOLS, Protocol
 from simulator.hashing import HASHES
 from simulator.protocols import EPSILON_MAX, EPSILON_MIN
@@ -73,7 +67,11 @@ def check_parameters(protocol: str, parameters: Parameters) -> None:
         owners = [key for key, kind in PROTOCOLS.items() if name in kind.__dataclass_fields__]
         owners = ["grr"] * (name in RATES) + owners  # forced unevenly; else its p and q follow from its budget
         if name in parameters and protocol not in owners:
-            raise InputError(f"{flag}: {protocol} has no such parameter; leave it out (it belongs to {listed(owners)})")
+            raise _foreign(flag, protocol, owners)
+
+
+def _foreign(flag: str, protocol: str, owners: Sequence[str]) -> InputError:
+    return InputError(f"{flag}: {protocol} has no such parameter; leave it out (it belongs to {listed(owners)})")
 
 
 @dataclass(frozen=True)
@@ -98,6 +96,10 @@ class ReportSettings:
     def kind(self) -> str:
         """The kind of reports."""
         return report_kind(self.protocol)
+
+    def drops(self, cell: str) -> bool:
+        """Return whether a cell is a missing report that is to be left out."""
+        return cell in self.missing and cell not in (self.domain or ())
 
     def oracle(self, k: int) -> Protocol:
         """Return the protocol for k categories."""
@@ -125,16 +127,16 @@ class ReportSettings:
                 f"reports of {protocol} do not tell how many categories there are; say so with --k, or name all "
                 "with --domain FILE"
             )
-        if self.hash is not None and kind != "hash":
-            hashed = " and ".join(key for key in PROTOCOLS if report_kind(key) == "hash")
-            raise InputError(f"hash: {protocol} has no hash function; leave it out (it belongs to {hashed})")
+        for flag, given, kinds in (
+            ("--hash", self.hash, ("hash",)),
+            ("--steps", self.steps, ("cells",)),
+            ("--counts", self.counts, ("value", "bits")),
+        ):
+            if given is not None and kind not in kinds:
+                raise _foreign(flag, protocol, [key for key in PROTOCOLS if report_kind(key) in kinds])
         if self.hash is not None and self.hash not in HASHES:
             hint = near_miss(self.hash, HASHES)
             raise InputError(f"hash: got {self.hash!r:.40}; allowed are {', '.join(HASHES)}{hint}")
-        if self.steps is not None and kind != "cells":
-            raise InputError(f"steps: reports of {protocol} are no real numbers; leave it out (it belongs to she)")
-        if self.counts is not None and kind not in ("value", "bits"):
-            raise InputError(f"--counts is for grr, and for sums of bits; of {protocol} give one report per row")
         if self.counts is not None and (self.missing or self.skip_bad):
             raise InputError("--counts does not go with --drop-missing, --missing and --skip-bad: remove such rows")
         if self.column is not None and kind in TWO_COLUMNS:
@@ -184,53 +186,3 @@ def numbers_note(labels: Sequence[str]) -> str | None:
     if tuple(labels) not in (place_names(len(labels)), place_names(len(labels) + 1)[1:]):
         return None
     return f"categories are numbered {labels[0]} to {labels[-1]}: no order between them (--ordered says otherwise)"
-
-
-Cells: TypeAlias = NDArray[Any]  # whole numbers: int64, or Python integers if sums exceed int64
-
-
-@dataclass(frozen=True, eq=False)
-class CellCounts:
-    """Counts of a protocol with predefined cells: of categories, symbols or nodes."""
-
-    n: int  # reports
-    cells: Cells  # ``(m,)`` whole numbers, as in the tally of the protocol; for she, steps of `cells.STEP`
-
-    def __add__(self, other: CellCounts) -> CellCounts:
-        return CellCounts(self.n + other.n, self.cells + other.cells)
-
-
-@dataclass(frozen=True, eq=False)
-class LabelCounts:
-    """Counts of reports that name categories, some of them possibly new."""
-
-    n: int  # reports
-    users: Mapping[str, int]  # number of reports with each label
-    seen: Mapping[str, str] = field(default_factory=dict)  # first place of each label, for messages
-
-    def __add__(self, other: LabelCounts) -> LabelCounts:
-        users = dict(self.users)
-        for label, reports in other.users.items():
-            users[label] = users.get(label, 0) + reports
-        return LabelCounts(self.n + other.n, users, {**other.seen, **self.seen})
-
-
-Counted: TypeAlias = CellCounts | LabelCounts
-
-
-@dataclass(frozen=True)
-class Counting:
-    """Counter for the blocks of a file, as its head and the user decide; it can be sent to a worker."""
-
-    table: InputTable  # for messages
-    settings: ReportSettings  # with k and the domain, as far as known so far
-    notes: tuple[str, ...]  # decisions made for the user, one sentence each
-    columns: Sequence[int] | None  # columns to read; None for all
-    count: Callable[[Iterable[Block]], Counted]  # counts blocks; raises InputError for the first invalid report
-    even: bool = True  # whether all rows have the same number of cells
-
-
-def summed(cells: Callable[[Block], Cells], blocks: Iterable[Block]) -> CellCounts:
-    """Return the sum of counts over blocks; `cells` returns the counts ``(m,)`` of a block."""
-    counts = counts_of(blocks, lambda block: CellCounts(len(block), cells(block)))
-    return reduce(CellCounts.__add__, counts, CellCounts(0, np.array(0)))

@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from functools import partial
-from typing import NamedTuple, cast
+from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError
-from advisor.inputs.blocks import Block, ColumnBlock, Rows
+from advisor.inputs.blocks import Block, Rows
 from advisor.inputs.columns import HEADERS, InputTable
-from advisor.inputs.labels import shortened
-from advisor.inputs.reports.settings import (
-    Cells,
-    Counting,
-    ReportSettings,
-    column_note,
-    named_column,
-    no_such_column,
-    summed,
-)
-from advisor.inputs.reports.vectors import sums_of_strings
+from advisor.inputs.reports.counting import Cells, Counting
+from advisor.inputs.reports.settings import ReportSettings, column_note, named_column, no_such_column
+from advisor.inputs.reports.vectors import Strings
 from simulator import Protocol
 from simulator.hashing import LONGEST_SEEDS
 from simulator.protocols.hadamard import HadamardResponse
@@ -34,13 +25,46 @@ from simulator.protocols.tree import Tree
 _FLOAT_DIGITS = 15  # digits of a whole number that a table of floats always keeps
 
 
-class NumberColumn(NamedTuple):
-    """A column of numbers: its place and name, the upper bound, and the allowed values in words."""
+def digits_below(cell: str, below: int) -> str | None:
+    """Return the digits of a whole number below a bound; None for another cell.
 
-    at: int
-    what: str
-    below: int
-    allowed: str
+    A table of floats writes 7 as "7.0"; "4.1e9" has lost digits of a seed.
+
+    >>> digits_below("7.0", 8), digits_below("007", 8), digits_below("8", 8), digits_below("7.5", 8)
+    ('7', '7', None, None)
+    """
+    digits, _, zeros = cell.partition(".")
+    if not (digits.isascii() and digits.isdecimal()) or zeros.strip("0"):
+        return None
+    digits = digits.lstrip("0") or "0"
+    fits = len(digits) <= len(str(below)) and int(digits) < below
+    return digits if fits and not (zeros and len(digits) > _FLOAT_DIGITS) else None
+
+
+def numbers_below(block: Block, columns: Sequence[int], below: Sequence[int]) -> NDArray[np.int64] | None:
+    """Return columns of whole numbers from 0, each below its bound; None if a cell is no such number."""
+    numbers = block.whole(columns)
+    return numbers if numbers is not None and ((numbers >= 0) & (numbers < below)).all() else None
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Reports of whole numbers below their bounds, from 0, in a column each."""
+
+    columns: Sequence[int]
+    below: Sequence[int]
+    oracle: Protocol
+
+    def counts(self, block: Block) -> Cells | None:
+        """Return the tally of a block; None if a cell is no such number."""
+        numbers = numbers_below(block, self.columns, self.below)
+        if numbers is None:
+            return None
+        return self.oracle.tally(numbers if len(self.columns) > 1 else numbers[:, 0]).counts
+
+    def plain(self, cells: list[str]) -> list[str | None]:
+        """Return the digits of a report."""
+        return [digits_below(cell, below) for cell, below in zip(cells, self.below, strict=True)]
 
 
 def count_hashes(rows: Rows, settings: ReportSettings) -> Counting:
@@ -50,18 +74,19 @@ def count_hashes(rows: Rows, settings: ReportSettings) -> Counting:
     """
     table, k = rows.table, settings.k or 0
     oracle = cast(LocalHashing, settings.oracle(k))
-    seed_at, symbol_at = _two_columns(table, settings, "seed", "symbol")
-    bits = LONGEST_SEEDS[oracle.hash]
-    symbols = f"{settings} has g={oracle.g} symbols, from 0 to {oracle.g - 1}; another g: --hash-range"
-    columns = (
-        NumberColumn(seed_at, "seed", 2**bits, f"a seed is a whole number from 0 to {2**bits - 1}"),
-        NumberColumn(symbol_at, "symbol", oracle.g, symbols),
+    columns = _two_columns(table, settings, "seed", "symbol")
+    seeds = 2 ** LONGEST_SEEDS[oracle.hash]
+    longer = " (clients that hash with xxHash may have longer ones: --hash xxh32)" if oracle.hash == "mix64" else ""
+    says = (
+        f"a report is a seed from 0 to {seeds - 1}{longer} and a symbol from 0 to {oracle.g - 1} ({settings}; another "
+        "number of symbols: --hash-range), written with all digits"
     )
     notes = (
-        f"column {table.called(seed_at)} read as seeds, column {table.called(symbol_at)} as symbols",
+        f"column {table.called(columns[0])} read as seeds, column {table.called(columns[1])} as symbols",
         f"categories hashed with {oracle.hash} as the numbers 0 to {k - 1}, their places in the domain",
     )
-    return _counting(table, replace(settings, hash=oracle.hash), notes, columns, oracle)
+    form = Numbers(columns, (seeds, oracle.g), oracle)
+    return Counting(table, replace(settings, hash=oracle.hash), notes, columns, form, says)
 
 
 def count_symbols(rows: Rows, settings: ReportSettings) -> Counting:
@@ -77,7 +102,6 @@ def count_symbols(rows: Rows, settings: ReportSettings) -> Counting:
     symbols = getattr(oracle, "symbols", None)
     if not isinstance(symbols, int):
         raise TypeError(f"{oracle.key} does not say how many symbols it has")
-    allowed = f"{settings} and k={k} has {symbols} symbols, from 0 to {symbols - 1}; k or eps may be wrong"
     more = ""
     if isinstance(oracle, HadamardResponse):
         more = f", {oracle.blocks} blocks of {oracle.block_size} symbols (--blocks; pure-ldp has 1 up to eps = 1)"
@@ -87,25 +111,8 @@ def count_symbols(rows: Rows, settings: ReportSettings) -> Counting:
         f"symbols of {settings.protocol} for the categories in order of the domain, which it numbers from 0 to {k - 1}"
         f"{more}"
     )
-    columns = (NumberColumn(at, "symbol", symbols, allowed),)
-    return _counting(table, settings, (*column_note(table, at), note), columns, oracle)
-
-
-def _counting(
-    table: InputTable,
-    settings: ReportSettings,
-    notes: tuple[str, ...],
-    columns: tuple[NumberColumn, ...],
-    oracle: Protocol,
-) -> Counting:
-    """Return the counter of reports that consist of one or two whole numbers."""
-    cells = partial(_tally, table, columns, oracle)
-    return Counting(table, settings, notes, [column.at for column in columns], partial(summed, cells))
-
-
-def _tally(table: InputTable, columns: tuple[NumberColumn, ...], oracle: Protocol, block: Block) -> Cells:
-    reports = numbers_of(table, block, columns)
-    return oracle.tally(reports if len(columns) > 1 else reports[:, 0]).counts
+    says = f"a report is a symbol from 0 to {symbols - 1} ({settings}, k={k}: one of them may be wrong)"
+    return Counting(table, settings, (*column_note(table, at), note), (at,), Numbers((at,), (symbols,), oracle), says)
 
 
 def _two_columns(table: InputTable, settings: ReportSettings, one: str, other: str) -> tuple[int, int]:
@@ -133,76 +140,62 @@ def _two_columns(table: InputTable, settings: ReportSettings, one: str, other: s
     return 0, 1
 
 
-def numbers_of(table: InputTable, block: Block, columns: Sequence[NumberColumn]) -> NDArray[np.int64]:
-    """Return columns of whole numbers below their bounds, ``(rows, columns)``.
-
-    Raises InputError for the first cell without such a number.
-    """
-    numbers = block.whole([column.at for column in columns])
-    below = [column.below for column in columns]
-    if numbers is not None and bool(((numbers >= 0) & (numbers < below)).all()):
-        return numbers
-    cells = [block.cells(column.at) for column in columns]
-    values = [
-        [_number_of(table, place, cell, column) for cell, column in zip(row, columns, strict=True)]
-        for place, *row in zip(block.places, *cells, strict=True)
-    ]
-    return np.array(values, dtype=np.int64)
-
-
-def _number_of(table: InputTable, place: int, cell: str, column: NumberColumn) -> int:
-    """Return the number in a cell; a table of floats writes 7 as "7.0", and "4.1e9" has lost digits of a seed."""
-    what, allowed = column.what, column.allowed
-    if not cell:
-        raise table.bad(place, f"the {what} is missing (an empty cell); --drop-missing leaves out such rows")
-    digits, _, zeros = cell.partition(".")
-    if not (digits.isascii() and digits.isdecimal()) or zeros.strip("0"):
-        raise table.bad(place, f"the {what} {shortened(cell)} is not a whole number written with digits; {allowed}")
-    digits = digits.lstrip("0") or "0"
-    if len(digits) > len(str(column.below)) or int(digits) >= column.below:
-        short = what == "seed" and column.below == 2 ** LONGEST_SEEDS["mix64"]
-        hint = "; if clients hash with xxHash, whose seeds may be longer: --hash xxh32" if short else ""
-        raise table.bad(place, f"the {what} {shortened(cell)} is too large; {allowed}{hint}")
-    if zeros and len(digits) > _FLOAT_DIGITS:
-        raise table.bad(place, f"the {what} {shortened(cell)} has lost its last digits as a float; write whole numbers")
-    return int(digits)
-
-
 def count_nodes(rows: Rows, settings: ReportSettings) -> Counting:
     """Return the counter of the nodes of all heights.
 
     Raises InputError for a table with a single column, or if the meaning of the columns is unclear.
     """
     table, tree = rows.table, cast(Tree, settings.oracle(settings.k or 0))
-    height_at, node_at = _two_columns(table, settings, "height", "node")
-    top = len(tree.inner)
-    allowed = f"{settings} and k={tree.k} has the heights 0 (the leaves) to {top - 1}; k may be wrong"
+    columns = _two_columns(table, settings, "height", "node")
     note = (
-        f"column {table.called(height_at)} read as heights, from 0 for the leaves, column {table.called(node_at)} as "
-        "what is said of the nodes there"
+        f"column {table.called(columns[0])} read as heights, from 0 for the leaves, column {table.called(columns[1])} "
+        "as what is said of the nodes there"
     )
-    cells = partial(_tally_nodes, table, NumberColumn(height_at, "height", top, allowed), node_at, tree)
-    return Counting(table, settings, (note,), [height_at, node_at], partial(summed, cells))
+    nodes = Nodes(columns, tree)
+    sizes = [f"{'a bit for each' if nodes.bits(at) else 'one'} of {one.k}" for at, one in enumerate(tree.inner)]
+    says = (
+        f"a report is a height from 0 to {len(sizes) - 1} and nodes, by height {', '.join(sizes)} ({settings}, "
+        f"k={tree.k}: one of them may be wrong)"
+    )
+    return Counting(table, settings, (note,), columns, nodes, says)
 
 
-def _tally_nodes(table: InputTable, height: NumberColumn, node_at: int, tree: Tree, block: Block) -> Cells:
-    """Return the tally of the nodes of all heights, equal to `Tree.tally` without reports of k numbers each."""
-    heights = numbers_of(table, block, [height])[:, 0]
-    cells, places = np.array(block.cells(node_at), dtype=object), np.asarray(block.places)
-    parts: list[Cells] = []
-    for at, oracle in enumerate(tree.inner):
-        own, nodes = heights == at, oracle.k
-        reports = ColumnBlock({0: cells[own].tolist()}, 1, places[own].tolist())
-        if not len(reports):
-            parts.append(np.zeros(nodes, dtype=np.int64))
-        elif oracle.report_kind == "bits":
-            whose = f"height {at} has {nodes} nodes; k or eps may be wrong"
-            parts.append(sums_of_strings(table, 0, nodes, whose, reports))
-        else:
-            allowed = (
-                f"at height {at} {tree.key} with eps={tree.epsilon:g} and k={tree.k} reports one of {nodes} nodes by "
-                f"its number, from 0 to {nodes - 1}; k or eps may be wrong"
-            )
-            numbers = numbers_of(table, reports, [NumberColumn(0, "node", nodes, allowed)])
-            parts.append(np.bincount(numbers[:, 0], minlength=nodes))
-    return np.concatenate([*parts, np.bincount(heights, minlength=len(tree.inner))])
+@dataclass(frozen=True)
+class Nodes:
+    """Reports about the nodes of one height each: the number of a node, or a bit for each."""
+
+    columns: tuple[int, int]
+    tree: Tree
+
+    def bits(self, height: int) -> bool:
+        """Return whether a report about a height has a bit for each node."""
+        return self.tree.inner[height].report_kind == "bits"
+
+    def counts(self, block: Block) -> Cells | None:
+        """Return the tally, equal to `Tree.tally` without reports of k numbers each; None if a report is none."""
+        numbers = numbers_below(block, self.columns[:1], [len(self.tree.inner)])
+        if numbers is None:
+            return None
+        heights, cells = numbers[:, 0], np.array(block.cells(self.columns[1]), dtype=object)
+        parts: list[Cells | None] = []
+        for height, oracle in enumerate(self.tree.inner):
+            own = cells[heights == height].tolist()
+            reports = Block({0: own}, 1, own)
+            if not own:
+                parts.append(np.zeros(oracle.k, np.int64))
+            elif self.bits(height):
+                parts.append(Strings(0, oracle.k).counts(reports))
+            else:
+                nodes = numbers_below(reports, [0], [oracle.k])
+                parts.append(None if nodes is None else np.bincount(nodes[:, 0], minlength=oracle.k))
+        known = [part for part in parts if part is not None]
+        sums = np.bincount(heights, minlength=len(parts))
+        return np.concatenate([*known, sums]) if len(known) == len(parts) else None
+
+    def plain(self, cells: list[str]) -> list[str | None]:
+        """Return the height and what is said of its nodes."""
+        height = digits_below(cells[0], len(self.tree.inner))
+        if height is None:
+            return [None, cells[1]]
+        k = self.tree.inner[int(height)].k
+        return [height, *(Strings(0, k).plain(cells[1:]) if self.bits(int(height)) else [digits_below(cells[1], k)])]

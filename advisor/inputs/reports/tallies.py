@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -17,20 +17,10 @@ from advisor.checks import shown
 from advisor.errors import InputError, printable
 from advisor.inputs.labels import check_domain
 from advisor.inputs.numbers import LARGEST_TOTAL
-from advisor.inputs.reports.categories import joined
-from advisor.inputs.reports.settings import (
-    MOST_STEPS,
-    PARAMETERS,
-    RATES,
-    CellCounts,
-    Counted,
-    LabelCounts,
-    ReportSettings,
-    check_parameters,
-    lowest_count,
-)
-from advisor.inputs.reports.vectors import LARGEST, STEP
-from advisor.inputs.saved import BUDGET, CATEGORIES, COUNT, USERS, Maybe, Number, checked, read_json
+from advisor.inputs.reports.categories import check_labels
+from advisor.inputs.reports.counting import Counted
+from advisor.inputs.reports.settings import PARAMETERS, ReportSettings, check_parameters
+from advisor.inputs.saved import read_json
 from simulator import __version__
 
 FORMAT, VERSION = "ldp-advise tally", 1
@@ -59,33 +49,18 @@ class Part:
         return self.counted.n
 
 
-def added(settings: ReportSettings, total: Counted | None, part: Counted, source: str) -> Counted:
-    """Return the sum of counts with the same settings; raise InputError if their labels contradict each other."""
-    if isinstance(part, LabelCounts):
-        return joined(settings, total if isinstance(total, LabelCounts) else LabelCounts(0, {}), part, source)
-    return total + part if isinstance(total, CellCounts) else part
-
-
 def difference(one: ReportSettings, other: ReportSettings) -> str | None:
     """Return the difference between two settings that prevents adding their counts; None if they agree."""
-    pairs: list[tuple[str, object, object]] = [
-        ("protocol", one.protocol, other.protocol),
-        ("eps", one.epsilon, other.epsilon),
-        ("k", one.k, other.k),
-        ("hash", one.hash, other.hash),
-        ("steps", one.steps, other.steps),
-        *((flag, one.parameters.get(name), other.parameters.get(name)) for name, flag in PARAMETERS.items()),
-    ]
+    parameters = (("protocol", "protocol"), ("eps", "epsilon"), ("k", "k"), ("hash", "hash"), ("steps", "steps"))
+    pairs = [(name, getattr(one, at), getattr(other, at)) for name, at in parameters]
+    pairs += [(flag, one.parameters.get(at), other.parameters.get(at)) for at, flag in PARAMETERS.items()]
     for name, first, second in pairs:
         if first != second:
-            return f"{name} is {_shown(first)} in the one and {_shown(second)} in the other"
+            first, second = ("not given" if value is None else value for value in (first, second))
+            return f"{name} is {first} in the one and {second} in the other"
     if (one.domain, one.domain_given) != (other.domain, other.domain_given):
         return "they name the categories, or their order, differently; give both the same --domain FILE"
     return None
-
-
-def _shown(value: object) -> str:
-    return "not given" if value is None else f"{value:g}" if isinstance(value, float) else f"{value}"
 
 
 def tally_text(part: Part) -> str:
@@ -106,9 +81,9 @@ def tally_text(part: Part) -> str:
         "n": part.n,
         "unit": _unit(settings),
         # Some languages cannot represent integers of more than 53 bits.
-        "counts": [_written(count) for count in counted.cells.tolist()]
-        if isinstance(counted, CellCounts)
-        else dict(sorted(counted.users.items())),
+        "counts": [_written(count) for count in counted.counts.tolist()]
+        if isinstance(counted.counts, np.ndarray)
+        else dict(sorted(counted.counts.items())),
         "files": [asdict(file) for file in part.files],
     }
     content["check"] = _check(content)
@@ -141,15 +116,9 @@ def is_tally(path: str) -> bool:
 def read_tally(path: str) -> Part:
     """Return the part in a file made by `tally_text`.
 
-    Raises InputError if the file cannot be read, is not a tally, was changed, or holds impossible values.
+    Raises InputError if the file cannot be read, is not a tally, or was changed.
     """
-    try:
-        return _read(read_json(path), printable(path))
-    except RecursionError:
-        raise InputError(f"{printable(path)}: is no tally") from None
-
-
-def _read(content: object, name: str) -> Part:
+    content, name = read_json(path), printable(path)
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InputError(
             f"{name}: is no tally, or was cut short; --merge adds up what --tally wrote, without it reports are read"
@@ -160,56 +129,14 @@ def _read(content: object, name: str) -> Part:
     if content.get("check") != _check(content):
         raise InputError(f"{name}: was changed after it was written (its check does not fit); make it again")
     try:
-        return _part(checked(FIELDS, content), name)
-    except ValueError as error:
+        return _part(content)
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         raise InputError(f"{name}: is no tally that can be: {error}") from None
 
 
-def _digest(name: str, value: object) -> object:
-    if isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value):
-        return value
-    raise InputError(f"{name} must be a SHA-256 digest, got {shown(value)}")
-
-
-def _big(name: str, value: object) -> object:
-    """Return a sum of steps, which `_written` may have made a text."""
-    if isinstance(value, str) and re.fullmatch("-?[1-9][0-9]{15,49}", value) and _written(int(value)) == value:
-        return int(value)
-    return checked(Number(1 - (1 << 53), (1 << 53) - 1, whole=True), value, name)
-
-
-def _tallied(name: str, value: object) -> object:
-    """Return counts by label or by cell; the range of whole numbers is checked with the protocol."""
-    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    plain = {*map(type, items)} == {int}  # of millions, nothing is checked one by one
-    return value if plain else checked({...: COUNT} if isinstance(value, dict) else [_big], value, name)
-
-
-def _unknown(name: str, value: object) -> None:
-    raise InputError(f"{name} is no field that is known here, got {shown(value)}")
-
-
-LARGEST_SUM = int(LARGEST) << STEP  # maximum of a number of a report, in the unit of its sum
-FIELDS: dict[str, Any] = {
-    "protocol": str,
-    "epsilon": BUDGET,
-    "k": Maybe(CATEGORIES),
-    "domain": Maybe([str]),
-    "domain_given": bool,
-    "hash": Maybe(str),
-    "steps": Maybe(Number(1, MOST_STEPS, whole=True)),
-    "parameters": {**{f"{name}?": Number(0, 1) if name in RATES else COUNT for name in PARAMETERS}, ...: _unknown},
-    "n": USERS,
-    "unit": str,
-    "counts": _tallied,
-    "files": [{"name": str, "sha256": _digest, "reports": COUNT}],
-}
-"""What a tally holds, as others may have written it."""
-
-
-def _part(content: Mapping[str, Any], name: str) -> Part:
-    """Return the part that a tally holds; raise ValueError if its fields, each in its range, contradict each other."""
-    domain = content["domain"]
+def _part(content: Mapping[str, Any]) -> Part:
+    """Return the part that a tally holds."""
+    domain, counts = content["domain"], content["counts"]
     settings = ReportSettings(
         **{field: content[field] for field in ("protocol", "epsilon", "k", "hash", "parameters", "steps")},
         domain=None if domain is None else check_domain(domain),
@@ -217,37 +144,19 @@ def _part(content: Mapping[str, Any], name: str) -> Part:
     )
     settings.check()
     check_parameters(settings.protocol, settings.parameters)
-    if settings.domain is not None and len(settings.domain) != settings.k:
-        raise InputError(f"k is {settings.k}, but its domain has {len(settings.domain)} categories")
-    if content["unit"] != _unit(settings):
-        raise InputError(f"unit must be {_unit(settings)} for {settings.protocol}, got {shown(content['unit'])}")
     files = tuple(ReportFile(**file) for file in content["files"])
-    part, reports = Part(settings, _counts(content, settings, name), files), sum(file.reports for file in files)
-    if part.n != reports:
-        raise InputError(f"n is {part.n}, but its files have {reports} reports")
-    return part
-
-
-def _counts(content: Mapping[str, Any], settings: ReportSettings, name: str) -> Counted:
-    """Return the counts; raise InputError if no reports can have them."""
-    n, counts = content["n"], content["counts"]
-    oracle = settings.oracle(settings.k or 2)
-    if isinstance(counts, dict) != (settings.kind in ("value", "subset")):
-        raise InputError(f"counts of {settings.protocol} are not of this form")
     if isinstance(counts, dict):
-        checked(str, "".join(counts), "counts")  # all labels at once
-        total, each = n * getattr(oracle, "omega", 1), counts.values()
-        if not each or min(each) < 0 or max(each) > n or sum(each) != total:
-            raise InputError(f"counts of n={n} reports are from 0 to {n}, and add up to {total}")
-        return LabelCounts(n, counts, dict.fromkeys(counts, name))
+        return Part(settings, Counted(content["n"], Counter(counts)), files)
+    oracle = settings.oracle(settings.k or 2)
     size = oracle.sample_tally(np.bincount([0], minlength=oracle.k), np.random.default_rng(0)).counts.shape[-1]
     if len(counts) != size:
-        raise InputError(f"a tally of {settings.protocol} with k={settings.k} has {size} counts, got {len(counts)}")
-    cells = settings.kind == "cells"
-    lowest, highest = (-n * LARGEST_SUM, n * LARGEST_SUM) if cells else (lowest_count(oracle, n), n)
-    if min(counts) < lowest or max(counts) > highest:
-        raise InputError(f"a count of n={n} reports is from {lowest} to {highest}")
-    return CellCounts(n, np.array(counts, dtype=object if cells else np.int64))
+        raise ValueError(f"a tally of {settings.protocol} with k={settings.k} has {size} counts, got {len(counts)}")
+    whole = list(map(int, counts))  # sums of steps may be texts
+    return Part(
+        settings,
+        Counted(content["n"], np.array(whole, dtype=object if oracle.report_kind == "cells" else np.int64)),
+        files,
+    )
 
 
 def merge_tallies(paths: Sequence[str]) -> Part:
@@ -259,7 +168,7 @@ def merge_tallies(paths: Sequence[str]) -> Part:
     parts = {printable(path): read_tally(path) for path in paths}
     first = next(iter(parts))
     settings = parts[first].settings
-    total: Counted | None = None
+    total, source = Counted(), f"{len(parts)} tallies"
     owner: dict[str, str] = {}
     for name, part in parts.items():
         why = difference(settings, part.settings)
@@ -271,8 +180,10 @@ def merge_tallies(paths: Sequence[str]) -> Part:
                     f"{owner[file.sha256]} and {name} both hold the reports of {file.name}: leave one of them out"
                 )
         owner.update((file.sha256, name) for file in part.files)
-        total = added(settings, total, part.counted, f"{len(parts)} tallies")
-    if total is None or total.n > LARGEST_TOTAL:
-        raise InputError(f"{len(parts)} tallies: have more than {LARGEST_TOTAL} (2^53) reports together")
+        total.add(part.counted, source)
+    if isinstance(total.counts, Counter):
+        check_labels(settings, total.counts, source)
+    if total.n > LARGEST_TOTAL:
+        raise InputError(f"{source}: have more than {LARGEST_TOTAL} (2^53) reports together")
     files = sorted((file for part in parts.values() for file in part.files), key=lambda file: (file.name, file.sha256))
     return replace(parts[first], counted=total, files=tuple(files))

@@ -7,29 +7,20 @@ is rounded once, to the nearest float.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 from statistics import mode
 
 import numpy as np
-from numpy.typing import NDArray
 
 from advisor.errors import InputError
-from advisor.inputs.blocks import Block, ColumnBlock, Rows
+from advisor.inputs.blocks import Block, RowBlock, Rows
 from advisor.inputs.columns import InputTable
 from advisor.inputs.labels import check_domain, plural, shortened
 from advisor.inputs.numbers import MOST_LABELS, is_finite
-from advisor.inputs.reports.settings import (
-    Cells,
-    Counting,
-    ReportSettings,
-    column_note,
-    named_column,
-    place_names,
-    summed,
-)
+from advisor.inputs.reports.counting import Cells, Counting, Form
+from advisor.inputs.reports.settings import ReportSettings, column_note, named_column, place_names
 from simulator._types import FloatArray
 
 _BITS = frozenset({"0", "1"})
@@ -65,10 +56,16 @@ def count_vectors(rows: Rows, settings: ReportSettings) -> Counting:
         )
     what = "bits" if bits else "numbers"
     order, labels, notes = categories_of_columns(table, settings, k, what=what, columns=at is None)
-    whose = f"{f'k is {k}' if settings.k is not None else f'the first report has {k}'}; all reports have k characters"
-    sums: Callable[[Block], Cells] = partial(_sums, table, at, k, settings.steps)
-    if bits:
-        sums = partial(_sums_of_columns, table) if at is None else partial(sums_of_strings, table, at, k, whose)
+    says = f"a report is {k} {what}{' (as the first)' if settings.k is None else ''}"
+    form: Form = Reals(at, k, settings.steps)
+    if not bits:
+        says += f" such as -0.31{', in whole steps' if settings.steps else ''}"
+    elif at is None:
+        form = Columns(k)
+        says += ", each 0 or 1 (of sums of bits, name the column with the number of reports by --counts)"
+    else:
+        form = Strings(at, k)
+        says += " in a string of characters 0 and 1 (a spreadsheet may have dropped leading zeros)"
     if settings.steps is not None:
         notes += (f"numbers read as steps of 1/{settings.steps}",)
     return Counting(
@@ -76,7 +73,9 @@ def count_vectors(rows: Rows, settings: ReportSettings) -> Counting:
         replace(settings, k=k, domain=labels if settings.domain or labels != place_names(k) else None),
         notes if at is None else (*column_note(table, at), *notes),
         None if at is None else [at],
-        partial(summed, partial(_placed, sums, order)),
+        form,
+        says,
+        () if order == range(k) else np.argsort(order).tolist(),
     )
 
 
@@ -96,14 +95,6 @@ def _length(table: InputTable, at: int, settings: ReportSettings) -> int:
             f"the report {shortened(str(first))} is not a string of 0 and 1, one for each of two or more categories",
         )
     return len(first)
-
-
-def _placed(sums: Callable[[Block], Cells], order: Sequence[int], block: Block) -> Cells:
-    """Return sums in the order of the categories; `order` has the category of each entry of a report."""
-    unplaced = sums(block)
-    placed = np.empty_like(unplaced)
-    placed[list(order)] = unplaced
-    return placed
 
 
 def categories_of_columns(
@@ -132,20 +123,48 @@ def categories_of_columns(
     return [place[label] for label in labels], settings.domain, (f"{what} placed by the names of the header",)
 
 
-def sums_of_strings(table: InputTable, at: int, k: int, whose: str, block: Block) -> Cells:
-    """Return the sums of a column of reports; a report is a string of k characters, and `whose` names it in errors.
+@dataclass(frozen=True)
+class Strings:
+    """Reports of k bits in one cell."""
 
-    Raises InputError for the first invalid report.
-    """
-    cells = block.cells(at)
-    bits = _bits_of(cells, k)
-    if bits is None:
-        cells = list(map(plain_bits, cells))
-        bits = _bits_of(cells, k)
-    if bits is None:
-        wrong = ((place, _wrong_bits(cell, k, whose)) for place, cell in zip(block.places, cells, strict=True))
-        raise next(table.bad(place, why) for place, why in wrong if why)
-    return bits.sum(axis=0, dtype=np.int64)
+    at: int
+    k: int
+
+    def counts(self, block: Block) -> Cells | None:
+        """Return the sums of a block; None if a report is written in another way."""
+        cells = block.cells(self.at)
+        joined = "".join(cells)
+        if set(map(len, cells)) != {self.k} or not joined.isascii():
+            return None
+        bits = np.frombuffer(joined.encode(), np.uint8).reshape(-1, self.k) - np.uint8(ord("0"))
+        return bits.sum(axis=0, dtype=np.int64) if bits.max() <= 1 else None
+
+    def plain(self, cells: list[str]) -> list[str | None]:
+        """Return the bits of a report without separators."""
+        bits = plain_bits(cells[0])
+        return [bits if len(bits) == self.k and not set(bits) - _BITS else None]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Reports with a column for each of k bits."""
+
+    k: int
+
+    def counts(self, block: Block) -> Cells | None:
+        """Return the sums of a block; None if a cell is no bit."""
+        bits = block.digits()
+        if bits is None:
+            rows = block.rows()
+            if set(chain.from_iterable(rows)) - _BITS:
+                return None
+            joined = "".join(chain.from_iterable(rows)).encode()
+            bits = np.frombuffer(joined, np.uint8).reshape(len(rows), -1) - np.uint8(ord("0"))
+        return bits.sum(axis=0, dtype=np.int64) if bits.max() <= 1 else None
+
+    def plain(self, cells: list[str]) -> list[str | None]:
+        """Return the bits of a report."""
+        return [cell if cell in _BITS else None for cell in cells]
 
 
 def plain_bits(cell: str) -> str:
@@ -156,49 +175,6 @@ def plain_bits(cell: str) -> str:
     """
     mark, half = cell[1:2], len(cell) // 2
     return cell[::2] if mark and mark in _BETWEEN and len(cell) % 2 and cell[1::2] == mark * half else cell
-
-
-def _bits_of(cells: Sequence[str], k: int) -> NDArray[np.uint8] | None:
-    """Return strings of k characters 0 and 1 as ``(n, k)`` numbers; None if any string differs from this form."""
-    joined = "".join(cells)
-    if set(map(len, cells)) != {k} or not joined.isascii():
-        return None
-    bits = np.frombuffer(joined.encode(), dtype=np.uint8).reshape(-1, k) - np.uint8(ord("0"))
-    return bits if bits.max() <= 1 else None
-
-
-def _wrong_bits(cell: str, k: int, whose: str) -> str | None:
-    if not cell:
-        return "the report is missing (an empty cell); --drop-missing leaves out such rows"
-    if odd := sorted(set(cell) - _BITS):
-        return f"the report {shortened(cell)} holds {odd[0]!r}; a report is {k} characters 0 and 1"
-    if len(cell) == k:
-        return None
-    return (
-        f"the report {shortened(cell)} has {plural(len(cell), 'character', 'characters')}, but {whose} (a "
-        "spreadsheet may have dropped leading zeros)"
-    )
-
-
-def _sums_of_columns(table: InputTable, block: Block) -> Cells:
-    """Return the sums of reports that have a column for each bit."""
-    bits = block.digits()
-    if bits is not None and bits.max() <= 1:
-        return bits.sum(axis=0, dtype=np.int64)
-    rows = block.rows()
-    right = set(chain.from_iterable(rows)) <= _BITS
-    for row, place in () if right else zip(rows, block.places, strict=True):
-        for at, cell in enumerate(row):
-            if not cell:
-                raise table.bad(place, f"column {table.called(at)} is missing; --drop-missing leaves out such rows")
-            if cell not in _BITS:
-                first = table.names is None and place == table.places[0]
-                hint = "; if the line names the columns, say --header" if first else ""
-                if any(other.isdecimal() and set(other) - _BITS for other in row):
-                    hint += "; if rows are sums of bits, name the column with the number of reports by --counts"
-                raise table.bad(place, f"column {table.called(at)} is {shortened(cell)}; it must be 0 or 1{hint}")
-    ones = np.frombuffer("".join(chain.from_iterable(rows)).encode(), np.uint8).reshape(len(rows), -1) == ord("1")
-    return ones.sum(axis=0, dtype=np.int64)
 
 
 STEP = 64  # fractional bits
@@ -217,36 +193,35 @@ def cells_have_header(first: Sequence[str]) -> bool:
     return "" not in cells and len(set(cells)) == len(cells) and not all(map(is_finite, cells))
 
 
-def _sums(table: InputTable, at: int | None, k: int, steps: int | None, block: Block) -> Cells:
-    """Return the sums of a block, as Python integers."""
-    if at is not None:
-        reports = list(map(split_numbers, block.cells(at)))
-        for report, place in zip(reports, block.places, strict=True):
-            if len(report) != k:
-                raise table.bad(place, f"the report has {plural(len(report), 'number', 'numbers')}; k is {k}")
-        block = ColumnBlock(dict(enumerate(map(list, zip(*reports, strict=True)))), k, block.places)
-    numbers = block.real(range(k))
-    whole = steps is None or (numbers is not None and bool((numbers == np.trunc(numbers)).all()))
-    if numbers is not None and whole and float(np.abs(numbers).max()) <= LARGEST:
-        return exact_sums(numbers)
-    for report, place in zip(block.rows(), block.places, strict=True):
-        for number, cell in enumerate(report):
-            if why := _wrong_cell(cell, steps):
-                named = f"column {table.called(number)}" if at is None else f"number {number + 1}"
-                raise table.bad(place, f"{named} is {why}")
-    raise TypeError("numbers of which none is wrong")
+@dataclass(frozen=True)
+class Reals:
+    """Reports of k real numbers, in a column each, or all in one."""
 
+    at: int | None  # the one column
+    k: int
+    steps: int | None  # whether they are whole numbers of steps
 
-def _wrong_cell(cell: str, steps: int | None) -> str | None:
-    if not cell:
-        return "missing (an empty cell); it must be a number"
-    if not is_finite(cell):
-        return f"{shortened(cell)}; it must be a number such as -0.31"
-    if abs(float(cell)) > LARGEST:
-        return f"{shortened(cell)}; no noise of this protocol reaches so far"
-    if steps is not None and not float(cell).is_integer():
-        return f"{shortened(cell)}; with --steps reports are whole numbers of steps"
-    return None
+    def counts(self, block: Block) -> Cells | None:
+        """Return the sums of a block, as Python integers; None if a cell is no such number."""
+        if self.at is not None:
+            reports = list(map(split_numbers, block.cells(self.at)))
+            if any(len(report) != self.k for report in reports):
+                return None
+            block = RowBlock(reports, block.places)
+        numbers = block.real(range(self.k))
+        return exact_sums(numbers) if numbers is not None and self._are_right(numbers) else None
+
+    def _are_right(self, numbers: FloatArray) -> bool:
+        whole = self.steps is None or bool((numbers == np.trunc(numbers)).all())
+        return whole and float(np.abs(numbers).max()) <= LARGEST
+
+    def plain(self, cells: list[str]) -> list[str | None]:
+        """Return the numbers of a report."""
+        if self.at is not None:
+            report = split_numbers(cells[0])
+            right = len(report) == self.k and None not in Reals(None, self.k, self.steps).plain(report)
+            return [cells[0] if right else None]
+        return [cell if is_finite(cell) and self._are_right(np.array([float(cell)])) else None for cell in cells]
 
 
 def split_numbers(cell: str) -> list[str]:

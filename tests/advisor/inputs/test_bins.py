@@ -116,14 +116,14 @@ FOUR = Cut(count=4)
 REFUSED = [
     ("id;x\n1;1,250\n2;3,500\n", FOUR, {"column": "x"}, "column 'x' holds '1,250' on line 2, which can be read in two"),
     ("age,count\n17,5\n18,x\n", Cut(width=5), {"counts": "count"}, "a count is a whole number"),
-    ("5\n5\n", FOUR, {}, "every number is 5, so there is no range to cut"),
-    ("5\n6\n", Cut(width=5), {}, "in one bin, 5 to 10, and a domain needs at least 2"),
+    ("5\n5\n", FOUR, {}, "all numbers lie in one bin, from 5 to 5"),
+    ("5\n6\n", Cut(width=5), {}, "in one bin, from 5 to 6, and a domain needs at least 2"),
     ("x\nnan\n", FOUR, {"header": True, "drop_missing": True}, "holds no user with a number"),
     ("x,count\n5,0\n6,0\n", FOUR, {}, "holds no user with a number"),
     # numbers outside of the edges; with a width, the range that is proposed is one that the width divides
     (AGES, Cut(edges=(0, 50, 120)), {}, "3 of 5 users lie outside of the edges 0 to 120: 1 below (down to -3) and 2"),
     (AGES, Cut(edges=(0, 50, 120)), {}, "from -3 to 131, or count these users in the first and last bin with --clamp"),
-    (AGES, Cut(width=5, edges=(0, 120)), {}, "reach from -5 to 135"),
+    (AGES, Cut(width=5, edges=(0, 120)), {}, "reach from -3 to 131"),
     ("-3\n5\n", Cut(count=5, edges=(0, 120)), {}, "reach from -3 to 120"),
     # too many bins, and too narrow ones
     ("0\n1\n", Cut(width=1e-7), {}, "into 10,000,001 bins, and a domain has at most 2,000,000"),

@@ -113,7 +113,7 @@ def test_no_hint_is_looked_for_among_very_many_or_very_long_names():
 
 
 def test_numbers_of_thousands_of_digits_in_memory_are_refused():
-    with pytest.raises(InputError, match="over 300 digits"):
+    with pytest.raises(InputError, match="got a whole number of 1"):
         sample_in_memory([1, 10**5000], None)
     with pytest.raises(InputError, match="every count in sample_counts must be a whole number"):
         sample_in_memory(None, {"a": 10**400, "b": 1})
@@ -131,7 +131,7 @@ def test_a_value_is_as_long_as_it_may_be_wherever_it_stands(place, tmp_path):
         if characters == longest:
             assert read_file(tmp_path, "a.csv", data, column="v").counts.sum() == len(rows)
         else:
-            said = f"line {place + 2}: a value is longer than {longest} char"
+            said = f"line {place + 2} cannot be cut into cells (field larger than field limit ({longest}))"
             assert said in refusal(read_file, tmp_path, "a.csv", data, column="v")
 
 

@@ -132,8 +132,8 @@ REFUSED = [
     (STATES, {"domain": ["Ohoi", "Txas", "Texas"]}, ["label 'Ohio'", "did you mean 'Ohoi'?"]),
     (STATES, {"domain": ["Texas", "Ohio", "Iowa", "Utah"], "k": 5}, ["--k: got 5", "has 4 labels"]),
     (STATES, {"domain": ["Texas", "Ohio", "Iowa"], "k": 3, "keep_top": 2}, ["--domain and --keep-top"]),
-    (STATES, {"domain": ["Texas", "Ohio", "Texas"]}, ["'Texas' is there twice (labels 1 and 3)"]),
-    (STATES, {"domain": ["1", "1.0"]}, ["'1.0' is there twice"]),
+    (STATES, {"domain": ["Texas", "Ohio", "Texas"]}, ["place 3: label 'Texas' is on place 1 already"]),
+    (STATES, {"domain": ["1", "1.0"]}, ["label '1.0' is on place 1, written '1', already"]),
     (STATES, {"domain": ["Texas", " "]}, ["label 2 is empty"]),
     (STATES, {"domain": ["Texas"], "keep_top": 1}, ["only the label 'Texas'"]),
 ]
@@ -165,12 +165,12 @@ UNREADABLE = [
     (b"", "is empty; give one"),
     (b"\n\n", "is empty"),
     (b'""\n""\n', "is empty"),
-    (b"a\ncaf\x81\n", "line 2 (byte 6) is neither UTF-8 nor Windows-1252"),
+    (b"a\ncaf\x81\n", "line 2 is no text: it is neither UTF-8"),
     (b"PK\x03\x04", "zip archive"),
     (b"PAR1\x15\x00", "the Parquet file cannot be read"),
     (b'"a"\n' * 2, "line 2: label 'a' is on line 1"),
     (b'"a"\n' + b"".join(b"b%d\n" % at for at in range(1500)) + b'"c",d\n', "line 1502 has 2 fields"),
-    (b'"a"\n' + b"".join(b"b%d\n" % at for at in range(1500)) + b'"c"d\n', "line 1502: text goes on after"),
+    (b'"a"\n' + b"".join(b"b%d\n" % at for at in range(1500)) + b'"c"d\n', "line 1502 cannot be cut into cells"),
 ]
 
 

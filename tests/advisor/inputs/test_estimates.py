@@ -137,7 +137,7 @@ TWO = "x,estimate\na,1\nb,2\n"
 REFUSED = [
     ("x,est\na,1\n,2\n", {}, "line 3: the label is missing (an empty cell)"),
     ("x,est\n1,1\nNA,2\n", {}, "line 3: the label is missing ('NA')"),
-    ("x,est\na,1\nb,3\n\na,2\n", {}, "line 5: label 'a' is on line 2 already; give one row a category"),
+    ("x,est\na,1\nb,3\n\na,2\n", {}, "line 5: label 'a' is on line 2 already; give each category once"),
     ("x,est\n1,1\n1.0,2\n", {}, "line 3: label '1.0' is on line 2, written '1', already"),
     ("x,est\na,1\n", {}, "holds 1 estimate; a domain needs at least 2 categories"),
     ("0.5\n", {}, "holds 1 estimate"),
@@ -147,7 +147,7 @@ REFUSED = [
     ("x,est\na,1\nb,2\ntotal,3\n", {}, "line 4: 'total' is the sum of all other rows (3), not a category; remove"),
     ("x,est\na,.3333\nb,.3333\nc,.3333\nOverall:,1\n", {}, "line 5: 'Overall:' is the sum"),
     ("x;est\na;0,25\nb;0,5\nSum;0,75\n", {}, "line 4: 'Sum' is the sum"),
-    ('x,est\na,"1\nb,2\n', {}, "never closed"),
+    ('x,est\na,"1\nb,2\n', {}, "close each quotation mark"),
     ("", {}, "is empty"),
     ("a,b,c\nx,1,2\ny,3,4\n", {}, "has 3 columns: a, b, c; say which one holds the estimates with --estimates"),
     ("a,freq,raw\nx,1,2\ny,3,4\n", {}, "say which one holds the estimates"),

@@ -146,9 +146,9 @@ def test_an_estimate_has_the_labels_and_the_order_of_its_index():
 
 def test_what_is_ambiguous_is_refused_in_one_line():
     gap, shares, both = COLOURS.where(COLOURS != "red"), COLOURS.value_counts(normalize=True), TWO.value_counts()
-    assert "sample must be one column, got a frame of 2 (a, b); name one" in refusal(sample_in_memory, TWO, None)
+    assert "sample must be one column, got a frame of 2 (a, b): name it" in refusal(sample_in_memory, TWO, None)
     assert "got an index of 2 levels (a, b): sum over" in refusal(sample_in_memory, None, both)
     assert "got an index of 2 levels (a, b)" in refusal(estimate_in_memory, TWO.value_counts(normalize=True))
-    assert "got a frame of 4 columns (a, b, c, d)" in refusal(sample_in_memory, None, TWO.assign(c=1, d=2))
+    assert "got a frame of 4 (a, b, c, d)" in refusal(sample_in_memory, None, TWO.assign(c=1, d=2))
     assert "leave missing ones out" in refusal(sample_in_memory, gap, None)
     assert "must be a whole number" in refusal(sample_in_memory, None, shares)

@@ -49,7 +49,7 @@ UNSURE = [
     ("Antwort;Personen;Mittel\nnie;3102;34,5\nnie;898;41,2\n", "--counts)"),
     ("Antwort;Personen;Mittel\n1;3102;34,5\n2;898;41,2\n", "--counts)"),
     ("Nombre;Edad;Peso\nAna;31;60,5\nEva;44;70,5\n", "--counts)"),  # a name in Spanish
-    ("Antwort;n;Mittel\nnie;3102;34,5\noft;898;41,2\n", "--column Antwort --counts n if n is a number of users"),
+    ("Antwort;n;Mittel\nnie;3102;34,5\noft;898;41,2\n", "say which one holds the values with --column"),
 ]
 
 

@@ -88,7 +88,7 @@ WRONG = [
     ("grr", "value,no of\n7,40\n9,5\n", {"column": "value"}, "say --counts 'no of',"),
     ("grr", "answer,n\nyes,40\nno,50\ntotal,90\n", {"counts": "n"}, "line 4: 'total' is the sum of all other rows, 90"),
     ("grr", "answer,n\nyes,40\nno,5.5\n", {"counts": "n"}, "line 3: the count '5.5' is not a whole number"),
-    ("grr", SURVEY, {"counts": "n", "domain": NAMES}, "line 2: 'no' is not in the domain"),
+    ("grr", SURVEY, {"counts": "n", "domain": NAMES}, "line 2: the label is 'no'; a report is one of the domain"),
     ("grr", "answer,n\nyes,0\nno,0\n", {"counts": "n"}, "holds no report"),
     ("rappor", SUMS, {"counts": "total", "k": 4}, "holds the sums of 3 categories; k is 4"),
     ("rappor", SUMS.replace("60", "160"), {"counts": "total"}, "line 2: the sum 160 of category 'c' is of only 100"),
@@ -97,10 +97,10 @@ WRONG = [
     ("rappor", SUMS, {}, "name the column with the number of reports by --counts"),
     ("rappor", LONG, {"counts": "sum"}, "of how many reports? Say so with --n"),
     ("rappor", LONG, {"counts": "sum", "n": 55}, "line 4: the sum 60 of category 'c' is of only 55 reports"),
-    ("rappor", LONG + "a,7\n", {"counts": "sum", "n": 100}, "label 'a' is there twice (labels 1 and 4)"),
+    ("rappor", LONG + "a,7\n", {"counts": "sum", "n": 100}, "place 4: label 'a' is on place 1 already"),
     ("rappor", LONG + "total,150\n", {"counts": "sum", "n": 150}, "line 5: 'total' is the sum of all other rows, 150"),
     ("rappor", LONG, {"counts": "sum", "n": 99, "domain": ("a", "b", "x")}, "'c' is not a label of the domain"),
-    ("hr", SUMS, {"counts": "total", "k": 4}, "for sums of bits; of hr give one report per row"),
+    ("hr", SUMS, {"counts": "total", "k": 4}, "--counts: hr has no such parameter; leave it out"),
 ]
 
 

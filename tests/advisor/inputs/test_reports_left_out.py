@@ -4,7 +4,7 @@ import re
 import numpy as np
 
 from advisor.inputs import table
-from advisor.inputs.reports import skipping
+from advisor.inputs.reports import counting
 from knowledge.making.workers import Workers
 from simulator import rng_for
 from tests.advisor.inputs.made_reports import NAMES, cells, lines, made, numbers
@@ -52,7 +52,6 @@ def text(protocol, rows):
 def test_what_is_left_is_counted_as_if_the_bad_rows_were_not_there(protocol, *, tmp_path, monkeypatch):
     monkeypatch.setattr(table, "FEW", 1 << 12)  # the fast reader reads part of the file, row by row where it must
     monkeypatch.setattr(table, "BLOCK_ROWS", 40)
-    monkeypatch.setattr(skipping, "PIECE", 16)
     mixed, good, at = damaged(protocol, 0.009)
     options = {**DAMAGES[protocol][1], "skip_bad": True}
     expected = read_reports(put(tmp_path, "good.csv", text(protocol, good)), protocol, 1.0, **options)
@@ -74,7 +73,7 @@ def test_what_is_left_is_counted_as_if_the_bad_rows_were_not_there(protocol, *, 
 
 @over(["grr", "rappor", "olh"], slow=["oue", "ss", "hr", "tree", "she"])
 def test_too_many_bad_rows_and_other_files_are_refused_by_the_first(protocol, *, tmp_path, monkeypatch):
-    monkeypatch.setattr(skipping, "FEW", 40)  # of a file that is something else, the rest is not read
+    monkeypatch.setattr(counting, "FEW", 40)  # of a file that is something else, the rest is not read
     mixed, _, at = damaged(protocol, 0.011)
     path = put(tmp_path, "mixed.csv", text(protocol, mixed))
     error = refusal(read_reports, path, protocol, 1.0, **DAMAGES[protocol][1], skip_bad=True)
@@ -88,7 +87,7 @@ def test_bad_rows_of_parquet_and_of_several_files(tmp_path):
     symbols = [1] * 500 + [99] + [2] * 500
     path = parquet(tmp_path, symbol=symbols)
     read = read_reports(path, "hr", 1.0, k=4, skip_bad=True)
-    assert (read.tally.n, read.warnings[0].count("row 501: the symbol '99'")) == (1000, 1)
+    assert (read.tally.n, read.warnings[0].count("row 501: the report is '99'")) == (1000, 1)
     more = put(tmp_path, "more.csv", "symbol\n" + "1\n" * 200 + "x\n")
     read = read_reports([path, more], "hr", 1.0, k=4, skip_bad=True)
     assert (read.tally.n, read.warnings[0][:24]) == (1200, "2 rows are no reports, l")

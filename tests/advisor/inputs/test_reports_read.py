@@ -16,7 +16,7 @@ def test_reports_of_standard_input_and_of_a_refused_row_of_parquet(tmp_path):
     read = read_reports("-", "olh", 1.0, k=6, stdin=io.BytesIO(lines(reports).encode()))
     check(read, numbers(6), support, 9000)
     path = parquet(tmp_path, seed=[1, 2], symbol=[0, 9])
-    assert "row 2: the symbol '9' is too large" in refusal(read_reports, path, "olh", 1.0, k=6)
+    assert "row 2: column 'symbol' is '9'" in refusal(read_reports, path, "olh", 1.0, k=6)
     assert "standard input: is empty" in refusal(read_reports, "-", "oue", 1.0, stdin=io.BytesIO(b""))
 
 
@@ -38,9 +38,9 @@ def test_a_list_in_a_cell_of_parquet_is_a_report(tmp_path, monkeypatch):
     assert np.allclose(read("she", pa.array(vectors.tolist())).tally.counts, vectors.sum(axis=0))
     for cells, says in (
         ([[1, 0, 1], [1, None, 0]], "row 2: the report is missing"),
-        ([[1, 0, 1], [1, 0]], "row 2: the report '10' has 2 characters, but the first report has 3"),
-        ([[1, 0, 1], [1, 2, 0]], "row 2: the report '120' holds '2'"),
-        ([[1, 0, 1], [10, 1]], "row 2: the report '10;1' holds ';'"),
+        ([[1, 0, 1], [1, 0]], "row 2: the report is '1;0'; a report is 3 bits"),
+        ([[1, 0, 1], [1, 2, 0]], "row 2: the report is '1;2;0'"),
+        ([[1, 0, 1], [10, 1]], "row 2: the report is '10;1'"),
     ):
         assert says in refusal(read, "oue", pa.array(cells))
     assert "column 'report' holds list" in refusal(read, "grr", pa.array([[1], [2]]))

@@ -90,7 +90,7 @@ def test_standard_input_that_cannot_go_back_is_counted_and_told_apart(others, tm
     expected = count_reports(files[: others + 1], "olh", 1.0, k=K, digests=True).part
     with io.BufferedReader(Pipe(Path(files[others]).read_bytes())) as pipe:
         part = count_reports([*files[:others], "-"], "olh", 1.0, k=K, digests=True, stdin=pipe).part
-    assert part.counted.cells.tolist() == expected.counted.cells.tolist()
+    assert part.counted.counts.tolist() == expected.counted.counts.tolist()
     assert part.files == (*expected.files[:others], replace(expected.files[others], name="standard input"))
 
 
