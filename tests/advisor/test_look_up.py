@@ -7,6 +7,8 @@ import pytest
 
 from advisor import InputError, Simulation, advise, plan
 from advisor.answers.rank.why import explain
+from advisor.figures import number
+from advisor.show.rank.notes import note_sentences
 from knowledge.describe.profile import profile_of
 from knowledge.menu import CURVE_PROTOCOLS
 from knowledge.model import load
@@ -54,6 +56,18 @@ def test_frequencies_are_said_to_fall_as_1_by_rank_where_the_error_without_data_
     ):
         said = any("frequencies fall as 1/rank" in text for text in assumptions)
         assert said == math.isclose(answer.error_without_data, zipf, rel_tol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("ordered", "shapes"), [(False, {"Zipf", "Dirichlet"}), (True, {"Zipf", "exponential", "bell"})]
+)
+def test_the_error_for_each_shape_behind_a_skew_is_said_at_length(ordered, shapes):
+    ranking = advise(1.0, k=300, n=2_000_000, ordered=ordered)
+    each = dict(ranking.by_shape)
+    assert each.keys() == shapes
+    assert math.exp(np.log([*each.values()]).mean()) == pytest.approx(ranking.best.error)
+    notes = " ".join(sentence.text for sentence in note_sentences(ranking))
+    assert all(f"{name} {number(error)}" in notes for name, error in each.items())
 
 
 def test_a_sample_is_looked_up_by_its_own_shape():

@@ -115,6 +115,7 @@ def _advice(metric: str, case: _Case) -> Ranking:
         if request.central is None
         else None,
         single_categories=predicted_for_single_categories(metric, rows),
+        by_shape=_by_shape(case, answer, first.pair),
         tree=answer.tree,
     )
 
@@ -151,6 +152,14 @@ def _recommendations(request: Request, answer: ranking.LookUp) -> tuple[Recommen
         for place in standing
         for row in [answer.rows[place.at]]
     )
+
+
+def _by_shape(case: _Case, answer: ranking.LookUp, pair: tuple[str, str]) -> tuple[tuple[str, float], ...]:
+    """Return for a skew the error of a pair for each shape that the skew represents."""
+    if not isinstance(case.frequencies, AssumedSkew):
+        return ()
+    row = next(row for row in answer.rows if row.pair == pair)
+    return tuple(zip(case.frequencies.names, row.by_shape, strict=True))
 
 
 def _missing(answer: ranking.LookUp) -> list[str]:

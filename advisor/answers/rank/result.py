@@ -274,6 +274,8 @@ class Ranking:
         The pair with the lowest mean error, by the repetitions or predictions that ranked the pairs.
     next_round
         For an estimate: the ranking of all protocols with all methods; otherwise None.
+    by_shape
+        For a look-up of a skew: the shapes it represents, and the error of `best` for each.
     tree
         For a look-up of a skew: the pair of the decision tree, if it competes. `best` is another pair if the model
         does not tie the tree's pair with the lowest error.
@@ -303,6 +305,7 @@ class Ranking:
     identify: Callable[[], str] = field(default=str, repr=False)
     leader: tuple[str, str] | None = None
     next_round: Ranking | None = None
+    by_shape: tuple[tuple[str, float], ...] = ()
     tree: tuple[str, str] | None = None
     elsewhere: Callable[[], tuple[OtherUsers, ...]] | None = field(default=None, repr=False)
     why: Why | None = None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from statistics import NormalDist
 
 from advisor.answers.rank.result import Ranking, Recommendation, Why
-from advisor.figures import percent, points, times, users
+from advisor.errors import listed
+from advisor.figures import number, percent, points, times, users
 from advisor.members.names import pair_text, protocol_text
 from advisor.question.request import BOOTSTRAP, CURVES, Request, removal_sentences
 from advisor.show.model import Role, Sentence, sentences
@@ -72,7 +73,9 @@ def _model_sentences(ranking: Ranking) -> list[str]:
     if ranking.source != "grid":
         return []
     fitted = f"{simulated_populations(ordered=ranking.request.ordered):,} simulated populations"
-    return [f"The model is fitted to {fitted}; intervals are 95 % of the prediction."]
+    model = f"The model is fitted to {fitted}; intervals are 95 % of the prediction."
+    shapes = listed(f"{name} {number(error)}" for name, error in ranking.by_shape)
+    return [model, f"The error is the mean over shapes of this skew: {shapes}."] if shapes else [model]
 
 
 def _populations_sentence(request: Request) -> str:
