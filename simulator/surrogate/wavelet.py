@@ -7,10 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from simulator._types import FloatArray, IntArray
-from simulator.methods.empirical_bayes import sigmoid
 from simulator.methods.wavelet import (
     COARSEST,
-    EVIDENCE,
     SCALES,
     TOP,
     TOTAL,
@@ -123,9 +121,6 @@ def _draw(curve: _Curve, sd: float, draws: int, rng: np.random.Generator) -> Flo
     for row in result:
         shift = int(rng.integers(2 * k))
         signal = bool(rng.random() < curve.priors.signal[0, 0])
-        if rng.random() >= sigmoid(curve.priors.gain[0, 0] - EVIDENCE):
-            row[:] = curve.estimate.mean()
-            continue
         smooth = mirrored[(np.arange(window) + shift) % (2 * k)]
         details = []
         while len(smooth) > 1:
