@@ -92,7 +92,8 @@ def test_every_value_has_its_share(monkeypatch, sd):
 
 
 def likelihoods(estimate, noise):
-    """Likelihood of the estimates under each distribution and share of empty categories, over that of equal ones."""
+    """Likelihood of the estimates under each distribution and share of empty categories, over that of equal ones; times
+    the density of a sum of 1 given the estimates, over that without them."""
     k = len(estimate)
     alike = stats.norm.pdf(estimate, 1 / k, (noise.variance_at_zero + noise.variance_slope / k) ** 0.5)
     found = []
@@ -101,8 +102,12 @@ def likelihoods(estimate, noise):
             places = np.append(values / (k * (1 - empty)), 0.0)
             weights = np.append(shares * (1 - empty), empty)
             sd = np.sqrt(noise.variance_at_zero + noise.variance_slope * places)
-            each = stats.norm.pdf(estimate[:, None], places, sd) @ weights
-            found.append(float(np.prod(each / alike)))
+            joint = stats.norm.pdf(estimate[:, None], places, sd) * weights
+            each = joint.sum(axis=1)
+            means, squares = joint @ places / each, joint @ places**2 / each
+            after = stats.norm.pdf(1, means.sum(), ((squares - means**2).sum() + families.SLACK**2) ** 0.5)
+            before = stats.norm.pdf(1, 1, (k * (weights @ places**2 - 1 / k**2) + families.SLACK**2) ** 0.5)
+            found.append(float(np.prod(each / alike)) * after / before)
     return np.array(found)
 
 
