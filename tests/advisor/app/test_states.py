@@ -169,7 +169,7 @@ VERDICTS = [  # a page, how its verdict begins, and what its buttons set
         pytest.param(*cells, [], marks=pytest.mark.slow)
         for cells in (
             ("goal=estimate&file=flat&name=f.csv&n=100", "Do not use this estimate"),
-            ("goal=estimate&file=example&n=20000&metric=kl", "Nothing is sure the posterior mean"),
+            ("goal=estimate&file=example&n=10000&metric=kl", "Nothing is sure the posterior mean"),
             ("goal=places", "Example: Tied planar_geometric"),
             ("goal=places&file=example&counts=people&eps=0.01", "Do not collect even krr"),
         )
