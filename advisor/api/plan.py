@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from numpy.typing import ArrayLike
 
@@ -19,9 +19,6 @@ from advisor.question.rules import check_plan
 from advisor.question.settings import Named, Shape, Simulation
 from advisor.show.model import Document
 from advisor.show.plan import plan_document
-
-if TYPE_CHECKING:
-    pass
 
 
 class Plan(Shown, PlanResult):

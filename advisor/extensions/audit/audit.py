@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from advisor.api.keywords import group_of, keyword_errors
 from advisor.api.shown import Shown
@@ -12,9 +12,6 @@ from advisor.extensions.audit.document import audit_document
 from advisor.extensions.audit.question import AttackSettings, AuditQuestion, ForeignClient, Subjects
 from advisor.question.settings import AnyProtocol, Cells, Grid, Memoisation, Named, Simulation, values
 from advisor.show.model import Document
-
-if TYPE_CHECKING:
-    pass
 
 
 class AuditAnswer(Audits, Shown):

@@ -61,7 +61,7 @@ def count_vectors(rows: Rows, settings: ReportSettings) -> Counting:
     if not bits:
         says += f" such as -0.31{', in whole steps' if settings.steps else ''}"
     elif at is None:
-        form = Columns(k)
+        form = BitColumns(k)
         says += ", each 0 or 1 (of sums of bits, name the column with the number of reports by --counts)"
     else:
         form = Strings(at, k)
@@ -146,7 +146,7 @@ class Strings:
 
 
 @dataclass(frozen=True)
-class Columns:
+class BitColumns:
     """Reports with a column for each of k bits."""
 
     k: int
