@@ -236,7 +236,7 @@ def test_a_sum_of_1_counts_over_what_it_is_without_estimates(shape, k, *, monkey
     assert abs(found - exact) < 0.01  # a gamma of large shape is nearly normal, and its quantiles are a grid
 
 
-@over([(64, 0.5, 10_000), (64, 1.0, 10_000), (256, 0.5, 100_000)])
+@over([(64, 0.5, 10_000)], slow=[(64, 1.0, 10_000), (256, 0.5, 100_000)])
 def test_what_noise_hides_is_as_uneven_as_it_may_be(k, epsilon, n):
     """Truths are drawn from a Dirichlet distribution, and hardly seen: draws are as far from even as truths are."""
     rng, oracle, spreads = stream("hidden", k, n), PROTOCOLS["oue"](k, epsilon), []
