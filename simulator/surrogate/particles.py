@@ -98,6 +98,7 @@ def _moved(
 
 FEW, MANY = 12, 24  # number of categories up to which only these draws are used, and from which on none are
 WAVES = 5  # of a logarithm that is smooth along the order
+THRESHOLD = 0.5  # up to which logarithms are equal: standard deviation, in those of the logarithms; half have none
 
 
 def share_of_few(k: int) -> float:
@@ -112,7 +113,9 @@ def few_populations(
 
     The prior is logistic normal (Aitchison, Shen, "Logistic-normal distributions", 1980): logarithms of frequencies
     spread by a standard deviation that is itself log-normal around 1, so that even and lopsided populations are as
-    likely as each other. Where the categories have an order, an unknown share of that variance is smooth along it.
+    likely as each other. In half of all populations frequencies near the middle are exactly equal, by a soft threshold:
+    without it few would be, and methods that suit those would seldom be said to be best. Where the categories have an
+    order, an unknown share of the variance is smooth along it.
     """
     k = len(estimate)
     waves = WAVES if ordered else 0
@@ -120,20 +123,25 @@ def few_populations(
     def log_likelihoods(numbers: FloatArray) -> FloatArray:
         return _log_likelihoods(estimate, noise, _frequencies(numbers, k))
 
-    return _frequencies(particles((2 + waves + k,), log_likelihoods, draws, rng)[0], k)
+    return _frequencies(particles((3 + waves + k,), log_likelihoods, draws, rng)[0], k)
 
 
 def _frequencies(numbers: FloatArray, k: int) -> FloatArray:
-    """Return the frequencies of candidates: a scale, how much is smooth, cosines, and a number for each category."""
+    """Return the frequencies of candidates.
+
+    They are a scale, a threshold, how much is smooth, cosines, and a number for each category.
+    """
     from scipy.special import ndtr  # imported when used
 
-    logs = numbers[:, -k:]
-    waves = numbers.shape[1] - k - 2
+    apart = numbers[:, -k:]
+    threshold = np.maximum(THRESHOLD * numbers[:, 1:2], 0.0)
+    logs = np.sign(apart) * np.maximum(np.abs(apart) - threshold, 0.0)
+    waves = numbers.shape[1] - k - 3
     if waves:
         order = np.arange(1, waves + 1)
         cosines = np.cos(np.pi * order[:, None] * (np.arange(k) + 0.5) / k) / order[:, None]
-        smooth = numbers[:, 2 : 2 + waves] @ cosines / np.sqrt((cosines**2).sum(axis=0).mean())
-        share = ndtr(numbers[:, 1:2])
+        smooth = numbers[:, 3 : 3 + waves] @ cosines / np.sqrt((cosines**2).sum(axis=0).mean())
+        share = ndtr(numbers[:, 2:3])
         logs = np.sqrt(1 - share) * logs + np.sqrt(share) * smooth
     logs = np.exp(numbers[:, :1]) * logs
     frequencies = np.exp(logs - logs.max(axis=1, keepdims=True))
