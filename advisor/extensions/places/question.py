@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from advisor.checks import budget, choice, path, several, text
 from advisor.errors import InputError, listed, near_miss
-from advisor.inputs.channel import read_channel
+from advisor.extensions.places.cells import PlacesRead, read_places
+from advisor.extensions.places.channel import read_channel
 from advisor.inputs.columns import CoordinatesError
-from advisor.inputs.places import MOST_CELLS, PlacesRead, read_places
 from advisor.members.names import ALIASES, squash
 from advisor.question.option import Settings, like, option, require
 from advisor.question.question import Question
 from advisor.question.sample import sample_frequencies, sample_name
-from advisor.question.settings import Cells, Menu
+from advisor.question.settings import MOST_CELLS, Cells, Menu
 from simulator import METRICS, POSTPROCESSORS, frequency_oracles
 from simulator.channels import FixedChannel
 from simulator.domain import Domain

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,13 +16,10 @@ from advisor.inputs.blocks import Rows, real_numbers, whole_counts
 from advisor.inputs.columns import COUNT_NAMES, HEADERS, MOST_DEGREES, InputTable, find_column, header_words
 from advisor.inputs.head import DETECTED, Expected, FileLayout
 from advisor.inputs.table import opened_rows
+from advisor.question.settings import KM_PER_DEGREE, MOST_CELLS, parse_grid
 from simulator.places import Places
 
-MOST_CELLS = 4096  # a channel is a matrix of cells by cells
-KM_PER_DEGREE = 40_007.863 / 360  # along a meridian (WGS 84)
 BLOCK = 65_536  # places that are converted to cells at once
-
-
 GRID, DEGREES, PLANE = ("row", "column"), ("longitude", "latitude"), ("x", "y")  # names of the two coordinates
 ROUND_SIZES = [float(f"{digit}e{power}") for power in range(-3, 5) for digit in (1, 2, 5)]  # of cells, in km
 MOST_SIDE = 32  # cells along a side of a grid that is chosen here
@@ -45,26 +41,6 @@ class PlacesRead:
 
 _Users: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int64], Sequence[int]]
 """Coordinates ``(rows, 2)`` of a block, the number of users per row, and the places of the rows in the file."""
-
-
-def parse_grid(text: str) -> tuple[int, int]:
-    """Return rows and columns of ``ROWSxCOLS``.
-
-    Raises InputError if it is not two whole numbers, or the grid has fewer than 2 rows or columns, or more than 4,096
-    cells.
-
-    >>> parse_grid("32x16")
-    (32, 16)
-    """
-    match = re.fullmatch(r"\s*(\d{1,6})\s*[x×X]\s*(\d{1,6})\s*", text)
-    if match is None:
-        raise InputError(f"--grid must be ROWSxCOLS, for example 32x32, got {text!r}")
-    rows, columns = int(match[1]), int(match[2])
-    if min(rows, columns) < 2 or rows * columns > MOST_CELLS:
-        raise InputError(
-            f"--grid must have at least 2 rows and 2 columns and at most {MOST_CELLS:,} cells, got {rows}x{columns}"
-        )
-    return rows, columns
 
 
 def read_places(
