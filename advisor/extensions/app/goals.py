@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Container, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -129,10 +128,6 @@ class PageGoal:
             try:
                 self.groups([control.name], values)
             except InputError as error:
-                # What one control says may need what another one says: then the whole group is right.
-                with suppress(InputError):
-                    self.groups([other.name for other in self.controls if other.group is control.group], values)
-                    continue
                 messages[control.name] = str(error)
         return messages
 

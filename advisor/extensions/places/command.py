@@ -15,8 +15,8 @@ from advisor.show.model import TOP
 
 LOCATED = (
     "terms",
+    "cells:grid,cell_km,distance,radius",
     "ground",
-    "privacy",
     "places_menu",
     "domain",
     "columns",
@@ -32,6 +32,7 @@ def places_command(
 
     Errors are measured by distance, and privacy is local, or metric: a budget for places that are near each other.
     SAMPLE holds coordinates on a grid or on the globe; with --privacy metric, ordered categories will do.
+    Without --grid and --cell-km, degrees get cells of a round size, at most 32x32.
 
     Example: ldp-advise places visits.csv --grid 32x32 --columns row,col --privacy metric --radius 3 --eps 2
     """
@@ -49,5 +50,5 @@ def places_command(
         ),
         output,
         # Channels are few: all of them are shown, so that the trade-off is in one table.
-        top=None if question.privacy.privacy == "metric" else TOP,
+        top=None if question.ground.privacy == "metric" else TOP,
     )

@@ -406,7 +406,7 @@ def _data(advice: PlacesAdvice) -> dict[str, Json]:
     return {
         "request": {
             "eps": question.epsilon,
-            "privacy": question.privacy.privacy,
+            "privacy": question.ground.privacy,
             "radius": request.radius,
             "k": places.k,
             "n": request.n,
@@ -449,8 +449,8 @@ def _data(advice: PlacesAdvice) -> dict[str, Json]:
 def _records(advice: PlacesAdvice) -> Records:
     """Return all rankings: metric, promise, then the figures of a row."""
     question = advice.request.question
-    privacy = question.privacy
-    promise: dict[str, Scalar] = {"privacy": privacy.privacy, "eps": question.epsilon, "radius": privacy.radius}
+    privacy, radius = question.ground.privacy, question.cells.radius
+    promise: dict[str, Scalar] = {"privacy": privacy, "eps": question.epsilon, "radius": radius}
     rows: list[dict[str, Scalar]] = [
         {"metric": metric, **promise, **_figures(advice, metric, row)}
         for metric, ranking in advice.rankings.items()

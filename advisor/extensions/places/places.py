@@ -12,7 +12,7 @@ from advisor.api.keywords import group_of, keyword_errors
 from advisor.api.shown import Shown
 from advisor.extensions.places.answer import PlacesAdvice, answer_places
 from advisor.extensions.places.document import places_document
-from advisor.extensions.places.question import Ground, PlacesMenu, PlacesQuestion, Promise, places_request
+from advisor.extensions.places.question import Ground, PlacesMenu, PlacesQuestion, places_request
 from advisor.question.settings import Cells, Columns, Limits, Simulation, values
 from advisor.show.model import Document
 
@@ -77,13 +77,11 @@ def places(
         If the data are no places, or something is out of range or does not go together.
     """
     given = {"eps": eps, "n": n, "metric": metric, "limits": limits, "simulation": simulation}
-    cells = group_of(Cells, cells)
-    menu = PlacesMenu(protocol=values(protocol), method=values(method), channel=channel)
     question = replace(
         PlacesQuestion.of(given),
-        ground=Ground(grid=cells.grid, columns=columns, cell_km=cells.cell_km, distance=cells.distance),
-        privacy=Promise(privacy=privacy, radius=cells.radius, curve=tuple(curve)),
-        places_menu=menu,
+        cells=group_of(Cells, cells),
+        ground=Ground(columns=columns, privacy=privacy, curve=tuple(curve)),
+        places_menu=PlacesMenu(protocol=values(protocol), method=values(method), channel=channel),
         columns=Columns(counts=counts),
     )
     with file_of(source, "places") as (path, layout):

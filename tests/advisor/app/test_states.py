@@ -246,7 +246,10 @@ def test_everything_that_is_wrong_is_said_at_once():
     wrong = state_of("goal=plan&n=many&k=&within=200&sensitive=very&times=", {}).wrong()
     assert set(wrong) == {"n", "k", "within", "sensitive", "times"}
     assert "got 'many'" in wrong["n"]
-    assert "needs “How near?”" in state_of("goal=places&file=example&counts=people&radius=", {}).wrong()["privacy"]
+    state = state_of("goal=places&file=example&counts=people&radius=", {})
+    with pytest.raises(InputError) as refusal:
+        page_answer(state)
+    assert "needs “How near?”" in faults(state, refusal.value)["privacy"]
     assert "drop the file again" in state_of("goal=compare&file=gone&name=a.csv", {}).wrong()["data"]
 
 
