@@ -19,7 +19,7 @@ from advisor.cli.collected import required_options
 from advisor.errors import printable
 from advisor.extensions.app.files import PEOPLE, assumed_file, example_file, safe_name
 from advisor.extensions.app.goals import ESTIMATE, PLACES, PLAN, SHAPES, Control, PageGoal, goals, worded
-from advisor.extensions.choose.answer import Choice, Wishes, choose
+from advisor.extensions.choose.answer import Choice, Wishes, make_choice
 from advisor.extensions.choose.document import choice_document
 from advisor.extensions.places.answer import PlacesAdvice, answer_places
 from advisor.extensions.places.document import places_document
@@ -299,11 +299,11 @@ def _answer(inquiry: Inquiry, progress: Progress) -> Answer | Choice | PlacesAdv
 def _choice(wishes: Wishes, question: Question, progress: Progress) -> Choice:
     check_data(question)
     if question.sample is None:
-        return choose(wishes)
+        return make_choice(wishes)
     domain = Categories(k=wishes.answers, ordered=wishes.ordered)
     frequencies = sample_frequencies(replace(question, domain=domain))
     words = (question.path, *question.columns.typed(), *domain.typed())
-    return choose(wishes, frequencies, words, instant=question.instant.instant, progress=progress)
+    return make_choice(wishes, frequencies, words, instant=question.instant.instant, progress=progress)
 
 
 def _call(answered: Result) -> tuple[str, list[str], list[str]] | None:

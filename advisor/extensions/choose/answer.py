@@ -357,7 +357,7 @@ class Choice:
         return self.there.best
 
 
-def choose(
+def make_choice(
     wishes: Wishes,
     frequencies: Frequencies | None = None,
     data_words: tuple[str, ...] = (),

@@ -1,11 +1,11 @@
-"""``ldp-advise choose``: a few plain questions, asked on a terminal, and whether to collect, with which ε."""
+"""``ldp-advise choose`` and ``advisor.choose``: whether to collect, with which ε; questions on a terminal."""
 
 from __future__ import annotations
 
 import re
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -13,15 +13,18 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
+from numpy.typing import ArrayLike
 
+from advisor.api.keywords import keyword_errors
+from advisor.api.shown import Shown
 from advisor.checks import shown
 from advisor.cli import options
 from advisor.cli.audience import Audience
 from advisor.cli.options import Only, Sample
 from advisor.cli.run import Job, WholeOutput, run
 from advisor.errors import InputError
-from advisor.extensions.choose.answer import Choice, Wishes, choose
-from advisor.extensions.choose.document import choice_document, decision_of_choice, reproduce
+from advisor.extensions.choose.answer import Choice, Wishes, make_choice
+from advisor.extensions.choose.document import choice_document, decision_of_choice, price_figure, reproduce
 from advisor.inputs.columns import InputTable, are_counts, choose_columns, find_column
 from advisor.inputs.histogram import read_head
 from advisor.question.frequencies import Frequencies
@@ -30,6 +33,7 @@ from advisor.question.question import Question
 from advisor.question.rules import check_data
 from advisor.question.sample import sample_frequencies
 from advisor.question.settings import Categories, Columns
+from advisor.show.model import Document
 from simulator.progress import Progress
 
 T = TypeVar("T")
@@ -233,7 +237,7 @@ def choose_command(
         refuse(data.instant.given(), "is for a file: without one the answer is predicted")
 
     def answer(frequencies: Frequencies | None, progress: Progress) -> Choice:
-        choice = choose(complete, frequencies, words, instant=data.instant.instant, progress=progress)
+        choice = make_choice(complete, frequencies, words, instant=data.instant.instant, progress=progress)
         options.words.set(tuple(shlex.split(reproduce(choice))[1:]))  # a page names the command that asks nothing
         return choice
 
@@ -261,3 +265,71 @@ def _columns(data: Question) -> Columns:
         return data.columns
     column, counts = ask_columns(table)
     return replace(data.columns, column=(column,), counts=counts)
+
+
+class ChoiceAnswer(Choice, Shown):
+    """The answer of `choose`; its attributes are those of `advisor.extensions.choose.answer.Choice`."""
+
+    @property
+    def _document(self) -> Document:
+        return choice_document(self)
+
+    def _figure(self) -> Any:
+        return price_figure(self) if self.prices else None
+
+
+@keyword_errors()
+def choose(
+    *,
+    n: int | None = None,
+    k: int | None = None,
+    within: float | None = None,
+    sensitive: str = "high",
+    times: int = 1,
+    sample: Iterable[Any] | None = None,
+    sample_counts: ArrayLike | Mapping[Any, int] | None = None,
+    ordered: bool | None = None,
+    instant: bool = False,
+) -> ChoiceAnswer:
+    """Say whether to collect, and with which ε, from what people know who have never heard of ε.
+
+    Parameters
+    ----------
+    n
+        How many people will answer.
+    k
+        How many possible answers the question has; a sample says it too.
+    within
+        How far off a share may be, in percentage points on average; None: what makes a collection worth it.
+    sensitive
+        ``"low"``, ``"medium"`` or ``"high"``.
+    times
+        How often the same people are asked.
+    sample, sample_counts, ordered
+        Published or pilot data, as in `advisor.advise`: what decides is then simulated.
+    instant
+        Predict for such data too, instead of simulating.
+
+    Returns
+    -------
+    The choice: ``.epsilon`` is None where collecting is not advised, and ``.reason`` says why.
+
+    Raises
+    ------
+    InputError
+        If something is missing, out of range or does not go together.
+
+    Examples
+    --------
+    >>> choose(n=2000, k=18, within=1.0, sensitive="medium").epsilon is None
+    True
+    """
+    question = Question.of({"sample": sample, "sample_counts": sample_counts, "k": k, "ordered": ordered})
+    wishes = Wishes(people=n, answers=k, within=within, sensitive=sensitive, times=times, ordered=ordered)
+    require(
+        ("--n", n, "the number of people, for example --n 2000"),
+        ("--k", k if question.sample is None else True, "the number of possible answers, for example --k 18"),
+    )
+    frequencies = None if question.sample is None else sample_frequencies(question)
+    words = () if frequencies is None else ("--sample", "DATA")
+    return ChoiceAnswer.of(make_choice(wishes, frequencies, words, instant=instant))
