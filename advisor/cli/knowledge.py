@@ -90,7 +90,6 @@ def cells_command(
     run(
         Job(
             read=lambda: ranking_requests(asked)[0],
-            warnings=lambda request: request.warnings,
             answer=lambda request, progress: answer.nearest_cells(request, count),  # noqa: ARG005
             document=document.cells_document,
             inputs=asked.files,

@@ -31,7 +31,6 @@ def pareto_command(
     run(
         Job(
             read=lambda: ranking_requests(asked.alone)[0],
-            warnings=lambda request: request.warnings,
             answer=lambda request, progress: frontier_of(ranking_answer(asked, request, progress).first),
             document=pareto_document,
             inputs=asked.files,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 import typer
 
@@ -18,8 +18,7 @@ from advisor.answers.rank.result import Answer
 from advisor.answers.rank.simulate import simulated_answer
 from advisor.answers.rank.verdict import USELESS
 from advisor.answers.rank.why import explained
-from advisor.checks import path
-from advisor.cli.audience import Audience
+from advisor.checks import choice, path
 from advisor.cli.examples import missing_budget
 from advisor.cli.options import Only, Sample
 from advisor.cli.run import Job, Output, SideFile, picture_file, run
@@ -31,7 +30,7 @@ from advisor.question.request import Request
 from advisor.question.rules import PREDICTED, check_ranking
 from advisor.question.settings import Instant, Picture, Reasons
 from advisor.show.budgets import budgets_document
-from advisor.show.decision import decision_of
+from advisor.show.decision import Decision, decision_html, decision_of
 from advisor.show.model import Document, Role, Sentence
 from advisor.show.pictures.frequencies import frequencies_figure
 from advisor.show.rank.bias import bias_document
@@ -53,6 +52,8 @@ RANKED = (
     "instant:instant",
     "simulation",
 )
+DETAILS, DECISION = "details", "decision"  # what a page is for
+A = TypeVar("A")
 RUN_SUFFIXES = (".csv", ".parquet")
 
 
@@ -77,6 +78,42 @@ def _write_runs(answer: Answer, path: Path) -> None:
         answer.runs_frame().to_parquet(path, index=False)
     else:
         answer.runs_frame().to_csv(path, index=False, lineterminator="\n")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Audience(Settings):
+    """Whom the page is for."""
+
+    panel: ClassVar[str] = "Output"
+
+    audience: str = option(
+        "--for",
+        read=choice((DETAILS, DECISION)),
+        metavar="WHAT",
+        default=DETAILS,
+        advanced=True,
+        help="what the page is for: details, or a decision, in plain words",
+    )
+
+    def page(
+        self, document: Callable[[A], Document], decide: Callable[[A], Decision], output: Output
+    ) -> Callable[[A], Document]:
+        """Return what makes the document of an answer, with a page for the readers that were named.
+
+        Raises InputError if no page is written.
+        """
+        if self.audience == DETAILS:
+            return document
+        if output.report is None and output.chosen_format != "html":
+            raise InputError("--for is about a page: give --report FILE.html too, or --format html")
+
+        def decision_page(answer: A) -> Document:
+            decision = decide(answer)
+            return replace(
+                document(answer), page=lambda shown, line: decision_html(decision, output.title or "", shown, line)
+            )
+
+        return decision_page
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,7 +191,6 @@ def rank(question: Question, shown: RankOutput, audience: Audience | None = None
         refuse(shown.extras.given("runs"), PREDICTED)
     job: Job[Request, Any] = Job(
         read=lambda: ranking_requests(question)[0],
-        warnings=lambda request: request.warnings,
         answer=partial(ranking_answer, question, why=shown.reasons.why),
         document=audience.page(shown.document, lambda answer: decision_of(answer.first), shown.output),
         fails=useless if shown.extras.fail_if_useless else None,

@@ -19,8 +19,8 @@ from advisor.api.keywords import keyword_errors
 from advisor.api.shown import Shown
 from advisor.checks import shown
 from advisor.cli import options
-from advisor.cli.audience import Audience
 from advisor.cli.options import Only, Sample
+from advisor.cli.ranking import Audience
 from advisor.cli.run import Job, WholeOutput, run
 from advisor.errors import InputError
 from advisor.extensions.choose.answer import Choice, Wishes, make_choice
@@ -244,7 +244,6 @@ def choose_command(
     run(
         Job(
             read=lambda: None if sample is None else sample_frequencies(data),
-            warnings=lambda frequencies: () if frequencies is None else frequencies.warnings,
             answer=answer,
             document=document,
             inputs=data.files,

@@ -51,7 +51,6 @@ def columns_command(
     run(
         Job(
             read=partial(columns_question, asked.alone),
-            warnings=lambda joint: joint.warnings,
             answer=joint_plan,
             document=joint_document,
             inputs=[sample],

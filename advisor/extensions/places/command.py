@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from advisor.api.files import file_of
 from advisor.api.keywords import group_of, keyword_errors
 from advisor.api.shown import Shown
 from advisor.cli.options import Only, Sample
@@ -15,6 +14,7 @@ from advisor.cli.run import Job, Output, run
 from advisor.extensions.places.answer import PlacesAdvice, answer_places
 from advisor.extensions.places.document import places_document
 from advisor.extensions.places.question import Ground, PlacesMenu, PlacesQuestion, places_request
+from advisor.inputs.memory import file_of
 from advisor.question.settings import Cells, Columns, Limits, Picture, Simulation, values
 from advisor.show.model import TOP, Document
 
@@ -46,7 +46,6 @@ def places_command(
     run(
         Job(
             read=lambda: places_request(question),
-            warnings=lambda request: request.warnings,
             answer=answer_places,
             document=places_document,
             inputs=[sample, question.places_menu.channel],

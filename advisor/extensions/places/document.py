@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from advisor.answers.rank.collection import OneCollection
+from advisor.answers.rank.apply import OneCollection
 from advisor.answers.rank.verdict import USELESS, WORTH_IT
 from advisor.errors import listed
 from advisor.extensions.places.answer import PlacesAdvice, TradeOff

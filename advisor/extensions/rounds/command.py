@@ -58,7 +58,6 @@ def rounds_command(
             answer=lambda rounds, _: compare(rounds),
             document=rounds_document,
             inputs=alone.files,
-            warnings=lambda rounds: rounds.warnings,
             unprotected=sample is not None,
         ),
         shown.output,
