@@ -7,11 +7,11 @@ import tomllib
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from advisor.checks import shown
 from advisor.errors import InputError, listed
+from advisor.extensions.app.files import STATIC
 from advisor.extensions.choose.answer import Wishes
 from advisor.extensions.places.question import PlacesQuestion
 from advisor.question.collected_request import CollectedQuestion
@@ -21,7 +21,6 @@ from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 
 PLAN, ESTIMATE, COMPARE, PLACES = "plan", "estimate", "compare", "places"
 PREDICTED = (PLAN, COMPARE)  # pages whose first sight is a prediction; on the others it is a small simulation
-MOST_CONTROLS = 6  # of a page, its data among them
 YES = "yes"
 ELSEWHERE = "{} on the command line"  # what the page has no control for
 OF_THE_DATA = ("--shape", "--skew")  # which the control of the data sets
@@ -140,7 +139,7 @@ def goals() -> dict[str, PageGoal]:
         "methods": {key: f"{key}: {method.title}" for key, method in POSTPROCESSORS.items()},
         "metrics": {key: f"{metric.title} ({key})" for key, metric in METRICS.items() if key != "sets"},
     }
-    table = tomllib.loads((files("advisor.extensions.app") / "static" / "goals.toml").read_text("utf-8"))
+    table = tomllib.loads((STATIC / "goals.toml").read_text("utf-8"))
 
     def control(name: str, entry: Mapping[str, Any]) -> Control:
         words = dict(entry)

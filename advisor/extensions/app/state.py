@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
-from advisor.answers.rank.look_up import look_up
 from advisor.answers.rank.result import Answer
 from advisor.answers.rank.simulate import simulated_answer
 from advisor.api.keywords import GROUPS as KEYWORD_OF
 from advisor.api.keywords import SHORT
 from advisor.cli.collected import required_options
+from advisor.cli.ranking import ranking_answer
 from advisor.errors import printable
 from advisor.extensions.app.files import PEOPLE, assumed_file, example_file, safe_name
 from advisor.extensions.app.goals import ESTIMATE, PLACES, PLAN, SHAPES, Control, PageGoal, goals, worded
@@ -291,9 +291,7 @@ def _answer(inquiry: Inquiry, progress: Progress) -> Answer | Choice | PlacesAdv
         return simulated_answer(request, jobs=jobs, progress=progress)
     check_ranking(question)
     (request,) = ranking_requests(question)
-    if question.is_predicted:
-        return Answer(look_up(request))
-    return simulated_answer(request, jobs=jobs, progress=progress)
+    return ranking_answer(question, request, progress)
 
 
 def _choice(wishes: Wishes, question: Question, progress: Progress) -> Choice:
