@@ -15,7 +15,6 @@ from advisor.extensions.audit.answer import Audits, answer, answer_apart
 from advisor.extensions.audit.document import audit_document
 from advisor.extensions.audit.question import AttackSettings, AuditQuestion, ForeignClient, Leaks, Subjects
 from advisor.question.settings import AnyProtocol, Cells, Grid, Memoisation, Named, Picture, Simulation, values
-from advisor.show.model import Document
 
 AUDITED = (
     "grid:epsilons,sizes",
@@ -66,9 +65,7 @@ def audit_command(
 class AuditAnswer(Audits, Shown):
     """The answer of `audit`; its attributes are those of `advisor.extensions.audit.answer.Audits`."""
 
-    @property
-    def _document(self) -> Document:
-        return audit_document(self)
+    _document = audit_document
 
 
 @keyword_errors()

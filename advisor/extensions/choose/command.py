@@ -33,7 +33,6 @@ from advisor.question.question import Question
 from advisor.question.rules import check_data
 from advisor.question.sample import sample_frequencies
 from advisor.question.settings import Categories, Columns
-from advisor.show.model import Document
 from simulator.progress import Progress
 
 T = TypeVar("T")
@@ -269,9 +268,7 @@ def _columns(data: Question) -> Columns:
 class ChoiceAnswer(Choice, Shown):
     """The answer of `choose`; its attributes are those of `advisor.extensions.choose.answer.Choice`."""
 
-    @property
-    def _document(self) -> Document:
-        return choice_document(self)
+    _document = choice_document
 
     def _figure(self) -> Any:
         return price_figure(self) if self.prices else None

@@ -16,7 +16,7 @@ from advisor.extensions.places.document import places_document
 from advisor.extensions.places.question import Ground, PlacesMenu, PlacesQuestion, places_request
 from advisor.inputs.memory import file_of
 from advisor.question.settings import Cells, Columns, Limits, Picture, Simulation, values
-from advisor.show.model import TOP, Document
+from advisor.show.model import TOP
 
 LOCATED = (
     "terms",
@@ -61,9 +61,7 @@ def places_command(
 class PlacesAnswer(PlacesAdvice, Shown):
     """The answer of `places`; its attributes are those of `advisor.extensions.places.answer.PlacesAdvice`."""
 
-    @property
-    def _document(self) -> Document:
-        return places_document(self)
+    _document = places_document
 
 
 @keyword_errors()

@@ -19,7 +19,6 @@ from advisor.question.option import refuse, require
 from advisor.question.question import Question
 from advisor.question.rules import BUDGET, DATA
 from advisor.question.settings import Memoisation, Shape
-from advisor.show.model import Document
 
 
 def rounds_command(
@@ -68,9 +67,7 @@ def rounds_command(
 class MemoiseAnswer(Comparison, Shown):
     """The answer of `memoise`; its attributes are those of `advisor.extensions.rounds.answer.Comparison`."""
 
-    @property
-    def _document(self) -> Document:
-        return rounds_document(self)
+    _document = rounds_document
 
 
 @keyword_errors("rounds", "epsilon_forever", "changes", "device_bits")
