@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
+from advisor.answers.rank.simulate import ranking_answer
 from advisor.answers.rank.trade_offs import frontier_of
 from advisor.cli.options import Only, Sample
-from advisor.cli.ranking import RANKED, check_or_price, ranking_answer
+from advisor.cli.ranking import RANKED, check_or_price
 from advisor.cli.run import Job, Output, run
 from advisor.question.question import Question
 from advisor.question.ranking import ranking_requests

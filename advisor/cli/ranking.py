@@ -13,11 +13,9 @@ import typer
 
 from advisor.answers.budgets import Budgets
 from advisor.answers.rank.bias import bias_of
-from advisor.answers.rank.look_up import look_up
 from advisor.answers.rank.result import Answer
-from advisor.answers.rank.simulate import simulated_answer
+from advisor.answers.rank.simulate import ranking_answer
 from advisor.answers.rank.verdict import USELESS
-from advisor.answers.rank.why import explained
 from advisor.checks import choice, path
 from advisor.cli.examples import missing_budget
 from advisor.cli.options import Only, Sample
@@ -220,14 +218,6 @@ def check_or_price(question: Question) -> None:
 
         raise missing_budget(question.path or None, requests)
     check_ranking(question)
-
-
-def ranking_answer(question: Question, request: Request, progress: Progress, *, why: bool = False) -> Answer:
-    """Return the answer to a request: simulated, or predicted with or without reasons."""
-    if not question.is_predicted:
-        return simulated_answer(request, jobs=question.simulation.jobs, progress=progress)
-    rankings = look_up(request)
-    return Answer(explained(rankings) if why else rankings)
 
 
 def useless(answer: Answer) -> bool:

@@ -11,11 +11,10 @@ from typing import Any
 from urllib.parse import parse_qs, urlencode
 
 from advisor.answers.rank.result import Answer
-from advisor.answers.rank.simulate import simulated_answer
+from advisor.answers.rank.simulate import ranking_answer, simulated_answer
 from advisor.api.keywords import GROUPS as KEYWORD_OF
 from advisor.api.keywords import SHORT
 from advisor.cli.collected import required_options
-from advisor.cli.ranking import ranking_answer
 from advisor.errors import printable
 from advisor.extensions.app.files import PEOPLE, assumed_file, example_file, safe_name
 from advisor.extensions.app.goals import ESTIMATE, PLACES, PLAN, SHAPES, Control, PageGoal, goals, worded

@@ -6,6 +6,7 @@ import math
 import re
 import shlex
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,13 +32,11 @@ from advisor.show.model import (
     Records,
     Role,
     Scalar,
-    Section,
     Sentence,
     Tone,
     Verdict,
 )
-from advisor.show.model import Figure as Picture
-from advisor.show.pictures import to_svg
+from advisor.show.pictures import picture_section
 from advisor.show.pictures.style import BAND, BLUE, INK, ORANGE, QUIET, headline, log_axis, picture
 from advisor.show.rank.answer import hidden_sentences
 from advisor.show.sentences import assumed_sentences, meaning_sentences
@@ -293,7 +292,7 @@ def choice_document(choice: Choice) -> Document:
         rest += over_limit(choice)
     warnings = list(dict.fromkeys(text for row in choice.prices for text in row.ranking.warnings))
     again, (title, further) = reproduce(choice), _next(choice)
-    drawing = Picture("What ε buys", "error of a share against ε", lambda: to_svg(price_figure(choice), "prices"))
+    label, draw = "error of a share against ε", partial(price_figure, choice)
     badge = Badge.COLLECT if good else Badge.ALMOST if choice.reason in CLOSE else Badge.DO_NOT_COLLECT
     return Document(
         title=f"{badge}: {re.split(r'[:.,] ', f'{first} ')[0]}",
@@ -330,7 +329,7 @@ def choice_document(choice: Choice) -> Document:
         records=Records.of([facts]),
         value=REFRAIN if choice.epsilon is None else f"{choice.epsilon:g}",
         setting=f"{case.people:,} people, {case.answers:,} possible answers",
-        sections=lambda: (Section("What ε buys", (drawing,)),) if choice.prices else (),
+        sections=lambda: (picture_section("What ε buys", label, draw, "prices"),) if choice.prices else (),
     )
 
 

@@ -36,8 +36,7 @@ from advisor.show.model import (
     figure_cell,
     sentences,
 )
-from advisor.show.model import Figure as Picture
-from advisor.show.pictures import style, to_svg
+from advisor.show.pictures import picture_section, style
 from advisor.show.pictures.frequencies import draw_order
 from advisor.show.rank.table import PICK
 from advisor.show.sentences import assumed_sentences
@@ -461,11 +460,11 @@ def _records(advice: PlacesAdvice) -> Records:
 
 def _sections(advice: PlacesAdvice) -> tuple[Section, ...]:
     """Return the maps for a page, and the curve."""
-    figures = [Picture("Maps", "maps of one collection", lambda: to_svg(places_figure(advice), "maps"))]
-    if advice.trade_offs:
-        title = "Privacy against quality of service"
-        figures.append(Picture(title, "a curve", lambda: to_svg(curve_figure(advice), "curve")))
-    return tuple(Section(figure.title, (figure,)) for figure in figures)
+    maps = picture_section("Maps", "maps of one collection", partial(places_figure, advice), "maps")
+    if not advice.trade_offs:
+        return (maps,)
+    title = "Privacy against quality of service"
+    return maps, picture_section(title, "a curve", partial(curve_figure, advice), "curve")
 
 
 def places_figure(advice: PlacesAdvice) -> Figure:

@@ -90,11 +90,6 @@ class PlacesQuestion(Question):
     places_menu: PlacesMenu = PlacesMenu()
 
     @property
-    def repetitions(self) -> tuple[int, int]:
-        """Repetitions at the start, and their maximum."""
-        return self.simulation.race(REPETITIONS, MAX_REPETITIONS)
-
-    @property
     def protocols(self) -> tuple[str, ...]:
         """The protocols on the menu: channels that are calibrated to the promise, or those of local privacy."""
         if self.ground.privacy == "metric":
@@ -223,7 +218,7 @@ def places_request(question: PlacesQuestion) -> PlacesRequest:
     if question.places_menu.channel is not None:
         channel, notes = read_channel(question.places_menu.channel, k)
         assumed += notes
-    first, most = question.repetitions
+    first, most = question.simulation.race(REPETITIONS, MAX_REPETITIONS)
     if question.simulation.max_repetitions is None and k > FULL_RACE_CELLS:
         most = max(first, most * FULL_RACE_CELLS // k)
         assumed.append(f"at most {most} repetitions, because there are many cells (--max-reps says otherwise)")
