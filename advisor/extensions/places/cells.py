@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import IO, NamedTuple, TypeAlias
+from dataclasses import dataclass, replace
+from typing import IO, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,8 +35,8 @@ class PlacesRead:
     places: Places
     counts: NDArray[np.int64]
     unit: str
-    assumptions: tuple[str, ...]
-    warnings: tuple[str, ...]
+    assumptions: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 _Users: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int64], Sequence[int]]
@@ -95,15 +95,16 @@ def read_places(
             )
         blocks = _users(rows, at, count)
         if axes == GRID and size is not None:
-            read = _Cells(Places(*size, ground), "cells", _in_grid(rows.table, blocks, size), "row and column")
+            users = _in_grid(rows.table, blocks, size)
+            read, meaning = PlacesRead(Places(*size, ground), users, "cells"), "row and column"
         else:
-            read = _in_cells(rows.table, blocks, axes, cell_km, size, ground)
-    if not read.users.any():
+            read, meaning = _in_cells(rows.table, blocks, axes, cell_km, size, ground)
+    if not read.counts.any():
         raise InputError(f"{rows.table.source}: holds no user; at least one is needed")
     called = " and ".join(rows.table.called(column) for column in at)
-    note = f"columns {called} read as {read.meaning}"
+    note = f"columns {called} read as {meaning}"
     note += ", one row a user" if count is None else f", column {rows.table.called(count)} as counts"
-    return PlacesRead(read.places, read.users, read.unit, (*rows.assumptions[1:], note, *read.notes), rows.warnings())
+    return replace(read, assumptions=(*rows.assumptions[1:], note, *read.assumptions), warnings=rows.warnings())
 
 
 def _columns(
@@ -179,16 +180,6 @@ def _users_of_cells(cells: NDArray[np.int64], users: NDArray[np.int64], k: int) 
     return np.bincount(cells, users, k).astype(np.int64)  # exact: floats represent all possible numbers of users
 
 
-class _Cells(NamedTuple):
-    """Users per cell ``(k,)``, the grid and its unit, and what the coordinates were taken for."""
-
-    places: Places
-    unit: str
-    users: NDArray[np.int64]
-    meaning: str
-    notes: tuple[str, ...] = ()
-
-
 def _in_cells(
     table: InputTable,
     blocks: Iterable[_Users],
@@ -196,8 +187,8 @@ def _in_cells(
     cell_km: float | None,
     size: tuple[int, int] | None,
     ground: str,
-) -> _Cells:
-    """Return the users of each cell; coordinates are degrees, or any numbers.
+) -> tuple[PlacesRead, str]:
+    """Return the users of each cell, and what their coordinates were taken for: degrees, or any numbers.
 
     The cells depend on the extent of the places, so coordinates are kept on disk until all are read.
     """
@@ -242,14 +233,14 @@ def _in_cells(
             result += _users_of_cells(at[:, 0] * grid[1] + at[:, 1], part[:, 2].astype(np.int64), len(result))
     if whole:
         meaning = f"{'column and row' if axes == PLANE else 'row and column'}: all are whole numbers inside the grid"
-        return _Cells(Places(*grid, ground), "cells", result, meaning)
+        return PlacesRead(Places(*grid, ground), result, "cells"), meaning
     each = f"{cell_km:g} km" if cell_km else f"{sides[0]:.3g} x {sides[1]:.3g} {unit} over the bounding box,"
     first = "is the northernmost" if degrees else "has the largest y"
     first += "; cells do not go on beyond the date line" if degrees and high[0] - low[0] > 180 else ""
     where = f"latitude {middle[1]:.3f}, longitude {middle[0]:.3f}" if degrees else f"{middle[0]:g}, {middle[1]:g}"
     note = f"{grid[0]}x{grid[1]} cells of {each} around {where}; the first row {first}"
     meaning = "longitude and latitude" if degrees else "coordinates x and y: not all are whole numbers inside the grid"
-    return _Cells(Places(*grid, ground, *sides.tolist()), unit, result, meaning, (note, *chosen))
+    return PlacesRead(Places(*grid, ground, *sides.tolist()), result, unit, (note, *chosen)), meaning
 
 
 def _without_outliers(
