@@ -13,11 +13,11 @@ from advisor.api.shown import Shown
 from advisor.cli.options import Only, Sample
 from advisor.cli.ranking import RANKED, RankOutput, rank
 from advisor.cli.run import Job, run
-from advisor.extensions.rounds.answer import Comparison, check_rounds, compare, rounds_question
+from advisor.extensions.rounds.answer import ROUNDS, Comparison, check_rounds, compare, rounds_question
 from advisor.extensions.rounds.document import rounds_document
-from advisor.question.option import refuse, require
+from advisor.question.option import refuse
 from advisor.question.question import Question
-from advisor.question.rules import BUDGET, DATA
+from advisor.question.rules import require_budget_and_data
 from advisor.question.settings import Memoisation, Shape
 
 
@@ -38,11 +38,7 @@ def rounds_command(
     """
     asked = replace(question, sample=sample)
     if asked.plurality.rounds is None:
-        require(
-            ("--rounds", None, "the number of collections, for example --rounds 30"),
-            ("--eps", asked.grid.epsilons, BUDGET),
-            ("SAMPLE", sample or asked.domain.k, DATA),
-        )
+        require_budget_and_data(asked, ("--rounds", None, ROUNDS))
     if memoisation.epsilon_forever is None:
         refuse(memoisation.given(), "goes with --eps-forever, the budget of all reports of a value that is remembered")
         rank(asked, shown)
