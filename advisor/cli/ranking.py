@@ -1,4 +1,4 @@
-"""Common parts of the ranking commands: options, answer, document, and additional output files."""
+"""The ranking commands, the main one and ``pareto``, and what others share with them: options, answer, documents."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from advisor.answers.budgets import Budgets
 from advisor.answers.rank.bias import bias_of
 from advisor.answers.rank.result import Answer
 from advisor.answers.rank.simulate import ranking_answer
+from advisor.answers.rank.trade_offs import frontier_of
 from advisor.answers.rank.verdict import USELESS
 from advisor.checks import choice, path
 from advisor.cli.examples import missing_budget
@@ -34,6 +35,7 @@ from advisor.show.pictures.frequencies import frequencies_figure
 from advisor.show.rank.bias import bias_document
 from advisor.show.rank.document import rank_document
 from advisor.show.rank.matrix import matrix_document, protocols_document
+from advisor.show.rank.pareto import pareto_document
 from simulator._version import __version__
 from simulator.progress import Progress, part
 
@@ -274,3 +276,30 @@ def rank_command(
               ldp-advise --eps 0.5,1,2 --k 256 --n 2M
     """
     rank(replace(question, sample=sample), shown, audience)
+
+
+def pareto_command(
+    *, sample: Sample = None, question: Annotated[Question, Only(*RANKED, "promise")], picture: Picture, output: Output
+) -> None:
+    """Show the trade-offs between error, attack and report size.
+
+    A pair is shown where no other beats it in all three at once.
+
+    Examples: ldp-advise pareto --eps 1 sample.csv
+              ldp-advise pareto --eps 1 --k 256
+    """
+    asked = replace(question, sample=sample)
+    asked.terms.one_metric("pareto")
+    check_or_price(asked.alone)
+    run(
+        Job(
+            read=lambda: ranking_requests(asked.alone)[0],
+            answer=lambda request, progress: frontier_of(ranking_answer(asked, request, progress).first),
+            document=pareto_document,
+            inputs=asked.files,
+            plot=picture.plot,
+            unprotected=sample is not None,
+        ),
+        output,
+        top=None,
+    )

@@ -8,7 +8,6 @@ import gc
 import hashlib
 from collections import Counter, UserDict
 from contextlib import suppress
-from contextvars import copy_context
 from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import PurePath
@@ -16,7 +15,7 @@ from pathlib import PurePath
 from advisor.cli.options import COMMANDS
 from advisor.errors import InputError, printable
 from advisor.figures import csv_of
-from advisor.inputs.held import HeldFile, held_files
+from advisor.inputs.held import HeldFile, holding
 from advisor.inputs.histogram import read_head
 from advisor.question.frequencies import assumed_shape
 from advisor.question.settings import Shape
@@ -69,17 +68,13 @@ class Uploads(UserDict[str, HeldFile]):
 
 def columns_of(file: HeldFile | None) -> list[tuple[str, str]]:
     """Return what options name each column of a file by, and its first values; none if there is nothing to choose."""
-
-    def read() -> list[tuple[str, str]]:
-        held_files.set({} if file is None else {"file": file})
-        try:
+    try:
+        with holding({} if file is None else {"file": file}):
             table = read_head("file")
-        except InputError:  # which the answer says
-            return []
-        several = 1 < len(table.values) <= MOST_COLUMNS
-        return [(table.reference(at), table.preview(at)) for at in table.values if several]
-
-    return copy_context().run(read)
+    except InputError:  # which the answer says
+        return []
+    several = 1 < len(table.values) <= MOST_COLUMNS
+    return [(table.reference(at), table.preview(at)) for at in table.values if several]
 
 
 def safe_name(name: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from contextvars import copy_context
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 from urllib.parse import parse_qs, urlencode
@@ -23,7 +22,7 @@ from advisor.extensions.choose.document import choice_document
 from advisor.extensions.places.answer import PlacesAdvice, answer_places
 from advisor.extensions.places.document import places_document
 from advisor.extensions.places.question import PlacesQuestion, places_request
-from advisor.inputs.held import HeldFile, held_files
+from advisor.inputs.held import HeldFile, holding
 from advisor.inputs.histogram import RawHistogram
 from advisor.members import as_named
 from advisor.question.collected_request import (
@@ -251,13 +250,8 @@ class Result:
 
 def answer(inquiry: Inquiry, progress: Progress = silent) -> Any:
     """Return what answers a question, before it is made a document; raises InputError as the command line does."""
-
-    def work() -> Any:
-        held_files.set(inquiry.files)
-        with containment() if SOURCES else nullcontext():
-            return _answer(inquiry, progress)
-
-    return copy_context().run(work)
+    with holding(inquiry.files), containment() if SOURCES else nullcontext():
+        return _answer(inquiry, progress)
 
 
 def result_of(inquiry: Inquiry, value: Any = None) -> Result:

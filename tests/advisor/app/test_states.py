@@ -17,7 +17,7 @@ from advisor.extensions.app.goals import goals
 from advisor.extensions.app.pieces import faults, first_paint, page_answer, refusal
 from advisor.extensions.app.state import FEW, Data, Inquiry, decision, ranking, result_of, state_of
 from advisor.inputs.columns import find_column
-from advisor.inputs.held import HeldFile, held_files
+from advisor.inputs.held import HeldFile, held_files, holding
 from advisor.inputs.histogram import read_head
 from advisor.question.question import Question
 from advisor.question.sample import sample_frequencies
@@ -287,9 +287,8 @@ def test_the_first_sight_of_a_shape_simulates_nothing(goal, shape):
     whole = replace(first, simulated=True)
     for command in filter(None, (decision(whole), ranking(whole))):
         assert "--instant" not in command.words
-        held_files.set(command.files)
-        assert sample_frequencies(command.question).k == int(first.values["k"])  # no row is taken for a total
-    held_files.set(None)
+        with holding(command.files):
+            assert sample_frequencies(command.question).k == int(first.values["k"])  # no row is taken for a total
     assert first.question == whole.question
 
 
