@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Container, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -20,7 +20,6 @@ from advisor.show.model import Document, Part, Section, Sentence, Table
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 
 PLAN, ESTIMATE, COMPARE, PLACES = "plan", "estimate", "compare", "places"
-PREDICTED = (PLAN, COMPARE)  # pages whose first sight is a prediction; on the others it is a small simulation
 YES = "yes"
 ELSEWHERE = "{} on the command line"  # what the page has no control for
 OF_THE_DATA = ("--shape", "--skew")  # which the control of the data sets
@@ -87,6 +86,8 @@ class PageGoal:
     shapes: bool = False  # whether a shape will do instead of a file
     example: str = ""  # name of a file to look at, where a shape will not do
     example_set: str = ""  # what is set with it, as in an address
+    # Repetitions of the small simulation that is its first sight; none where that is a prediction
+    few: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def controls(self) -> tuple[Control, ...]:

@@ -51,11 +51,6 @@ EXAMPLE = "example"  # replaces the digest of a file if the page shows its examp
 NOT_HELD = "{} is not held in memory any more: drop the file again."
 LISTED = 40  # categories whose counts stand in the code
 MOST_VALUE = 2000  # characters of a value in an address
-# What answers at first sight where there is no prediction: a few simulated collections.
-FEW: Mapping[str, Simulation] = {
-    ESTIMATE: Simulation(repetitions=10),
-    PLACES: Simulation(repetitions=2, max_repetitions=2),
-}
 
 
 @dataclass(frozen=True)
@@ -219,7 +214,7 @@ def _on_file(state: State, question: Question, kind: str = "") -> Inquiry:
     """Return a question about the file; where nothing is predicted, at first sight from few repetitions."""
     file, name = state.held, state.data.name
     if kind and not state.simulated:
-        question = replace(question, simulation=FEW[state.goal.key])
+        question = replace(question, simulation=Simulation(**state.goal.few))
     return Inquiry(kind, replace(question, sample=name), files={} if file is None else {name: file})
 
 

@@ -15,13 +15,13 @@ from advisor.errors import InputError
 from advisor.extensions.app.files import columns_of, safe_name
 from advisor.extensions.app.goals import goals
 from advisor.extensions.app.pieces import faults, first_paint, page_answer, refusal
-from advisor.extensions.app.state import FEW, Data, Inquiry, decision, ranking, result_of, state_of
+from advisor.extensions.app.state import Data, Inquiry, decision, ranking, result_of, state_of
 from advisor.inputs.columns import find_column
 from advisor.inputs.held import HeldFile, held_files, holding
 from advisor.inputs.histogram import read_head
 from advisor.question.question import Question
 from advisor.question.sample import sample_frequencies
-from advisor.question.settings import Instant, Terms
+from advisor.question.settings import Instant, Simulation, Terms
 from advisor.show.page import STYLE
 from advisor.show.rank.data import rank_data
 from simulator.methods.processor import SUMMARIES
@@ -297,7 +297,7 @@ def test_the_first_sight_without_predictions_is_the_same_command_with_few_repeti
     first = state_of(address, {})
     few, whole = ranking(first).words, ranking(replace(first, simulated=True)).words
     assert "--reps" not in whole
-    typed, at = FEW[first.goal.key].typed(), few.index("--reps")
+    typed, at = Simulation(**first.goal.few).typed(), few.index("--reps")
     assert few[at : at + len(typed)] == typed
     assert few[:at] + few[at + len(typed) :] == whole
 
