@@ -27,12 +27,8 @@ HERE = {"ldp-advise choose FILE": "drop them here"}  # commands that the page it
 COMMAND = "ldp-advise "  # what follows it is a command line, fit to be typed
 FLAG = re.compile(r"(--[a-z][a-z-]*)(?: ([\w.](?:[\w.,]*\w)?))?")  # an option, and the word behind it
 EITHER = re.compile(r"(“[^”]+”) = \S+ or \1 = \w+")  # both values of one control
-SHAPES = {
-    "zipf": "A few common, many rare",
-    "uniform": "About equally common",
-    "gaussian": "Bell-shaped, as ages or sizes",
-    "spike": "One far more common",
-}
+TABLE: dict[str, Any] = tomllib.loads((STATIC / "goals.toml").read_text("utf-8"))
+SHAPES: Mapping[str, str] = TABLE["shapes"]
 GROUPS = {
     type(group).__name__: type(group) for group in (*PlacesQuestion().groups, *CollectedQuestion().groups, Wishes())
 }
@@ -140,7 +136,6 @@ def goals() -> dict[str, PageGoal]:
         "methods": {key: f"{key}: {method.title}" for key, method in POSTPROCESSORS.items()},
         "metrics": {key: f"{metric.title} ({key})" for key, metric in METRICS.items() if key != "sets"},
     }
-    table = tomllib.loads((STATIC / "goals.toml").read_text("utf-8"))
 
     def control(name: str, entry: Mapping[str, Any]) -> Control:
         words = dict(entry)
@@ -153,11 +148,11 @@ def goals() -> dict[str, PageGoal]:
 
     def goal(entry: Mapping[str, Any]) -> PageGoal:
         words = dict(entry)
-        controls = table["controls"] | words.pop("controls")
+        controls = TABLE["controls"] | words.pop("controls")
         main, more = (tuple(control(name, controls[name]) for name in words.pop(part)) for part in ("main", "more"))
         return PageGoal(main=main, more=more, **words)
 
-    return {row["key"]: goal(row) for row in table["goals"]}
+    return {row["key"]: goal(row) for row in TABLE["goals"]}
 
 
 def worded(text: str, goal: PageGoal) -> str:
