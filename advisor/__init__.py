@@ -39,17 +39,17 @@ if TYPE_CHECKING:
     from advisor.api.sweep import Sweep as Sweep
     from advisor.api.sweep import sweep as sweep
     from advisor.errors import InputError as InputError
-    from advisor.extensions.audit.audit import AuditAnswer as AuditAnswer
-    from advisor.extensions.audit.audit import audit as audit
+    from advisor.extensions.audit.command import AuditAnswer as AuditAnswer
+    from advisor.extensions.audit.command import audit as audit
     from advisor.extensions.audit.question import AttackSettings as AttackSettings
     from advisor.extensions.audit.question import ForeignClient as ForeignClient
     from advisor.extensions.audit.question import Subjects as Subjects
-    from advisor.extensions.choose.choose import ChoiceAnswer as ChoiceAnswer
-    from advisor.extensions.choose.choose import choose as choose
-    from advisor.extensions.places.places import PlacesAnswer as PlacesAnswer
-    from advisor.extensions.places.places import places as places
-    from advisor.extensions.rounds.memoise import MemoiseAnswer as MemoiseAnswer
-    from advisor.extensions.rounds.memoise import memoise as memoise
+    from advisor.extensions.choose.command import ChoiceAnswer as ChoiceAnswer
+    from advisor.extensions.choose.command import choose as choose
+    from advisor.extensions.places.command import PlacesAnswer as PlacesAnswer
+    from advisor.extensions.places.command import places as places
+    from advisor.extensions.rounds.command import MemoiseAnswer as MemoiseAnswer
+    from advisor.extensions.rounds.command import memoise as memoise
     from advisor.question.central import CentralPromise as CentralPromise
     from advisor.question.cleaning import Cleaning as Cleaning
     from advisor.question.cluster import Cluster as Cluster
@@ -65,43 +65,27 @@ if TYPE_CHECKING:
     from simulator._version import __version__ as __version__
 
 # Without __all__, which would have help() print every class in full.
-_HOMES = {
-    "Advice": "advisor.api.advice",
-    "AttackSettings": "advisor.extensions.audit.question",
-    "AuditAnswer": "advisor.extensions.audit.audit",
-    "Cells": "advisor.question.settings",
-    "CentralPromise": "advisor.question.central",
-    "ChoiceAnswer": "advisor.extensions.choose.choose",
-    "Cleaning": "advisor.question.cleaning",
-    "Cluster": "advisor.question.cluster",
-    "Collection": "advisor.question.collected_request",
-    "ForeignClient": "advisor.extensions.audit.question",
-    "InputError": "advisor.errors",
-    "Limits": "advisor.question.settings",
-    "Memoisation": "advisor.question.settings",
-    "MemoiseAnswer": "advisor.extensions.rounds.memoise",
-    "PlacesAnswer": "advisor.extensions.places.places",
-    "Plan": "advisor.api.plan",
-    "Plurality": "advisor.question.settings",
-    "Recommendation": "advisor.answers.rank.result",
-    "ReportFormat": "advisor.question.collected_request",
-    "Shape": "advisor.question.settings",
-    "Simulation": "advisor.question.settings",
-    "Subjects": "advisor.extensions.audit.question",
-    "Sweep": "advisor.api.sweep",
-    "Threat": "advisor.question.settings",
-    "__version__": "simulator._version",
-    "advise": "advisor.api.advise",
-    "audit": "advisor.extensions.audit.audit",
-    "choose": "advisor.extensions.choose.choose",
-    "estimate": "advisor.api.collected",
-    "memoise": "advisor.extensions.rounds.memoise",
-    "pareto": "advisor.api.advice",
-    "places": "advisor.extensions.places.places",
-    "plan": "advisor.api.plan",
-    "reports": "advisor.api.collected",
-    "sweep": "advisor.api.sweep",
+_NAMES = {
+    "advisor.answers.rank.result": ("Recommendation",),
+    "advisor.api.advice": ("Advice", "pareto"),
+    "advisor.api.advise": ("advise",),
+    "advisor.api.collected": ("estimate", "reports"),
+    "advisor.api.plan": ("Plan", "plan"),
+    "advisor.api.sweep": ("Sweep", "sweep"),
+    "advisor.errors": ("InputError",),
+    "advisor.extensions.audit.command": ("AuditAnswer", "audit"),
+    "advisor.extensions.audit.question": ("AttackSettings", "ForeignClient", "Subjects"),
+    "advisor.extensions.choose.command": ("ChoiceAnswer", "choose"),
+    "advisor.extensions.places.command": ("PlacesAnswer", "places"),
+    "advisor.extensions.rounds.command": ("MemoiseAnswer", "memoise"),
+    "advisor.question.central": ("CentralPromise",),
+    "advisor.question.cleaning": ("Cleaning",),
+    "advisor.question.cluster": ("Cluster",),
+    "advisor.question.collected_request": ("Collection", "ReportFormat"),
+    "advisor.question.settings": ("Cells", "Limits", "Memoisation", "Plurality", "Shape", "Simulation", "Threat"),
+    "simulator._version": ("__version__",),
 }
+_HOMES = {name: home for home, names in _NAMES.items() for name in names}
 _GROUPS = {name for name, home in _HOMES.items() if ".question" in home}
 
 

@@ -20,7 +20,8 @@ import typer
 from common import Seed, footer, head, line, run, study
 
 from advisor.errors import InputError
-from advisor.inputs.places import parse_grid, read_places
+from advisor.extensions.places.cells import read_places
+from advisor.question.settings import parse_grid
 from simulator._types import FloatArray, IntArray
 from simulator.channels import FixedChannel, SingularChannelError, ibu, invert, krr, planar_geometric, planar_laplace
 from simulator.methods.simplex import norm_sub

@@ -70,26 +70,6 @@ def nearest_cells(request: Request, count: int) -> NearestCells:
     return NearestCells(advice, tuple(rows))
 
 
-def check_folder(option: str, folder: str, *, force: bool) -> None:
-    """Refuse a folder that holds more than the finished cells of a build that was started.
-
-    Raises InputError if it does, unless `force` is given, or if this is no folder.
-    """
-    path = Path(folder)
-    try:
-        inside = sorted(entry.name for entry in path.iterdir()) if path.exists() else []
-    except NotADirectoryError:
-        raise InputError(f"{option} {folder}: this is a file, the name of a folder is needed") from None
-    except OSError as error:
-        raise InputError(f"{option} {folder}: cannot be used ({reason(error)})") from None
-    others = [name for name in inside if name not in WORK]
-    if others and not force:
-        raise InputError(
-            f"{option} {folder}: the folder holds other files ({listed(others, most=3)}); give --force to build there "
-            "nevertheless, or name another folder"
-        )
-
-
 def build(folder: str, workers: Workers, *, quick: bool, seed: int, progress: Progress = silent) -> model.Provenance:
     """Build the knowledge in a folder, going on where an earlier build there was stopped.
 

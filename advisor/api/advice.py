@@ -217,7 +217,6 @@ class Advice(Ranking, Shown):
         ]
         return pd.DataFrame(rows).dropna(axis=1, how="all")
 
-    @property
     def _document(self) -> Document:
         return rank_document(self._rankings)
 
@@ -230,9 +229,7 @@ class Advice(Ranking, Shown):
 class Pareto(Shown, Frontier):
     """The frontier of an advice; its attributes are those of `advisor.answers.rank.trade_offs.Frontier`."""
 
-    @property
-    def _document(self) -> Document:
-        return pareto_document(self)
+    _document = pareto_document
 
 
 def pareto(advice: Ranking) -> Pareto:

@@ -7,9 +7,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from advisor.answers.rank.look_up import look_up
-from advisor.answers.rank.result import Answer
-from advisor.answers.rank.simulate import simulated_answer
+from advisor.answers.rank.simulate import ranking_answer
 from advisor.api.advice import Advice
 from advisor.api.keywords import keyword_errors
 from advisor.question.central import CentralPromise
@@ -127,8 +125,5 @@ def advise(
     if question.is_predicted:
         refuse_registered(question.terms, question.menu, k)
     (request,) = ranking_requests(question)
-    if question.is_predicted:
-        answer = Answer(look_up(request))
-    else:
-        answer = simulated_answer(request, jobs=question.simulation.jobs)
+    answer = ranking_answer(question, request)
     return Advice.of(answer.first, answer)

@@ -12,12 +12,11 @@ from numpy.typing import ArrayLike
 
 from advisor.answers.rank.simulate import simulated_answer
 from advisor.api.advice import Advice
-from advisor.api.files import file_of
 from advisor.api.keywords import group_of, keyword_errors
 from advisor.errors import InputError
 from advisor.inputs.estimates import RawEstimates
 from advisor.inputs.labels import label_of
-from advisor.inputs.memory import estimate_in_memory, has_labels
+from advisor.inputs.memory import estimate_in_memory, file_of, has_labels
 from advisor.inputs.reports.settings import place_names
 from advisor.question.collected import tally_in_memory
 from advisor.question.collected_request import (

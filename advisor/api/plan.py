@@ -17,16 +17,13 @@ from advisor.question.plan import plan_question
 from advisor.question.question import Question
 from advisor.question.rules import check_plan
 from advisor.question.settings import Named, Shape, Simulation
-from advisor.show.model import Document
 from advisor.show.plan import plan_document
 
 
 class Plan(Shown, PlanResult):
     """How many users, or which ε; its attributes are those of `advisor.answers.plan.result.PlanResult`."""
 
-    @property
-    def _document(self) -> Document:
-        return plan_document(self)
+    _document = plan_document
 
 
 @keyword_errors()

@@ -31,29 +31,28 @@ class Shown(ABC):
         """Return a result with what is done with it."""
         return cls(**{item.name: getattr(result, item.name) for item in fields(result)})
 
-    @property
     @abstractmethod
     def _document(self) -> Document: ...
 
     @property
     def summary(self) -> str:
         """The answer in a sentence, or a few."""
-        verdict = self._document.verdict
+        verdict = self._document().verdict
         return "" if verdict is None else flags_to_keywords(verdict.summary)
 
     def to_json(self) -> str:
         """Return the answer as one JSON object (see the shipped JSON Schema)."""
-        return json_text(self._document)
+        return json_text(self._document())
 
     def to_latex(self) -> str:
         r"""Return the tables of the answer as ``tabular`` of booktabs, for ``\input``; all else is in comments."""
-        return flags_to_keywords(latex(self._document, View(top=None, hint=False)))
+        return flags_to_keywords(latex(self._document(), View(top=None, hint=False)))
 
     def to_frame(self) -> pd.DataFrame:
         """Return the rows of the answer as a pandas data frame, those that ``--format csv`` writes."""
         import pandas as pd  # heavy
 
-        records = self._document.records
+        records = self._document().records
         return pd.DataFrame(records.rows, columns=list(records.columns))
 
     def plot(self, path: str | Path | None = None, *, force: bool = False) -> Figure:
@@ -76,7 +75,7 @@ class Shown(ABC):
             If matplotlib is missing, there is nothing to draw, or the file exists or cannot be written.
         """
         target = plot_target(path, force=force)
-        draw = self._document.picture
+        draw = self._document().picture
         if draw is None:
             raise InputError("there is nothing to draw in this answer")
         return written(draw(), target)
@@ -97,11 +96,11 @@ class Shown(ABC):
             If the file exists or cannot be written.
         """
         target = python_target("report", path, PAGES, force=force)
-        target.write_text(page_html(self._document))
+        target.write_text(page_html(self._document()))
 
     def __str__(self) -> str:
         """Return the warnings, the answer, the head of its table, and what was assumed."""
-        document = self._document
+        document = self._document()
         lines = [*(f"Warning: {text}." for text in document.warnings), plain_text(document, View(hint=False))]
         return flags_to_keywords("\n".join(lines).rstrip("\n"))
 
@@ -109,7 +108,7 @@ class Shown(ABC):
         return f"<{type(self).__name__}: {self.summary}>"
 
     def _repr_html_(self) -> str:
-        return flags_to_keywords(fragment_html(self._document))
+        return flags_to_keywords(fragment_html(self._document()))
 
 
 @keyword_errors()

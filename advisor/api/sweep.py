@@ -20,7 +20,6 @@ from advisor.question.question import Question
 from advisor.question.rules import check_sweep
 from advisor.question.settings import Named, Shape, Simulation, values
 from advisor.question.sweep import sweep_question
-from advisor.show.model import Document
 from advisor.show.pictures.sweep import curves_figure, regret_figure
 from advisor.show.sweep import sweep_document
 from simulator import __version__
@@ -132,9 +131,7 @@ class Sweep(SweepResult, Shown):
     def __repr__(self) -> str:
         return f"<Sweep: {len(self.cells):,} cells, {self.question.metric}, frequencies of {self.question.first.name}>"
 
-    @property
-    def _document(self) -> Document:
-        return sweep_document(self)
+    _document = sweep_document
 
 
 @keyword_errors()

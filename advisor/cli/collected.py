@@ -116,7 +116,6 @@ def rank_collected(
             inputs=files,
             plot=shown.picture.plot,
             files=[SideFile("--apply", next_round.apply, ("", ".csv"), write_applied), *shown.side_files()],
-            warnings=lambda request: request.warnings,
             reading="reading what was collected",
         ),
         shown.output,

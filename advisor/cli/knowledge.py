@@ -22,6 +22,7 @@ from advisor.question.ranking import ranking_requests
 from advisor.question.rules import BUDGET, check_data
 from advisor.question.settings import Categories, Instant, Simulation, Terms
 from advisor.show import knowledge as document
+from advisor.show.outputs import check_folder
 
 CELLS, CELLS_MAX = 5, 100  # shown, and at most
 
@@ -90,7 +91,6 @@ def cells_command(
     run(
         Job(
             read=lambda: ranking_requests(asked)[0],
-            warnings=lambda request: request.warnings,
             answer=lambda request, progress: answer.nearest_cells(request, count),  # noqa: ARG005
             document=document.cells_document,
             inputs=asked.files,
@@ -130,7 +130,7 @@ def build_command(
     building: Building, simulation: Annotated[Simulation, Only("seed", "jobs")], cluster: Cluster, output: WholeOutput
 ) -> None:
     """Simulate the cells anew and fit the model; started again in the same folder, it goes on where it was stopped."""
-    answer.check_folder("--to", building.to, force=output.force)
+    check_folder("--to", building.to, force=output.force, own=answer.WORK)
     run(
         Job(
             read=lambda: cluster.workers(simulation.jobs),

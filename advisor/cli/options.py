@@ -168,7 +168,7 @@ COMMANDS = {
     "reports": "advisor.cli.reports",
     "plan": "advisor.cli.plan",
     "sweep": "advisor.cli.sweep",
-    "pareto": "advisor.cli.pareto",
+    "pareto": "advisor.cli.ranking",
     "epsilon": "advisor.cli.catalog",
     "list": "advisor.cli.catalog",
     "explain": "advisor.cli.catalog",

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Annotated
 
 from advisor.answers.plan.answer import make_plan
-from advisor.cli.audience import Audience
 from advisor.cli.options import Only, Sample
+from advisor.cli.ranking import Audience
 from advisor.cli.run import Job, Output, run
 from advisor.question.option import refuse
 from advisor.question.plan import plan_question

@@ -1,25 +1,23 @@
-"""Common parts of the ranking commands: options, answer, document, and additional output files."""
+"""The ranking commands, the main one and ``pareto``, and what others share with them: options, answer, documents."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 import typer
 
 from advisor.answers.budgets import Budgets
 from advisor.answers.rank.bias import bias_of
-from advisor.answers.rank.look_up import look_up
 from advisor.answers.rank.result import Answer
-from advisor.answers.rank.simulate import simulated_answer
+from advisor.answers.rank.simulate import ranking_answer
+from advisor.answers.rank.trade_offs import frontier_of
 from advisor.answers.rank.verdict import USELESS
-from advisor.answers.rank.why import explained
-from advisor.checks import path
-from advisor.cli.audience import Audience
+from advisor.checks import choice, path
 from advisor.cli.examples import missing_budget
 from advisor.cli.options import Only, Sample
 from advisor.cli.run import Job, Output, SideFile, picture_file, run
@@ -31,12 +29,13 @@ from advisor.question.request import Request
 from advisor.question.rules import PREDICTED, check_ranking
 from advisor.question.settings import Instant, Picture, Reasons
 from advisor.show.budgets import budgets_document
-from advisor.show.decision import decision_of
+from advisor.show.decision import Decision, decision_html, decision_of
 from advisor.show.model import Document, Role, Sentence
 from advisor.show.pictures.frequencies import frequencies_figure
 from advisor.show.rank.bias import bias_document
 from advisor.show.rank.document import rank_document
 from advisor.show.rank.matrix import matrix_document, protocols_document
+from advisor.show.rank.pareto import pareto_document
 from simulator._version import __version__
 from simulator.progress import Progress, part
 
@@ -53,6 +52,8 @@ RANKED = (
     "instant:instant",
     "simulation",
 )
+DETAILS, DECISION = "details", "decision"  # what a page is for
+A = TypeVar("A")
 RUN_SUFFIXES = (".csv", ".parquet")
 
 
@@ -77,6 +78,42 @@ def _write_runs(answer: Answer, path: Path) -> None:
         answer.runs_frame().to_parquet(path, index=False)
     else:
         answer.runs_frame().to_csv(path, index=False, lineterminator="\n")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Audience(Settings):
+    """Whom the page is for."""
+
+    panel: ClassVar[str] = "Output"
+
+    audience: str = option(
+        "--for",
+        read=choice((DETAILS, DECISION)),
+        metavar="WHAT",
+        default=DETAILS,
+        advanced=True,
+        help="what the page is for: details, or a decision, in plain words",
+    )
+
+    def page(
+        self, document: Callable[[A], Document], decide: Callable[[A], Decision], output: Output
+    ) -> Callable[[A], Document]:
+        """Return what makes the document of an answer, with a page for the readers that were named.
+
+        Raises InputError if no page is written.
+        """
+        if self.audience == DETAILS:
+            return document
+        if output.report is None and output.chosen_format != "html":
+            raise InputError("--for is about a page: give --report FILE.html too, or --format html")
+
+        def decision_page(answer: A) -> Document:
+            decision = decide(answer)
+            return replace(
+                document(answer), page=lambda shown, line: decision_html(decision, output.title or "", shown, line)
+            )
+
+        return decision_page
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,7 +191,6 @@ def rank(question: Question, shown: RankOutput, audience: Audience | None = None
         refuse(shown.extras.given("runs"), PREDICTED)
     job: Job[Request, Any] = Job(
         read=lambda: ranking_requests(question)[0],
-        warnings=lambda request: request.warnings,
         answer=partial(ranking_answer, question, why=shown.reasons.why),
         document=audience.page(shown.document, lambda answer: decision_of(answer.first), shown.output),
         fails=useless if shown.extras.fail_if_useless else None,
@@ -184,14 +220,6 @@ def check_or_price(question: Question) -> None:
 
         raise missing_budget(question.path or None, requests)
     check_ranking(question)
-
-
-def ranking_answer(question: Question, request: Request, progress: Progress, *, why: bool = False) -> Answer:
-    """Return the answer to a request: simulated, or predicted with or without reasons."""
-    if not question.is_predicted:
-        return simulated_answer(request, jobs=question.simulation.jobs, progress=progress)
-    rankings = look_up(request)
-    return Answer(explained(rankings) if why else rankings)
 
 
 def useless(answer: Answer) -> bool:
@@ -248,3 +276,30 @@ def rank_command(
               ldp-advise --eps 0.5,1,2 --k 256 --n 2M
     """
     rank(replace(question, sample=sample), shown, audience)
+
+
+def pareto_command(
+    *, sample: Sample = None, question: Annotated[Question, Only(*RANKED, "promise")], picture: Picture, output: Output
+) -> None:
+    """Show the trade-offs between error, attack and report size.
+
+    A pair is shown where no other beats it in all three at once.
+
+    Examples: ldp-advise pareto --eps 1 sample.csv
+              ldp-advise pareto --eps 1 --k 256
+    """
+    asked = replace(question, sample=sample)
+    asked.terms.one_metric("pareto")
+    check_or_price(asked.alone)
+    run(
+        Job(
+            read=lambda: ranking_requests(asked.alone)[0],
+            answer=lambda request, progress: frontier_of(ranking_answer(asked, request, progress).first),
+            document=pareto_document,
+            inputs=asked.files,
+            plot=picture.plot,
+            unprotected=sample is not None,
+        ),
+        output,
+        top=None,
+    )

@@ -130,7 +130,8 @@ class Job(Generic[Q, A]):
     inputs: Sequence[str | None] = ()  # files that are read, if given, and never overwritten
     files: Sequence[SideFile[A]] = ()  # additional output files
     resume: str | None = None  # file from which `answer` continues, and to which it saves finished work
-    warnings: Callable[[Q], Sequence[str]] | None = None  # warnings for the reader that follow from the question
+    # warnings for the reader that follow from the question: those that it carries, if it does
+    warnings: Callable[[Q], Sequence[str]] = lambda question: getattr(question, "warnings", ())
     reading: str = "reading the sample"  # text for the progress display while `read` works
     unprotected: bool = False  # whether raw data are read that people might want to protect
     fails: Callable[[A], bool] | None = None  # returns whether an answer ends in exit code 3; None: never
@@ -193,7 +194,7 @@ def _answered(job: Job[Q, A], *, quiet: bool) -> tuple[A, Document, list[str]]:
     with DelayedProgress(enabled=not (quiet or typed)) as progress:
         progress(job.reading, 0, 0)
         question = job.read()
-    early = [] if job.warnings is None else list(job.warnings(question))
+    early = list(job.warnings(question))
     for warning in early:
         say(f"warning: {warning}")
     with DelayedProgress(enabled=not quiet) as progress:

@@ -72,7 +72,6 @@ def sweep_command(
     run(
         Job(
             read=read,
-            warnings=lambda grid: grid.warnings,
             answer=answer,
             document=partial(sweep_document, per_protocol=files.per_protocol),
             inputs=asked.files,

@@ -1,8 +1,8 @@
-"""The domain that is simulated, from labels and counts: k categories in order, with the users of each."""
+"""The domain that is simulated: k categories in order, with the users of each; files of categories, and of sets."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import count, islice
@@ -10,7 +10,7 @@ from itertools import count, islice
 import numpy as np
 from numpy.typing import NDArray
 
-from advisor.errors import InputError, listed
+from advisor.errors import InputError, listed, near_miss
 from advisor.inputs.head import Expected, FileLayout, empty
 from advisor.inputs.histogram import RawHistogram
 from advisor.inputs.labels import (
@@ -408,3 +408,26 @@ def read_domain(path: str) -> tuple[str, ...]:
         raise empty(table.source)
     refuse_repeated(table.source, labels, tuple(found), table.unit)
     return labels
+
+
+def read_sets(path: str, labels: Iterable[str]) -> tuple[tuple[int, ...], ...]:
+    """Return the places of the members of each set; in a line, its name comes before its members.
+
+    path: CSV or text, without a header.
+    labels: of the categories, in their order.
+
+    Raises InputError if the file cannot be read, a set is empty, or a member is no category.
+    """
+    places = {label: place for place, label in enumerate(labels)}
+    sets: list[tuple[int, ...]] = []
+    with opened_rows(path, Expected("sets", FileLayout(header=False), items=True)) as rows:
+        for block in rows.blocks(even=False):
+            for line, (name, *cells) in zip(block.places, block.rows(), strict=True):
+                members = dict.fromkeys(cell for cell in cells if cell)
+                if not members:
+                    raise rows.table.bad(line, f"set {shortened(name)} has no members: name them after it")
+                if unknown := [cell for cell in members if cell not in places]:
+                    miss = near_miss(unknown[0], places) or f"; there are {listed(places, most=9)}"
+                    raise rows.table.bad(line, f"{shortened(unknown[0])} of set {shortened(name)} is no category{miss}")
+                sets.append(tuple(places[cell] for cell in members))
+    return tuple(sets)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
 from copy import copy
 from dataclasses import dataclass, field
@@ -32,6 +33,16 @@ class HeldFile:
 
 # None: files are on disk. Otherwise nothing but these can be opened, whatever name somebody types.
 held_files: ContextVar[Mapping[str, HeldFile] | None] = ContextVar("held_files", default=None)
+
+
+@contextmanager
+def holding(files: Mapping[str, HeldFile]) -> Iterator[None]:
+    """Open files by name in a ``with`` block from these alone."""
+    token = held_files.set(files)
+    try:
+        yield
+    finally:
+        held_files.reset(token)
 
 
 def held_stream(path: str) -> BytesIO | None:

@@ -1,11 +1,15 @@
-"""Data in memory: values, counts or estimates, for example from a notebook."""
+"""Data in memory: values, counts or estimates, for example from a notebook; and files made of them."""
 
 from __future__ import annotations
 
+import csv
 import math
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, cast
 
 import numpy as np
@@ -14,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from advisor.checks import shown, whole
 from advisor.errors import InputError, listed
 from advisor.inputs.columns import COUNT_NAMES
+from advisor.inputs.head import DETECTED, FileLayout
 from advisor.inputs.labels import label_of
 from simulator._types import FloatArray, IntArray
 
@@ -263,3 +268,37 @@ def applied_to(estimate: Any, labels: Sequence[str], function: Callable[[FloatAr
     if hasattr(estimate, "columns"):
         return type(estimate)(result, index=estimate.index, columns=estimate.columns)
     return type(estimate)(result, index=estimate.index, name=estimate.name)
+
+
+@contextmanager
+def file_of(source: str | Path | Iterable[Any], name: str) -> Iterator[tuple[str, FileLayout]]:
+    """Give a file for a ``with`` block, and what is known of its layout; data in memory are written to one.
+
+    source: the name of a file; or rows, each a cell or several: a series, an array, a list, or a frame with its header.
+    """
+    if isinstance(source, str | Path):
+        yield str(source), DETECTED
+        return
+    header = [str(column) for column in getattr(source, "columns", ())]
+    if hasattr(source, "isna") and np.any(source.isna()):
+        raise InputError(f"{name} must hold values, and {int(np.sum(source.isna().to_numpy()))} are missing: .dropna()")
+    rows = source.itertuples(index=False) if hasattr(source, "itertuples") else source
+    if isinstance(rows, np.ndarray) and rows.dtype == bool:
+        rows = rows.astype(np.uint8)  # files hold bits as 0 and 1
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / f"{name}.csv"
+        with path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerows([header] if header else [])
+            writer.writerows(_cells(row, name) for row in rows)
+        try:
+            yield str(path), FileLayout(header=bool(header))
+        except InputError as error:
+            error.args = (str(error).replace(str(path), name),)
+            raise
+
+
+def _cells(row: Any, name: str) -> Iterable[Any]:
+    if row is None or (isinstance(row, str) and not row.strip()) or (isinstance(row, float) and math.isnan(row)):
+        raise InputError(f"{name} must hold values, got {row!r}: leave missing ones out")
+    return row if isinstance(row, Iterable) and not isinstance(row, str) else [row]

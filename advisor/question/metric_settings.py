@@ -8,7 +8,7 @@ from typing import Any
 
 from advisor.checks import path, real, share, whole
 from advisor.errors import InputError
-from advisor.inputs.sets import read_sets
+from advisor.inputs.domain import read_sets
 from advisor.question.option import Read
 from simulator.metrics import KL_MIX, SET_SHARE, TOP_SHARE
 

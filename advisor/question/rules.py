@@ -26,13 +26,18 @@ DATA = "a file with public, synthetic or pilot data, - for standard input, or --
 PREDICTED = "is for a simulation, and this answer is predicted: give a sample, and no --instant"
 
 
+def require_budget_and_data(question: Question, *needs: tuple[str, object, str]) -> None:
+    """Raise InputError for all that is missing: what a command needs itself, the budget, and the data."""
+    budget = question.grid.epsilons or question.terms.epsilon or question.promise.central_epsilon
+    require(*needs, ("--eps", budget, BUDGET), ("SAMPLE", question.sample or question.domain.k, DATA))
+
+
 def check_ranking(question: Question) -> None:
     """Check the options of a ranking.
 
     Raises InputError for all missing options together, otherwise for the first contradiction.
     """
-    budget = question.grid.epsilons or question.terms.epsilon or question.promise.central_epsilon
-    require(("--eps", budget, BUDGET), ("SAMPLE", question.sample or question.domain.k, DATA))
+    require_budget_and_data(question)
     check_budget(question)
     check_data(question)
     if question.is_predicted:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -12,7 +13,6 @@ from advisor.checks import budget, choice, path, real, several, share, shown, te
 from advisor.errors import InputError
 from advisor.inputs.head import FileLayout
 from advisor.inputs.numbers import MOST_LABELS
-from advisor.inputs.places import parse_grid
 from advisor.members import FORM, as_named, member_of_python
 from advisor.members.names import beside_files, mechanism, resolve, resolve_all
 from advisor.question.metric_settings import MetricSettings, metric_with_setting
@@ -29,6 +29,8 @@ REPETITIONS_MAX = 10**6
 JOBS_MAX = 1024
 PARALLEL_CELLS = 20_000_000  # pairs x repetitions x categories from which starting workers saves time
 KM_AROUND = 40_075  # circumference of the earth
+KM_PER_DEGREE = 40_007.863 / 360  # along a meridian (WGS 84)
+MOST_CELLS = 4096  # a channel is a matrix of cells by cells
 THREADED_DOMAIN = 10_000  # categories from which threads save time; below, they mostly wait for the interpreter
 PLAIN_SOLUTIONS = ("smp", "spl")  # without fake data
 EVERY = "all"
@@ -231,6 +233,26 @@ class Grid(Settings):
     sizes: tuple[int, ...] = like(
         Categories, "k", read=several(whole(2, MOST_LABELS)), metavar="N,N,…", default=(), help="domain sizes"
     )
+
+
+def parse_grid(text: str) -> tuple[int, int]:
+    """Return rows and columns of ``ROWSxCOLS``.
+
+    Raises InputError if it is not two whole numbers, or the grid has fewer than 2 rows or columns, or more than 4,096
+    cells.
+
+    >>> parse_grid("32x16")
+    (32, 16)
+    """
+    match = re.fullmatch(r"\s*(\d{1,6})\s*[x×X]\s*(\d{1,6})\s*", text)
+    if match is None:
+        raise InputError(f"--grid must be ROWSxCOLS, for example 32x32, got {text!r}")
+    rows, columns = int(match[1]), int(match[2])
+    if min(rows, columns) < 2 or rows * columns > MOST_CELLS:
+        raise InputError(
+            f"--grid must have at least 2 rows and 2 columns and at most {MOST_CELLS:,} cells, got {rows}x{columns}"
+        )
+    return rows, columns
 
 
 def degrees(name: str, value: object) -> tuple[float, float]:

@@ -7,7 +7,7 @@ import re
 import shutil
 import stat
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -134,6 +134,32 @@ class Outputs:
         if not all(os.access(one, mode) for one, mode in needed):
             raise InputError(f"{option} {path}: no permission to write there")
         return Target(option, target, self._force, Path(path).suffix)
+
+
+def check_folder(option: str, folder: str, *, force: bool, own: Container[str] = ()) -> None:
+    """Check that a folder can be made, or that it holds no files but its own, unless `force` is given.
+
+    own: names of files that an earlier run left there, and this one continues.
+
+    Raises InputError for the first problem.
+    """
+    path = Path(folder)
+    try:
+        others = sorted(entry.name for entry in path.iterdir() if entry.name not in own)
+    except FileNotFoundError as error:
+        if path.resolve().parent.is_dir() and not path.is_symlink():
+            return
+        why = reason(error) if path.is_symlink() else f"there is no directory {path.resolve().parent}"
+        raise InputError(f"{option} {folder}: {why}") from None
+    except NotADirectoryError:
+        raise InputError(f"{option} {folder}: this is a file; name a folder, new or empty") from None
+    except OSError as error:
+        raise InputError(f"{option} {folder}: cannot be used ({reason(error)})") from None
+    if others and not force:
+        raise InputError(
+            f"{option} {folder}: the folder holds other files ({listed(others, most=3)}); name another one, or give "
+            "--force to write there nevertheless"
+        )
 
 
 def _state(path: str | Path) -> os.stat_result | None:

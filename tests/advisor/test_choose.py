@@ -15,7 +15,7 @@ from scipy import stats
 
 from advisor import advise
 from advisor.errors import InputError
-from advisor.extensions.choose.answer import LIMITS, METRIC, Wishes, _between, rounded
+from advisor.extensions.choose.answer import LIMITS, METRIC, Wishes, _between, two_digits
 from advisor.extensions.choose.command import PROMPTS, ask_columns
 from advisor.extensions.choose.document import choice_document, note_lines, points
 from advisor.inputs.histogram import read_head
@@ -289,7 +289,7 @@ def test_a_file_is_simulated_with_the_figures_of_the_commands_that_are_suggested
 
 def test_figures_are_rounded_to_the_side_that_keeps_the_promise():
     for value in (0.01, 0.333, 1.0, 1.25, 3.999, 12.34):
-        assert rounded(value, up=False) <= value <= rounded(value, up=True)
+        assert two_digits(value, up=False) <= value <= two_digits(value, up=True)
     assert with_answers(1000, 4, 1, "high", 10**6).case.limit == 1e-6  # the least that a budget may be
 
 

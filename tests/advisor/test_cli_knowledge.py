@@ -2,8 +2,9 @@ from dataclasses import replace
 
 import pytest
 
-from advisor.answers.knowledge import check_folder
+from advisor.answers.knowledge import WORK
 from advisor.errors import InputError
+from advisor.show.outputs import check_folder
 from knowledge import build as builder
 from knowledge.build import ORDERED_FOLDS
 from tests.knowledge.conftest import BUILT, TINY
@@ -16,11 +17,11 @@ def test_cells_for_a_file_and_out_of_range_come_with_a_note(run, states):
 
 def test_a_build_spares_the_files_of_others(tmp_path):
     def check(*, force=False):
-        check_folder("--to", str(tmp_path), force=force)
+        check_folder("--to", str(tmp_path), force=force, own=WORK)
 
     check()
     (tmp_path / "model.npz").touch()  # of a build that cannot go on
-    with pytest.raises(InputError, match=r"holds other files \(model.npz\); give --force"):
+    with pytest.raises(InputError, match=r"holds other files \(model.npz\); name another one, or give --force"):
         check()
     (tmp_path / "model.npz").rename(tmp_path / "cells.jsonl")  # where a build keeps what is done
     check()
@@ -28,7 +29,7 @@ def test_a_build_spares_the_files_of_others(tmp_path):
     with pytest.raises(InputError, match=r"holds other files \(thesis.tex\)"):
         check()
     check(force=True)
-    with pytest.raises(InputError, match="the name of a folder is needed"):
+    with pytest.raises(InputError, match="this is a file; name a folder"):
         check_folder("--to", str(tmp_path / "thesis.tex"), force=True)
 
 

@@ -107,7 +107,7 @@ def test_nothing_is_overwritten_unless_asked(run, folder):
     (there / "notes.txt").write_text("mine")
     (there / "client.py").write_text("mine too")
     err = refused(run, *PAIR, "--to", "there")
-    assert "the directory has files (client.py, notes.txt)" in err
+    assert "the folder holds other files (client.py, notes.txt)" in err
     assert "--force" in err
     assert (there / "client.py").read_text() == "mine too"
     assert run("code", *PAIR, "--to", "there", "--force")[0] == 0

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from advisor import Plurality, Simulation, advise
-from advisor.cli import ranking
+from advisor.answers.rank import simulate
 from advisor.errors import InputError
 from advisor.inputs.histogram import read_columns, read_histogram
 from advisor.question.cleaning import Cleaning
@@ -177,7 +177,7 @@ def test_thousands_of_numbers_are_warned_of_once_before_they_are_simulated(run, 
     def simulated(*_, **__):
         raise InputError("the simulation begins")
 
-    monkeypatch.setattr(ranking, "simulated_answer", simulated)
+    monkeypatch.setattr(simulate, "simulated_answer", simulated)
     few, many, counts = (
         put(tmp_path, name, "\n".join(f"{at}{rest}" for at in range(size)))
         for name, size, rest in (("few.txt", 900, ""), ("many.txt", 1100, ""), ("counts.csv", 1100, ",2"))

@@ -193,7 +193,7 @@ CODE = [
     ("-p oue --method posterior_mean --eps 1 --k 8 --to new", "method posterior_mean is not compared by name"),
     ("answer.json --eps 1 --to new", "--eps does not go with a saved answer"),
     ("absent.json --to new", "absent.json: cannot be read"),
-    (f"{OLH} --k 32 --to one.txt --force", "this is a file; name a directory"),
+    (f"{OLH} --k 32 --to one.txt --force", "this is a file; name a folder"),
     (f"{OLH} --k 32 --to absent/new", "there is no directory"),
 ]
 OTHERS = [

@@ -176,7 +176,7 @@ def test_every_answer_of_a_function_can_be_asked_the_same(tmp_path, monkeypatch)
         assert words in page, name
         if name == "nothing":
             continue
-        begin = answer._document.verdict.text[:20]
+        begin = answer._document().verdict.text[:20]
         assert begin in answer.summary, name
         assert begin in str(answer), name
         assert len(answer.to_frame()) >= 1, name

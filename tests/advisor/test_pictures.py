@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from advisor import Simulation, advise, estimate, pareto, plan, sweep
-from advisor.answers.rank.collection import one_collection
+from advisor.answers.rank.apply import one_collection
 from advisor.extensions.choose.answer import Wishes
 from advisor.extensions.choose.document import price_figure
 from advisor.show.page import COLOURS

@@ -5,17 +5,10 @@ import numpy as np
 import pytest
 
 from advisor.extensions.places.answer import answer_places
-from advisor.extensions.places.question import (
-    CHANNEL_METHODS,
-    Ground,
-    PlacesMenu,
-    PlacesQuestion,
-    Promise,
-    places_request,
-)
+from advisor.extensions.places.question import CHANNEL_METHODS, Ground, PlacesMenu, PlacesQuestion, places_request
 from advisor.question.question import Question
 from advisor.question.sample import sample_frequencies
-from advisor.question.settings import Columns, Simulation, Terms
+from advisor.question.settings import Cells, Columns, Simulation, Terms
 from simulator import METRICS, POSTPROCESSORS
 from simulator.channels import krr, optimal, planar_geometric
 from simulator.methods import observe
@@ -82,7 +75,8 @@ def test_the_error_of_the_named_pair_is_that_of_its_repetitions_one_by_one(town)
     question = PlacesQuestion(
         sample=town,
         terms=Terms(epsilon=2.0, n=2000),
-        ground=Ground(grid="5x6", columns="row,col"),
+        cells=Cells(grid="5x6"),
+        ground=Ground(columns="row,col"),
         simulation=Simulation(repetitions=5, max_repetitions=5),
     )
     request = places_request(question)
@@ -101,8 +95,8 @@ def test_noise_that_falls_with_distance_beats_randomised_response_on_a_map_wider
     question = PlacesQuestion(
         sample=town,
         terms=Terms(epsilon=2.0, n=2000),
-        ground=Ground(grid="5x6", columns="row,col"),
-        privacy=Promise(privacy="metric", radius=1.0),
+        cells=Cells(grid="5x6", radius=1.0),
+        ground=Ground(columns="row,col", privacy="metric"),
         places_menu=PlacesMenu(method=("ibu",)),
         simulation=Simulation(repetitions=20),
     )
@@ -220,8 +214,8 @@ def test_the_curve_is_that_of_the_channels_and_cloaking_keeps_nothing(run, visit
         PlacesQuestion(
             sample=visits,
             terms=Terms(epsilon=2.0),
-            ground=Ground(grid="3x3"),
-            privacy=Promise(privacy="metric", radius=400.0),
+            cells=Cells(grid="3x3", radius=400.0),
+            ground=Ground(privacy="metric"),
         )
     )
     truth, distances = read.truth, read.places.distances()
@@ -262,8 +256,8 @@ def test_coordinates_in_a_sample_lead_to_places(run, tmp_path):
     path = put(tmp_path, "my places.csv", "lon,lat,visits\n" + "\n".join(lines))
     code, _, err = run("--eps", "1", path)
     assert (code, f"say ldp-advise places '{path}' --eps 1, for values name one with --column" in err) == (2, True)
-    for promise in (Promise(), Promise(privacy="metric", radius=1.0)):
-        read = places_request(PlacesQuestion(sample=path, terms=Terms(epsilon=1.0), privacy=promise))
+    for cells, ground in ((Cells(), Ground()), (Cells(radius=1.0), Ground(privacy="metric"))):
+        read = places_request(PlacesQuestion(sample=path, terms=Terms(epsilon=1.0), cells=cells, ground=ground))
         assert any("cells of 0.2 km around latitude 52.010" in note for note in read.assumptions)
     assert sample_frequencies(Question(sample=path, columns=Columns(column=("lon",)))).k == 7
     impossible = put(tmp_path, "sizes.csv", "long,lat\n200,1\n300,2\n")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from advisor import InputError, Simulation, advise
-from advisor.inputs.sets import read_sets
+from advisor.inputs.domain import read_sets
 from simulator import METRICS
 from tests.cells import failures
 

@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from advisor.extensions.places.cells import read_places
 from advisor.inputs.histogram import read_histogram
-from advisor.inputs.places import read_places
 from advisor.inputs.reports import count_reports
 from simulator.protocols import PROTOCOLS
 

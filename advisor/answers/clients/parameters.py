@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from advisor.errors import InputError
-from advisor.inputs.places import KM_PER_DEGREE
 from advisor.question.option import require
-from advisor.question.settings import Cells
+from advisor.question.settings import KM_PER_DEGREE, Cells
 from simulator import PROTOCOLS
 from simulator.channels import finite_precision
 from simulator.places import Places

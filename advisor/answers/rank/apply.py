@@ -1,12 +1,13 @@
-"""Post-process what was collected, and write it down beside what it was."""
+"""The frequencies of a collection: true, raw estimate, and post-processed by the recommended or another method."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from advisor.answers.rank.result import Ranking
 from advisor.errors import InputError
@@ -15,7 +16,10 @@ from advisor.members.names import resolve
 from advisor.question.request import Collected
 from simulator import POSTPROCESSORS, Noise, Observed
 from simulator._types import FloatArray
+from simulator.methods import observe
+from simulator.poisoning.attack import NOBODY, Attack
 from simulator.protocols.protocol import Covariance
+from simulator.seeding import rng_for
 
 COLUMNS = ("value", "raw", "post_processed", "low", "high")
 LEVEL = 0.95
@@ -138,3 +142,40 @@ def applied_csv(advice: Ranking, *, safe_cells: bool = False) -> str:
 
 def _cells(numbers: FloatArray) -> list[str]:
     return ["" if number != number else repr(number) for number in numbers.tolist()]
+
+
+class OneCollection(NamedTuple):
+    """Frequencies ``(k,)``."""
+
+    truth: FloatArray  # true, or the mean of the populations that stand for the truth
+    answer: FloatArray  # post-processed as advised
+    # raw, low, high: raw estimate, and the 95 % interval of the true frequency that follows from it; None without one
+    raw: FloatArray | None
+    low: FloatArray | None
+    high: FloatArray | None
+
+    def at(self, places: NDArray[np.intp]) -> OneCollection:
+        """Return the frequencies of some categories."""
+        known = (None if column is None else column[places] for column in (self.raw, self.low, self.high))
+        return OneCollection(self.truth[places], self.answer[places], *known)
+
+
+def one_collection(advice: Ranking, repetition: int = 0) -> OneCollection:
+    """Return what was collected; or of a sample, one repetition of the simulation with the best pair, without fakes."""
+    request, method = advice.request, POSTPROCESSORS[advice.best.method]
+    truth = request.counts / request.counts.sum()
+    if request.collected is not None:
+        observed = request.collected.observed
+        raw = observed.estimate
+        answer = raw if method.queries_only and raw is not None else collected_frequencies(advice)
+    else:
+        protocol = request.oracle(advice.best.protocol)
+        rng = rng_for(request.seed, "collect", advice.best.protocol, repetition)
+        attack = None if request.threat is None else Attack(NOBODY, request.threat, request.promoted)
+        calm = None if attack is None else attack.collect(protocol, request.counts, rng, rng)
+        tally = protocol.sample_tally(request.counts, rng) if calm is None else calm.tally
+        observed = observe(protocol, tally, request.domain, suspects=None if calm is None else calm.suspects)
+        raw, answer = observed.estimate, method.apply(observed)
+    if raw is None or observed.covariance is None:
+        return OneCollection(truth, answer, raw, None, None)
+    return OneCollection(truth, answer, raw, *frequency_interval(raw, observed.covariance))

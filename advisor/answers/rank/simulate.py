@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from advisor.answers.rank.assemble import RAW, contests, others_repetitions, ranking_of
+from advisor.answers.rank.look_up import look_up
 from advisor.answers.rank.result import Answer, empty_rankings, usual_pair
 from advisor.answers.rank.threat import under_threat
+from advisor.answers.rank.why import explained
 from advisor.errors import InputError, listed
 from advisor.question.constraints import fitting_pairs, nothing_left
+from advisor.question.question import Question
 from advisor.question.request import DEFAULT_PAIR, Request
 from advisor.question.settings import Simulation
 from simulator import METRICS, POSTPROCESSORS
@@ -20,6 +23,14 @@ from simulator.race import race
 from simulator.ranking import Pair
 
 ALWAYS_MEASURED = ("mae", "mse")  # behind the answer in users, whatever the metric
+
+
+def ranking_answer(question: Question, request: Request, progress: Progress = silent, *, why: bool = False) -> Answer:
+    """Return the answer to a question whose data were read: simulated, or predicted with or without reasons."""
+    if not question.is_predicted:
+        return simulated_answer(request, jobs=question.simulation.jobs, progress=progress)
+    rankings = look_up(request)
+    return Answer(explained(rankings) if why else rankings)
 
 
 def simulated_answer(request: Request, *, jobs: int | None = None, progress: Progress = silent) -> Answer:

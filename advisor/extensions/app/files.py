@@ -7,24 +7,18 @@ import ctypes
 import gc
 import hashlib
 from collections import Counter, UserDict
-from collections.abc import Iterable
 from contextlib import suppress
-from contextvars import copy_context
 from functools import cache, lru_cache
+from importlib.resources import files
 from pathlib import PurePath
-
-import numpy as np
 
 from advisor.cli.options import COMMANDS
 from advisor.errors import InputError, printable
 from advisor.figures import csv_of
-from advisor.inputs.held import HeldFile, held_files
+from advisor.inputs.held import HeldFile, holding
 from advisor.inputs.histogram import read_head
 from advisor.question.frequencies import assumed_shape
 from advisor.question.settings import Shape
-from simulator import PROTOCOLS
-from simulator.populations import apportion, frequencies
-from simulator.seeding import rng_for
 
 MEGABYTE = 1_000_000
 LARGEST = 50 * MEGABYTE  # maximum size of a file
@@ -33,9 +27,7 @@ RELOAD_SECONDS = 20  # that a file is held after its last page, so that a reload
 MOST_COLUMNS = 200  # of a file that are offered to choose from
 DIGEST = 16  # characters of the digest by which an address names a file
 LABEL, PEOPLE = "answer", "people"  # columns of the file of a shape
-ROWS, COLUMNS, RESIDENTS = 12, 16, 20_000  # of the town that is an example
-CENTRES = ((3, 4, 2.0, 0.6), (8, 11, 1.5, 0.4))  # row, column, width and share of the two parts of the town
-CATEGORIES, USERS, EPSILON = 32, 100_000, 1.0  # of the estimate, which is by optimised unary encoding
+STATIC = files("advisor.extensions.app") / "static"  # templates, words and examples of the page
 
 
 class Uploads(UserDict[str, HeldFile]):
@@ -76,17 +68,13 @@ class Uploads(UserDict[str, HeldFile]):
 
 def columns_of(file: HeldFile | None) -> list[tuple[str, str]]:
     """Return what options name each column of a file by, and its first values; none if there is nothing to choose."""
-
-    def read() -> list[tuple[str, str]]:
-        held_files.set({} if file is None else {"file": file})
-        try:
+    try:
+        with holding({} if file is None else {"file": file}):
             table = read_head("file")
-        except InputError:  # which the answer says
-            return []
-        several = 1 < len(table.values) <= MOST_COLUMNS
-        return [(table.reference(at), table.preview(at)) for at in table.values if several]
-
-    return copy_context().run(read)
+    except InputError:  # which the answer says
+        return []
+    several = 1 < len(table.values) <= MOST_COLUMNS
+    return [(table.reference(at), table.preview(at)) for at in table.values if several]
 
 
 def safe_name(name: str) -> str:
@@ -105,38 +93,17 @@ def assumed_file(shape: Shape, k: int, n: int, ordered: bool | None) -> tuple[He
     assumed = assumed_shape(k, shape, ordered=ordered)
     rows = [*enumerate(assumed.counts(n).tolist(), start=1)]
     # The most common answer stands between the others: at an end, one that half of the people give is read as a total.
-    return _file((LABEL, PEOPLE), (*rows[k // 2 :], *rows[: k // 2])), assumed.ordered
+    return HeldFile(csv_of([(LABEL, PEOPLE), *rows[k // 2 :], *rows[: k // 2]]).encode()), assumed.ordered
 
 
 @cache
 def example_file(name: str) -> HeldFile:
-    """Return the example of a page by its name: made up, and the same each time."""
-    return {"estimate.csv": _estimate, "town.csv": _town}[name]()
+    """Return the example of a page by its name, made up.
 
-
-def _estimate() -> HeldFile:
-    """Return a raw estimate of a collection from people whose answers have a skew of 1."""
-    counts = apportion(frequencies("zipf", CATEGORIES, 1.0), USERS)
-    oracle = PROTOCOLS["oue"](CATEGORIES, EPSILON)
-    tally = oracle.sample_tally(counts, rng_for(0, "example"))
-    values = oracle.estimate(tally.counts, tally.n)  # type: ignore[attr-defined]
-    rows = ((f"answer {place}", f"{value:.6f}") for place, value in enumerate(values.tolist(), start=1))
-    return _file(("answer", "estimate"), rows)
-
-
-def _town() -> HeldFile:
-    """Return how many people are in each cell of a town with two parts."""
-    rows, columns = np.mgrid[:ROWS, :COLUMNS]
-    density = np.full((ROWS, COLUMNS), 0.0005)
-    for row, column, width, share in CENTRES:
-        bell = np.exp(-((rows - row) ** 2 + (columns - column) ** 2) / (2 * width**2))
-        density += share * bell / bell.sum()
-    counts = apportion(density.ravel(), RESIDENTS).reshape(ROWS, COLUMNS)
-    return _file(("row", "col", "people"), ((row, column, count) for (row, column), count in np.ndenumerate(counts)))
-
-
-def _file(header: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> HeldFile:
-    return HeldFile(csv_of([header, *rows]).encode())
+    The estimate is by optimised unary encoding at ε = 1, from 100,000 people whose answers have a skew of 1; the town
+    has two parts.
+    """
+    return HeldFile((STATIC / name).read_bytes())
 
 
 M_ARENA_MAX = -8  # of malloc.h

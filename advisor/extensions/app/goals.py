@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Container, Mapping
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from advisor.checks import shown
 from advisor.errors import InputError, listed
+from advisor.extensions.app.files import STATIC
 from advisor.extensions.choose.answer import Wishes
 from advisor.extensions.places.question import PlacesQuestion
 from advisor.question.collected_request import CollectedQuestion
@@ -21,8 +20,6 @@ from advisor.show.model import Document, Part, Section, Sentence, Table
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 
 PLAN, ESTIMATE, COMPARE, PLACES = "plan", "estimate", "compare", "places"
-PREDICTED = (PLAN, COMPARE)  # pages whose first sight is a prediction; on the others it is a small simulation
-MOST_CONTROLS = 6  # of a page, its data among them
 YES = "yes"
 ELSEWHERE = "{} on the command line"  # what the page has no control for
 OF_THE_DATA = ("--shape", "--skew")  # which the control of the data sets
@@ -30,12 +27,8 @@ HERE = {"ldp-advise choose FILE": "drop them here"}  # commands that the page it
 COMMAND = "ldp-advise "  # what follows it is a command line, fit to be typed
 FLAG = re.compile(r"(--[a-z][a-z-]*)(?: ([\w.](?:[\w.,]*\w)?))?")  # an option, and the word behind it
 EITHER = re.compile(r"(“[^”]+”) = \S+ or \1 = \w+")  # both values of one control
-SHAPES = {
-    "zipf": "A few common, many rare",
-    "uniform": "About equally common",
-    "gaussian": "Bell-shaped, as ages or sizes",
-    "spike": "One far more common",
-}
+TABLE: dict[str, Any] = tomllib.loads((STATIC / "goals.toml").read_text("utf-8"))
+SHAPES: Mapping[str, str] = TABLE["shapes"]
 GROUPS = {
     type(group).__name__: type(group) for group in (*PlacesQuestion().groups, *CollectedQuestion().groups, Wishes())
 }
@@ -89,6 +82,8 @@ class PageGoal:
     shapes: bool = False  # whether a shape will do instead of a file
     example: str = ""  # name of a file to look at, where a shape will not do
     example_set: str = ""  # what is set with it, as in an address
+    # Repetitions of the small simulation that is its first sight; none where that is a prediction
+    few: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def controls(self) -> tuple[Control, ...]:
@@ -129,10 +124,6 @@ class PageGoal:
             try:
                 self.groups([control.name], values)
             except InputError as error:
-                # What one control says may need what another one says: then the whole group is right.
-                with suppress(InputError):
-                    self.groups([other.name for other in self.controls if other.group is control.group], values)
-                    continue
                 messages[control.name] = str(error)
         return messages
 
@@ -145,7 +136,6 @@ def goals() -> dict[str, PageGoal]:
         "methods": {key: f"{key}: {method.title}" for key, method in POSTPROCESSORS.items()},
         "metrics": {key: f"{metric.title} ({key})" for key, metric in METRICS.items() if key != "sets"},
     }
-    table = tomllib.loads((files("advisor.extensions.app") / "static" / "goals.toml").read_text("utf-8"))
 
     def control(name: str, entry: Mapping[str, Any]) -> Control:
         words = dict(entry)
@@ -158,11 +148,11 @@ def goals() -> dict[str, PageGoal]:
 
     def goal(entry: Mapping[str, Any]) -> PageGoal:
         words = dict(entry)
-        controls = table["controls"] | words.pop("controls")
+        controls = TABLE["controls"] | words.pop("controls")
         main, more = (tuple(control(name, controls[name]) for name in words.pop(part)) for part in ("main", "more"))
         return PageGoal(main=main, more=more, **words)
 
-    return {row["key"]: goal(row) for row in table["goals"]}
+    return {row["key"]: goal(row) for row in TABLE["goals"]}
 
 
 def worded(text: str, goal: PageGoal) -> str:

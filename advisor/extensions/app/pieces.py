@@ -13,7 +13,7 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import PackageLoader
 from markupsafe import Markup
 
 from advisor.answers.clients.collection import CodedCollection
@@ -30,8 +30,8 @@ from advisor.extensions.choose.answer import Choice, Reason
 from advisor.extensions.choose.document import meaning_lines
 from advisor.extensions.code.answer import files_of
 from advisor.show.data import csv_text
-from advisor.show.model import Code, Document, Part, Role, Section, Sentence, Table, Tone, Verdict, View
-from advisor.show.page import explorer_html, page_html, section_html, svg_html
+from advisor.show.model import Code, Document, Figure, Part, Role, Section, Sentence, Table, Tone, Verdict, View
+from advisor.show.page import ENVIRONMENT, explorer_html, page_html, section_html
 from advisor.show.pictures import to_svg
 from advisor.show.pictures.frequencies import frequencies_figure
 from advisor.show.rank.document import reasons_section
@@ -43,21 +43,15 @@ from simulator.seeding import rng_for
 REPORTS = 6  # number of a user's reports that are shown
 LARGEST_DOMAIN = 5000  # above it, a report fits too many answers to examine all of them at once
 drawing = Lock()  # matplotlib draws one picture at a time
-TEMPLATES = Environment(
-    loader=PackageLoader("advisor.extensions.app", "static"),
-    autoescape=True,
-    trim_blocks=True,
-    lstrip_blocks=True,
-    undefined=StrictUndefined,
-)
-TEMPLATES.globals |= {"goals": goals(), "shapes": SHAPES, "example": EXAMPLE, "megabytes": LARGEST // MEGABYTE}
+TEMPLATES = ENVIRONMENT.overlay(loader=PackageLoader("advisor.extensions.app", "static"))
+WORDS = {"goals": goals(), "shapes": SHAPES, "example": EXAMPLE, "megabytes": LARGEST // MEGABYTE}  # of a first paint
 MACROS: Any = TEMPLATES.get_template("answer.html").module
 
 
 def first_paint(state: State) -> str:
     """Return the page of a state before its answer, with a mark where Shiny inserts its script."""
     filled = {name for name, value in state.values.items() if value}
-    return TEMPLATES.get_template("page.html").render(state=state, goal=state.goal, set=filled)
+    return TEMPLATES.get_template("page.html").render(WORDS, state=state, goal=state.goal, set=filled)
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,8 +130,9 @@ class PageAnswer:
             if self.first is None:
                 pictures = "".join(map(section_html, self.ranking.document.sections()))
             else:
-                svg = svg_html(to_svg(frequencies_figure(self.first, again), "frequencies"))
-                pictures = MACROS.collection(Markup(svg), self.first.request.collected is None)  # noqa: S704 - ours
+                figure = frequencies_figure(self.first, again)
+                picture = Figure("", "", lambda: to_svg(figure, "frequencies"))
+                pictures = MACROS.collection(picture, self.first.request.collected is None)
         return marked(self.state, "".join((*(MACROS.fold(title, html) for title, html in folds if html), pictures)))
 
     def why(self) -> str:

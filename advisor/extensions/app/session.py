@@ -13,7 +13,7 @@ from shiny import Inputs, Outputs, Session, reactive, render, req, ui
 from advisor.answers.rank.outlook import Stops
 from advisor.errors import InputError
 from advisor.extensions.app.files import Uploads, columns_of
-from advisor.extensions.app.goals import PREDICTED, worded
+from advisor.extensions.app.goals import worded
 from advisor.extensions.app.pieces import PageAnswer, budget_of, faults, page_answer, refusal
 from advisor.extensions.app.state import Data, Inquiry, State, answer, decision, ranking, state_of
 from advisor.extensions.app.worker import WorkerPool
@@ -118,7 +118,7 @@ class Page:
         is_shown: whether an answer to the same question is shown already. stands_in: whether it is that of the example.
         """
         declined = self.declined == state.question
-        predicted = self.goal.key in PREDICTED
+        predicted = not self.goal.few
         sight = "Predicted, not simulated." if predicted else "A first sight, from few repetitions."
         has_first_sight = predicted or state.held is None or len(state.held.content) <= LARGE
         if has_first_sight and not (state.simulated and is_shown):
@@ -178,7 +178,7 @@ class Page:
     async def _value(self, state: State, inquiry: Inquiry, progress: Progress) -> Any:
         """Return what answers a question, from a process that is ended if this is cancelled, unless that is quick."""
         ask = partial(self.workers.answer, inquiry, progress)
-        if state.simulated or self.goal.key not in PREDICTED:
+        if state.simulated or self.goal.few:
             return await ask(NICENESS if state.simulated else 0)
         k = inquiry.question.domain.k if inquiry.wishes is None else inquiry.wishes.answers
         if (k or 0) > MOST_FOLLOWED:
@@ -210,7 +210,7 @@ def _text(value: object) -> str:
 
 def _follows(answer: PageAnswer) -> bool:
     """Return whether the simulation of an answer follows by itself."""
-    if answer.state.goal.key not in PREDICTED:
+    if answer.state.goal.few:
         return True
     return answer.first is not None and answer.first.request.k <= MOST_FOLLOWED
 

@@ -13,7 +13,6 @@ import webbrowser
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from functools import partial
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 
 from advisor.errors import InputError, reason
-from advisor.extensions.app.files import LARGEST, MEGABYTE, Uploads, safe_name, set_up_memory
+from advisor.extensions.app.files import LARGEST, MEGABYTE, STATIC, Uploads, safe_name, set_up_memory
 from advisor.extensions.app.pieces import first_paint, page_answer
 from advisor.extensions.app.session import server_of
 from advisor.extensions.app.state import state_of
@@ -215,9 +214,8 @@ class Guard:
 
 def site(inner: Handler, uploads: Uploads, token: str, port: int) -> Guard:
     """Return the whole server around the Shiny application: uploads, style and script beside it."""
-    here = files("advisor.extensions.app") / "static"
-    style = f"{STYLE}\n{(here / 'app.css').read_text('utf-8')}"
-    script = f"{SCRIPT}\n{(here / 'app.js').read_text('utf-8')}"
+    style = f"{STYLE}\n{(STATIC / 'app.css').read_text('utf-8')}"
+    script = f"{SCRIPT}\n{(STATIC / 'app.js').read_text('utf-8')}"
     routes = [
         Route("/upload", partial(_receive, uploads), methods=["POST"]),
         Route("/page.css", Response(style, media_type="text/css"), methods=["GET"]),

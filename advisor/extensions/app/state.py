@@ -5,26 +5,24 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from contextvars import copy_context
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 from urllib.parse import parse_qs, urlencode
 
-from advisor.answers.rank.look_up import look_up
 from advisor.answers.rank.result import Answer
-from advisor.answers.rank.simulate import simulated_answer
+from advisor.answers.rank.simulate import ranking_answer, simulated_answer
 from advisor.api.keywords import GROUPS as KEYWORD_OF
 from advisor.api.keywords import SHORT
 from advisor.cli.collected import required_options
 from advisor.errors import printable
 from advisor.extensions.app.files import PEOPLE, assumed_file, example_file, safe_name
 from advisor.extensions.app.goals import ESTIMATE, PLACES, PLAN, SHAPES, Control, PageGoal, goals, worded
-from advisor.extensions.choose.answer import Choice, Wishes, choose
+from advisor.extensions.choose.answer import Choice, Wishes, make_choice
 from advisor.extensions.choose.document import choice_document
 from advisor.extensions.places.answer import PlacesAdvice, answer_places
 from advisor.extensions.places.document import places_document
 from advisor.extensions.places.question import PlacesQuestion, places_request
-from advisor.inputs.held import HeldFile, held_files
+from advisor.inputs.held import HeldFile, holding
 from advisor.inputs.histogram import RawHistogram
 from advisor.members import as_named
 from advisor.question.collected_request import (
@@ -53,11 +51,6 @@ EXAMPLE = "example"  # replaces the digest of a file if the page shows its examp
 NOT_HELD = "{} is not held in memory any more: drop the file again."
 LISTED = 40  # categories whose counts stand in the code
 MOST_VALUE = 2000  # characters of a value in an address
-# What answers at first sight where there is no prediction: a few simulated collections.
-FEW: Mapping[str, Simulation] = {
-    ESTIMATE: Simulation(repetitions=10),
-    PLACES: Simulation(repetitions=2, max_repetitions=2),
-}
 
 
 @dataclass(frozen=True)
@@ -221,7 +214,7 @@ def _on_file(state: State, question: Question, kind: str = "") -> Inquiry:
     """Return a question about the file; where nothing is predicted, at first sight from few repetitions."""
     file, name = state.held, state.data.name
     if kind and not state.simulated:
-        question = replace(question, simulation=FEW[state.goal.key])
+        question = replace(question, simulation=Simulation(**state.goal.few))
     return Inquiry(kind, replace(question, sample=name), files={} if file is None else {name: file})
 
 
@@ -252,13 +245,8 @@ class Result:
 
 def answer(inquiry: Inquiry, progress: Progress = silent) -> Any:
     """Return what answers a question, before it is made a document; raises InputError as the command line does."""
-
-    def work() -> Any:
-        held_files.set(inquiry.files)
-        with containment() if SOURCES else nullcontext():
-            return _answer(inquiry, progress)
-
-    return copy_context().run(work)
+    with holding(inquiry.files), containment() if SOURCES else nullcontext():
+        return _answer(inquiry, progress)
 
 
 def result_of(inquiry: Inquiry, value: Any = None) -> Result:
@@ -291,19 +279,17 @@ def _answer(inquiry: Inquiry, progress: Progress) -> Answer | Choice | PlacesAdv
         return simulated_answer(request, jobs=jobs, progress=progress)
     check_ranking(question)
     (request,) = ranking_requests(question)
-    if question.is_predicted:
-        return Answer(look_up(request))
-    return simulated_answer(request, jobs=jobs, progress=progress)
+    return ranking_answer(question, request, progress)
 
 
 def _choice(wishes: Wishes, question: Question, progress: Progress) -> Choice:
     check_data(question)
     if question.sample is None:
-        return choose(wishes)
+        return make_choice(wishes)
     domain = Categories(k=wishes.answers, ordered=wishes.ordered)
     frequencies = sample_frequencies(replace(question, domain=domain))
     words = (question.path, *question.columns.typed(), *domain.typed())
-    return choose(wishes, frequencies, words, instant=question.instant.instant, progress=progress)
+    return make_choice(wishes, frequencies, words, instant=question.instant.instant, progress=progress)
 
 
 def _call(answered: Result) -> tuple[str, list[str], list[str]] | None:

@@ -1,17 +1,20 @@
-"""``ldp-advise audit``: attacks on reports, and the privacy loss that they prove."""
+"""``ldp-advise audit`` and ``advisor.audit``: attacks on reports, and the privacy loss that they prove."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Any
 
+from advisor.api.keywords import group_of, keyword_errors
+from advisor.api.shown import Shown
 from advisor.cli.options import Only, argument
 from advisor.cli.run import Job, WholeOutput, run
 from advisor.errors import InputError
-from advisor.extensions.audit.answer import answer, answer_apart
+from advisor.extensions.audit.answer import Audits, answer, answer_apart
 from advisor.extensions.audit.document import audit_document
-from advisor.extensions.audit.question import AuditQuestion, ForeignClient, Leaks
-from advisor.question.settings import Picture
+from advisor.extensions.audit.question import AttackSettings, AuditQuestion, ForeignClient, Leaks, Subjects
+from advisor.question.settings import AnyProtocol, Cells, Grid, Memoisation, Named, Picture, Simulation, values
 
 AUDITED = (
     "grid:epsilons,sizes",
@@ -57,3 +60,84 @@ def audit_command(
         ),
         output,
     )
+
+
+class AuditAnswer(Audits, Shown):
+    """The answer of `audit`; its attributes are those of `advisor.extensions.audit.answer.Audits`."""
+
+    _document = audit_document
+
+
+@keyword_errors()
+def audit(
+    eps: float | Sequence[float] | None = None,
+    *,
+    k: int | Sequence[int] | None = None,
+    protocol: Named | Sequence[Named] | None = None,
+    attack: AttackSettings | None = None,
+    client: ForeignClient | None = None,
+    subjects: Subjects | None = None,
+    memoisation: Memoisation | None = None,
+    cells: Cells | None = None,
+    simulation: Simulation | None = None,
+) -> AuditAnswer:
+    """Attack reports, and return lower bounds of their privacy loss: an audit for each combination of the arguments.
+
+    Arcolezi, Gambs, "Revealing the true cost of locally differentially private protocols: an auditing perspective",
+    2024, Algorithm 1.
+
+    Parameters
+    ----------
+    eps, k, protocol
+        Privacy budgets of one report, domain sizes, and protocols by name: one or several of each.
+    attack
+        ``AttackSettings(attack, values, trials, alpha, runs)``. attack: ``"guess"``, the attacker names a value from
+        each report; ``"pair"``, distinguishes v1 and v2; ``"likelihood"``, from all reports of a user together; for a
+        client also ``"both"``. values: v1 and v2, each in 0..k-1; default 0 and 1, and for a client the two that look
+        worst. trials: reports per value; for a client without `values`, half of them serve to find the two. alpha:
+        probability that a bound is wrong. runs: seeds over which mean and standard deviation of the bounds are taken.
+    client
+        ``ForeignClient(target, files, reports, support, hash, symbols)``. target: a client, a function
+        ``f(value, k, epsilon) -> report`` or its name ``"module:function"``; or files: of the reports that it wrote,
+        one per line, with a single true value per file. How they are read: reports, the protocol whose reports they
+        are, or support, ``f(report, k, epsilon)``, which returns the values that a report supports; for files without
+        either, lines are only compared for equality, and there is no `k`. hash, symbols: of ``"blh"`` and ``"olh"``.
+    subjects
+        ``Subjects(every, rounds, attributes, solution, attribute_sizes, amplified, hashing_only)``. every: all
+        protocols. rounds: collections of the same value, with fresh noise unless devices remember. attributes: of each
+        user, with k values each, and solution, how they are collected: ``"spl"``, ``"smp"``, ``"rsfd"``, ``"rsrfd"``;
+        attribute_sizes, instead of `k` and attributes: how many values each has. amplified: ``"rsfd"`` and ``"rsrfd"``
+        report at the budget they were published with. hashing_only: symbols of local hashing without perturbation.
+    memoisation
+        ``Memoisation(memoize=True, epsilon_forever, bits)``: devices keep a permanent randomisation of a value, and its
+        budget; bits: audit dBitFlipPM, whose devices report on so many categories.
+    cells
+        For mechanisms for places, ``Cells(grid, distance, radius)``: the cells, ``"8x8"``, their distance,
+        ``"euclidean"`` or ``"manhattan"``, and how far apart the budget is promised.
+    simulation
+        ``Simulation(seed, jobs)``: same seed, same result, with any number of threads.
+
+    Raises
+    ------
+    InputError
+        If an argument is missing, out of range or contradicts another, or if the client fails.
+
+    Examples
+    --------
+    >>> tight = audit(1.0, k=10, protocol="grr", attack=AttackSettings(trials=20_000))
+    >>> tight.leaks, tight.results[0].epsilon_lower_bound < 1
+    (False, True)
+    """
+    protocols: tuple[Any, ...] = values(protocol)
+    question = AuditQuestion(
+        grid=Grid(epsilons=values(eps), sizes=values(k)),
+        menu=AnyProtocol(protocol=protocols),
+        cells=group_of(Cells, cells),
+        subjects=group_of(Subjects, subjects),
+        attack=group_of(AttackSettings, attack),
+        client=group_of(ForeignClient, client),
+        memoisation=group_of(Memoisation, memoisation),
+        simulation=group_of(Simulation, simulation),
+    )
+    question.check()
+    return AuditAnswer.of(answer(question))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -91,12 +91,11 @@ def audit_document(audits: Audits) -> Document:
             "summary": verdict.summary,
             "results": records,
         },
-        records=Records(
-            tuple(field.name for field in fields(Audit)),
-            tuple(
-                tuple(",".join(map(str, value)) if isinstance(value, tuple) else value for value in record.values())
-                for record in records
-            ),
+        records=Records.of(
+            [
+                {name: ",".join(map(str, value)) if isinstance(value, tuple) else value for name, value in row.items()}
+                for row in records
+            ]
         ),
         value="\n".join(f"{row.epsilon_lower_bound:.6g}" for row in rows),
         setting=f"{rows[0].trials:,} trials of each value, confidence {confidence(alpha)}",

@@ -19,6 +19,7 @@ from advisor.answers.rank.simulate import simulated_answer
 from advisor.answers.rank.verdict import ENOUGH, USELESS, WORTH_IT
 from advisor.answers.rank.worth_it import first_need
 from advisor.checks import choice, real, whole
+from advisor.figures import rounded
 from advisor.question.frequencies import Frequencies
 from advisor.question.option import Settings, like, option
 from advisor.question.plan import plan_question
@@ -82,13 +83,13 @@ class Wishes(Settings):
 
 def limit_of(sensitive: str, times: int) -> float:
     """Return the largest budget of one report, two digits."""
-    return rounded(LIMITS[sensitive] / times, up=False)
+    return two_digits(LIMITS[sensitive] / times, up=False)
 
 
-def rounded(value: float, *, up: bool) -> float:
+def two_digits(value: float, *, up: bool) -> float:
     """Return a value with two digits, rounded up or down.
 
-    >>> rounded(2.341, up=True), rounded(0.66666, up=False), rounded(4.0, up=True)
+    >>> two_digits(2.341, up=True), two_digits(0.66666, up=False), two_digits(4.0, up=True)
     (2.4, 0.66, 4.0)
     """
     step = 10.0 ** (math.floor(math.log10(value)) - 1)
@@ -131,11 +132,6 @@ class Alternatives:
     once: Alternatives | None = None  # if asking less often is not enough: additional changes when asking once
 
 
-def shown(error: float) -> float:
-    """Return an error rounded to the three digits that are shown and compared."""
-    return float(f"{error:.3g}")
-
-
 def sure(row: Recommendation) -> float:
     """Return an upper bound of a pair's error: predicted, for nine of ten cases; simulated, the end of its interval."""
     if row.origin is None or not row.error:
@@ -146,11 +142,11 @@ def sure(row: Recommendation) -> float:
 def reason_of(ranking: Ranking, within: float) -> Reason:
     """Return whether the best pair of a ranking is accurate enough: `REACHED`, or why it is not."""
     best, useless = ranking.best, ranking.verdict == USELESS
-    if shown(best.error) > within:
-        return Reason.JUST_SHORT if shown(best.error_low) <= within and not useless else Reason.OUT_OF_REACH
+    if rounded(best.error, 3) > within:
+        return Reason.JUST_SHORT if rounded(best.error_low, 3) <= within and not useless else Reason.OUT_OF_REACH
     if useless:
         return Reason.UNSURE
-    return Reason.REACHED if shown(sure(best)) <= within else Reason.JUST_ENOUGH
+    return Reason.REACHED if rounded(sure(best), 3) <= within else Reason.JUST_ENOUGH
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +174,7 @@ class Case:
     @property
     def worthwhile(self) -> float:
         """The accuracy that makes a collection worth it."""
-        return rounded(ENOUGH * self.without, up=False)
+        return two_digits(ENOUGH * self.without, up=False)
 
     @property
     def at_limit(self) -> Ranking:
@@ -207,7 +203,7 @@ class Case:
         if not self.gaps:
             return reason_of(self.at_limit, self.within)
         nearest = self.nearest
-        certain = not nearest.gaps and shown(nearest.at_limit.best.error_low) > self.within
+        certain = not nearest.gaps and rounded(nearest.at_limit.best.error_low, 3) > self.within
         return Reason.OUT_OF_REACH if certain else Reason.NOT_COVERED
 
     def collects(self, **changes: Any) -> bool:
@@ -270,13 +266,13 @@ def changes_of(case: Case, people: Need | None, at_limit: Ranking) -> Alternativ
 
 def _need(row: PlanRow | None, works: Callable[[float], bool], least: float, most: float) -> Need | None:
     """Return the need of a plan, two digits, raised until the decision is to collect."""
-    first = least if row is None or row.value is None else min(most, max(least, rounded(row.value, up=True)))
+    first = least if row is None or row.value is None else min(most, max(least, two_digits(row.value, up=True)))
     value = _least(works, first, most)
     if value is None:
         return None
     low, high = (value, value) if row is None or row.low is None or row.high is None else (row.low, row.high)
     high = min(high, most)
-    return Need(value, min(value, rounded(low, up=False)), max(value, rounded(high, up=True)))
+    return Need(value, min(value, two_digits(low, up=False)), max(value, two_digits(high, up=True)))
 
 
 def _coarser(case: Case, at_limit: Ranking) -> Need | None:
@@ -285,9 +281,9 @@ def _coarser(case: Case, at_limit: Ranking) -> Need | None:
     if at_limit.verdict == USELESS or (case.gaps and not simulated):
         return None
     best = at_limit.best
-    reached = shown(sure(best))
+    reached = rounded(sure(best), 3)
     nearest = float(f"{reached:.2g}")
-    value = nearest if reached <= nearest else rounded(reached, up=True)
+    value = nearest if reached <= nearest else two_digits(reached, up=True)
     if not case.within < value < case.without:
         return None
     return Need(value, best.error_low, best.error_high, simulated)
@@ -317,7 +313,7 @@ def _least(works: Callable[[float], bool], start: float, most: float) -> float |
     while not works(high):
         if high >= most:
             return None
-        low, high = high, min(float(most), rounded(high * GROWTH, up=True))
+        low, high = high, min(float(most), two_digits(high * GROWTH, up=True))
     return _between(works, low, high) if low < high else high
 
 
@@ -325,7 +321,7 @@ def _between(works: Callable[[float], bool], low: float, high: float) -> float:
     """Return the approximate least value above `low` that works, two digits; `high` works."""
     # Rounded up alone, a middle just below a power of ten would pass over the values below it.
     for up in (True, False):
-        if low < (middle := rounded(math.sqrt(low * high), up=up)) < high:
+        if low < (middle := two_digits(math.sqrt(low * high), up=up)) < high:
             return _between(works, *((low, middle) if works(middle) else (middle, high)))
     return high
 
@@ -357,7 +353,7 @@ class Choice:
         return self.there.best
 
 
-def choose(
+def make_choice(
     wishes: Wishes,
     frequencies: Frequencies | None = None,
     data_words: tuple[str, ...] = (),
@@ -382,7 +378,7 @@ def choose(
         frequencies=frequencies,
     )
     if within is None and case.without > 0:
-        case = replace(case, within=rounded(SHOWN * ENOUGH * case.without, up=False))
+        case = replace(case, within=two_digits(SHOWN * ENOUGH * case.without, up=False))
     if case.reason == Reason.NOTHING_ASKED:
         choice = Choice(case, Reason.NOTHING_ASKED)
     elif frequencies is None or instant or case.answers > SIMULATED or case.people < USERS_LOW:
@@ -437,8 +433,8 @@ class _Simulation:
     def least_budget(self) -> float | None:
         """Return the least budget that is enough; None if the limit is not enough."""
         case, needed = self.case, self.plan(n=self.case.people).value
-        first = case.limit if needed is None else max(min(LEAST, case.limit), rounded(needed, up=True))
-        below = [budget for budget in (first, rounded(STEP * first, up=True)) if budget < case.limit]
+        first = case.limit if needed is None else max(min(LEAST, case.limit), two_digits(needed, up=True))
+        below = [budget for budget in (first, two_digits(STEP * first, up=True)) if budget < case.limit]
         return next((budget for budget in (*below, case.limit) if self.reason(budget) == Reason.REACHED), None)
 
 

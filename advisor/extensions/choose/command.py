@@ -1,27 +1,32 @@
-"""``ldp-advise choose``: a few plain questions, asked on a terminal, and whether to collect, with which ε."""
+"""``ldp-advise choose`` and ``advisor.choose``: whether to collect, with which ε; questions on a terminal."""
 
 from __future__ import annotations
 
 import re
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
+from numpy.typing import ArrayLike
 
+from advisor.api.keywords import keyword_errors
+from advisor.api.shown import Shown
 from advisor.checks import shown
 from advisor.cli import options
-from advisor.cli.audience import Audience
 from advisor.cli.options import Only, Sample
+from advisor.cli.ranking import Audience
 from advisor.cli.run import Job, WholeOutput, run
 from advisor.errors import InputError
-from advisor.extensions.choose.answer import Choice, Wishes, choose
-from advisor.extensions.choose.document import choice_document, decision_of_choice, reproduce
+from advisor.extensions.choose.answer import Choice, Wishes, make_choice
+from advisor.extensions.choose.document import choice_document, decision_of_choice, price_figure, reproduce
 from advisor.inputs.columns import InputTable, are_counts, choose_columns, find_column
 from advisor.inputs.histogram import read_head
 from advisor.question.frequencies import Frequencies
@@ -34,27 +39,7 @@ from simulator.progress import Progress
 
 T = TypeVar("T")
 
-EXAMPLES = {
-    "people": "the number of people, for example --n 2000",
-    "answers": "the number of possible answers, for example --k 18",
-    "within": "how far off a share may be in percentage points, for example --within 1",
-    "sensitive": "low, medium or high, for example --sensitive medium",
-    "times": "how often the same people are asked, for example --times 1",
-}
-UNKNOWN = (
-    "",
-    "?",
-    "-",
-    "don't know",
-    "dont know",
-    "don’t know",
-    "do not know",
-    "i don't know",
-    "not sure",
-    "dk",
-    "unknown",
-    "no idea",
-)
+WORDS: dict[str, Any] = tomllib.loads(files(__package__).joinpath("prompts.toml").read_text("utf-8"))
 # A number with words around it: about 2,000 people
 COUNTED = re.compile(r"(?:about |around |ca\.? ?|~ ?)?([\d.,_]+ ?[km%]?)(?: [a-z ]+)?")
 
@@ -65,6 +50,7 @@ class Prompt:
 
     question: str
     again: str  # message for an invalid answer
+    example: str = ""  # what to give as an option; "" where the answer may stay open
     # Allowed words other than figures, and their values
     words: Mapping[str, object] = field(default_factory=dict)
     needed: bool = False  # whether there is no answer to fall back on
@@ -76,7 +62,7 @@ class Prompt:
         Raises InputError, in the words of the question, if that is nothing that may be typed.
         """
         text = " ".join(line.strip().lower().split())
-        if text in UNKNOWN:
+        if text in WORDS["unknown"]:
             if self.needed:
                 raise InputError(f"This has to be known, if only roughly. {self.again}")
             return self.default
@@ -92,47 +78,7 @@ class Prompt:
             raise InputError(f"{self.again} Got {shown(line.strip())}{f'; {advice[0]}' if advice else '.'}") from None
 
 
-PROMPTS = {
-    "people": Prompt(
-        "How many people will answer?", "Please type a whole number of at least 1, for example 2000.", needed=True
-    ),
-    "answers": Prompt(
-        "How many possible answers does the question have? yes/no has 2",
-        "Please type a whole number of at least 2, for example 18.",
-        dict.fromkeys(("yes/no", "yes or no", "yes no"), 2),
-        needed=True,
-    ),
-    "ordered": Prompt(
-        "Do the answers have an order, as age bands have, and regions have not? yes or no [no]",
-        "Please type yes or no.",
-        {
-            **dict.fromkeys(("yes", "y", "true", "age bands", "age", "ordered"), True),
-            **dict.fromkeys(("no", "n", "false", "regions", "region", "unordered"), False),
-        },
-    ),
-    "within": Prompt(
-        "How far off may the share of an answer be, on average? In percentage points: 1 means that 12 % may come out "
-        "as 11 % or 13 % [as much as is worth a collection]",
-        "Please type a number above 0 and below 100, for example 1, or nothing.",
-    ),
-    "sensitive": Prompt(
-        "How sensitive are the answers? low (a favourite colour), medium (age, opinions) or high (health, votes) "
-        "[high]",
-        "Please type low, medium or high.",
-        {
-            **dict.fromkeys(("a favourite colour", "favourite colour", "colour", "color", "not"), "low"),
-            **dict.fromkeys(("age", "opinions", "opinion", "age, opinions", "age bands"), "medium"),
-            **dict.fromkeys(("health", "votes", "vote", "health, votes", "very"), "high"),
-        },
-        default="high",
-    ),
-    "times": Prompt(
-        "How many times will the same people be asked? once, or a number [once]",
-        "Please type once, or a whole number of at least 1, for example 4.",
-        {"once": 1, "one": 1, "once only": 1, "1 is once": 1, "twice": 2, "two": 2, "three": 3, "four": 4},
-        default=1,
-    ),
-}
+PROMPTS = {name: Prompt(**words) for name, words in WORDS["prompts"].items()}
 
 
 def ask(wishes: Wishes, names: Sequence[str], first: int = 1) -> Wishes:
@@ -215,7 +161,7 @@ def choose_command(
     data = replace(question, sample=sample)
     check_data(data)
     asks = sample != "-" and sys.stdin is not None and sys.stdin.isatty()
-    names = [name for name in EXAMPLES if sample is None or name != "answers"]
+    names = [name for name, prompt in PROMPTS.items() if prompt.example and (sample is None or name != "answers")]
     complete = wishes
     if asks:
         data = replace(data, columns=_columns(data))
@@ -225,7 +171,7 @@ def choose_command(
         complete = ask(wishes, [*names, *order], first)
         names.remove("within")  # which may be left open
     options_needed = [(item.name, spec) for item, spec in options_of(Wishes) if item.name in names]
-    require(*((spec.flags[0], getattr(complete, name), EXAMPLES[name]) for name, spec in options_needed))
+    require(*((spec.flags[0], getattr(complete, name), PROMPTS[name].example) for name, spec in options_needed))
     domain = Categories(k=complete.answers, ordered=complete.ordered)
     data = replace(data, domain=domain)
     words = () if sample is None else (sample, *data.columns.typed(), *data.cleaning.typed(), *domain.typed())
@@ -233,14 +179,13 @@ def choose_command(
         refuse(data.instant.given(), "is for a file: without one the answer is predicted")
 
     def answer(frequencies: Frequencies | None, progress: Progress) -> Choice:
-        choice = choose(complete, frequencies, words, instant=data.instant.instant, progress=progress)
+        choice = make_choice(complete, frequencies, words, instant=data.instant.instant, progress=progress)
         options.words.set(tuple(shlex.split(reproduce(choice))[1:]))  # a page names the command that asks nothing
         return choice
 
     run(
         Job(
             read=lambda: None if sample is None else sample_frequencies(data),
-            warnings=lambda frequencies: () if frequencies is None else frequencies.warnings,
             answer=answer,
             document=document,
             inputs=data.files,
@@ -261,3 +206,69 @@ def _columns(data: Question) -> Columns:
         return data.columns
     column, counts = ask_columns(table)
     return replace(data.columns, column=(column,), counts=counts)
+
+
+class ChoiceAnswer(Choice, Shown):
+    """The answer of `choose`; its attributes are those of `advisor.extensions.choose.answer.Choice`."""
+
+    _document = choice_document
+
+    def _figure(self) -> Any:
+        return price_figure(self) if self.prices else None
+
+
+@keyword_errors()
+def choose(
+    *,
+    n: int | None = None,
+    k: int | None = None,
+    within: float | None = None,
+    sensitive: str = "high",
+    times: int = 1,
+    sample: Iterable[Any] | None = None,
+    sample_counts: ArrayLike | Mapping[Any, int] | None = None,
+    ordered: bool | None = None,
+    instant: bool = False,
+) -> ChoiceAnswer:
+    """Say whether to collect, and with which ε, from what people know who have never heard of ε.
+
+    Parameters
+    ----------
+    n
+        How many people will answer.
+    k
+        How many possible answers the question has; a sample says it too.
+    within
+        How far off a share may be, in percentage points on average; None: what makes a collection worth it.
+    sensitive
+        ``"low"``, ``"medium"`` or ``"high"``.
+    times
+        How often the same people are asked.
+    sample, sample_counts, ordered
+        Published or pilot data, as in `advisor.advise`: what decides is then simulated.
+    instant
+        Predict for such data too, instead of simulating.
+
+    Returns
+    -------
+    The choice: ``.epsilon`` is None where collecting is not advised, and ``.reason`` says why.
+
+    Raises
+    ------
+    InputError
+        If something is missing, out of range or does not go together.
+
+    Examples
+    --------
+    >>> choose(n=2000, k=18, within=1.0, sensitive="medium").epsilon is None
+    True
+    """
+    question = Question.of({"sample": sample, "sample_counts": sample_counts, "k": k, "ordered": ordered})
+    wishes = Wishes(people=n, answers=k, within=within, sensitive=sensitive, times=times, ordered=ordered)
+    require(
+        ("--n", n, "the number of people, for example --n 2000"),
+        ("--k", k if question.sample is None else True, "the number of possible answers, for example --k 18"),
+    )
+    frequencies = None if question.sample is None else sample_frequencies(question)
+    words = () if frequencies is None else ("--sample", "DATA")
+    return ChoiceAnswer.of(make_choice(wishes, frequencies, words, instant=instant))

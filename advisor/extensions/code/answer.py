@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 
 from advisor.answers.clients.collection import CodedCollection, client_file, environment
 from advisor.answers.clients.parameters import Parameters
-from advisor.errors import InputError, listed, reason
+from advisor.errors import InputError, reason
 from advisor.extensions.code.reports import options_of, vectors
 from advisor.figures import percent
 from advisor.show.outputs import Outputs
@@ -114,30 +114,6 @@ def _rounded_up(number: float) -> str:
     """
     places = max(0, 3 - math.floor(math.log10(number)))
     return f"{math.ceil(round(number * 10**places, 6)) / 10**places:.{places}f}".rstrip("0" if places else "")
-
-
-def check_directory(name: str, *, force: bool) -> None:
-    """Check that a directory can be written, and is empty unless its files may be replaced.
-
-    Raises InputError for the first problem.
-    """
-    folder = Path(name)
-    try:
-        there = sorted(each.name for each in folder.iterdir())
-    except FileNotFoundError as error:
-        if folder.resolve().parent.is_dir() and not folder.is_symlink():
-            return
-        why = reason(error) if folder.is_symlink() else f"there is no directory {folder.resolve().parent}"
-        raise InputError(f"--to {name}: {why}") from None
-    except NotADirectoryError:
-        raise InputError(f"--to {name}: this is a file; name a directory, new or empty") from None
-    except OSError as error:
-        raise InputError(f"--to {name}: cannot be written ({reason(error)})") from None
-    if there and not force:
-        raise InputError(
-            f"--to {name}: the directory has files ({listed(there, most=3)}); name another one, or give --force to "
-            f"replace {listed(MEANINGS, most=9)} there and leave the rest"
-        )
 
 
 def written(collection: CodedCollection, directory: str, *, force: bool, inputs: Sequence[str | None]) -> Deployed:

@@ -11,13 +11,14 @@ from advisor.checks import choice, path
 from advisor.cli.options import Only, argument
 from advisor.cli.run import Job, WholeOutput, run
 from advisor.errors import InputError
-from advisor.extensions.code.answer import MEANINGS, Deployed, audit_command, check_directory, spent, written
+from advisor.extensions.code.answer import MEANINGS, Deployed, audit_command, spent, written
 from advisor.inputs.domain import read_domain
 from advisor.inputs.saved import BUDGET, CATEGORIES, USERS, Maybe, Number, checked, read_json
 from advisor.members.names import mechanism, resolve
 from advisor.question.option import Bundle, Settings, like, option, refuse, require
 from advisor.question.settings import AnyProtocol, Categories, Cells, Menu, Terms, require_one
 from advisor.show.model import Code, Column, Document, Records, Role, Row, Sentence, Table, Tone, Verdict
+from advisor.show.outputs import check_folder
 from simulator import POSTPROCESSORS
 from simulator.hashing import DEFAULT_HASH, HASHES
 from simulator.progress import Progress
@@ -254,7 +255,7 @@ def code_command(
     question = replace(question, answer=answer)
     question.check()
     directory = question.deployment.to or ""
-    check_directory(directory, force=output.force)
+    check_folder("--to", directory, force=output.force)
     inputs = (answer, question.deployment.labels)
 
     def write(collection: CodedCollection, _: Progress) -> Deployed:

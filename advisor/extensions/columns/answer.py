@@ -8,9 +8,8 @@ from functools import partial
 
 import numpy as np
 
-from advisor.answers.rank.look_up import look_up
 from advisor.answers.rank.result import Ranking
-from advisor.answers.rank.simulate import simulated_answer
+from advisor.answers.rank.simulate import ranking_answer
 from advisor.errors import InputError
 from advisor.inputs.histogram import read_columns
 from advisor.question.cleaning import Cleaning
@@ -135,6 +134,4 @@ def joint_plan(question: ColumnsQuestion, progress: Progress = silent) -> JointP
 def _ranking(core: Question, column: Frequencies, epsilon: float, reports: int, progress: Progress) -> Ranking:
     core = replace(core, terms=replace(core.terms, epsilon=epsilon, n=reports))
     request = ranking_request(core, column)
-    if core.is_predicted:
-        return look_up(request)[0]
-    return simulated_answer(request, jobs=core.simulation.jobs, progress=progress).first
+    return ranking_answer(core, request, progress).first

@@ -11,9 +11,9 @@ from advisor.cli.ranking import RANKED, RankOutput, check_or_price, rank
 from advisor.cli.run import Job, run
 from advisor.extensions.columns.answer import check_columns, columns_question, joint_plan
 from advisor.extensions.columns.document import joint_document
-from advisor.question.option import refuse, require
+from advisor.question.option import refuse
 from advisor.question.question import Question
-from advisor.question.rules import BUDGET, DATA
+from advisor.question.rules import require_budget_and_data
 
 
 def columns_command(
@@ -33,15 +33,8 @@ def columns_command(
     asked = replace(question, sample=sample)
     several = asked.columns.column[1:] or None
     if several is None and asked.plurality.attributes is None:
-        require(
-            (
-                "--column or --attributes",
-                None,
-                "several columns, for example --column age --column town, or how many, for example --attributes 4",
-            ),
-            ("--eps", asked.grid.epsilons, BUDGET),
-            ("SAMPLE", sample or asked.domain.k, DATA),
-        )
+        hint = "several columns, for example --column age --column town, or how many, for example --attributes 4"
+        require_budget_and_data(asked, ("--column or --attributes", None, hint))
     if several is None:
         rank(asked, shown)
         return
@@ -51,7 +44,6 @@ def columns_command(
     run(
         Job(
             read=partial(columns_question, asked.alone),
-            warnings=lambda joint: joint.warnings,
             answer=joint_plan,
             document=joint_document,
             inputs=[sample],

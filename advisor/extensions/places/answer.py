@@ -153,12 +153,12 @@ def trade_offs(request: PlacesRequest) -> tuple[TradeOff, ...]:
     Raises InputError for too many cells, or a mechanism that there is not for these places.
     """
     question, places = request.question, request.places
-    if not question.privacy.curve:
+    if not question.ground.curve:
         return ()
     if places.k > MOST_MEASURED:
         raise InputError(f"--curve takes at most {MOST_MEASURED:,} cells, got {places.k:,}: take a coarser grid")
     competitors: list[tuple[str, float | None, FixedChannel]] = []
-    for name, epsilon in product(question.protocols, question.privacy.curve):
+    for name, epsilon in product(question.protocols, question.ground.curve):
         try:
             competitors.append((name, epsilon, _metric_channel(name, request, epsilon)))
         except ValueError as error:

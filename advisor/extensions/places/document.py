@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from advisor.answers.rank.collection import OneCollection
+from advisor.answers.rank.apply import OneCollection
 from advisor.answers.rank.verdict import USELESS, WORTH_IT
 from advisor.errors import listed
 from advisor.extensions.places.answer import PlacesAdvice, TradeOff
@@ -36,8 +36,7 @@ from advisor.show.model import (
     figure_cell,
     sentences,
 )
-from advisor.show.model import Figure as Picture
-from advisor.show.pictures import style, to_svg
+from advisor.show.pictures import picture_section, style
 from advisor.show.pictures.frequencies import draw_order
 from advisor.show.rank.table import PICK
 from advisor.show.sentences import assumed_sentences
@@ -406,7 +405,7 @@ def _data(advice: PlacesAdvice) -> dict[str, Json]:
     return {
         "request": {
             "eps": question.epsilon,
-            "privacy": question.privacy.privacy,
+            "privacy": question.ground.privacy,
             "radius": request.radius,
             "k": places.k,
             "n": request.n,
@@ -449,8 +448,8 @@ def _data(advice: PlacesAdvice) -> dict[str, Json]:
 def _records(advice: PlacesAdvice) -> Records:
     """Return all rankings: metric, promise, then the figures of a row."""
     question = advice.request.question
-    privacy = question.privacy
-    promise: dict[str, Scalar] = {"privacy": privacy.privacy, "eps": question.epsilon, "radius": privacy.radius}
+    privacy, radius = question.ground.privacy, question.cells.radius
+    promise: dict[str, Scalar] = {"privacy": privacy, "eps": question.epsilon, "radius": radius}
     rows: list[dict[str, Scalar]] = [
         {"metric": metric, **promise, **_figures(advice, metric, row)}
         for metric, ranking in advice.rankings.items()
@@ -461,11 +460,11 @@ def _records(advice: PlacesAdvice) -> Records:
 
 def _sections(advice: PlacesAdvice) -> tuple[Section, ...]:
     """Return the maps for a page, and the curve."""
-    figures = [Picture("Maps", "maps of one collection", lambda: to_svg(places_figure(advice), "maps"))]
-    if advice.trade_offs:
-        title = "Privacy against quality of service"
-        figures.append(Picture(title, "a curve", lambda: to_svg(curve_figure(advice), "curve")))
-    return tuple(Section(figure.title, (figure,)) for figure in figures)
+    maps = picture_section("Maps", "maps of one collection", partial(places_figure, advice), "maps")
+    if not advice.trade_offs:
+        return (maps,)
+    title = "Privacy against quality of service"
+    return maps, picture_section(title, "a curve", partial(curve_figure, advice), "curve")
 
 
 def places_figure(advice: PlacesAdvice) -> Figure:

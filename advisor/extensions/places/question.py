@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from advisor.checks import budget, choice, path, several, text
 from advisor.errors import InputError, listed, near_miss
-from advisor.inputs.channel import read_channel
+from advisor.extensions.places.cells import PlacesRead, read_places
+from advisor.extensions.places.channel import read_channel
 from advisor.inputs.columns import CoordinatesError
-from advisor.inputs.places import MOST_CELLS, PlacesRead, read_places
 from advisor.members.names import ALIASES, squash
 from advisor.question.option import Settings, like, option, require
 from advisor.question.question import Question
 from advisor.question.sample import sample_frequencies, sample_name
-from advisor.question.settings import Cells, Menu
+from advisor.question.settings import MOST_CELLS, Cells, Menu
 from simulator import METRICS, POSTPROCESSORS, frequency_oracles
 from simulator.channels import FixedChannel
 from simulator.domain import Domain
@@ -42,27 +42,16 @@ CHANNEL_ALIASES = {"grr": "krr", "flat": "krr", "geometric": "planar_geometric",
 
 @dataclass(frozen=True, kw_only=True)
 class Ground(Settings):
-    """Coordinates of places, and their distances."""
+    """Coordinates of places, and the pairs of places for which the budget is promised."""
 
     panel: ClassVar[str] = "Places"
 
-    grid: str | None = like(Cells, "grid", help="32x32: cells row,col, or cut from the extent of coordinates")
     columns: str | None = option(
         "--columns",
         read=text,
         metavar="A,B",
         help="the coordinates: row,col, longitude,latitude or x,y [default: by header]",
     )
-    cell_km: float | None = like(Cells, "cell_km", help="side of a cell of degrees [default: round, at most 32x32]")
-    distance: str | None = like(Cells, "distance")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Promise(Settings):
-    """The pairs of places for which the budget is promised."""
-
-    panel: ClassVar[str] = "Places"
-
     privacy: str = option(
         "--privacy",
         read=choice(PRIVACIES),
@@ -70,7 +59,6 @@ class Promise(Settings):
         default="ldp",
         help="ldp, or metric: --eps only for places within --radius [default: ldp]",
     )
-    radius: float | None = like(Cells, "radius", help="for --privacy metric: in cells, or km of degrees")
     curve: tuple[float, ...] = option(
         "--curve",
         read=several(budget),
@@ -78,18 +66,6 @@ class Promise(Settings):
         default=(),
         help="also privacy against quality of service, at these budgets",
     )
-
-    def check(self) -> None:
-        """Raise InputError for a promise without its radius, and a radius or a curve without its promise."""
-        if self.privacy == "metric" and self.radius is None:
-            raise InputError(
-                "--privacy metric needs --radius: --eps is then promised for places at most that far apart, for "
-                "example --radius 3"
-            )
-        if self.privacy == "ldp" and self.radius is not None:
-            raise InputError("--radius goes with --privacy metric: without it --eps is promised for any two places")
-        if self.privacy == "ldp" and self.curve:
-            raise InputError("--curve goes with --privacy metric: give it, and --radius, for example --radius 3")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,19 +85,14 @@ class PlacesMenu(Settings):
 class PlacesQuestion(Question):
     """The question about places: the core question, the cells, the promise, and the menu."""
 
+    cells: Cells = Cells()
     ground: Ground = Ground()
-    privacy: Promise = Promise()
     places_menu: PlacesMenu = PlacesMenu()
-
-    @property
-    def repetitions(self) -> tuple[int, int]:
-        """Repetitions at the start, and their maximum."""
-        return self.simulation.race(REPETITIONS, MAX_REPETITIONS)
 
     @property
     def protocols(self) -> tuple[str, ...]:
         """The protocols on the menu: channels that are calibrated to the promise, or those of local privacy."""
-        if self.privacy.privacy == "metric":
+        if self.ground.privacy == "metric":
             named = self.places_menu.protocol
             return _named("protocol", named, (*CHANNELS, *BY_NAME) if named else CHANNELS, CHANNEL_ALIASES)
         return _named("protocol", self.places_menu.protocol, frequency_oracles(), ALIASES["protocol"])
@@ -129,7 +100,7 @@ class PlacesQuestion(Question):
     @property
     def methods(self) -> tuple[str, ...]:
         """The methods on the menu."""
-        table = CHANNEL_METHODS if self.privacy.privacy == "metric" else METHODS
+        table = CHANNEL_METHODS if self.ground.privacy == "metric" else METHODS
         return _named("method", self.places_menu.method, table, METHOD_ALIASES)
 
     @property
@@ -152,8 +123,17 @@ class PlacesQuestion(Question):
 
         Raises InputError for all missing options together, otherwise for the first contradiction.
         """
-        located = self.ground.grid is not None or self.ground.cell_km is not None
-        in_a_row = self.privacy.privacy == "metric" and self.ground.columns is None
+        located = self.cells.grid is not None or self.cells.cell_km is not None
+        in_a_row = self.ground.privacy == "metric" and self.ground.columns is None
+        if self.ground.privacy == "metric" and self.cells.radius is None:
+            raise InputError(
+                "--privacy metric needs --radius: --eps is then promised for places at most that far apart, for "
+                "example --radius 3"
+            )
+        if self.ground.privacy == "ldp" and self.cells.radius is not None:
+            raise InputError("--radius goes with --privacy metric: without it --eps is promised for any two places")
+        if self.ground.privacy == "ldp" and self.ground.curve:
+            raise InputError("--curve goes with --privacy metric: give it, and --radius, for example --radius 3")
         require(
             ("SAMPLE", self.sample, "a file with coordinates, or - for standard input"),
             ("--eps", self.terms.epsilon, "the privacy budget of one report, for example --eps 1"),
@@ -213,7 +193,7 @@ class PlacesRequest:
     @property
     def radius(self) -> float | None:
         """Largest distance of places for which a metric promise holds; None if it holds for any two places."""
-        return self.question.privacy.radius
+        return self.question.cells.radius
 
 
 def places_request(question: PlacesQuestion) -> PlacesRequest:
@@ -221,9 +201,9 @@ def places_request(question: PlacesQuestion) -> PlacesRequest:
 
     Raises InputError if the sample, the channel or a setting is wrong.
     """
-    ground = question.ground
+    cells, ground = question.cells, question.ground
     try:
-        in_a_row = question.privacy.privacy == "metric" and (ground.grid or ground.cell_km or ground.columns) is None
+        in_a_row = ground.privacy == "metric" and (cells.grid or cells.cell_km or ground.columns) is None
         read = _line(question) if in_a_row else _grid(question)
     except CoordinatesError:
         if question.path == "-":
@@ -238,7 +218,7 @@ def places_request(question: PlacesQuestion) -> PlacesRequest:
     if question.places_menu.channel is not None:
         channel, notes = read_channel(question.places_menu.channel, k)
         assumed += notes
-    first, most = question.repetitions
+    first, most = question.simulation.race(REPETITIONS, MAX_REPETITIONS)
     if question.simulation.max_repetitions is None and k > FULL_RACE_CELLS:
         most = max(first, most * FULL_RACE_CELLS // k)
         assumed.append(f"at most {most} repetitions, because there are many cells (--max-reps says otherwise)")
@@ -255,7 +235,7 @@ def places_request(question: PlacesQuestion) -> PlacesRequest:
         max_repetitions=most,
         channel=channel,
         assumptions=tuple(assumed),
-        warnings=(*read.warnings, *_short_radius(question.privacy.radius, question.epsilon, read)),
+        warnings=(*read.warnings, *_short_radius(question.cells.radius, question.epsilon, read)),
     )
 
 
@@ -274,13 +254,13 @@ def _short_radius(radius: float | None, epsilon: float, read: PlacesRead) -> tup
 
 def _grid(question: PlacesQuestion) -> PlacesRead:
     """Read two columns of coordinates."""
-    ground = question.ground
+    cells = question.cells
     return read_places(
         question.path,
-        columns=ground.columns,
-        grid=ground.grid,
-        cell_km=ground.cell_km,
-        ground=ground.distance or "euclidean",
+        columns=question.ground.columns,
+        grid=cells.grid,
+        cell_km=cells.cell_km,
+        ground=cells.distance or "euclidean",
         counts=question.columns.counts,
         layout=question.columns.layout,
     )
@@ -297,5 +277,5 @@ def _line(question: PlacesQuestion) -> PlacesRead:
     if read.k > MOST_CELLS:
         raise InputError(f"--privacy metric takes at most {MOST_CELLS:,} categories, got {read.k:,}")
     notes = (*read.assumptions, "neighbouring categories are one step apart")
-    places = Places(1, read.k, question.ground.distance or "euclidean")
+    places = Places(1, read.k, question.cells.distance or "euclidean")
     return PlacesRead(places, read.counts(read.users or 0), "steps", notes, read.warnings)

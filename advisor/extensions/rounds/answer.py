@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError, listed
-from advisor.question.option import refuse, require
+from advisor.question.option import refuse
 from advisor.question.question import Question
-from advisor.question.rules import BUDGET, DATA, check_data
+from advisor.question.rules import check_data, require_budget_and_data
 from advisor.question.sample import simulated_frequencies
 from advisor.question.settings import Memoisation
 from knowledge.describe.assumption import USERS
@@ -24,6 +24,8 @@ from simulator.protocols import EPSILON_MIN
 
 CHANGES = 0.05  # default share of users whose value changes in a round
 CLOSE = 1.05  # ratio of errors per round that does not justify a higher budget
+FOREVER = "the budget of all reports of a value, for example --eps-forever 2"
+ROUNDS = "the number of collections, for example --rounds 30"
 MEMOISED_NOISE, SAME_ROUND, SAME_TOTAL = "memoised", "fresh, same round", "fresh, same total"
 
 
@@ -32,15 +34,10 @@ def check_rounds(question: Question, memoisation: Memoisation) -> None:
 
     Raises InputError if a budget, the rounds or the data are missing, or the budgets or the protocols do not fit.
     """
-    require(
-        ("--eps", question.terms.epsilon, BUDGET),
-        (
-            "--eps-forever",
-            memoisation.epsilon_forever,
-            "the budget of all reports of a value, for example --eps-forever 2",
-        ),
-        ("--rounds", question.plurality.rounds, "the number of collections, for example --rounds 30"),
-        ("SAMPLE", question.sample or question.domain.k, DATA),
+    require_budget_and_data(
+        question,
+        ("--eps-forever", memoisation.epsilon_forever, FOREVER),
+        ("--rounds", question.plurality.rounds, ROUNDS),
     )
     memoisation.check_budgets(question.terms.epsilon)
     if strangers := [name for name in question.menu.protocol if name not in MEMOISED]:

@@ -99,15 +99,12 @@ def fragment_html(document: Document) -> str:
     return _made("fragment", (*said[Role.WARNING], *parts, *said[Role.LEGEND], *explained))
 
 
-def svg_html(svg: str) -> str:
+def _picture(figure: Figure) -> Markup:
     """Return a picture in the colours of the page, which follow light and dark."""
+    svg = figure.draw()
     for colour, name in COLOURS.items():
         svg = svg.replace(colour, name)
-    return svg
-
-
-def _picture(figure: Figure) -> Markup:
-    return Markup(svg_html(figure.draw()))  # noqa: S704 - matplotlib has escaped what is the user's
+    return Markup(svg)  # noqa: S704 - matplotlib has escaped what is the user's
 
 
 def _made(macro: str, value: object) -> str:
@@ -201,14 +198,14 @@ def _words_in(html: str) -> list[Mapping[str, str]]:
     return [word for word in GLOSSARY if re.search(word.get("pattern", ""), html)]
 
 
-_environment = Environment(
+ENVIRONMENT = Environment(
     loader=PackageLoader("advisor.show", "page"),
     autoescape=True,
     trim_blocks=True,
     lstrip_blocks=True,
     undefined=StrictUndefined,
 )
-_environment.filters |= {
+ENVIRONMENT.filters |= {
     "anchor": _anchor,
     "breaks": _breaks,
     "folds": _folds,
@@ -218,12 +215,12 @@ _environment.filters |= {
     "words_in": _words_in,
     "curve": curve_of,
 }
-_environment.tests |= {
+ENVIRONMENT.tests |= {
     "table": lambda part: isinstance(part, Table),
     "figure": lambda part: isinstance(part, Figure),
     "code": lambda part: isinstance(part, Code),
     "explorer": lambda part: isinstance(part, Explorer),
 }
-_environment.globals |= {"STYLE": STYLE, "SCRIPT": SCRIPT, "DIGEST": DIGEST}
-PAGE, DECISION = map(_environment.get_template, ("page.html", "decision.html"))
-PARTS = _environment.get_template("parts.html").module
+ENVIRONMENT.globals |= {"STYLE": STYLE, "SCRIPT": SCRIPT, "DIGEST": DIGEST}
+PAGE, DECISION = map(ENVIRONMENT.get_template, ("page.html", "decision.html"))
+PARTS = ENVIRONMENT.get_template("parts.html").module

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from advisor.answers.rank.collection import OneCollection, one_collection
+from advisor.answers.rank.apply import OneCollection, one_collection
 from advisor.answers.rank.result import Ranking
 from advisor.errors import printable
 from advisor.figures import percent, points

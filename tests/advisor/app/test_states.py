@@ -13,15 +13,15 @@ import pytest
 
 from advisor.errors import InputError
 from advisor.extensions.app.files import columns_of, safe_name
-from advisor.extensions.app.goals import MOST_CONTROLS, goals
+from advisor.extensions.app.goals import goals
 from advisor.extensions.app.pieces import faults, first_paint, page_answer, refusal
-from advisor.extensions.app.state import FEW, Data, Inquiry, decision, ranking, result_of, state_of
+from advisor.extensions.app.state import Data, Inquiry, decision, ranking, result_of, state_of
 from advisor.inputs.columns import find_column
-from advisor.inputs.held import HeldFile, held_files
+from advisor.inputs.held import HeldFile, held_files, holding
 from advisor.inputs.histogram import read_head
 from advisor.question.question import Question
 from advisor.question.sample import sample_frequencies
-from advisor.question.settings import Instant, Terms
+from advisor.question.settings import Instant, Simulation, Terms
 from advisor.show.page import STYLE
 from advisor.show.rank.data import rank_data
 from simulator.methods.processor import SUMMARIES
@@ -44,7 +44,7 @@ ADDRESSES = (
 def test_a_page_has_at_most_six_controls():
     assert [goal.key for goal in goals().values()] == ["plan", "estimate", "compare", "places"]
     for goal in goals().values():
-        assert len(goal.main) + 1 <= MOST_CONTROLS  # and the data
+        assert len(goal.main) + 1 <= 6  # and the data
         assert len({control.name for control in goal.controls}) == len(goal.controls)
 
 
@@ -246,7 +246,10 @@ def test_everything_that_is_wrong_is_said_at_once():
     wrong = state_of("goal=plan&n=many&k=&within=200&sensitive=very&times=", {}).wrong()
     assert set(wrong) == {"n", "k", "within", "sensitive", "times"}
     assert "got 'many'" in wrong["n"]
-    assert "needs “How near?”" in state_of("goal=places&file=example&counts=people&radius=", {}).wrong()["privacy"]
+    state = state_of("goal=places&file=example&counts=people&radius=", {})
+    with pytest.raises(InputError) as refusal:
+        page_answer(state)
+    assert "needs “How near?”" in faults(state, refusal.value)["privacy"]
     assert "drop the file again" in state_of("goal=compare&file=gone&name=a.csv", {}).wrong()["data"]
 
 
@@ -284,9 +287,8 @@ def test_the_first_sight_of_a_shape_simulates_nothing(goal, shape):
     whole = replace(first, simulated=True)
     for command in filter(None, (decision(whole), ranking(whole))):
         assert "--instant" not in command.words
-        held_files.set(command.files)
-        assert sample_frequencies(command.question).k == int(first.values["k"])  # no row is taken for a total
-    held_files.set(None)
+        with holding(command.files):
+            assert sample_frequencies(command.question).k == int(first.values["k"])  # no row is taken for a total
     assert first.question == whole.question
 
 
@@ -295,7 +297,7 @@ def test_the_first_sight_without_predictions_is_the_same_command_with_few_repeti
     first = state_of(address, {})
     few, whole = ranking(first).words, ranking(replace(first, simulated=True)).words
     assert "--reps" not in whole
-    typed, at = FEW[first.goal.key].typed(), few.index("--reps")
+    typed, at = Simulation(**first.goal.few).typed(), few.index("--reps")
     assert few[at : at + len(typed)] == typed
     assert few[:at] + few[at + len(typed) :] == whole
 

@@ -157,11 +157,8 @@ def test_what_a_held_file_unfolds_into_is_bounded_and_on_disk_it_is_read(tmp_pat
             with pytest.raises(InputError, match=refused):
                 read_histogram(name, column="1")
 
-    token = held.held_files.set(files)
-    try:
+    with held.holding(files):
         assert failures(names, check) == {}
-    finally:
-        held.held_files.reset(token)
 
 
 def test_what_is_made_of_a_held_file_is_kept_a_few_times_and_so_is_its_refusal():
@@ -174,15 +171,12 @@ def test_what_is_made_of_a_held_file_is_kept_a_few_times_and_so_is_its_refusal()
         return how
 
     file = held.HeldFile(b"")
-    token = held.held_files.set({"a": file})
-    try:
+    with held.holding({"a": file}):
         for how in (1, 1, 2, 3, 4, 5, 5, 1):
             assert held.remembered("a", how, lambda how=how: read(how)) == how
         for _ in range(2):
             with pytest.raises(InputError, match="no -1"):
                 held.remembered("a", -1, lambda: read(-1))
-    finally:
-        held.held_files.reset(token)
     assert calls == [1, 2, 3, 4, 5, 1, -1]
     assert len(file.made) == held.MOST_READINGS
     refusal = file.made[-1]

@@ -7,14 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.errors import InputError
+from advisor.extensions.places.cells import read_places
+from advisor.extensions.places.channel import read_channel
 from advisor.inputs import source, table
 from advisor.inputs.bins import Cut
-from advisor.inputs.channel import read_channel
 from advisor.inputs.domain import read_domain
 from advisor.inputs.estimates import read_estimates
 from advisor.inputs.histogram import read_histogram
 from advisor.inputs.numbers import MissingCodes
-from advisor.inputs.places import read_places
 from tests.advisor.inputs.messy import KINDS, messy
 from tests.advisor.inputs.reading import gz, read_bytes, read_reports, users, with_layout
 

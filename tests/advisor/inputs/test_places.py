@@ -4,9 +4,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from advisor.inputs import places, source
-from advisor.inputs.channel import read_channel
-from advisor.inputs.places import KM_PER_DEGREE, read_places
+from advisor.extensions.places import cells
+from advisor.extensions.places.cells import read_places
+from advisor.extensions.places.channel import read_channel
+from advisor.inputs import source
+from advisor.question.settings import KM_PER_DEGREE
 from tests.advisor.inputs.reading import peak, piped, put, refusal
 from tests.cells import failures, over
 
@@ -173,7 +175,7 @@ def test_bad_places_are_told_in_one_short_line(tmp_path):
 @pytest.mark.parametrize("options", [{"grid": "8x8"}, {"cell_km": 20.0}])
 def test_many_places_in_bounded_memory(options, monkeypatch):
     monkeypatch.setattr(source, "CHUNK_BYTES", 1 << 14)
-    monkeypatch.setattr(places, "BLOCK", 1000)
+    monkeypatch.setattr(cells, "BLOCK", 1000)
     peaks = []
     for n in (15_000, 45_000):
         text = "c,r\n" + "".join(f"{at % 8},{at // 8 % 8}\n" for at in range(n))

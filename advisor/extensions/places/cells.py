@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-import re
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import IO, NamedTuple, TypeAlias
+from dataclasses import dataclass, replace
+from typing import IO, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +16,10 @@ from advisor.inputs.blocks import Rows, real_numbers, whole_counts
 from advisor.inputs.columns import COUNT_NAMES, HEADERS, MOST_DEGREES, InputTable, find_column, header_words
 from advisor.inputs.head import DETECTED, Expected, FileLayout
 from advisor.inputs.table import opened_rows
+from advisor.question.settings import KM_PER_DEGREE, MOST_CELLS, parse_grid
 from simulator.places import Places
 
-MOST_CELLS = 4096  # a channel is a matrix of cells by cells
-KM_PER_DEGREE = 40_007.863 / 360  # along a meridian (WGS 84)
 BLOCK = 65_536  # places that are converted to cells at once
-
-
 GRID, DEGREES, PLANE = ("row", "column"), ("longitude", "latitude"), ("x", "y")  # names of the two coordinates
 ROUND_SIZES = [float(f"{digit}e{power}") for power in range(-3, 5) for digit in (1, 2, 5)]  # of cells, in km
 MOST_SIDE = 32  # cells along a side of a grid that is chosen here
@@ -39,32 +35,12 @@ class PlacesRead:
     places: Places
     counts: NDArray[np.int64]
     unit: str
-    assumptions: tuple[str, ...]
-    warnings: tuple[str, ...]
+    assumptions: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 _Users: TypeAlias = tuple[NDArray[np.float64], NDArray[np.int64], Sequence[int]]
 """Coordinates ``(rows, 2)`` of a block, the number of users per row, and the places of the rows in the file."""
-
-
-def parse_grid(text: str) -> tuple[int, int]:
-    """Return rows and columns of ``ROWSxCOLS``.
-
-    Raises InputError if it is not two whole numbers, or the grid has fewer than 2 rows or columns, or more than 4,096
-    cells.
-
-    >>> parse_grid("32x16")
-    (32, 16)
-    """
-    match = re.fullmatch(r"\s*(\d{1,6})\s*[x×X]\s*(\d{1,6})\s*", text)
-    if match is None:
-        raise InputError(f"--grid must be ROWSxCOLS, for example 32x32, got {text!r}")
-    rows, columns = int(match[1]), int(match[2])
-    if min(rows, columns) < 2 or rows * columns > MOST_CELLS:
-        raise InputError(
-            f"--grid must have at least 2 rows and 2 columns and at most {MOST_CELLS:,} cells, got {rows}x{columns}"
-        )
-    return rows, columns
 
 
 def read_places(
@@ -119,15 +95,16 @@ def read_places(
             )
         blocks = _users(rows, at, count)
         if axes == GRID and size is not None:
-            read = _Cells(Places(*size, ground), "cells", _in_grid(rows.table, blocks, size), "row and column")
+            users = _in_grid(rows.table, blocks, size)
+            read, meaning = PlacesRead(Places(*size, ground), users, "cells"), "row and column"
         else:
-            read = _in_cells(rows.table, blocks, axes, cell_km, size, ground)
-    if not read.users.any():
+            read, meaning = _in_cells(rows.table, blocks, axes, cell_km, size, ground)
+    if not read.counts.any():
         raise InputError(f"{rows.table.source}: holds no user; at least one is needed")
     called = " and ".join(rows.table.called(column) for column in at)
-    note = f"columns {called} read as {read.meaning}"
+    note = f"columns {called} read as {meaning}"
     note += ", one row a user" if count is None else f", column {rows.table.called(count)} as counts"
-    return PlacesRead(read.places, read.users, read.unit, (*rows.assumptions[1:], note, *read.notes), rows.warnings())
+    return replace(read, assumptions=(*rows.assumptions[1:], note, *read.assumptions), warnings=rows.warnings())
 
 
 def _columns(
@@ -203,16 +180,6 @@ def _users_of_cells(cells: NDArray[np.int64], users: NDArray[np.int64], k: int) 
     return np.bincount(cells, users, k).astype(np.int64)  # exact: floats represent all possible numbers of users
 
 
-class _Cells(NamedTuple):
-    """Users per cell ``(k,)``, the grid and its unit, and what the coordinates were taken for."""
-
-    places: Places
-    unit: str
-    users: NDArray[np.int64]
-    meaning: str
-    notes: tuple[str, ...] = ()
-
-
 def _in_cells(
     table: InputTable,
     blocks: Iterable[_Users],
@@ -220,8 +187,8 @@ def _in_cells(
     cell_km: float | None,
     size: tuple[int, int] | None,
     ground: str,
-) -> _Cells:
-    """Return the users of each cell; coordinates are degrees, or any numbers.
+) -> tuple[PlacesRead, str]:
+    """Return the users of each cell, and what their coordinates were taken for: degrees, or any numbers.
 
     The cells depend on the extent of the places, so coordinates are kept on disk until all are read.
     """
@@ -266,14 +233,14 @@ def _in_cells(
             result += _users_of_cells(at[:, 0] * grid[1] + at[:, 1], part[:, 2].astype(np.int64), len(result))
     if whole:
         meaning = f"{'column and row' if axes == PLANE else 'row and column'}: all are whole numbers inside the grid"
-        return _Cells(Places(*grid, ground), "cells", result, meaning)
+        return PlacesRead(Places(*grid, ground), result, "cells"), meaning
     each = f"{cell_km:g} km" if cell_km else f"{sides[0]:.3g} x {sides[1]:.3g} {unit} over the bounding box,"
     first = "is the northernmost" if degrees else "has the largest y"
     first += "; cells do not go on beyond the date line" if degrees and high[0] - low[0] > 180 else ""
     where = f"latitude {middle[1]:.3f}, longitude {middle[0]:.3f}" if degrees else f"{middle[0]:g}, {middle[1]:g}"
     note = f"{grid[0]}x{grid[1]} cells of {each} around {where}; the first row {first}"
     meaning = "longitude and latitude" if degrees else "coordinates x and y: not all are whole numbers inside the grid"
-    return _Cells(Places(*grid, ground, *sides.tolist()), unit, result, meaning, (note, *chosen))
+    return PlacesRead(Places(*grid, ground, *sides.tolist()), result, unit, (note, *chosen)), meaning
 
 
 def _without_outliers(
