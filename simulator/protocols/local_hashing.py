@@ -11,8 +11,7 @@ import numpy as np
 from simulator._types import IntArray, Reports
 from simulator.attacks import Supports, of_hashes
 from simulator.draws import binomial
-from simulator.hash_support import count_supports
-from simulator.hashing import DEFAULT_HASH, HASHES, SEED_BITS
+from simulator.hashing import DEFAULT_HASH, HASHES, SEED_BITS, count_supports
 from simulator.protocols.grr import kept_or_moved
 from simulator.protocols.oracle import IndependentSupports, bits_for
 from simulator.protocols.protocol import Blanket, Tally
