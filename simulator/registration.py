@@ -9,7 +9,7 @@ from simulator.channels.own import ChannelProtocol
 from simulator.conformance import ConformanceError, check_metric, check_postprocessor, check_protocol
 from simulator.conformance.forms import as_member, kind_of, source_of
 from simulator.conformance.requirement import require_texts
-from simulator.foreign import FAILURES, REGISTERED, ForeignError, containment, guard, watched
+from simulator.foreign import FAILURES, REGISTERED, ForeignError, containment, guard
 from simulator.foreign import register as register_source
 from simulator.metrics import Metric
 
@@ -56,7 +56,7 @@ def register(member: Any, kind: str | None = None, *, source: str | None = None)
     if kind_wanted not in KINDS:
         allowed = ", ".join(KINDS)
         raise ValueError(f"{called}: say which kind of member it is, one of {allowed}: register(member, 'method')")
-    with containment(), watched(f"checking {kind_wanted} {called}"):
+    with containment():
         try:
             built = guard(lambda: as_member(member, kind_wanted, called))
             name = guard(lambda: _checked(built, kind_wanted, table))
@@ -109,7 +109,7 @@ def check_own_metric(metric: Metric, k: int) -> None:
     Raises ForeignError if it breaks its contract there.
     """
     try:
-        with containment(), watched(f"checking metric {REGISTERED[metric.name]}"):
+        with containment():
             check_metric(metric, k, own=True)
     except ConformanceError as error:
         raise ForeignError(f"{REGISTERED[metric.name]}: it breaks its contract: {error} ({CALLED['metric']})") from None

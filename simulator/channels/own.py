@@ -12,7 +12,7 @@ import numpy as np
 from simulator._types import FloatArray, Reports
 from simulator.attacks import Supports
 from simulator.channels.channel import EQUAL, MatrixProtocol, spent, stochastic
-from simulator.foreign import ForeignError, calling, guard
+from simulator.foreign import ForeignError, guard
 from simulator.protocols.protocol import StandardProtocol
 
 SLACK = 1e-9  # of a budget, for the rounding of a matrix
@@ -78,8 +78,7 @@ class ChannelProtocol(MatrixProtocol, StandardProtocol):
         """``(k, outputs)`` probabilities."""
         called = f"the matrix of {self.key} at k = {self.k}, epsilon = {self.epsilon:g}"
         try:
-            with calling(self.key):
-                matrix = stochastic(guard(lambda: np.asarray(self.channel(self.k, self.epsilon), dtype=np.float64)))
+            matrix = stochastic(guard(lambda: np.asarray(self.channel(self.k, self.epsilon), dtype=np.float64)))
         except ValueError as error:
             form = "it is called as f(k, epsilon), and returns a matrix (k, outputs)"
             raise ForeignError(f"{called}: {error} ({form})") from None

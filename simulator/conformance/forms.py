@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import ctypes
-import threading
-from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
-from simulator import foreign
 from simulator.channels.own import Channel, channel_protocol
 from simulator.conformance.requirement import ConformanceError, text_of
 from simulator.foreign import ForeignError
@@ -17,7 +12,6 @@ from simulator.metrics import Metric
 from simulator.protocols.functions import user_protocol
 from simulator.protocols.protocol import StandardProtocol
 
-SECONDS = 60.0  # after which a check is given up
 FORMS = {
     "protocol": "a protocol is a Channel or a function of k and epsilon, which give a matrix, a class of two "
     "methods, perturb(self, values, k, epsilon, rng) and estimate(self, reports, k, epsilon), or a subclass of "
@@ -75,39 +69,9 @@ def as_member(member: Any, kind: str, called: str = "") -> Any:
     return PostProcessor(name, name, member, nonnegative=False, sums_to_one=False, reference=called, keeps_order=False)
 
 
-def checks(kind: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return a decorator: the check takes what `simulator.register` takes, and ends after `SECONDS` at most."""
-
-    def decorate(check: Callable[..., None]) -> Callable[..., None]:
-        @wraps(check)
-        def within(member: Any, *arguments: Any, **options: Any) -> None:
-            outcome: list[BaseException | None] = []
-
-            def run() -> None:
-                try:
-                    check(as_member(member, kind), *arguments, **options)
-                    outcome.append(None)
-                except ForeignError as error:
-                    outcome.append(ConformanceError(str(error)))
-                except BaseException as error:  # noqa: BLE001 - raised where the check was called
-                    outcome.append(error)
-
-            # A thread, as only there foreign code can be left behind that waits for something.
-            thread = threading.Thread(target=run, daemon=True)
-            thread.start()
-            try:
-                thread.join(SECONDS)
-            finally:
-                doing, foreign.STEP[:] = "".join(foreign.STEP), []
-            if not outcome:
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(
-                    ctypes.c_ulong(thread.ident or 0), ctypes.py_object(SystemExit)
-                )
-                slow = "; if it goes user by user, say slow = True and most_users" if kind == "protocol" else ""
-                raise ConformanceError(f"its check was given up after {SECONDS:g} s, at {doing}{slow}")
-            if outcome[0] is not None:
-                raise outcome[0]
-
-        return within
-
-    return decorate
+def member_under_check(member: Any, kind: str) -> Any:
+    """Return what `as_member` does, for a check: raises ConformanceError for what is none."""
+    try:
+        return as_member(member, kind)
+    except ForeignError as error:
+        raise ConformanceError(str(error)) from None

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.foreign import OURS, STEP, ForeignError, described
+from simulator.foreign import OURS, ForeignError, described
 
 ROUNDING = 1e-9
 
@@ -26,7 +26,6 @@ def require(kept: bool | np.bool_, sentence: str) -> None:
 
 def answer_of(question: str, call: Callable[..., Any], *arguments: Any) -> Any:
     """Return the result of a call into the member; any exception is a broken promise."""
-    STEP[:] = [question]
     try:
         with np.errstate():  # the member's own may stay
             return call(*arguments)

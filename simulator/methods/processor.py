@@ -15,7 +15,6 @@ import numpy as np
 
 from simulator._types import FloatArray
 from simulator.domain import UNORDERED, Domain
-from simulator.foreign import calling
 from simulator.methods.observed import Observed
 from simulator.protocols.oracle import Noise
 from simulator.protocols.protocol import NEEDS, Protocol
@@ -162,12 +161,11 @@ class PostProcessor:
         ValueError
             If a method of estimates is given none.
         """
-        with calling(self.name):
-            if not _takes_noise(self.function):
-                return cast("OfObserved", self.function)(observed)
-            if observed.estimate is None:
-                raise ValueError(f"method {self.name} needs an estimate, and there is none")
-            return cast("OfNoise", self.function)(observed.estimate, observed.noise)
+        if not _takes_noise(self.function):
+            return cast("OfObserved", self.function)(observed)
+        if observed.estimate is None:
+            raise ValueError(f"method {self.name} needs an estimate, and there is none")
+        return cast("OfNoise", self.function)(observed.estimate, observed.noise)
 
 
 proper = partial(PostProcessor, nonnegative=True, sums_to_one=True)
