@@ -12,10 +12,10 @@ import numpy as np
 
 from simulator._types import FloatArray, IntArray, Reports
 from simulator.draws import multinomial
-from simulator.methods.maximum_likelihood import MOST_UPDATES, TOLERANCE, Update, maximum
+from simulator.protocols.dyadic import differences
 from simulator.protocols.likelihood import MatrixLikelihood
 from simulator.protocols.oracle import Noise, bits_for, shared_by_best
-from simulator.protocols.protocol import Counts, Covariance, Linear, Probabilities, Protocol, Tally, users_of
+from simulator.protocols.protocol import Covariance, Linear, Probabilities, Protocol, Tally, users_of
 
 ALIKE = 1e-6  # relative difference up to which the noise of two entries is the same
 ROW_SLACK = 1e-9  # how far the sum of a row may be from 1
@@ -64,24 +64,12 @@ class MatrixProtocol(Protocol):
             reports[own] = np.searchsorted(running[value], draws[own], side="right")
         return reports
 
-    def observe(self, reports: IntArray) -> IntArray:
-        """Server: count the reports of each output, ``(outputs,)``."""
-        return np.bincount(reports, minlength=self.outputs)
+    def tally(self, reports: Reports) -> Tally:
+        """Server: count the reports of each output."""
+        return Tally(np.bincount(reports, minlength=self.outputs), len(reports))
 
-    def sample_observed(self, counts: IntArray, rng: np.random.Generator) -> IntArray:
-        """Draw the counts of the outputs from their exact law, at a cost that does not depend on n.
-
-        Users with the same value report independently from the same row, so their counts are multinomial.
-
-        Parameters
-        ----------
-        counts
-            ``(..., k)`` users who hold each value.
-
-        Returns
-        -------
-        ``(..., outputs)`` reports of each output.
-        """
+    def sample_tally(self, counts: IntArray, rng: np.random.Generator) -> Tally:
+        """Draw the counts of the outputs: reports of users with the same value come independently from one row."""
         rows = np.ascontiguousarray(counts).reshape(-1, self.k)
         result = np.empty((len(rows), self.outputs), dtype=np.int64)
         step = max(1, DRAWN_CELLS // self.matrix.size)
@@ -89,7 +77,7 @@ class MatrixProtocol(Protocol):
             some = rows[start : start + step]
             held = np.flatnonzero(some.any(axis=0))
             result[start : start + step] = multinomial(some[:, held], self.matrix[held], rng).sum(axis=1)
-        return result.reshape(*counts.shape[:-1], self.outputs)
+        return Tally(result.reshape(*counts.shape[:-1], self.outputs), users_of(counts))
 
     def expected_distance(self, frequencies: FloatArray, distances: FloatArray) -> float:
         """Return the mean distance between the true and the reported place, in the unit of the distances.
@@ -117,14 +105,6 @@ class MatrixProtocol(Protocol):
         """
         return float(((prior[:, None] * self.matrix).T @ distances).min(axis=1).sum())
 
-    def tally(self, reports: Reports) -> Tally:
-        """Server: count the reports of each output."""
-        return Tally(self.observe(reports), len(reports))
-
-    def sample_tally(self, counts: IntArray, rng: np.random.Generator) -> Tally:
-        """Draw the counts of the outputs, as `sample_observed`."""
-        return Tally(self.sample_observed(counts, rng), users_of(counts))
-
     def server_operations(self, n: int) -> int:
         """Return the approximate number of operations of a product with the matrix."""
         return self.k * self.outputs
@@ -143,7 +123,7 @@ class MatrixProtocol(Protocol):
     @property
     def linear(self) -> Linear | None:
         """Matrix inversion, where the channel can be inverted."""
-        return Linear(lambda tally: invert(self, tally.counts), self._covariance) if self._invertible else None
+        return Linear(self._inverted, self._covariance) if self._invertible else None
 
     @cached_property
     def likelihood(self) -> MatrixLikelihood:
@@ -163,6 +143,10 @@ class MatrixProtocol(Protocol):
             return bool(self.decoder.size)
         except SingularChannelError:
             return False
+
+    def _inverted(self, tally: Tally) -> FloatArray:
+        """Agrawal, Srikant, Thomas, "Privacy preserving OLAP", SIGMOD 2005; Kairouz, Bonawitz, Ramage, ICML 2016."""
+        return tally.counts / tally.counts.sum(axis=-1, keepdims=True) @ self.decoder
 
     def _covariance(self, n: int) -> Covariance:
         one = self._alike
@@ -311,16 +295,6 @@ def _own_and_other(square: FloatArray) -> Probabilities | None:
     return float(own.mean()), float(other.mean())
 
 
-def invert(channel: MatrixProtocol, observed: Counts) -> FloatArray:
-    """Return unbiased estimates ``(..., k)`` from counts of outputs ``(..., outputs)``; negative ones stay negative.
-
-    Agrawal, Srikant, Thomas, "Privacy preserving OLAP", SIGMOD 2005; Kairouz, Bonawitz, Ramage, ICML 2016 (for k-RR).
-
-    Raises SingularChannelError as `MatrixProtocol.decoder`.
-    """
-    return observed / observed.sum(axis=-1, keepdims=True) @ channel.decoder
-
-
 class InversionCovariance(Covariance):
     """Noise of matrix inversion: each user adds a row of the decoder, drawn from the channel row of the true value."""
 
@@ -342,14 +316,11 @@ class InversionCovariance(Covariance):
 
     def haar(self, k: int) -> tuple[FloatArray, ...]:
         """Return the variances of all Haar differences, as `Covariance.haar`, from their rows."""
-        result, height = [], 1
-        while (1 << (height - 1)) < k:
-            values = np.arange(k)
-            node, right = values >> height, (values >> (height - 1)) & 1
-            rows = np.where(node == np.arange(node[-1] + 1)[:, None], 1.0 - 2.0 * right, 0.0)
+        result = []
+        for detail in differences(np.eye(k)):
+            rows = np.ascontiguousarray(detail.T)
             both = (rows < 0).any(axis=1)
             result.append(np.where(both, np.diag(self.of(rows)), 0.0))
-            height += 1
         return tuple(result)
 
 
@@ -386,28 +357,3 @@ def left_inverse(matrix: FloatArray, key: str) -> FloatArray:
         )
     inverse.flags.writeable = False
     return inverse
-
-
-def ibu(
-    channel: FixedChannel,
-    observed: IntArray,
-    *,
-    accelerate: bool = True,
-    tolerance: float = TOLERANCE,
-    most_updates: int = MOST_UPDATES,
-    closed: bool = True,
-    start: FloatArray | None = None,
-) -> Update:
-    """Maximise the likelihood of the counts of outputs ``(outputs,)`` over the simplex.
-
-    Parameters and errors as for `simulator.methods.maximum_likelihood.maximum`.
-    """
-    return maximum(
-        channel.likelihood,
-        observed,
-        accelerate=accelerate,
-        tolerance=tolerance,
-        most_updates=most_updates,
-        closed=closed,
-        start=start,
-    )

@@ -25,24 +25,13 @@ def krr(k: int, epsilon: float) -> FixedChannel:
     return FixedChannel("krr", "k-ary randomised response (flat)", matrix, reference=oracle.reference)
 
 
-def truncated_geometric(k: int, epsilon: float) -> FixedChannel:
-    """Return the truncated geometric mechanism on 0..k-1: noise falls by e^-epsilon a step, the ends get the rest.
-
-    Ghosh, Roughgarden, Sundararajan, "Universally utility-maximizing privacy mechanisms", STOC 2009.
-
-    >>> (truncated_geometric(3, np.log(2)).matrix * 6).round(9).tolist()
-    [[4.0, 1.0, 1.0], [2.0, 2.0, 2.0], [1.0, 1.0, 4.0]]
-    """
-    title, reference = "truncated geometric", "Ghosh, Roughgarden, Sundararajan, STOC 2009"
-    return FixedChannel("geometric", title, _geometric_line(k, _checked(epsilon)), reference=reference)
-
-
 def planar_geometric(places: Places, epsilon: float) -> FixedChannel:
     """Return the truncated planar geometric mechanism: probabilities fall by e^-epsilon for each unit of distance.
 
     The noise is on the infinite lattice; cells off the grid are reported as the nearest grid cell. That is
     post-processing, so the channel is d-private with exactly this epsilon. On a line, or with the Manhattan distance
-    (row and column separately), it is the truncated geometric mechanism. ElSalamouny, Palamidessi, "Generalized
+    (row and column separately), it is the truncated geometric mechanism (Ghosh, Roughgarden,
+    Sundararajan, STOC 2009). ElSalamouny, Palamidessi, "Generalized
     iterative Bayesian update and applications to mechanisms for privacy protection", EuroS&P 2020.
 
     places: the grid and its ground distance.
