@@ -25,7 +25,7 @@ from simulator._types import FloatArray, IntArray
 from simulator.channels import FixedChannel, krr, planar_geometric, planar_laplace
 from simulator.methods.maximum_likelihood import maximum
 from simulator.methods.simplex import norm_sub
-from simulator.methods.wavelet import wavelet_eb_grid
+from simulator.methods.wavelet import wavelet_eb
 from simulator.places import Places
 from simulator.populations import apportion
 from simulator.protocols.grr import GRR
@@ -71,7 +71,7 @@ def estimates(channel: FixedChannel, places: Places, tally: Tally) -> dict[str, 
         noise = GRR(places.k, EPSILON).noise(tally.n)  # of randomised response; norm_sub reads none
         found |= {"inversion": raw, "inversion + norm_sub": norm_sub(raw, noise)}
         if channel.key == "krr":
-            found["wavelet_eb"] = wavelet_eb_grid(raw, noise, places.rows, places.columns)
+            found["wavelet_eb"] = wavelet_eb(raw, noise, places.rows, places.columns)
     observed = tally.counts.astype(np.int64)
     plain = maximum(channel.likelihood, observed, accelerate=False, closed=False, tolerance=0.0, most_updates=300)
     fit = maximum(channel.likelihood, observed)

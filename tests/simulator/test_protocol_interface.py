@@ -15,7 +15,7 @@ from simulator.conformance import ConformanceError, check_collection
 from simulator.domain import ORDERED, UNORDERED, Domain
 from simulator.gains import gains
 from simulator.methods import observe, possible
-from simulator.methods.wavelet import wavelet_eb_grid
+from simulator.methods.wavelet import wavelet_eb
 from simulator.places import Places
 from simulator.poisoning import MAXIMAL, Attack
 from simulator.populations import apportion, frequencies
@@ -100,7 +100,7 @@ def test_places_are_smoothed_on_their_grid_with_the_noise_of_their_channel():
     tally, noise = MENU["krr"].sample_tally(COUNTS, np.random.default_rng(0)), MENU["grr"].noise(N)
     observed = observe(MENU["krr"], tally, Domain(ground=Places(2, 4)))
     assert observed.noise.entry(COUNTS / N) == pytest.approx(noise.entry(COUNTS / N), rel=1e-9)
-    found = wavelet_eb_grid(observed.estimate, observed.noise, 2, 4)
+    found = wavelet_eb(observed.estimate, observed.noise, 2, 4)
     np.testing.assert_array_equal(POSTPROCESSORS["wavelet_eb"].apply(observed), found)
 
 
