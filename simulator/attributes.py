@@ -110,15 +110,8 @@ def fake_support(oracle: FrequencyOracle, fake: str | None, prior: FloatArray | 
 
     fake: None: a value of the prior as it is (GRR); ``"r"``: the report of a random value; ``"z"``: that of no value.
     prior: ``(k,)`` frequencies of the values; even by default.
-
-    Raises
-    ------
-    ValueError
-        If the protocol has no p and q.
     """
-    p, q = oracle.p, oracle.q
-    if p is None or q is None:
-        raise ValueError(f"{oracle.key} has no fake reports")
+    p, q = oracle.probabilities
     values = np.full(oracle.k, 1 / oracle.k) if prior is None else prior
     if fake is None:
         return values
@@ -135,7 +128,7 @@ def hidden_variance(
 
     As published the variance is that of users drawn from a population: larger by ``f (1 - f) / n``.
     """
-    p, q = oracle.p or 0.0, oracle.q or 0.0
+    p, q = oracle.probabilities
     holders, others = ((chance + (attributes - 1) * fakes) / attributes for chance in (p, q))
     mixed = frequency * holders * (1 - holders) + (1 - frequency) * others * (1 - others)
     return attributes**2 * mixed / (n * (p - q) ** 2)

@@ -14,7 +14,7 @@ from statistics import NormalDist
 import numpy as np
 
 from simulator._types import FloatArray, IntArray
-from simulator.attributes import SOLUTIONS, loss_of_one, published_budget
+from simulator.attributes import loss_of_one, published_budget
 from simulator.audit.run import ALPHA, LIKELIHOOD, TRIALS, Subject, protocol_subject
 from simulator.populations import frequencies
 from simulator.protocols import PROTOCOLS, FrequencyOracle
@@ -58,16 +58,7 @@ def attribute_subjects(
     amplified: report the attribute at `published_budget`, as RS+FD was published: that is what users who differ in all
         attributes lose, and about epsilon what users lose who differ in one.
     trials, alpha: of the audit; they determine the threshold of the likelihood ratio.
-
-    Raises ValueError if there are fewer than 2 attributes, the solution is unknown, has no fake data for the protocol,
-    or no fake data where sizes differ.
     """
-    if attributes < 2:
-        raise ValueError(f"attributes must be at least 2, got {attributes}")
-    if solution not in SOLUTIONS:
-        raise ValueError(f"solution must be one of {', '.join(SOLUTIONS)}, got {solution!r}")
-    if sizes and (solution not in HIDDEN or (len(sizes), max(sizes)) != (attributes, k)):
-        raise ValueError(f"sizes are those of {attributes} attributes with fake data, the largest {k}, got {sizes}")
     part = epsilon / attributes if solution == "spl" else epsilon
     budget = published_budget(epsilon, attributes) if amplified and solution in HIDDEN else epsilon
     subject = replace(
@@ -81,8 +72,6 @@ def attribute_subjects(
     )
     if solution not in HIDDEN:
         return (subject,)
-    if not protocol.fakes:
-        raise ValueError(f"solution {solution} has fake data for {', '.join(FAKES)}, got {protocol.key}")
     realistic = solution == "rsrfd"
     ways = [fake for fake in protocol.fakes if not realistic or fake != "z"]  # a report of no value is not realistic
     groups = tuple((protocol(size, budget), number) for size, number in Counter(sizes or {k: attributes}).items())

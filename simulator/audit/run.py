@@ -238,11 +238,7 @@ def rounds_subject(oracle: FrequencyOracle, rounds: int, values: tuple[int, int]
 
     The reports of a user in all rounds are drawn together, from the law of the aggregate of `rounds` users with the
     same value. For local hashing the hash is assumed fully random.
-
-    Raises ValueError if `rounds` is below 1.
     """
-    if rounds < 1:
-        raise ValueError(f"rounds must be at least 1, got {rounds}")
 
     def sample(value: int, trials: int, rng: np.random.Generator) -> FloatArray:
         support = oracle.sample_rounds(value, rounds, trials, rng)
@@ -265,11 +261,7 @@ def hashing_subject(k: int, symbols: int, values: tuple[int, int] = (0, 1)) -> S
     """Return the report of a hash seed and the symbol it gives, as it is; nothing is promised.
 
     Arcolezi and Gambs, Section 4.3.
-
-    Raises ValueError if `k` or `symbols` is below 2.
     """
-    if k < 2 or symbols < 2:
-        raise ValueError(f"k and symbols must be at least 2, got k={k} and symbols={symbols}")
 
     def sample(value: int, trials: int, rng: np.random.Generator) -> FloatArray:
         seeds = rng.integers(0, 2**SEED_BITS, size=trials)

@@ -71,11 +71,7 @@ def cloaking(places: Places, side: int) -> FixedChannel:
 
     No d-privacy, whatever the epsilon: two places of one block cannot be told apart, any others always. The competitor
     of Andrés et al., CCS 2013, Section 6.
-
-    Raises ValueError if a side is even, or a block is not smaller than the grid.
     """
-    if not (side % 2 and 1 <= side < max(places.rows, places.columns)):
-        raise ValueError(f"side must be odd and smaller than the grid, got {side} of {places.rows}x{places.columns}")
     row, column = np.divmod(np.arange(places.k), places.columns)
     row, column = (
         (at // side * side + np.minimum(at // side * side + side, size) - 1) // 2

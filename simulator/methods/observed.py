@@ -70,6 +70,13 @@ class Observed:
         return isinstance(self.covariance, Noise) and self.covariance.offers(need, self.estimate.shape[-1])
 
     @property
+    def raw(self) -> FloatArray:
+        """The estimate; raises ValueError where there is none."""
+        if self.estimate is None:
+            raise ValueError("the method needs an estimate, and there is none")
+        return self.estimate
+
+    @property
     def noise(self) -> Noise:
         """The noise of an estimate whose entries are alike; where they are not, all its figures are NaN."""
         if isinstance(self.covariance, Noise):

@@ -163,9 +163,7 @@ class PostProcessor:
         """
         if not _takes_noise(self.function):
             return cast("OfObserved", self.function)(observed)
-        if observed.estimate is None:
-            raise ValueError(f"method {self.name} needs an estimate, and there is none")
-        return cast("OfNoise", self.function)(observed.estimate, observed.noise)
+        return cast("OfNoise", self.function)(observed.raw, observed.noise)
 
 
 proper = partial(PostProcessor, nonnegative=True, sums_to_one=True)

@@ -29,16 +29,11 @@ KEPT = SCALES**2 / TOTAL  # share of a coefficient that each component keeps
 
 
 def wavelet_eb_near(observed: Observed) -> FloatArray:
-    """Return `wavelet_eb` along the line that the categories stand on, or on their grid.
-
-    Raises ValueError if there is no estimate.
-    """
-    if observed.estimate is None:
-        raise ValueError("wavelet_eb needs an estimate, and there is none")
+    """Return `wavelet_eb` along the line that the categories stand on, or on their grid."""
     ground = observed.domain.ground
     if ground is None or 1 in (ground.rows, ground.columns):
-        return wavelet_eb(observed.estimate, observed.noise)
-    return wavelet_eb(observed.estimate, observed.noise, ground.rows, ground.columns)
+        return wavelet_eb(observed.raw, observed.noise)
+    return wavelet_eb(observed.raw, observed.noise, ground.rows, ground.columns)
 
 
 def wavelet_eb(estimate: FloatArray, noise: Noise, *sides: int) -> FloatArray:

@@ -291,19 +291,6 @@ def test_splitting_and_sampling_are_one_report():
         assert run_audit(subject, trials=20_000, alpha=RARE, seed=0).agrees
 
 
-@over(
-    [
-        ("oue", 1, "rsfd", "attributes must be at least 2"),
-        ("oue", 2, "sum", "solution must be one of spl, smp, rsfd"),
-        ("olh", 2, "rsfd", "fake data for grr, rappor, oue"),
-        ("olh", 2, "rsrfd", "solution rsrfd has fake data for grr, rappor, oue"),
-    ]
-)
-def test_bad_requests_are_told(key, attributes, solution, said):
-    with pytest.raises(ValueError, match=said):
-        attribute_subjects(PROTOCOLS[key], 10, 1.0, attributes, solution)
-
-
 def test_no_other_shares_have_a_lower_mean_error():
     rng, n = np.random.default_rng(0), 1000
     for _ in range(20):

@@ -180,8 +180,6 @@ def test_bad_requests_are_told():
         ({"alpha": 1.0}, "alpha must be between 0 and 1"),
     ]
     assert failures(cells, check) == {}
-    with pytest.raises(ValueError, match="at least 2"):
-        hashing_subject(10, 1)
     done = replace(protocol_subject(PROTOCOLS["grr"](4, 1.0)), sampler=None)
     with pytest.raises(ValueError, match="attacked already"):
         run_audit(done, trials=100, alpha=0.05, seed=0)
