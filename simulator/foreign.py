@@ -5,11 +5,13 @@ Members of this project are called directly: their exceptions are our faults, an
 
 from __future__ import annotations
 
+import os
 import random
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
+from pathlib import Path
 from traceback import walk_tb
 from typing import TypeVar
 
@@ -135,12 +137,17 @@ def fault_of_figures(result: object, shape: tuple[int, ...]) -> str | None:
 def containment() -> Iterator[None]:
     """Redirect the output of foreign code to standard error, as standard output is for the answer.
 
-    The states of both global generators, which it may seed, are put back afterwards.
+    What it may change for us is put back: folder, numpy's handling of errors, and both global generators.
     """
     python, legacy = random.getstate(), np.random.get_state(legacy=False)  # noqa: NPY002 - foreign code may draw from it
+    folder = Path()
+    with suppress(OSError):  # it may have been deleted
+        folder = Path.cwd()
     try:
-        with redirect_stdout(sys.stderr):
+        with redirect_stdout(sys.stderr), np.errstate():
             yield
     finally:
+        with suppress(OSError):
+            os.chdir(folder)
         random.setstate(python)
         np.random.set_state(legacy)  # noqa: NPY002

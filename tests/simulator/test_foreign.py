@@ -1,7 +1,10 @@
 # What is tested here prints, and ignores what it is given.
 # ruff: noqa: T201
 
+import os
+import random
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -158,6 +161,26 @@ def test_what_foreign_code_prints_goes_to_standard_error(capsys):
     assert capsys.readouterr() == ("", "one\n")
     print("two")
     assert capsys.readouterr().out == "two\n"
+
+
+def test_what_foreign_code_changes_for_the_whole_process_is_put_back():
+    def state():
+        legacy = np.random.get_state(legacy=False)  # noqa: NPY002 - foreign code draws from it
+        return Path.cwd(), np.geterr(), random.getstate(), legacy["state"]["key"].tolist(), legacy["state"]["pos"]
+
+    def meddle():
+        with containment():
+            np.seterr(all="raise")
+            os.chdir("/")
+            random.seed(1)
+            np.random.seed(1)  # noqa: NPY002
+            assert all(now != then for now, then in zip(state()[:4], before, strict=False))
+            fail()
+
+    before = state()
+    with pytest.raises(Hostile):
+        meddle()
+    assert state() == before
 
 
 def test_an_exit_of_foreign_code_is_its_error_in_one_short_line_and_an_interrupt_is_the_users():
