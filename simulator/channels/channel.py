@@ -15,7 +15,7 @@ from simulator.draws import multinomial
 from simulator.protocols.dyadic import differences
 from simulator.protocols.likelihood import MatrixLikelihood
 from simulator.protocols.oracle import Noise, bits_for, shared_by_best
-from simulator.protocols.protocol import Covariance, Linear, Probabilities, Protocol, Tally, users_of
+from simulator.protocols.protocol import OF_ESTIMATES, Covariance, Linear, Probabilities, Protocol, Tally, users_of
 
 ALIKE = 1e-6  # relative difference up to which the noise of two entries is the same
 ROW_SLACK = 1e-9  # how far the sum of a row may be from 1
@@ -130,12 +130,13 @@ class MatrixProtocol(Protocol):
         """The likelihood of the outputs."""
         return MatrixLikelihood(self.matrix)
 
-    def offers(self, need: str) -> bool:
-        """Return whether the channel satisfies a need of a method: the likelihood always, others by inversion."""
-        if need == "likelihood":
-            return True
-        known = {"estimate": True, "haar": True, "iid": self._invertible and self._alike is not None}
-        return known.get(need, need == "pq" and self._flat is not None) and self._invertible
+    @cached_property
+    def provides(self) -> frozenset[str]:
+        """Needs of methods that the channel satisfies: the likelihood always, others by inversion."""
+        if not self._invertible:
+            return self.likelihood.provides
+        of_noise = {"iid": self._alike is not None, "pq": self._flat is not None}
+        return self.likelihood.provides | OF_ESTIMATES | {need for need, offered in of_noise.items() if offered}
 
     @cached_property
     def _invertible(self) -> bool:

@@ -15,6 +15,7 @@ from simulator.attacks import Supports, evenly_confused, independent_support_att
 from simulator.draws import binomial, multinomial
 from simulator.protocols.likelihood import FlatLikelihood
 from simulator.protocols.protocol import (
+    OF_ESTIMATES,
     Counts,
     Covariance,
     Likelihood,
@@ -101,22 +102,21 @@ class Noise(Covariance):
         """`cancels`, or `sums_to_one` as 0 or 1 if that is None."""
         return float(self.sums_to_one) if self.cancels is None else self.cancels
 
-    def offers(self, need: str, k: int) -> bool:
-        """Return whether an estimate of k frequencies with this noise satisfies a need of a method."""
-        return need in ("estimate", "iid", "haar") or _supports_offer(self.p, self.q, k, need)
+    def provides(self, k: int) -> frozenset[str]:
+        return _of_alike_entries(self.p, self.q, k)
 
 
-def _supports_offer(p: float | None, q: float | None, k: int, need: str) -> bool:
-    """Return whether the probabilities of support satisfy a need of a method.
+def _of_alike_entries(p: float | None, q: float | None, k: int) -> frozenset[str]:
+    """Return the needs of methods that estimates with alike entries satisfy, by the probabilities of support.
 
     A report that supports exactly one of k values, as in randomised response (p + (k - 1) q = 1), has a likelihood that
     p and q determine; a report that supports several values has a pseudo-likelihood, which treats its supports as
     separate reports.
     """
     if p is None or q is None:
-        return False
+        return OF_ESTIMATES | {"iid"}
     one_value = abs(p + (k - 1) * q - 1) < ONE_VALUE
-    return need == "pq" or need == ("likelihood" if one_value else "pseudo_likelihood")
+    return OF_ESTIMATES | {"iid", "pq", "likelihood" if one_value else "pseudo_likelihood"}
 
 
 @dataclass(frozen=True)
@@ -232,12 +232,13 @@ class FrequencyOracle(StandardProtocol):
 
     @property
     def likelihood(self) -> Likelihood | None:
-        return FlatLikelihood(self.k, *self.probabilities) if self.offers("likelihood") else None
+        return FlatLikelihood(self.k, *self.probabilities) if "likelihood" in self.provides else None
 
-    def offers(self, need: str) -> bool:
-        if need == "suspects":  # fakes stand out only among reports that support several values
-            return self.independent_supports
-        return need in ("estimate", "iid", "haar") or _supports_offer(self.p, self.q, self.k, need)
+    @property
+    def provides(self) -> frozenset[str]:
+        offered = _of_alike_entries(self.p, self.q, self.k)
+        # Fakes stand out only among reports that support several values.
+        return offered | {"suspects"} if self.independent_supports else offered
 
     def supports(self, reports: Reports, values: tuple[int, int]) -> Supports:
         """Return which of two values each report supports, and how many of all.
