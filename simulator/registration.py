@@ -79,17 +79,9 @@ def unregister(name: str) -> None:
 
 def _checked(member: Any, kind: str, tables: dict[str, dict[str, Any]]) -> str:
     """Return the name of a member that keeps its contract."""
-    field = "key" if kind == "protocol" else "name"
-    name = getattr(member, field)
-    if not isinstance(name, str) or not plugins.NAME.fullmatch(name) or name in plugins.RESERVED:
-        raise ForeignError(
-            f"its {field} must be lower-case words joined by underscores, begin with a letter, and be none of "
-            f"{', '.join(sorted(plugins.RESERVED))}, got {name!r}"
-        )
-    same = (other for table in tables.values() for other in table if other.replace("_", "") == name.replace("_", ""))
-    for taken in same:
-        if taken not in REGISTERED or taken not in tables[KINDS[kind]]:
-            raise ForeignError(f"the name {name} is taken by {taken!r}: rename it")
+    replaceable = REGISTERED.keys() & tables[KINDS[kind]].keys()
+    taken = (other for table in tables.values() for other in table if other not in replaceable)
+    name = plugins.check_name(member.key if kind == "protocol" else member.name, taken)
     try:
         if kind == "protocol":
             if not issubclass(member, ChannelProtocol):  # a matrix is looked at wherever it is asked for
