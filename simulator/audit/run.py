@@ -7,7 +7,7 @@ of attacks, for infinitely many trials, and Clopper-Pearson intervals for few.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -19,6 +19,7 @@ from simulator.progress import Steps
 from simulator.protocols import FrequencyOracle
 from simulator.protocols.protocol import Probabilities, Protocol
 from simulator.seeding import rng_for
+from simulator.threads import in_threads
 
 BLOCK_CELLS = 500_000  # trials x categories drawn from a stream: bounds memory; results do not depend on jobs
 ATTACKS = ("guess", "pair")  # the protocol evaluates them on a report, `Protocol.chances`
@@ -295,63 +296,50 @@ def run_audit(
     comparisons: audits that are compared with their analytic values together.
     progress: called with (trials done, trials in all), those of both values.
     """
-    block = max(1, BLOCK_CELLS // max(subject.cells, 1))
-    counted = []
-    for place, value in enumerate(subject.values):
-        total = 0
-        for done, count in enumerate(
-            _counts(subject, value, trials=trials, block=block, seed=seed, jobs=jobs), start=1
-        ):
-            total += count
-            if progress is not None:
-                progress(place * trials + min(done * block, trials), 2 * trials)
-        counted.append(total)
-    hits, confusions = counted
+    block, done = max(1, BLOCK_CELLS // max(subject.cells, 1)), 0
+    sizes = [min(block, trials - start) for start in range(0, trials, block)]
+    tasks = [(value, place, size) for value in subject.values for place, size in enumerate(sizes)]
+
+    sampler = subject.sampler
+    assert sampler is not None  # noqa: S101 - reports that were attacked already are not audited again
+
+    def named(value: int, place: int, size: int) -> int:
+        rng = rng_for(seed, *subject.address, value, place)
+        chances = sampler(value, size, rng)
+        return int(np.count_nonzero(rng.random(size) < chances))
+
+    counted = dict.fromkeys(subject.values, 0)
+    for (value, _, size), count in zip(tasks, in_threads(named, tasks, jobs), strict=True):
+        counted[value] += count
+        done += size
+        if progress is not None:
+            progress(done, 2 * trials)
+    hits, confusions = counted.values()
     return conclude(subject, hits, confusions, trials=trials, alpha=alpha, comparisons=comparisons)
 
 
 def conclude(subject: Subject, hits: int, confusions: int, *, trials: int, alpha: float, comparisons: int = 1) -> Audit:
     """Return the audit that two counts make."""
-    bounds = ratio_bounds(hits, confusions, trials, alpha)
-    wide = ratio_bounds(hits, confusions, trials, alpha / comparisons)
-    analytic = log_ratio(subject.probabilities)
-    promise = subject.epsilon_guaranteed
+    low, high = ratio_bounds(hits, confusions, trials, alpha)
+    low_of_all, high_of_all = ratio_bounds(hits, confusions, trials, alpha / comparisons)
+    analytic, slack, promise = None, None, subject.epsilon_guaranteed
+    if subject.probabilities is not None:
+        analytic = log_ratio(subject.probabilities)
+        slack = analytic - lowest_likely(*subject.probabilities, trials, alpha, comparisons)
     return Audit(
         **{field.name: getattr(subject, field.name) for field in fields(AuditSetting)},
         trials=trials,
         alpha=alpha,
         hits=hits,
         confusions=confusions,
-        epsilon_lower_bound=bounds.low,
-        epsilon_upper_bound=bounds.high if math.isfinite(bounds.high) else None,
+        epsilon_lower_bound=low,
+        epsilon_upper_bound=high if math.isfinite(high) else None,
         epsilon_analytic=analytic,
         epsilon_ceiling=ceiling(trials, alpha),
-        epsilon_slack=None
-        if analytic is None or subject.probabilities is None
-        else analytic - lowest_likely(*subject.probabilities, trials, alpha, comparisons),
-        agrees=None if analytic is None else wide.low <= analytic <= wide.high,
-        leaks=promise is not None and bounds.low > promise,
+        epsilon_slack=slack,
+        agrees=None if analytic is None else low_of_all <= analytic <= high_of_all,
+        leaks=promise is not None and low > promise,
     )
-
-
-def _counts(subject: Subject, value: int, *, trials: int, block: int, seed: int, jobs: int) -> Iterator[int]:
-    tasks = [(place, min(block, trials - start)) for place, start in enumerate(range(0, trials, block))]
-    sampler = subject.sampler
-    if sampler is None:
-        raise ValueError(f"{subject.protocol} has no sampler: its reports were attacked already")
-
-    def count(place: int, size: int) -> int:
-        rng = rng_for(seed, *subject.address, value, place)
-        chances = sampler(value, size, rng)
-        return int(np.count_nonzero(rng.random(size) < chances))
-
-    if jobs == 1 or len(tasks) == 1:
-        yield from (count(*task) for task in tasks)
-        return
-    from joblib import Parallel, delayed  # only here: starting it costs more than a small audit
-
-    work = (delayed(count)(*task) for task in tasks)
-    yield from Parallel(n_jobs=jobs, prefer="threads", return_as="generator")(work)
 
 
 SURE = 1e-9  # a success nearer to 1 loses too many digits
@@ -396,9 +384,9 @@ def most_supported(oracle: FrequencyOracle, rounds: int) -> Probabilities | None
     return min(success, 1.0), missed / (oracle.k - 1)
 
 
-def log_ratio(both: Probabilities | None) -> float | None:
+def log_ratio(both: Probabilities) -> float:
     """Return the privacy loss ``ln(p0 / p1)`` that the probabilities of an attack show."""
-    return None if both is None else math.log(both[0] / both[1]) if both[1] else math.inf
+    return math.log(both[0] / both[1]) if both[1] else math.inf
 
 
 def clopper_pearson(successes: int, trials: int, alpha: float) -> tuple[float, float]:
@@ -420,16 +408,8 @@ def clopper_pearson(successes: int, trials: int, alpha: float) -> tuple[float, f
     return low, high
 
 
-@dataclass(frozen=True)
-class Bounds:
-    """Confidence bounds of ``ln(p0 / p1)``; `high` is infinite where p1 may be 0."""
-
-    low: float
-    high: float
-
-
-def ratio_bounds(hits: int, confusions: int, trials: int, alpha: float) -> Bounds:
-    """Return bounds of ``ln(p0 / p1)`` that hold together with confidence ``1 - alpha``.
+def ratio_bounds(hits: int, confusions: int, trials: int, alpha: float) -> tuple[float, float]:
+    """Return bounds of ``ln(p0 / p1)`` that hold together with confidence ``1 - alpha``, infinite where p1 may be 0.
 
     Each probability gets the two-sided interval of confidence ``1 - alpha / 2``, as in the experiments of Arcolezi and
     Gambs (this reproduces their ceilings 7.42 and 12.025). A lower bound alone could be a little tighter. A negative
@@ -441,7 +421,7 @@ def ratio_bounds(hits: int, confusions: int, trials: int, alpha: float) -> Bound
     p0_low, p0_high = clopper_pearson(hits, trials, alpha / 2)
     p1_low, p1_high = clopper_pearson(confusions, trials, alpha / 2)
     low = math.log(p0_low / p1_high) if p0_low else 0.0
-    return Bounds(max(0.0, low), math.log(p0_high / p1_low) if p1_low else math.inf)
+    return max(0.0, low), (math.log(p0_high / p1_low) if p1_low else math.inf)
 
 
 def ceiling(trials: int, alpha: float) -> float:
@@ -450,7 +430,7 @@ def ceiling(trials: int, alpha: float) -> float:
     >>> round(ceiling(10**4, 0.01), 2), round(ceiling(10**6, 0.01), 3)
     (7.42, 12.025)
     """
-    return ratio_bounds(trials, 0, trials, alpha).low
+    return ratio_bounds(trials, 0, trials, alpha)[0]
 
 
 def lowest_likely(p0: float, p1: float, trials: int, alpha: float, comparisons: int = 1) -> float:
@@ -461,4 +441,4 @@ def lowest_likely(p0: float, p1: float, trials: int, alpha: float, comparisons: 
     from scipy.stats import binom
 
     rare = alpha / comparisons / 2
-    return ratio_bounds(int(binom.ppf(rare, trials, p0)), int(binom.isf(rare, trials, p1)), trials, alpha).low
+    return ratio_bounds(int(binom.ppf(rare, trials, p0)), int(binom.isf(rare, trials, p1)), trials, alpha)[0]

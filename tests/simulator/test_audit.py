@@ -1,6 +1,5 @@
 import itertools
 import math
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -35,8 +34,8 @@ def test_intervals_are_scipys_exact_ones(setting, alpha):
 def test_the_ceiling_is_the_published_one_and_nothing_seen_bounds_nothing():
     assert ceiling(10**4, 0.01) == pytest.approx(7.42, abs=0.005)
     assert ceiling(10**6, 0.01) == pytest.approx(12.025, abs=0.0005)
-    assert (ratio_bounds(0, 0, 100, 0.05).low, ratio_bounds(0, 0, 100, 0.05).high) == (0, math.inf)
-    assert ratio_bounds(100, 0, 100, 0.05).low == ceiling(100, 0.05)
+    assert ratio_bounds(0, 0, 100, 0.05) == (0, math.inf)
+    assert ratio_bounds(100, 0, 100, 0.05)[0] == ceiling(100, 0.05)
 
 
 @pytest.mark.parametrize(("p0", "p1"), [(0.3, 0.1), (0.02, 0.01)])
@@ -46,10 +45,10 @@ def test_bounds_miss_no_more_often_than_they_say_and_slack_is_kept(p0, p1):
     found = [ratio_bounds(*pair, trials, alpha) for pair in rng.binomial(trials, [p0, p1], size=(many, 2)).tolist()]
     truth = math.log(p0 / p1)
     limit = stats.binom.isf(RARE, many, alpha)
-    assert sum(not bounds.low <= truth <= bounds.high for bounds in found) <= limit
-    assert sum(bounds.low < lowest_likely(p0, p1, trials, alpha) for bounds in found) <= limit
+    assert sum(not low <= truth <= high for low, high in found) <= limit
+    assert sum(low < lowest_likely(p0, p1, trials, alpha) for low, _ in found) <= limit
     # Negative control: a loss that is 0.8 higher is outside far more often.
-    assert sum(not bounds.low <= truth + 0.8 <= bounds.high for bounds in found) > limit
+    assert sum(not low <= truth + 0.8 <= high for low, high in found) > limit
 
 
 @over(itertools.product([2, 3, 10, 30, 200, 300], CHANCES))
@@ -180,9 +179,6 @@ def test_bad_requests_are_told():
         ({"alpha": 1.0}, "alpha must be between 0 and 1"),
     ]
     assert failures(cells, check) == {}
-    done = replace(protocol_subject(PROTOCOLS["grr"](4, 1.0)), sampler=None)
-    with pytest.raises(ValueError, match="attacked already"):
-        run_audit(done, trials=100, alpha=0.05, seed=0)
 
 
 GUESSED = ((6, 0.5), (6, 2.0), (13, 1.0))
