@@ -16,7 +16,7 @@ from simulator.domain import UNORDERED, Domain
 from simulator.foreign import FAILURES, REGISTERED, SOURCES, ForeignError, attempt, fault_of_figures
 from simulator.methods import Observed, PostProcessor, observe
 from simulator.metrics import Metric
-from simulator.poisoning.attack import Attack, PoisonedCollection, stacked
+from simulator.poisoning import Attack, PoisonedCollection, stacked
 from simulator.progress import Steps
 from simulator.protocols.functions import check_most
 from simulator.protocols.protocol import Protocol, Tally

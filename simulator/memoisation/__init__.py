@@ -9,14 +9,7 @@ from typing import TypeAlias
 
 from simulator.memoisation.bit_flips import DBitFlipPM
 from simulator.memoisation.changes import Changes, Moments
-from simulator.memoisation.families import (
-    LOLOHA,
-    BiLOLOHA,
-    LongitudinalGRR,
-    LongitudinalOUE,
-    LongitudinalRAPPOR,
-    published_second_step,
-)
+from simulator.memoisation.families import LOLOHA, BiLOLOHA, LongitudinalGRR, LongitudinalOUE, LongitudinalRAPPOR
 from simulator.memoisation.repeated import TwoSteps
 
 Repeated: TypeAlias = TwoSteps | DBitFlipPM
@@ -27,4 +20,4 @@ MEMOISED: dict[str, type[TwoSteps]] = {
 }
 """Protocols of the table with a permanent and an instantaneous step, by the key of the protocol."""
 
-__all__ = ["MEMOISED", "Changes", "DBitFlipPM", "Moments", "Repeated", "TwoSteps", "published_second_step"]
+__all__ = ["MEMOISED", "Changes", "DBitFlipPM", "Moments", "Repeated", "TwoSteps"]

@@ -23,7 +23,7 @@ from simulator.protocols.unary import OUE, RAPPOR
 class LongitudinalGRR(TwoSteps):
     """Randomised response twice, with the exact second step.
 
-    The published step omits a term, see `published_second_step`.
+    The published step omits a term ``(k - 2) q1 q2``, and so adds more noise than epsilon needs.
     """
 
     key = "grr"
@@ -190,18 +190,3 @@ class BiLOLOHA(LOLOHA):
     @cached_property
     def permanent(self) -> FrequencyOracle:
         return BLH(self.k, self.epsilon_forever)
-
-
-def published_second_step(k: int, epsilon_forever: float, epsilon: float) -> float:
-    """Return p2 of L-GRR as published, which drops a term ``(k - 2) q1 q2`` and so adds more noise than epsilon needs.
-
-    It solves ``p1 p2 + q1 q2 = e^epsilon (p1 q2 + q1 p2)``; the probabilities of two values that are neither kept in
-    both steps nor exchanged are omitted. Arcolezi, Couchot, Al Bouna, Xiao, 2022.
-
-    >>> published_second_step(10, 2.0, 1.0) < LongitudinalGRR(10, 2.0, 1.0).second[0]
-    True
-    """
-    odds = math.exp(epsilon)
-    p1 = 1 / (1 + (k - 1) * math.exp(-epsilon_forever))
-    q1 = (1 - p1) / (k - 1)
-    return (odds * p1 - q1) / ((k - 1) * p1 - q1 + odds * p1 - (k - 1) * odds * q1)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from simulator.memoisation import MEMOISED, Changes, DBitFlipPM, published_second_step
+from simulator.memoisation import MEMOISED, Changes, DBitFlipPM
 from simulator.seeding import rng_for
 from tests.cells import over
 
@@ -20,6 +20,18 @@ from .memoised_law import EVERY, FOREVER, contributions, member_of, replay_round
 
 SHARES = np.array([0.6, 0.3, 0.1])
 PAIRS = [(2.0, 1.0), (0.5, 0.1), (5.0, 1.2)]
+
+
+def published_second_step(k, epsilon_forever, epsilon):
+    """Return p2 of L-GRR as published, which drops a term ``(k - 2) q1 q2`` and so adds more noise than epsilon needs.
+
+    It solves ``p1 p2 + q1 q2 = e^epsilon (p1 q2 + q1 p2)``; the probabilities of two values that are neither kept in
+    both steps nor exchanged are omitted. Arcolezi, Couchot, Al Bouna, Xiao, 2022.
+    """
+    odds = math.exp(epsilon)
+    p1 = 1 / (1 + (k - 1) * math.exp(-epsilon_forever))
+    q1 = (1 - p1) / (k - 1)
+    return (odds * p1 - q1) / ((k - 1) * p1 - q1 + odds * p1 - (k - 1) * odds * q1)
 
 
 def largest_loss(member, rounds, k=3):

@@ -12,7 +12,7 @@ from advisor.answers.rank.result import Ranking
 from simulator import POSTPROCESSORS
 from simulator._types import FloatArray
 from simulator.methods import observe
-from simulator.poisoning.attack import NOBODY, Attack
+from simulator.poisoning import NOBODY, Attack
 from simulator.seeding import rng_for
 
 
