@@ -10,13 +10,12 @@ from typing import ClassVar
 import numpy as np
 
 from simulator._types import IntArray, Reports
-from simulator.draws import binomial, multinomial
 from simulator.hashing import HASHES, SEED_BITS
 from simulator.memoisation.changes import Changes, Moments
 from simulator.memoisation.repeated import Report, TwoSteps, one_value_loss, remembered, two_bits_loss
-from simulator.protocols.grr import GRR, kept_or_moved, kept_or_redrawn
+from simulator.protocols.grr import GRR, kept_or_moved
 from simulator.protocols.local_hashing import BLH, OLH, LocalHashing
-from simulator.protocols.oracle import FrequencyOracle, binomial_support
+from simulator.protocols.oracle import FrequencyOracle
 from simulator.protocols.unary import OUE, RAPPOR
 
 
@@ -33,10 +32,6 @@ class LongitudinalGRR(TwoSteps):
 
     def perturb_again(self, memos: Reports, rng: np.random.Generator) -> Reports:
         return kept_or_moved(memos, self.second[0], self.k, rng)
-
-    def sample_again(self, supported: IntArray, n: int, rng: np.random.Generator) -> IntArray:
-        del n  # each report supports a single value
-        return kept_or_redrawn(supported, self.second[0] - self.second[1], rng)
 
     def loss(self, rounds: int) -> float:
         return one_value_loss(self.first[0], self.second, self.k, rounds)
@@ -136,39 +131,6 @@ class LOLOHA(TwoSteps):
     def perturb_again(self, memos: Reports, rng: np.random.Generator) -> Reports:
         """Return the symbols of a round from those that were kept."""
         return kept_or_moved(memos, self.second[0], self.g, rng)
-
-    def sample_rounds(self, histories: IntArray, users: IntArray, rng: np.random.Generator) -> IntArray:
-        """Return draws under a fully random hash: each category over all rounds, and each round over all categories.
-
-        Covariances between categories in different rounds are not drawn: those of users who moved between the two, and
-        those of products of counts of two rounds.
-        """
-        still = (histories == histories[:, :1]).all(axis=1)
-        constant = np.bincount(histories[still, 0], users[still], minlength=self.k).astype(np.int64)
-        supported = np.tile(binomial_support(constant, *self.first, rng), (histories.shape[1], 1))
-        for history, count in zip(histories[~still], users[~still].tolist(), strict=True):
-            supported += self._moving(history, count, rng)
-        return self.sample_again(supported, int(users.sum()), rng)
-
-    def _moving(self, history: IntArray, users: int, rng: np.random.Generator) -> IntArray:
-        """Draw how many memos of users with the same history support each value in each round: ``(rounds, k)``.
-
-        Of the symbols other than the value's own, ``Bin(g - 1, q1)`` have the value's symbol as their memo, and the
-        value's symbol itself with probability p1. Another value meets such a symbol with probability w / g, w their
-        number.
-        """
-        from scipy.stats import binom
-
-        p1, others = self.first[0], np.arange(self.g)
-        chances = binom.pmf(others, self.g - 1, (1 - p1) / (self.g - 1))
-        classes = multinomial(np.full(self.k, users), np.concatenate([p1 * chances, (1 - p1) * chances]), rng)
-        weights = np.concatenate([others + 1, others]) / self.g
-        result = np.empty((len(history), self.k), dtype=np.int64)
-        for value in np.unique(history).tolist():
-            supported = binomial(classes, weights, rng).sum(axis=1)
-            supported[value] = classes[value, : self.g].sum()
-            result[history == value] = supported
-        return result
 
     def loss(self, rounds: int) -> float:
         """Return the loss between values with different hashes."""

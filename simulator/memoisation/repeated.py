@@ -12,7 +12,6 @@ from typing import ClassVar
 import numpy as np
 
 from simulator._types import FloatArray, IntArray, Reports
-from simulator.draws import binomial
 from simulator.memoisation.changes import Changes, Moments
 from simulator.protocols.oracle import FrequencyOracle
 from simulator.protocols.protocol import Probabilities, check_setting
@@ -159,38 +158,6 @@ class TwoSteps(TwoBudgets, ABC):
     @abstractmethod
     def perturb_again(self, memos: Reports, rng: np.random.Generator) -> Reports:
         """Client: the second step, drawn anew for each report."""
-
-    def sample_again(self, supported: IntArray, n: int, rng: np.random.Generator) -> IntArray:
-        """Draw the support ``(..., k)`` of rounds, given how often the memos in use support each value."""
-        return binomial(supported, self.second[0], rng) + binomial(n - supported, self.second[1], rng)
-
-    def sample_rounds(self, histories: IntArray, users: IntArray, rng: np.random.Generator) -> IntArray:
-        """Draw the support of all rounds together, at a cost that grows with histories, not with users.
-
-        Users whose memos of a value serve the same rounds are drawn together.
-
-        Parameters
-        ----------
-        histories
-            ``(m, rounds)`` values, a row for each distinct history.
-        users
-            ``(m,)`` users who have it.
-
-        Returns
-        -------
-        ``(rounds, k)`` support counts.
-        """
-        used: dict[bytes, IntArray] = {}
-        for history, count in zip(histories, users.tolist(), strict=True):
-            for value in np.unique(history).tolist():
-                counts = used.setdefault(np.packbits(history == value).tobytes(), np.zeros(self.k, dtype=np.int64))
-                counts[value] += count
-        rounds = histories.shape[1]
-        supported = np.zeros((rounds, self.k), dtype=np.int64)
-        for served, counts in used.items():
-            mask = np.unpackbits(np.frombuffer(served, dtype=np.uint8), count=rounds).astype(np.bool_)
-            supported[mask] += self.permanent.sample_support(counts, rng).astype(np.int64)
-        return self.sample_again(supported, int(users.sum()), rng)
 
 
 def one_value_loss(p1: float, second: Probabilities, size: int, rounds: int) -> float:
