@@ -12,9 +12,7 @@ from simulator.audit.attributes import SAME, highest_bound
 from simulator.audit.run import ALPHA, LIKELIHOOD, TRIALS, Subject
 from simulator.draws import binomial
 from simulator.hashing import HASHES
-from simulator.memoisation import DBitFlipPM, TwoSteps
-from simulator.memoisation.bit_flips import NONE
-from simulator.memoisation.families import LOLOHA
+from simulator.memoisation import LOLOHA, NONE, DBitFlipPM, TwoSteps
 from simulator.protocols.oracle import FrequencyOracle
 
 ROUNDS_MAX = 2000  # maximum size of the table of rounds that support two values
