@@ -17,7 +17,7 @@ from simulator.channels import (
     planar_laplace,
 )
 from simulator.channels.channel import InversionCovariance
-from simulator.channels.optimal import GAP, MOST_LOG_RATIO
+from simulator.channels.mechanisms import GAP, MOST_LOG_RATIO
 from simulator.methods.maximum_likelihood import LANES, OFTEN, TOLERANCE, maxima, maximum
 from simulator.places import Places
 from simulator.populations import apportion, frequencies
