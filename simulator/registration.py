@@ -7,8 +7,7 @@ from typing import Any
 from simulator import plugins
 from simulator.channels.own import ChannelProtocol
 from simulator.conformance import ConformanceError, check_metric, check_postprocessor, check_protocol
-from simulator.conformance.forms import as_member, kind_of, source_of
-from simulator.conformance.requirement import require_texts
+from simulator.conformance.forms import as_member, kind_of, require_texts, source_of
 from simulator.foreign import FAILURES, REGISTERED, ForeignError, containment, guard
 from simulator.foreign import register as register_source
 from simulator.metrics import Metric

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from simulator.attributes import SOLUTIONS
 from simulator.audit.attributes import attribute_subjects
-from simulator.audit.client import audit_client, audit_reports
-from simulator.audit.client_reports import REPORTS, ClientError
+from simulator.audit.client import REPORTS, ClientError, audit_client, audit_reports
 from simulator.audit.memoised import bit_flips_subject, fresh_subject, memoised_subject
 from simulator.audit.run import (
     ALPHA,

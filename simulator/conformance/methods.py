@@ -11,8 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator._types import FloatArray
-from simulator.conformance.forms import member_under_check
-from simulator.conformance.requirement import ROUNDING, ConformanceError, answer_of, require, require_texts
+from simulator.conformance.forms import (
+    ROUNDING,
+    ConformanceError,
+    answer_of,
+    member_under_check,
+    require,
+    require_texts,
+)
 from simulator.domain import Attackers, Domain
 from simulator.methods import PostProcessor, observe, possible
 from simulator.populations import apportion

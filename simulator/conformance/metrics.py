@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from simulator._types import FloatArray
-from simulator.conformance.forms import member_under_check
-from simulator.conformance.requirement import ROUNDING, answer_of, require, require_texts
+from simulator.conformance.forms import ROUNDING, answer_of, member_under_check, require, require_texts
 from simulator.seeding import rng_for
 
 MOST_CELLS = 1_000_000  # of the estimates that are tried together

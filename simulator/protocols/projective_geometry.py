@@ -12,8 +12,19 @@ from numpy.typing import NDArray
 
 from simulator._types import FloatArray, IntArray, Reports
 from simulator.draws import binomial, multinomial
-from simulator.protocols.equations import collect, evenly, numbers_of, points, solutions, spread, tally, vectors
-from simulator.protocols.fields import field, is_prime_power, smallest_divisor
+from simulator.protocols.equations import (
+    collect,
+    evenly,
+    field,
+    is_prime_power,
+    numbers_of,
+    points,
+    smallest_divisor,
+    solutions,
+    spread,
+    tally,
+    vectors,
+)
 from simulator.protocols.oracle import Chance, Noise, bits_for, mean_variance
 from simulator.protocols.protocol import Blanket
 from simulator.protocols.symbols import SymbolOracle

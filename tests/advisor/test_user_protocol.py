@@ -9,7 +9,7 @@ import pytest
 from advisor import Simulation, advise
 from simulator import PROTOCOLS, rng_for, user_protocol
 from simulator.conformance import ConformanceError, check_protocol
-from simulator.conformance.collection import z_of_two_variances
+from simulator.conformance.protocols import z_of_two_variances
 from simulator.foreign import PluginWarning
 from simulator.protocols import functions
 from tests.cells import over

@@ -9,8 +9,7 @@ import pytest
 from scipy import stats
 
 from simulator.audit import REPORTS, ClientError, audit_client
-from simulator.audit.client import CLIENT_TRIALS, most_suspicious
-from simulator.audit.client_reports import reader_by_type
+from simulator.audit.client import CLIENT_TRIALS, most_suspicious, reader_by_type
 from simulator.audit.run import log_ratio
 from simulator.hashing import DEFAULT_HASH
 from simulator.protocols import PROTOCOLS
