@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from simulator._types import FloatArray, IntArray, RealArray, Reports
 from simulator.draws import binomial
 from simulator.protocols.equations import evenly, spread
-from simulator.protocols.oracle import Noise, Support, bits_for, check_users
-from simulator.protocols.symbols import SymbolOracle
+from simulator.protocols.oracle import Noise, Support, SymbolOracle, bits_for, check_users
 
 
 @dataclass(frozen=True)

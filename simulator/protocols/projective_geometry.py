@@ -25,9 +25,8 @@ from simulator.protocols.equations import (
     tally,
     vectors,
 )
-from simulator.protocols.oracle import Chance, Noise, bits_for, mean_variance
+from simulator.protocols.oracle import Chance, Noise, SymbolOracle, bits_for, mean_variance
 from simulator.protocols.protocol import Blanket
-from simulator.protocols.symbols import SymbolOracle
 
 # Limits of a space: memory grows with the number of points, time with the number of counting steps.
 POINTS_MAX, STEPS_A_POINT = 2**23, 32
