@@ -10,11 +10,11 @@ import numpy as np
 from simulator._types import FloatArray, IntArray, Reports
 from simulator.attacks import Supports, of_values
 from simulator.draws import binomial, multinomial
-from simulator.protocols.oracle import FrequencyOracle, Noise, Support, bits_for, check_users, shared_out
-from simulator.protocols.protocol import Blanket, Probabilities, Tally
+from simulator.protocols.oracle import FrequencyOracle, Noise, Support, SupportOracle, bits_for, check_users, shared_out
+from simulator.protocols.protocol import Probabilities, Tally
 
 
-class GRR(FrequencyOracle):
+class GRR(SupportOracle):
     """Report the true value with probability p, each other value with probability q.
 
     A report is a value in 0..k-1. Kairouz, Bonawitz, Ramage, "Discrete distribution estimation under local privacy",
@@ -45,10 +45,6 @@ class GRR(FrequencyOracle):
     @property
     def attack_success(self) -> float:
         return self.p
-
-    @property
-    def blanket(self) -> Blanket:
-        return Blanket.of_symbols(self.epsilon, self.p, self.p - self.q)
 
     def server_operations(self, n: int) -> int:
         return self.k

@@ -106,8 +106,8 @@ class HadamardResponse(SymbolOracle):
         return (self.same_block * (1 + x) / 2 + (1 - self.same_block) * x) / self._shrunk
 
     @property
-    def report_bits(self) -> int:
-        return bits_for(self.symbols)
+    def blanket(self) -> None:
+        """None: values of other blocks are supported less often than those of the same block."""
 
     @property
     def attack_success(self) -> float:

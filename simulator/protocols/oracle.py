@@ -25,6 +25,7 @@ from simulator.draws import binomial, multinomial
 from simulator.protocols.likelihood import FlatLikelihood
 from simulator.protocols.protocol import (
     OF_ESTIMATES,
+    Blanket,
     Counts,
     Covariance,
     Likelihood,
@@ -331,6 +332,11 @@ class SupportOracle(FrequencyOracle):
     @abstractmethod
     def q(self) -> float: ...
 
+    @property
+    def blanket(self) -> Blanket | None:
+        """Of reports that are e^epsilon times likelier if they support the value, with q the same for all others."""
+        return Blanket.of_symbols(self.epsilon, self.p, self.p - self.q)
+
 
 class IndependentSupports(SupportOracle):
     """Reports that support values independently: the true value with probability p, any other with probability q."""
@@ -422,6 +428,10 @@ class SymbolOracle(SupportOracle):
     @abstractmethod
     def symbols(self) -> int:
         """Number K of symbols: of different reports."""
+
+    @property
+    def report_bits(self) -> int:
+        return bits_for(self.symbols)
 
     @abstractmethod
     def supporting(self, value: int) -> NDArray[np.bool_]:

@@ -25,8 +25,7 @@ from simulator.protocols.equations import (
     tally,
     vectors,
 )
-from simulator.protocols.oracle import Chance, Noise, SymbolOracle, bits_for, mean_variance
-from simulator.protocols.protocol import Blanket
+from simulator.protocols.oracle import Chance, Noise, SymbolOracle, mean_variance
 
 # Limits of a space: memory grows with the number of points, time with the number of counting steps.
 POINTS_MAX, STEPS_A_POINT = 2**23, 32
@@ -90,14 +89,6 @@ class ProjectiveGeometry(SymbolOracle):
     def _keep(self) -> float:
         """Probability of a uniform draw from the true value's hyperplane, instead of one from all points."""
         return self.p * -math.expm1(-self.epsilon)
-
-    @property
-    def blanket(self) -> Blanket:
-        return Blanket.of_symbols(self.epsilon, self.p, self.p - self.q)
-
-    @property
-    def report_bits(self) -> int:
-        return bits_for(self.symbols)
 
     @property
     def attack_success(self) -> float:
