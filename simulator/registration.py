@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from simulator import plugins
-from simulator.channels.own import ChannelProtocol
+from simulator.channels.channel import ChannelProtocol
 from simulator.conformance import ConformanceError, check_metric, check_postprocessor, check_protocol
 from simulator.conformance.forms import as_member, kind_of, require_texts, source_of
 from simulator.foreign import FAILURES, REGISTERED, ForeignError, containment, guard

@@ -6,9 +6,7 @@ Arcolezi, Gambs, "Revealing the true cost of locally differentially private prot
 from __future__ import annotations
 
 from simulator.attributes import SOLUTIONS
-from simulator.audit.attributes import attribute_subjects
 from simulator.audit.client import REPORTS, ClientError, audit_client, audit_reports
-from simulator.audit.memoised import bit_flips_subject, fresh_subject, memoised_subject
 from simulator.audit.run import (
     ALPHA,
     ATTACKS,
@@ -23,6 +21,7 @@ from simulator.audit.run import (
     rounds_subject,
     run_audit,
 )
+from simulator.audit.several import attribute_subjects, bit_flips_subject, fresh_subject, memoised_subject
 
 __all__ = [
     "ALPHA",

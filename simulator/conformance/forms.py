@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from simulator.channels.own import Channel, channel_protocol
+from simulator.channels.channel import Channel, channel_protocol
 from simulator.foreign import OURS, ForeignError, described
 from simulator.methods import PostProcessor
 from simulator.metrics import Metric

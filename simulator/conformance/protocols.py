@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from simulator._types import FloatArray, IntArray
-from simulator.channels.own import ChannelProtocol
+from simulator.channels.channel import ChannelProtocol
 from simulator.conformance.forms import ROUNDING, answer_of, member_under_check, require, require_refusal, require_texts
 from simulator.populations import apportion
 from simulator.protocols import EPSILON_MAX, EPSILON_MIN, FrequencyOracle, Noise, StandardProtocol

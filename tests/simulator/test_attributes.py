@@ -24,8 +24,8 @@ from simulator.attributes import (
     split_budgets,
 )
 from simulator.audit import attribute_subjects, run_audit
-from simulator.audit.attributes import _Faked, prior_of
 from simulator.audit.run import log_ratio
+from simulator.audit.several import _Faked, prior_of
 from tests.cells import over
 
 from .law import accept, channel_of, stream, two_sided

@@ -8,8 +8,8 @@ import pytest
 
 from simulator import frequency_oracles
 from simulator.audit import bit_flips_subject, fresh_subject, memoised_subject, rounds_subject, run_audit
-from simulator.audit.memoised import _fresh_law
 from simulator.audit.run import conclude, log_ratio, most_supported
+from simulator.audit.several import _fresh_law
 from simulator.memoisation import MEMOISED
 from tests.cells import over
 

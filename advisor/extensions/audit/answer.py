@@ -20,8 +20,8 @@ from advisor.extensions.audit.question import BOTH, AuditQuestion
 from advisor.inputs.reports.lines import lines_of, reports_of
 from advisor.members import load_function
 from simulator import PROTOCOLS, audit, frequency_oracles
-from simulator.audit.attributes import FAKES, HIDDEN
 from simulator.audit.run import Subject
+from simulator.audit.several import FAKES, HIDDEN
 from simulator.hashing import DEFAULT_HASH
 from simulator.memoisation import MEMOISED, DBitFlipPM
 from simulator.progress import Progress, part, silent
