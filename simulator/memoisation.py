@@ -90,14 +90,6 @@ class Changes:
         """Probability that a user draws a new value in a round, the same value included."""
         return min(1.0, self.share / self.most) if self.share else 0.0
 
-    def draw(self, n: int, rng: np.random.Generator) -> IntArray:
-        """Return ``(n, rounds)`` values of n users."""
-        values = rng.choice(len(self.frequencies), size=(n, self.rounds), p=self.frequencies)
-        again = rng.random((n, self.rounds)) < self.redraw
-        again[:, 0] = True
-        latest = np.maximum.accumulate(np.where(again, np.arange(self.rounds), 0), axis=1)
-        return np.take_along_axis(values, latest, axis=1)
-
     def round_variance(self, moments: Moments, n: int) -> FloatArray:
         """Return the variance ``(k,)`` of the estimates of a round (frequency squared)."""
         return (self.frequencies * moments.own + (1 - self.frequencies) * moments.other) / n

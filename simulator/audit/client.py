@@ -347,8 +347,10 @@ def audit_client(
         two, so that the search over many values does not reduce the confidence.
     values
         v1 and v2; None: those with the largest apparent leak.
-    alpha, attack, seed
-        As in `audit_protocol`. ``"both"`` tries both attacks, each at ``alpha / 2``, and returns the higher bound, so
+    alpha, seed
+        Probability that the bounds miss, and seed of all draws.
+    attack
+        As in `protocol_subject`. ``"both"`` tries both attacks, each at ``alpha / 2``, and returns the higher bound, so
         that a client which keeps its promise is flagged with probability `alpha` at most.
     hash, symbols
         For pairs: a key of `simulator.hashing.HASHES`, and the number of symbols (default: that of the protocol).

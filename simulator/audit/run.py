@@ -164,55 +164,15 @@ def check_audit(k: int, values: tuple[int, int], attack: str, trials: int, alpha
         raise ValueError(f"alpha must be between 0 and 1, got {alpha:g}")
 
 
-def audit_protocol(
-    protocol: Protocol,
-    *,
-    trials: int = TRIALS,
-    alpha: float = ALPHA,
-    attack: str = "guess",
-    values: tuple[int, int] = (0, 1),
-    seed: int = 0,
-    jobs: int = 1,
-) -> Audit:
-    """Audit the client of a protocol: a lower bound of its privacy loss, from attacks on reports it made.
+def protocol_subject(protocol: Protocol, attack: str = "guess", values: tuple[int, int] = (0, 1)) -> Subject:
+    """Return a collection with a protocol as the subject of an audit, with the protocol's client.
 
     Arcolezi, Gambs, "Revealing the true cost of locally differentially private protocols: an auditing perspective",
     2024, Algorithm 1.
 
-    Parameters
-    ----------
-    protocol
-        At its k and epsilon.
-    trials
-        Reports of each of the two values.
-    alpha
-        Probability that the bounds miss.
-    attack
-        ``"guess"``, the best single guess of the value, as in the source, or ``"pair"``: whether the report supports v1
-        and not v2, the best test between the two whatever the other values are.
-    values
-        v1 and v2.
-    seed, jobs
-        Same seed, same result, with any number of threads.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is outside its range.
-
-    Examples
-    --------
-    >>> from simulator import PROTOCOLS
-    >>> found = audit_protocol(PROTOCOLS["grr"](k=4, epsilon=1.0), trials=20_000)
-    >>> found.epsilon_lower_bound < found.epsilon_analytic < found.epsilon_upper_bound
-    True
+    attack: ``"guess"``, the best single guess of the value, as in the source, or ``"pair"``: whether the report
+        supports v1 and not v2, the best test between the two whatever the other values are.
     """
-    check_audit(protocol.k, values, attack, trials, alpha)
-    return run_audit(protocol_subject(protocol, attack, values), trials=trials, alpha=alpha, seed=seed, jobs=jobs)
-
-
-def protocol_subject(protocol: Protocol, attack: str = "guess", values: tuple[int, int] = (0, 1)) -> Subject:
-    """Return a collection with a protocol as the subject of an audit, with the protocol's client."""
 
     def sample(value: int, trials: int, rng: np.random.Generator) -> FloatArray:
         return protocol.chances(protocol.perturb(np.full(trials, value), rng), values, attack)

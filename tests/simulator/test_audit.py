@@ -9,8 +9,8 @@ from scipy import stats
 from simulator import PROTOCOLS as TABLE
 from simulator import frequency_oracles
 from simulator.attacks import MOST_SYMBOLS, Supports, expected_inverse, independent_support_attack
-from simulator.audit import ATTACKS, audit_protocol, ceiling, clopper_pearson, hashing_subject, run_audit
-from simulator.audit.run import hashing_only, log_ratio, lowest_likely, protocol_subject, ratio_bounds
+from simulator.audit import ATTACKS, ceiling, clopper_pearson, hashing_subject, run_audit
+from simulator.audit.run import check_audit, hashing_only, log_ratio, lowest_likely, protocol_subject, ratio_bounds
 from simulator.protocols import FrequencyOracle
 from tests.cells import failures, over
 
@@ -125,16 +125,16 @@ def test_trials_agree_with_the_closed_form_for_every_protocol():
 
 
 def test_trials_contradict_a_wrong_closed_form_and_bounds_are_within_the_slack():
-    found = audit_protocol(PROTOCOLS["grr"](4, 2.0), trials=60_000)
+    found = run_audit(protocol_subject(PROTOCOLS["grr"](4, 2.0)), trials=60_000, alpha=0.01, seed=0)
     assert found.epsilon_lower_bound <= 2.0 <= found.epsilon_upper_bound
     assert not found.epsilon_lower_bound <= 1.05 * 2.0 <= found.epsilon_upper_bound
     assert 0 < found.epsilon_analytic - found.epsilon_lower_bound <= found.epsilon_slack
 
 
 def test_jobs_change_no_number_and_progress_goes_through_all_trials():
-    oracle, seen = PROTOCOLS["olh"](100, 1.0), []
+    subject, seen = protocol_subject(PROTOCOLS["olh"](100, 1.0)), []
     one, two, other = (
-        audit_protocol(oracle, trials=12_000, jobs=jobs, seed=seed) for jobs, seed in ((1, 5), (3, 5), (1, 6))
+        run_audit(subject, trials=12_000, alpha=0.01, jobs=jobs, seed=seed) for jobs, seed in ((1, 5), (3, 5), (1, 6))
     )
     assert one == two
     assert (one.hits, one.confusions) != (other.hits, other.confusions)
@@ -148,7 +148,7 @@ def test_jobs_change_no_number_and_progress_goes_through_all_trials():
 def test_chances_come_from_the_client_itself(monkeypatch):
     oracle = PROTOCOLS["grr"](10, 1.0)
     monkeypatch.setattr(type(oracle), "perturb", lambda self, values, rng: values)
-    found = audit_protocol(oracle, trials=1000)
+    found = run_audit(protocol_subject(oracle), trials=1000, alpha=0.01, seed=0)
     assert found.epsilon_lower_bound == found.epsilon_ceiling
     assert found.leaks
     assert not found.agrees
@@ -169,7 +169,7 @@ def test_bad_requests_are_told():
     def check(cell):
         change, said = cell
         with pytest.raises(ValueError, match=said):
-            audit_protocol(PROTOCOLS["grr"](10, 1.0), **{"trials": 10, **change})
+            check_audit(10, **{"values": (0, 1), "attack": "guess", "trials": 10, "alpha": 0.01, **change})
 
     cells = [
         ({"attack": "best"}, "attack must be one of guess, pair"),

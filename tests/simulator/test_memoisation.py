@@ -15,7 +15,7 @@ from simulator.memoisation import MEMOISED, Changes, DBitFlipPM
 from tests.cells import over
 
 from .law import accept, merge_bins, moments_p, stream, two_sided
-from .memoised_law import EVERY, FOREVER, contributions, member_of, replay_rounds, sequences, supports
+from .memoised_law import EVERY, FOREVER, contributions, member_of, replay_rounds, sequences, supports, values_of
 
 SHARES = np.array([0.6, 0.3, 0.1])
 PAIRS = [(2.0, 1.0), (0.5, 0.1), (5.0, 1.2)]
@@ -249,7 +249,7 @@ def chances_of_histories(rounds, share):
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.54])
 def test_so_many_change_and_frequencies_stay(share):
     changes = Changes(SHARES, 4, share)
-    values = changes.draw(200_000, stream("changes", repr(share)))
+    values = values_of(changes, 200_000, stream("changes", repr(share)))
     moved = (values[:, 1:] != values[:, :-1]).mean()
     error = np.sqrt(max(share * (1 - share), 1e-12) / 200_000)  # of one pair of rounds: the widest it can be
     assert accept(two_sided((moved - share) / error))
@@ -312,7 +312,7 @@ def test_memos_of_hashing_are_those_of_devices_in_a_large_domain():
         shares = 1 / np.arange(1, k + 1)
         changes, member = Changes(shares / shares.sum(), 40, 0.1), member_of("olh", k)
         rng = stream("symbols", k)
-        values = changes.draw(10_000, rng)
+        values = values_of(changes, 10_000, rng)
         symbols = rng.integers(0, member.g, size=(200, k))  # of so many hash functions
         held = np.array([len(np.unique(symbols[user % 200][row])) for user, row in enumerate(values)])
         by_function = held.reshape(-1, 200).mean(axis=0)  # users of one function are not independent of each other

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from simulator import POSTPROCESSORS, PROTOCOLS
-from simulator.audit import audit_protocol
+from simulator.audit import protocol_subject, run_audit
 from simulator.benchmark import Experiment
 from simulator.channels import krr, planar_geometric
 from simulator.channels.channel import InversionCovariance
@@ -163,7 +163,8 @@ def test_haar_variances_of_even_noise_are_those_of_the_sums(share):
 
 
 def test_channels_are_audited_and_poisoned_like_any_protocol():
-    line = audit_protocol(planar_geometric(Places(1, 8), 0.8), trials=20_000, attack="pair", values=(3, 4), alpha=1e-6)
+    subject = protocol_subject(planar_geometric(Places(1, 8), 0.8), "pair", (3, 4))
+    line = run_audit(subject, trials=20_000, alpha=1e-6, seed=0)
     assert line.epsilon_analytic == pytest.approx(0.8, rel=1e-9)  # neighbours, told apart by what is beyond them
     assert line.epsilon_guaranteed == pytest.approx(0.8, rel=1e-9)
     pairs = (("geo", "ibu"), ("geo", "norm_sub"))
