@@ -374,7 +374,7 @@ def audit_client(
         read = reader_by_type(str(reports), label, k, epsilon, hash, symbols)
     with containment():
         call = _caller(client, label, k, epsilon)
-        run = _Run(call, read, (seed, k, epsilon), _adding(progress, 2 * trials))
+        run = _Run(call, read, (seed, k, epsilon), 2 * trials, progress)
         if values is not None:
             tried, looked_for = 2, values
         else:
@@ -458,7 +458,7 @@ def audit_reports(
     left = [iter(own) for own in drawn]
     with containment():
         call: Call = lambda place, times, _: list(islice(left[place], times))  # noqa: E731
-        run = _Run(call, read, (seed, size, epsilon), _adding(progress, (len(names) + 2) * half))
+        run = _Run(call, read, (seed, size, epsilon), (len(names) + 2) * half, progress)
         among = np.arange(len(lines) if opaque else size)
         supported = np.array([run.totals(place, half, among) for place in range(len(names))])
         suspicion = most_suspicious(supported, half)
@@ -503,14 +503,16 @@ def _attacked(
     return replace(max(found, key=lambda audit: audit.epsilon_lower_bound), alpha=alpha)
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Run:
     """Reports of a client, block by block."""
 
     call: Call
     read: Reader
     stream: tuple[int, int, float]  # seed, k and epsilon
-    progress: Callable[[int], None]
+    total: int  # calls in all, and those that are done
+    progress: Steps | None
+    done: int = 0
 
     def totals(self, value: int, size: int, among: IntArray) -> IntArray:
         """Return how many reports of a value support each of some values; no report is shared with `hits`."""
@@ -541,20 +543,9 @@ class _Run:
             block = min(BLOCK, size - start)
             # The first report is read before thousands are in memory, and no report twice: it may be an iterator.
             yield [self.read(self.call(value, calls, rng), value) for calls in (1, block - 1) if calls], rng
-            self.progress(block)
-
-
-def _adding(progress: Steps | None, total: int) -> Callable[[int], None]:
-    """Return a callback that adds up the completed calls and reports the progress."""
-    done = 0
-
-    def add(calls: int) -> None:
-        nonlocal done
-        done += calls
-        if progress is not None:
-            progress(done, total)
-
-    return add
+            self.done += block
+            if self.progress is not None:
+                self.progress(self.done, self.total)
 
 
 def _caller(client: Client, label: str, k: int, epsilon: float) -> Call:

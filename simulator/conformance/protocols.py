@@ -427,21 +427,14 @@ def _check_supports(oracle: FrequencyOracle, counts: IntArray, seed: int) -> Non
     fast = slow if oracle.slow else oracle.sample_support(np.broadcast_to(counts, (sampled, k)), stream)
     for way, drawn in (("replay_support", slow), ("sample_support", fast)):
         estimate = oracle.estimate(drawn, n)
-        z = z_of_means((estimate - counts / n) @ forms.T)
-        worst = int(np.abs(z).argmax())
-        require(
-            np.abs(z).max() <= Z_LIMIT,
-            f"{who}: estimates from {way} must be unbiased, but those of {names[worst]} are off by "
-            f"{abs(z[worst]):.3g} standard errors",
-        )
+        z = np.abs(z_of_means((estimate - counts / n) @ forms.T))
+        sentence = f"{who}: estimates from {way} must be unbiased, but those of {names[z.argmax()]} are off by"
+        require(z.max() <= Z_LIMIT, f"{sentence} {z.max():.3g} standard errors")
     a, b = fast @ forms.T, slow @ forms.T
     for what, z in (("mean", z_of_two_means(a, b)), ("variance", z_of_two_variances(a, b))):
-        worst = int(np.abs(z).argmax())
-        require(
-            np.abs(z).max() <= Z_LIMIT,
-            f"{who}: sample_support and replay_support must have the same {what}, but that of {names[worst]} differs "
-            f"by {abs(z[worst]):.3g} standard errors",
-        )
+        sentence = f"{who}: sample_support and replay_support must have the same {what}, but that of"
+        off = float(np.abs(z).max())
+        require(off <= Z_LIMIT, f"{sentence} {names[np.abs(z).argmax()]} differs by {off:.3g} standard errors")
     # Each collection assigns the frequencies to the values anew: the stated variance is an average over that.
     shuffle = rng_for(seed, "conformance", "assignment", k)
     rows = shuffle.permuted(np.broadcast_to(counts, (sampled, k)), axis=1)

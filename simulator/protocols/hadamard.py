@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -160,6 +161,7 @@ class HadamardResponse(SymbolOracle):
         result[value % self.blocks] = np.bitwise_count(np.arange(self.block_size) & row) % 2 == 0
         return result.reshape(-1)
 
+    @cached_property
     def supported_values(self) -> IntArray:
         rows = np.zeros((self.blocks, self.block_size), dtype=np.int64)
         fewer, more = divmod(self.k, self.blocks)

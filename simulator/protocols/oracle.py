@@ -22,6 +22,7 @@ from simulator.attacks import (
     of_largest,
 )
 from simulator.draws import binomial, multinomial
+from simulator.protocols.dyadic import halves
 from simulator.protocols.likelihood import FlatLikelihood
 from simulator.protocols.protocol import (
     OF_ESTIMATES,
@@ -97,14 +98,12 @@ class Noise(Covariance):
         return self.variance_at_zero, self.variance_slope
 
     def haar(self, k: int) -> tuple[FloatArray, ...]:
-        shared, result, half = self.cancelled / (k - 1), [], 1
-        while half < k:
-            starts = np.arange(0, k, 2 * half)
-            left = np.minimum(half, k - starts)
-            right = np.clip(k - starts - half, 0, half)
-            squares = (1 + shared) * (left + right) - shared * (left - right) ** 2
+        shared, result, sizes = self.cancelled / (k - 1), [], np.ones(k)
+        while len(sizes) > 1:
+            left, right = halves(sizes)
+            sizes = left + right
+            squares = (1 + shared) * sizes - shared * (left - right) ** 2
             result.append(np.where(right > 0, (self.variance_at_zero + self.variance_slope / k) * squares, 0.0))
-            half *= 2
         return tuple(result)
 
     @property
@@ -437,9 +436,10 @@ class SymbolOracle(SupportOracle):
     def supporting(self, value: int) -> NDArray[np.bool_]:
         """Return which of the K symbols support a value, ``(K,)``."""
 
+    @property
     @abstractmethod
     def supported_values(self) -> IntArray:
-        """Return how many of the k values each of the K symbols supports, ``(K,)``."""
+        """How many of the k values each of the K symbols supports, ``(K,)``."""
 
     @abstractmethod
     def decode(self, histogram: IntArray) -> IntArray:
@@ -454,7 +454,7 @@ class SymbolOracle(SupportOracle):
 
     def supports(self, reports: Reports, values: tuple[int, int]) -> Supports:
         first, second = (_supporting(self, value)[reports] for value in values)
-        return Supports(first, second, _supported_values(self)[reports], self.k)
+        return Supports(first, second, self.supported_values[reports], self.k)
 
     def attack_probabilities(self, attack: str, values: tuple[int, int]) -> Probabilities:
         """Add up over all symbols: those that support the true value are e^epsilon times as likely as the others."""
@@ -483,8 +483,3 @@ class SymbolOracle(SupportOracle):
 @lru_cache(maxsize=8)
 def _supporting(oracle: SymbolOracle, value: int) -> NDArray[np.bool_]:
     return oracle.supporting(value)
-
-
-@lru_cache(maxsize=4)
-def _supported_values(oracle: SymbolOracle) -> IntArray:
-    return oracle.supported_values()

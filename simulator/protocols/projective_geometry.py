@@ -178,8 +178,9 @@ class ProjectiveGeometry(SymbolOracle):
         normal = vectors(self.point_of(np.array([value])), t, order)[0]
         return field(order).inner(vectors(np.arange(self.symbols), t, order), normal) == 0
 
+    @property
     def supported_values(self) -> IntArray:
-        return _supported(self.k, self.order, self.dimension).copy()
+        return _supported(self.k, self.order, self.dimension)
 
     def decode(self, histogram: IntArray) -> IntArray:
         order, rows = self.order, histogram.reshape(-1, self.symbols)
