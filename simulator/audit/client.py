@@ -365,8 +365,6 @@ def audit_client(
         If a parameter is outside its range.
     """
     check_audit(k, values or (0, 1), "guess" if attack == "both" else attack, trials, alpha)
-    if (reports is None) == (support is None):
-        raise ValueError("either reports or support says how reports are read: give one of the two")
     label = name or str(getattr(client, "__name__", "the client"))
     if support is not None:
         read = reader_by_function(support, label, k, epsilon)
@@ -432,14 +430,10 @@ def audit_reports(
     ClientError
         If a report is not of its kind, or the support function raises, or returns something wrong.
     ValueError
-        If a parameter is outside its range, there are too few files or reports, or hardly two of them are equal.
+        If a parameter is outside its range, there are too few reports, or hardly two of them are equal.
     """
     names, opaque = tuple(files), reports is None and support is None
     size = len(names) if k is None else k
-    if len(names) < 2:
-        raise ValueError(f"files must be at least two, one for each of two true values, got {len(names)}")
-    if k is None and not opaque:
-        raise ValueError("k is missing: reports of a protocol are of k values")
     check_audit(size, (0, 1), "guess" if attack == "both" else attack, 1, alpha)
     attacks = ("line",) if opaque else ATTACKS if attack == "both" else (attack,)
     half = _half(files, epsilon, alpha / len(attacks))

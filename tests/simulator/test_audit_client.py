@@ -252,7 +252,7 @@ def test_the_first_wrong_report_is_shown_and_the_last_to_be_asked_for():
 @over(
     [
         ({"reports": "zz"}, "reports must be one of"),
-        ({"reports": None}, "either reports or support"),
+        ({"reports": None}, "reports must be one of"),
         ({"reports": "olh", "hash": "md5"}, "hash must be one of"),
         ({"attack": "best"}, "attack must be one of"),
         ({"values": (1, 1)}, "two different"),
