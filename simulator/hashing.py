@@ -45,16 +45,12 @@ def _rotate(x: NDArray[np.uint32], bits: int) -> None:
 
 
 def xxh32_text(values: IntArray, seeds: IntArray, g: int) -> IntArray:
-    """Return ``xxh32(str(value), seed) % g`` for non-negative `values` ``(m,)`` under `seeds` ``(..., m or 1)``.
+    """Return ``xxh32(str(value), seed) % g`` for `values` ``(m,)`` in 0..10^15-1 under `seeds` ``(..., m or 1)``.
 
     The convention of the published LDP libraries (pure-LDP, multi-freq-ldpy), with values numbered from 0. Of a seed
     the lowest 32 bits count. xxHash32 for inputs under 16 bytes, from the format's specification.
-
-    Raises ValueError if a value is negative or has 16 digits or more.
     """
     flat = np.atleast_1d(values)
-    if flat.size and (flat.min() < 0 or flat.max() >= 10**15):
-        raise ValueError(f"values must be in 0..10^15-1, got {flat.min()}..{flat.max()}")
     seed = np.broadcast_to(seeds.astype(np.uint32), np.broadcast_shapes(flat.shape, seeds.shape))
     result = np.empty(seed.shape, dtype=np.int64)
     digits = np.char.str_len(flat.astype("S16"))

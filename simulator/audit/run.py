@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -205,14 +205,11 @@ def rounds_subject(oracle: FrequencyOracle, rounds: int, values: tuple[int, int]
         support = oracle.sample_rounds(value, rounds, trials, rng)
         return of_largest(support.astype(np.float64), oracle.k, values).chances("guess")
 
-    return Subject(
-        protocol=oracle.key,
-        epsilon=oracle.epsilon,
-        k=oracle.k,
+    return replace(
+        protocol_subject(oracle, values=values),
         sampler=sample,
         epsilon_guaranteed=rounds * oracle.epsilon,
         probabilities=most_supported(oracle, rounds),
-        values=values,
         cells=oracle.rounds_cells(rounds),
         rounds=rounds,
     )

@@ -94,9 +94,6 @@ def test_xxh32_is_the_published_function_to_the_bit():
         np.testing.assert_array_equal(xxh32_text(values, seeds[:, None], g), expected % g)
     diagonal = np.arange(len(seeds))  # one seed for each value
     np.testing.assert_array_equal(xxh32_text(values[diagonal], seeds, 11), expected[diagonal, diagonal] % 11)
-    for value in (-1, 10**15):
-        with pytest.raises(ValueError, match=f"values must be in 0..10\\^15-1, got .*{value}"):
-            xxh32_text(np.array([3, value]), np.array([1]), 4)
 
 
 @pytest.mark.parametrize(("protocol", "epsilon"), [(OLH, 3.0), pytest.param(BLH, 0.7, marks=pytest.mark.slow)])
