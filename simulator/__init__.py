@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from simulator._version import __version__
-from simulator.channels.own import Channel
+from simulator.channels.channel import Channel
 from simulator.methods import Observed, PostProcessor
 from simulator.metrics import Metric
 from simulator.protocols import FrequencyOracle, Noise

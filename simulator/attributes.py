@@ -41,24 +41,15 @@ def published_budget(epsilon: float, attributes: int) -> float:
     return math.log1p(attributes * math.expm1(epsilon))
 
 
-def one_attribute_loss(
-    k: int, epsilon: float, attributes: int, fake: str | None, prior: FloatArray | None = None
-) -> float:
+def loss_of_one(sizes: Mapping[int, int], epsilon: float, fake: str | None, priors: Mapping[int, FloatArray]) -> float:
     """Return the largest privacy loss of RS+FD with this budget per report, for users who differ in one attribute.
 
-    prior: of RS+RFD, frequencies ``(k,)`` of the values that fakes are made of, all above 0; even ones by default.
+    sizes: how many attributes have so many values.
+    priors: of RS+RFD, by size: frequencies ``(k,)`` of the values that fakes are made of, all above 0; none if even.
 
     The likelihood of all reports is a mean over attributes: each report's likelihood under the true value, relative to
     a fake. An attribute that does not differ hides least if its report is least likely: a report that supports only
     other values. With the fakes ``"r"`` it supports all of them, which is rarer than a vector of zeros.
-    """
-    return loss_of_one({k: attributes}, epsilon, fake, {} if prior is None else {k: prior})
-
-
-def loss_of_one(sizes: Mapping[int, int], epsilon: float, fake: str | None, priors: Mapping[int, FloatArray]) -> float:
-    """Return the same for attributes of different sizes.
-
-    sizes: how many attributes have so many values. priors: by size; none for even fakes.
     """
     ends = {k: _extremes(k, epsilon, fake, priors.get(k)) for k in sizes}
     every = sum(number * ends[k][0] for k, number in sizes.items())
@@ -87,7 +78,7 @@ def losses(solution: str, k: int, epsilon: float, attributes: int, fake: str | N
     """
     if solution == "spl":
         return attributes * epsilon, epsilon
-    return epsilon, one_attribute_loss(k, epsilon, attributes, fake) if solution == "rsfd" else epsilon
+    return epsilon, loss_of_one({k: attributes}, epsilon, fake, {}) if solution == "rsfd" else epsilon
 
 
 def report_budget(
@@ -101,7 +92,7 @@ def report_budget(
     low, high = epsilon, published_budget(epsilon, attributes)
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        low, high = (middle, high) if one_attribute_loss(k, middle, attributes, fake) <= epsilon else (low, middle)
+        low, high = (middle, high) if loss_of_one({k: attributes}, middle, fake, {}) <= epsilon else (low, middle)
     return low
 
 
@@ -110,15 +101,8 @@ def fake_support(oracle: FrequencyOracle, fake: str | None, prior: FloatArray | 
 
     fake: None: a value of the prior as it is (GRR); ``"r"``: the report of a random value; ``"z"``: that of no value.
     prior: ``(k,)`` frequencies of the values; even by default.
-
-    Raises
-    ------
-    ValueError
-        If the protocol has no p and q.
     """
-    p, q = oracle.p, oracle.q
-    if p is None or q is None:
-        raise ValueError(f"{oracle.key} has no fake reports")
+    p, q = oracle.probabilities
     values = np.full(oracle.k, 1 / oracle.k) if prior is None else prior
     if fake is None:
         return values
@@ -135,7 +119,7 @@ def hidden_variance(
 
     As published the variance is that of users drawn from a population: larger by ``f (1 - f) / n``.
     """
-    p, q = oracle.p or 0.0, oracle.q or 0.0
+    p, q = oracle.probabilities
     holders, others = ((chance + (attributes - 1) * fakes) / attributes for chance in (p, q))
     mixed = frequency * holders * (1 - holders) + (1 - frequency) * others * (1 - others)
     return attributes**2 * mixed / (n * (p - q) ** 2)

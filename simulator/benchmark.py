@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
@@ -16,12 +16,13 @@ from simulator.domain import UNORDERED, Domain
 from simulator.foreign import FAILURES, REGISTERED, SOURCES, ForeignError, attempt, fault_of_figures
 from simulator.methods import Observed, PostProcessor, observe
 from simulator.metrics import Metric
-from simulator.poisoning.attack import Attack, PoisonedCollection, stacked
+from simulator.poisoning import Attack, PoisonedCollection, stacked
 from simulator.progress import Steps
 from simulator.protocols.functions import check_most
 from simulator.protocols.protocol import Protocol, Tally
 from simulator.ranking import Pair
 from simulator.seeding import rng_for
+from simulator.threads import in_threads
 
 CHUNK_CELLS = 2_000_000  # repetitions x categories per task: bounds memory, does not change results
 
@@ -199,7 +200,11 @@ def simulate(
     ]
     blocks: dict[Pair, list[FloatArray]] = {(p, m): [] for p, methods in methods_of.items() for m in methods}
     done, total = 0, repetitions * len(blocks)
-    for (_, chunk), errors in zip(tasks, _run(experiment, tasks, methods_of, jobs), strict=True):
+
+    def work(protocol: str, chunk: range) -> dict[Pair, FloatArray]:
+        return _simulate_protocol(experiment, protocol, methods_of[protocol], chunk)
+
+    for (_, chunk), errors in zip(tasks, in_threads(work, tasks, jobs), strict=True):
         for pair, block in errors.items():
             blocks[pair].append(block)
         done += len(chunk) * len(errors)
@@ -214,18 +219,6 @@ def deviations(experiment: Experiment, pair: Pair, repetitions: range) -> FloatA
     shown = np.arange(repetitions.start, repetitions.stop) % len(experiment.populations)
     observed = _observe(experiment, pair[0], [pair[1]], repetitions, shown)
     return experiment.methods[pair[1]].apply(observed) - experiment.populations[shown] / experiment.n
-
-
-def _run(
-    experiment: Experiment, tasks: list[tuple[str, range]], methods_of: Mapping[str, list[str]], jobs: int
-) -> Iterator[dict[Pair, FloatArray]]:
-    if jobs == 1 or len(tasks) == 1:
-        yield from (_simulate_protocol(experiment, name, methods_of[name], chunk) for name, chunk in tasks)
-        return
-    from joblib import Parallel, delayed  # only here: starting it costs more than a small simulation
-
-    work = (delayed(_simulate_protocol)(experiment, name, methods_of[name], chunk) for name, chunk in tasks)
-    yield from Parallel(n_jobs=jobs, prefer="threads", return_as="generator")(work)
 
 
 def _simulate_protocol(

@@ -94,11 +94,7 @@ def crossing(
     whole: whether x is a whole number.
     precision: relative standard error of the mean at the answer; repetitions are added until it is reached, or `most`.
     first, most: repetitions to find the neighbourhood with, and at most.
-
-    Raises ValueError if the target is not above 0, the range is empty, or `first` is below 2.
     """
-    if not target > 0 or not 0 < low < high or first < 2:
-        raise ValueError(f"target must be above 0 in a range, got target={target}, low={low}, high={high}")
     curve = _Curve(measure, target, whole=whole)
     ends = math.log(low), math.log(high)
     t = min(max(math.log(start), ends[0]), ends[1])

@@ -1,4 +1,4 @@
-"""Foreign code (plug-ins, clients under audit): what it does and leaves behind does not change anything else.
+"""Foreign code (plug-ins, clients under audit): where it fails, its error is caught and the member is named.
 
 Members of this project are called directly: their exceptions are our faults, and are not caught.
 """
@@ -8,12 +8,9 @@ from __future__ import annotations
 import os
 import random
 import sys
-import threading
-import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout, suppress
-from functools import cache
+from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
 from traceback import walk_tb
 from typing import TypeVar
@@ -22,7 +19,6 @@ import numpy as np
 
 LONGEST = 240  # characters of a foreign message that is repeated
 LARGEST = 1e100  # of a frequency or an error: its square is still finite
-PATIENCE = 5.0  # seconds after which foreign code that still runs is named
 OURS = frozenset({"advisor", "knowledge", "simulator"})
 SOURCES: dict[str, str] = {}
 """Package and entry point of each member of another package, by its name."""
@@ -33,13 +29,8 @@ REGISTERED: dict[str, str] = {}
 REFUSED: dict[tuple[str, str], str] = {}
 """Why members of other packages were refused, by table and name."""
 
-STEP: list[str] = []
-"""What a check of a member is at (`simulator.conformance`), nothing outside of one."""
-
 T = TypeVar("T")
 _packages: dict[str, str] = {}  # the same by the package that the code is in
-_running: dict[int, tuple[float, str]] = {}  # which foreign code runs since when, by thread
-_interrupted: list[str] = []  # what an interrupt has ended
 
 
 class PluginWarning(UserWarning):
@@ -102,7 +93,7 @@ def attempt(name: str, call: Callable[[], T], fault: Callable[[T], str | None]) 
     if source is None:
         return call()
     try:
-        with np.errstate(all="ignore"), calling(name):
+        with np.errstate(all="ignore"):
             result = guard(call)
             reason = guard(lambda: fault(result))
     except ForeignError as error:
@@ -144,75 +135,19 @@ def fault_of_figures(result: object, shape: tuple[int, ...]) -> str | None:
 
 @contextmanager
 def containment() -> Iterator[None]:
-    """Redirect the output of foreign code to standard error, as standard output is for the answer; see `unchanged`."""
-    with redirect_stdout(sys.stderr), unchanged():
-        yield
+    """Redirect the output of foreign code to standard error, as standard output is for the answer.
 
-
-@contextmanager
-def unchanged() -> Iterator[None]:
-    """Put back what foreign code may change for us: folder, numpy's handling of errors, and both global generators."""
+    What it may change for us is put back: folder, numpy's handling of errors, and both global generators.
+    """
     python, legacy = random.getstate(), np.random.get_state(legacy=False)  # noqa: NPY002 - foreign code may draw from it
     folder = Path()
     with suppress(OSError):  # it may have been deleted
         folder = Path.cwd()
     try:
-        with np.errstate():
+        with redirect_stdout(sys.stderr), np.errstate():
             yield
     finally:
         with suppress(OSError):
             os.chdir(folder)
         random.setstate(python)
         np.random.set_state(legacy)  # noqa: NPY002
-
-
-@contextmanager
-def watched(doing: str) -> Iterator[None]:
-    """Name foreign code on standard error if it runs for long, and to `interrupted` if the user ends it."""
-    thread = threading.get_ident()
-    outer = _running.get(thread)
-    _running[thread] = time.monotonic(), doing
-    _start_watch()
-    try:
-        yield
-    except KeyboardInterrupt:
-        _interrupted.append(doing)
-        raise
-    finally:
-        _running.pop(thread)
-        if outer is not None:
-            _running[thread] = outer
-
-
-@cache
-def _start_watch() -> None:
-    threading.Thread(target=_watch, daemon=True).start()
-
-
-def _watch() -> None:
-    named: set[str] = set()
-    while True:
-        time.sleep(PATIENCE / 10)
-        for since, doing in list(_running.values()):
-            if time.monotonic() - since > PATIENCE and doing not in named:
-                named.add(doing)
-                with suppress(OSError, ValueError):  # it may be full, or closed
-                    sys.stderr.write(": ".join([f"still {doing}", *STEP]) + "\n")
-
-
-def interrupted() -> str | None:
-    """Return which foreign code has just been interrupted, in this thread or beside it; None for no such code."""
-    doing = next(iter([*_interrupted, *(doing for _, doing in list(_running.values()))]), None)
-    _interrupted.clear()
-    return doing
-
-
-@contextmanager
-def _call(source: str) -> Iterator[None]:
-    with unchanged(), watched(f"calling {source}"):
-        yield
-
-
-def calling(name: str) -> AbstractContextManager[None]:
-    """Return the context for a call into a member: for those of other packages, `unchanged` and `watched`."""
-    return _call(SOURCES[name]) if name in SOURCES else nullcontext()

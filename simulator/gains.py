@@ -12,7 +12,7 @@ import numpy as np
 from simulator._types import FloatArray, IntArray
 from simulator.benchmark import Experiment, simulate
 from simulator.metrics import Metric
-from simulator.poisoning.attack import ATTACKS, NOBODY
+from simulator.poisoning import ATTACKS, NOBODY
 from simulator.populations import apportion
 from simulator.ranking import Pair
 

@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from simulator._types import FloatArray, IntArray
-from simulator.foreign import calling
 from simulator.places import Places
 from simulator.seeding import rng_for
 from simulator.transport import differences, transports
@@ -67,8 +66,7 @@ class Metric:
 
     def __call__(self, estimate: FloatArray, truth: FloatArray) -> FloatArray:
         """Return the error of each estimate ``(..., k)`` against `truth` ``(k,)``."""
-        with calling(self.name):
-            return self.function(estimate, truth, **_accepted(self.function, self.options))
+        return self.function(estimate, truth, **_accepted(self.function, self.options))
 
     def clipped_error(self, estimate: FloatArray, truth: FloatArray) -> FloatArray:
         """Return the error when negative query answers are replaced by 0.

@@ -34,11 +34,7 @@ def _summaries() -> dict[str, PostProcessor]:
 POSTPROCESSORS.summaries = _summaries
 __all__ = ["PluginWarning", "load", "take_in"]
 
-GROUPS = {
-    "ldp_advise.protocols": "PROTOCOLS",
-    "ldp_advise.postprocessors": "POSTPROCESSORS",
-    "ldp_advise.metrics": "METRICS",
-}
+GROUPS = {f"ldp_advise.{table.lower()}": table for table in TABLES}
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 RESERVED = frozenset({"all", *SUMMARIES})  # "all": a user's word for all members
 TRIED = (4, 1.0)  # domain size and epsilon at which a protocol is tried before registration
@@ -114,15 +110,7 @@ def _being_imported(module: str) -> bool:
 
 def _member(entry: EntryPoint, tables: dict[str, dict[str, Any]]) -> Any:
     """Import a member and check that it may enter its table."""
-    if not NAME.fullmatch(entry.name) or entry.name in RESERVED:
-        raise ForeignError(
-            "a name is lower-case words joined by underscores, begins with a letter, and is none of "
-            f"{', '.join(sorted(RESERVED))}"
-        )
-    for table in tables.values():
-        for name in table:
-            if name.replace("_", "") == entry.name.replace("_", ""):  # people write names without the underscores
-                raise ForeignError(f"the name is taken by {name!r}")
+    check_name(entry.name, (name for table in tables.values() for name in table))
     member, table_name = guard(entry.load), GROUPS[entry.group]
     missing = guard(lambda: _missing(member, table_name))
     if missing is not None:
@@ -136,6 +124,19 @@ def _member(entry: EntryPoint, tables: dict[str, dict[str, Any]]) -> Any:
     if name != entry.name:
         raise ForeignError(f"{entry.value} calls itself {name!r}, and the entry point must be called the same")
     return member
+
+
+def check_name(name: object, taken: Iterable[str]) -> str:
+    """Return the name of a member; raises ForeignError if it is none, or taken."""
+    if not isinstance(name, str) or not NAME.fullmatch(name) or name in RESERVED:
+        raise ForeignError(
+            "its name must be lower-case words joined by underscores, begin with a letter, and be none of "
+            f"{', '.join(sorted(RESERVED))}, got {name!r}"
+        )
+    for other in taken:
+        if other.replace("_", "") == name.replace("_", ""):  # people write names without the underscores
+            raise ForeignError(f"the name {name} is taken by {other!r}: rename it")
+    return name
 
 
 def _missing(member: Any, table: str) -> str | None:

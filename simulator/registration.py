@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from simulator import plugins
-from simulator.channels.own import ChannelProtocol
+from simulator.channels.channel import ChannelProtocol
 from simulator.conformance import ConformanceError, check_metric, check_postprocessor, check_protocol
-from simulator.conformance.forms import as_member, kind_of, source_of
-from simulator.conformance.requirement import require_texts
-from simulator.foreign import FAILURES, REGISTERED, ForeignError, containment, guard, watched
+from simulator.conformance.forms import as_member, kind_of, require_texts, source_of
+from simulator.foreign import FAILURES, REGISTERED, ForeignError, containment, guard
 from simulator.foreign import register as register_source
 from simulator.metrics import Metric
 
@@ -56,7 +55,7 @@ def register(member: Any, kind: str | None = None, *, source: str | None = None)
     if kind_wanted not in KINDS:
         allowed = ", ".join(KINDS)
         raise ValueError(f"{called}: say which kind of member it is, one of {allowed}: register(member, 'method')")
-    with containment(), watched(f"checking {kind_wanted} {called}"):
+    with containment():
         try:
             built = guard(lambda: as_member(member, kind_wanted, called))
             name = guard(lambda: _checked(built, kind_wanted, table))
@@ -79,17 +78,9 @@ def unregister(name: str) -> None:
 
 def _checked(member: Any, kind: str, tables: dict[str, dict[str, Any]]) -> str:
     """Return the name of a member that keeps its contract."""
-    field = "key" if kind == "protocol" else "name"
-    name = getattr(member, field)
-    if not isinstance(name, str) or not plugins.NAME.fullmatch(name) or name in plugins.RESERVED:
-        raise ForeignError(
-            f"its {field} must be lower-case words joined by underscores, begin with a letter, and be none of "
-            f"{', '.join(sorted(plugins.RESERVED))}, got {name!r}"
-        )
-    same = (other for table in tables.values() for other in table if other.replace("_", "") == name.replace("_", ""))
-    for taken in same:
-        if taken not in REGISTERED or taken not in tables[KINDS[kind]]:
-            raise ForeignError(f"the name {name} is taken by {taken!r}: rename it")
+    replaceable = REGISTERED.keys() & tables[KINDS[kind]].keys()
+    taken = (other for table in tables.values() for other in table if other not in replaceable)
+    name = plugins.check_name(member.key if kind == "protocol" else member.name, taken)
     try:
         if kind == "protocol":
             if not issubclass(member, ChannelProtocol):  # a matrix is looked at wherever it is asked for
@@ -109,7 +100,7 @@ def check_own_metric(metric: Metric, k: int) -> None:
     Raises ForeignError if it breaks its contract there.
     """
     try:
-        with containment(), watched(f"checking metric {REGISTERED[metric.name]}"):
+        with containment():
             check_metric(metric, k, own=True)
     except ConformanceError as error:
         raise ForeignError(f"{REGISTERED[metric.name]}: it breaks its contract: {error} ({CALLED['metric']})") from None

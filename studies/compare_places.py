@@ -23,12 +23,14 @@ from advisor.errors import InputError
 from advisor.extensions.places.cells import read_places
 from advisor.question.settings import parse_grid
 from simulator._types import FloatArray, IntArray
-from simulator.channels import FixedChannel, SingularChannelError, ibu, invert, krr, planar_geometric, planar_laplace
+from simulator.channels import FixedChannel, krr, planar_geometric, planar_laplace
+from simulator.methods.maximum_likelihood import maximum
 from simulator.methods.simplex import norm_sub
-from simulator.methods.wavelet import wavelet_eb_grid
+from simulator.methods.wavelet import wavelet_eb
 from simulator.places import Places
 from simulator.populations import apportion
 from simulator.protocols.grr import GRR
+from simulator.protocols.protocol import Tally
 from simulator.ranking import t_quantile
 from simulator.seeding import rng_for
 from simulator.transport import emd_exact
@@ -62,19 +64,19 @@ def grids(counts: IntArray, places: Places, zooms: Sequence[str]) -> Iterator[tu
         yield f"block {zoom} at ({row}, {column})", part, table[row : row + rows, column : column + columns].ravel()
 
 
-def estimates(channel: FixedChannel, places: Places, observed: IntArray) -> dict[str, FloatArray]:
+def estimates(channel: FixedChannel, places: Places, tally: Tally) -> dict[str, FloatArray]:
     """Return the estimate of every method from the counts of the outputs."""
     found: dict[str, FloatArray] = {}
-    try:
-        raw = invert(channel, observed)
-        noise = GRR(places.k, EPSILON).noise(int(observed.sum()))  # of randomised response; norm_sub reads none
+    if channel.linear is not None:
+        raw = channel.linear.estimate(tally)
+        noise = GRR(places.k, EPSILON).noise(tally.n)  # of randomised response; norm_sub reads none
         found |= {"inversion": raw, "inversion + norm_sub": norm_sub(raw, noise)}
         if channel.key == "krr":
-            found["wavelet_eb"] = wavelet_eb_grid(raw, noise, places.rows, places.columns)
-    except SingularChannelError:
-        pass
-    plain = ibu(channel, observed, accelerate=False, closed=False, tolerance=0.0, most_updates=300)
-    return found | {"ibu, 300 plain updates": plain.frequencies, "ibu": ibu(channel, observed).frequencies}
+            found["wavelet_eb"] = wavelet_eb(raw, noise, places.rows, places.columns)
+    observed = tally.counts.astype(np.int64)
+    plain = maximum(channel.likelihood, observed, accelerate=False, closed=False, tolerance=0.0, most_updates=300)
+    fit = maximum(channel.likelihood, observed)
+    return found | {"ibu, 300 plain updates": plain.frequencies, "ibu": fit.frequencies}
 
 
 def compare(name: str, places: Places, counts: IntArray, radius: float, repetitions: int, seed: int) -> pd.DataFrame:
@@ -87,7 +89,7 @@ def compare(name: str, places: Places, counts: IntArray, radius: float, repetiti
     for channel, repetition in product(channels, range(repetitions)):
         rng = rng_for(seed, "compare places", name, channel.key, repetition)
         moved = channel.expected_distance(truth, places.distances())
-        for method, estimate in estimates(channel, places, channel.sample_observed(counts, rng)).items():
+        for method, estimate in estimates(channel, places, channel.sample_tally(counts, rng)).items():
             largest = np.argsort(-estimate, kind="stable")[: len(hottest)]
             hot = len(np.intersect1d(largest, hottest)) / len(hottest)
             made.append((channel.key, method, float(emd_exact(estimate, truth, places)), hot, moved))

@@ -20,7 +20,7 @@ from simulator import frequency_oracles
 from simulator.protocols.grr import GRR
 from simulator.protocols.hadamard import HadamardResponse
 from simulator.protocols.protocol import Blanket
-from simulator.shuffler.amplification import Shuffler, blanket_of, clones_2021, clones_2023
+from simulator.shuffler import Shuffler, blanket_of, clones_2021, clones_2023
 
 HALVINGS, ERRORS = 10, 3.0
 POINT_MASS = "squared error of counts, k = {k:,}, n = {n:,}, ε = {epsilon:g}, {key}"

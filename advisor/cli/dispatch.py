@@ -21,7 +21,7 @@ from advisor.cli.run import answered
 from advisor.errors import InputError, listed, near_miss, one_line, printable, split_hint
 from advisor.members.names import keys_by_name, squash
 from advisor.show.data import error_json
-from simulator.foreign import blame, interrupted
+from simulator.foreign import blame
 
 # Typer's usage errors (unknown option, missing value) share this base, which it does not export by name.
 USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]
@@ -127,8 +127,7 @@ def _run(app: Callable[..., Any], args: list[str]) -> int:
     if code == 1:  # of Typer's completion alone
         return _report(InputError("completion knows bash, zsh, fish and PowerShell: name one, or run this in it"), args)
     if code == INTERRUPTED:
-        doing = interrupted()
-        typer.echo(f"ldp-advise: interrupted{f' while {doing}' if doing else ''}", err=True)
+        typer.echo("ldp-advise: interrupted", err=True)
     return code if isinstance(code, int) else 0
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from advisor.errors import InputError, listed, near_miss
-from simulator.foreign import REGISTERED, ForeignError, containment, guard, watched
+from simulator.foreign import REGISTERED, ForeignError, containment, guard
 
 FILE = "ldp_advise_file_"  # prefix of a file's module: numpy.py must not become numpy
 
@@ -49,7 +49,7 @@ def load_module(option: str, where: str) -> Any:
     Raises InputError if it cannot be imported.
     """
     try:
-        with containment(), watched(f"importing {where}"):
+        with containment():
             return guard(lambda: _module(where))
     except ForeignError as error:
         raise InputError(f"{option}: {where} cannot be imported ({error})") from None

@@ -16,7 +16,7 @@ from advisor.question.settings import Limits
 from knowledge.deployments import DEPLOYED
 from simulator import POSTPROCESSORS, PostProcessor
 from simulator.methods import possible
-from simulator.poisoning.attack import SMALLEST_SET
+from simulator.poisoning import SMALLEST_SET
 from simulator.protocols.protocol import Protocol
 from simulator.seeding import rng_for
 

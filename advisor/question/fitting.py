@@ -9,7 +9,7 @@ from advisor.members import as_named
 from advisor.question.settings import Menu, Terms, Threat
 from knowledge.predict import predicted_protocols
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
-from simulator.channels.own import ChannelProtocol
+from simulator.channels.channel import ChannelProtocol
 from simulator.foreign import REGISTERED
 
 

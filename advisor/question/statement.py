@@ -19,7 +19,7 @@ from advisor.question.option import Settings, option
 from knowledge.deployments import DEPLOYMENTS
 from simulator.attacks import independent_support_attack
 from simulator.protocols import EPSILON_MAX, EPSILON_MIN
-from simulator.protocols.forced import forced_budget
+from simulator.protocols.grr import forced_budget
 
 FLIPPED = ("grr", "rappor", "oue")
 BITS = ("rappor", "oue", "the")

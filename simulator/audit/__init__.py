@@ -6,17 +6,13 @@ Arcolezi, Gambs, "Revealing the true cost of locally differentially private prot
 from __future__ import annotations
 
 from simulator.attributes import SOLUTIONS
-from simulator.audit.attributes import attribute_subjects
-from simulator.audit.client import audit_client, audit_reports
-from simulator.audit.client_reports import REPORTS, ClientError
-from simulator.audit.memoised import bit_flips_subject, fresh_subject, memoised_subject
+from simulator.audit.client import REPORTS, ClientError, audit_client, audit_reports
 from simulator.audit.run import (
     ALPHA,
     ATTACKS,
     LIKELIHOOD,
     TRIALS,
     Audit,
-    audit_protocol,
     ceiling,
     clopper_pearson,
     hashing_subject,
@@ -24,6 +20,7 @@ from simulator.audit.run import (
     rounds_subject,
     run_audit,
 )
+from simulator.audit.several import attribute_subjects, bit_flips_subject, fresh_subject, memoised_subject
 
 __all__ = [
     "ALPHA",
@@ -36,7 +33,6 @@ __all__ = [
     "ClientError",
     "attribute_subjects",
     "audit_client",
-    "audit_protocol",
     "audit_reports",
     "bit_flips_subject",
     "ceiling",

@@ -7,8 +7,8 @@ of attacks, for infinitely many trials, and Clopper-Pearson intervals for few.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from simulator.progress import Steps
 from simulator.protocols import FrequencyOracle
 from simulator.protocols.protocol import Probabilities, Protocol
 from simulator.seeding import rng_for
+from simulator.threads import in_threads
 
 BLOCK_CELLS = 500_000  # trials x categories drawn from a stream: bounds memory; results do not depend on jobs
 ATTACKS = ("guess", "pair")  # the protocol evaluates them on a report, `Protocol.chances`
@@ -163,55 +164,15 @@ def check_audit(k: int, values: tuple[int, int], attack: str, trials: int, alpha
         raise ValueError(f"alpha must be between 0 and 1, got {alpha:g}")
 
 
-def audit_protocol(
-    protocol: Protocol,
-    *,
-    trials: int = TRIALS,
-    alpha: float = ALPHA,
-    attack: str = "guess",
-    values: tuple[int, int] = (0, 1),
-    seed: int = 0,
-    jobs: int = 1,
-) -> Audit:
-    """Audit the client of a protocol: a lower bound of its privacy loss, from attacks on reports it made.
+def protocol_subject(protocol: Protocol, attack: str = "guess", values: tuple[int, int] = (0, 1)) -> Subject:
+    """Return a collection with a protocol as the subject of an audit, with the protocol's client.
 
     Arcolezi, Gambs, "Revealing the true cost of locally differentially private protocols: an auditing perspective",
     2024, Algorithm 1.
 
-    Parameters
-    ----------
-    protocol
-        At its k and epsilon.
-    trials
-        Reports of each of the two values.
-    alpha
-        Probability that the bounds miss.
-    attack
-        ``"guess"``, the best single guess of the value, as in the source, or ``"pair"``: whether the report supports v1
-        and not v2, the best test between the two whatever the other values are.
-    values
-        v1 and v2.
-    seed, jobs
-        Same seed, same result, with any number of threads.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is outside its range.
-
-    Examples
-    --------
-    >>> from simulator import PROTOCOLS
-    >>> found = audit_protocol(PROTOCOLS["grr"](k=4, epsilon=1.0), trials=20_000)
-    >>> found.epsilon_lower_bound < found.epsilon_analytic < found.epsilon_upper_bound
-    True
+    attack: ``"guess"``, the best single guess of the value, as in the source, or ``"pair"``: whether the report
+        supports v1 and not v2, the best test between the two whatever the other values are.
     """
-    check_audit(protocol.k, values, attack, trials, alpha)
-    return run_audit(protocol_subject(protocol, attack, values), trials=trials, alpha=alpha, seed=seed, jobs=jobs)
-
-
-def protocol_subject(protocol: Protocol, attack: str = "guess", values: tuple[int, int] = (0, 1)) -> Subject:
-    """Return a collection with a protocol as the subject of an audit, with the protocol's client."""
 
     def sample(value: int, trials: int, rng: np.random.Generator) -> FloatArray:
         return protocol.chances(protocol.perturb(np.full(trials, value), rng), values, attack)
@@ -238,24 +199,17 @@ def rounds_subject(oracle: FrequencyOracle, rounds: int, values: tuple[int, int]
 
     The reports of a user in all rounds are drawn together, from the law of the aggregate of `rounds` users with the
     same value. For local hashing the hash is assumed fully random.
-
-    Raises ValueError if `rounds` is below 1.
     """
-    if rounds < 1:
-        raise ValueError(f"rounds must be at least 1, got {rounds}")
 
     def sample(value: int, trials: int, rng: np.random.Generator) -> FloatArray:
         support = oracle.sample_rounds(value, rounds, trials, rng)
         return of_largest(support.astype(np.float64), oracle.k, values).chances("guess")
 
-    return Subject(
-        protocol=oracle.key,
-        epsilon=oracle.epsilon,
-        k=oracle.k,
+    return replace(
+        protocol_subject(oracle, values=values),
         sampler=sample,
         epsilon_guaranteed=rounds * oracle.epsilon,
         probabilities=most_supported(oracle, rounds),
-        values=values,
         cells=oracle.rounds_cells(rounds),
         rounds=rounds,
     )
@@ -265,11 +219,7 @@ def hashing_subject(k: int, symbols: int, values: tuple[int, int] = (0, 1)) -> S
     """Return the report of a hash seed and the symbol it gives, as it is; nothing is promised.
 
     Arcolezi and Gambs, Section 4.3.
-
-    Raises ValueError if `k` or `symbols` is below 2.
     """
-    if k < 2 or symbols < 2:
-        raise ValueError(f"k and symbols must be at least 2, got k={k} and symbols={symbols}")
 
     def sample(value: int, trials: int, rng: np.random.Generator) -> FloatArray:
         seeds = rng.integers(0, 2**SEED_BITS, size=trials)
@@ -303,63 +253,50 @@ def run_audit(
     comparisons: audits that are compared with their analytic values together.
     progress: called with (trials done, trials in all), those of both values.
     """
-    block = max(1, BLOCK_CELLS // max(subject.cells, 1))
-    counted = []
-    for place, value in enumerate(subject.values):
-        total = 0
-        for done, count in enumerate(
-            _counts(subject, value, trials=trials, block=block, seed=seed, jobs=jobs), start=1
-        ):
-            total += count
-            if progress is not None:
-                progress(place * trials + min(done * block, trials), 2 * trials)
-        counted.append(total)
-    hits, confusions = counted
+    block, done = max(1, BLOCK_CELLS // max(subject.cells, 1)), 0
+    sizes = [min(block, trials - start) for start in range(0, trials, block)]
+    tasks = [(value, place, size) for value in subject.values for place, size in enumerate(sizes)]
+
+    sampler = subject.sampler
+    assert sampler is not None  # noqa: S101 - reports that were attacked already are not audited again
+
+    def named(value: int, place: int, size: int) -> int:
+        rng = rng_for(seed, *subject.address, value, place)
+        chances = sampler(value, size, rng)
+        return int(np.count_nonzero(rng.random(size) < chances))
+
+    counted = dict.fromkeys(subject.values, 0)
+    for (value, _, size), count in zip(tasks, in_threads(named, tasks, jobs), strict=True):
+        counted[value] += count
+        done += size
+        if progress is not None:
+            progress(done, 2 * trials)
+    hits, confusions = counted.values()
     return conclude(subject, hits, confusions, trials=trials, alpha=alpha, comparisons=comparisons)
 
 
 def conclude(subject: Subject, hits: int, confusions: int, *, trials: int, alpha: float, comparisons: int = 1) -> Audit:
     """Return the audit that two counts make."""
-    bounds = ratio_bounds(hits, confusions, trials, alpha)
-    wide = ratio_bounds(hits, confusions, trials, alpha / comparisons)
-    analytic = log_ratio(subject.probabilities)
-    promise = subject.epsilon_guaranteed
+    low, high = ratio_bounds(hits, confusions, trials, alpha)
+    low_of_all, high_of_all = ratio_bounds(hits, confusions, trials, alpha / comparisons)
+    analytic, slack, promise = None, None, subject.epsilon_guaranteed
+    if subject.probabilities is not None:
+        analytic = log_ratio(subject.probabilities)
+        slack = analytic - lowest_likely(*subject.probabilities, trials, alpha, comparisons)
     return Audit(
         **{field.name: getattr(subject, field.name) for field in fields(AuditSetting)},
         trials=trials,
         alpha=alpha,
         hits=hits,
         confusions=confusions,
-        epsilon_lower_bound=bounds.low,
-        epsilon_upper_bound=bounds.high if math.isfinite(bounds.high) else None,
+        epsilon_lower_bound=low,
+        epsilon_upper_bound=high if math.isfinite(high) else None,
         epsilon_analytic=analytic,
         epsilon_ceiling=ceiling(trials, alpha),
-        epsilon_slack=None
-        if analytic is None or subject.probabilities is None
-        else analytic - lowest_likely(*subject.probabilities, trials, alpha, comparisons),
-        agrees=None if analytic is None else wide.low <= analytic <= wide.high,
-        leaks=promise is not None and bounds.low > promise,
+        epsilon_slack=slack,
+        agrees=None if analytic is None else low_of_all <= analytic <= high_of_all,
+        leaks=promise is not None and low > promise,
     )
-
-
-def _counts(subject: Subject, value: int, *, trials: int, block: int, seed: int, jobs: int) -> Iterator[int]:
-    tasks = [(place, min(block, trials - start)) for place, start in enumerate(range(0, trials, block))]
-    sampler = subject.sampler
-    if sampler is None:
-        raise ValueError(f"{subject.protocol} has no sampler: its reports were attacked already")
-
-    def count(place: int, size: int) -> int:
-        rng = rng_for(seed, *subject.address, value, place)
-        chances = sampler(value, size, rng)
-        return int(np.count_nonzero(rng.random(size) < chances))
-
-    if jobs == 1 or len(tasks) == 1:
-        yield from (count(*task) for task in tasks)
-        return
-    from joblib import Parallel, delayed  # only here: starting it costs more than a small audit
-
-    work = (delayed(count)(*task) for task in tasks)
-    yield from Parallel(n_jobs=jobs, prefer="threads", return_as="generator")(work)
 
 
 SURE = 1e-9  # a success nearer to 1 loses too many digits
@@ -404,9 +341,9 @@ def most_supported(oracle: FrequencyOracle, rounds: int) -> Probabilities | None
     return min(success, 1.0), missed / (oracle.k - 1)
 
 
-def log_ratio(both: Probabilities | None) -> float | None:
+def log_ratio(both: Probabilities) -> float:
     """Return the privacy loss ``ln(p0 / p1)`` that the probabilities of an attack show."""
-    return None if both is None else math.log(both[0] / both[1]) if both[1] else math.inf
+    return math.log(both[0] / both[1]) if both[1] else math.inf
 
 
 def clopper_pearson(successes: int, trials: int, alpha: float) -> tuple[float, float]:
@@ -428,16 +365,8 @@ def clopper_pearson(successes: int, trials: int, alpha: float) -> tuple[float, f
     return low, high
 
 
-@dataclass(frozen=True)
-class Bounds:
-    """Confidence bounds of ``ln(p0 / p1)``; `high` is infinite where p1 may be 0."""
-
-    low: float
-    high: float
-
-
-def ratio_bounds(hits: int, confusions: int, trials: int, alpha: float) -> Bounds:
-    """Return bounds of ``ln(p0 / p1)`` that hold together with confidence ``1 - alpha``.
+def ratio_bounds(hits: int, confusions: int, trials: int, alpha: float) -> tuple[float, float]:
+    """Return bounds of ``ln(p0 / p1)`` that hold together with confidence ``1 - alpha``, infinite where p1 may be 0.
 
     Each probability gets the two-sided interval of confidence ``1 - alpha / 2``, as in the experiments of Arcolezi and
     Gambs (this reproduces their ceilings 7.42 and 12.025). A lower bound alone could be a little tighter. A negative
@@ -449,7 +378,7 @@ def ratio_bounds(hits: int, confusions: int, trials: int, alpha: float) -> Bound
     p0_low, p0_high = clopper_pearson(hits, trials, alpha / 2)
     p1_low, p1_high = clopper_pearson(confusions, trials, alpha / 2)
     low = math.log(p0_low / p1_high) if p0_low else 0.0
-    return Bounds(max(0.0, low), math.log(p0_high / p1_low) if p1_low else math.inf)
+    return max(0.0, low), (math.log(p0_high / p1_low) if p1_low else math.inf)
 
 
 def ceiling(trials: int, alpha: float) -> float:
@@ -458,7 +387,7 @@ def ceiling(trials: int, alpha: float) -> float:
     >>> round(ceiling(10**4, 0.01), 2), round(ceiling(10**6, 0.01), 3)
     (7.42, 12.025)
     """
-    return ratio_bounds(trials, 0, trials, alpha).low
+    return ratio_bounds(trials, 0, trials, alpha)[0]
 
 
 def lowest_likely(p0: float, p1: float, trials: int, alpha: float, comparisons: int = 1) -> float:
@@ -469,4 +398,4 @@ def lowest_likely(p0: float, p1: float, trials: int, alpha: float, comparisons: 
     from scipy.stats import binom
 
     rare = alpha / comparisons / 2
-    return ratio_bounds(int(binom.ppf(rare, trials, p0)), int(binom.isf(rare, trials, p1)), trials, alpha).low
+    return ratio_bounds(int(binom.ppf(rare, trials, p0)), int(binom.isf(rare, trials, p1)), trials, alpha)[0]

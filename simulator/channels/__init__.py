@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from simulator.channels.channel import FixedChannel, SingularChannelError, ibu, invert
+from simulator.channels.channel import FixedChannel, SingularChannelError
 from simulator.channels.leakage import MOST_MEASURED, epsilon_per_unit, epsilon_within, finite_precision
-from simulator.channels.mechanisms import PLANAR, cloaking, krr, planar_geometric, planar_laplace, truncated_geometric
-from simulator.channels.optimal import optimal
+from simulator.channels.mechanisms import PLANAR, cloaking, krr, optimal, planar_geometric, planar_laplace
 from simulator.methods.maximum_likelihood import Update
 
 __all__ = [
@@ -18,11 +17,8 @@ __all__ = [
     "epsilon_per_unit",
     "epsilon_within",
     "finite_precision",
-    "ibu",
-    "invert",
     "krr",
     "optimal",
     "planar_geometric",
     "planar_laplace",
-    "truncated_geometric",
 ]

@@ -1,21 +1,33 @@
-"""A protocol given by its matrix: input x becomes output y with the probability in row x, column y."""
+"""Protocols given by a matrix: input x becomes output y with the probability in row x, column y."""
 
 from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from simulator._types import FloatArray, IntArray, Reports
+from simulator.attacks import Supports
 from simulator.draws import multinomial
-from simulator.methods.maximum_likelihood import MOST_UPDATES, TOLERANCE, Update, maximum
+from simulator.foreign import ForeignError, guard
+from simulator.protocols.dyadic import differences
 from simulator.protocols.likelihood import MatrixLikelihood
 from simulator.protocols.oracle import Noise, bits_for, shared_by_best
-from simulator.protocols.protocol import Counts, Covariance, Linear, Probabilities, Protocol, Tally, users_of
+from simulator.protocols.protocol import (
+    OF_ESTIMATES,
+    Covariance,
+    Linear,
+    Probabilities,
+    Protocol,
+    StandardProtocol,
+    Tally,
+    users_of,
+)
 
 ALIKE = 1e-6  # relative difference up to which the noise of two entries is the same
 ROW_SLACK = 1e-9  # how far the sum of a row may be from 1
@@ -64,24 +76,12 @@ class MatrixProtocol(Protocol):
             reports[own] = np.searchsorted(running[value], draws[own], side="right")
         return reports
 
-    def observe(self, reports: IntArray) -> IntArray:
-        """Server: count the reports of each output, ``(outputs,)``."""
-        return np.bincount(reports, minlength=self.outputs)
+    def tally(self, reports: Reports) -> Tally:
+        """Server: count the reports of each output."""
+        return Tally(np.bincount(reports, minlength=self.outputs), len(reports))
 
-    def sample_observed(self, counts: IntArray, rng: np.random.Generator) -> IntArray:
-        """Draw the counts of the outputs from their exact law, at a cost that does not depend on n.
-
-        Users with the same value report independently from the same row, so their counts are multinomial.
-
-        Parameters
-        ----------
-        counts
-            ``(..., k)`` users who hold each value.
-
-        Returns
-        -------
-        ``(..., outputs)`` reports of each output.
-        """
+    def sample_tally(self, counts: IntArray, rng: np.random.Generator) -> Tally:
+        """Draw the counts of the outputs: reports of users with the same value come independently from one row."""
         rows = np.ascontiguousarray(counts).reshape(-1, self.k)
         result = np.empty((len(rows), self.outputs), dtype=np.int64)
         step = max(1, DRAWN_CELLS // self.matrix.size)
@@ -89,7 +89,7 @@ class MatrixProtocol(Protocol):
             some = rows[start : start + step]
             held = np.flatnonzero(some.any(axis=0))
             result[start : start + step] = multinomial(some[:, held], self.matrix[held], rng).sum(axis=1)
-        return result.reshape(*counts.shape[:-1], self.outputs)
+        return Tally(result.reshape(*counts.shape[:-1], self.outputs), users_of(counts))
 
     def expected_distance(self, frequencies: FloatArray, distances: FloatArray) -> float:
         """Return the mean distance between the true and the reported place, in the unit of the distances.
@@ -117,14 +117,6 @@ class MatrixProtocol(Protocol):
         """
         return float(((prior[:, None] * self.matrix).T @ distances).min(axis=1).sum())
 
-    def tally(self, reports: Reports) -> Tally:
-        """Server: count the reports of each output."""
-        return Tally(self.observe(reports), len(reports))
-
-    def sample_tally(self, counts: IntArray, rng: np.random.Generator) -> Tally:
-        """Draw the counts of the outputs, as `sample_observed`."""
-        return Tally(self.sample_observed(counts, rng), users_of(counts))
-
     def server_operations(self, n: int) -> int:
         """Return the approximate number of operations of a product with the matrix."""
         return self.k * self.outputs
@@ -143,19 +135,20 @@ class MatrixProtocol(Protocol):
     @property
     def linear(self) -> Linear | None:
         """Matrix inversion, where the channel can be inverted."""
-        return Linear(lambda tally: invert(self, tally.counts), self._covariance) if self._invertible else None
+        return Linear(self._inverted, self._covariance) if self._invertible else None
 
     @cached_property
     def likelihood(self) -> MatrixLikelihood:
         """The likelihood of the outputs."""
         return MatrixLikelihood(self.matrix)
 
-    def offers(self, need: str) -> bool:
-        """Return whether the channel satisfies a need of a method: the likelihood always, others by inversion."""
-        if need == "likelihood":
-            return True
-        known = {"estimate": True, "haar": True, "iid": self._invertible and self._alike is not None}
-        return known.get(need, need == "pq" and self._flat is not None) and self._invertible
+    @cached_property
+    def provides(self) -> frozenset[str]:
+        """Needs of methods that the channel satisfies: the likelihood always, others by inversion."""
+        if not self._invertible:
+            return self.likelihood.provides
+        of_noise = {"iid": self._alike is not None, "pq": self._flat is not None}
+        return self.likelihood.provides | OF_ESTIMATES | {need for need, offered in of_noise.items() if offered}
 
     @cached_property
     def _invertible(self) -> bool:
@@ -163,6 +156,10 @@ class MatrixProtocol(Protocol):
             return bool(self.decoder.size)
         except SingularChannelError:
             return False
+
+    def _inverted(self, tally: Tally) -> FloatArray:
+        """Agrawal, Srikant, Thomas, "Privacy preserving OLAP", SIGMOD 2005; Kairouz, Bonawitz, Ramage, ICML 2016."""
+        return tally.counts / tally.counts.sum(axis=-1, keepdims=True) @ self.decoder
 
     def _covariance(self, n: int) -> Covariance:
         one = self._alike
@@ -311,16 +308,6 @@ def _own_and_other(square: FloatArray) -> Probabilities | None:
     return float(own.mean()), float(other.mean())
 
 
-def invert(channel: MatrixProtocol, observed: Counts) -> FloatArray:
-    """Return unbiased estimates ``(..., k)`` from counts of outputs ``(..., outputs)``; negative ones stay negative.
-
-    Agrawal, Srikant, Thomas, "Privacy preserving OLAP", SIGMOD 2005; Kairouz, Bonawitz, Ramage, ICML 2016 (for k-RR).
-
-    Raises SingularChannelError as `MatrixProtocol.decoder`.
-    """
-    return observed / observed.sum(axis=-1, keepdims=True) @ channel.decoder
-
-
 class InversionCovariance(Covariance):
     """Noise of matrix inversion: each user adds a row of the decoder, drawn from the channel row of the true value."""
 
@@ -342,14 +329,11 @@ class InversionCovariance(Covariance):
 
     def haar(self, k: int) -> tuple[FloatArray, ...]:
         """Return the variances of all Haar differences, as `Covariance.haar`, from their rows."""
-        result, height = [], 1
-        while (1 << (height - 1)) < k:
-            values = np.arange(k)
-            node, right = values >> height, (values >> (height - 1)) & 1
-            rows = np.where(node == np.arange(node[-1] + 1)[:, None], 1.0 - 2.0 * right, 0.0)
+        result = []
+        for detail in differences(np.eye(k)):
+            rows = np.ascontiguousarray(detail.T)
             both = (rows < 0).any(axis=1)
             result.append(np.where(both, np.diag(self.of(rows)), 0.0))
-            height += 1
         return tuple(result)
 
 
@@ -388,26 +372,115 @@ def left_inverse(matrix: FloatArray, key: str) -> FloatArray:
     return inverse
 
 
-def ibu(
-    channel: FixedChannel,
-    observed: IntArray,
-    *,
-    accelerate: bool = True,
-    tolerance: float = TOLERANCE,
-    most_updates: int = MOST_UPDATES,
-    closed: bool = True,
-    start: FloatArray | None = None,
-) -> Update:
-    """Maximise the likelihood of the counts of outputs ``(outputs,)`` over the simplex.
+SLACK = 1e-9  # of a budget, for the rounding of a matrix
 
-    Parameters and errors as for `simulator.methods.maximum_likelihood.maximum`.
+
+@dataclass(frozen=True, eq=False)  # may hold an array, whose comparison is not a single truth value
+class Channel:
+    """A protocol of one's own, given by the probabilities of its reports; it goes wherever a protocol goes.
+
+    Parameters
+    ----------
+    key
+        Its name in tables: lower-case words joined by underscores.
+    matrix_for
+        ``matrix_for(k, epsilon)``: the ``(k, outputs)`` matrix whose row x has the probabilities of the reports of
+        users who hold x, at most e^epsilon times those of any other row; or one such matrix.
+    title, reference
+        Name in words, and where it was published.
+
+    Notes
+    -----
+    It stands where a protocol is named: ``advise(1.0, sample_counts=counts, protocol=mine)``, or in a file ``--protocol
+    mine.py:mine``. Reports are drawn from the rows, for any number of users at once. The estimate is the unbiased
+    linear one of least variance at equal frequencies (least squares), and its noise is exact. A matrix that spends more
+    than epsilon is refused.
+
+    Examples
+    --------
+    >>> def warner(k, epsilon):
+    ...     return (np.ones((k, k)) + np.expm1(epsilon) * np.eye(k)) / (np.exp(epsilon) + k - 1)
+    >>> mine = Channel("mine", warner)
+    >>> mine(2, np.log(3)).round(2).tolist()
+    [[0.75, 0.25], [0.25, 0.75]]
     """
-    return maximum(
-        channel.likelihood,
-        observed,
-        accelerate=accelerate,
-        tolerance=tolerance,
-        most_updates=most_updates,
-        closed=closed,
-        start=start,
+
+    key: str
+    matrix_for: Callable[[int, float], FloatArray] | FloatArray = field(repr=False)
+    title: str = ""
+    reference: str = ""
+
+    def __call__(self, k: int, epsilon: float) -> FloatArray:
+        """Return the matrix at a domain size and a budget."""
+        return self.matrix_for(k, epsilon) if callable(self.matrix_for) else self.matrix_for
+
+
+@dataclass(frozen=True)
+class ChannelProtocol(MatrixProtocol, StandardProtocol):
+    """The protocol of a `Channel`, as `channel_protocol` makes it; raises ForeignError for a matrix it cannot be."""
+
+    report_kind = "own"
+    assumed = "its estimate is the least squares one of its matrix"
+    channel: ClassVar[Channel]
+
+    def __new__(cls, k: int, epsilon: float) -> ChannelProtocol:  # noqa: D102 - shared, see below
+        return _instance(cls, k, epsilon)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _ = self.matrix  # refused here
+
+    @cached_property
+    def matrix(self) -> FloatArray:
+        """``(k, outputs)`` probabilities."""
+        called = f"the matrix of {self.key} at k = {self.k}, epsilon = {self.epsilon:g}"
+        try:
+            matrix = stochastic(guard(lambda: np.asarray(self.channel(self.k, self.epsilon), dtype=np.float64)))
+        except ValueError as error:
+            form = "it is called as f(k, epsilon), and returns a matrix (k, outputs)"
+            raise ForeignError(f"{called}: {error} ({form})") from None
+        if len(matrix) != self.k:
+            raise ForeignError(f"{called} must have k rows, one for each value, got shape {matrix.shape}")
+        if (loss := spent(matrix)) > self.epsilon + SLACK:
+            high, low, column = _widest(matrix)
+            rows = f"rows {high} and {low}"
+            raise ForeignError(f"{called} spends {loss:.6g}, more than epsilon, between {rows} in column {column}")
+        return matrix
+
+    @property
+    def widest_pair(self) -> tuple[int, int]:
+        """The two values that a report tells apart best, which an audit looks at."""
+        return _widest(self.matrix)[:2]
+
+    def supports(self, reports: Reports, values: tuple[int, int]) -> Supports:
+        """Return which of two values are among the likeliest of each report, and how many are."""
+        best = (self.matrix >= self.matrix.max(axis=0) * (1 - EQUAL))[:, reports]
+        return Supports(best[values[0]], best[values[1]], best.sum(axis=0), self.k)
+
+    def informed_guess(self, frequencies: FloatArray) -> float:
+        """Return the success of the likeliest value, given the report and the frequencies."""
+        return float((frequencies[:, None] * self.matrix).max(axis=0).sum())
+
+
+def _widest(matrix: FloatArray) -> tuple[int, int, int]:
+    """Return the rows with the largest ratio of their probabilities, and its column."""
+    high, low = matrix.max(axis=0), matrix.min(axis=0)
+    column = int(np.divide(high, low, out=np.where(high > 0, np.inf, 0), where=low > 0).argmax())
+    return int(matrix[:, column].argmax()), int(matrix[:, column].argmin()), column
+
+
+@lru_cache(maxsize=16)
+def _instance(cls: type[ChannelProtocol], k: int, epsilon: float) -> Any:
+    """Return the protocol at a setting, which keeps its matrix and all that follows from it."""
+    return object.__new__(cls)
+
+
+def channel_protocol(channel: Channel, reference: str = "") -> type[ChannelProtocol]:
+    """Return the class of a channel, for `simulator.register` and the table.
+
+    reference: what stands for one that the channel does not name.
+    """
+    texts = {"title": channel.title or channel.key, "reference": channel.reference or reference or channel.key}
+    return type(
+        channel.key, (ChannelProtocol,), {**texts, "key": channel.key, "channel": channel, "__module__": __name__}
     )

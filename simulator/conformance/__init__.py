@@ -15,10 +15,9 @@ whether `perturb` is private, or whether a method or metric is any good.
 
 from __future__ import annotations
 
-from simulator.conformance.collection import check_collection
+from simulator.conformance.forms import ConformanceError
 from simulator.conformance.methods import check_postprocessor
 from simulator.conformance.metrics import check_metric
-from simulator.conformance.protocols import check_protocol
-from simulator.conformance.requirement import ConformanceError
+from simulator.conformance.protocols import check_collection, check_protocol
 
 __all__ = ["ConformanceError", "check_collection", "check_metric", "check_postprocessor", "check_protocol"]

@@ -2,22 +2,80 @@
 
 from __future__ import annotations
 
-import ctypes
-import threading
 from collections.abc import Callable
-from functools import wraps
+from pathlib import Path
+from traceback import walk_tb
 from typing import Any
 
-from simulator import foreign
-from simulator.channels.own import Channel, channel_protocol
-from simulator.conformance.requirement import ConformanceError, text_of
-from simulator.foreign import ForeignError
+import numpy as np
+
+from simulator.channels.channel import Channel, channel_protocol
+from simulator.foreign import OURS, ForeignError, described
 from simulator.methods import PostProcessor
 from simulator.metrics import Metric
 from simulator.protocols.functions import user_protocol
 from simulator.protocols.protocol import StandardProtocol
 
-SECONDS = 60.0  # after which a check is given up
+ROUNDING = 1e-9
+
+
+class ConformanceError(AssertionError):
+    """A member breaks a promise; the message names it."""
+
+
+def require(kept: bool | np.bool_, sentence: str) -> None:
+    """Raise `ConformanceError` unless a promise is kept."""
+    if not kept:
+        raise ConformanceError(sentence)
+
+
+def answer_of(question: str, call: Callable[..., Any], *arguments: Any) -> Any:
+    """Return the result of a call into the member; any exception is a broken promise."""
+    try:
+        with np.errstate():  # the member's own may stay
+            return call(*arguments)
+    except ConformanceError:
+        raise
+    except ForeignError as error:
+        raise ConformanceError(str(error)) from error
+    except Exception as error:  # foreign code may raise anything; it goes on as the cause of ours
+        raise ConformanceError(f"{question} must not fail, but raised {described(error)}{_place(error)}") from error
+
+
+def _place(error: BaseException) -> str:
+    """Return where foreign code failed, ``" (mine.py, line 12)"``: the last line in its file; "" for our code.
+
+    The libraries that it calls are passed over.
+    """
+    own, place = None, 0
+    for frame, line in walk_tb(error.__traceback__):
+        package, file = str(frame.f_globals.get("__name__", "")).partition(".")[0], frame.f_code.co_filename
+        own = file if own is None and package not in OURS else own
+        place = line if file == own else place
+    return "" if own is None else f" ({Path(own).name}, line {place})"
+
+
+def text_of(member: Any, field: str) -> str:
+    """Return a text that a member should have, without blanks around it; empty if it has none."""
+    value = getattr(member, field, "")
+    return value.strip() if isinstance(value, str) else ""
+
+
+def require_texts(member: Any, who: str, *fields: str) -> None:
+    """Raise `ConformanceError` unless a member has these texts."""
+    for field in fields:
+        require(bool(text_of(member, field)), f"{who}.{field} must be a text that is not empty")
+
+
+def require_refusal(call: Callable[[], object], sentence: str) -> None:
+    """Raise `ConformanceError` unless a call is refused with a ValueError."""
+    try:
+        call()
+    except ValueError:
+        return
+    raise ConformanceError(sentence)
+
+
 FORMS = {
     "protocol": "a protocol is a Channel or a function of k and epsilon, which give a matrix, a class of two "
     "methods, perturb(self, values, k, epsilon, rng) and estimate(self, reports, k, epsilon), or a subclass of "
@@ -75,39 +133,9 @@ def as_member(member: Any, kind: str, called: str = "") -> Any:
     return PostProcessor(name, name, member, nonnegative=False, sums_to_one=False, reference=called, keeps_order=False)
 
 
-def checks(kind: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return a decorator: the check takes what `simulator.register` takes, and ends after `SECONDS` at most."""
-
-    def decorate(check: Callable[..., None]) -> Callable[..., None]:
-        @wraps(check)
-        def within(member: Any, *arguments: Any, **options: Any) -> None:
-            outcome: list[BaseException | None] = []
-
-            def run() -> None:
-                try:
-                    check(as_member(member, kind), *arguments, **options)
-                    outcome.append(None)
-                except ForeignError as error:
-                    outcome.append(ConformanceError(str(error)))
-                except BaseException as error:  # noqa: BLE001 - raised where the check was called
-                    outcome.append(error)
-
-            # A thread, as only there foreign code can be left behind that waits for something.
-            thread = threading.Thread(target=run, daemon=True)
-            thread.start()
-            try:
-                thread.join(SECONDS)
-            finally:
-                doing, foreign.STEP[:] = "".join(foreign.STEP), []
-            if not outcome:
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(
-                    ctypes.c_ulong(thread.ident or 0), ctypes.py_object(SystemExit)
-                )
-                slow = "; if it goes user by user, say slow = True and most_users" if kind == "protocol" else ""
-                raise ConformanceError(f"its check was given up after {SECONDS:g} s, at {doing}{slow}")
-            if outcome[0] is not None:
-                raise outcome[0]
-
-        return within
-
-    return decorate
+def member_under_check(member: Any, kind: str) -> Any:
+    """Return what `as_member` does, for a check: raises ConformanceError for what is none."""
+    try:
+        return as_member(member, kind)
+    except ForeignError as error:
+        raise ConformanceError(str(error)) from None

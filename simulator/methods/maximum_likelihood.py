@@ -49,9 +49,7 @@ def ibu(observed: Observed) -> FloatArray:
     """
     likelihood, tally = observed.likelihood, observed.tally
     if likelihood is None or tally is None:
-        if observed.estimate is None:
-            raise ValueError("ibu needs a likelihood and a tally, or an estimate and its p and q")
-        return closed_form(observed.estimate, observed.noise)
+        return closed_form(observed.raw, observed.noise)
     if isinstance(likelihood, FlatLikelihood):
         return _solved(tally.counts, tally.n, *likelihood.flat)
     rows = tally.counts.reshape(-1, tally.counts.shape[-1])

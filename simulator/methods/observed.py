@@ -57,17 +57,24 @@ class Observed:
     domain: Domain = UNORDERED
     suspects: Suspects | None = None
 
-    def offers(self, need: str) -> bool:
-        """Return whether a need of a method, a member of `NEEDS`, is satisfied here."""
-        if need == "suspects":
-            return self.suspects is not None and self.tally is not None
-        if need in LIKELIHOODS and self.likelihood is not None and self.tally is not None:
-            return need == "likelihood" or self.likelihood.local
-        if self.estimate is None or self.covariance is None:
-            return False
-        if need in ("estimate", "haar"):
-            return True
-        return isinstance(self.covariance, Noise) and self.covariance.offers(need, self.estimate.shape[-1])
+    @property
+    def provides(self) -> frozenset[str]:
+        """The members of `NEEDS` that are there for methods."""
+        offered = frozenset[str]()
+        if self.tally is not None and self.suspects is not None:
+            offered |= {"suspects"}
+        if self.tally is not None and self.likelihood is not None:
+            offered |= self.likelihood.provides
+        if self.estimate is not None and self.covariance is not None:
+            offered |= self.covariance.provides(self.estimate.shape[-1])
+        return offered
+
+    @property
+    def raw(self) -> FloatArray:
+        """The estimate; raises ValueError where there is none."""
+        if self.estimate is None:
+            raise ValueError("the method needs an estimate, and there is none")
+        return self.estimate
 
     @property
     def noise(self) -> Noise:

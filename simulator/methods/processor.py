@@ -15,7 +15,6 @@ import numpy as np
 
 from simulator._types import FloatArray
 from simulator.domain import UNORDERED, Domain
-from simulator.foreign import calling
 from simulator.methods.observed import Observed
 from simulator.protocols.oracle import Noise
 from simulator.protocols.protocol import NEEDS, Protocol
@@ -115,9 +114,7 @@ class PostProcessor:
 
     def accepts(self, noise: Noise, k: int) -> bool:
         """Return whether the method works for estimates of k frequencies with this noise, on a suitable domain."""
-        return all(noise.offers(need, k) for need in self.needs - OF_DOMAIN) and (
-            self.fits is None or self.fits(noise, k)
-        )
+        return self.needs - OF_DOMAIN <= noise.provides(k) and (self.fits is None or self.fits(noise, k))
 
     def __call__(self, estimate: FloatArray, noise: Noise, domain: Domain = UNORDERED) -> FloatArray:
         """Apply the method to raw frequency estimates ``(..., k)`` on a domain.
@@ -143,9 +140,7 @@ class PostProcessor:
                 raise ValueError(f"an estimate needs at least 2 categories, got shape {raw.shape}")
             if not np.isfinite(raw).all():
                 raise ValueError("an estimate must be finite, got NaN or infinity")
-        enough = self.needs & DANGER <= observed.domain.provides and all(
-            observed.offers(need) for need in self.needs - OF_DOMAIN
-        )
+        enough = self.needs - NEARNESS <= observed.domain.provides | observed.provides
         if enough and self.fits is not None and raw is not None:
             enough = self.fits(observed.noise, raw.shape[-1])
         if not enough:
@@ -162,12 +157,9 @@ class PostProcessor:
         ValueError
             If a method of estimates is given none.
         """
-        with calling(self.name):
-            if not _takes_noise(self.function):
-                return cast("OfObserved", self.function)(observed)
-            if observed.estimate is None:
-                raise ValueError(f"method {self.name} needs an estimate, and there is none")
-            return cast("OfNoise", self.function)(observed.estimate, observed.noise)
+        if not _takes_noise(self.function):
+            return cast("OfObserved", self.function)(observed)
+        return cast("OfNoise", self.function)(observed.raw, observed.noise)
 
 
 proper = partial(PostProcessor, nonnegative=True, sums_to_one=True)
@@ -176,10 +168,9 @@ proper = partial(PostProcessor, nonnegative=True, sums_to_one=True)
 
 def possible(method: PostProcessor, protocol: Protocol, domain: Domain, n: int) -> bool:
     """Return whether a method works with a protocol on a domain, for `n` users."""
-    offered = domain.provides
     if (protocol.ordered_only and not domain.ordered) or (method.is_remedy and domain.attackers is None):
         return False
-    if not all(need in offered or protocol.offers(need) for need in method.needs):
+    if not method.needs <= domain.provides | protocol.provides:
         return False
     if method.fits is None:
         return True

@@ -25,7 +25,7 @@ def norm_min(observed: Observed) -> FloatArray:
     The normalisation of Cao, Jia, Gong, "Data poisoning attacks to local differential privacy protocols", USENIX
     Security 2021, Section 6.1: it caps what targets can reach, and flattens everything else.
     """
-    raw = _raw(observed)
+    raw = observed.raw
     above = raw - raw.min(axis=-1, keepdims=True)
     total = above.sum(axis=-1, keepdims=True)
     return np.where(total > 0, above / np.where(total > 0, total, 1.0), 1 / raw.shape[-1])
@@ -39,7 +39,7 @@ def recover(observed: Observed) -> FloatArray:
     ``(f + eta y) / (1 + eta)``, f that of the honest reports and y that of the fakes. Fakes that each support a single
     value add up to ``sum y = (1 - k q) / (p - q)``, which is spread over the positive estimates.
     """
-    raw, (p, q) = _raw(observed), _probabilities(observed)
+    raw, (p, q) = observed.raw, _probabilities(observed)
     positive = raw > 0
     added = (1 - raw.shape[-1] * q) / (p - q) / np.maximum(positive.sum(axis=-1, keepdims=True), 1)
     return _without(observed, np.where(positive, added, 0.0))
@@ -51,7 +51,7 @@ def recover_known(observed: Observed) -> FloatArray:
     LDPRecover with partial knowledge, by the same authors: ``y = -q / (p - q)`` for all other values, and the targets
     share the rest of the sum.
     """
-    raw, (p, q) = _raw(observed), _probabilities(observed)
+    raw, (p, q) = observed.raw, _probabilities(observed)
     targets = list(_attackers(observed).targets)
     added = np.full(raw.shape[-1], -q / (p - q))
     added[targets] += 1 / (p - q) / len(targets)
@@ -66,7 +66,7 @@ def subtract_fakes(observed: Observed) -> FloatArray:
     estimate of the honest reports, up to noise, if all assumed fakes exist and act so. With fewer fakes the correction
     is too large.
     """
-    raw, (p, q) = _raw(observed), _probabilities(observed)
+    raw, (p, q) = observed.raw, _probabilities(observed)
     k, targets = raw.shape[-1], list(_attackers(observed).targets)
     elsewhere, each = q, 1.0
     if observed.noise.sums_to_one:  # each report supports the same number of values
@@ -87,7 +87,7 @@ def drop_fakes(observed: Observed) -> FloatArray:
     `FALSE_ALARM` (Bernstein's inequality, and the union bound over all sets). The expected number of dropped honest
     reports is put back. If no set stands out, nothing is dropped.
     """
-    raw, (p, q), suspects, tally = _raw(observed), _probabilities(observed), observed.suspects, observed.tally
+    raw, (p, q), suspects, tally = observed.raw, _probabilities(observed), observed.suspects, observed.tally
     assert suspects is not None  # noqa: S101 - guaranteed by the needs of the method
     assert tally is not None  # noqa: S101
     k, n, values = raw.shape[-1], tally.n, suspects.values
@@ -122,13 +122,7 @@ def _without(observed: Observed, added: FloatArray) -> FloatArray:
     """Return the estimate on the simplex after subtracting the given sum from each fake user."""
     share = _attackers(observed).share
     ratio = share / (1 - share)
-    return norm_sub((1 + ratio) * _raw(observed) - ratio * added, observed.noise)
-
-
-def _raw(observed: Observed) -> FloatArray:
-    if observed.estimate is None:
-        raise ValueError("a method of estimates needs one, and there is none")
-    return observed.estimate
+    return norm_sub((1 + ratio) * observed.raw - ratio * added, observed.noise)
 
 
 def _attackers(observed: Observed) -> Attackers:

@@ -99,6 +99,21 @@ def norm_cut(estimate: FloatArray, noise: Noise) -> FloatArray:
     return np.where(fits[..., -1:] | (positive > first_cut), positive, 0.0)
 
 
+def iso_cdf(estimate: FloatArray, noise: Noise) -> FloatArray:
+    """Return the steps of the nearest cumulative distribution: running sums, isotonic regression, clipped to [0, 1].
+
+    Cormode, Kulkarni, Srivastava, "Answering range queries under local differential privacy", VLDB 2019. Estimates are
+    first moved by the same amount to sum to 1, as the last running sum is known; those of trees do so already.
+    """
+    from scipy.optimize import isotonic_regression  # heavy
+
+    result = np.cumsum(norm(estimate, noise), axis=-1)
+    for row in result.reshape(-1, result.shape[-1]):
+        row[:-1] = np.clip(isotonic_regression(row[:-1]).x, 0.0, 1.0)
+    result[..., -1] = 1.0
+    return np.diff(result, axis=-1, prepend=0.0)
+
+
 def _level(estimate: FloatArray, ratio: float) -> FloatArray:
     """Return t ``(..., 1)`` with ``sum max(estimate - t, 0) = 1 + ratio * t`` for ratio of at least -1.
 

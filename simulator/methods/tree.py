@@ -38,12 +38,9 @@ def tree_eb(observed: Observed) -> FloatArray:
     image, are the halves of a node, with the prior of the level. A block has the mean mass of the two nodes that it is
     a half of. Where all levels together gain hardly any likelihood over equal frequencies, the two answers are averaged
     in proportion to their likelihoods. Non-negative with sum 1 by construction.
-
-    Raises ValueError if there is no estimate.
     """
-    estimate, covariance = observed.estimate, observed.covariance
-    if estimate is None or covariance is None:
-        raise ValueError("tree_eb needs an estimate, and there is none")
+    estimate, covariance = observed.raw, observed.covariance
+    assert covariance is not None  # noqa: S101 - every estimate has one
     k = estimate.shape[-1]
     rows, variances = estimate.reshape(-1, k), covariance.haar(k)
     noise = shifted_variances(k, variances)

@@ -28,7 +28,15 @@ KERNEL = np.exp(_LOGS - _LOGS.max(axis=1, keepdims=True))  # likelihood of each 
 KEPT = SCALES**2 / TOTAL  # share of a coefficient that each component keeps
 
 
-def wavelet_eb(estimate: FloatArray, noise: Noise) -> FloatArray:
+def wavelet_eb_near(observed: Observed) -> FloatArray:
+    """Return `wavelet_eb` along the line that the categories stand on, or on their grid."""
+    ground = observed.domain.ground
+    if ground is None or 1 in (ground.rows, ground.columns):
+        return wavelet_eb(observed.raw, observed.noise)
+    return wavelet_eb(observed.raw, observed.noise, ground.rows, ground.columns)
+
+
+def wavelet_eb(estimate: FloatArray, noise: Noise, *sides: int) -> FloatArray:
     """Shrink the Haar coefficients of the estimate by empirical Bayes, at every shift, and project by `norm_sub`.
 
     Translation-invariant Haar transform (Coifman, Donoho, "Translation-invariant de-noising", 1995) of the estimate and
@@ -38,49 +46,82 @@ def wavelet_eb(estimate: FloatArray, noise: Noise) -> FloatArray:
     "Empirical Bayes selection of wavelet thresholds", 2005). The coarsest levels stay unchanged if the coarse levels
     have a signal. Where all levels together gain hardly any likelihood over equal frequencies, the two answers are
     averaged in proportion to their likelihoods. The order of the estimates is not kept.
+
+    sides: rows and columns of the grid that the categories stand on, by default a line. On a grid the transform is the
+        square one; each level has three details (across, down, diagonal), each with a separate prior.
     """
-    shape = estimate.shape
-    k = shape[-1]
-    rows = estimate.reshape(-1, k)
-    centred = rows + (1 - rows.sum(axis=1, keepdims=True)) / k
+    shape, k = estimate.shape, estimate.shape[-1]
+    sides = sides or (k,)
+    axes, signs = tuple(range(1, len(sides) + 1)), SIGNS[len(sides)]
+    table = estimate.reshape(-1, *sides)
+    table = table + (1 - table.sum(axis=axes, keepdims=True)) / k
     sd = (noise.variance_at_zero + noise.variance_slope / k) ** 0.5  # the mean variance, whatever the frequencies
-    details, smooth = half_differences(np.concatenate([centred, centred[:, ::-1]], axis=1))
+    for axis in axes:
+        table = np.concatenate([table, np.flip(table, axis)], axis=axis)
+    details, smooth = half_differences(table)
     # All shifts are used, but they carry the information of only so many independent coefficients.
-    sizes = level_sizes(k, len(details))
-    places = [bin_places(detail, level_sd(sd, level)) for level, detail in enumerate(details)]
+    levels, each = len(details) // len(signs), len(signs)
+    sizes = np.repeat(level_sizes(k, levels, len(sides)), each).tolist()
+    flat = [detail.reshape(len(table), -1) for detail in details]
+    places = [bin_places(detail, level_sd(sd, which // each, len(sides))) for which, detail in enumerate(flat)]
     priors = fit_priors(places, sizes)
-    for level in reversed(range(len(details))):
-        detail = details[level]
-        weights = priors.weights[level]
-        kept = detail * np.take_along_axis(kept_shares(weights), places[level], axis=1)
-        if sizes[level] < COARSEST:
-            kept = priors.signal * detail + (1 - priors.signal) * kept
-        # Each place is rebuilt from the two blocks it belongs to: as left half of the first, and as right half of the
-        # second.
-        smooth = ((smooth + kept) + np.roll(smooth - kept, 2**level, axis=1)) / 2
+    for level in reversed(range(levels)):
+        parts = []
+        for which in range(each * level, each * (level + 1)):
+            kept = flat[which] * np.take_along_axis(kept_shares(priors.weights[which]), places[which], axis=1)
+            if sizes[which] < COARSEST:
+                kept = priors.signal * flat[which] + (1 - priors.signal) * kept
+            parts.append(kept.reshape(table.shape))
+        # A place is in several shifted blocks, once in each of their halves or quarters, and rebuilt from all of them.
+        corners = [_total(smooth, [row[corner] for row in signs], parts) for corner in range(2 ** len(sides))]
+        whole, *others = (_moved(part, 2**level, corner) for corner, part in enumerate(corners))
+        smooth = _total(whole, [1] * len(others), others) / 2 ** len(sides)
     trust = sigmoid(priors.gain - EVIDENCE)
-    return norm_sub((trust * smooth[:, :k] + (1 - trust) / k).reshape(shape), noise)
+    smooth = smooth[(slice(None), *map(slice, sides))].reshape(len(table), k)
+    return norm_sub((trust * smooth + (1 - trust) / k).reshape(shape), noise)
 
 
-def level_sizes(k: int, levels: int) -> list[float]:
-    """Return how many independent coefficients of k estimates each level has, finest first."""
-    return [max(k / 2 ** (level + 1), 0.5) for level in range(levels)]
+def level_sizes(k: int, levels: int, dimensions: int = 1) -> list[float]:
+    """Return how many independent coefficients of k estimates a detail of each level has, finest first."""
+    return [max(k / 2 ** (dimensions * (level + 1)), 0.5) for level in range(levels)]
 
 
-def level_sd(sd: float, level: int) -> float:
+def level_sd(sd: float, level: int, dimensions: int = 1) -> float:
     """Return the noise sd of a coefficient of a level, from that of an estimate."""
-    return float(sd / 2 ** ((level + 1) / 2))
+    return float(sd / 2 ** (dimensions * (level + 1) / 2))
+
+
+# The signs of the blocks in a detail, by the number of dimensions: of two on a line; of four on a grid the details
+# across, down, and diagonal.
+SIGNS = {1: ((1, -1),), 2: ((1, -1, 1, -1), (1, 1, -1, -1), (1, -1, -1, 1))}
 
 
 def half_differences(extended: FloatArray) -> tuple[list[FloatArray], FloatArray]:
-    """Return half differences of neighbouring block means at each place, finest first, and the last block means."""
+    """Return the details of neighbouring blocks at each place, finest first, and the last block means.
+
+    extended: ``(rows, places)``, or ``(rows, down, across)`` with three details for each level.
+    """
+    signs = SIGNS[extended.ndim - 1]
     details, smooth, half = [], extended, 1
-    while 2 * half <= extended.shape[1]:
-        following = np.roll(smooth, -half, axis=1)
-        details.append((smooth - following) / 2)
-        smooth = (smooth + following) / 2
+    while 2 * half <= min(extended.shape[1:]):
+        others = [_moved(smooth, -half, corner) for corner in range(1, len(signs[0]))]
+        details += [_total(smooth, row[1:], others) / len(row) for row in signs]
+        smooth = _total(smooth, [1] * len(others), others) / len(signs[0])
         half *= 2
     return details, smooth
+
+
+def _total(first: FloatArray, signs: Sequence[int], others: Sequence[FloatArray]) -> FloatArray:
+    """Return the first array with the others added or subtracted."""
+    for sign, other in zip(signs, others, strict=True):
+        first = first + other if sign > 0 else first - other
+    return first
+
+
+def _moved(table: FloatArray, step: int, corner: int) -> FloatArray:
+    """Return the table moved to a corner of a block: 1 is across, 2 is down, 3 is both."""
+    axes = [table.ndim - 1 - bit for bit in range(2) if corner >> bit & 1]
+    return np.roll(table, [step] * len(axes), axis=axes) if axes else table
 
 
 def bin_places(detail: FloatArray, sd: float) -> IntArray:
@@ -140,87 +181,3 @@ def fit_weights(shares: FloatArray, size: float, pseudo_counts: float) -> FloatA
         weights[:, 0] += pseudo_counts
         weights /= weights.sum(axis=1, keepdims=True)
     return weights
-
-
-SIGNS = ((1, -1, 1, -1), (1, 1, -1, -1), (1, -1, -1, 1))  # across, down, and diagonal details of four blocks
-
-
-def wavelet_eb_near(observed: Observed) -> FloatArray:
-    """Return `wavelet_eb` along the line that the categories stand on, or on their grid.
-
-    Raises ValueError if there is no estimate.
-    """
-    if observed.estimate is None:
-        raise ValueError("wavelet_eb needs an estimate, and there is none")
-    ground = observed.domain.ground
-    if ground is None or 1 in (ground.rows, ground.columns):
-        return wavelet_eb(observed.estimate, observed.noise)
-    return wavelet_eb_grid(observed.estimate, observed.noise, ground.rows, ground.columns)
-
-
-def wavelet_eb_grid(estimate: FloatArray, noise: Noise, rows: int, columns: int) -> FloatArray:
-    """Return `wavelet_eb` in two dimensions: of raw estimates ``(..., rows * columns)`` with noise alike in all cells.
-
-    The square Haar transform at every shift, of the grid and its mirror images; each level has three details (across,
-    down, diagonal), each with a separate prior. Everything else as in one dimension, see
-    `simulator.methods.wavelet.wavelet_eb`.
-
-    Raises ValueError if the estimate is not for such a grid.
-    """
-    shape, k = estimate.shape, rows * columns
-    if shape[-1] != k:
-        raise ValueError(f"an estimate of a {rows}x{columns} grid has {k} cells, got {shape[-1]}")
-    table = estimate.reshape(-1, rows, columns)
-    table = table + (1 - table.sum(axis=(1, 2), keepdims=True)) / k
-    sd = (noise.variance_at_zero + noise.variance_slope / k) ** 0.5
-    smooth = np.concatenate([table, table[:, ::-1]], axis=1)
-    smooth = np.concatenate([smooth, smooth[:, :, ::-1]], axis=2)
-    batch = len(table)
-    details: list[FloatArray] = []  # three for each level
-    sizes: list[float] = []
-    spreads: list[float] = []
-    half = 1
-    while 2 * half <= min(2 * rows, 2 * columns):
-        blocks = _four(smooth, half, -1)
-        details += [_signed(signs, blocks) / 4 for signs in SIGNS]
-        sizes += [max(k / (2 * half) ** 2, 0.5)] * 3
-        spreads += [sd / (2 * half)] * 3
-        smooth = _signed((1, 1, 1, 1), blocks) / 4
-        half *= 2
-    places = [bin_places(detail.reshape(batch, -1), spread) for detail, spread in zip(details, spreads, strict=True)]
-    priors = fit_priors(places, sizes)
-    signal = priors.signal[:, :, None]
-    for level in reversed(range(len(details) // 3)):
-        half = 2**level
-        kept = []
-        for which in range(3 * level, 3 * level + 3):
-            shares = kept_shares(priors.weights[which])
-            factor = np.take_along_axis(shares, places[which], axis=1).reshape(details[which].shape)
-            if sizes[which] < COARSEST:
-                factor = signal + (1 - signal) * factor
-            kept.append(details[which] * factor)
-        # A cell is in four shifted squares, once in each of their quarters.
-        rebuilt = [smooth + _signed([signs[corner] for signs in SIGNS], kept) for corner in range(4)]
-        smooth = _signed((1, 1, 1, 1), [_four(part, half, 1)[corner] for corner, part in enumerate(rebuilt)]) / 4
-    trust = sigmoid(priors.gain - EVIDENCE)[:, :, None]
-    result = trust * smooth[:, :rows, :columns] + (1 - trust) / k
-    return norm_sub(result.reshape(shape), noise)
-
-
-def _signed(signs: Sequence[int], tables: Sequence[FloatArray]) -> FloatArray:
-    """Return the tables added up with their signs."""
-    total = np.zeros_like(tables[0])
-    for sign, table in zip(signs, tables, strict=True):
-        total += sign * table
-    return total
-
-
-def _four(table: FloatArray, half: int, direction: int) -> list[FloatArray]:
-    """Return the table itself, moved across, moved down, and moved both ways."""
-    step = direction * half
-    return [
-        table,
-        np.roll(table, step, axis=2),
-        np.roll(table, step, axis=1),
-        np.roll(table, (step, step), axis=(1, 2)),
-    ]

@@ -11,9 +11,8 @@ from simulator.protocols.projective_geometry import ProjectiveGeometry
 from simulator.protocols.protocol import EPSILON_MAX, EPSILON_MIN, StandardProtocol
 from simulator.protocols.square_wave import SquareWave
 from simulator.protocols.subset import SubsetSelection
-from simulator.protocols.summation import SHE, THE
 from simulator.protocols.tree import HalfTree, Tree
-from simulator.protocols.unary import OUE, RAPPOR
+from simulator.protocols.unary import OUE, RAPPOR, SHE, THE
 
 ORDERED_PROTOCOLS: dict[str, type[StandardProtocol]] = {
     kind.key: kind for kind in (Tree, HalfTree, SquareWave, HaarHadamard)

@@ -111,9 +111,6 @@ class HaarHadamard(StandardProtocol):
     def linear(self) -> Linear:
         return Linear(self.estimate, lambda n: HaarHadamardCovariance(self, n))
 
-    def offers(self, need: str) -> bool:
-        return need in ("estimate", "haar")
-
     def server_operations(self, n: int) -> int:
         return self.symbols * len(self.heights)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -12,8 +13,7 @@ from numpy.typing import NDArray
 from simulator._types import FloatArray, IntArray, RealArray, Reports
 from simulator.draws import binomial
 from simulator.protocols.equations import evenly, spread
-from simulator.protocols.oracle import Noise, Support, bits_for, check_users
-from simulator.protocols.symbols import SymbolOracle
+from simulator.protocols.oracle import Noise, Support, SymbolOracle, bits_for, check_users
 
 
 @dataclass(frozen=True)
@@ -107,8 +107,8 @@ class HadamardResponse(SymbolOracle):
         return (self.same_block * (1 + x) / 2 + (1 - self.same_block) * x) / self._shrunk
 
     @property
-    def report_bits(self) -> int:
-        return bits_for(self.symbols)
+    def blanket(self) -> None:
+        """None: values of other blocks are supported less often than those of the same block."""
 
     @property
     def attack_success(self) -> float:
@@ -161,6 +161,7 @@ class HadamardResponse(SymbolOracle):
         result[value % self.blocks] = np.bitwise_count(np.arange(self.block_size) & row) % 2 == 0
         return result.reshape(-1)
 
+    @cached_property
     def supported_values(self) -> IntArray:
         rows = np.zeros((self.blocks, self.block_size), dtype=np.int64)
         fewer, more = divmod(self.k, self.blocks)

@@ -11,11 +11,10 @@ import numpy as np
 from simulator._types import IntArray, Reports
 from simulator.attacks import Supports, of_hashes
 from simulator.draws import binomial
-from simulator.hash_support import count_supports
-from simulator.hashing import DEFAULT_HASH, HASHES, SEED_BITS
+from simulator.hashing import DEFAULT_HASH, HASHES, SEED_BITS, count_supports
 from simulator.protocols.grr import kept_or_moved
 from simulator.protocols.oracle import IndependentSupports, bits_for
-from simulator.protocols.protocol import Blanket, Tally
+from simulator.protocols.protocol import Tally
 
 
 @dataclass(frozen=True)
@@ -23,7 +22,8 @@ class LocalHashing(IndependentSupports):
     """Send the user's random hash function, and the perturbed symbol of the value.
 
     Reports are a ``(n, 2)`` integer array of (hash seed, symbol in 0..g-1). A report supports all values that its hash
-    maps to its symbol.
+    maps to its symbol. The privacy blanket is that of hash functions that send any two values to the same symbol with
+    probability 1/g; reports of functions that do hide nobody, so a family without them would be safer.
 
     Parameters
     ----------
@@ -59,12 +59,6 @@ class LocalHashing(IndependentSupports):
     @property
     def q(self) -> float:
         return 1 / self.g
-
-    @property
-    def blanket(self) -> Blanket:
-        # Of hash functions that send any two values to the same symbol with probability 1/g. Reports of such hash
-        # functions hide nobody, so a family without them would be safer.
-        return Blanket.of_symbols(self.epsilon, self.p, self.p - self.q)
 
     @property
     def report_bits(self) -> int:

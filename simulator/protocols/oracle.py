@@ -5,16 +5,28 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from simulator._types import FloatArray, IntArray, RealArray, Reports
-from simulator.attacks import Supports, evenly_confused, independent_support_attack, informed_guess_of_sets, of_largest
+from simulator.attacks import (
+    MOST_SYMBOLS,
+    Supports,
+    evenly_confused,
+    independent_support_attack,
+    informed_guess_of_sets,
+    informed_guess_of_symbols,
+    of_largest,
+)
 from simulator.draws import binomial, multinomial
+from simulator.protocols.dyadic import halves
 from simulator.protocols.likelihood import FlatLikelihood
 from simulator.protocols.protocol import (
+    OF_ESTIMATES,
+    Blanket,
     Counts,
     Covariance,
     Likelihood,
@@ -86,14 +98,12 @@ class Noise(Covariance):
         return self.variance_at_zero, self.variance_slope
 
     def haar(self, k: int) -> tuple[FloatArray, ...]:
-        shared, result, half = self.cancelled / (k - 1), [], 1
-        while half < k:
-            starts = np.arange(0, k, 2 * half)
-            left = np.minimum(half, k - starts)
-            right = np.clip(k - starts - half, 0, half)
-            squares = (1 + shared) * (left + right) - shared * (left - right) ** 2
+        shared, result, sizes = self.cancelled / (k - 1), [], np.ones(k)
+        while len(sizes) > 1:
+            left, right = halves(sizes)
+            sizes = left + right
+            squares = (1 + shared) * sizes - shared * (left - right) ** 2
             result.append(np.where(right > 0, (self.variance_at_zero + self.variance_slope / k) * squares, 0.0))
-            half *= 2
         return tuple(result)
 
     @property
@@ -101,22 +111,21 @@ class Noise(Covariance):
         """`cancels`, or `sums_to_one` as 0 or 1 if that is None."""
         return float(self.sums_to_one) if self.cancels is None else self.cancels
 
-    def offers(self, need: str, k: int) -> bool:
-        """Return whether an estimate of k frequencies with this noise satisfies a need of a method."""
-        return need in ("estimate", "iid", "haar") or _supports_offer(self.p, self.q, k, need)
+    def provides(self, k: int) -> frozenset[str]:
+        return _of_alike_entries(self.p, self.q, k)
 
 
-def _supports_offer(p: float | None, q: float | None, k: int, need: str) -> bool:
-    """Return whether the probabilities of support satisfy a need of a method.
+def _of_alike_entries(p: float | None, q: float | None, k: int) -> frozenset[str]:
+    """Return the needs of methods that estimates with alike entries satisfy, by the probabilities of support.
 
     A report that supports exactly one of k values, as in randomised response (p + (k - 1) q = 1), has a likelihood that
     p and q determine; a report that supports several values has a pseudo-likelihood, which treats its supports as
     separate reports.
     """
     if p is None or q is None:
-        return False
+        return OF_ESTIMATES | {"iid"}
     one_value = abs(p + (k - 1) * q - 1) < ONE_VALUE
-    return need == "pq" or need == ("likelihood" if one_value else "pseudo_likelihood")
+    return OF_ESTIMATES | {"iid", "pq", "likelihood" if one_value else "pseudo_likelihood"}
 
 
 @dataclass(frozen=True)
@@ -232,12 +241,13 @@ class FrequencyOracle(StandardProtocol):
 
     @property
     def likelihood(self) -> Likelihood | None:
-        return FlatLikelihood(self.k, *self.probabilities) if self.offers("likelihood") else None
+        return FlatLikelihood(self.k, *self.probabilities) if "likelihood" in self.provides else None
 
-    def offers(self, need: str) -> bool:
-        if need == "suspects":  # fakes stand out only among reports that support several values
-            return self.independent_supports
-        return need in ("estimate", "iid", "haar") or _supports_offer(self.p, self.q, self.k, need)
+    @property
+    def provides(self) -> frozenset[str]:
+        offered = _of_alike_entries(self.p, self.q, self.k)
+        # Fakes stand out only among reports that support several values.
+        return offered | {"suspects"} if self.independent_supports else offered
 
     def supports(self, reports: Reports, values: tuple[int, int]) -> Supports:
         """Return which of two values each report supports, and how many of all.
@@ -321,6 +331,11 @@ class SupportOracle(FrequencyOracle):
     @abstractmethod
     def q(self) -> float: ...
 
+    @property
+    def blanket(self) -> Blanket | None:
+        """Of reports that are e^epsilon times likelier if they support the value, with q the same for all others."""
+        return Blanket.of_symbols(self.epsilon, self.p, self.p - self.q)
+
 
 class IndependentSupports(SupportOracle):
     """Reports that support values independently: the true value with probability p, any other with probability q."""
@@ -401,3 +416,70 @@ def targets_and_others(k: int, targets: IntArray, fakes: int, others: int, rng: 
     result = shared_out(k, free, fakes * min(others, len(free)), rng)
     result[targets] = fakes
     return result
+
+
+class SymbolOracle(SupportOracle):
+    """Report a symbol out of K: those that support the true value are e^epsilon times as likely as the others."""
+
+    report_kind = "symbol"
+
+    @property
+    @abstractmethod
+    def symbols(self) -> int:
+        """Number K of symbols: of different reports."""
+
+    @property
+    def report_bits(self) -> int:
+        return bits_for(self.symbols)
+
+    @abstractmethod
+    def supporting(self, value: int) -> NDArray[np.bool_]:
+        """Return which of the K symbols support a value, ``(K,)``."""
+
+    @property
+    @abstractmethod
+    def supported_values(self) -> IntArray:
+        """How many of the k values each of the K symbols supports, ``(K,)``."""
+
+    @abstractmethod
+    def decode(self, histogram: IntArray) -> IntArray:
+        """Return the support counts ``(..., k)`` for histograms ``(..., K)`` of the symbols."""
+
+    def added_support(self, value: int) -> IntArray:
+        """Return the contribution ``(K,)`` of each symbol to the support of a value."""
+        return self.supporting(value).astype(np.int64)
+
+    def support(self, reports: Reports) -> Support:
+        return self.decode(np.bincount(reports, minlength=self.symbols))
+
+    def supports(self, reports: Reports, values: tuple[int, int]) -> Supports:
+        first, second = (_supporting(self, value)[reports] for value in values)
+        return Supports(first, second, self.supported_values[reports], self.k)
+
+    def attack_probabilities(self, attack: str, values: tuple[int, int]) -> Probabilities:
+        """Add up over all symbols: those that support the true value are e^epsilon times as likely as the others."""
+        supported, rare = self.supports(np.arange(self.symbols), values), math.exp(-self.epsilon)
+        chance = supported.chances(attack)
+        own, other = (float((chance * np.where(held, 1.0, rare)).sum()) for held in (supported.first, supported.second))
+        # All values have equally many supporting symbols, so both sums have the same unit.
+        unit = self.p / int(supported.first.sum())
+        return own * unit, other * unit
+
+    def informed_guess(self, frequencies: FloatArray) -> float:
+        if self.symbols > MOST_SYMBOLS:
+            return informed_guess_of_sets(frequencies, self.p, self.q)
+        inside = self.p / int(np.count_nonzero(self.supporting(0)))
+        outside = inside * math.exp(-self.epsilon)
+        return informed_guess_of_symbols(frequencies, self.supporting, inside, outside)
+
+    def random_fakes(self, fakes: int, rng: np.random.Generator) -> Tally:
+        return Tally(self.decode(multinomial(fakes, np.full(self.symbols, 1 / self.symbols), rng)), fakes)
+
+    def crafted(self, targets: IntArray, fakes: int, rng: np.random.Generator) -> Tally:
+        helped = np.sum([self.added_support(int(target)) for target in targets], axis=0)
+        return Tally(self.decode(shared_by_best(helped, fakes, rng, GROUPS)), fakes)
+
+
+@lru_cache(maxsize=8)
+def _supporting(oracle: SymbolOracle, value: int) -> NDArray[np.bool_]:
+    return oracle.supporting(value)

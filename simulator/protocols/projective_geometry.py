@@ -12,11 +12,20 @@ from numpy.typing import NDArray
 
 from simulator._types import FloatArray, IntArray, Reports
 from simulator.draws import binomial, multinomial
-from simulator.protocols.equations import collect, evenly, numbers_of, points, solutions, spread, tally, vectors
-from simulator.protocols.fields import field, is_prime_power, smallest_divisor
-from simulator.protocols.oracle import Chance, Noise, bits_for, mean_variance
-from simulator.protocols.protocol import Blanket
-from simulator.protocols.symbols import SymbolOracle
+from simulator.protocols.equations import (
+    collect,
+    evenly,
+    field,
+    is_prime_power,
+    numbers_of,
+    points,
+    smallest_divisor,
+    solutions,
+    spread,
+    tally,
+    vectors,
+)
+from simulator.protocols.oracle import Chance, Noise, SymbolOracle, mean_variance
 
 # Limits of a space: memory grows with the number of points, time with the number of counting steps.
 POINTS_MAX, STEPS_A_POINT = 2**23, 32
@@ -80,14 +89,6 @@ class ProjectiveGeometry(SymbolOracle):
     def _keep(self) -> float:
         """Probability of a uniform draw from the true value's hyperplane, instead of one from all points."""
         return self.p * -math.expm1(-self.epsilon)
-
-    @property
-    def blanket(self) -> Blanket:
-        return Blanket.of_symbols(self.epsilon, self.p, self.p - self.q)
-
-    @property
-    def report_bits(self) -> int:
-        return bits_for(self.symbols)
 
     @property
     def attack_success(self) -> float:
@@ -177,8 +178,9 @@ class ProjectiveGeometry(SymbolOracle):
         normal = vectors(self.point_of(np.array([value])), t, order)[0]
         return field(order).inner(vectors(np.arange(self.symbols), t, order), normal) == 0
 
+    @property
     def supported_values(self) -> IntArray:
-        return _supported(self.k, self.order, self.dimension).copy()
+        return _supported(self.k, self.order, self.dimension)
 
     def decode(self, histogram: IntArray) -> IntArray:
         order, rows = self.order, histogram.reshape(-1, self.symbols)

@@ -21,6 +21,7 @@ EPSILON_MIN, EPSILON_MAX = 1e-6, 32.0
 MANY = 1_000_000  # reports by which the work of servers is compared
 NEEDS = ("estimate", "iid", "haar", "pq", "likelihood", "local_likelihood", "pseudo_likelihood", "suspects")
 """What a protocol may offer to a method; `simulator.domain` adds what a domain may."""
+OF_ESTIMATES = frozenset({"estimate", "haar"})  # of those what every unbiased estimate offers
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +54,10 @@ class Tally:
 class Covariance(ABC):
     """The noise in unbiased estimates ``(k,)`` of the frequencies (unit: frequency squared)."""
 
+    def provides(self, k: int) -> frozenset[str]:
+        """Return the members of `NEEDS` that an estimate of k frequencies with this noise offers to methods."""
+        return OF_ESTIMATES
+
     @abstractmethod
     def entry(self, frequency: FloatArray) -> FloatArray:
         """Return the variance of the estimates of the true frequencies ``(..., k)``."""
@@ -82,6 +87,11 @@ class Likelihood(ABC):
     """How likely each output is under given frequencies; the tally counts the outputs."""
 
     local: ClassVar[bool] = False  # whether neighbouring values have neighbouring likely outputs
+
+    @property
+    def provides(self) -> frozenset[str]:
+        """The members of `NEEDS` that it offers to methods."""
+        return frozenset({"likelihood", "local_likelihood"} if self.local else {"likelihood"})
 
     @abstractmethod
     def forward(self, frequencies: FloatArray) -> FloatArray:
@@ -241,16 +251,15 @@ class Protocol(ABC):
         """The likelihood of the tally, or None if the alphabet of reports is too large."""
         return None
 
-    def offers(self, need: str) -> bool:
-        """Return whether the protocol satisfies a need of a method, a member of `NEEDS`."""
-        if need in ("likelihood", "local_likelihood"):
-            return self.likelihood is not None and (need == "likelihood" or self.likelihood.local)
-        return need == "estimate" and self.linear is not None
-
     @property
     def provides(self) -> frozenset[str]:
         """The members of `NEEDS` that the protocol offers to methods."""
-        return frozenset(need for need in NEEDS if self.offers(need))
+        of_estimates = OF_ESTIMATES if self.linear is not None else frozenset[str]()
+        return of_estimates if self.likelihood is None else of_estimates | self.likelihood.provides
+
+    def offers(self, need: str) -> bool:
+        """Return whether the protocol satisfies a need of a method."""
+        return need in self.provides
 
     def server_operations(self, n: int) -> int:
         """Return the approximate number of operations (additions, hashes) to count `n` reports in memory.

@@ -97,9 +97,6 @@ class SquareWave(StandardProtocol):
     def likelihood(self) -> SquareWaveLikelihood:
         return SquareWaveLikelihood(self.k, self.width, self.p, self.q)
 
-    def offers(self, need: str) -> bool:
-        return need in ("likelihood", "local_likelihood")
-
     def server_operations(self, n: int) -> int:
         return self.symbols
 

@@ -14,15 +14,15 @@ from simulator.attacks import Supports
 from simulator.draws import binomial, multinomial
 from simulator.protocols.grr import GRR
 from simulator.protocols.oracle import (
-    FrequencyOracle,
     Support,
+    SupportOracle,
     binomial_support,
     bits_for,
     mean_variance,
     shared_out,
     targets_and_others,
 )
-from simulator.protocols.protocol import Blanket, Probabilities, Tally
+from simulator.protocols.protocol import Probabilities, Tally
 
 CHAIN_LIMIT = 10**9  # largest population for hypergeometric variates of numpy
 CHAIN_VARIANCE = 1000  # variance of a support count above which the Gaussian law of the aggregate is used
@@ -31,7 +31,7 @@ CHAIN_DOMAIN = 64  # domains up to this size always use the exact chain: it cost
 
 
 @dataclass(frozen=True)
-class SubsetSelection(FrequencyOracle):
+class SubsetSelection(SupportOracle):
     """Report omega values: the true value is among them with probability p, the rest is drawn uniformly.
 
     Reports are a ``(n, omega)`` array of distinct values. Ye, Barg, "Optimal schemes for discrete distribution
@@ -96,10 +96,6 @@ class SubsetSelection(FrequencyOracle):
     @property
     def q(self) -> float:
         return self._q_of(self.omega)
-
-    @property
-    def blanket(self) -> Blanket:
-        return Blanket.of_symbols(self.epsilon, self.p, self.p - self.q)
 
     @property
     def report_bits(self) -> int:

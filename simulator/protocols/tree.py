@@ -189,9 +189,6 @@ class Tree(StandardProtocol):
     def linear(self) -> Linear:
         return Linear(self.estimate, lambda n: TreeCovariance(self, n))
 
-    def offers(self, need: str) -> bool:
-        return need in ("estimate", "haar")
-
     def server_operations(self, n: int) -> int:
         sizes = [oracle.server_operations(1) for oracle in self.inner]
         return round(n * float(self.chances_of_heights @ sizes))

@@ -1,4 +1,4 @@
-"""Unary encodings: a bit per value, each flipped independently."""
+"""Encodings of the true value: a bit per value, flipped independently; or Laplace noise per value, added up or cut."""
 
 from __future__ import annotations
 
@@ -7,10 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simulator._types import IntArray, Reports
-from simulator.attacks import Supports
-from simulator.protocols.oracle import IndependentSupports, targets_and_others
-from simulator.protocols.protocol import Blanket, Tally
+from simulator._types import FloatArray, IntArray, Reports
+from simulator.attacks import Supports, evenly_confused
+from simulator.protocols.oracle import (
+    FrequencyOracle,
+    IndependentSupports,
+    Noise,
+    Support,
+    check_users,
+    targets_and_others,
+)
+from simulator.protocols.protocol import Blanket, Probabilities, Tally
 
 ROUNDING = 1e-9  # of a budget that was computed from p and q
 
@@ -128,3 +135,147 @@ class OUE(RatedBits):
     @property
     def q(self) -> float:
         return 1 / (math.exp(self.epsilon) + 1) if self.other_rate is None else self.other_rate
+
+
+STEPS = 400  # of an integral over likelihoods
+DIGITS = 4  # of the logarithms of frequencies that count as equal
+PANEL, NODES = 1.0, 20  # Gauss-Legendre: 20 nodes per unit of the noise scale
+
+
+class SHE(FrequencyOracle):
+    """Report the one-hot vector with Laplace(2/epsilon) noise on each cell; the estimate is the mean report.
+
+    Reports are a ``(n, k)`` float array, and their support is the sum over users, a float.
+    There are no support sets: `p` and `q` are None. Wang, Blocki, Li, Jha, "Locally differentially private protocols
+    for frequency estimation", USENIX Security 2017, Section 4.2 (SHE); the Laplace mechanism of Dwork, McSherry,
+    Nissim, Smith, TCC 2006.
+    """
+
+    key = "she"
+    title = "Summation with histogram encoding"
+    reference = "Wang, Blocki, Li, Jha, USENIX Security 2017"
+    acronym = True
+    report_kind = "cells"
+    support_dtype = np.float64
+    p = q = None
+
+    @property
+    def scale(self) -> float:
+        """Noise scale of a cell (unit: that of the one-hot cells, 0 and 1)."""
+        return 2 / self.epsilon
+
+    @property
+    def report_bits(self) -> int:
+        return 64 * self.k
+
+    @property
+    def attack_success(self) -> float:
+        """Probability that the largest of the k cells is the user's: no guess is better.
+
+        The likelihood of a value rises with its cell and depends on no other, so the best guess is the largest cell.
+        Measure the noise in units of its scale, with distribution function F; let h = epsilon/2 be the height of the
+        true value's cell. The success is the integral of ``F'(s - h) F(s)^(k-1)``, in closed form below 0 and above h.
+        Between them it is the integral of ``e^(s-h) (1 - e^-s/2)^(k-1) / 2``, a smooth function: Gauss-Legendre panels
+        give it to rounding.
+        """
+        h, k = self.epsilon / 2, self.k
+        below = math.exp(-h) * 0.5**k / k
+        tail = math.exp(-h) / 2
+        above = -math.expm1(k * math.log1p(-tail)) / (k * 2 * tail)
+        panels = max(1, math.ceil(h / PANEL))
+        nodes, weights = np.polynomial.legendre.leggauss(NODES)
+        s = (np.arange(panels)[:, None] + (nodes + 1) / 2) * (h / panels)
+        values = np.exp(s - h + (k - 1) * np.log1p(-np.exp(-s) / 2)) / 2
+        return below + above + float((values * weights).sum()) * h / (2 * panels)
+
+    def informed_guess(self, frequencies: FloatArray) -> float:
+        """Return the mean of the largest of k independent weighed likelihoods.
+
+        The logarithm of a cell's likelihood ratio is -epsilon/2 up to 0, epsilon/2 from 1 on, and rises in between.
+        """
+        half, most = self.epsilon / 2, float(frequencies.max())
+        logs, numbers = np.unique(np.round(np.log(frequencies[frequencies > 0]), DIGITS), return_counts=True)
+        t = math.log(most) + np.linspace(-half, half, STEPS + 1)
+        below = np.zeros(len(t))  # logarithm of the probability that all are below e^t
+        for log, number in zip(logs.tolist(), numbers.tolist(), strict=True):
+            place = np.clip(((t - log) / half + 1) / 2, 0.0, 1.0)
+            below += np.where(t - log < half + 10**-DIGITS, number * np.log1p(-np.exp(-half * place) / 2), 0.0)
+        return float(np.exp(t[0]) + np.trapezoid(-np.expm1(below) * np.exp(t), t))
+
+    def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
+        cells = rng.laplace(scale=self.scale, size=(len(values), self.k))
+        cells[np.arange(len(values)), values] += 1
+        return cells
+
+    def support(self, reports: Reports) -> FloatArray:
+        return reports.sum(axis=0, dtype=np.float64)
+
+    def sample_support(self, counts: IntArray, rng: np.random.Generator) -> FloatArray:
+        # A Laplace variable is the difference of two exponential ones, and n exponentials add up to Gamma(n).
+        n = np.broadcast_to(counts.sum(axis=-1, keepdims=True), counts.shape)
+        return counts + self.scale * (rng.standard_gamma(n) - rng.standard_gamma(n))
+
+    def estimate(self, support: Support, n: int) -> FloatArray:
+        check_users(n)
+        return support / n
+
+    def chances(self, reports: Reports, values: tuple[int, int], attack: str) -> FloatArray:
+        if attack == "guess":
+            return super().chances(reports, values, attack)
+        # The likelihood ratio of two cells is largest, e^epsilon, if the first is 1 or more and the second 0 or less.
+        return ((reports[:, values[0]] >= 1) & (reports[:, values[1]] <= 0)).astype(np.float64)
+
+    def attack_probabilities(self, attack: str, values: tuple[int, int]) -> Probabilities:
+        if attack == "guess":
+            return evenly_confused(self.attack_success, self.k)
+        return 0.25, math.exp(-self.epsilon) / 4
+
+    def noise(self, n: int) -> Noise:
+        check_users(n)
+        return Noise(n, None, None, 2 * self.scale**2 / n, 0.0, self.sums_to_one)
+
+
+class THE(UnaryEncoding):
+    """Add Laplace(2/epsilon) noise to each cell of the one-hot vector and report which cells exceed a threshold.
+
+    Reports are a ``(n, k)`` array of 0 and 1. The noise of the cells is independent, so the bits are those of a unary
+    encoding with the p and q below. Wang, Blocki, Li, Jha, "Locally differentially private protocols for frequency
+    estimation", USENIX Security 2017, Section 4.2 (THE). They find the threshold numerically; here in closed form. It
+    is the best at f = 0; where another threshold has a 5 % lower mean variance, subset selection has a seventh of that.
+
+    The bits reveal less than the noisy cells: the budget of the bits, ``ln(p(1-q) / (q(1-p)))``, is below `epsilon`
+    (0.90 at epsilon = 1, about epsilon/2 + 1 at large epsilon).
+    """
+
+    key = "the"
+    title = "Thresholding with histogram encoding"
+    reference = "Wang, Blocki, Li, Jha, USENIX Security 2017"
+    acronym = True
+
+    @property
+    def _x(self) -> float:
+        """``x = e^(epsilon theta / 2)``, from the threshold theta in (1/2, 1) that minimises the variance at f = 0.
+
+        With ``a = e^(epsilon/2)``: p = 1 - x/(2a), q = 1/(2x), ``q(1-q)/(p-q)^2 = a^2 (2x-1) / (2ax - x^2 - a)^2``,
+        whose derivative vanishes where ``3x^2 - 2(a+1)x + a = 0``; the larger root is the minimum.
+        """
+        a = math.exp(self.epsilon / 2)
+        return (a + 1 + math.sqrt(a * (a - 1) + 1)) / 3
+
+    @property
+    def threshold(self) -> float:
+        """Value (unit: that of the one-hot cells, 0 and 1) above which a noisy cell is reported as 1."""
+        return 2 * math.log(self._x) / self.epsilon
+
+    @property
+    def p(self) -> float:
+        return 1 - self._x * math.exp(-self.epsilon / 2) / 2
+
+    @property
+    def q(self) -> float:
+        return 1 / (2 * self._x)
+
+    def perturb(self, values: IntArray, rng: np.random.Generator) -> Reports:
+        cells = rng.laplace(scale=2 / self.epsilon, size=(len(values), self.k))
+        cells[np.arange(len(values)), values] += 1
+        return (cells > self.threshold).view(np.uint8)

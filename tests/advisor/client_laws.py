@@ -10,8 +10,8 @@ from scipy.stats import chi2
 from simulator import PROTOCOLS
 from simulator.protocols.grr import GRR
 from simulator.protocols.haar_hadamard import HaarHadamard
+from simulator.protocols.oracle import SymbolOracle
 from simulator.protocols.square_wave import SquareWave
-from simulator.protocols.symbols import SymbolOracle
 from simulator.protocols.tree import Tree
 
 

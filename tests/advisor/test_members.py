@@ -13,7 +13,7 @@ import pytest
 import simulator
 from advisor import InputError, Simulation, advise, sweep
 from advisor.members import member_of_file
-from simulator import POSTPROCESSORS, PROTOCOLS, PostProcessor, foreign
+from simulator import POSTPROCESSORS, PROTOCOLS, PostProcessor
 from simulator.foreign import REGISTERED, SOURCES
 from tests.cells import failures, over
 
@@ -232,29 +232,6 @@ def test_one_that_fails_in_the_simulation_is_left_out_and_named(command):
     assert code == 0
     assert "warning: mine.py:moody is left out: RuntimeError: not five, please\n" in err
     assert "moody" not in out
-
-
-@pytest.mark.parametrize(
-    ("file", "doing"),
-    [
-        ("wait()", "importing own.py"),
-        ("def slow(estimate, noise):\n    wait()", "checking method own.py:slow"),
-        (
-            "def slow(estimate, noise):\n    return wait() if estimate.shape[-1] == 5 else estimate / 2",
-            "calling own.py:slow",
-        ),
-    ],
-)
-def test_one_that_does_not_end_is_named_after_a_while_and_when_it_is_interrupted(file, doing, command, monkeypatch):
-    monkeypatch.setattr(foreign, "PATIENCE", 0.2)
-    waiting = "import os, time\ndef wait():\n    time.sleep(1); os.kill(os.getpid(), 2); time.sleep(60)\n"
-    Path("own.py").write_text(waiting + file, encoding="utf-8")
-    code, out, err = command(f"{ASKED} -p oue --method own.py:slow")
-    assert (code, out) == (130, "")
-    still, end = err.splitlines()[-2:]
-    # A check also says what it is at.
-    assert still == f"still {doing}" or (": slow, noise of " in still and doing.startswith("checking"))
-    assert end == f"ldp-advise: interrupted while {doing}"
 
 
 @pytest.mark.parametrize(

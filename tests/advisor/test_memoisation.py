@@ -14,7 +14,7 @@ from simulator.memoisation import MEMOISED
 from simulator.seeding import rng_for
 from tests.advisor.schemas import schema
 from tests.advisor.test_cli_audit import SCHEMA as AUDIT_SCHEMA
-from tests.simulator.memoised_law import replay_rounds
+from tests.simulator.memoised_law import replay_rounds, values_of
 
 SCHEMA = schema("rounds")
 ASKED = ("rounds", "--eps", "1", "--eps-forever", "2", "--rounds", "30")
@@ -47,7 +47,7 @@ def test_errors_are_those_of_devices_that_report_round_by_round(replays):
         member, rng = MEMOISED[row.protocol](4, 2.0, 1.0), rng_for(0, "memoise", row.protocol)
         errors = []
         for _ in range(replays):
-            values = answer.question.changes.draw(500, rng)
+            values = values_of(answer.question.changes, 500, rng)
             truth = np.eye(4)[values].mean(axis=(0, 1))
             estimate = member.estimate(replay_rounds(member, values, 1, rng)[0], 500).mean(axis=0)
             errors.append(np.abs(estimate - truth).mean())

@@ -9,7 +9,7 @@ import pytest
 from advisor import AttackSettings, InputError, Simulation, advise, audit
 from advisor.members import member_of_file
 from simulator import PROTOCOLS, Channel, rng_for
-from simulator.channels.own import channel_protocol
+from simulator.channels.channel import channel_protocol
 from simulator.conformance import ConformanceError, check_protocol
 from simulator.foreign import REGISTERED, ForeignError
 

@@ -6,8 +6,7 @@ import pytest
 import advisor
 from advisor import CentralPromise
 from simulator import PROTOCOLS
-from simulator.shuffler import CentralHistogram, Shuffler
-from simulator.shuffler.amplification import blanket_of
+from simulator.shuffler import CentralHistogram, Shuffler, blanket_of
 from tests.advisor.cli_answers import SCHEMA
 
 PROMISE = ["--central-eps", "1", "--delta", "1e-8"]

@@ -2,7 +2,6 @@ import numpy as np
 
 from advisor.answers.usage import usage
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
-from simulator.methods.ordered import ORDERED_METHODS
 from simulator.protocols import ORDERED_PROTOCOLS
 from tests.cells import over
 
@@ -62,6 +61,6 @@ def test_scripts_for_ordered_domains_have_a_protocol_and_a_method_for_them():
     for key in ORDERED_PROTOCOLS:
         method = "em_stopped" if key == "sw" else "tree_eb"
         assert f'POSTPROCESSORS["{method}"].apply(observed)' in usage("protocol", key)
-    for key in ORDERED_METHODS:
+    for key in (key for key, method in POSTPROCESSORS.items() if "order" in method.needs):
         protocol = "sw" if key.startswith("em") else "tree"
         assert f'protocol = PROTOCOLS["{protocol}"]' in usage("method", key)

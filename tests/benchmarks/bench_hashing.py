@@ -9,8 +9,7 @@ import time
 import numpy as np
 
 from simulator import rng_for
-from simulator.hash_support import count_supports
-from simulator.hashing import HASHES
+from simulator.hashing import HASHES, count_supports
 
 K, SLOW_SHARE = 1024, 20  # the definition is given so many times fewer reports
 

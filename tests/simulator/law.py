@@ -17,7 +17,7 @@ from simulator.hashing import HASHES
 from simulator.protocols import FrequencyOracle
 from simulator.protocols.hadamard import HadamardResponse
 from simulator.protocols.projective_geometry import ProjectiveGeometry
-from simulator.protocols.summation import SHE
+from simulator.protocols.unary import SHE
 from simulator.seeding import rng_for
 
 PROTOCOLS = frequency_oracles()

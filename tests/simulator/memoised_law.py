@@ -117,6 +117,15 @@ def member_of(key, k=3, forever=FOREVER, once=ONCE):
 EVERY = [*MEMOISED, "dbitflip1", "dbitflip2", "dbitflip3"]
 
 
+def values_of(changes, n, rng):
+    """Draw ``(n, rounds)`` values of n users."""
+    values = rng.choice(len(changes.frequencies), size=(n, changes.rounds), p=changes.frequencies)
+    again = rng.random((n, changes.rounds)) < changes.redraw
+    again[:, 0] = True
+    latest = np.maximum.accumulate(np.where(again, np.arange(changes.rounds), 0), axis=1)
+    return np.take_along_axis(values, latest, axis=1)
+
+
 def replay_rounds(member, values, draws, rng):
     """Let every device report in every round, again and again: values ``(n, rounds)`` to ``(draws, rounds, ...)``."""
     report = member.devices(draws * len(values), rng)

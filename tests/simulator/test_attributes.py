@@ -15,8 +15,8 @@ from simulator.attributes import (
     PARTS,
     fake_support,
     hidden_variance,
+    loss_of_one,
     losses,
-    one_attribute_loss,
     published_budget,
     report_budget,
     sampling_errors,
@@ -24,8 +24,8 @@ from simulator.attributes import (
     split_budgets,
 )
 from simulator.audit import attribute_subjects, run_audit
-from simulator.audit.attributes import _Faked, prior_of
 from simulator.audit.run import log_ratio
+from simulator.audit.several import _Faked, prior_of
 from tests.cells import over
 
 from .law import accept, channel_of, stream, two_sided
@@ -111,8 +111,8 @@ def test_what_is_promised_is_the_largest_loss_of_all_tuples(setting, case):
     subject = subject_of(key, fake, realistic, k, d, epsilon=1.0, trials=100)
     assert subject.epsilon_guaranteed == pytest.approx(whole, rel=1e-12) == 1.0
     assert subject.epsilon_one_attribute == pytest.approx(one, rel=1e-12)
-    even = one_attribute_loss(k, 1.0, d, fake)
-    assert one_attribute_loss(k, 1.0, d, fake, np.full(k, 1 / k)) == pytest.approx(even)
+    even = loss_of_one({k: d}, 1.0, fake, {})
+    assert loss_of_one({k: d}, 1.0, fake, {k: np.full(k, 1 / k)}) == pytest.approx(even)
     promised = losses("rsrfd" if realistic else "rsfd", k, 1.0, d, fake)
     if realistic:  # depends on the prior: never above what is said, and above that of even fakes
         assert even < one < promised[1] == promised[0] == 1.0
@@ -120,7 +120,7 @@ def test_what_is_promised_is_the_largest_loss_of_all_tuples(setting, case):
     assert promised == pytest.approx((whole, one), rel=1e-9)
     budget = published_budget(1.0, d)
     whole, one = largest_losses(sent(key, fake, (k,) * d, budget), *(k,) * d)
-    assert (whole, one) == pytest.approx((budget, one_attribute_loss(k, budget, d, fake)), rel=1e-12)
+    assert (whole, one) == pytest.approx((budget, loss_of_one({k: d}, budget, fake, {})), rel=1e-12)
     assert one > 1.1 if fake == "r" and k > 2 else one == pytest.approx(1.0, rel=1e-12)
 
 
@@ -128,7 +128,7 @@ def test_figures_that_were_published_or_worked_out():
     # Published for users who differ in one attribute, which the fakes of random values exceed.
     assert published_budget(1.0, 2) == pytest.approx(1.490, abs=5e-4)
     for k, epsilon, loss in ((3, 1.0, 1.125), (4, 1.0, 1.182), (3, 2.0, 2.223)):
-        assert one_attribute_loss(k, published_budget(epsilon, 2), 2, "r") == pytest.approx(loss, abs=5e-4)
+        assert loss_of_one({k: 2}, published_budget(epsilon, 2), "r", {}) == pytest.approx(loss, abs=5e-4)
     k, d, zero = 10, 10, np.zeros(10)
     hidden = PROTOCOLS["grr"](k, published_budget(1.0, d))
     fakes = fake_support(hidden, None)
@@ -289,19 +289,6 @@ def test_splitting_and_sampling_are_one_report():
         assert (subject.epsilon, subject.epsilon_guaranteed) == (1.0, 1.0)
         assert subject.epsilon_one_attribute == epsilon
         assert run_audit(subject, trials=20_000, alpha=RARE, seed=0).agrees
-
-
-@over(
-    [
-        ("oue", 1, "rsfd", "attributes must be at least 2"),
-        ("oue", 2, "sum", "solution must be one of spl, smp, rsfd"),
-        ("olh", 2, "rsfd", "fake data for grr, rappor, oue"),
-        ("olh", 2, "rsrfd", "solution rsrfd has fake data for grr, rappor, oue"),
-    ]
-)
-def test_bad_requests_are_told(key, attributes, solution, said):
-    with pytest.raises(ValueError, match=said):
-        attribute_subjects(PROTOCOLS[key], 10, 1.0, attributes, solution)
 
 
 def test_no_other_shares_have_a_lower_mean_error():

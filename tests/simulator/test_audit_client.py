@@ -9,8 +9,7 @@ import pytest
 from scipy import stats
 
 from simulator.audit import REPORTS, ClientError, audit_client
-from simulator.audit.client import CLIENT_TRIALS, most_suspicious
-from simulator.audit.client_reports import reader_by_type
+from simulator.audit.client import CLIENT_TRIALS, most_suspicious, reader_by_type
 from simulator.audit.run import log_ratio
 from simulator.hashing import DEFAULT_HASH
 from simulator.protocols import PROTOCOLS
@@ -253,7 +252,7 @@ def test_the_first_wrong_report_is_shown_and_the_last_to_be_asked_for():
 @over(
     [
         ({"reports": "zz"}, "reports must be one of"),
-        ({"reports": None}, "either reports or support"),
+        ({"reports": None}, "reports must be one of"),
         ({"reports": "olh", "hash": "md5"}, "hash must be one of"),
         ({"attack": "best"}, "attack must be one of"),
         ({"values": (1, 1)}, "two different"),

@@ -11,9 +11,8 @@ from simulator.protocols import PROTOCOLS, FrequencyOracle
 from simulator.protocols.grr import GRR
 from simulator.protocols.oracle import binomial_support
 from simulator.protocols.protocol import Protocol
-from simulator.protocols.summation import SHE
 from simulator.protocols.tree import Tree
-from simulator.protocols.unary import OUE
+from simulator.protocols.unary import OUE, SHE
 from tests.cells import failures
 
 DEAR = ("eb_ns", "power", "power_ns")  # take a second

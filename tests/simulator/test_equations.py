@@ -4,8 +4,17 @@ import math
 import numpy as np
 import pytest
 
-from simulator.protocols.equations import collect, numbers_of, points, solutions, spread, vectors
-from simulator.protocols.fields import field, is_prime_power, smallest_divisor
+from simulator.protocols.equations import (
+    collect,
+    field,
+    is_prime_power,
+    numbers_of,
+    points,
+    smallest_divisor,
+    solutions,
+    spread,
+    vectors,
+)
 from tests.cells import over
 
 from .law import accept, all_points, chi_square_p, inner_products, moments_p, slow_field, stream

@@ -6,7 +6,7 @@ from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.methods import empirical_bayes, wavelet
 from simulator.methods.empirical_bayes import _tilt
 from simulator.methods.simplex import norm_sub
-from simulator.methods.wavelet import KERNEL, wavelet_eb_grid
+from simulator.methods.wavelet import KERNEL, wavelet_eb
 from simulator.populations import apportion, frequencies
 from simulator.protocols.unary import OUE
 from simulator.seeding import rng_for
@@ -154,21 +154,21 @@ def test_the_transform_of_a_grid_can_be_undone_and_is_of_its_grid(monkeypatch):
     monkeypatch.setattr(wavelet, "kept_shares", lambda weights: np.ones((len(weights), BINS)))
     monkeypatch.setattr(wavelet, "sigmoid", lambda log_ratio: np.ones_like(log_ratio))
     estimate = noisy(3)
-    assert np.allclose(wavelet_eb_grid(estimate, NOISE, ROWS, COLUMNS), norm_sub(estimate, NOISE), rtol=0, atol=1e-12)
-    with pytest.raises(ValueError, match="has 12 cells"):
-        wavelet_eb_grid(np.zeros(10), NOISE, 3, 4)
+    assert np.allclose(wavelet_eb(estimate, NOISE, ROWS, COLUMNS), norm_sub(estimate, NOISE), rtol=0, atol=1e-12)
+    with pytest.raises(ValueError, match="reshape"):
+        wavelet_eb(np.zeros(10), NOISE, 3, 4)
 
 
 def test_rows_of_a_batch_are_frequencies_by_themselves_and_turn_with_the_grid():
     estimate = noisy(4)
-    result = wavelet_eb_grid(estimate, NOISE, ROWS, COLUMNS)
+    result = wavelet_eb(estimate, NOISE, ROWS, COLUMNS)
     assert result.min() >= 0
     assert np.allclose(result.sum(axis=1), 1, atol=1e-12)
-    assert np.allclose(wavelet_eb_grid(estimate[2], NOISE, ROWS, COLUMNS), result[2], rtol=0, atol=1e-14)
+    assert np.allclose(wavelet_eb(estimate[2], NOISE, ROWS, COLUMNS), result[2], rtol=0, atol=1e-14)
     estimate = noisy()[0]
-    table = wavelet_eb_grid(estimate, NOISE, ROWS, COLUMNS).reshape(ROWS, COLUMNS)
-    turned = wavelet_eb_grid(estimate.reshape(ROWS, COLUMNS).T.ravel(), NOISE, COLUMNS, ROWS)
-    flipped = wavelet_eb_grid(estimate.reshape(ROWS, COLUMNS)[::-1].ravel(), NOISE, ROWS, COLUMNS)
+    table = wavelet_eb(estimate, NOISE, ROWS, COLUMNS).reshape(ROWS, COLUMNS)
+    turned = wavelet_eb(estimate.reshape(ROWS, COLUMNS).T.ravel(), NOISE, COLUMNS, ROWS)
+    flipped = wavelet_eb(estimate.reshape(ROWS, COLUMNS)[::-1].ravel(), NOISE, ROWS, COLUMNS)
     assert np.allclose(turned.reshape(COLUMNS, ROWS).T, table, rtol=0, atol=1e-12)
     assert np.allclose(flipped.reshape(ROWS, COLUMNS)[::-1], table, rtol=0, atol=1e-12)
 
@@ -177,12 +177,12 @@ def test_smooth_hills_are_recovered_and_pure_noise_on_a_grid_is_not_fitted():
     estimate = noisy(20)
     errors = [
         ((result - hill()) ** 2).sum(axis=1)
-        for result in (wavelet_eb_grid(estimate, NOISE, ROWS, COLUMNS), norm_sub(estimate, NOISE))
+        for result in (wavelet_eb(estimate, NOISE, ROWS, COLUMNS), norm_sub(estimate, NOISE))
     ]
     assert (errors[0] < errors[1]).all()  # in each of 20 repetitions: 1 in a million by chance
     even = np.full(ROWS * COLUMNS, 1 / (ROWS * COLUMNS))
     estimate = even + rng_for(0, "flat grid").normal(0, NOISE.sd, (100, ROWS * COLUMNS))
-    own, raw = wavelet_eb_grid(estimate, NOISE, ROWS, COLUMNS), norm_sub(estimate, NOISE)
+    own, raw = wavelet_eb(estimate, NOISE, ROWS, COLUMNS), norm_sub(estimate, NOISE)
     # 0.0125, and 0.0283 where nothing is asked of the evidence, each with a standard error of 0.0025.
     assert ((own - even) ** 2).sum() < 0.02 * ((raw - even) ** 2).sum()
 

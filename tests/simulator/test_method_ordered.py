@@ -10,7 +10,6 @@ from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.domain import ORDERED
 from simulator.methods import expectation, observe
 from simulator.methods import smooth as curves
-from simulator.methods.ordered import ORDERED_METHODS
 from simulator.methods.smooth import CELL, WINDOW, LineCells
 from simulator.populations import apportion, frequencies
 from simulator.protocols import ORDERED_PROTOCOLS
@@ -47,12 +46,12 @@ OF_ESTIMATES = ("iso_cdf", "tree_eb")
 
 @pytest.mark.parametrize("name", OF_ESTIMATES)
 def test_contract_of_wide_rows(name):
-    check_contract(ORDERED_METHODS[name], rng_for(0, "wide").normal(0.001, 0.01, size=(3, 700)), NOISES[4])
+    check_contract(POSTPROCESSORS[name], rng_for(0, "wide").normal(0.001, 0.01, size=(3, 700)), NOISES[4])
 
 
 def test_iso_cdf_is_the_clipped_isotonic_distribution_function():
     _, observed = seen(PROTOCOLS["oue"](40, 0.5), "bimodal", 5000)
-    for raw, result in zip(observed.estimate, ORDERED_METHODS["iso_cdf"].apply(observed), strict=True):
+    for raw, result in zip(observed.estimate, POSTPROCESSORS["iso_cdf"].apply(observed), strict=True):
         shifted = raw + (1 - raw.sum()) / 40
         rising = np.clip(isotonic_regression(np.cumsum(shifted)[:-1]).x, 0, 1)
         np.testing.assert_allclose(np.cumsum(result), [*rising, 1.0], atol=1e-12)
@@ -176,7 +175,7 @@ def test_tree_eb_is_the_slow_reference(k, shape, *, member):
         _, observed = seen(protocol, shape, n, times=2 if k == 13 else 1)
         variances = observed.covariance.haar(k)
         slow = [slow_tree_eb(row, variances) for row in observed.estimate]
-        np.testing.assert_allclose(ORDERED_METHODS["tree_eb"].apply(observed), slow, rtol=0, atol=rounded)
+        np.testing.assert_allclose(POSTPROCESSORS["tree_eb"].apply(observed), slow, rtol=0, atol=rounded)
 
 
 @over(["gaussian", "bimodal"], slow=["lognormal", "geometric"])
@@ -187,7 +186,7 @@ def test_a_tree_beats_what_is_best_on_single_categories(shape):
         today = POSTPROCESSORS["wavelet_eb"].apply(leaves)
         for key, found in ratios.items():
             _, observed = seen(ORDERED_PROTOCOLS[key](256, 1.0), shape, n, times=20)
-            result = ORDERED_METHODS["tree_eb"].apply(observed)
+            result = POSTPROCESSORS["tree_eb"].apply(observed)
             for metric, each in found.items():
                 each.append(error(metric, result, truth) / error(metric, today, truth))
     mean = {key: {metric: np.exp(np.mean(np.log(each))) for metric, each in of.items()} for key, of in ratios.items()}
@@ -221,7 +220,7 @@ def test_em_and_ems_are_the_published_loops(member, epsilon):
     protocol = member(24, epsilon)
     _, observed = seen(protocol, "bimodal", 4000, times=3)
     for name, smooth in (("em", False), ("ems", True)):
-        result = ORDERED_METHODS[name].compute(observed)
+        result = POSTPROCESSORS[name].compute(observed)
         for counts, own in zip(observed.tally.counts, result, strict=True):
             np.testing.assert_allclose(own, slow_em(channel(protocol), counts, epsilon, smooth=smooth), atol=1e-9)
 
@@ -231,11 +230,11 @@ def test_the_loops_do_not_depend_on_what_else_is_in_a_block(name, monkeypatch):
     protocol = SquareWave(131, 0.5)
     counts = np.stack([apportion(frequencies(shape, 131), n) for shape in ("zipf", "spike") for n in (30, 10**6)])
     observed = observe(protocol, protocol.sample_tally(counts, rng_for(0, "blocks")), ORDERED)
-    together = ORDERED_METHODS[name].compute(observed)
+    together = POSTPROCESSORS[name].compute(observed)
     np.testing.assert_allclose(together.sum(axis=1), 1, rtol=1e-9)
     assert together.min() >= 0
     monkeypatch.setattr(expectation, "AT_ONCE", 1)
-    np.testing.assert_array_equal(ORDERED_METHODS[name].compute(observed), together)
+    np.testing.assert_array_equal(POSTPROCESSORS[name].compute(observed), together)
 
 
 @pytest.mark.parametrize(("places", "cells", "size"), [(131, 41, 131 / 41), (20, 9, 2.0), (7, 2, 3.5)])
@@ -274,7 +273,7 @@ def test_nobody_is_no_tally_to_maximise():
     protocol = SquareWave(8, 1.0)
     empty = observe(protocol, protocol.tally(np.empty(0, dtype=np.int64)), ORDERED)
     with pytest.raises(ValueError, match="at least 1 report"):
-        ORDERED_METHODS["em"].apply(empty)
+        POSTPROCESSORS["em"].apply(empty)
 
 
 def slow_round(matrix, counts, f):
@@ -383,7 +382,7 @@ def test_em_stopped_is_newton_steps_between_priors_and_then_em(shape, n, *, memb
     protocol = member(k, 2.0)
     matrix = channel(protocol)
     _, observed = seen(protocol, shape, n, times=2)
-    result = ORDERED_METHODS["em_stopped"].compute(observed)
+    result = POSTPROCESSORS["em_stopped"].compute(observed)
     for counts, own in zip(observed.tally.counts, result, strict=True):
         np.testing.assert_allclose(own, slow_em_stopped(matrix, counts, pilot_cells, cells), atol=1e-7)
 
@@ -439,7 +438,7 @@ def test_drawn_curves_are_about_as_far_from_the_truth_as_they_are_from_each_othe
 
 def test_em_stopped_is_what_users_hold_where_reports_say_it():
     truth, observed = seen(SquareWave(64, 16.0), rng_for(0, "few").dirichlet(np.ones(64)), 300, times=2)
-    assert error("l1", ORDERED_METHODS["em_stopped"].apply(observed), truth) < 0.02
+    assert error("l1", POSTPROCESSORS["em_stopped"].apply(observed), truth) < 0.02
 
 
 @over(itertools.product([SquareWave, PROTOCOLS["grr"]], [0.3, 1.0, 6.0]))

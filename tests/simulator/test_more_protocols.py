@@ -11,7 +11,7 @@ from simulator.protocols.equations import points
 from simulator.protocols.hadamard import HadamardResponse
 from simulator.protocols.oracle import FrequencyOracle
 from simulator.protocols.projective_geometry import ProjectiveGeometry, _space
-from simulator.protocols.summation import SHE, THE
+from simulator.protocols.unary import SHE, THE
 from tests.cells import failures, over
 
 from .law import (
@@ -51,7 +51,7 @@ def test_p_q_and_the_estimate_are_those_of_the_channel(epsilon, k, kind):
     np.testing.assert_allclose(estimate, np.eye(k), atol=1e-13 / min(1, epsilon))
     assert np.log(chance.max(axis=0) / chance.min(axis=0)).max() == pytest.approx(epsilon, rel=1e-9)
     assert chance.max(axis=0).sum() / k == pytest.approx(oracle.attack_success, rel=1e-12)
-    np.testing.assert_array_equal(oracle.supported_values(), (score == 1).sum(axis=1))
+    np.testing.assert_array_equal(oracle.supported_values, (score == 1).sum(axis=1))
     for value in (0, k - 1):
         np.testing.assert_array_equal(oracle.supporting(value), score[:, value] == 1)
 

@@ -238,7 +238,7 @@ NO_NAMES = ("all", "posterior_mean", "posterior_median", "Capital", "two__words"
 TAKEN = ("l1", "oue", "norm_sub", "normsub", "power")
 REFUSED = [
     *((name, f"m_{name.replace('-', '_')}", "METRICS", "lower-case words joined by underscores") for name in NO_NAMES),
-    *((name, f"m_{name}", "METRICS", "the name is taken by ") for name in TAKEN),
+    *((name, f"m_{name}", "METRICS", f"the name {name} is taken by ") for name in TAKEN),
     ("new", "another", "METRICS", "is a class, not a Metric"),
     ("new", "m_new", "POSTPROCESSORS", "is a Metric, not a PostProcessor"),
     ("new", "m_new", "PROTOCOLS", "is a Metric, not a subclass of FrequencyOracle"),
@@ -275,7 +275,7 @@ def test_what_is_right_is_taken_once_and_of_two_with_one_name_the_first(members)
     members.other = Metric("new", "another", mse, unit="frequency²")
     _, (line,) = plugins.take_in([entry("new", "other")], found, set())
     assert found["METRICS"]["new"] is members.m_new
-    assert "'new' of ldp_advise.metrics is left out: the name is taken by 'new'" in line
+    assert "'new' of ldp_advise.metrics is left out: the name new is taken by 'new'" in line
 
 
 def test_a_reason_is_one_line_of_bounded_length(tmp_path, monkeypatch):

@@ -141,7 +141,7 @@ def test_negative_control_dependent_bits_are_noticed_in_an_independent_protocol(
 @over(("ss", "olh", "she", "pgr"))
 def test_replay_does_not_depend_on_how_users_are_cut_into_pieces_in_law(key, *, monkeypatch):
     monkeypatch.setattr("simulator.protocols.oracle.REPLAY_CELLS", 60)
-    monkeypatch.setattr("simulator.hash_support.BLOCK_BYTES", 256)
+    monkeypatch.setattr("simulator.hashing.BLOCK", 32)
     law = law_of(key, "k3_low")
     draws = law.oracle.replay_support(np.broadcast_to(law.n_v, (400, 3)), stream("pieces", key))
     for name in ("mean", "covariance", "row_sums"):

@@ -11,8 +11,7 @@ from simulator.benchmark import Experiment, simulate
 from simulator.domain import Attackers, Domain
 from simulator.methods import observe
 from simulator.methods.recovery import FALSE_ALARM, most_honest
-from simulator.poisoning import ATTACKS, MAXIMAL, NOBODY, Attack, frequent_set, suspects_of
-from simulator.poisoning.attack import _not_all, screened, stacked
+from simulator.poisoning import ATTACKS, MAXIMAL, NOBODY, Attack, _not_all, frequent_set, screened, stacked, suspects_of
 from simulator.populations import apportion, frequencies
 from simulator.protocols.protocol import Tally
 from tests.cells import over

@@ -8,8 +8,16 @@ from scipy.stats import binom
 
 from simulator import PROTOCOLS
 from simulator.protocols.protocol import Blanket
-from simulator.shuffler import CentralHistogram, Shuffler, amplification, clones_2021, clones_2023
-from simulator.shuffler.amplification import MARGIN, PRECISION, blanket_of, hockey_stick
+from simulator.shuffler import (
+    MARGIN,
+    PRECISION,
+    CentralHistogram,
+    Shuffler,
+    blanket_of,
+    clones_2021,
+    clones_2023,
+    hockey_stick,
+)
 from tests.cells import over
 
 from .law import channel_of
@@ -82,8 +90,8 @@ def shuffled_deltas(laws, n, epsilons):
 @pytest.mark.parametrize("n", [1, 2, 7, 16])
 @pytest.mark.parametrize("local", [0.3, 1.0, 4.0])
 def test_the_bound_is_the_sum_over_every_pair_of_counts(n, local, monkeypatch):
-    monkeypatch.setattr(amplification, "BLANKETS", n)
-    monkeypatch.setattr(amplification, "WIDEST", 10**6)
+    monkeypatch.setattr("simulator.shuffler.BLANKETS", n)
+    monkeypatch.setattr("simulator.shuffler.WIDEST", 10**6)
     for blanket in (*(blanket_of(PROTOCOLS[key](8, local)) for key in ("grr", "oue", "ss")), Blanket.generic(local)):
         for epsilon in (0.0, 0.1 * local, 0.5 * local):
             slow = slow_hockey_stick(epsilon, blanket, n)
@@ -208,7 +216,7 @@ def test_sums_at_distances_are_within_the_margin(n, key, monkeypatch):
     blanket = blanket_of(PROTOCOLS[key](64, 2.0))
     epsilon = Shuffler(n, 1e-8).central(blanket)
     some = hockey_stick(epsilon, blanket, n, 1e-8)
-    monkeypatch.setattr(amplification, "TOTALS", 10**9)
+    monkeypatch.setattr("simulator.shuffler.TOTALS", 10**9)
     every = hockey_stick(epsilon, blanket, n, 1e-8)
     assert some != every
     assert abs(some / every - 1) < MARGIN

@@ -18,8 +18,7 @@ from advisor.question.settings import KM_PER_DEGREE, Cells
 from simulator import PROTOCOLS
 from simulator.channels import finite_precision
 from simulator.places import Places
-from simulator.protocols.equations import points
-from simulator.protocols.fields import field, smallest_divisor
+from simulator.protocols.equations import field, points, smallest_divisor
 from simulator.protocols.grr import GRR
 from simulator.protocols.haar_hadamard import HaarHadamard
 from simulator.protocols.hadamard import HadamardResponse

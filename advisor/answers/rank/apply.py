@@ -17,7 +17,7 @@ from advisor.question.request import Collected
 from simulator import POSTPROCESSORS, Noise, Observed
 from simulator._types import FloatArray
 from simulator.methods import observe
-from simulator.poisoning.attack import NOBODY, Attack
+from simulator.poisoning import NOBODY, Attack
 from simulator.protocols.protocol import Covariance
 from simulator.seeding import rng_for
 

@@ -17,7 +17,7 @@ from advisor.question.settings import Simulation
 from simulator import METRICS, POSTPROCESSORS
 from simulator.benchmark import Experiment, Runs, judged, simulate
 from simulator.methods.processor import SUMMARIES
-from simulator.poisoning.attack import MAXIMAL, Attack
+from simulator.poisoning import MAXIMAL, Attack
 from simulator.progress import Progress, part, silent, within
 from simulator.race import race
 from simulator.ranking import Pair

@@ -11,7 +11,7 @@ from advisor.answers.rank.assemble import Contest
 from advisor.answers.rank.result import Defence, Ranking, Recommendation
 from simulator.benchmark import Experiment, Runs, simulate
 from simulator.gains import gains
-from simulator.poisoning.attack import NOBODY
+from simulator.poisoning import NOBODY
 from simulator.progress import Progress, silent
 from simulator.ranking import Pair
 

@@ -21,9 +21,8 @@ from advisor.inputs.reports.vectors import split_numbers
 from advisor.inputs.source import opened
 from advisor.members import load_function
 from simulator import PROTOCOLS, audit, frequency_oracles
-from simulator.audit.attributes import FAKES, HIDDEN
 from simulator.audit.run import Subject
-from simulator.foreign import watched
+from simulator.audit.several import FAKES, HIDDEN
 from simulator.hashing import DEFAULT_HASH
 from simulator.memoisation import MEMOISED, DBitFlipPM
 from simulator.progress import Progress, part, silent
@@ -206,8 +205,7 @@ def answer_apart(question: AuditQuestion, progress: Progress) -> Audits:
     sender.close()  # so that the end of the process is noticed
     try:
         while True:
-            with watched(f"calling {name}"):
-                step = receiver.recv()
+            step = receiver.recv()
             if isinstance(step, Audits):
                 return step
             if isinstance(step, Exception):

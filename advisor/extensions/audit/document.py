@@ -16,7 +16,7 @@ from advisor.show.pictures import picture_section
 from advisor.show.pictures.style import BAND, DASHES, INK, MARKERS, QUIET, SERIES, empty, headline, settings
 from simulator.attributes import published_budget
 from simulator.audit import Audit
-from simulator.audit.attributes import HIDDEN
+from simulator.audit.several import HIDDEN
 from simulator.foreign import short
 from simulator.hashing import DEFAULT_HASH
 from simulator.memoisation import DBitFlipPM

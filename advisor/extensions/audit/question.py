@@ -13,8 +13,8 @@ from advisor.question.option import Bundle, Settings, option, refuse, require
 from advisor.question.settings import AnyProtocol, Cells, Grid, Memoisation, Named, Simulation, member
 from simulator import PROTOCOLS, frequency_oracles
 from simulator.audit import ALPHA, ATTACKS, LIKELIHOOD, REPORTS, SOLUTIONS, TRIALS
-from simulator.audit.attributes import FAKES, HIDDEN
 from simulator.audit.client import CLIENT_TRIALS
+from simulator.audit.several import FAKES, HIDDEN
 from simulator.hashing import DEFAULT_HASH, HASHES
 from simulator.memoisation import MEMOISED
 from simulator.protocols import EPSILON_MIN

@@ -12,8 +12,8 @@ from simulator import FrequencyOracle, Protocol, Tally
 from simulator.methods import observe
 from simulator.methods.smooth import em_stopped
 from simulator.protocols.haar_hadamard import HaarHadamard
-from simulator.protocols.summation import SHE
 from simulator.protocols.tree import Tree
+from simulator.protocols.unary import SHE
 
 REACH, MORE = 6, 12
 """Six standard deviations; by Bernstein's inequality 12 more keep false alarms below 1 in 10^7 for any n, p and q."""

@@ -12,7 +12,7 @@ from advisor.inputs.numbers import MOST_LABELS, NO_CODES, MissingCodes
 from simulator import PROTOCOLS, Protocol
 from simulator.hashing import HASHES
 from simulator.protocols import EPSILON_MAX, EPSILON_MIN
-from simulator.protocols.forced import ForcedResponse
+from simulator.protocols.grr import ForcedResponse
 from simulator.protocols.hadamard import HadamardResponse
 
 READABLE = ("value", "bits", "subset", "hash", "symbol", "cells", "node")
