@@ -104,7 +104,9 @@ def test_intervals_of_ratios_hold_the_truth_that_is_not_known_and_several_are_as
     lowest, *others = sorted(full.recommendations, key=lambda row: row.ratio_to_best or 0.0)
     assert lowest.ratio_to_best == lowest.ratio_low == lowest.ratio_high == 1
     for row in others:
-        assert 1.05 * (row.ratio_low or 0.0) < (row.ratio_to_best or 0.0) < (row.ratio_high or 0.0) / 1.05
+        # Of one set of draws mean and median are next to the same, whatever the truth is.
+        least = 1.0 if {row.method, lowest.method} == {"posterior_mean", "posterior_median"} else 1.05
+        assert least * (row.ratio_low or 0.0) < (row.ratio_to_best or 0.0) < (row.ratio_high or 0.0) / least
     # Most methods make next to the same of it: each is as good as the best where one of them is.
     assert sum(row.probability_best or 0.0 for row in full.recommendations) > 1.2
     assert all(0 <= (row.probability_best or 0.0) <= 1 - DOUBT for row in full.recommendations)

@@ -251,7 +251,7 @@ def test_the_range_of_an_error_holds_it_in_95_of_100_collections_of_the_prior(k,
     methods = {name: POSTPROCESSORS[name] for name in inside}
     for case in range(cases):
         rng = stream("coverage", k, ordered, case)
-        truth = few._frequencies(rng.standard_normal((1, 2 + waves + k)), k)[0]
+        truth = few._frequencies(rng.standard_normal((1, 3 + waves + k)), k)[0]
         tally = oracle.sample_tally(rng.multinomial(n, truth), rng)
         observed = observe(oracle, tally)
         drawn = few_populations(observed.estimate, oracle.noise(n), ordered=ordered, draws=each, rng=rng)
