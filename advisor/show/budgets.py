@@ -98,19 +98,14 @@ def _drawn(budgets: Budgets) -> bool:
     return any(row.ranking.best.error < math.inf for row in budgets.priced(budgets.metrics[0]))
 
 
-def price_table(rows: Sequence[Priced], error: tuple[Column, Callable[[Priced], Cell]] | None = None) -> Table:
-    """Return a table with a row for each ε: the pair to use, its error, and its privacy cost.
-
-    error: the column of the error, and its cells; None: in the unit of the metric.
-    """
+def price_table(rows: Sequence[Priced]) -> Table:
+    """Return a table with a row for each ε: the pair to use, its error, and its privacy cost."""
     metric, request = rows[0].ranking.metric, rows[0].ranking.request
-    in_its_unit = Column(f"{metric} error", f"{unit_text(metric, request.bins)}, with its 95 % interval")
-    error_column, error_of = error or (in_its_unit, lambda row: error_cell(row.ranking.best, row.ranking))
     columns = (
         Column("ε", "privacy budget of one report"),
         Column("protocol", text=True),
         Column("method", text=True, drop=2),
-        error_column,
+        Column(f"{metric} error", f"{unit_text(metric, request.bins)}, with its 95 % interval"),
         Column("users off", f"users of {request.n:,} by which a category is off, on average"),
         Column("detects", "users in the smallest category that can be detected", drop=1),
         Column("bits", "size of one report", drop=3),
@@ -123,16 +118,16 @@ def price_table(rows: Sequence[Priced], error: tuple[Column, Callable[[Priced], 
             shared="Every row is {} than an answer without any data.",
         ),
     )
-    return Table(columns, tuple(_row(row, error_of(row)) for row in rows), noun="budgets", cut=False)
+    return Table(columns, tuple(map(_row, rows)), noun="budgets", cut=False)
 
 
-def _row(row: Priced, error: Cell) -> Row:
+def _row(row: Priced) -> Row:
     best = row.ranking.best
     cells: tuple[Cell, ...] = (
         (f"{row.epsilon:g}", row.epsilon),
         best.protocol,
         best.method,
-        error,
+        error_cell(best, row.ranking),
         figure_cell(row.off, lambda off: users(rounded(off, 2))),
         figure_cell(row.detectable, users),
         (f"{best.report_bits:,}", best.report_bits),

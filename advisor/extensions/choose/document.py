@@ -14,31 +14,33 @@ import numpy as np
 from advisor.answers.budgets import Priced
 from advisor.answers.epsilon import meaning
 from advisor.answers.rank.result import EVEN
-from advisor.answers.rank.verdict import WORTH_IT
+from advisor.answers.rank.verdict import WORTH_IT, against_nothing
 from advisor.extensions.choose.answer import LEAST, LIMITS, METRIC, Alternatives, Choice, Need, Reason
-from advisor.figures import lower_end, rounded, users
+from advisor.figures import lower_end, percent, rounded, users
 from advisor.members.names import pair_text
 from advisor.question.rules import USERS_LOW
 from advisor.question.settings import Categories
-from advisor.show.budgets import price_table, priced_data
+from advisor.show.budgets import TONES, priced_data
 from advisor.show.decision import Decision, decision_of
 from advisor.show.model import (
     Adjustment,
     Badge,
-    Cell,
     Code,
     Column,
     Document,
     Records,
     Role,
+    Row,
     Scalar,
     Sentence,
+    Table,
     Tone,
     Verdict,
 )
 from advisor.show.pictures import picture_section
 from advisor.show.pictures.style import BAND, BLUE, INK, ORANGE, QUIET, headline, log_axis, picture
 from advisor.show.rank.answer import hidden_sentences
+from advisor.show.rank.table import ATTACK, attacker_text
 from advisor.show.sentences import assumed_sentences, meaning_sentences
 from knowledge.menu import EPSILON
 
@@ -95,7 +97,6 @@ MANY = 10**9  # people, where no number is known to be enough
 REQUEST = ("n", "k", "within", "sensitive", "times", "ordered")  # facts that were asked
 BUDGETS = 13  # of the predicted curve, from the least that is advised to twice the limit
 COLLECT, REFRAIN = "collect", "do_not_collect"
-OFF = Column("off by, points", "how far off the share of an answer is, in percentage points, with its 95 % interval")
 NEAR = 3.0  # ratio up to which the budget of a known deployment is a comparison
 
 
@@ -310,7 +311,7 @@ def choice_document(choice: Choice) -> Document:
             *(Sentence(text, Role.ANSWER, Tone.DOUBTFUL) for text in assumed),
             *map(Sentence, rest),
             *(Sentence(text, Role.LEGEND) for text in means),
-            *([price_table(choice.prices, (OFF, _points_off))] if choice.prices else []),
+            *([_price_table(choice.prices)] if choice.prices else []),
             *(Sentence(text, Role.NOTE) for text in note_lines(choice)),
             Code(again, "Reproduce this"),
             *([Code(_ranking(choice), "Compare with all other pairs")] if good else []),
@@ -333,11 +334,38 @@ def choice_document(choice: Choice) -> Document:
     )
 
 
-def _points_off(row: Priced) -> Cell:
-    """Return the error of a budget in percentage points, as everything else is here."""
+def _price_table(rows: tuple[Priced, ...]) -> Table:
+    """Return what each budget buys, in percentage points and people."""
+    request = rows[0].ranking.request
+    columns = (
+        Column("ε", "privacy budget of one report"),
+        Column("protocol", text=True),
+        Column("method", text=True),
+        Column("off by, points", "how far off the share of an answer is, in percentage points, with its 95 % interval"),
+        Column("people", f"the same in people of {request.n:,}", drop=2),
+        Column("than no data", "what collecting adds to an answer without any data", text=True),
+        Column("detects", "people with the rarest answer that can be detected", drop=3),
+        Column("guessed", f"{ATTACK}, {attacker_text(request)}", drop=4),
+    )
+    return Table(columns, tuple(map(_price, rows)), noun="budgets", cut=False)
+
+
+def _price(row: Priced) -> Row:
     best = row.ranking.best
     margin = interval(best.error_low, best.error_high, simulated=row.ranking.repetitions > 0)
-    return f"{size(best.error)} ({margin})", best.error
+    return Row.of(
+        [
+            (f"{row.epsilon:g}", row.epsilon),
+            best.protocol,
+            best.method,
+            (f"{size(best.error)} ({margin})", best.error),
+            ("–" if row.off is None else users(row.off), row.off),
+            (against_nothing(row.ranking.reasons), None),
+            ("–" if row.detectable is None else users(row.detectable), row.detectable),
+            (percent(row.attack), row.attack),
+        ],
+        TONES[row.verdict],
+    )
 
 
 def reproduce(choice: Choice, within: float | None = None) -> str:
