@@ -5,7 +5,7 @@ within 2 % of the best, and by which ratios the others are worse; then the truth
 
 ``few``: 2 to 12 categories, even, from two Dirichlet distributions, and with one rare category, pooled.
 ``tails``: heavy tails with and without scatter, and spikes beside a graded tail, five families each.
-``clipped``: the tails once more, clipped at 0, and clipped and made to sum to 1.
+``clipped``: the tails once more, clipped at 0, clipped and made to sum to 1, and projected on the simplex.
 ``shapes``: histograms given (at their own size and coarser), named shapes and families, in two halves by name:
 constants are chosen with ``--half tuning``, figures come from ``--half judging``.
 """
@@ -63,7 +63,7 @@ class Setting(NamedTuple):
     protocol: str
     epsilon: float
     n: int
-    clip: str = ""  # "", "clipped" or "renormalised"
+    clip: str = ""  # "", or the name of the method that the estimate was repaired with
 
 
 class Judged(NamedTuple):
@@ -137,8 +137,7 @@ def judge_setting(setting: Setting, decision: int, repetitions: int, by_k: bool)
     oracle = frequency_oracles()[setting.protocol](len(counts), setting.epsilon)
     estimate = oracle.estimate(oracle.sample_support(counts, rng), n)
     if setting.clip:
-        estimate = np.maximum(estimate, 0.0)
-        estimate = estimate / estimate.sum() if setting.clip == "renormalised" else estimate
+        estimate = POSTPROCESSORS[setting.clip](estimate, oracle.noise(n))
     collected, found = contests_of(setting, estimate)
     expected = expected_errors(setting, repetitions) if repetitions else {}
     group = f"k = {len(counts)}" if by_k else f"{setting.clip} {truth.family}".strip()
@@ -190,7 +189,7 @@ def settings_of(which: Which, files: Iterable[str], half: str | None, members: i
         among = [one for one in among if not alone or one.family not in shaped]
         return [Setting(truth, name, eps, n) for truth, eps, n, name in product(among, EPSILONS, USERS, PROTOCOLS)]
     tails = [(truth, one) for truth in _tails() for one in TAIL_SETTINGS[500 if len(truth.frequencies) > 16 else 12]]
-    clips = ("clipped", "renormalised") if which is Which.CLIPPED else ("",)
+    clips = ("base_pos", "norm_mul", "norm_sub") if which is Which.CLIPPED else ("",)
     return [Setting(truth, *one, clip) for truth, one in tails for clip in clips]
 
 

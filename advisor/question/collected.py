@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 
@@ -92,10 +93,11 @@ def collect(
     notes.append(unit)
     rounded = None if raw else _rounded_note(frequencies, noise)
     given, cut = None, None
-    if not raw and rounded is None and is_clipped(frequencies) and not _has_rounded_negatives(frequencies):
+    undone = None if raw or rounded or _has_rounded_negatives(frequencies) else cut_of(frequencies, noise)
+    if undone is not None:
         given = frequencies
-        frequencies, scale = restored(given, noise)
-        cut = _clipped_note(given, scale)
+        frequencies = restored(given, noise, undone)
+        cut = _clipped_note(given, undone)
     lost = None if raw else rounded or cut or _cut_note(frequencies)
     worry = None if raw else lost or _repaired_note(frequencies, noise)
     doubts = [worry, spread_doubt(frequencies, epsilon, protocol, n, parameters or {}, lost=lost is not None)]
@@ -207,7 +209,8 @@ def _as_frequencies(values: FloatArray, noise: Noise, *, raw: bool) -> tuple[Flo
     """Return frequencies; the sum, or if it fits both the spread, decides between frequencies and counts."""
     total, k, n = float(values.sum()), len(values), noise.n
     reach = 0.0 if noise.sums_to_one else SUM_SD * (k * noise.variance_at_zero + noise.variance_slope) ** 0.5
-    sums = [1.0, positive_sum(values, noise)] if is_clipped(values) else [1.0]  # no values below 0 offset the rest
+    # No values below 0 offset the rest where they were clipped.
+    sums = [1.0, 1 + _cut_off(values, noise, furthest=0.0)] if _zeros(values) else [1.0]
     reach += SUM_SD * noise.sd * k**0.5 * (len(sums) - 1)
     frequencies = any(abs(total - expected_sum) <= reach + ROUNDING for expected_sum in sums)
     counts = not raw and any(abs(total / n - expected_sum) <= reach + ROUNDING + k / n for expected_sum in sums)
@@ -262,10 +265,11 @@ def _has_rounded_negatives(values: FloatArray) -> bool:
     return bool(np.signbit(values).any()) and _decimals(values) is not None
 
 
-def _clipped_note(given: FloatArray, scale: float) -> str:
-    """Return a warning that the estimate was clipped, and divided by a scale so that it sums to 1."""
+def _clipped_note(given: FloatArray, cut: Cut) -> str:
+    """Return a warning that the estimate was clipped, and how it was made to sum to 1."""
     zeros = int((given == 0).sum())
-    how = f" and made to sum to 1, from about {scale:.4g}, which is undone" if scale != 1 else ""
+    how = f" and made to sum to 1, from about {cut.scale:.4g}, which is undone" if cut.scale != 1 else ""
+    how = f", with {cut.shift:.2g} taken off each value so that it sums to 1, which is undone" if cut.shift else how
     return _not_raw(
         f"it was clipped at 0{how} ({zeros:,} of {len(given):,} values are exactly 0, none is negative), so only "
         "methods that need no negative values compete"
@@ -307,41 +311,76 @@ POSITIVE_PART = frozenset({"base_pos", "norm_mul", "norm_sub", "norm_cut", "base
 FARTHEST = 3.0  # maximum of the assumed mean of rare categories, in sd of the noise
 ONE = 1e-3  # tolerance of a sum around 1
 CHANCE_SD = 3.0  # tolerance in sd for more than half of the values below 0
+RARE = 4.0  # sd of the noise up to which a value may be that of a rare category
+DIVIDED = 1.2  # by how much rare values lie further out than half way, from which on they were not divided
 
 
-def is_clipped(values: FloatArray) -> bool:
-    """Return whether values ``(k,)`` were clipped at 0: they have many exact zeros, and no value below 0.
+class Cut(NamedTuple):
+    """How a raw estimate was clipped at 0: the rest of it divided by a scale, or each value less a shift."""
 
-    At most half of them are zeros: true frequencies are not negative, so at most half of a raw estimate is, up to
-    chance. An estimate with more zeros was repaired in another way.
+    scale: float = 1.0
+    shift: float = 0.0
+
+
+def cut_of(values: FloatArray, noise: Noise) -> Cut | None:
+    """Return how an estimate ``(k,)`` was clipped, or None: it has many exact zeros, and no value below 0.
+
+    True frequencies are not negative, so at most half of the rare categories of a raw estimate are, up to chance: with
+    more zeros something was subtracted, or it was repaired in another way. That a sum of 1 is from division shows in
+    rare values that lie closer to 0 than their noise does: the mean of what is beyond a given share of a normal law is
+    known. Where noise adds little to the sum the two differ little, and a shift moves frequent values less.
     """
+    zeros, rare = _zeros(values), values[values < RARE * noise.sd]
+    if not zeros:
+        return None
+    most = len(rare) / 2 + CHANCE_SD * math.sqrt(len(rare)) / 2
+    if abs(float(values.sum()) - 1) >= ONE:
+        return Cut() if zeros <= most else None
+    beyond, place = rare[rare > 0], _place(values, noise)
+    scale, shift = 1 + _cut_off(values, noise, furthest=0.0), _cut_off(values, noise) / len(values)
+    usual = noise.sd * (_density(place) / NormalDist().cdf(-place) - place)
+    if len(beyond) and beyond.mean() < DIVIDED * usual / math.sqrt(scale) and zeros <= most:
+        return Cut(scale=scale)
+    # Above a threshold values are no longer next to 0: that is another repair.
+    return Cut(shift=shift) if not len(beyond) or beyond.min() < beyond.mean() / 2 or zeros <= most else None
+
+
+def _zeros(values: FloatArray) -> int:
+    """Return how many values were clipped to 0; 0 if there are hardly any, or values below 0 as well."""
     zeros, k = int((values == 0).sum()), len(values)
-    return bool(values.min() == 0) and max(2, k // 50) <= zeros <= min(k / 2 + CHANCE_SD * math.sqrt(k) / 2, k - 1)
+    return zeros if values.min() == 0 and max(2, k // 50) <= zeros < k else 0
 
 
-def positive_sum(values: FloatArray, noise: Noise) -> float:
-    """Return the expected sum of the positive values of a raw estimate of sum 1, given the number of clipped values.
+def _density(place: float) -> float:
+    return math.exp(-(place**2) / 2) / math.sqrt(2 * math.pi)
 
-    Rare categories are assumed to share a common frequency. Their noise puts the share z of all values below 0 if that
-    frequency is ``d = quantile(1 - z)`` sd above 0; it takes ``sd (density(d) - d z)`` off each value on average.
+
+def _place(values: FloatArray, noise: Noise) -> float:
+    """Return how many sd above the common frequency of rare categories they were cut: their share of zeros tells."""
+    zeros, rare = int((values == 0).sum()), int((values < RARE * noise.sd).sum())
+    return max(NormalDist().inv_cdf(min(zeros, rare - 0.5) / rare), -FARTHEST)
+
+
+def _cut_off(values: FloatArray, noise: Noise, furthest: float = math.inf) -> float:
+    """Return what a raw estimate of sum 1 lost below the place where it was cut, by which the rest is more than 1.
+
+    furthest: of that place, in sd above the frequency of rare categories: at 0 it is not above it.
     """
-    zeros = float((values == 0).mean())
-    d = NormalDist().inv_cdf(1 - zeros)
-    density = math.exp(-(d**2) / 2) / math.sqrt(2 * math.pi)
-    return 1 + len(values) * noise.sd * (density - d * zeros)
+    zeros, rare = int((values == 0).sum()), int((values < RARE * noise.sd).sum())
+    place = min(_place(values, noise), furthest)
+    return noise.sd * (rare * _density(place) + zeros * place)
 
 
-def restored(values: FloatArray, noise: Noise) -> tuple[FloatArray, float]:
-    """Return a raw estimate ``(k,)`` that may have been clipped to these frequencies, and their divisor.
+def restored(values: FloatArray, noise: Noise, cut: Cut) -> FloatArray:
+    """Return a raw estimate ``(k,)`` that may have been clipped to these frequencies.
 
-    Zeros become draws of the noise below 0, with seed 0.
+    Zeros become draws of the noise below the place where it was cut, with seed 0.
     """
     from scipy.special import ndtr, ndtri  # imported when used
 
-    scale = positive_sum(values, noise) if abs(float(values.sum()) - 1) < ONE else 1.0
     zeros = values == 0
-    d = min(max(NormalDist().inv_cdf(1 - float(zeros.mean())), 0.0), FARTHEST)
-    below = rng_for(0, "clipped").random(int(zeros.sum())) * ndtr(-d)
-    result = scale * values
-    result[zeros] = noise.sd * (d + ndtri(below))
-    return result, scale
+    place = _place(values, noise) if cut.shift else min(_place(values, noise), 0.0)
+    below = rng_for(0, "clipped").random(int(zeros.sum())) * ndtr(place)
+    result = cut.scale * values + cut.shift
+    result[zeros] = cut.shift + noise.sd * (ndtri(below) - place)
+    return result

@@ -96,8 +96,8 @@ def test_sets_have_the_truths_that_they_are_of():
     assert {len(setting.truth.frequencies) for setting in few} == {2, 3, 4, 6, 8, 12}
     assert all(abs(setting.truth.frequencies.sum() - 1) < 1e-9 for setting in few)
     tails, clipped = (settings_of(which, [], None, 1, alone=False) for which in (Which.TAILS, Which.CLIPPED))
-    assert len(clipped) == 2 * len(tails) == 2 * (5 * 3 + 5 * 4)
-    assert {setting.clip for setting in clipped} == {"clipped", "renormalised"}
+    assert len(clipped) == 3 * len(tails) == 3 * (5 * 3 + 5 * 4)
+    assert {setting.clip for setting in clipped} == {"base_pos", "norm_mul", "norm_sub"}
 
 
 @pytest.mark.slow
