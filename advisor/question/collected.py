@@ -93,7 +93,7 @@ def collect(
     notes.append(unit)
     rounded = None if raw else _rounded_note(frequencies, noise)
     given, cut = None, None
-    undone = None if raw or rounded or _has_rounded_negatives(frequencies) else cut_of(frequencies, noise)
+    undone = None if raw or rounded or _has_rounded_negatives(frequencies) else clipping_of(frequencies, noise)
     if undone is not None:
         given = frequencies
         frequencies = restored(given, noise, undone)
@@ -265,7 +265,7 @@ def _has_rounded_negatives(values: FloatArray) -> bool:
     return bool(np.signbit(values).any()) and _decimals(values) is not None
 
 
-def _clipped_note(given: FloatArray, cut: Cut) -> str:
+def _clipped_note(given: FloatArray, cut: Clipping) -> str:
     """Return a warning that the estimate was clipped, and how it was made to sum to 1."""
     zeros = int((given == 0).sum())
     how = f" and made to sum to 1, from about {cut.scale:.4g}, which is undone" if cut.scale != 1 else ""
@@ -315,14 +315,14 @@ RARE = 4.0  # sd of the noise up to which a value may be that of a rare category
 DIVIDED = 1.2  # by how much rare values lie further out than half way, from which on they were not divided
 
 
-class Cut(NamedTuple):
+class Clipping(NamedTuple):
     """How a raw estimate was clipped at 0: the rest of it divided by a scale, or each value less a shift."""
 
     scale: float = 1.0
     shift: float = 0.0
 
 
-def cut_of(values: FloatArray, noise: Noise) -> Cut | None:
+def clipping_of(values: FloatArray, noise: Noise) -> Clipping | None:
     """Return how an estimate ``(k,)`` was clipped, or None: it has many exact zeros, and no value below 0.
 
     True frequencies are not negative, so at most half of the rare categories of a raw estimate are, up to chance: with
@@ -335,14 +335,14 @@ def cut_of(values: FloatArray, noise: Noise) -> Cut | None:
         return None
     most = len(rare) / 2 + CHANCE_SD * math.sqrt(len(rare)) / 2
     if abs(float(values.sum()) - 1) >= ONE:
-        return Cut() if zeros <= most else None
+        return Clipping() if zeros <= most else None
     beyond, place = rare[rare > 0], _place(values, noise)
     scale, shift = 1 + _cut_off(values, noise, furthest=0.0), _cut_off(values, noise) / len(values)
     usual = noise.sd * (_density(place) / NormalDist().cdf(-place) - place)
     if len(beyond) and beyond.mean() < DIVIDED * usual / math.sqrt(scale) and zeros <= most:
-        return Cut(scale=scale)
+        return Clipping(scale=scale)
     # Above a threshold values are no longer next to 0: that is another repair.
-    return Cut(shift=shift) if not len(beyond) or beyond.min() < beyond.mean() / 2 or zeros <= most else None
+    return Clipping(shift=shift) if not len(beyond) or beyond.min() < beyond.mean() / 2 or zeros <= most else None
 
 
 def _zeros(values: FloatArray) -> int:
@@ -371,7 +371,7 @@ def _cut_off(values: FloatArray, noise: Noise, furthest: float = math.inf) -> fl
     return noise.sd * (rare * _density(place) + zeros * place)
 
 
-def restored(values: FloatArray, noise: Noise, cut: Cut) -> FloatArray:
+def restored(values: FloatArray, noise: Noise, cut: Clipping) -> FloatArray:
     """Return a raw estimate ``(k,)`` that may have been clipped to these frequencies.
 
     Zeros become draws of the noise below the place where it was cut, with seed 0.
