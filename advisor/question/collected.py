@@ -209,11 +209,15 @@ def _as_frequencies(values: FloatArray, noise: Noise, *, raw: bool) -> tuple[Flo
     """Return frequencies; the sum, or if it fits both the spread, decides between frequencies and counts."""
     total, k, n = float(values.sum()), len(values), noise.n
     reach = 0.0 if noise.sums_to_one else SUM_SD * (k * noise.variance_at_zero + noise.variance_slope) ** 0.5
-    # No values below 0 offset the rest where they were clipped.
-    sums = [1.0, 1 + _cut_off(values, noise, furthest=0.0)] if _zeros(values) else [1.0]
-    reach += SUM_SD * noise.sd * k**0.5 * (len(sums) - 1)
-    frequencies = any(abs(total - expected_sum) <= reach + ROUNDING for expected_sum in sums)
-    counts = not raw and any(abs(total / n - expected_sum) <= reach + ROUNDING + k / n for expected_sum in sums)
+    clipped = _zeros(values) > 0
+    reach += SUM_SD * noise.sd * k**0.5 * clipped
+
+    def sums_up(shares: FloatArray, slack: float) -> bool:
+        # No values below 0 offset the rest where they were clipped.
+        sums = (1.0, 1 + _cut_off(shares, noise, furthest=0.0)) if clipped else (1.0,)
+        return any(abs(float(shares.sum()) - expected_sum) <= reach + ROUNDING + slack for expected_sum in sums)
+
+    frequencies, counts = sums_up(values, 0.0), not raw and sums_up(values / n, k / n)
     if frequencies and counts and n > 1:
         spread = max(float(values.std()), 1e-300)
         expected = (noise.variance_at_zero + noise.variance_slope / k) ** 0.5
@@ -330,7 +334,7 @@ def clipping_of(values: FloatArray, noise: Noise) -> Clipping | None:
     rare values that lie closer to 0 than their noise does: the mean of what is beyond a given share of a normal law is
     known. Where noise adds little to the sum the two differ little, and a shift moves frequent values less.
     """
-    zeros, rare = _zeros(values), values[values < RARE * noise.sd]
+    zeros, rare = _zeros(values), values[values <= RARE * noise.sd]
     if not zeros:
         return None
     most = len(rare) / 2 + CHANCE_SD * math.sqrt(len(rare)) / 2
@@ -357,7 +361,7 @@ def _density(place: float) -> float:
 
 def _place(values: FloatArray, noise: Noise) -> float:
     """Return how many sd above the common frequency of rare categories they were cut: their share of zeros tells."""
-    zeros, rare = int((values == 0).sum()), int((values < RARE * noise.sd).sum())
+    zeros, rare = int((values == 0).sum()), int((values <= RARE * noise.sd).sum())
     return max(NormalDist().inv_cdf(min(zeros, rare - 0.5) / rare), -FARTHEST)
 
 
@@ -366,7 +370,7 @@ def _cut_off(values: FloatArray, noise: Noise, furthest: float = math.inf) -> fl
 
     furthest: of that place, in sd above the frequency of rare categories: at 0 it is not above it.
     """
-    zeros, rare = int((values == 0).sum()), int((values < RARE * noise.sd).sum())
+    zeros, rare = int((values == 0).sum()), int((values <= RARE * noise.sd).sum())
     place = min(_place(values, noise), furthest)
     return noise.sd * (rare * _density(place) + zeros * place)
 

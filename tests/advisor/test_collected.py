@@ -336,6 +336,16 @@ def test_what_was_projected_on_the_simplex_gets_back_what_was_taken_off_each_val
     assert abs(estimate.sum() - 1) < 3 * OF_SUM
 
 
+def test_clipped_counts_of_many_categories_are_counts():
+    """The sum of what is left tells them from frequencies, and it is known for counts as well."""
+    k = 10_000
+    counts, oracle = apportion(frequencies("zipf", k), CLIPPED), PROTOCOLS["oue"](k, EPSILON)
+    noisy = oracle.estimate(oracle.sample_support(counts, rng_for(0, "tests", "clipped counts")), CLIPPED)
+    found = checked(np.maximum(noisy, 0.0) * CLIPPED, n=CLIPPED)
+    assert found.given is not None
+    np.testing.assert_allclose(found.given, np.maximum(noisy, 0.0))
+
+
 def test_only_what_needs_no_negative_values_competes_and_the_raw_row_is_of_what_was_given():
     for method in ("base_pos", "norm_mul"):
         cut = repaired("sparse", method)
