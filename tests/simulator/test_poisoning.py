@@ -91,15 +91,9 @@ def test_random_symbols_are_even_draws_of_all(key, epsilon):
     assert accept(two_sided((got - expected) / np.sqrt(2 / 200_000)))  # an entry of a report is within -1 and 1
 
 
-def test_the_gain_on_local_hashing_is_the_bound_of_the_paper():
-    """Section 4: all targets supported; 3.16 there with g = e + 1 symbols, here with the 4 that are used."""
-    oracle, targets, share = PROTOCOLS["olh"](256, 1.0), np.arange(10), 0.1
-    sent = oracle.crafted(targets, 1000, stream("bound")).counts
-    gain = share * oracle.estimate(sent, 1000)[targets].sum()
-    assert gain == pytest.approx(share * 10 * (1 - 1 / 4) / (oracle.p - 1 / 4), rel=1e-12)
-    assert share * 10 * (1 - 1 / (np.e + 1)) / (1 / 2 - 1 / (np.e + 1)) == pytest.approx(3.16, abs=5e-3)
-    others = sent[10:]
-    assert accept(two_sided((others - 250) / np.sqrt(1000 * 3 / 16)))
+def test_fake_reports_of_local_hashing_support_the_other_values_by_chance():
+    sent = PROTOCOLS["olh"](256, 1.0).crafted(np.arange(10), 1000, stream("bound")).counts
+    assert accept(two_sided((sent[10:] - 250) / np.sqrt(1000 * 3 / 16)))
 
 
 @over([*itertools.product(["grr", "ss"], ATTACKS, [0.5, 1.0, 5.0]), ("oue", MAXIMAL, 1.0)])
