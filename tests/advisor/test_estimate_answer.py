@@ -266,17 +266,13 @@ def test_bad_requests_are_value_errors_of_one_line():
         ({"protocol": "oue,grr"}, "takes one protocol=, got oue, grr"),
         ({"protocol": "ou"}, "unknown protocol 'ou'.*did you mean 'oue'"),
         ({"max_repetitions": 100}, "max_repetitions is for a sample"),
-        ({"repetitions": 1}, "repetitions must be a whole number of at least 2"),
         ({"surrogate": "norm_su"}, "surrogate must be one of ensemble, .* did you mean 'norm_sub'"),
         ({"surrogate": "wavelet_eb", "ordered": False}, "wavelet_eb needs an ordered domain"),
-        ({"metric": "emd", "ordered": False}, "metric emd needs an ordered domain"),
         ({"metric": "all"}, "one metric at a time, got all"),
-        ({"metric": "topk:11"}, "topk and hotspots must look at no more than k=10 values, got 11"),
         ({"method": "wavelet_eb", "ordered": False}, "method wavelet_eb needs an ordered domain"),
         ({"method": "eb_ns*3+norm_sub"}, "unknown method"),
         ({"method": ["eb_ns", "Posterior mean"]}, "posterior_mean is not compared by name.*leave method= out"),
         ({"method": "ibu"}, "no method asked for goes with the protocols asked for: ibu with oue"),
-        ({"k": 11}, "has 10 categories, k = 11 was given"),
         ({"values": 0.5}, r"flat, at least 2 categories, got shape \(1,\)"),
         ({"values": [1.0]}, "at least 2 categories"),
         ({"values": []}, "at least 2 categories"),
@@ -287,7 +283,6 @@ def test_bad_requests_are_value_errors_of_one_line():
         ({"values": [0.5, None]}, "1 missing or infinite"),
         ({"values": [0.5, math.inf]}, "1 missing or infinite"),
         ({"values": {1: 0.5, "1": 0.5}}, "each label once"),
-        ({"values": np.arange(10.0)}, "sums to 45, which is neither about 1"),
     ]
 
     def check(cell):

@@ -10,7 +10,7 @@ from advisor.question.frequencies import Frequencies
 from advisor.question.question import Question
 from advisor.question.ranking import ranking_request
 from advisor.question.settings import Menu, Terms
-from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, benchmark
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.benchmark import Experiment, simulate
 from simulator.populations import apportion, frequencies
 from simulator.ranking import mean_error
@@ -69,15 +69,6 @@ def test_the_figures_of_the_named_pair_are_of_its_own_collections():
     assert (best.error, best.error_low, best.error_high) == pytest.approx(mean_error(errors)[:3], rel=1e-9)
     assert best.spread == pytest.approx(errors.std(ddof=1), rel=1e-9)
     assert advice.lowest.ratio_to_best == 1
-
-
-def test_neither_threads_nor_batches_change_an_answer(monkeypatch):
-    plain = advise(1.0, sample_counts=COUNTS, metric="emd", **{**SMALL, "ordered": True})
-    monkeypatch.setattr(benchmark, "CHUNK_CELLS", 24)
-    for jobs in (1, 3):
-        more = Simulation(repetitions=20, max_repetitions=20, jobs=jobs)
-        other = advise(1.0, sample_counts=COUNTS, metric="emd", **{**SMALL, "ordered": True, "simulation": more})
-        assert other.to_json() == plain.to_json()
 
 
 def test_one_population_behind_an_estimate_is_collected_from_and_several_are_drawn():

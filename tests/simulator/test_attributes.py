@@ -92,17 +92,6 @@ def test_estimates_are_unbiased_and_have_their_variance(setting, case):
     assert hidden_variance(oracle, frequency, n, d, fakes) == pytest.approx(variance, rel=1e-12)
 
 
-def test_the_published_variance_is_that_of_users_drawn_from_a_population():
-    k, d, n, epsilon = 3, 2, 50, 1.3
-    oracle = PROTOCOLS["grr"](k, epsilon)
-    p, q = oracle.p, oracle.q
-    f = np.array([0.5, 0.3, 0.2])
-    sigma = (q + f * (p - q) + (d - 1) / k) / d
-    published = d**2 * sigma * (1 - sigma) / (n * (p - q) ** 2)
-    ours = hidden_variance(oracle, f, n, d, fake_support(oracle, None))
-    assert published == pytest.approx(ours + f * (1 - f) / n, rel=1e-12)
-
-
 @over(itertools.product(FAKED, SMALL))
 def test_what_is_promised_is_the_largest_loss_of_all_tuples(setting, case):
     key, fake, realistic = setting

@@ -10,7 +10,7 @@ from simulator import PROTOCOLS as TABLE
 from simulator import frequency_oracles
 from simulator.attacks import MOST_SYMBOLS, Supports, expected_inverse, independent_support_attack
 from simulator.audit import ATTACKS, ceiling, clopper_pearson, hashing_subject, run_audit
-from simulator.audit.run import check_audit, hashing_only, log_ratio, lowest_likely, protocol_subject, ratio_bounds
+from simulator.audit.run import hashing_only, log_ratio, lowest_likely, protocol_subject, ratio_bounds
 from simulator.protocols import FrequencyOracle
 from tests.cells import failures, over
 
@@ -163,22 +163,6 @@ def test_hashing_alone_hides_what_collides(k, g):
     assert (found.epsilon_analytic < 1) == (g == 2)
     own, other = hashing_only(k, g)
     assert own + (k - 1) * other == pytest.approx(1.0)
-
-
-def test_bad_requests_are_told():
-    def check(cell):
-        change, said = cell
-        with pytest.raises(ValueError, match=said):
-            check_audit(10, **{"values": (0, 1), "attack": "guess", "trials": 10, "alpha": 0.01, **change})
-
-    cells = [
-        ({"attack": "best"}, "attack must be one of guess, pair"),
-        ({"values": (0, 0)}, "two different ones of 0..9"),
-        ({"values": (0, 10)}, "two different ones of 0..9"),
-        ({"trials": 0}, "trials must be at least 1"),
-        ({"alpha": 1.0}, "alpha must be between 0 and 1"),
-    ]
-    assert failures(cells, check) == {}
 
 
 GUESSED = ((6, 0.5), (6, 2.0), (13, 1.0))

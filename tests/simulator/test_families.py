@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from simulator import Noise
-from simulator.methods.empirical_bayes import BIN, mixture_model
+from simulator.methods.empirical_bayes import BIN
 from simulator.populations import frequencies
 from simulator.surrogate import families, levels
 from simulator.surrogate.families import family_posterior
@@ -65,30 +65,6 @@ def test_distributions_are_what_their_parameters_say():
     middle = values.reshape(-1, families.BODY)[:, families.BODY // 2]
     np.testing.assert_allclose(middle[:5], (exact / exact.mean())[:5], rtol=5e-3)
     assert shares.sum() == pytest.approx(1)
-
-
-@pytest.mark.parametrize("sd", [1e-4, 1e-3, 0.03, 3.0])
-def test_every_value_has_its_share(monkeypatch, sd):
-    k, noise = 32, even_noise(sd)
-    _, atoms, _ = mixture_model(k, noise.variance_at_zero, noise.variance_slope)
-    tops = 20 * sd * families.GROWTH ** np.arange(60)
-    values = [np.array([0.25 * sd, 5 * sd, 25 * sd]) * k, np.array([1.0, 1.0, 1.0])]
-    times = np.array([0.5, 0.2, 0.3])
-    monkeypatch.setattr(families, "_distributions", lambda _: [(one, times, 1.0) for one in values])
-    found = families._shares(k, atoms, tops)
-    assert len(found) == 2 * len(families.EMPTY)
-    for row, (own, empty) in zip(found, itertools.product(values, families.EMPTY), strict=True):
-        expected = np.zeros(len(row))
-        expected[0] += empty
-        for value, often in zip(own / k / (1 - empty), times, strict=True):
-            if value < 20 * sd:
-                near = np.where(atoms <= 20 * sd, atoms, np.inf)
-                expected[np.abs(near - value).argmin()] += (1 - empty) * often
-            else:
-                expected[len(atoms) + int(math.log(value / (20 * sd), families.GROWTH))] += (1 - empty) * often
-        expected *= 1 - families.RARE
-        expected[len(atoms) :] += families.RARE / len(tops)
-        np.testing.assert_allclose(row, expected, atol=1e-12)
 
 
 def likelihoods(estimate, noise):

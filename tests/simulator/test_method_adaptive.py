@@ -4,7 +4,6 @@ from scipy import optimize
 
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.methods import empirical_bayes, wavelet
-from simulator.methods.empirical_bayes import _tilt
 from simulator.methods.simplex import norm_sub
 from simulator.methods.wavelet import KERNEL, wavelet_eb
 from simulator.populations import apportion, frequencies
@@ -208,30 +207,3 @@ def test_closed_forms_of_ibu_are_the_iterated_ones(method, key, k, epsilon, n):
     support = oracle.sample_support(apportion(frequencies("zipf", k), n), stream("ibu", k))
     closed = POSTPROCESSORS[method](oracle.estimate(support, n), oracle.noise(n))
     assert closed == pytest.approx(iterated(support / support.sum(), oracle.p, oracle.q, 2_000), abs=1e-8)
-
-
-def test_ibu_maximises_the_likelihood():
-    oracle = PROTOCOLS["grr"](8, 1.0)
-    support = oracle.sample_support(apportion(frequencies("zipf", 8, 2.0), 400), stream("ibu likelihood"))
-    f = POSTPROCESSORS["ibu"](oracle.estimate(support, 400), oracle.noise(400))
-    assert (f == 0).any()  # the case that needs a closed form with a threshold
-    gradient = support * (oracle.p - oracle.q) / (oracle.q + (oracle.p - oracle.q) * f)
-    level = gradient[f > 0]
-    np.testing.assert_allclose(level, level[0], rtol=1e-9)
-    assert (gradient[f == 0] <= level[0] * (1 + 1e-9)).all()
-
-
-@pytest.mark.parametrize("least", [1.0, 1e-6, 0.0])
-def test_the_multiplier_of_eb_ns_is_the_zero_that_a_root_finder_finds(least):
-    rng, atoms = stream("tilt", least), np.arange(0.0, 20.0, 0.5)
-    weights = rng.dirichlet(np.full(len(atoms), 0.5), size=20)
-    weights[:, [0, -1]] *= least
-    distance = atoms - rng.uniform(1, 15, (20, 1))
-    for found, force, own in zip(_tilt(weights, distance), weights * distance, distance, strict=True):
-        low, high = -(1 - 1e-9) / own.max(), -(1 - 1e-9) / own.min()
-
-        def level(tilt, force=force, own=own):
-            return float((force / (1 + tilt * own)).sum())
-
-        exact = low if level(low) <= 0 else high if level(high) >= 0 else optimize.brentq(level, low, high, xtol=1e-15)
-        assert abs(found[0] - exact) < 1e-11 * (high - low)

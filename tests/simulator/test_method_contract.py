@@ -79,15 +79,6 @@ def test_contract(name, noise, estimate):
     check_contract(POSTPROCESSORS[name], estimate, noise)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", OF_ESTIMATES)
-@pytest.mark.parametrize("noise", NOISES, ids=range(len(NOISES)))
-@given(estimate=ESTIMATES)
-@FEW
-def test_contract_under_every_noise(name, noise, estimate):
-    check_contract(POSTPROCESSORS[name], estimate, noise)
-
-
 @over(
     # Isotonic sums and trees are no table: slow only.
     ((name, NOISES[::6]) for name in OF_ESTIMATES if name not in DEAR),

@@ -7,7 +7,6 @@ from simulator import frequency_oracles
 from simulator.benchmark import Experiment
 from simulator.channels import FixedChannel
 from simulator.gains import gains
-from simulator.hashing import HASHES
 from simulator.methods import POSTPROCESSORS
 from simulator.poisoning import ATTACKS, MAXIMAL, Attack, draw_targets
 from simulator.populations import apportion, frequencies
@@ -92,25 +91,9 @@ def test_random_symbols_are_even_draws_of_all(key, epsilon):
     assert accept(two_sided((got - expected) / np.sqrt(2 / 200_000)))  # an entry of a report is within -1 and 1
 
 
-def test_the_gain_on_local_hashing_is_the_bound_of_the_paper():
-    """Section 4: all targets supported; 3.16 there with g = e + 1 symbols, here with the 4 that are used."""
-    oracle, targets, share = PROTOCOLS["olh"](256, 1.0), np.arange(10), 0.1
-    sent = oracle.crafted(targets, 1000, stream("bound")).counts
-    gain = share * oracle.estimate(sent, 1000)[targets].sum()
-    assert gain == pytest.approx(share * 10 * (1 - 1 / 4) / (oracle.p - 1 / 4), rel=1e-12)
-    assert share * 10 * (1 - 1 / (np.e + 1)) / (1 / 2 - 1 / (np.e + 1)) == pytest.approx(3.16, abs=5e-3)
-    others = sent[10:]
-    assert accept(two_sided((others - 250) / np.sqrt(1000 * 3 / 16)))
-
-
-@pytest.mark.parametrize("hashed", HASHES)
-def test_some_seed_sends_all_targets_to_one_symbol(hashed):
-    """What the attack claims can be sent: one seed of about 3^3 does for four targets of three symbols."""
-    oracle, seeds = PROTOCOLS["olh"](K, 0.8, hash=hashed), np.arange(1000)
-    sent = HASHES[hashed](TARGETS, seeds[:, None], oracle.g)
-    found = np.flatnonzero((sent == sent[:, :1]).all(axis=1))
-    report = np.array([[seeds[found[0]], sent[found[0], 0]]])
-    assert (oracle.support(report)[TARGETS] == 1).all()
+def test_fake_reports_of_local_hashing_support_the_other_values_by_chance():
+    sent = PROTOCOLS["olh"](256, 1.0).crafted(np.arange(10), 1000, stream("bound")).counts
+    assert accept(two_sided((sent[10:] - 250) / np.sqrt(1000 * 3 / 16)))
 
 
 @over([*itertools.product(["grr", "ss"], ATTACKS, [0.5, 1.0, 5.0]), ("oue", MAXIMAL, 1.0)])

@@ -163,18 +163,6 @@ def test_wins_are_split_between_equals_and_dropped_pairs_do_not_win():
     assert contenders({}) == (frozenset(), frozenset())
 
 
-def test_contenders():
-    errors = {
-        ("p", "best"): shifted(1.0, 0.001),
-        ("p", "close"): shifted(1.01, 0.001, seed=1),
-        ("p", "unclear"): shifted(1.2, 1.0, seed=2),
-        ("p", "behind"): shifted(1.2, 0.001, seed=3),
-    }
-    racing, undecided = contenders(errors)
-    assert racing == {("p", "best"), ("p", "close"), ("p", "unclear")}
-    assert undecided == {("p", "unclear")}
-
-
 def test_blocks_are_compared_by_the_ratio_that_is_given():
     errors = {
         ("p", name): shifted(mean, 0.001, seed=place)

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from simulator.protocols import subset as module
 from simulator.protocols.grr import GRR
 from simulator.protocols.subset import CHAIN_LARGEST, SubsetSelection
 from tests.cells import over
@@ -207,15 +206,6 @@ def test_the_gaussian_path_has_real_variances_and_constant_sums(k, epsilon, shar
     assert np.abs(sums).max() < 1e-9 * law.covariance.diagonal().max()
     row = oracle._gaussian(counts, stream("positive"))  # a negative variance would warn, and warnings are errors
     assert row.sum() == law.n * oracle.omega
-
-
-def test_rounding_keeps_the_sum_and_stays_within_one_count():
-    rng = stream("rounding")
-    row = rng.normal(1000, 30, size=(500,))
-    row *= round(row.sum()) / row.sum()
-    rounded = module._round_keeping_sum(row)
-    assert rounded.sum() == round(row.sum())
-    assert np.abs(rounded - row).max() <= 1.0  # two roundings of at most one half each
 
 
 def test_sums_of_squares_reference_is_two_sided():

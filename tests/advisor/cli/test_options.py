@@ -14,9 +14,8 @@ from advisor.cli.dispatch import _in_our_words
 from advisor.cli.groups import COMMANDS, MAIN, _function, commands_with
 from advisor.cli.options import Bundle, command_line, flags_of, spread
 from advisor.errors import InputError
-from advisor.question.cleaning import Cleaning
 from advisor.question.option import Settings, option, options_of, refuse, require
-from advisor.question.settings import Categories, Grid, Limits, Menu, Plurality, Shape, Simulation, Terms
+from advisor.question.settings import Categories, Grid, Limits, Menu, Shape, Simulation, Terms
 from tests.cells import over
 
 # Declared more than once, with the reason: everything else has one declaration, and so one meaning and one default.
@@ -140,14 +139,11 @@ WRONG = [
     (partial(Grid, users="1k,"), "n must be values with commas between them, got '1k,'", ("--n",)),
     (partial(Terms, epsilon="1,5"), "eps takes one number here, got '1,5'", None),
     (partial(Shape, skew=1, shape="zipf"), "give either skew or shape", None),
-    (partial(Cleaning, other=True), "give both, for example --keep-top 20 --other", None),
-    (partial(Plurality, solution="smp"), "solution goes with attributes", None),
     (partial(Limits, max_attack=1), "max-attack must be a number above 0 and below 1, got 1", ("--max-attack",)),
     (partial(Limits, max_bits="1.5"), "max-bits must be a whole number", ("--max-bits",)),
     (partial(Simulation, seed=-1), "seed must be a whole number of at least 0, got -1", ("--seed",)),
     (partial(Simulation, jobs=2000), "jobs must be a whole number of at least 1 and at most 1,024", ("--jobs",)),
     (partial(Simulation, repetitions=0), "reps must be a whole number", ("--reps",)),
-    (partial(Terms, epsilon=33), "eps must be between 1e-06 and 32, got 33: such reports protect nothing", None),
     (partial(Terms(metric=("l1", "l2")).one_metric, "this"), "this answers for one metric at a time", None),
     (partial(refuse, ("--a", "--b"), "is for X"), "--a, --b is for X", ("--a", "--b")),
     (partial(require, ("--eps", None, "ε"), ("--k", 4, "k")), "--eps is missing: give ε", ("--eps",)),

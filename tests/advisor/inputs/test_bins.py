@@ -127,7 +127,6 @@ REFUSED = [
     ("-3\n5\n", Cut(count=5, edges=(0, 120)), {}, "reach from -3 to 120"),
     # too many bins, and too narrow ones
     ("0\n1\n", Cut(width=1e-7), {}, "into 10,000,001 bins, and a domain has at most 2,000,000"),
-    ("0\n1\n", Cut(width=7, edges=(0, 100)), {}, "--bin-width 7 does not divide the range from 0 to 100: end it at"),
     (f"1\n{1 + 2**-50!r}\n", Cut(count=100), {}, "narrower than numbers of double precision can tell apart"),
     ("-1e308\n1e308\n", Cut(width=1e-300), {}, "into over 10^15 bins"),
     ("1\n1.7e308\n", Cut(width=1e308), {}, "beyond the largest"),

@@ -116,21 +116,6 @@ def test_mutated_tables_are_read_right_or_refused(tmp_path):
     assert not list(filter(None, (check(seed, tmp_path) for seed in range(200))))
 
 
-def test_an_untouched_table_is_read_without_a_warning_of_its_layout(tmp_path):
-    untouched = [
-        seed for seed in range(400) if mutated(seed)[0] in ("nothing", "other line ends", "separators at the ends")
-    ]
-    refused = []
-    for seed in untouched:
-        _, data, options, n = mutated(seed)
-        try:
-            assert int(read_file(tmp_path, "a.csv", data, **options).counts.sum()) == n
-        except InputError as error:
-            refused.append(str(error))
-    assert len(untouched) > 50
-    assert not refused
-
-
 @pytest.mark.slow
 def test_two_thousand_mutated_tables(tmp_path):
     assert not list(filter(None, (check(seed, tmp_path) for seed in range(200, 2200))))
