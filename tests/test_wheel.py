@@ -59,7 +59,7 @@ def test_both_names_the_command_types_and_data_are_installed(site):
     code = "import sys, runpy; sys.argv[1:] = ['--version']; runpy.run_module('ldp_advise', run_name='__main__')"
     assert ask(site, code) == f"ldp-advise {__version__}"
     code = (
-        "from advisor.answers.clients.collection import CodedCollection; "
+        "from advisor.extensions.code.collection import CodedCollection; "
         "from advisor.extensions.code.answer import files_of; from simulator import PROTOCOLS; "
         "methods = {'sw': 'em_stopped'}; "
         "print({len(files_of(CodedCollection(key, methods.get(key, 'norm'), 20, 1.0))) for key in PROTOCOLS})"

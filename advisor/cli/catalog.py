@@ -1,84 +1,29 @@
-"""``list`` and ``explain``: what is on the menu, and what its members are."""
+"""``list`` and ``epsilon``: what is on the menu, and what a budget means."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated
 
-import typer
-
-from advisor.answers.catalog import catalog, explanation
+from advisor.answers.catalog import catalog
 from advisor.answers.epsilon import Shuffling, meaning, shuffled
 from advisor.checks import choice
 from advisor.cli.options import Only, argument
-from advisor.cli.run import WHOLE, Job, Output, WholeOutput, run
+from advisor.cli.run import Job, WholeOutput, run
 from advisor.errors import listed
-from advisor.question.option import Settings, option, refuse, require
-from advisor.question.settings import Categories, Cells, Menu, Terms, require_one
+from advisor.question.option import refuse, require
+from advisor.question.settings import Categories, Menu, Terms, require_one
 from advisor.question.statement import Statement, convert
-from advisor.show.catalog import bibtex_document, explain_document, list_document
+from advisor.show.catalog import list_document
 from advisor.show.epsilon import epsilon_document
 
-BIBTEX = ".bib"
 KINDS = ("protocols", "methods", "metrics")
 Kind = Annotated[str | None, argument("KIND", f"only {listed(KINDS)}", "Question")]
-Name = Annotated[str, typer.Argument(metavar="NAME", help="a protocol, method or metric, as ldp-advise list names it")]
 
 
 def list_command(kind: Kind = None, *, output: WholeOutput) -> None:
     """List protocols, post-processing methods and metrics."""
     kinds, entries = KINDS if kind is None else (choice(KINDS)("KIND", kind),), catalog()
     run(Job.of(lambda: list_document({one: entries[one] for one in kinds})), output)
-
-
-@dataclass(frozen=True, kw_only=True)
-class References(Output):
-    """Where sources go: a file called .bib takes the BibTeX alone."""
-
-    @property
-    def is_bibliography(self) -> bool:
-        """Whether the suffix asks for BibTeX."""
-        return self.format is None and Path(self.output or "").suffix.lower() == BIBTEX
-
-    @property
-    def chosen_format(self) -> str:
-        """The format, as of any answer; of a .bib file the value, which is the BibTeX."""
-        return "value" if self.is_bibliography else super().chosen_format
-
-
-@dataclass(frozen=True, kw_only=True)
-class Bibliography(Settings):
-    """Whether the sources are shown instead."""
-
-    panel: ClassVar[str] = "Output"
-
-    bibtex: bool = option("--bibtex", help="only the sources, as BibTeX; so does --output refs.bib")
-
-
-def explain_command(
-    name: Name,
-    bibliography: Bibliography,
-    question: Annotated[Terms, Only("epsilon")],
-    domain: Annotated[Categories, Only("k")],
-    cells: Annotated[Cells, Only("grid", "distance", "radius")],
-    output: Annotated[References, Only(*WHOLE)],
-) -> None:
-    """Explain a protocol, method or metric.
-
-    With --verbose there is code to copy: of a protocol with --eps and --k filled in (default: 1 and 16), of a mechanism
-    for places with --grid.
-
-    Examples: ldp-advise explain eb_ns
-              ldp-advise explain pgr --eps 1 --k 300
-              ldp-advise explain planar_geometric --eps 2 --grid 12x16 --radius 3
-    """
-    member = explanation(name, question.epsilon, domain.k, cells)
-    if bibliography.bibtex or output.is_bibliography:
-        run(Job.of(partial(bibtex_document, member.name, member.reference)), output)
-    else:
-        run(Job.of(lambda: explain_document(member)), output)
 
 
 def epsilon_command(

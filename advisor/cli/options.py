@@ -171,7 +171,7 @@ COMMANDS = {
     "pareto": "advisor.cli.ranking",
     "epsilon": "advisor.cli.catalog",
     "list": "advisor.cli.catalog",
-    "explain": "advisor.cli.catalog",
+    "explain": extensions.COMMANDS["explain"],
     "knowledge": "advisor.cli.knowledge",
     **extensions.COMMANDS,
 }

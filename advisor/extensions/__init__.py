@@ -14,6 +14,7 @@ COMMANDS = {
     "fakes": "advisor.extensions.trust",
     "places": "advisor.extensions.places.command",
     "audit": "advisor.extensions.audit.command",
+    "explain": "advisor.extensions.code.explain",
     "code": "advisor.extensions.code.command",
     "generate": "advisor.extensions.generate",
     "cite": "advisor.extensions.cite.command",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from advisor.checks import shown
 from advisor.errors import InputError, LeftOutError, closest, listed, near_miss
-from advisor.members import FORM, SUFFIX, defined_in, file_hint, file_of, member_of_file
+from advisor.members import FORM, SUFFIX, defined_in, file_hint, file_of, member_in_file, member_of_file
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.channels import PLANAR
 from simulator.foreign import REFUSED, REGISTERED, SOURCES
@@ -217,3 +218,16 @@ def method_name(key: str, title: str | None = None) -> str:
     if key.partition(":")[0] in (*POSTPROCESSORS, *SUMMARIES):
         title = POSTPROCESSORS[key].short or title or POSTPROCESSORS[key].title
     return (title or key).partition(" (")[0]
+
+
+def member_named(name: str, kinds: Iterable[str]) -> tuple[str, str] | None:
+    """Return the kind and the key of a member by its name; None if no member of these kinds has this name.
+
+    Raises InputError if it names a file without such a member.
+    """
+    if FORM in name:
+        return member_in_file(name)
+    for kind in kinds:
+        with suppress(InputError):
+            return kind, resolve(kind, name)
+    return None

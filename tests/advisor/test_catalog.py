@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from advisor.answers.catalog import explanation
-from advisor.answers.clients.collection import CodedCollection, client_file
-from advisor.answers.usage import usage
-from advisor.show.catalog import explain_document
+from advisor.extensions.code.collection import CodedCollection, client_file
+from advisor.extensions.code.explain import explain_document
+from advisor.extensions.code.explanation import explanation
+from advisor.extensions.code.usage import usage
 from advisor.show.model import View
 from advisor.show.terminal import show
 from knowledge.cards import cards

@@ -12,9 +12,9 @@ import pytest
 from scipy import stats
 
 from advisor import AttackSettings, ForeignClient, InputError, Simulation, audit
-from advisor.answers.clients.collection import CodedCollection, client_file
 from advisor.extensions.audit.answer import answer, answer_apart, reports_of
 from advisor.extensions.audit.document import audit_document
+from advisor.extensions.code.collection import CodedCollection, client_file
 from advisor.extensions.code.reports import module_of
 from advisor.show.data import plain_text
 from advisor.show.model import View

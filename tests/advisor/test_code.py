@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from advisor.answers.clients.collection import CodedCollection
 from advisor.errors import InputError
 from advisor.extensions.code.answer import MEANINGS, files_of, written
+from advisor.extensions.code.collection import CodedCollection
 from simulator import POSTPROCESSORS, PROTOCOLS
 from simulator.methods.processor import SUMMARIES
 from tests.cells import failures, over

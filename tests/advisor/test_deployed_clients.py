@@ -14,11 +14,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from advisor.answers.clients.collection import FOLDERS, HASHED, CodedCollection, client_file
-from advisor.answers.clients.parameters import parameters
 from advisor.errors import InputError
 from advisor.extensions.code import reports
 from advisor.extensions.code.answer import files_of
+from advisor.extensions.code.collection import FOLDERS, HASHED, CodedCollection, client_file
+from advisor.extensions.code.parameters import parameters
 from advisor.extensions.code.reports import TEMPLATES, counted, module_of, options_of, vectors
 from advisor.inputs.reports.settings import READABLE
 from advisor.question.settings import Cells
@@ -36,7 +36,7 @@ from tests.cells import failures, over
 FALSE_ALARM = 1e-6  # of each test of a law
 DRAWS = 10_000
 BROWSER_CHECK = (TEMPLATES / "check.mjs").read_text(encoding="utf-8")
-FILES = Path(str(files("advisor.answers.clients"))) / "templates"
+FILES = Path(str(files("advisor.extensions.code"))) / "templates"
 NODE = shutil.which("node")
 EVERY = [(key, hashing) for key in PROTOCOLS for hashing in (HASHES if key in HASHED else ["mix64"])]
 # Small domains, so that all reports can be told apart; for pgr fields of a prime, and of 4 and 8 elements.

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from advisor.answers.clients.parameters import WORD, exact, exp_below, log_above, parameters, ratio, threshold
+from advisor.extensions.code.parameters import WORD, exact, exp_below, log_above, parameters, ratio, threshold
 from simulator import PROTOCOLS
 from tests.cells import failures, over
 

@@ -12,10 +12,10 @@ from scipy.integrate import dblquad
 from scipy.special import lambertw
 
 from advisor import AttackSettings, Cells
-from advisor.answers.clients.collection import CodedCollection, client_file
-from advisor.answers.clients.parameters import exact
 from advisor.extensions.audit.command import audit
 from advisor.extensions.code.answer import files_of
+from advisor.extensions.code.collection import CodedCollection, client_file
+from advisor.extensions.code.parameters import exact
 from advisor.extensions.code.reports import module_of
 from simulator.channels import PLANAR, epsilon_per_unit, finite_precision
 from tests.advisor.client_laws import surprise

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from advisor import Simulation, advise, estimate, plan, sweep
-from advisor.answers.catalog import explanation
 from advisor.answers.rank.why import explain
+from advisor.extensions.code.explanation import explanation
 from advisor.members.names import method_name
 from advisor.show.rank.answer import summary
 from simulator import METRICS, PROTOCOLS

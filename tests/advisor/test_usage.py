@@ -1,6 +1,6 @@
 import numpy as np
 
-from advisor.answers.usage import usage
+from advisor.extensions.code.usage import usage
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.protocols import ORDERED_PROTOCOLS
 from tests.cells import over

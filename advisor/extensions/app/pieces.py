@@ -16,7 +16,6 @@ import numpy as np
 from jinja2 import PackageLoader
 from markupsafe import Markup
 
-from advisor.answers.clients.collection import CodedCollection
 from advisor.answers.epsilon import meaning
 from advisor.answers.rank.apply import applied_csv
 from advisor.answers.rank.outlook import Stops, outlook
@@ -29,6 +28,7 @@ from advisor.extensions.app.state import EXAMPLE, Result, State, decision, ranki
 from advisor.extensions.choose.answer import Choice, Reason
 from advisor.extensions.choose.document import meaning_lines
 from advisor.extensions.code.answer import files_of
+from advisor.extensions.code.collection import CodedCollection
 from advisor.show.data import csv_text
 from advisor.show.model import Code, Document, Figure, Part, Role, Section, Sentence, Table, Tone, Verdict, View
 from advisor.show.page import ENVIRONMENT, explorer_html, page_html, section_html

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from advisor.answers.catalog import member_named
 from advisor.checks import LARGEST, shown
-from advisor.cli.catalog import Bibliography, References
+from advisor.cli.bibliography import Bibliography, References, bibtex, source_data
 from advisor.cli.options import Only, argument
 from advisor.cli.run import WHOLE, Job, run
 from advisor.errors import InputError, listed, printable
@@ -17,6 +16,7 @@ from advisor.inputs.saved import COUNT, Maybe, Number, checked, read_json
 from advisor.members.names import (
     TABLES,
     UNPROCESSED,
+    member_named,
     method_name,
     protocol_text,
     resolve,
@@ -25,7 +25,6 @@ from advisor.members.names import (
     title_inside,
 )
 from advisor.question.option import require
-from advisor.show.catalog import bibtex, source_data
 from advisor.show.model import Code, Document, Records
 from knowledge.sources import OWN_ENTRY, Publication, sources_of
 from simulator import METRICS

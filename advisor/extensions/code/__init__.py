@@ -1,1 +1,1 @@
-"""``code``: from a pair to files that can be deployed."""
+"""``code`` and ``explain``: from a pair to files that can be deployed, and from a member to code that uses it."""

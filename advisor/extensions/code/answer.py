@@ -13,9 +13,9 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from advisor.answers.clients.collection import CodedCollection, client_file, environment
-from advisor.answers.clients.parameters import Parameters
 from advisor.errors import InputError, reason
+from advisor.extensions.code.collection import CodedCollection, client_file, environment
+from advisor.extensions.code.parameters import Parameters
 from advisor.extensions.code.reports import options_of, vectors
 from advisor.figures import percent
 from advisor.show.outputs import Outputs
@@ -45,8 +45,8 @@ FRAMES = ("README.md", "server.py", "check.py", "check.mjs")  # the same file fo
 NOTABLY = 0.999  # below this share of the budget, a page notes that less is spent
 
 
-ENVIRONMENT = environment(__package__)
-CODE = environment(__package__, "# ")
+ENVIRONMENT = environment()
+CODE = environment("# ")
 ENVIRONMENT.filters["folded"] = lambda text: textwrap.fill(" ".join(text.split()), 118, break_on_hyphens=False) + "\n"
 
 

@@ -6,12 +6,12 @@ import shlex
 from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
-from advisor.answers.clients.collection import HASHED, CodedCollection, ShuffledCollection
 from advisor.checks import choice, path
 from advisor.cli.options import Only, argument
 from advisor.cli.run import Job, WholeOutput, run
 from advisor.errors import InputError
 from advisor.extensions.code.answer import MEANINGS, Deployed, audit_command, spent, written
+from advisor.extensions.code.collection import HASHED, CodedCollection, ShuffledCollection
 from advisor.inputs.domain import read_domain
 from advisor.inputs.saved import BUDGET, CATEGORIES, USERS, Maybe, Number, checked, read_json
 from advisor.members.names import mechanism, resolve

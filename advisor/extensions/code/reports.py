@@ -10,8 +10,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeAlias
 
-from advisor.answers.clients.collection import HASHED, CodedCollection, client_file
 from advisor.errors import InputError
+from advisor.extensions.code.collection import HASHED, CodedCollection, client_file
 from advisor.inputs.head import FileLayout
 from advisor.inputs.reports import count_reports, with_categories
 from simulator import Tally

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import jinja2
 
-from advisor.answers.clients.parameters import BUILDERS, Constant, Number, Parameters, parameters, planar_parameters
+from advisor.extensions.code.parameters import BUILDERS, Constant, Number, Parameters, parameters, planar_parameters
 from advisor.members import as_named
 from advisor.question.settings import Cells
 from simulator.domain import ORDERED, Domain
@@ -26,10 +26,10 @@ HASHED = ("blh", "olh")
 FOLDERS = {"rappor": "bits", "oue": "bits", "the": "bits", "blh": "hashing", "olh": "hashing", "tree_half": "tree"}
 
 
-def environment(package: str, mark: str = "") -> jinja2.Environment:
-    """Return the templates of a package; they run as code, because statements are comments that begin with a mark."""
+def environment(mark: str = "") -> jinja2.Environment:
+    """Return the templates; they run as code where statements are comments, which begin with a mark."""
     return jinja2.Environment(  # noqa: S701 - nothing here is HTML
-        loader=jinja2.PackageLoader(package),
+        loader=jinja2.PackageLoader(__package__),
         block_start_string=f"{mark}{{%",
         trim_blocks=True,
         lstrip_blocks=True,
@@ -38,7 +38,7 @@ def environment(package: str, mark: str = "") -> jinja2.Environment:
     )
 
 
-ENVIRONMENTS = {f"client.{suffix}": environment(__package__, mark) for suffix, mark in (("py", "# "), ("mjs", "// "))}
+ENVIRONMENTS = {f"client.{suffix}": environment(mark) for suffix, mark in (("py", "# "), ("mjs", "// "))}
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from pathlib import PurePath
 
-from advisor.answers.clients.collection import environment
+from advisor.extensions.code.collection import environment
 from advisor.members.names import TABLES
 from advisor.question.settings import Cells
 from knowledge.menu import ALIASES, COVERED, MEASURED
@@ -17,7 +17,7 @@ from simulator.methods import possible
 from simulator.methods.processor import SUMMARIES
 from simulator.protocols import StandardProtocol
 
-ENVIRONMENT = environment(__package__, "# ")
+ENVIRONMENT = environment("# ")
 USUAL = ("tree_eb", "em_stopped", "norm_sub", "none")  # methods of the scripts of protocols: the first that fits
 OPTIONS = {  # of metrics: a value, and what it means
     "mix": ("mix=1e-3", "weight of the uniform distribution"),
