@@ -1,4 +1,4 @@
-"""Answers of the main command: their schema, and how they are read."""
+"""Answers of commands: their schema, how they are read, and refusals."""
 
 import json
 
@@ -17,3 +17,17 @@ def answer(text):
     data = json.loads(text, parse_constant=refuse)
     SCHEMA.validate(data)
     return data
+
+
+def answered(run, *words):
+    """Return the JSON of a command, which must have an answer."""
+    code, out, err = run(*words, "--format", "json")
+    assert code == 0, err
+    return answer(out)
+
+
+def refused(run, *words):
+    """Return the line that a command is refused with, which is all that it prints."""
+    code, out, err = run(*words)
+    assert (code, out, err.count("\n")) == (2, "", 1), out + err
+    return err

@@ -10,6 +10,7 @@ from simulator import POSTPROCESSORS, PROTOCOLS, __version__
 from simulator.channels import PLANAR
 from simulator.methods.processor import SUMMARIES
 from simulator.places import Places
+from tests.advisor.cli_answers import refused
 from tests.cells import failures, over
 
 ROOT = Path(__file__).parents[2]
@@ -129,8 +130,7 @@ def test_cite_refuses_what_is_no_answer(run, tmp_path):
 
     def check(text):
         other.write_text(text, encoding="utf-8")
-        code, out, err = run("cite", str(other))
-        assert (code, out, err.count("\n")) == (2, "", 1)
+        refused(run, "cite", str(other))
 
     assert failures(texts, check) == {}
 

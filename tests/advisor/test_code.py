@@ -13,6 +13,7 @@ from advisor.extensions.code.answer import MEANINGS, files_of, written
 from advisor.extensions.code.collection import CodedCollection
 from simulator import POSTPROCESSORS, PROTOCOLS
 from simulator.methods.processor import SUMMARIES
+from tests.advisor.cli_answers import refused
 from tests.cells import failures, over
 
 PAIR = ("--protocol", "olh", "--method", "eb_ns", "--eps", "1", "--k", "32")
@@ -22,13 +23,6 @@ PAIR = ("--protocol", "olh", "--method", "eb_ns", "--eps", "1", "--k", "32")
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def refused(run, *words):
-    code, out, err = run("code", *words)
-    assert (code, out) == (2, "")
-    assert err.count("\n") == 1
-    return err
 
 
 def test_a_pair_becomes_files_that_pass_their_own_check(run, folder):
@@ -90,13 +84,15 @@ def test_other_files_are_no_saved_answers(run, folder):
 
     def refused_as_one(text):
         (folder / "answer.json").write_text(text)
-        assert "answer.json: is no saved answer; save one with ldp-advise" in refused(run, "answer.json", "--to", "new")
+        assert "answer.json: is no saved answer; save one with ldp-advise" in refused(
+            run, "code", "answer.json", "--to", "new"
+        )
         assert not (folder / "new").exists()
 
     assert failures(texts, refused_as_one) == {}
     plan = ("--attributes", "3", "--format", "json", "--output", "several.json")
     run("columns", "--eps", "2", "--k", "20", "--n", "10000", *plan)
-    assert "is about several attributes or rounds" in refused(run, "several.json", "--to", "new")
+    assert "is about several attributes or rounds" in refused(run, "code", "several.json", "--to", "new")
 
 
 def test_nothing_is_overwritten_unless_asked(run, folder):
@@ -106,7 +102,7 @@ def test_nothing_is_overwritten_unless_asked(run, folder):
     there.mkdir()
     (there / "notes.txt").write_text("mine")
     (there / "client.py").write_text("mine too")
-    err = refused(run, *PAIR, "--to", "there")
+    err = refused(run, "code", *PAIR, "--to", "there")
     assert "the folder holds other files (client.py, notes.txt)" in err
     assert "--force" in err
     assert (there / "client.py").read_text() == "mine too"
@@ -186,7 +182,7 @@ def test_a_file_that_is_read_is_never_written(run, folder):
     labels = folder / "there" / "client.py"
     labels.write_text("a\nb\n")
     words = ("--protocol", "grr", "--method", "none", "--eps", "1", "--labels", "there/client.py")
-    assert "never overwritten" in refused(run, *words, "--to", "there", "--force")
+    assert "never overwritten" in refused(run, "code", *words, "--to", "there", "--force")
     assert labels.read_text() == "a\nb\n"
     assert [*labels.parent.iterdir()] == [labels]
 

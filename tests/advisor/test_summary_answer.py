@@ -13,6 +13,7 @@ from simulator.methods.processor import POSTERIOR_MEAN, POSTERIOR_MEDIAN, SUMMAR
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 from simulator.surrogate import DRAWS, known_frequencies, sample_posterior
+from tests.advisor.cli_answers import refused
 from tests.advisor.estimates import FEW, grouped
 from tests.advisor.schemas import schema
 from tests.cells import over
@@ -76,8 +77,7 @@ def test_they_are_explained_under_the_names_that_people_write(name):
 def test_code_is_not_written_for_them_and_a_paragraph_says_what_judged_them(answer, run, tmp_path):
     saved = tmp_path / "answer.json"
     saved.write_text(answer.to_json(), encoding="utf-8")
-    code, _, err = run("code", str(saved), "--to", str(tmp_path / "made"))
-    assert code == 2
+    err = refused(run, "code", str(saved), "--to", str(tmp_path / "made"))
     assert "name a method instead, --protocol grr --method eb_ns --eps 1 --k 16" in err
     said = " ".join(run("cite", str(saved))[1].split())
     assert f"read errors off {DRAWS} draws of the frequencies that may be behind the estimate (seed 0)." in said

@@ -12,6 +12,7 @@ from simulator.conformance import ConformanceError, check_protocol
 from simulator.conformance.protocols import z_of_two_variances
 from simulator.foreign import PluginWarning
 from simulator.protocols import functions
+from tests.advisor.cli_answers import refused
 from tests.cells import over
 
 EXAMPLE = "examples/two_functions.py:Flip"
@@ -197,6 +198,5 @@ def test_what_needs_more_than_two_functions_is_refused_by_name(words, *, run, st
 def test_a_class_without_the_two_methods_is_told_which(run, states, tmp_path):
     path = tmp_path / "mine.py"
     path.write_text("class Empty:\n    perturb = 1\n", encoding="utf-8")
-    code, _, err = run("--eps", "1", states, "-p", f"{path}:Empty")
-    assert code == 2
+    err = refused(run, "--eps", "1", states, "-p", f"{path}:Empty")
     assert "a class of two methods, perturb(self, values, k, epsilon, rng) and estimate(self, reports" in err

@@ -17,6 +17,7 @@ from advisor.extensions.app.state import Inquiry, state_of
 from advisor.inputs.held import HeldFile
 from advisor.question.question import Question
 from simulator.foreign import ForeignError
+from tests.advisor.cli_answers import refused
 from tests.cells import over
 
 TOKEN, PORT = "t0ken", 8123
@@ -186,9 +187,7 @@ def test_an_ended_session_leaves_nothing(monkeypatch):
 
 def test_without_the_extra_one_line_says_what_installs_it(run, monkeypatch):
     monkeypatch.setattr(command, "find_spec", lambda name: None if name == "shiny" else object())
-    code, out, err = run("app")
-    assert (code, out) == (2, "")
-    assert err == "ldp-advise: error: the page needs Shiny for Python: pip install 'ldp-advise[app]'\n"
+    assert refused(run, "app") == "ldp-advise: error: the page needs Shiny for Python: pip install 'ldp-advise[app]'\n"
 
 
 def test_an_own_member_that_fails_is_named_and_not_the_memory(monkeypatch):

@@ -16,6 +16,7 @@ from advisor.cli.options import Bundle, command_line, flags_of, spread
 from advisor.errors import InputError
 from advisor.question.option import Settings, option, options_of, refuse, require
 from advisor.question.settings import Categories, Grid, Limits, Menu, Shape, Simulation, Terms
+from tests.advisor.cli_answers import refused
 from tests.cells import over
 
 # Declared more than once, with the reason: everything else has one declaration, and so one meaning and one default.
@@ -257,8 +258,7 @@ def test_the_environment_sets_numbers_and_lists_and_the_long_name_of_the_budget_
 @pytest.mark.parametrize("name", ["FORCE", "ORDERED", "QUIET", "HEADER"])
 def test_a_flag_of_the_environment_that_says_neither_is_refused(run, monkeypatch, name):
     monkeypatch.setenv(f"LDP_ADVISE_{name}", "maybe")
-    code, _, err = run("--eps", "1", "--k", "8")
-    assert code == 2
+    err = refused(run, "--eps", "1", "--k", "8")
     assert f"LDP_ADVISE_{name} must be 1, on, true, yes, or 0, false, no, off, got 'maybe'" in err
 
 
