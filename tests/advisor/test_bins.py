@@ -7,15 +7,14 @@ import pytest
 
 import advisor
 from advisor import Cleaning
-from tests.advisor.cli_answers import SCHEMA
+from tests.advisor.cli_answers import answered
 
 ASK = ("-q", "--eps", "1", "--metric", "emd", "--instant", "-p", "oue,tree")
 YEARS = ("--bin-width", "5", "--edges", "0,120", "--unit", "years")
 
 
 def test_an_error_in_bins_is_said_in_the_unit_of_the_data(run, ages):
-    data = json.loads(run(*ASK, *YEARS, "--format", "json", ages)[1])
-    SCHEMA.validate(data)
+    data = answered(run, *ASK, *YEARS, ages)
     asked = data["request"]
     assert (asked["ordered"], asked["k"]) == (True, 24)
     assert asked["bins"] == {"k": 24, "low": 0, "high": 120, "width": 5, "edges": None, "name": "years"}

@@ -24,7 +24,7 @@ from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.benchmark import Experiment, simulate
 from simulator.populations import apportion
 from tests.advisor.choices import chosen
-from tests.advisor.cli_answers import SCHEMA, refused
+from tests.advisor.cli_answers import SCHEMA, answered, refused
 from tests.advisor.inputs.reading import put
 from tests.cells import over
 
@@ -268,8 +268,7 @@ def test_two_answers_of_two_million_are_worth_collecting():
 
 def test_a_file_with_nearly_equal_age_bands_decides_on_their_own_frequencies(run, bands):
     words = "--n 20000 --within 1 --sensitive medium --times 1"
-    data = json.loads(run("choose", bands, *words.split(), "--format", "json")[1])
-    SCHEMA.validate(data)
+    data = answered(run, "choose", bands, *words.split())
     assert (data["choice"], data["reason"], data["request"]["k"]) == ("do_not_collect", "nothing_asked", 18)
     assert followed(run, data["command"]) == data
     assert decided(run, f"--k 18 {words}")["choice"] == "collect"
@@ -279,8 +278,7 @@ def test_a_file_with_nearly_equal_age_bands_decides_on_their_own_frequencies(run
 def test_a_file_is_simulated_with_the_figures_of_the_commands_that_are_suggested(run, bands, monkeypatch):
     monkeypatch.setattr("advisor.question.plan.MAX_REPETITIONS", 40)  # of both
     words = ("--n", "20000", "--within", "0.25", "--sensitive", "medium", "--times", "1")
-    data = json.loads(run("choose", bands, *words, "--format", "json")[1])
-    SCHEMA.validate(data)
+    data = answered(run, "choose", bands, *words)
     assert (data["choice"], data["source"]) == ("do_not_collect", "simulation")
     assert data["people_needed"] == followed(run, data["next_command"])["value"]
     ranked = ("--eps", "2", "--n", "20000", "--metric", "mae", bands)

@@ -7,16 +7,15 @@ import advisor
 from advisor import CentralPromise
 from simulator import PROTOCOLS
 from simulator.shuffler import CentralHistogram, Shuffler, blanket_of
-from tests.advisor.cli_answers import SCHEMA
+from tests.advisor.cli_answers import answered
 
 PROMISE = ["--central-eps", "1", "--delta", "1e-8"]
 
 
 def test_every_protocol_reports_at_the_budget_that_keeps_the_promise(run):
     words = ("-p", "grr,oue,ss,pgr", "--method", "none,norm_sub")
-    answer = json.loads(run("shuffler", "--k", "64", "--n", "1e5", *PROMISE, *words, "--format", "json")[1])
+    answer = answered(run, "shuffler", "--k", "64", "--n", "1e5", *PROMISE, *words)
     local = answer["request"]["central"]["local"]
-    SCHEMA.validate(answer)
     assert all(row["epsilon"] == local[row["protocol"]] for row in answer["recommendations"])
     shuffler = Shuffler(100_000, 1e-8)
     for key in ("grr", "oue", "ss", "pgr"):

@@ -1,5 +1,4 @@
 import csv
-import json
 import re
 
 import pytest
@@ -10,13 +9,12 @@ from advisor.show.page import page_html
 from advisor.show.rank.document import rank_document
 from simulator import POSTPROCESSORS
 from simulator.populations import apportion, frequencies
-from tests.advisor.cli_answers import QUICK, SCHEMA
+from tests.advisor.cli_answers import QUICK, answered
 
 
 def test_json_has_the_gains(run, states):
-    words = "--threat 0.05 -p oue,she --method none,norm_sub --format json"
-    data = json.loads(run("fakes", "--eps", "1", *QUICK, *words.split(), states)[1])
-    SCHEMA.validate(data)
+    words = "--threat 0.05 -p oue,she --method none,norm_sub"
+    data = answered(run, "fakes", "--eps", "1", *QUICK, *words.split(), states)
     assert data["request"]["threat"] == 0.05
     assert [row["protocol"] for row in data["recommendations"]] == ["oue", "oue"]  # reports of she are not bounded
     assert all(row["gain_maximal"] is not None for row in data["recommendations"])

@@ -12,7 +12,7 @@ from advisor.show.rank.answer import compromise_sentences, summary
 from simulator import PROTOCOLS
 from simulator.confidence import ratio_over_truths
 from simulator.ranking import paired_ratio, preference
-from tests.advisor.cli_answers import SCHEMA
+from tests.advisor.cli_answers import answered
 from tests.cells import failures, over
 
 MENU = ("-p", "tree,tree_half,pgr", "--method", "tree_eb,eb_ns,norm_sub", "--reps", "12", "--max-reps", "12")
@@ -28,9 +28,7 @@ SPIKES = np.floor(100_000 * np.random.default_rng(1).permutation(WEIGHTS / WEIGH
 def answer(run, folder, metrics):
     path = folder / "spikes.csv"
     path.write_text("value,count\n" + "".join(f"{value},{count}\n" for value, count in enumerate(SPIKES)))
-    data = json.loads(run(str(path), "--eps", "2", *MENU, "--metric", metrics, "--format", "json")[1])
-    SCHEMA.validate(data)
-    return data
+    return answered(run, str(path), "--eps", "2", *MENU, "--metric", metrics)
 
 
 def worst_ratio(tables, pair):
@@ -154,9 +152,8 @@ def test_cells_are_the_errors_of_the_rankings(run, states):
     words = ("--eps", "1", states, "--method", "none,norm_sub,eb_ns,post_pos", "--protocol", "oue,grr", *SEVERAL)
     runs = io.StringIO(run(*words, "--matrix", "--format", "csv")[1])
     table = {(row["protocol"], row["method"]): row for row in csv.DictReader(runs)}
-    data = json.loads(run(*words, "--matrix", "--format", "json")[1])
+    data = answered(run, *words, "--matrix")
     plain = json.loads(run(*words, "--format", "json")[1])
-    SCHEMA.validate(data)
     assert data == {**plain, "matrix": data["matrix"]}
     for metric in ("l1", "topk", "set"):
         cells = {pair: float(row[metric]) for pair, row in table.items() if row[metric]}
@@ -177,9 +174,8 @@ def test_of_one_metric_the_table_has_protocols_by_methods(run, states):
     words = ("--eps", "1", states, "-p", "grr,oue,sw", "--ordered", *SEVERAL[:-3], "-m", "emd")
     words = (*words, "--method", "none,norm,norm_sub,base_pos,em")
     table = {row["protocol"]: row for row in csv.DictReader(io.StringIO(run(*words, "--matrix", "--format", "csv")[1]))}
-    data = json.loads(run(*words, "--matrix", "--format", "json")[1])
+    data = answered(run, *words, "--matrix")
     plain = json.loads(run(*words, "--format", "json")[1])
-    SCHEMA.validate(data)
     assert data == {**plain, "by_protocol": data["by_protocol"]}
     errors = {(row["protocol"], row["method"]): row["error"] for row in plain["recommendations"]}
     assert set(table) == {protocol for protocol, _ in errors}
@@ -217,8 +213,7 @@ def test_an_estimate_has_it(run, tmp_path):
     raw = tmp_path / "raw.csv"
     raw.write_text("value,estimate\na,0.6\nb,0.3\nc,0.12\nd,-0.02\n", encoding="utf-8")
     words = "--protocol grr --eps 1 --n 5000 --reps 4 --method none,norm_sub --next-protocol grr -m l1,topk --matrix"
-    data = json.loads(run("estimate", str(raw), *words.split(), "--format", "json")[1])
-    SCHEMA.validate(data)
+    data = answered(run, "estimate", str(raw), *words.split())
     assert {row["protocol"] for row in data["matrix"]} == {"grr"}
 
 
