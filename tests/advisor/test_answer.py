@@ -19,7 +19,7 @@ from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 from tests.advisor.cli_answers import QUICK, SCHEMA
 from tests.advisor.estimates import grouped, quick
-from tests.cells import failures
+from tests.cells import over
 
 COUNTS = [5000, 3000, 1500, 400, 100, 0]
 FEW = {"protocol": "grr", "method": "norm_sub", "simulation": Simulation(repetitions=2, max_repetitions=2)}
@@ -192,8 +192,8 @@ def test_threads_simulate_where_they_pay_or_were_asked_for():
     assert [(*asked, Simulation(jobs=asked[0]).threads(asked[1], 20, asked[2])) for *asked, _ in cells] == cells
 
 
-def test_bad_requests_are_value_errors_of_one_line():
-    cells = [
+@over(
+    [
         ({}, "k= is missing: give a sample"),
         ({"sample": [1, 2], "sample_counts": [1, 2]}, "either sample"),
         ({"sample": "abc"}, "got a string"),
@@ -219,15 +219,12 @@ def test_bad_requests_are_value_errors_of_one_line():
         ({"sample": ["a", "b"], "bins": 4}, r"sample: holds 'a', which is not a number"),
         ({"sample": [True, False], "bins": 4}, r"sample: holds '\w+', which is not a number"),
     ]
-
-    def check(cell):
-        options, message = cell
-        with pytest.raises(ValueError, match=message) as caught:
-            advise(**grouped(**{"eps": 1.0, **options}))
-        assert isinstance(caught.value, InputError)
-        assert "\n" not in str(caught.value)
-
-    assert failures(cells, check) == {}
+)
+def test_bad_requests_are_value_errors_of_one_line(options, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        advise(**grouped(**{"eps": 1.0, **options}))
+    assert isinstance(caught.value, InputError)
+    assert "\n" not in str(caught.value)
 
 
 def test_an_answer_is_frozen_and_survives_being_sent_to_another_process():

@@ -13,7 +13,7 @@ from simulator import POSTPROCESSORS, PROTOCOLS, Noise, frequency_oracles
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
 from tests.advisor.estimates import ALONE
-from tests.cells import failures, over
+from tests.cells import over
 
 Z = stats.norm.ppf(0.975)
 
@@ -134,21 +134,18 @@ def test_apply_is_the_best_method_with_the_noise_of_the_protocol_along_all_leadi
     np.testing.assert_allclose(result.sum(axis=-1), 1, atol=1e-12)
 
 
-def test_apply_refuses_what_does_not_fit(advice):
-    cells = [
+@over(
+    [
         (ESTIMATE[:-1], None, r"k = 12 categories on its last axis, got shape \(11,\)"),
         (0.5, None, r"got shape \(\)"),
         (np.full(K, np.nan), None, "finite"),
         (ESTIMATE, "post_pos", "changes only the answers of queries"),
         (ESTIMATE, "nothing", "unknown method 'nothing'"),
     ]
-
-    def check(cell):
-        estimate, method, message = cell
-        with pytest.raises(InputError, match=message):
-            advice.apply(estimate, method)
-
-    assert failures(cells, check) == {}
+)
+def test_apply_refuses_what_does_not_fit(estimate, method, message, *, advice):
+    with pytest.raises(InputError, match=message):
+        advice.apply(estimate, method)
 
 
 def test_applied_csv_holds_the_estimate_and_its_intervals_at_full_precision(advice):

@@ -260,8 +260,8 @@ def test_what_sums_to_less_than_1_says_so_and_what_proper_frequencies_cost():
     assert advise(1.0, k=k, n=n).moved is None
 
 
-def test_bad_requests_are_value_errors_of_one_line():
-    cells = [
+@over(
+    [
         ({"n": None}, "n= is missing: give the number of users who reported"),
         ({"protocol": "oue,grr"}, "takes one protocol=, got oue, grr"),
         ({"protocol": "ou"}, "unknown protocol 'ou'.*did you mean 'oue'"),
@@ -284,15 +284,12 @@ def test_bad_requests_are_value_errors_of_one_line():
         ({"values": [0.5, math.inf]}, "1 missing or infinite"),
         ({"values": {1: 0.5, "1": 0.5}}, "each label once"),
     ]
-
-    def check(cell):
-        options, message = cell
-        with pytest.raises(ValueError, match=message) as caught:
-            quick(**options)
-        assert isinstance(caught.value, InputError)
-        assert "\n" not in str(caught.value)
-
-    assert failures(cells, check) == {}
+)
+def test_bad_requests_are_value_errors_of_one_line(options, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        quick(**options)
+    assert isinstance(caught.value, InputError)
+    assert "\n" not in str(caught.value)
 
 
 def test_no_view_shows_a_ratio_to_an_error_that_is_zero():

@@ -19,7 +19,7 @@ import pytest
 
 from advisor.cli.groups import COMMANDS, MAIN, _function
 from advisor.cli.options import spread
-from tests.cells import failures
+from tests.cells import failures, over
 
 QUICK = ("--reps", "2", "--max-reps", "2", "-p", "grr", "--method", "norm_sub")
 MAP = ("--eps", "1", "--grid", "4x4", "--columns", "row,col")
@@ -269,11 +269,9 @@ def test_no_value_of_an_option_breaks_a_command(behaves, folder, every):
     assert failures(options if every else {*first.values(), *of_commands.values()}, check) == {}
 
 
-def test_nothing_in_the_environment_breaks_a_command(behaves):
-    def check(cell):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv(f"LDP_ADVISE_{cell[0]}", cell[1])
-            behaves("--eps", "1", "--k", "8", "-p", "grr", "--method", "none")
-            behaves("cite", "oue")
-
-    assert failures(product(["EPS", "FORMAT", "TOP", "QUIET", "SEED"], ["abc", "", STEERING]), check) == {}
+@over(product(["EPS", "FORMAT", "TOP", "QUIET", "SEED"], ["abc", "", STEERING]))
+def test_nothing_in_the_environment_breaks_a_command(name, value, *, behaves):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(f"LDP_ADVISE_{name}", value)
+        behaves("--eps", "1", "--k", "8", "-p", "grr", "--method", "none")
+        behaves("cite", "oue")

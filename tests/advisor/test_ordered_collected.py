@@ -23,7 +23,7 @@ from simulator.seeding import rng_for
 from tests.advisor.cli_answers import SCHEMA, refused
 from tests.advisor.estimates import ALONE
 from tests.advisor.inputs.made_reports import cells, lines
-from tests.cells import failures
+from tests.cells import failures, over
 
 K, N, EPSILON = 16, 6000, 1.0
 COUNTS = apportion(np.exp(-0.5 * ((np.arange(K) - 5) / 2.5) ** 2), N)
@@ -217,8 +217,8 @@ def test_a_tally_of_any_protocol_is_taken_and_gives_what_its_estimate_gives():
     assert from_tally.request.surrogate == "ensemble"
 
 
-def test_tallies_that_cannot_be_are_refused():
-    cells = [
+@over(
+    [
         ({"k": None}, "k= is missing: give the number of categories, or labels="),
         ({"k": 17}, "a tally of tree with k = 17 holds .* counts, got shape"),
         ({"n": 5}, "the tally is of 6,000 reports, n=5 was given: leave n= out"),
@@ -228,14 +228,11 @@ def test_tallies_that_cannot_be_are_refused():
         ({"values": Tally(np.zeros(34, dtype=np.int64), 0)}, "the tally holds no report"),
         ({"values": Tally(np.full(34, -1), 100)}, "a tally of tree counts reports, got -1: a count is at least 0"),
     ]
-
-    def check(cell):
-        options, why = cell
-        given = {"values": collected("tree")[1], "protocol": "tree", "k": K, "metric": "emd"} | options
-        with pytest.raises(InputError, match=why):
-            estimate(**given, eps=1.0)
-
-    assert failures(cells, check) == {}
+)
+def test_tallies_that_cannot_be_are_refused(options, why):
+    given = {"values": collected("tree")[1], "protocol": "tree", "k": K, "metric": "emd"} | options
+    with pytest.raises(InputError, match=why):
+        estimate(**given, eps=1.0)
 
 
 def test_a_tally_of_hadamard_response_may_hold_counts_below_0():

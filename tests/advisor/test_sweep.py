@@ -24,7 +24,7 @@ from simulator.ranking import PRACTICAL_RATIO
 from simulator.seeding import rng_for
 from tests.advisor.cli_answers import refused
 from tests.advisor.sweeps import WORDS, small
-from tests.cells import failures
+from tests.cells import failures, over
 
 
 def test_a_cell_and_the_uncertainty_of_its_pairs_are_what_a_loop_over_collections_gives():
@@ -276,8 +276,8 @@ def test_a_full_disk_keeps_what_is_done(tmp_path, monkeypatch):
         small(resume=tmp_path / "cells.jsonl")
 
 
-def test_a_file_that_holds_no_cells_of_this_sweep_is_left_as_it_is(tmp_path, run):
-    foreign = [
+@over(
+    [
         b"a,b\n1,2\n3,4",  # whose last line has no end
         b"no line end at all",
         b'{"plan": {"seed": 1}}\n{"index": 3}',  # of a build of the knowledge
@@ -285,14 +285,12 @@ def test_a_file_that_holds_no_cells_of_this_sweep_is_left_as_it_is(tmp_path, run
         b'{"plan":{"sweep":1}}\n',
         bytes(range(256)),
     ]
-
-    def check(content):
-        file = tmp_path / "mine.txt"
-        file.write_bytes(content)
-        assert "this file holds" in refused(run, *WORDS, "--resume", str(file))
-        assert file.read_bytes() == content
-
-    assert failures(foreign, check) == {}
+)
+def test_a_file_that_holds_no_cells_of_this_sweep_is_left_as_it_is(content, *, tmp_path, run):
+    file = tmp_path / "mine.txt"
+    file.write_bytes(content)
+    assert "this file holds" in refused(run, *WORDS, "--resume", str(file))
+    assert file.read_bytes() == content
 
 
 def test_a_first_line_that_was_cut_short_is_written_again(tmp_path):

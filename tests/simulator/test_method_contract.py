@@ -10,7 +10,7 @@ from scipy.stats import norm
 from simulator import POSTPROCESSORS, PROTOCOLS
 from simulator.domain import Attackers, Domain
 from simulator.methods.processor import parameters_of, with_parameters
-from tests.cells import failures, over
+from tests.cells import over
 
 from .law import oracle_of, stream
 
@@ -181,8 +181,8 @@ def test_a_name_says_what_is_not_usual():
         POSTPROCESSORS["unheard_of:alpha=1"]
 
 
-def test_parameters_that_are_not_there_are_refused():
-    cells = [
+@over(
+    [
         ("base_cut", "beta=1", "method base_cut has alpha=…, keep=…, got 'beta=1'"),
         ("base_cut", "alpha=1:alpha=2", "got 'alpha=2'"),
         ("norm", "alpha=1", "method norm has no parameters, got 'alpha=1'"),
@@ -190,10 +190,7 @@ def test_parameters_that_are_not_there_are_refused():
         *(("base_cut", f"alpha={text}", r"a number above 0 \(float\)") for text in ("", "x", "0", "-1", "nan", "inf")),
         *(("base_cut", f"keep={text}", r"a number above 0 \(int\)") for text in ("", "0", "2.5", "-3")),
     ]
-
-    def check(cell):
-        name, settings, words = cell
-        with pytest.raises(ValueError, match=words):
-            with_parameters(POSTPROCESSORS[name], settings)
-
-    assert failures(cells, check) == {}
+)
+def test_parameters_that_are_not_there_are_refused(name, settings, words):
+    with pytest.raises(ValueError, match=words):
+        with_parameters(POSTPROCESSORS[name], settings)
