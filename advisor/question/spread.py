@@ -156,8 +156,9 @@ def noise_test(
         # Counts are whole numbers: what is alike may differ by less than one of them.
         step = 0.0 if noise.p is None or noise.q is None else 1 / (noise.n * (noise.p - noise.q))
         close = [(span + step) / fewest for span, fewest in zip(spans, least_spans, strict=True)]
-        mean_variance = noise.variance_at_zero + noise.variance_slope / k
-        return least, min([(around + unit) / least_around / math.sqrt(mean_variance), *(close / np.sqrt(smallest))])
+        return least, min(
+            [(around + unit) / least_around / math.sqrt(noise.mean_variance(k)), *(close / np.sqrt(smallest))]
+        )
 
     return factors
 

@@ -55,7 +55,7 @@ def wavelet_eb(estimate: FloatArray, noise: Noise, *sides: int) -> FloatArray:
     axes, signs = tuple(range(1, len(sides) + 1)), SIGNS[len(sides)]
     table = estimate.reshape(-1, *sides)
     table = table + (1 - table.sum(axis=axes, keepdims=True)) / k
-    sd = (noise.variance_at_zero + noise.variance_slope / k) ** 0.5  # the mean variance, whatever the frequencies
+    sd = noise.mean_variance(k) ** 0.5
     for axis in axes:
         table = np.concatenate([table, np.flip(table, axis)], axis=axis)
     details, smooth = half_differences(table)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar, TypeAlias, TypeVar
@@ -32,6 +33,7 @@ from simulator.protocols.protocol import (
     Likelihood,
     Linear,
     Probabilities,
+    Protocol,
     StandardProtocol,
     Tally,
     users_of,
@@ -87,6 +89,10 @@ class Noise(Covariance):
         """Standard deviation of an estimate whose true frequency is 0 (unit: frequency)."""
         return math.sqrt(self.variance_at_zero)
 
+    def mean_variance(self, k: int) -> float:
+        """Return the mean variance of the estimates of all k categories, whatever their frequencies."""
+        return self.variance_at_zero + self.variance_slope / k
+
     def entry(self, frequency: FloatArray) -> FloatArray:
         return self.variance_at_zero + self.variance_slope * np.asarray(frequency, dtype=np.float64)
 
@@ -103,7 +109,7 @@ class Noise(Covariance):
             left, right = halves(sizes)
             sizes = left + right
             squares = (1 + shared) * sizes - shared * (left - right) ** 2
-            result.append(np.where(right > 0, (self.variance_at_zero + self.variance_slope / k) * squares, 0.0))
+            result.append(np.where(right > 0, self.mean_variance(k) * squares, 0.0))
         return tuple(result)
 
     @property
@@ -363,6 +369,12 @@ def binomial_support(counts: IntArray, p: float, q: float, rng: np.random.Genera
     """Draw ``Bin(n_v, p) + Bin(n - n_v, q)`` independently for each value: reports that support independently."""
     others = counts.sum(axis=-1, keepdims=True) - counts
     return binomial(counts, p, rng) + binomial(others, q, rng)
+
+
+def variances_of(protocols: Mapping[str, Protocol], n: int) -> dict[str, float]:
+    """Return the mean variance of the raw estimate of n users, for each protocol that is a frequency oracle."""
+    oracles = {name: protocol for name, protocol in protocols.items() if isinstance(protocol, FrequencyOracle)}
+    return {name: oracle.noise(n).mean_variance(oracle.k) for name, oracle in oracles.items()}
 
 
 def mean_variance(k: int, p: Chance, q: Chance) -> Chance:

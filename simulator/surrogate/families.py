@@ -49,8 +49,7 @@ def family_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: np.ran
         place = np.searchsorted(tops, high, side="right") - 1
         density = shares[:, len(atoms) + place] / (tops[place] * (GROWTH - 1)) * sd * math.sqrt(2 * math.pi)
         logs = logs + np.log(density).sum(axis=1)
-        variance = noise.variance_at_zero + noise.variance_slope / k
-        logs += float(((high - 1 / k) ** 2 / (2 * variance)).sum())
+        logs += float(((high - 1 / k) ** 2 / (2 * noise.mean_variance(k))).sum())
     variance_of = gaussian_variance(estimate, noise)
     first, second = (shares[:, : len(atoms)] * atoms**power @ kernel.T / mixed for power in (1, 2))
     mean, scatter = high.sum() + first @ rows, variance_of[~low].sum() + (second - first**2) @ rows

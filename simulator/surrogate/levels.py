@@ -56,7 +56,7 @@ def level_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: np.rand
         best = np.maximum(best, logs.reshape(len(NUMBERS), draws).max(axis=1))
         states, fresh = _sampled_states(chains, filtered, rng)
         chains = _sampled_chains(chains, states, fresh, seen, variance, rng)
-    equal = noise.variance_at_zero + noise.variance_slope / k
+    equal = noise.mean_variance(k)
     flat = float(((seen - 1 / k) ** 2 * sizes / equal + np.log(equal / sizes)).sum()) / 2
     evidence = best + flat - np.array(NUMBERS) * math.log(len(sizes))
     weights = np.repeat(np.exp((evidence - evidence.max()) / TEMPER), draws)

@@ -28,7 +28,7 @@ def mixture_posterior(estimate: FloatArray, noise: Noise, draws: int, rng: np.ra
     for population, row in zip(populations, weights, strict=True):
         drawn = drawn_columns(np.cumsum(kernel * row, axis=1)[bins], rng)
         population[:] = np.where(low, atoms[drawn], gaussian_draws(estimate, variance, rng))
-    far = (estimate[~low] - 1 / k) ** 2 / (2 * (noise.variance_at_zero + noise.variance_slope / k))
+    far = (estimate[~low] - 1 / k) ** 2 / (2 * noise.mean_variance(k))
     return Posterior(populations, float(gain.mean() + far.sum() + log_free_prior(estimate[~low], k, sd, HIGHEST * sd)))
 
 

@@ -20,7 +20,7 @@ class Posterior(NamedTuple):
 
 def even_sd(noise: Noise, k: int) -> float:
     """Return the standard deviation of an estimate of equal frequencies."""
-    return float((noise.variance_at_zero + noise.variance_slope / k) ** 0.5)
+    return noise.mean_variance(k) ** 0.5
 
 
 def gaussian_variance(estimate: FloatArray, noise: Noise) -> FloatArray:

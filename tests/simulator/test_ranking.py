@@ -17,6 +17,7 @@ from simulator.ranking import (
     paired_ratio,
     places,
     preference,
+    preferred,
     quotient,
     rank,
     t_quantile,
@@ -102,6 +103,23 @@ def test_places_are_as_defined_where_errors_are_the_same_too(rows):
     first = min(options, key=lambda one: preference(*one))
     near = [one for one in options if one[0] <= 1.05]
     assert first == min(near, key=lambda one: (one[1], one[0]))
+
+
+def test_what_is_exact_decides_between_pairs_that_errors_do_not_separate():
+    ratios = {
+        ("dear", "x"): Ratio(1.0, 1.0, 1.0),
+        ("rough", "x"): Ratio(1.03, 0.99, 1.07),
+        ("precise", "x"): Ratio(1.06, 1.03, 1.09),
+        ("precise", "y"): Ratio(1.04, 1.01, 1.07),
+        ("worse", "x"): Ratio(1.1, 1.06, 1.14),
+        ("unknown", "x"): Ratio(1.02, 0.98, 1.06),
+    }
+    costs = {"dear": (9,), "rough": (3,), "precise": (5,), "worse": (2,), "unknown": (1,)}
+    variances = {"dear": 1.0, "rough": 1.06, "precise": 1.05, "worse": 0.9}
+    assert preferred(ratios, costs, variances) == ("precise", "y")
+    assert preferred(ratios, costs, {**variances, "precise": 1.051}) == ("dear", "x")
+    # Without a variance of the leader errors decide: within 5 % of the lowest the cheapest.
+    assert preferred(ratios, costs, {"precise": 1.0}) == ("unknown", "x")
 
 
 @settings(max_examples=50)

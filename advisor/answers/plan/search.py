@@ -20,8 +20,9 @@ from simulator.crossing import crossing
 from simulator.domain import Domain
 from simulator.methods import possible
 from simulator.progress import Progress, part
+from simulator.protocols.oracle import variances_of
 from simulator.race import race
-from simulator.ranking import Pair, mean_error, paired_ratio, preference
+from simulator.ranking import Pair, mean_error, paired_ratio, preference, preferred
 
 CONTENDERS = 8  # pairs that race for the first place, besides the best of each protocol and what the model knows not
 RERACES = 4  # races after the first, at the answer of the leader
@@ -120,7 +121,7 @@ class Search:
         return list(dict.fromkeys([*ranked[:CONTENDERS], *of_each.values(), *strangers]))
 
     def _race(self, racing: Sequence[Pair], at: float) -> Pair:
-        """Let pairs race at a value of the unknown, and return the first by `simulator.ranking.preference`."""
+        """Let pairs race at a value of the unknown, and return the one to name: see `simulator.ranking.preferred`."""
         question = self._question
         racing = [pair for pair in racing if self._fits(pair, at)]
         if not racing:
@@ -130,8 +131,9 @@ class Search:
             )
         if len(racing) == 1:
             return racing[0]
+        experiment = self._experiment(at, racing)
         runs = race(
-            self._experiment(at, racing),
+            experiment,
             [question.metric],
             menu=racing,
             repetitions=RACES[0],
@@ -142,9 +144,8 @@ class Search:
         errors = {pair: block for pair, block in runs.of(question.metric).items() if pair in racing}
         lowest = min(errors, key=lambda pair: float(errors[pair].mean()))
         costs = {name: question.oracle(name, at).cost for name, _ in errors}
-        return min(
-            errors, key=lambda pair: preference(paired_ratio(errors[pair], errors[lowest]).value, costs[pair[0]])
-        )
+        ratios = {pair: paired_ratio(block, errors[lowest]) for pair, block in errors.items()}
+        return preferred(ratios, costs, variances_of(experiment.oracles, experiment.n))
 
     def _next(self, name: str) -> Progress:
         """Return the progress of the next race, or of the next pair to settle."""

@@ -21,6 +21,7 @@ from simulator.confidence import AS_GOOD_AS_BEST, by_population, probabilities, 
 from simulator.detection import detectable
 from simulator.foreign import REGISTERED
 from simulator.methods.processor import SUMMARIES
+from simulator.protocols.oracle import variances_of
 from simulator.ranking import (
     SQUARED,
     Cost,
@@ -104,7 +105,8 @@ class Contest:
     @cached_property
     def standings(self) -> tuple[Standing, ...]:
         """The menu, ranked."""
-        ranked = rank(self.ranked, self.costs, self.ratio)
+        variances = variances_of(self.experiment.oracles, self.experiment.n)
+        ranked = rank(self.ranked, self.costs, self.ratio, variances)
         return _proper_first(ranked) if self.judged else ranked
 
     @cached_property

@@ -248,7 +248,10 @@ def _reason(ranking: Ranking) -> str:
         return "the lowest error"
     if best.probability_best is not None:
         return "the plainest"
-    return "the decision tree's choice" if best.pair == ranking.tree else "the cheapest report"
+    if best.pair == ranking.tree:
+        return "the decision tree's choice"
+    shortest = min(row.report_bits for row in ranking.ties)
+    return "the cheapest report" if best.report_bits == shortest else "the cheapest precise report"
 
 
 def _deployed_changes(ranking: Ranking) -> list[Adjustment]:
