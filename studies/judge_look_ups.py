@@ -17,7 +17,20 @@ from typing import Annotated
 import numpy as np
 import typer
 from common import Jobs, Seed, footer, head, line, run, study
-from judging import MODEL, PAIR, SINGLE, Histogram, JudgedSetting, Judging, evaluate, holdout, settings, stored
+from judging import (
+    BLIND,
+    MODEL,
+    PAIR,
+    SINGLE,
+    Histogram,
+    JudgedSetting,
+    Judging,
+    evaluate,
+    holdout,
+    settings,
+    stored,
+    without_data,
+)
 
 from knowledge.making.workers import Workers
 from simulator import rng_for
@@ -124,10 +137,10 @@ def judged(
 
 
 def scores(done: Sequence[JudgedSetting]) -> FloatArray:
-    """Return regret, closed gap, and the regret of the single best choice, ``(metrics, 3)``."""
+    """Return regret, closed gap, and the regrets of the single best choice and without data, ``(metrics, 4)``."""
     every = {(score.metric, score.chooser): score for score in evaluate(done, tasks=(PAIR,))}
-    rows = [(every[metric, MODEL], every[metric, SINGLE]) for metric in METRICS]
-    return np.array([(own.regret, own.closed_gap, single.regret) for own, single in rows])
+    rows = [[every[metric, chooser] for chooser in (MODEL, SINGLE, BLIND)] for metric in METRICS]
+    return np.array([(own.regret, own.closed_gap, single.regret, blind.regret) for own, single, blind in rows])
 
 
 def jackknife(done: Sequence[JudgedSetting]) -> FloatArray:
@@ -153,13 +166,16 @@ def main(
     """Print regret and closed gap of the named pair."""
     judging = Judging(metrics=METRICS, repetitions=repetitions, seed=seed)
     done = judged(sets(files or (), seed), judging, jobs)
-    typer.echo(head("metric", "set", "settings:", "regret:", "closed gap:", "regret of the single best:"))
+    blind = "without data:", "its figure off by:", "its interval holds:"
+    typer.echo(head("metric", "set", "settings:", "regret:", "closed gap:", "regret of the single best:", *blind))
     done["all"] = tuple(setting for group in done.values() for setting in group)
     found = {name: (scores(group), jackknife(group)) for name, group in done.items()}
     for place, metric in enumerate(METRICS):
         for name, figures in found.items():
-            (regret, gap, single), (about, of_gap, _) = (each[place] for each in figures)
+            (regret, gap, single, guess), (about, of_gap, *_) = (each[place] for each in figures)
+            off, held = without_data(done[name], metric)
             shown = f"{regret:.1%} ± {about:.1%}", f"{gap:.2f} ± {of_gap:.2f}", f"{single:.1%}"
+            shown = *shown, f"{guess:.1%}", f"{off:.0%}", f"{held:.0%}"
             typer.echo(line(metric, name, f"{len(done[name]):,}", *shown))
     typer.echo(f"\n{footer(seed)}")
 

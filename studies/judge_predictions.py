@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import product
 from typing import Annotated
 
 import typer
 from common import Jobs, footer, head, line, run, study
-from judging import MODEL, Judging, Score, evaluate, holdout, settings, stored
+from judging import MEASURED, MODEL, JudgedSetting, Judging, Score, evaluate, holdout, settings, stored, without_data
 
 COLUMNS = (
     "regret (95 %, worst)",
@@ -49,6 +50,19 @@ def table(scores: Sequence[Score]) -> list[str]:
     return lines
 
 
+def blind_table(judged: Sequence[JudgedSetting]) -> list[str]:
+    """Return how far the figures without data are off, and how often their intervals hold, by metric and order."""
+    lines = head("metric", "domain", "settings:", "error without data off by:", "its interval holds:").splitlines()
+    for metric, ordered in product(MEASURED, (False, True)):
+        settings = [one for one in judged if metric in one.errors and one.ordered == ordered]
+        if settings:
+            off, held = without_data(settings, metric)
+            lines.append(
+                line(metric, "ordered" if ordered else "unordered", str(len(settings)), percent(off), percent(held))
+            )
+    return lines
+
+
 @app.command()
 def main(
     files: Annotated[list[str] | None, typer.Argument(help="histograms that are judged too")] = None,
@@ -58,7 +72,7 @@ def main(
     """Print a table of the shapes, and another one of the files."""
     for histograms in filter(None, (holdout(), tuple(map(stored, files or ())))):
         judged = settings(histograms, Judging(repetitions=repetitions, jobs=jobs))
-        typer.echo("\n".join([f"{len(judged)} settings", "", *table(evaluate(judged)), ""]))
+        typer.echo("\n".join([f"{len(judged)} settings", "", *table(evaluate(judged)), "", *blind_table(judged), ""]))
     typer.echo(footer(0))
 
 

@@ -17,7 +17,8 @@ from typing import NamedTuple
 import common
 import numpy as np
 
-from knowledge.describe.profile import Profile, profile_of
+from knowledge.describe.assumption import AssumedSkew
+from knowledge.describe.profile import SKEW_MAX, Profile, profile_of
 from knowledge.menu import ALIASES, ORDERED_METRICS, Labels
 from knowledge.predict import noises_of, predicted
 from knowledge.ranking import LookUp, LookUpRow, first_pair, rank, tree_reasons
@@ -59,10 +60,16 @@ class JudgedSetting:
     epsilon: float
     errors: Mapping[str, Sequence[PairErrors]]  # for each metric those of every pair
     tree: Mapping[str, Labels]  # for each metric the pair that the decision tree names
+    blind: Mapping[str, LookUpRow]  # for each metric what a look-up names that knows no more than k and the skew
     smallest: str  # of randomised response and OUE the protocol with the smaller variance
     # For each metric the pair that a look-up lists first, under the name of a protocol if it is asked for that one
     # alone, and under ``""`` if for all
     choice: Mapping[str, Mapping[str, Labels]]
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the categories have an order."""
+        return not ORDERED_METRICS.isdisjoint(self.errors)
 
 
 @dataclass(frozen=True)
@@ -90,6 +97,18 @@ def settings(histograms: Sequence[Histogram], judging: Judging) -> tuple[JudgedS
     )
 
 
+def without_data(settings: Sequence[JudgedSetting], metric: str) -> tuple[float, float]:
+    """Return how far off figures without data are (median), and the share of their intervals that hold the error."""
+    rows = [one.blind[metric] for one in settings]
+    measured = [
+        math.exp(next(pair.measured for pair in one.errors[metric] if pair.pair == row.pair))
+        for one, row in zip(settings, rows, strict=True)
+    ]
+    both = list(zip(rows, measured, strict=True))
+    off = float(np.median([abs(math.log(row.error / error)) for row, error in both]))
+    return math.expm1(off), float(np.mean([row.low <= error <= row.high for row, error in both]))
+
+
 def _setting(histogram: Histogram, profile: Profile, n: int, epsilon: float, judging: Judging) -> JudgedSetting:
     ordered = histogram.ordered
     names = judging.protocols or [name for name, kind in PROTOCOLS.items() if ordered or not kind.ordered_only]
@@ -106,6 +125,7 @@ def _setting(histogram: Histogram, profile: Profile, n: int, epsilon: float, jud
     )
     runs = simulate(simulated, 0, judging.repetitions, jobs=judging.jobs)
     usual = noises_of(profile.k, epsilon, n, ("grr", "oue"))
+    blind = predicted(AssumedSkew(profile.k, min(profile.skew, SKEW_MAX), ordered), epsilon, n, names, ordered=ordered)
     errors = {metric: runs.of(metric) for metric in fitting}
     return JudgedSetting(
         histogram=histogram.name,
@@ -113,6 +133,7 @@ def _setting(histogram: Histogram, profile: Profile, n: int, epsilon: float, jud
         epsilon=epsilon,
         errors={name: [_pair_errors(row, own[row.pair]) for row in every[name].rows] for name, own in errors.items()},
         tree={metric: _by_tree(every[metric], profile.skew) for metric in fitting},
+        blind={metric: _named(rank(blind, metric)) for metric in fitting},
         smallest=min(usual, key=lambda name: usual[name].sd),
         choice={metric: {name: first_pair(own[metric]) for name, own in answers.items()} for metric in fitting},
     )
@@ -123,6 +144,11 @@ def _by_tree(answer: LookUp, skew: float) -> Labels:
     first = first_pair(answer)
     reasons = tree_reasons(answer, skew, first)
     return first if reasons.ratio is None else reasons.leaf.pair
+
+
+def _named(answer: LookUp) -> LookUpRow:
+    pair = first_pair(answer)
+    return next(row for row in answer.rows if row.pair == pair)
 
 
 def _pair_errors(row: LookUpRow, errors: FloatArray) -> PairErrors:
@@ -192,8 +218,8 @@ _SHAPES: tuple[tuple[str, bool, Callable[[int, np.random.Generator], FloatArray]
 
 WORSE = 1.05  # over the single best: from here on a choice counts as worse than it
 METHOD, PAIR = "method", "pair"
-MODEL, SINGLE = "model", "single best"
-RULES = (MODEL, "tree", "oue + norm_sub", "variance rule + norm_sub")
+MODEL, SINGLE, BLIND = "model", "single best", "without data"
+RULES = (MODEL, BLIND, "tree", "oue + norm_sub", "variance rule + norm_sub")
 
 
 @dataclass(frozen=True)
@@ -256,14 +282,15 @@ def _questions(metric: str, task: str, settings: Sequence[JudgedSetting]) -> Ite
             continue
         errors, choice = setting.errors[metric], setting.choice[metric]
         if task == PAIR:
-            pairs = (choice[""], setting.tree[metric], ("oue", "norm_sub"), (setting.smallest, "norm_sub"))
+            usual = (("oue", "norm_sub"), (setting.smallest, "norm_sub"))
+            pairs = (choice[""], setting.blind[metric].pair, setting.tree[metric], *usual)
             picks = dict(zip(RULES, map(_name, pairs), strict=True))
             yield _Question({_name(option.pair): option for option in errors}, picks)
             continue
         for protocol in (name for name in choice if name in frequency_oracles()):
             options = {_plain(option.pair[1]): option for option in errors if option.pair[0] == protocol}
-            # No tree: trees name pairs alone.
-            yield _Question(options, {MODEL: _plain(choice[protocol][1]), **dict.fromkeys(RULES[2:], "norm_sub")})
+            # No tree, and nothing without data: they name pairs alone.
+            yield _Question(options, {MODEL: _plain(choice[protocol][1]), **dict.fromkeys(RULES[3:], "norm_sub")})
 
 
 def _name(pair: Labels) -> str:

@@ -16,8 +16,7 @@ SKEW = 1.0
 USERS = 100_000
 BELL_MIN_BINS, BELL_MAX_SHARE = 0.6, 1.5  # width of a bell: in bins, and as a share of the domain
 GAMMA_MIN, GAMMA_MAX = 0.002, 50.0  # concentration of a Dirichlet draw
-HALVINGS, GAMMA_HALVINGS = 40, 12
-RATE_MAX = 40.0  # of an exponential fall, between adjacent values
+GAMMA_HALVINGS = 12
 LEAST_LOG, LOGS = -700.0, 20_001  # where the logarithms of a gamma variable begin, and how many are added up
 
 
@@ -49,9 +48,10 @@ def parse_shape(text: str) -> tuple[str, float | None]:
 class AssumedSkew(NamedTuple):
     """A skew between 0 and 8 without further knowledge: it represents several histograms.
 
-    Without an order, for two rank laws: Zipf, and a typical draw from a Dirichlet distribution. With one, for smooth
-    shapes: Zipf in order, an exponential fall, and a bell; two categories have no bell, as a symmetric shape is exactly
-    even there. All have about the same sum of squares, and the first has exactly the skew. Nothing is random.
+    Without an order, for two rank laws: Zipf, and a typical draw from a Dirichlet distribution. With an order, for two
+    smooth shapes, Zipf in order and a bell, and for the rank laws in no order: columns of numbers are rougher than any
+    curve. Two categories have no bell, as a symmetric shape is exactly even there. All have about the same sum of
+    squares, and the first has exactly the skew. Nothing is random.
     """
 
     k: int
@@ -72,7 +72,7 @@ class AssumedSkew(NamedTuple):
         """Names of the histograms."""
         if not self.ordered:
             return ("Zipf", "Dirichlet")
-        return ("Zipf", "exponential", "bell") if self.k > 2 else ("Zipf", "exponential")
+        return ("Zipf in order", *(("bell",) if self.k > 2 else ()), "Zipf in no order", "Dirichlet in no order")
 
 
 @lru_cache(maxsize=8)  # the search for changes evaluates a skew under a hundred noises
@@ -85,12 +85,13 @@ def assumed_profiles(k: int, n: int = USERS, *, skew: float = SKEW, ordered: boo
         raise ValueError(f"skew must be between 0 and {SKEW_MAX:g}, got skew={skew:g}")
     zipf = frequencies("zipf", k, float(skew))
     concentration = k * float((zipf**2).sum())  # 1 for equal frequencies
-    if not ordered:
-        order = patternless(k)
-        return profile_of(zipf[order], n), profile_of(_dirichlet(k, concentration)[order], n)
-    width = min(max(1 / (concentration * 2 * math.sqrt(math.pi)), BELL_MIN_BINS / k), BELL_MAX_SHARE)
-    bell = (frequencies("gaussian", k, width),) if k > 2 else ()
-    return tuple(profile_of(shape, n) for shape in (zipf, _exponential(k, concentration), *bell))
+    order = patternless(k)
+    shapes = [zipf[order], _dirichlet(k, concentration)[order]]
+    if ordered:
+        width = min(max(1 / (concentration * 2 * math.sqrt(math.pi)), BELL_MIN_BINS / k), BELL_MAX_SHARE)
+        bell = [frequencies("gaussian", k, width)] if k > 2 else []
+        shapes = [zipf, *bell, *shapes]
+    return tuple(profile_of(shape, n) for shape in shapes)
 
 
 def _dirichlet(k: int, concentration: float) -> FloatArray:
@@ -101,18 +102,6 @@ def _dirichlet(k: int, concentration: float) -> FloatArray:
         weights = gamma_quantiles(math.exp(middle), k)
         low, high = (low, middle) if k * (weights**2).sum() < concentration * weights.sum() ** 2 else (middle, high)
     return gamma_quantiles(math.exp((low + high) / 2), k)
-
-
-def _exponential(k: int, concentration: float) -> FloatArray:
-    """Return frequencies that fall exponentially, with k times their sum of squares as given; by bisection."""
-    places = np.arange(k)
-    low, high = 0.0, RATE_MAX  # of the fall between adjacent values
-    for _ in range(HALVINGS):
-        rate = (low + high) / 2
-        weights = np.exp(-rate * places)
-        low, high = (rate, high) if k * (weights**2).sum() < concentration * weights.sum() ** 2 else (low, rate)
-    result: FloatArray = weights / weights.sum()
-    return result
 
 
 @lru_cache(maxsize=1)

@@ -1,4 +1,4 @@
-"""Decision trees: grown on predictions of the models without data, over budgets, domains, users and skews."""
+"""Decision trees: grown on predictions of the models, over budgets, domains, users, skews and some populations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knowledge.describe.assumption import AssumedSkew
+from knowledge.describe.profile import Profile, profile_of
 from knowledge.making.cells import log_uniform
+from knowledge.making.populations import FAMILIES, ORDERED_FAMILIES, draw
 from knowledge.making.workers import Workers
 from knowledge.menu import ORDERED_METRICS, Labels
 from knowledge.model import load
@@ -29,6 +31,7 @@ HELD_OUT = 4  # 1 in this number of cases is not used for growing, and decides h
 MOST_REGRET = 2.0  # log error beyond which a pair is out of the question
 RANGES = {"epsilon": (0.2, 10.0), "k": (2.0, 4097.0), "n": (1e3, 1e8), "skew": (0.0, 2.0)}
 USUAL_SKEW, USUAL_SHARE = 1.0, 0.3  # default assumption, used in a share of the cases
+DRAWN_SHARE = 0.25  # of the cases: a drawn population, so that a pair which suits few shapes alone is not named
 THRESHOLDS: Mapping[str, tuple[float, ...]] = {  # those that people can remember
     "epsilon": (0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 5, 6, 8),
     "k": (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 100, 128, 200, 256, 400, 512, 1000, 2000),
@@ -73,9 +76,13 @@ Figures = tuple[PolicyCase, dict[str, dict[Labels, float]], dict[str, int]]
 
 def predict_case(index: int, seed: int, ordered: bool, metrics: Sequence[str], folder: Path) -> Figures:
     """Return a case, log errors by metric and pair, and bits by protocol; run by workers."""
-    one = case(index, seed, ordered=ordered)
-    assumed = AssumedSkew(one.k, one.skew, ordered)
-    prediction = predicted(assumed, one.epsilon, one.n, ordered=ordered, model=load(folder))
+    one, rng = case(index, seed, ordered=ordered), rng_for(seed, "policy population", int(ordered), index)
+    frequencies: AssumedSkew | Profile = AssumedSkew(one.k, one.skew, ordered)
+    if rng.random() < DRAWN_SHARE:
+        family = str(rng.choice(ORDERED_FAMILIES if ordered else FAMILIES))
+        frequencies = profile_of(draw(family, one.k, rng).frequencies, one.n)
+        one = one._replace(skew=frequencies.skew)
+    prediction = predicted(frequencies, one.epsilon, one.n, ordered=ordered, model=load(folder))
     logs = {}
     for metric in metrics:
         answer = rank(prediction, metric)

@@ -91,12 +91,16 @@ def test_without_data_the_pair_of_the_leaf_is_named_within_a_tie_of_ten_percent(
 
 
 def test_the_tree_is_overruled_where_a_tied_pair_is_ten_percent_better():
-    answer = look_up(AssumedSkew(30, 1.0), 1.0, 200_000, "mse", ordered=False)
-    row = next(row for row in answer.rows if row.pair == answer.tree)
-    assert row.ratio_low <= 1
-    assert 1.1 < row.ratio < 1.25
-    assert answer.overruled
-    assert first_pair(answer) != answer.tree
+    found = 0
+    for index in range(60):
+        one = case(index, 5, ordered=False)
+        answer = look_up(AssumedSkew(one.k, one.skew), one.epsilon, one.n, "topk", ordered=False)
+        row = next(row for row in answer.rows if row.pair == answer.tree)
+        if row.ratio_low <= 1 and 1.1 < row.ratio < 1.25:
+            found += 1
+            assert answer.overruled
+            assert first_pair(answer) != answer.tree
+    assert found
 
 
 def test_subsets_of_one_value_are_named_randomised_response():

@@ -251,7 +251,9 @@ def _reason(ranking: Ranking) -> str:
     if best.pair == ranking.tree:
         return "the decision tree's choice"
     shortest = min(row.report_bits for row in ranking.ties)
-    return "the cheapest report" if best.report_bits == shortest else "the cheapest precise report"
+    if best.report_bits == shortest:
+        return "the cheapest report"
+    return "the cheapest report within 5 %," if ranking.source == "grid" else "the cheapest precise report"
 
 
 def _deployed_changes(ranking: Ranking) -> list[Adjustment]:

@@ -54,14 +54,12 @@ def test_every_histogram_of_a_skew_is_skewed(skew, k, ordered):
 
 
 @over(itertools.product([0.3, 1.0, 1.5], [5, 64, 1000]))
-def test_in_order_a_skew_falls_as_zipf_or_exponentially_with_its_sum_of_squares_or_has_one_peak(skew, k):
-    zipf = frequencies("zipf", k, skew)
-    first, exponential, bell = AssumedSkew(k, skew, ordered=True).histograms(10**8)
-    assert first == pytest.approx(zipf, abs=1e-8)  # as many users hold it
-    assert (exponential**2).sum() == pytest.approx((zipf**2).sum(), rel=1e-4)
-    assert (np.diff(exponential) <= 0).all()
+def test_in_order_a_skew_falls_as_zipf_or_has_one_peak_or_is_a_rank_law_in_no_order(skew, k):
+    first, bell, *rough = AssumedSkew(k, skew, ordered=True).histograms(10**8)
+    assert first == pytest.approx(frequencies("zipf", k, skew), abs=1e-8)  # as many users hold it
     assert (np.diff(bell[: k // 2]) >= 0).all()
     assert (np.diff(bell[k // 2 :]) <= 0).all()
+    np.testing.assert_array_equal(rough, AssumedSkew(k, skew).histograms(10**8))
 
 
 @over(itertools.product([2, 17, 1000], [0.02, 0.3, 1.0, 7.0, 50.0]))
