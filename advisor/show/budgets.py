@@ -66,6 +66,7 @@ def budgets_document(budgets: Budgets) -> Document:
     for verdict, metric in zip(verdicts, budgets.metrics, strict=True):
         rows = budgets.priced(metric)
         parts += verdict.sentences if verdict in others else ()
+        parts += sentences(_hidden_sentences(rows), Role.ANSWER, Tone.DOUBTFUL)
         parts += [price_table(rows)] if rows else []
     parts += sentences(_notes(budgets), Role.NOTE)
     budget_list = ", ".join(f"{epsilon:g}" for epsilon in budgets.epsilons)
@@ -174,6 +175,15 @@ def _verdict(budgets: Budgets, metric: str) -> Verdict:
         () if good else (Adjustment("Planning finds the users or the ε that would be enough.", "ldp-advise plan"),)
     )
     return Verdict(best, text, badge, reasons, numbers=_numbers(rows), changes=changes)
+
+
+def _hidden_sentences(rows: Sequence[Priced]) -> list[str]:
+    """Return how many categories of the sample cannot be detected at each budget that is not useless."""
+    hidden = [(len(row.ranking.undetectable), row) for row in rows if row.verdict != USELESS]
+    if not any(count for count, _ in hidden):
+        return []
+    counts = ", ".join(f"{count:,} at ε = {row.epsilon:g}" for count, row in hidden)
+    return [f"Of {rows[0].ranking.request.k:,} categories so many cannot be told from none: {counts}."]
 
 
 def _listed(rows: Sequence[Priced]) -> str:

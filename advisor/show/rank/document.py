@@ -98,7 +98,7 @@ def _details(ranking: Ranking) -> list[Part]:
         if isinstance(protocol, FrequencyOracle):  # the same p, q and noise for all values
             chances = ("–" if value is None else f"{value:.6g}" for value in (protocol.p, protocol.q))
             figures = (*chances, f"{protocol.noise(request.n).sd:.4g}")
-        rows.append(Row((name, *figures, f"{protocol.report_bits:,}", number(protocol.attack_success))))
+        rows.append(Row((name, *figures, f"{protocol.report_bits:,}", number(request.attack_success(name)))))
     columns = (
         Column("protocol", text=True),
         Column("p", "probability that a report supports the user's own value"),
