@@ -129,6 +129,13 @@ def test_few_users_who_detect_a_frequency_are_enough_and_so_are_more(k, epsilon,
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("names", [None, ("grr", "ss")])
+def test_two_names_of_one_mechanism_need_as_many_users_to_detect_a_frequency(names):
+    rows = {row.protocol: row for row in plan(detect=0.01, eps=2.0, k=2, protocol=names).rows}
+    assert rows["grr"].source == "simulation"
+    assert rows["ss"] == replace(rows["grr"], protocol="ss")
+
+
 def test_a_first_row_that_needs_more_than_another_is_explained():
     counts = {"a": 1700, "b": 1500, "c": 500, "d": 150, "e": 100, "f": 50}
     for metric, target, needs_more in (("l1", 0.05, True), ("kl", 0.01, False)):
