@@ -390,6 +390,7 @@ class Document(_Printable):
     picture: Callable[[], Drawing] | None = field(default=None, repr=False)  # draws the answer; None: nothing to draw
     # another page than that of all documents, from the document and the command
     page: Callable[[Document, str], str] | None = field(default=None, repr=False)
+    further_verdicts: tuple[Verdict, ...] = ()  # those of other metrics, which stand among the parts
 
     @property
     def every_part(self) -> tuple[Part, ...]:

@@ -242,12 +242,13 @@ def _proper_changes(ranking: Ranking) -> list[Adjustment]:
 
 def _reason(ranking: Ranking) -> str:
     """Return the reason to use the first row of several that are tied."""
-    best = ranking.best
-    if best is ranking.lowest:
+    best, named = ranking.best, ranking.best.pair == ranking.tree
+    near = [row for row in ranking.ties if (row.ratio_to_best or 1.0) < PRACTICAL_RATIO]
+    if best is ranking.lowest and not (named and min(row.report_bits for row in near) < best.report_bits):
         return "the lowest error"
     if best.probability_best is not None:
         return "the plainest"
-    return "the decision tree's choice" if best.pair == ranking.tree else "the cheapest report"
+    return "the decision tree's choice" if named else "the cheapest report"
 
 
 def _deployed_changes(ranking: Ranking) -> list[Adjustment]:

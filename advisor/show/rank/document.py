@@ -42,13 +42,14 @@ def rank_document(rankings: tuple[Ranking, ...]) -> Document:
     """Return the document of a ranking for each metric."""
     first, request = rankings[0], rankings[0].request
     parts: list[Part] = [*sentences(first.warnings, Role.WARNING)]
-    for ranking in rankings:
-        parts += verdict(ranking).sentences if ranking is not first else ()
-        parts += _ranking_parts(ranking)
+    answer, *others = map(verdict, rankings)
+    parts += _ranking_parts(first)
+    for ranking, further in zip(rankings[1:], others, strict=True):
+        parts += [*further.sentences, *_ranking_parts(ranking)]
     parts += compromise_sentences(rankings)
     if first.why is not None:
-        reason, *others = why_sentences(first.why, first)
-        parts += [Sentence(reason, Role.ANSWER), *sentences(others)]
+        reason, *more = why_sentences(first.why, first)
+        parts += [Sentence(reason, Role.ANSWER), *sentences(more)]
     parts += note_sentences(first)
     parts += [sentence for sentence in answer_sentences(first) if sentence.role is Role.LEGEND]
     best = "nothing is left"
@@ -64,7 +65,8 @@ def rank_document(rankings: tuple[Ranking, ...]) -> Document:
     )
     return Document(
         title=f"{best}: advice on local differential privacy",
-        verdict=verdict(first),
+        verdict=answer,
+        further_verdicts=tuple(others),
         parts=tuple(parts),
         data=rank_data(rankings),
         records=rank_records(rankings),
