@@ -65,6 +65,7 @@ class Badge(StrEnum):
     TIED = "Tied"
     ALMOST = "Almost"
     NOTHING_SURE = "Nothing is sure"
+    DEPENDS = "It depends"
     DO_NOT_COLLECT = "Do not collect"
     DO_NOT_USE = "Do not use"
     NOTHING_LEFT = "Nothing is left"
@@ -72,7 +73,7 @@ class Badge(StrEnum):
     @property
     def tone(self) -> Tone:
         """Its emphasis."""
-        if self in (Badge.ALMOST, Badge.NOTHING_SURE):
+        if self in (Badge.ALMOST, Badge.NOTHING_SURE, Badge.DEPENDS):
             return Tone.DOUBTFUL
         return Tone.BAD if self in (Badge.DO_NOT_COLLECT, Badge.DO_NOT_USE, Badge.NOTHING_LEFT) else Tone.GOOD
 

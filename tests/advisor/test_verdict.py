@@ -121,6 +121,16 @@ def test_every_answer_from_a_sample_says_how_many_of_its_categories_cannot_be_se
     assert [text for text in (*said, "cannot be told from none") if text not in shown] == []
 
 
+def test_a_choice_from_earlier_figures_says_which_change_since_then_cannot_be_seen(run, bands):
+    asked = (bands, "--counts", "count", "--n", "50k", "--within", "0.9", "--unordered", "--instant")
+    code, out, _ = run("choose", *asked, "--sensitive", "low", "--times", "1", "--format", "json")
+    data = json.loads(out)
+    answer = advise(data["eps"], sample_counts=BANDS, n=50_000, ordered=False, metric="mae", instant=True)
+    shown = " ".join(run("choose", *asked, "--sensitive", "low", "--times", "1")[1].split())
+    assert code == 0
+    assert f"A change of less than {100 * (answer.smallest_change or 0):.3g} percentage points since" in shown
+
+
 @pytest.mark.parametrize(
     "given",
     [

@@ -256,7 +256,9 @@ def note_lines(choice: Choice) -> list[str]:
     """Return what the answer rests on."""
     case, frequencies = choice.case, choice.case.frequencies
     sample, predicted = choice.there.request.sample, case.reason == Reason.REACHED
-    lines = ["These shares describe only those who answer."]
+    lines, change = ["These shares describe only those who answer."], choice.there.smallest_change
+    if change is not None and choice.reason in LIKELY:
+        lines.append(f"A change of less than {points(change)} since the figures of the file cannot be seen.")
     if choice.simulations:
         budgets = " and ".join(f"ε = {epsilon:g}" for epsilon in sorted(choice.simulations))
         lines.append(
