@@ -260,11 +260,12 @@ def write(document: Document, output: Output, target: Target | None, view: View)
 
 
 def _say_verdict(document: Document, output: Output, view: View) -> None:
-    """Print the verdict on standard error if only rows or names are printed, which look alike for all verdicts."""
-    verdict = document.verdict
-    silent = view.quiet and verdict is not None and verdict.badge.tone is Tone.GOOD
-    if verdict is not None and output.chosen_format in ("csv", "value") and not silent:
-        say(f"verdict: {verdict.summary}")
+    """Print the verdicts on standard error if only rows or names are printed, which look alike for all verdicts."""
+    if document.verdict is None or output.chosen_format not in ("csv", "value"):
+        return
+    for verdict in (document.verdict, *document.further_verdicts):
+        if not (view.quiet and verdict.badge.tone is Tone.GOOD):
+            say(f"verdict: {verdict.summary}")
 
 
 def _text(document: Document, output: Output, view: View) -> str:

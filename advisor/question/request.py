@@ -243,19 +243,22 @@ class Request:
         """Probability that the best guess without a report is right."""
         return float(self.counts.max() / self.counts.sum()) if self.has_sample else 1 / self.k
 
-    def attack_success(self, protocol: str) -> float:
+    def attack_success(self, protocol: str, oracle: Protocol | None = None) -> float:
         """Return the probability that the best guess from one report is right, given the sample's frequencies.
 
         Without a sample, and for protocols without further information, all values are equally likely.
+
+        oracle: the protocol at another budget than that of the question.
         """
-        if protocol not in self._attacks:
-            oracle = self.oracle(protocol)
+        at = protocol, getattr(oracle, "epsilon", None)
+        if at not in self._attacks:
+            oracle = oracle or self.oracle(protocol)
             informed = oracle.informed_guess(self.counts / self.counts.sum()) if self.has_sample else None
-            self._attacks[protocol] = oracle.attack_success if informed is None else informed
-        return self._attacks[protocol]
+            self._attacks[at] = oracle.attack_success if informed is None else informed
+        return self._attacks[at]
 
     @cached_property
-    def _attacks(self) -> dict[str, float]:
+    def _attacks(self) -> dict[tuple[str, float | None], float]:
         return {}
 
     def cost(self, protocol: str) -> Cost:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from advisor.answers.budgets import Budgets, Priced
-from advisor.answers.rank.verdict import MARGINAL, USELESS, WORTH_IT, against_nothing
+from advisor.answers.rank.verdict import MARGINAL, NOT_CERTAIN, USELESS, WORTH_IT, against_nothing
 from advisor.figures import number, percent, points, rounded, users
 from advisor.members.names import pair_text
 from advisor.question.request import Request
@@ -66,6 +66,7 @@ def budgets_document(budgets: Budgets) -> Document:
     for verdict, metric in zip(verdicts, budgets.metrics, strict=True):
         rows = budgets.priced(metric)
         parts += verdict.sentences if verdict in others else ()
+        parts += sentences(_hidden_sentences(rows), Role.ANSWER, Tone.DOUBTFUL)
         parts += [price_table(rows)] if rows else []
     parts += sentences(_notes(budgets), Role.NOTE)
     budget_list = ", ".join(f"{epsilon:g}" for epsilon in budgets.epsilons)
@@ -73,6 +74,7 @@ def budgets_document(budgets: Budgets) -> Document:
     return Document(
         title=f"What ε = {budget_list} buys",
         verdict=first,
+        further_verdicts=tuple(others),
         parts=tuple(parts),
         data={**_data(budgets, all_rows), "summary": first.summary},
         records=Records.of([priced_data(row) for row in all_rows], FIGURES),
@@ -161,7 +163,8 @@ def _verdict(budgets: Budgets, metric: str) -> Verdict:
     kinds = [row.verdict for row in rows]
     best = next(kind for kind in (WORTH_IT, MARGINAL, USELESS) if kind in kinds)
     reasons = rows[kinds.index(best)].ranking.reasons
-    badge = {WORTH_IT: Badge.COLLECT, MARGINAL: Badge.ALMOST, USELESS: Badge.DO_NOT_COLLECT}[best]
+    almost = Badge.NOTHING_SURE if NOT_CERTAIN in reasons else Badge.ALMOST
+    badge = {WORTH_IT: Badge.COLLECT, MARGINAL: almost, USELESS: Badge.DO_NOT_COLLECT}[best]
     good = [row for row in rows if row.verdict == WORTH_IT]
     text = f"no ε given is clearly better than assuming {rows[0].ranking.guess_without_data}."
     if good:
@@ -174,6 +177,15 @@ def _verdict(budgets: Budgets, metric: str) -> Verdict:
         () if good else (Adjustment("Planning finds the users or the ε that would be enough.", "ldp-advise plan"),)
     )
     return Verdict(best, text, badge, reasons, numbers=_numbers(rows), changes=changes)
+
+
+def _hidden_sentences(rows: Sequence[Priced]) -> list[str]:
+    """Return how many categories of the sample cannot be detected at each budget that is not useless."""
+    hidden = [(len(row.ranking.undetectable), row) for row in rows if row.verdict != USELESS]
+    if not any(count for count, _ in hidden):
+        return []
+    counts = ", ".join(f"{count:,} at ε = {row.epsilon:g}" for count, row in hidden)
+    return [f"Of {rows[0].ranking.request.k:,} categories so many cannot be told from none: {counts}."]
 
 
 def _listed(rows: Sequence[Priced]) -> str:

@@ -65,6 +65,7 @@ class Badge(StrEnum):
     TIED = "Tied"
     ALMOST = "Almost"
     NOTHING_SURE = "Nothing is sure"
+    DEPENDS = "It depends"
     DO_NOT_COLLECT = "Do not collect"
     DO_NOT_USE = "Do not use"
     NOTHING_LEFT = "Nothing is left"
@@ -72,7 +73,7 @@ class Badge(StrEnum):
     @property
     def tone(self) -> Tone:
         """Its emphasis."""
-        if self in (Badge.ALMOST, Badge.NOTHING_SURE):
+        if self in (Badge.ALMOST, Badge.NOTHING_SURE, Badge.DEPENDS):
             return Tone.DOUBTFUL
         return Tone.BAD if self in (Badge.DO_NOT_COLLECT, Badge.DO_NOT_USE, Badge.NOTHING_LEFT) else Tone.GOOD
 
@@ -390,6 +391,7 @@ class Document(_Printable):
     picture: Callable[[], Drawing] | None = field(default=None, repr=False)  # draws the answer; None: nothing to draw
     # another page than that of all documents, from the document and the command
     page: Callable[[Document, str], str] | None = field(default=None, repr=False)
+    further_verdicts: tuple[Verdict, ...] = ()  # those of other metrics, which stand among the parts
 
     @property
     def every_part(self) -> tuple[Part, ...]:

@@ -32,8 +32,8 @@ from advisor.show.model import (
 )
 from advisor.show.pictures import picture_section
 from advisor.show.pictures.plan import plan_figure
-from advisor.show.sentences import assumed_sentences, domain_text, unit_after
-from simulator.detection import LEVEL, POWER
+from advisor.show.sentences import assumed_sentences, domain_text, hidden_text, unit_after
+from simulator.detection import LEVEL, POWER, detectable
 
 REACHED, MET_AT_ONCE, OUT_OF_REACH = "reached", "met_at_once", "out_of_reach"
 NO_DATA_NEEDED = "no_data_needed"
@@ -50,6 +50,7 @@ def plan_document(plan: PlanResult) -> Document:
         verdict=_verdict(plan),
         parts=(
             *sentences(plan.warnings, Role.WARNING),
+            *sentences(_hidden_sentences(plan), Role.ANSWER, Tone.DOUBTFUL),
             *sentences(_detail_sentences(plan)),
             plan_table(plan),
             *sentences(_note_sentences(plan), Role.NOTE),
@@ -175,6 +176,17 @@ def _changes(plan: PlanResult) -> tuple[Adjustment, ...]:
     return ()
 
 
+def _hidden_sentences(plan: PlanResult) -> list[str]:
+    """Return how many categories of the sample cannot be detected at the answer."""
+    question, best, frequencies = plan.question, plan.best, plan.question.frequencies
+    if best.value is None or question.detects or frequencies.ordered or not frequencies.labels:
+        return []
+    n = question.users(best.value)
+    least = detectable(question.oracle(best.protocol, best.value), n) or 0.0
+    hidden = int((frequencies.weights < least * frequencies.weights.sum()).sum())
+    return [hidden_text(hidden, frequencies.k, least * n)] if hidden else []
+
+
 def _detail_sentences(plan: PlanResult) -> list[str]:
     """Return the budget of a report with a shuffler, and what would reach a target that needs no data."""
     question, best = plan.question, plan.best
@@ -200,7 +212,13 @@ def _note_sentences(plan: PlanResult) -> list[str]:
         how = f"By formula, not simulated: {domain}."
     else:
         how = f"Predicted for {frequencies.name}, not simulated: {domain}."
-    return [how, *([] if question.detects else assumed_sentences(frequencies.assumptions))]
+    best, others = plan.best.value, [row.value for row in plan.rows if row.source == plan.best.source]
+    least = min((value for value in others if value is not None), default=None)
+    tied = best is not None and least is not None and least < best
+    what = "is the decision tree's choice or has" if plan.best.source == "grid" else "has"
+    why = f"Of those tied with the lowest error there, the first row {what} the cheapest report."
+    assumed = [] if question.detects else assumed_sentences(frequencies.assumptions)
+    return [how, *([why] if tied else []), *assumed]
 
 
 def _method_sentences(plan: PlanResult) -> list[str]:

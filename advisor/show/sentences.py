@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from advisor.answers.epsilon import Meaning, Shuffled
 from advisor.answers.rank.verdict import NOTHING_LEFT
-from advisor.figures import number, percent
+from advisor.figures import number, percent, users
 from advisor.inputs.bins import Bins, edge_text
 from advisor.members.names import protocol_in_full
 from advisor.question.central import Central
@@ -25,6 +25,18 @@ def assumed_sentences(assumptions: Iterable[str]) -> list[str]:
     """Return the assumptions as a sentence; nothing without assumptions."""
     joined = "; ".join(assumptions)
     return [f"Assumed: {joined}."] if joined else []
+
+
+def hidden_text(hidden: int, k: int, least: float, names: str = "") -> str:
+    """Return how many categories are rarer than can be detected, and what the verdict is about where they are most.
+
+    least: users in the smallest category that can be detected.
+
+    >>> hidden_text(9, 12, 863.0)
+    '9 of 12 categories cannot be told from none: rarer than 863 users; the verdict is about the other 3.'
+    """
+    about = f"; the verdict is about the other {k - hidden:,}" if 0 < k - hidden < hidden else ""
+    return f"{hidden:,} of {k:,} categories cannot be told from none: rarer than {users(least)} users{names}{about}."
 
 
 def nothing_left_verdict(removals: Iterable[Removal]) -> Verdict:
@@ -106,7 +118,7 @@ def meaning_sentences(meaning: Meaning) -> list[str]:
     ]
     if meaning.protocol is not None and meaning.protocol_guess is not None:
         guess = percent(meaning.protocol_guess)
-        lines.append(f"With {protocol_in_full(meaning.protocol)} the best guess is right in {guess} of cases.")
+        lines.append(f"With {protocol_in_full(meaning.protocol)} that guess is right in {guess} of cases.")
     lines.append(f"It is as private as flipping a yes/no answer with probability {percent(meaning.flip_probability)}.")
     near = "; ".join(
         f"{deployment.name} (ε = {deployment.epsilon:g} per {deployment.unit})" for deployment in meaning.deployments

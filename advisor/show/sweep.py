@@ -96,7 +96,7 @@ def _verdict(sweep: SweepResult) -> Verdict:
     """Return the number of cells won by the pair that wins most, and the number of certain winners."""
     cells, certain = len(sweep.cells), sum(not cell.tied_with(cell.winner) for cell in sweep.cells)
     (pair, most), *others = Counter((cell.winner.protocol, cell.winner.method) for cell in sweep.cells).most_common()
-    badge = Badge.TIED if not certain else Badge.NOTHING_SURE if others else Badge.USE
+    badge = Badge.TIED if not certain else Badge.DEPENDS if others else Badge.USE
     text = f"{pair_text(*pair)} in {most:,} of {cells:,} cells"
     if others and most == 1:
         text = f"no pair is the one to use in more than one of {cells:,} cells"

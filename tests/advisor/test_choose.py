@@ -94,7 +94,9 @@ def test_where_it_is_enough_the_budget_is_named_and_its_command_reproduces_it(ru
     best = advise(data["eps"], k=18, n=150_000, metric="mae").best
     assert best.error == data["error"]
     assert kept(best) <= 0.01
-    assert any("spends ε = " in text for text in data["sentences"])
+    headline = data["headline"]
+    assert f"spends ε = {2 * data['eps']:g} in all 2 times." in headline["numbers"]
+    assert data["summary"] == f"Collect: {headline['text']} {headline['numbers']}"
     assert followed(run, data["command"]) == data
     assert run("choose", *words.split(), "--format", "value")[1] == f"{data['eps']:g}\n"
     lines = run("choose", *words.split())[1].splitlines()

@@ -50,6 +50,17 @@ def test_the_question_itself_has_the_figures_of_the_answer(advice, explorer):
     assert "Simulated at ε = 1" in explorer.note
 
 
+def test_a_best_guess_is_that_of_who_knows_the_sample_at_every_budget(advice, explorer):
+    (first, second), best, prior = (dial.at for dial in explorer.dials), advice.best, COUNTS.max() / COUNTS.sum()
+    guesses = [float(row[second][-1].removeprefix("right in ").split(" %")[0]) / 100 for row in explorer.figures]
+    assert guesses[first] == pytest.approx(best.attack_success, abs=1e-3)
+    assert guesses == sorted(guesses)
+    assert min(guesses) >= round(prior, 3)
+    assert {row[0][-1].split(" of cases, ")[1] for row in explorer.figures} == {
+        f"by who knows the frequencies of the sample; without a report in {100 * prior:.1f} %"
+    }
+
+
 def test_everywhere_else_it_is_the_prediction_times_one_factor(advice, explorer):
     (first, second), pair = (dial.at for dial in explorer.dials), advice.best.pair
     n, profile = 30_000, profile_of(COUNTS, 30_000)

@@ -129,6 +129,21 @@ def test_few_users_who_detect_a_frequency_are_enough_and_so_are_more(k, epsilon,
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("names", [None, ("grr", "ss")])
+def test_two_names_of_one_mechanism_need_as_many_users_to_detect_a_frequency(names):
+    rows = {row.protocol: row for row in plan(detect=0.01, eps=2.0, k=2, protocol=names).rows}
+    assert rows["grr"].source == "simulation"
+    assert rows["ss"] == replace(rows["grr"], protocol="ss")
+
+
+def test_a_first_row_that_needs_more_than_another_is_explained():
+    counts = {"a": 1700, "b": 1500, "c": 500, "d": 150, "e": 100, "f": 50}
+    for metric, target, needs_more in (("l1", 0.05, True), ("kl", 0.01, False)):
+        answer = plan(target=target, eps=1.0, metric=metric, sample_counts=counts, ordered=False, instant=True)
+        assert (answer.rows[0].value > min(row.value for row in answer.rows)) == needs_more
+        assert ("the first row is the decision tree's choice or has the cheapest" in str(answer)) == needs_more
+
+
 def test_a_floor_is_named_and_so_is_what_reaches_the_target():
     few = Simulation(max_repetitions=60)
     answer = plan(target=0.001, metric="emd", n=10_000, k=16, protocol="oue", method="norm_sub", simulation=few)

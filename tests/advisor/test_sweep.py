@@ -110,6 +110,7 @@ def test_certainty_can_be_read_in_a_pipe():
     assert (tables.count(" *"), tables.count("tied")) == (sure, 8 - sure + 1)  # the sentence above them says it too
     assert legend.startswith("*: ")
     assert f" is certain in {sure} of 8 cells." in known.summary
+    assert known.summary.startswith("It depends: ")  # which pair to use, not whether it is known
     bold = re.findall(r"\*\*(.+?)\*\* \|", markdown(document, View(quiet=True)))
     assert len(bold) == sure
     assert all(cell.endswith("\\*") for cell in bold)  # the mark stays, and is no emphasis

@@ -102,6 +102,35 @@ def test_undetectable_are_the_categories_of_a_sample_rarer_than_the_smallest_fre
     assert json.loads(whole.to_json())["undetectable"] == []  # along an order neighbours tell of each other
 
 
+@over(
+    [
+        ("--eps 1 --n 20k --instant", ["9 of 12", "verdict is about the other 3"]),
+        ("--eps 0.5,4 --n 20k --instant", ["Of 12 categories", ": 9 at ε = 0.5, 2 at ε = 4."]),
+        ("pareto --eps 1 --n 20k --max-reps 20", ["9 of 12"]),
+        ("plan --eps 1 --target 0.2 --instant", ["9 of 12"]),
+        ("choose --n 20k --within 1 --sensitive high --times 1 --instant", ["9 of 12"]),
+    ]
+)
+def test_every_answer_from_a_sample_says_how_many_of_its_categories_cannot_be_seen(line, said, *, run, tmp_path):
+    path = tmp_path / "codes.csv"
+    counts = (90_000, 52_000, 30_000, 8000, 4000, 2500, 2000, 1500, 1200, 900, 500, 100)
+    path.write_text("code,count\n" + "".join(f"E{count},{count}\n" for count in counts), encoding="utf-8")
+    code, out, _ = run(*line.split(), str(path), "--counts", "count", "--quiet")
+    shown = " ".join(out.split())
+    assert code == 0
+    assert [text for text in (*said, "cannot be told from none") if text not in shown] == []
+
+
+def test_a_choice_from_earlier_figures_says_which_change_since_then_cannot_be_seen(run, bands):
+    asked = (bands, "--counts", "count", "--n", "50k", "--within", "0.9", "--unordered", "--instant")
+    code, out, _ = run("choose", *asked, "--sensitive", "low", "--times", "1", "--format", "json")
+    data = json.loads(out)
+    answer = advise(data["eps"], sample_counts=BANDS, n=50_000, ordered=False, metric="mae", instant=True)
+    shown = " ".join(run("choose", *asked, "--sensitive", "low", "--times", "1")[1].split())
+    assert code == 0
+    assert f"A change of less than {100 * (answer.smallest_change or 0):.3g} percentage points since" in shown
+
+
 @pytest.mark.parametrize(
     "given",
     [

@@ -62,7 +62,15 @@ def _settled(question: PlanQuestion, rows: list[PlanRow], progress: Progress) ->
     while rows and len(done) < SETTLED and (not done or _need(rows[0]) < min(map(_need, done))):
         done.append(settle(question, rows[0], part(progress, len(done), SETTLED, rows[0].protocol)))
         rows = rows[1:]
+    settled = {row.protocol: row for row in done}
+    twins = [(row, settled.get(_mechanism(question, row) if row.value else "")) for row in rows]
+    rows = [replace(twin, protocol=row.protocol) if twin is not None else row for row, twin in twins]
     return [*_ranked(question, done), *rows]
+
+
+def _mechanism(question: PlanQuestion, row: PlanRow) -> str:
+    """Return the protocol whose reports a protocol sends at its need: that of subsets of one value is GRR."""
+    return question.oracle(row.protocol, row.value or 0.0).same_as or row.protocol
 
 
 def _ranked(question: PlanQuestion, rows: list[PlanRow]) -> list[PlanRow]:
@@ -125,6 +133,7 @@ def miss_rates(question: PlanQuestion, protocol: str, x: float, first: int, repe
     """
     k, n = question.frequencies.k, question.users(x)
     oracle = frequency_oracles()[protocol](k, question.budget(protocol, x))
+    mechanism = oracle.same_as or protocol
     users = max(1, round(n * question.target))
     small = max(1, min(k // 2, int(n / 2 / users)))
     counts = np.full(k, users, dtype=np.int64)
@@ -134,7 +143,7 @@ def miss_rates(question: PlanQuestion, protocol: str, x: float, first: int, repe
     least = threshold(oracle, n)
     rates = np.empty(repetitions)
     for place in range(repetitions):
-        support = oracle.sample_support(counts, rng_for(question.seed, "detect", protocol, first + place))
+        support = oracle.sample_support(counts, rng_for(question.seed, "detect", mechanism, first + place))
         rates[place] = (oracle.estimate(support, n)[:small] <= least).mean()
     return rates
 

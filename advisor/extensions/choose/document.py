@@ -126,12 +126,11 @@ def interval(low: float, high: float, *, simulated: bool = False) -> str:
 
 
 def _answer(choice: Choice) -> tuple[str, str, list[str]]:
-    """Return the verdict, its figures, and further sentences: how sure that is, and which answers are not seen."""
+    """Return the verdict, its figures, and further sentences: how sure that is."""
     parts = _parts(choice)
     first, *rest = (line.format_map(parts) for line in LINES[choice.reason])
     expected = "" if choice.reason in (Reason.NOT_COVERED, Reason.NOTHING_ASKED) else f"expected {parts['off']}; "
-    hidden = hidden_sentences(choice.there) if choice.reason in LIKELY else ()
-    return first, f"{parts['aim']}; {expected}without data {parts['without']}.", [*hidden, *rest]
+    return first, f"{parts['aim']}; {expected}without data {parts['without']}{parts['spent']}.", rest
 
 
 def _parts(choice: Choice) -> dict[str, str]:
@@ -151,6 +150,9 @@ def _parts(choice: Choice) -> dict[str, str]:
         "answers": f"{case.answers:,}",
         "epsilon": f"{choice.epsilon or 0:g}",
         "each": " each time" if case.times > 1 else "",
+        "spent": ""
+        if case.times == 1 or choice.reason not in LIKELY
+        else f"; each person spends ε = {there.request.epsilon * case.times:.3g} in all {case.times:,} times",
         "limit": f"{case.limit:g}{total} (for {SENSITIVE[case.sensitive]} answers)",
         "there": f"Even with {' and '.join(more)}, which is more," if more else f"With ε = {case.limit:g}",
         "pair": pair_text(*best.pair),
@@ -247,18 +249,16 @@ def meaning_lines(choice: Choice) -> list[str]:
     epsilon, case = choice.there.request.epsilon, choice.case
     promise = meaning(epsilon, case.answers, choice.best.protocol)
     near = tuple(deployment for deployment in promise.deployments if 1 / NEAR <= deployment.epsilon / epsilon <= NEAR)
-    lines = meaning_sentences(replace(promise, deployments=near))
-    if case.times > 1:
-        total = epsilon * case.times
-        lines.append(f"Who answers {case.times:,} times with fresh noise spends ε = {total:.3g} in all.")
-    return lines
+    return meaning_sentences(replace(promise, deployments=near))
 
 
 def note_lines(choice: Choice) -> list[str]:
     """Return what the answer rests on."""
     case, frequencies = choice.case, choice.case.frequencies
     sample, predicted = choice.there.request.sample, case.reason == Reason.REACHED
-    lines = ["These shares describe only those who answer."]
+    lines, change = ["These shares describe only those who answer."], choice.there.smallest_change
+    if change is not None and choice.reason in LIKELY:
+        lines.append(f"A change of less than {points(change)} since the figures of the file cannot be seen.")
     if choice.simulations:
         budgets = " and ".join(f"ε = {epsilon:g}" for epsilon in sorted(choice.simulations))
         lines.append(
@@ -288,6 +288,7 @@ def choice_document(choice: Choice) -> Document:
     case, good, facts = choice.case, choice.epsilon is not None, _facts(choice)
     first, numbers, rest = _answer(choice)
     assumed = [] if choice.data_words else [ASSUMED]
+    hidden = hidden_sentences(choice.there) if choice.reason in LIKELY else []
     means = meaning_lines(choice)
     if choice.reason not in (Reason.REACHED, Reason.NOTHING_ASKED):
         rest += over_limit(choice)
@@ -295,20 +296,21 @@ def choice_document(choice: Choice) -> Document:
     again, (title, further) = reproduce(choice), _next(choice)
     label, draw = "error of a share against ε", partial(price_figure, choice)
     badge = Badge.COLLECT if good else Badge.ALMOST if choice.reason in CLOSE else Badge.DO_NOT_COLLECT
+    answer = Verdict(
+        COLLECT if good else REFRAIN,
+        first,
+        badge,
+        () if good else (choice.reason.value,),
+        {"eps": choice.epsilon, "within": case.within, **_errors(choice), "error_without_data": case.without},
+        numbers=numbers,
+        changes=tuple(changes(choice)),
+    )
     return Document(
         title=f"{badge}: {re.split(r'[:.,] ', f'{first} ')[0]}",
-        verdict=Verdict(
-            COLLECT if good else REFRAIN,
-            first,
-            badge,
-            () if good else (choice.reason.value,),
-            {"eps": choice.epsilon, "within": case.within, **_errors(choice), "error_without_data": case.without},
-            numbers=numbers,
-            changes=tuple(changes(choice)),
-        ),
+        verdict=answer,
         parts=(
             *(Sentence(text, Role.WARNING) for text in warnings),
-            *(Sentence(text, Role.ANSWER, Tone.DOUBTFUL) for text in assumed),
+            *(Sentence(text, Role.ANSWER, Tone.DOUBTFUL) for text in (*hidden, *assumed)),
             *map(Sentence, rest),
             *(Sentence(text, Role.LEGEND) for text in means),
             *([_price_table(choice.prices)] if choice.prices else []),
@@ -320,8 +322,8 @@ def choice_document(choice: Choice) -> Document:
         data={
             "request": {name: facts[name] for name in REQUEST},
             **{name: value for name, value in facts.items() if name not in REQUEST},
-            "summary": f"{first} {numbers}",
-            "sentences": [first, *assumed, *rest, *means],
+            "summary": answer.summary,
+            "sentences": [first, *hidden, *assumed, *rest, *means],
             "command": again,
             "next_command": further,
             "warnings": warnings,

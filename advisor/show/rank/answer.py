@@ -13,7 +13,7 @@ from advisor.figures import number, points, rounded, users, whole_percent
 from advisor.members.names import UNPROCESSED, method_name, method_text, pair_text, protocol_in_full, protocol_text
 from advisor.show.model import Adjustment, Badge, Role, Sentence, Tone, Verdict, sentences
 from advisor.show.rank.table import BASELINE_NAMES, error_cell
-from advisor.show.sentences import nothing_left_verdict, total_text, unit_after
+from advisor.show.sentences import hidden_text, nothing_left_verdict, total_text, unit_after
 from knowledge.deployments import DEPLOYED
 from simulator import POSTPROCESSORS
 from simulator.foreign import REGISTERED
@@ -80,8 +80,7 @@ def hidden_sentences(ranking: Ranking) -> list[str]:
     if not hidden:
         return []
     names = f" ({', '.join(request.labels[place] for place in hidden)})" if len(hidden) <= FEW else ""
-    least = users((ranking.detectable_frequency or 0.0) * request.n)
-    return [f"{len(hidden):,} of {request.k:,} categories cannot be told from none: rarer than {least} users{names}."]
+    return [hidden_text(len(hidden), request.k, (ranking.detectable_frequency or 0.0) * request.n, names)]
 
 
 def decision(ranking: Ranking) -> tuple[Badge, str]:
@@ -243,15 +242,15 @@ def _proper_changes(ranking: Ranking) -> list[Adjustment]:
 
 def _reason(ranking: Ranking) -> str:
     """Return the reason to use the first row of several that are tied."""
-    best = ranking.best
-    if best is ranking.lowest:
+    best, named = ranking.best, ranking.best.pair == ranking.tree
+    near = [row for row in ranking.ties if (row.ratio_to_best or 1.0) < PRACTICAL_RATIO]
+    if best is ranking.lowest and not (named and min(row.report_bits for row in near) < best.report_bits):
         return "the lowest error"
     if best.probability_best is not None:
         return "the plainest"
-    if best.pair == ranking.tree:
+    if named:
         return "the decision tree's choice"
-    shortest = min(row.report_bits for row in ranking.ties)
-    if best.report_bits == shortest:
+    if best.report_bits == min(row.report_bits for row in ranking.ties):
         return "the cheapest report"
     return "the cheapest report within 5 %," if ranking.source == "grid" else "the cheapest precise report"
 

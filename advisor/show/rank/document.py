@@ -42,13 +42,14 @@ def rank_document(rankings: tuple[Ranking, ...]) -> Document:
     """Return the document of a ranking for each metric."""
     first, request = rankings[0], rankings[0].request
     parts: list[Part] = [*sentences(first.warnings, Role.WARNING)]
-    for ranking in rankings:
-        parts += verdict(ranking).sentences if ranking is not first else ()
-        parts += _ranking_parts(ranking)
+    answer, *others = map(verdict, rankings)
+    parts += _ranking_parts(first)
+    for ranking, further in zip(rankings[1:], others, strict=True):
+        parts += [*further.sentences, *_ranking_parts(ranking)]
     parts += compromise_sentences(rankings)
     if first.why is not None:
-        reason, *others = why_sentences(first.why, first)
-        parts += [Sentence(reason, Role.ANSWER), *sentences(others)]
+        reason, *more = why_sentences(first.why, first)
+        parts += [Sentence(reason, Role.ANSWER), *sentences(more)]
     parts += note_sentences(first)
     parts += [sentence for sentence in answer_sentences(first) if sentence.role is Role.LEGEND]
     best = "nothing is left"
@@ -64,7 +65,8 @@ def rank_document(rankings: tuple[Ranking, ...]) -> Document:
     )
     return Document(
         title=f"{best}: advice on local differential privacy",
-        verdict=verdict(first),
+        verdict=answer,
+        further_verdicts=tuple(others),
         parts=tuple(parts),
         data=rank_data(rankings),
         records=rank_records(rankings),
@@ -98,7 +100,7 @@ def _details(ranking: Ranking) -> list[Part]:
         if isinstance(protocol, FrequencyOracle):  # the same p, q and noise for all values
             chances = ("–" if value is None else f"{value:.6g}" for value in (protocol.p, protocol.q))
             figures = (*chances, f"{protocol.noise(request.n).sd:.4g}")
-        rows.append(Row((name, *figures, f"{protocol.report_bits:,}", number(protocol.attack_success))))
+        rows.append(Row((name, *figures, f"{protocol.report_bits:,}", number(request.attack_success(name)))))
     columns = (
         Column("protocol", text=True),
         Column("p", "probability that a report supports the user's own value"),

@@ -77,7 +77,9 @@ def _texts(point: Expectation, advice: Ranking) -> tuple[str, ...]:
     collected = request.collected is not None
     protocol = request.oracle(point.protocol) if collected else PROTOCOLS[point.protocol](k, point.epsilon)
     smallest, off, without = point.smallest(protocol), point.per_category, advice.error_without_data
-    compared = "–"
+    compared, attacker = "–", "if all values are equally likely"
+    if request.has_sample:
+        attacker = f"by who knows the frequencies of the sample; without a report in {percent(request.prior_guess)}"
     if without:
         guess = f"{number(size * without, 3)}, guessing {advice.guess_without_data}"
         share = f"{100 * point.error / without:.0f} % of" if point.error < math.inf else "infinite beside"
@@ -90,5 +92,5 @@ def _texts(point: Expectation, advice: Ranking) -> tuple[str, ...]:
         meaning_sentences(meaning(point.epsilon, k))[0],
         f"{protocol.title} ({point.protocol}, {protocol.report_bits:,} bits a report) with "
         f"{POSTPROCESSORS[point.method].title} ({point.method})",
-        f"right in {percent(protocol.attack_success)} of cases, if all values are equally likely",
+        f"right in {percent(request.attack_success(point.protocol, protocol))} of cases, {attacker}",
     )

@@ -29,7 +29,7 @@ from advisor.show.model import (
 )
 from advisor.show.pictures import picture_section
 from advisor.show.pictures.ranking import pareto_figure
-from advisor.show.rank.answer import verdict
+from advisor.show.rank.answer import hidden_sentences, verdict
 from advisor.show.rank.data import ROW_FIELDS, row_data
 from advisor.show.rank.notes import note_sentences, setting_text
 from advisor.show.rank.table import ATTACK, attacker_text, error_cell
@@ -48,6 +48,7 @@ def pareto_document(frontier: Frontier) -> Document:
     parts: list[Part] = [*sentences(advice.warnings, Role.WARNING)]
     if frontier.rows:
         parts.append(Sentence(_extremes(frontier), Role.ANSWER))
+        parts += sentences(hidden_sentences(advice), Role.ANSWER, Tone.DOUBTFUL)
         # What depends on the first row of the ranking alone is no matter here.
         notes = note_sentences(replace(advice, detectable_frequency=None, elsewhere=None))
         parts += [_table(frontier), *notes, Sentence(WHAT, Role.LEGEND)]
