@@ -17,14 +17,13 @@ from knowledge.policy import FILE, Conditions, Leaf, PolicyCase, leaf_of, tree_f
 from knowledge.predict import Frequencies, ModelBlock, PredictedErrors, predicted
 from simulator import POSTPROCESSORS, PROTOCOLS, Noise
 from simulator._types import FloatArray
-from simulator.ranking import PRACTICAL_RATIO, Cost, Place, places
+from simulator.ranking import MOST, PRACTICAL_RATIO, Cost, Place, places
 
 INTERPOLATED, ASYMPTOTIC, EXTRAPOLATED = "interpolated", "asymptotic", "extrapolated"
 SHAPE_FEATURES = ("entropy_gap", "zeros", "skew", "neighbours", "log_variation", "log_displacement")
 WIDER = {INTERPOLATED: 1.0, ASYMPTOTIC: 2.0, EXTRAPOLATED: 3.0}  # intervals, in those of interpolated figures
 INTERVAL = 1.96  # half width of a 95 % interval, in standard deviations
 SAME_METHOD = 0.25  # of the interval of a ratio, for the same method under two protocols: its errors are mostly shared
-MOST = 1.25  # over the lowest predicted error: higher errors are not tied, however uncertain the prediction
 OVERRULED = 1.1  # over the lowest predicted error: the tree's pair with a higher one is not named
 SLACK = 0.02  # tolerance outside the simulated range, as a share of that range
 
@@ -232,7 +231,11 @@ def _rows(
     number = np.repeat(np.arange(len(parts)), [len(part.pairs) for part in parts])[order]
     errors = by_profile.mean(axis=0)
     ratios = errors - errors[0]
-    width = INTERVAL * np.hypot(wider * spread, by_profile.std(axis=0))
+    alone = INTERVAL * wider * spread  # half width for one histogram
+    width = np.hypot(alone, INTERVAL * by_profile.std(axis=0))
+    # No further than the interval of the histogram with the lowest, or the highest error.
+    low = np.maximum(errors - width, by_profile.min(axis=0) - alone)
+    high = np.minimum(errors + width, by_profile.max(axis=0) + alone)
     # Errors of two models are not shared.
     apart = np.where(number == number[0], np.hypot(own, own[0]), np.hypot(spread, spread[0]))
     apart = INTERVAL * np.hypot(wider * apart, (by_profile - by_profile[:, :1]).std(axis=0))
@@ -241,7 +244,7 @@ def _rows(
     if first in noises:
         apart[[other == method and protocol in noises for protocol, other in sorted_pairs]] *= SAME_METHOD
     apart[0] = 0.0
-    figures = np.exp([errors, errors - width, errors + width, ratios, ratios - apart, ratios + apart, raw, l1])
+    figures = np.exp([errors, low, high, ratios, ratios - apart, ratios + apart, raw, l1])
     return tuple(
         LookUpRow(
             *pair,

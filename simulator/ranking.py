@@ -18,6 +18,7 @@ Cost: TypeAlias = tuple[float | str, ...]  # of a report: bits, work of the serv
 SQUARED = "frequency²"  # unit of metrics that are means of squares
 PRACTICAL_RATIO = 1.05  # a smaller disadvantage is no reason to prefer another pair
 DIGITS = 6  # of a ratio; larger errors differ only by rounding
+MOST = 1.25  # over the lowest error: pairs with a higher one are not named, however uncertain it is
 AS_GOOD = 1.01  # errors within 1 % of each other are called equal
 CONFIDENCE = 0.95
 LEAST_SKEW = 1e-6  # of a mean, below which the correction of its interval is rounding
@@ -90,15 +91,16 @@ def preference(ratio: float, cost: Cost) -> tuple[bool, Cost, float]:
 def preferred(ratios: Mapping[Pair, Ratio], costs: Mapping[str, Cost], variances: Mapping[str, float]) -> Pair:
     """Return the pair to name among simulated ones: of the most precise reports still in the race the cheapest.
 
-    Of the pairs whose disadvantage of 5 % is not proven, those count whose raw estimate has a mean variance within 5 %
-    of the least. That variance is exact, so another seed names the same protocol, as a rule; errors alone change places
-    from seed to seed. They decide where there is no such variance: pairs within 5 % of the lowest error count.
+    Of the pairs whose disadvantage of 5 % is not proven and whose error is at most a quarter above the lowest, those
+    count whose raw estimate has a mean variance within 5 % of the least. That variance is exact, so another seed names
+    the same protocol, as a rule; errors alone change places from seed to seed. They decide where there is no such
+    variance: pairs within 5 % of the lowest error count.
 
     ratios: over the lowest error.
     costs, variances: of a report, and of the raw estimate of protocols that have one.
     """
     leader = min(ratios, key=lambda pair: ratios[pair].value)
-    racing = [pair for pair, ratio in ratios.items() if ratio.is_racing]
+    racing = [pair for pair, ratio in ratios.items() if ratio.is_racing and ratio.value <= MOST]
     known = variances if leader[0] in variances else {}
     least = min((known[protocol] for protocol, _ in racing if protocol in known), default=math.inf)
     precision = {pair: known[pair[0]] / least if pair[0] in known else ratios[pair].value for pair in racing}

@@ -17,7 +17,7 @@ from advisor import advise
 from advisor.errors import InputError
 from advisor.extensions.choose.answer import LIMITS, METRIC, Wishes, _between, two_digits
 from advisor.extensions.choose.command import PROMPTS, ask_columns
-from advisor.extensions.choose.document import choice_document, note_lines, points
+from advisor.extensions.choose.document import choice_document, points
 from advisor.inputs.histogram import read_head
 from knowledge.describe.assumption import AssumedSkew
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
@@ -155,18 +155,6 @@ def test_asking_more_often_leaves_less_for_each_time():
     assert 1 <= often.changes.times < 4
     assert (once.case.limit, often.case.limit) == (2.0, 0.5)
     assert (once.reason, often.reason) == ("reached", "out_of_reach")
-
-
-def test_answers_with_an_order_may_take_less_and_who_leaves_it_open_is_told():
-    plain, ordered = (
-        chosen(Wishes(people=20_000, answers=18, within=0.5, sensitive="low", times=1, ordered=order))
-        for order in (None, True)
-    )
-    assert ordered.epsilon is not None
-    assert plain.epsilon is not None
-    assert ordered.epsilon < plain.epsilon
-    said = "The answers are taken to have no order. If they have one, as age bands have, it may take less: --ordered."
-    assert [said in note_lines(choice) for choice in (plain, ordered)] == [True, False]
 
 
 @pytest.mark.slow

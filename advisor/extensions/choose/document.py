@@ -277,9 +277,7 @@ def note_lines(choice: Choice) -> list[str]:
         f"Limits by sensitivity: {limits} for all reports of a person. They are a convention of this tool, not a law."
     )
     if frequencies is None and case.domain.ordered is None:
-        lines.append(
-            "The answers are taken to have no order. If they have one, as age bands have, it may take less: --ordered."
-        )
+        lines.append("The answers are taken to have no order, as age bands have (--ordered).")
     return lines
 
 
