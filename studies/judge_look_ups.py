@@ -20,16 +20,15 @@ from common import Jobs, Seed, footer, head, line, run, study
 from judging import (
     BLIND,
     MODEL,
-    PAIR,
     SINGLE,
     Histogram,
     JudgedSetting,
     Judging,
     evaluate,
+    figures,
     holdout,
     settings,
     stored,
-    without_data,
 )
 
 from knowledge.making.workers import Workers
@@ -138,8 +137,7 @@ def judged(
 
 def scores(done: Sequence[JudgedSetting]) -> FloatArray:
     """Return regret, closed gap, and the regrets of the single best choice and without data, ``(metrics, 4)``."""
-    every = {(score.metric, score.chooser): score for score in evaluate(done, tasks=(PAIR,))}
-    rows = [[every[metric, chooser] for chooser in (MODEL, SINGLE, BLIND)] for metric in METRICS]
+    rows = [[evaluate(done, metric)[chooser] for chooser in (MODEL, SINGLE, BLIND)] for metric in METRICS]
     return np.array([(own.regret, own.closed_gap, single.regret, blind.regret) for own, single, blind in rows])
 
 
@@ -171,9 +169,9 @@ def main(
     done["all"] = tuple(setting for group in done.values() for setting in group)
     found = {name: (scores(group), jackknife(group)) for name, group in done.items()}
     for place, metric in enumerate(METRICS):
-        for name, figures in found.items():
-            (regret, gap, single, guess), (about, of_gap, *_) = (each[place] for each in figures)
-            off, held = without_data(done[name], metric)
+        for name, of_set in found.items():
+            (regret, gap, single, guess), (about, of_gap, *_) = (each[place] for each in of_set)
+            off, held = figures(done[name], metric, blind=True)
             shown = f"{regret:.1%} ± {about:.1%}", f"{gap:.2f} ± {of_gap:.2f}", f"{single:.1%}"
             shown = *shown, f"{guess:.1%}", f"{off:.0%}", f"{held:.0%}"
             typer.echo(line(metric, name, f"{len(done[name]):,}", *shown))

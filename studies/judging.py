@@ -6,9 +6,8 @@ Shared by `judge_predictions.py` and `judge_look_ups.py`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
 from operator import itemgetter
 from pathlib import Path
@@ -20,9 +19,9 @@ import numpy as np
 from knowledge.describe.assumption import AssumedSkew
 from knowledge.describe.profile import SKEW_MAX, Profile, profile_of
 from knowledge.menu import ALIASES, ORDERED_METRICS, Labels
-from knowledge.predict import noises_of, predicted
+from knowledge.predict import predicted
 from knowledge.ranking import LookUp, LookUpRow, first_pair, rank, tree_reasons
-from simulator import PROTOCOLS, frequency_oracles, rng_for
+from simulator import PROTOCOLS, rng_for
 from simulator._types import FloatArray, IntArray
 from simulator.benchmark import simulate
 from simulator.draws import multinomial
@@ -30,6 +29,8 @@ from simulator.populations import apportion
 
 USERS, BUDGETS = (10_000, 100_000, 1_000_000), (0.5, 1.0, 2.0, 4.0)
 MEASURED = ("l1", "l2", "kl", "emd", "range", "topk")
+MODEL, BLIND, TREE, DEFAULT = RULES = ("model", "without data", "tree", "oue + norm_sub")
+SINGLE, USUAL = "single best", ("oue", "norm_sub")
 
 
 @dataclass(frozen=True)
@@ -42,29 +43,25 @@ class Histogram:
 
 
 class PairErrors(NamedTuple):
-    """Log errors of a pair in one metric."""
+    """Simulated log errors of a pair in one metric."""
 
-    pair: Labels
-    measured: float  # simulated
+    measured: float
     halves: tuple[float, float]  # the same by every other repetition
-    predicted: float
 
 
 @dataclass(frozen=True)
 class JudgedSetting:
-    """Simulated and predicted log errors of one question."""
+    """Simulated log errors of one question, and what look-ups and rules choose."""
 
     # histogram, n, epsilon: the question
     histogram: str
     n: int
     epsilon: float
-    errors: Mapping[str, Sequence[PairErrors]]  # for each metric those of every pair
-    tree: Mapping[str, Labels]  # for each metric the pair that the decision tree names
-    blind: Mapping[str, LookUpRow]  # for each metric what a look-up names that knows no more than k and the skew
-    smallest: str  # of randomised response and OUE the protocol with the smaller variance
-    # For each metric the pair that a look-up lists first, under the name of a protocol if it is asked for that one
-    # alone, and under ``""`` if for all
-    choice: Mapping[str, Mapping[str, Labels]]
+    errors: Mapping[str, Mapping[str, PairErrors]]  # for each metric those of every pair, by its name
+    picks: Mapping[str, Mapping[str, str]]  # for each metric the name of the pair of each of `RULES`
+    # predicted, blind: for each metric what a look-up lists first for the histogram, and for its k and skew alone
+    predicted: Mapping[str, LookUpRow]
+    blind: Mapping[str, LookUpRow]
 
     @property
     def ordered(self) -> bool:
@@ -97,46 +94,48 @@ def settings(histograms: Sequence[Histogram], judging: Judging) -> tuple[JudgedS
     )
 
 
-def without_data(settings: Sequence[JudgedSetting], metric: str) -> tuple[float, float]:
-    """Return how far off figures without data are (median), and the share of their intervals that hold the error."""
-    rows = [one.blind[metric] for one in settings]
-    measured = [
-        math.exp(next(pair.measured for pair in one.errors[metric] if pair.pair == row.pair))
-        for one, row in zip(settings, rows, strict=True)
-    ]
-    both = list(zip(rows, measured, strict=True))
-    off = float(np.median([abs(math.log(row.error / error)) for row, error in both]))
-    return math.expm1(off), float(np.mean([row.low <= error <= row.high for row, error in both]))
-
-
 def _setting(histogram: Histogram, profile: Profile, n: int, epsilon: float, judging: Judging) -> JudgedSetting:
-    ordered = histogram.ordered
+    ordered, skew = histogram.ordered, min(profile.skew, SKEW_MAX)
     names = judging.protocols or [name for name, kind in PROTOCOLS.items() if ordered or not kind.ordered_only]
     fitting = [metric for metric in judging.metrics if ordered or metric not in ORDERED_METRICS]
-    # Answers for all protocols together, under the name "", and for each alone.
-    answers: dict[str, dict[str, LookUp]] = {}
-    for name, menu in [*((name, (name,)) for name in names), ("", tuple(names))]:
-        prediction = predicted(profile, epsilon, n, menu, ordered=ordered)
-        answers[name] = {metric: rank(prediction, metric) for metric in fitting}
-    every = answers[""]
-    pairs = tuple(dict.fromkeys(row.pair for metric in fitting for row in every[metric].rows))
+    seen, blind = (
+        predicted(frequencies, epsilon, n, names, ordered=ordered)
+        for frequencies in (profile, AssumedSkew(profile.k, skew, ordered))
+    )
+    answers = {metric: rank(seen, metric) for metric in fitting}
+    without = {metric: rank(blind, metric) for metric in fitting}
+    pairs = tuple(dict.fromkeys(row.pair for answer in answers.values() for row in answer.rows))
     simulated = common.experiment(
         apportion(histogram.counts, n), epsilon, pairs, fitting, ordered=ordered, seed=judging.seed
     )
     runs = simulate(simulated, 0, judging.repetitions, jobs=judging.jobs)
-    usual = noises_of(profile.k, epsilon, n, ("grr", "oue"))
-    blind = predicted(AssumedSkew(profile.k, min(profile.skew, SKEW_MAX), ordered), epsilon, n, names, ordered=ordered)
-    errors = {metric: runs.of(metric) for metric in fitting}
+    named, unseen = ({metric: _first(own[metric]) for metric in fitting} for own in (answers, without))
     return JudgedSetting(
         histogram=histogram.name,
         n=n,
         epsilon=epsilon,
-        errors={name: [_pair_errors(row, own[row.pair]) for row in every[name].rows] for name, own in errors.items()},
-        tree={metric: _by_tree(every[metric], profile.skew) for metric in fitting},
-        blind={metric: _named(rank(blind, metric)) for metric in fitting},
-        smallest=min(usual, key=lambda name: usual[name].sd),
-        choice={metric: {name: first_pair(own[metric]) for name, own in answers.items()} for metric in fitting},
+        errors={
+            metric: {_name(pair): _pair_errors(errors) for pair, errors in runs.of(metric).items()}
+            for metric in fitting
+        },
+        picks={
+            metric: dict(
+                zip(
+                    RULES,
+                    map(_name, (named[metric].pair, unseen[metric].pair, _by_tree(answers[metric], skew), USUAL)),
+                    strict=True,
+                )
+            )
+            for metric in fitting
+        },
+        predicted=named,
+        blind=unseen,
     )
+
+
+def _first(answer: LookUp) -> LookUpRow:
+    pair = first_pair(answer)
+    return next(row for row in answer.rows if row.pair == pair)
 
 
 def _by_tree(answer: LookUp, skew: float) -> Labels:
@@ -146,18 +145,28 @@ def _by_tree(answer: LookUp, skew: float) -> Labels:
     return first if reasons.ratio is None else reasons.leaf.pair
 
 
-def _named(answer: LookUp) -> LookUpRow:
-    pair = first_pair(answer)
-    return next(row for row in answer.rows if row.pair == pair)
-
-
-def _pair_errors(row: LookUpRow, errors: FloatArray) -> PairErrors:
-    halves = _log_mean(errors[::2]), _log_mean(errors[1::2])
-    return PairErrors(row.pair, _log_mean(errors), halves, math.log(row.error))
+def _pair_errors(errors: FloatArray) -> PairErrors:
+    return PairErrors(_log_mean(errors), (_log_mean(errors[::2]), _log_mean(errors[1::2])))
 
 
 def _log_mean(errors: FloatArray) -> float:
     return math.log(max(float(errors.mean()), 1e-300))
+
+
+def _name(pair: Labels) -> str:
+    return f"{pair[0]} + {ALIASES.get(pair[1], pair[1])}"
+
+
+def figures(settings: Sequence[JudgedSetting], metric: str, *, blind: bool = False) -> tuple[float, float]:
+    """Return how far off the figures of the named pair are (median), and the share of intervals that hold the error.
+
+    blind: those of look-ups that know only k and the skew.
+    """
+    rows = [(one.blind if blind else one.predicted)[metric] for one in settings]
+    measured = [math.exp(one.errors[metric][_name(row.pair)].measured) for one, row in zip(settings, rows, strict=True)]
+    both = list(zip(rows, measured, strict=True))
+    off = float(np.median([abs(math.log(row.error / error)) for row, error in both]))
+    return math.expm1(off), float(np.mean([row.low <= error <= row.high for row, error in both]))
 
 
 def stored(path: str, ordered: bool | None = None) -> Histogram:
@@ -216,12 +225,6 @@ _SHAPES: tuple[tuple[str, bool, Callable[[int, np.random.Generator], FloatArray]
 )
 
 
-WORSE = 1.05  # over the single best: from here on a choice counts as worse than it
-METHOD, PAIR = "method", "pair"
-MODEL, SINGLE, BLIND = "model", "single best", "without data"
-RULES = (MODEL, BLIND, "tree", "oue + norm_sub", "variance rule + norm_sub")
-
-
 @dataclass(frozen=True)
 class Score:
     """How well one chooser does on one metric.
@@ -231,105 +234,42 @@ class Score:
     count as regret. So a regret can come out a little below 0.
     """
 
-    metric: str
-    task: str  # ``method``: choose the method for a given protocol; ``pair``: choose both
-    chooser: str  # one of `RULES`, or `SINGLE`
     settings: int  # number of questions
     regret: float  # geometric mean
     regret_95: float  # 95th percentile
     regret_worst: float
     closed_gap: float  # share of the log regret of the single best choice that is avoided
-    worse_than_single: float  # share of the settings whose error is more than 5 % above that of the single best choice
-    top_1: float  # share of the settings in which the choice is the best
-    top_3: float  # or among the best three
-    prediction_error: float  # median distance of the predicted error from the simulated one; NaN but for the model
-    single_best: str  # the single best fixed choice, in hindsight
 
 
-def evaluate(settings: Sequence[JudgedSetting], *, tasks: Sequence[str] = (METHOD, PAIR)) -> tuple[Score, ...]:
-    """Score the model, the tree and three baselines on simulated questions, for each metric and task."""
-    scores: list[Score] = []
-    for metric in dict.fromkeys(metric for setting in settings for metric in setting.errors):
-        for task in tasks:
-            questions = list(_questions(metric, task, settings))
-            single = _single_best(questions)
-            for chooser in (*questions[0].picks, SINGLE):
-                picks = [question.picks.get(chooser, single) for question in questions]
-                # A baseline whose protocol is not on the menu is left out.
-                if all(pick in question.options for question, pick in zip(questions, picks, strict=True)):
-                    scores.append(_score(metric, task, chooser, questions, picks, single))
-    return tuple(scores)
+def evaluate(settings: Sequence[JudgedSetting], metric: str) -> dict[str, Score]:
+    """Score each of `RULES`, and the single best choice for all settings in hindsight, in one metric."""
+    asked = [setting for setting in settings if metric in setting.errors]
+    options = [setting.errors[metric] for setting in asked]
+    common = set(options[0]).intersection(*options)
+    single = min(sorted(common), key=lambda name: sum(errors[name].measured for errors in options))
+    picks = {rule: [setting.picks[metric][rule] for setting in asked] for rule in RULES}
+    picks[SINGLE] = [single] * len(asked)
+    best = np.array([_best(errors) for errors in options])
+    regrets = {
+        rule: np.array([sum(errors[name].halves) / 2 for errors, name in zip(options, names, strict=True)]) - best
+        for rule, names in picks.items()
+        # A rule whose protocol is not on the menu is left out.
+        if all(name in errors for errors, name in zip(options, names, strict=True))
+    }
+    gap = float(regrets[SINGLE].mean())
+    return {
+        rule: Score(
+            settings=len(asked),
+            regret=float(np.expm1(regret.mean())),
+            regret_95=float(np.expm1(np.percentile(regret, 95))),
+            regret_worst=float(np.expm1(regret.max())),
+            closed_gap=1 - float(regret.mean()) / gap if gap > 0 else math.nan,
+        )
+        for rule, regret in regrets.items()
+    }
 
 
-@dataclass(frozen=True)
-class _Question:
-    """One choice to make."""
-
-    options: Mapping[str, PairErrors]  # by name, IBU under one name
-    picks: Mapping[str, str]  # what a look-up lists first, and what rules would choose
-
-    @cached_property
-    def best(self) -> float:
-        """Log error of the best option: found on one half, measured on the other, both ways."""
-        halves = [option.halves for option in self.options.values()]
-        return (min(halves, key=itemgetter(0))[1] + min(halves, key=itemgetter(1))[0]) / 2
-
-
-def _questions(metric: str, task: str, settings: Sequence[JudgedSetting]) -> Iterator[_Question]:
-    """Yield the questions of the settings: which pair to use, or which method with each protocol."""
-    for setting in settings:
-        if metric not in setting.errors:
-            continue
-        errors, choice = setting.errors[metric], setting.choice[metric]
-        if task == PAIR:
-            usual = (("oue", "norm_sub"), (setting.smallest, "norm_sub"))
-            pairs = (choice[""], setting.blind[metric].pair, setting.tree[metric], *usual)
-            picks = dict(zip(RULES, map(_name, pairs), strict=True))
-            yield _Question({_name(option.pair): option for option in errors}, picks)
-            continue
-        for protocol in (name for name in choice if name in frequency_oracles()):
-            options = {_plain(option.pair[1]): option for option in errors if option.pair[0] == protocol}
-            # No tree, and nothing without data: they name pairs alone.
-            yield _Question(options, {MODEL: _plain(choice[protocol][1]), **dict.fromkeys(RULES[3:], "norm_sub")})
-
-
-def _name(pair: Labels) -> str:
-    return f"{pair[0]} + {_plain(pair[1])}"
-
-
-def _plain(method: str) -> str:
-    return ALIASES.get(method, method)
-
-
-def _single_best(questions: Sequence[_Question]) -> str:
-    """Return the option with the lowest mean log error among those that each question has."""
-    common = set(questions[0].options).intersection(*(question.options for question in questions))
-    return min(sorted(common), key=lambda name: sum(question.options[name].measured for question in questions))
-
-
-def _score(
-    metric: str, task: str, chooser: str, questions: Sequence[_Question], picks: Sequence[str], single: str
-) -> Score:
-    choices = [question.options[pick] for question, pick in zip(questions, picks, strict=True)]
-    best = np.array([question.best for question in questions])
-    chosen = np.array([sum(choice.halves) / 2 for choice in choices])
-    fixed = np.array([sum(question.options[single].halves) / 2 for question in questions])
-    measured = [[option.measured for option in question.options.values()] for question in questions]
-    ranks = np.array([np.less(own, one.measured).sum() for own, one in zip(measured, choices, strict=True)])
-    regret, gap = chosen - best, float((fixed - best).mean())
-    misses = np.array([abs(choice.predicted - choice.measured) for choice in choices])
-    return Score(
-        metric=metric,
-        task=task,
-        chooser=chooser,
-        settings=len(questions),
-        regret=float(np.expm1(regret.mean())),
-        regret_95=float(np.expm1(np.percentile(regret, 95))),
-        regret_worst=float(np.expm1(regret.max())),
-        closed_gap=1 - float(regret.mean()) / gap if gap > 0 else math.nan,
-        worse_than_single=float((chosen - fixed > math.log(WORSE)).mean()),
-        top_1=float((ranks == 0).mean()),
-        top_3=float((ranks < 3).mean()),
-        prediction_error=float(np.expm1(np.median(misses))) if chooser == MODEL else math.nan,
-        single_best=single,
-    )
+def _best(errors: Mapping[str, PairErrors]) -> float:
+    """Log error of the best pair: found on one half, measured on the other, both ways."""
+    halves = [one.halves for one in errors.values()]
+    return (min(halves, key=itemgetter(0))[1] + min(halves, key=itemgetter(1))[0]) / 2
