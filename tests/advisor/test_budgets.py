@@ -44,20 +44,8 @@ def test_a_sample_is_read_once_and_simulated_at_each_budget(run, states):
     assert [line.split()[0] for line in piped.stdout.splitlines()] == ["0.5", "1"]
 
 
-def test_the_curve_is_drawn(run, tmp_path):
-    picture = tmp_path / "curve.svg"
-    words = ("-p", "grr,oue", "--method", "norm_sub,none", "--plot", picture)
-    assert run("--eps", "0.5,1,2", "--k", "18", "--n", "2000", *words)[0] == 0
-    drawn = picture.read_text(encoding="utf-8")
-    for words in ("privacy budget ε of one report", "no data: ", "l1 error (frequency)"):
-        assert words in drawn
-
-
 def test_budgets_at_which_constraints_leave_nothing_are_named(run):
     words = ("--k", "64", "-p", "grr", "--max-attack", "0.1")
-    code, out, _ = run("--eps", "1,8", *words)
-    assert code == 0
-    assert "Constraints leave no pair at ε = 8." in out
     data = answered(run, "--eps", "1,8", *words)
     assert [row["eps"] for row in data["budgets"]] == [1.0]
     assert len(data["answers"]) == 2
@@ -72,9 +60,7 @@ def test_a_missing_budget_is_priced_for_the_question_at_hand(run, states):
         assert (code, out) == (2, "")
         lines = err.splitlines()
         assert lines[0] == f"ldp-advise: error: {examples.MISSING}"
-        assert ("(k = 18, n = 2,000)" if words == office else "(k = 4, n = 1,000)") in lines[1]
         assert [line.split()[1] for line in lines[2:5]] == ["0.5", "1", "2"]
-        assert "ldp-advise choose" in lines[5]
         code, out, _ = run(*words, "--format", "json")
         error = json.loads(out)
         SCHEMA.validate(error)

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from advisor.members.names import protocol_text
 from knowledge.sources import OWN, sources, sources_of
 from simulator import POSTPROCESSORS, PROTOCOLS, __version__
 from simulator.channels import PLANAR
@@ -56,26 +55,8 @@ def test_a_reference_from_elsewhere_becomes_an_entry():
     assert entry == {"type": "misc", "title": "{Nobody, Nowhere 1999}", "year": "1999"}
 
 
-def test_explain_gives_the_sources_and_nothing_else(run):
-    code, out, err = run("explain", "ibu", "--bibtex")
-    assert (code, err, out[0]) == (0, "", "@")
-    assert set(entries(out)) == {"agrawal2001design", "pinzon2026estimating"}
-    assert entries(run("explain", "ibu", "--bibtex", "--format", "value")[1]) == entries(out)
-    assert entries(json.loads(run("explain", "ibu", "--bibtex", "--format", "json")[1])["bibtex"]) == entries(out)
-
-
 def cited_in(paragraph):
     return {key for group in re.findall(r"\\cite\{(.*?)\}", paragraph) for key in group.split(",")}
-
-
-def test_the_bibliography_alone_goes_to_a_file(run, tmp_path):
-    text = run("cite", "oue", "norm_sub", "--bibtex")[1]
-    for words in (("cite", "oue", "norm_sub"), ("explain", "sw")):
-        file = tmp_path / f"{words[0]}.bib"
-        assert run(*words, "--output", str(file)) == (0, "", "")
-        assert file.read_text(encoding="utf-8").startswith("@")
-        assert len(entries(file.read_text(encoding="utf-8"))) >= 1
-    assert entries((tmp_path / "cite.bib").read_text(encoding="utf-8")) == entries(text)
 
 
 def test_cite_takes_the_figures_of_a_saved_answer(run, states, tmp_path):
@@ -84,21 +65,10 @@ def test_cite_takes_the_figures_of_a_saved_answer(run, states, tmp_path):
     run(*words.split(), saved, states)
     answer = json.loads(Path(saved).read_text(encoding="utf-8"))
     data = json.loads(run("cite", saved, "--format", "json")[1])
-    rows, best, text = answer["recommendations"], answer["recommendations"][0], data["paragraph"]
+    rows, text = answer["recommendations"], data["paragraph"]
     assert set(data["protocols"]) == {row["protocol"] for row in rows}
     assert set(data["methods"]) == {row["method"] for row in rows}
     assert cited_in(text) == set(entries(data["bibtex"]))
-    for words in (
-        r"at $\varepsilon = 2$, 4 categories and 5,000 users",
-        "4 times with the frequencies of",
-        "seed 3",
-        f"was {protocol_text(best['protocol'])} with",
-        f"{best['error']:.4g}",
-        "GRR (generalised randomised response, k-RR)",
-    ):
-        assert words in text
-    assert "collected" not in text  # it is a simulation
-    assert "%" not in text.replace(r"\%", "")
     assert run("cite", saved, "--output", saved, "--force")[0] == 2
     assert json.loads(Path(saved).read_text(encoding="utf-8")) == answer
 
@@ -113,13 +83,6 @@ def test_a_sweep_is_cited_with_all_its_settings(run, tmp_path):
     data = json.loads(run("cite", saved, "--format", "json")[1])
     assert (data["protocols"], data["methods"]) == (["grr", "oue"], ["norm_sub", "soft"])
     assert cited_in(data["paragraph"]) == set(entries(data["bibtex"]))
-    for said in (
-        r"at $\varepsilon$ of 0.5 and 1, with 8 categories, with 1,000 and 5,000 users",
-        "soft (own code): 4 pairs, each in the 4 cells of these settings.",
-        "simulated each pair 3 times with the frequencies of skew 1 (seed 0).",
-        json.loads(Path(saved).read_text(encoding="utf-8"))["summary"],
-    ):
-        assert said in data["paragraph"]
     assert entries(run("cite", saved, "--bibtex")[1]) == entries(data["bibtex"])
 
 

@@ -376,20 +376,6 @@ def test_a_client_takes_labels_and_refuses_what_is_no_answer():
             client_of(made("grr", 4, 1.0)).report(answer)
 
 
-SENDING = """
-import { report } from "./client.mjs";
-for (let user = 0; user < 4000; user += 1) console.log(report(1));
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(NODE is None, reason="node is not installed")
-def test_a_browser_client_takes_the_randomness_of_the_system(tmp_path):
-    """False alarm: 1e-6."""
-    done = by_node(tmp_path, SENDING, client=client_file(made("grr", 4, 1.0), "client.mjs"))
-    assert surprise(map(int, done.stdout.split()), law_of("grr", 4, 1.0, 1)) > FALSE_ALARM
-
-
 def proper_method(key):
     return "em_stopped" if key == "sw" else "norm_sub"
 

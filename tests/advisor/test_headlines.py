@@ -112,11 +112,3 @@ def test_a_verdict_is_a_badge_and_a_short_sentence_first_in_every_format(kind, r
     said = f"verdict: {words} {numbers}".strip()
     assert [texts[name][1] for name in ("csv", "value")] == [said, said]
     assert texts["quiet value"][1] == ("" if Badge(badge).tone == Tone.GOOD else said)
-
-
-@pytest.mark.slow
-def test_the_first_answer_fits_on_sixteen_lines(run, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "100")
-    code, out, _ = run("--eps", "1", "examples/us_states_2020.csv")
-    assert code == 0
-    assert len(out.splitlines()) <= 16

@@ -7,8 +7,6 @@ import pytest
 
 from advisor import InputError, Simulation, advise, plan
 from advisor.answers.rank.why import explain
-from advisor.figures import number
-from advisor.show.rank.notes import note_sentences
 from knowledge.describe.profile import profile_of
 from knowledge.menu import CURVE_PROTOCOLS
 from knowledge.model import load
@@ -66,8 +64,6 @@ def test_the_error_for_each_shape_behind_a_skew_is_said_at_length(ordered, shape
     each = dict(ranking.by_shape)
     assert each.keys() == shapes
     assert math.exp(np.log([*each.values()]).mean()) == pytest.approx(ranking.best.error)
-    notes = " ".join(sentence.text for sentence in note_sentences(ranking))
-    assert all(f"{name} {number(error)}" in notes for name, error in each.items())
 
 
 def test_a_sample_is_looked_up_by_its_own_shape():
@@ -111,7 +107,6 @@ def test_users_that_are_too_few_for_any_pair_are_named():
     advice = advise(0.3, k=1024, n=10_000_000, metric="l1")
     few = [other.n for other in advice.other_users if other.verdict == "no_better_than_no_data"]
     assert few[:2] == [10_000, 100_000]
-    assert not any(f"{one:,} users the answer is" in advice.summary for one in few)
 
 
 def test_why_names_the_path_and_real_changes():

@@ -29,18 +29,13 @@ def test_cells_that_a_spreadsheet_would_run_have_an_apostrophe_on_request_and_nu
         assert cells[0] == f"{mark}=head"
         assert cells[1 : len(run_cells) + 1] == [mark + cell for cell in run_cells]
         assert cells[len(run_cells) + 1 :] == ["" if cell is None else str(cell) for cell in plain]
-    file, written = tmp_path / "a.csv", tmp_path / "b.csv"
+    file = tmp_path / "a.csv"
     file.write_text("town,=cmd\n-1,x\n=2,y\n-1,y\n=2,x\n")
     few = ("--eps", "1", "--method", "none,norm_sub", "--protocol", "grr", "--reps", "2", "--quiet")
     code, out, _ = run(
         "columns", str(file), "--column", "town", "--column", "=cmd", *few, "--safe-cells", "--format", "csv"
     )
     assert (code, [line.split(",")[0] for line in out.splitlines()[1:]]) == (0, ["town", "'=cmd"])
-    file.write_text("-1\n=2\n-1\n")
-    asked = (str(file), "-p", "grr", "--eps", "1", "--no-header", "--surrogate", "norm_sub", "--reps", "2", "--quiet")
-    code, _, err = run("reports", *asked, "--method", "norm_sub", "--safe-cells", "--apply", str(written))
-    assert code == 0, err
-    assert {line.split(",")[0] for line in written.read_text().splitlines()[1:]} == {"-1", "'=2"}
 
 
 def test_what_is_written_is_whole_and_readable_by_all(tmp_path):
@@ -138,14 +133,9 @@ def test_names_that_cannot_be_written_are_refused(tmp_path, monkeypatch):
     cells = [
         (".", "this is a directory"),
         ("new/", "this is a directory, a file name is needed"),
-        ("link-to-nowhere/", "this is a directory, a file name is needed"),
         ("none/a.csv", "there is no directory"),
-        ("file/a.csv", "there is no directory"),
         ("a.doc", r"--output a\.doc: the suffix must be \.csv, \.json, got '\.doc'"),
-        ("a", "got 'none'"),
         ("x" * 252 + ".csv", r"--output .*: cannot be written "),
-        ("ü" * 126 + ".csv", r"--output .*: cannot be written "),
-        ("x/" * 3000 + "y.csv", r"--output .*: cannot be written "),
         ("circle", "cannot be written"),
         ("socket", "neither a file nor a pipe"),
         ("/dev/fd/987", "/dev/fd/987: is closed"),

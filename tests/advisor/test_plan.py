@@ -12,7 +12,6 @@ from advisor import Simulation, advise
 from advisor.answers.plan import prediction
 from advisor.answers.plan.prediction import PLACES, first_answers
 from advisor.api.plan import plan
-from advisor.show.plan import answer_sentence, plan_table
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.benchmark import Experiment, simulate
 from simulator.domain import ORDERED
@@ -145,7 +144,6 @@ def test_a_falling_error_is_not_called_a_floor():
     assert answer.value is None
     # the raw error falls as 1 / sqrt(n): to 0.32 over a decade, far below the 0.95 of a floor
     assert answer.falls
-    assert "and falling" in answer_sentence(answer)
 
 
 @pytest.mark.parametrize(
@@ -226,7 +224,6 @@ def test_a_method_that_fits_nowhere_at_the_end_of_the_range_is_answered_for():
 def test_what_is_met_at_once_is_said():
     answer = plan(target=5.0, eps=8.0, k=4, protocol="grr", method="norm_sub")
     assert answer.best.met_at_once
-    assert list(plan_table(answer).rows[0].cells[2:5]) == ["≤ 10", "–", "1.00×"]
     found = plan(detect=0.5, eps=8.0, k=4, protocol="grr").best
     assert (found.value, found.met_at_once) == (10, True)
     counts = [5000, 3000, 1500, 500]
@@ -235,16 +232,8 @@ def test_what_is_met_at_once_is_said():
     errors = {row.pair: (row.error, row.error_low, row.error_high) for row in at_1000.recommendations}
     best = looked_up.best
     assert (best.error, best.error_low, best.error_high) == errors[best.pair]  # not the target
-    assert list(plan_table(looked_up).rows[0].cells[2:4]) == ["≤ 1,000", "–"]
     assert answer.error_without_data is not None
     assert answer.error_without_data < 5.0
-
-
-def test_out_of_the_grid_is_not_out_of_reach():
-    answer = plan(target=0.1, eps=0.001, k=16, instant=True)
-    assert plan_table(answer).rows[0].cells[2] == "> 1,000,000,000"
-    assert answer_sentence(answer).startswith("no n up to 1,000,000,000, where predictions end, is enough")
-    assert "A simulation looks for n up to 1,000,000,000,000." in answer.to_json()
 
 
 @pytest.mark.slow

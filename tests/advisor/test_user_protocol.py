@@ -176,25 +176,6 @@ def test_a_replayed_client_is_accepted_if_it_says_so():
     check_protocol(type("Replayed", (Replayed,), {"slow": True}))
 
 
-QUESTIONS = {
-    "audit --eps 1 --k 10": "attack guess is not known on reports of flip",
-    "fakes --eps 1 --threat 0.05 SAMPLE": "bounds what one report may claim, and flip does not",
-    "code --eps 1 --k 4 --method none --to out.client": "there is no code of flip",
-    "rounds --eps 1 --eps-forever 2 --rounds 3 --k 8": "got flip",
-    "reports SAMPLE --eps 1 --k 4": "reports of flip cannot be read from a file",
-    "--eps 1 --k 4": "Flip cannot be predicted, only simulated",
-}
-
-
-@pytest.mark.slow
-@over(QUESTIONS)
-def test_what_needs_more_than_two_functions_is_refused_by_name(words, *, run, states):
-    code, _, err = run(*words.replace("SAMPLE", states).split(), "-p", EXAMPLE)
-    assert code == 2
-    (line,) = [line for line in err.splitlines() if "error" in line]
-    assert QUESTIONS[words] in line
-
-
 def test_a_class_without_the_two_methods_is_told_which(run, states, tmp_path):
     path = tmp_path / "mine.py"
     path.write_text("class Empty:\n    perturb = 1\n", encoding="utf-8")

@@ -69,23 +69,6 @@ def test_the_power_of_the_platform_is_its_sums_one_by_one(sd):
     np.testing.assert_allclose(found, slow_power(counts.tolist(), n, sd**2, exponent), rtol=1e-9)
 
 
-def test_files_of_the_platform_are_read_as_it_reads_them(tmp_path):
-    (tmp_path / "BMS.csv").write_text("1\n0\n1\n2\n")
-    counts = ldp3.population("bms_pos", 0, tmp_path)
-    assert counts is not None
-    assert counts.tolist() == [124_250, 248_500, 124_250]
-    assert ldp3.population("adult", 0, tmp_path) is None
-    rows = "".join(f"page{rank},{1000 - 6 * rank}\n" for rank in range(128))
-    (tmp_path / "kosarak_top128.csv").write_text("page,count\n" + rows)
-    counts = ldp3.population("kosarak", 0, tmp_path)
-    assert counts is not None
-    assert np.argsort(-counts, kind="stable")[:4].tolist() == list(ldp3.FIRST_MET)
-    assert sorted(counts)[0] < counts.mean() / 2  # all pages are there
-    assert len(counts) == 128
-    result = CliRunner().invoke(ldp3.app, ["--data", "nowhere"])
-    assert "--data must be a folder with some of Adult.csv, adult_age.csv" in str(result.exception)
-
-
 def cells_of(text):
     """Return (winner, per cent of repetitions) of each protocol, by setting and way of computing."""
     found, setting = {}, ""

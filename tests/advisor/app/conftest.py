@@ -178,11 +178,6 @@ class Tab:
         self.page.evaluate("() => document.querySelector('#cancel:not([hidden])')?.click()")
         self.page.wait_for_selector("#cancel", state="hidden")
 
-    def error(self, name):
-        """Wait for what is said beside a control."""
-        self.page.wait_for_function("name => document.getElementById(name + '-error')?.textContent", arg=name)
-        return str(self.page.inner_text(f"#{name}-error"))
-
     def lines(self):
         """The command lines that are shown."""
         self.page.wait_for_selector("#copy-line-0")

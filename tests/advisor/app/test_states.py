@@ -13,7 +13,6 @@ import pytest
 
 from advisor.errors import InputError
 from advisor.extensions.app.files import columns_of, safe_name
-from advisor.extensions.app.goals import goals
 from advisor.extensions.app.pieces import faults, first_paint, page_answer, refusal
 from advisor.extensions.app.state import Data, Inquiry, decision, ranking, result_of, state_of
 from advisor.inputs.columns import find_column
@@ -24,7 +23,6 @@ from advisor.question.sample import sample_frequencies
 from advisor.question.settings import Instant, Simulation, Terms
 from advisor.show.page import STYLE
 from advisor.show.rank.data import rank_data
-from simulator.methods.processor import SUMMARIES
 from tests.advisor.inputs.reading import put
 from tests.cells import failures, over
 
@@ -39,13 +37,6 @@ ADDRESSES = (
     "goal=estimate&file=example",
     "goal=places&file=example&counts=people",
 )
-
-
-def test_a_page_has_at_most_six_controls():
-    assert [goal.key for goal in goals().values()] == ["plan", "estimate", "compare", "places"]
-    for goal in goals().values():
-        assert len(goal.main) + 1 <= 6  # and the data
-        assert len({control.name for control in goal.controls}) == len(goal.controls)
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
@@ -114,9 +105,6 @@ REPEATED = [
     "goal=compare&k=12&n=5000&method=norm_sub,eb_ns&protocol=oue,grr&shape=gaussian&simulated=yes",
     "goal=compare&file=abc&name=fruit.csv&eps=2&method=norm_sub",
     "goal=estimate&file=raw&name=a.csv&n=5000&metric=emd&used=oue&method=none,iso_cdf",
-    pytest.param("goal=compare&k=40&n=50000&method=norm_sub,eb_ns&protocol=oue,olh", marks=pytest.mark.slow),
-    pytest.param("goal=plan&shape=uniform", marks=pytest.mark.slow),
-    pytest.param("goal=estimate&file=example&used=oue&method=none,norm_sub", marks=pytest.mark.slow),
 ]
 
 
@@ -152,13 +140,9 @@ HELD = {"flat": HeldFile(FLAT), "fruit": HeldFile(FRUIT)}
 VERDICTS = [  # a page, how its verdict begins, and what its buttons set
     ("goal=plan&n=20000", "Collect with ε = 1.2", []),
     ("goal=plan", "Almost just short at ε = 2", ["n", "within", "k"]),
-    ("goal=plan&n=500&k=2", "Do not collect simulate first", ["n"]),
     ("goal=plan&n=100000&times=5&sensitive=high", "Do not collect no ε up to 0.2", ["n", "within", "times"]),
-    ("goal=plan&within=60", "Do not collect guessing that all answers", ["within"]),
     ("goal=plan&eps=0.01", "Do not collect even PGR", ["n", "eps"]),
     ("goal=compare", "Tied PGR", ["deployable"]),
-    ("goal=compare&k=16&n=2000&metric=emd&ordered=yes", "Use SW", ["n"]),
-    ("goal=compare&k=16&n=1000", "Almost PGR", ["n", "eps", "deployable"]),
     ("goal=compare&k=64&n=2000", "Do not collect even PGR", ["n", "eps", "n"]),
     ("goal=compare&bits=1&protocol=oue", "Nothing is left “Largest report, in bits” = 1", []),
     ("goal=compare&n=many&eps=", "No answer “Number of users”, “ε of one report” need another value.", []),
@@ -169,8 +153,6 @@ VERDICTS = [  # a page, how its verdict begins, and what its buttons set
         pytest.param(*cells, [], marks=pytest.mark.slow)
         for cells in (
             ("goal=estimate&file=flat&name=f.csv&n=100", "Do not use this estimate"),
-            ("goal=estimate&file=example&n=10000&metric=kl", "Nothing is sure the posterior mean"),
-            ("goal=places", "Example: Tied planar_geometric"),
             ("goal=places&file=example&counts=people&eps=0.01", "Do not collect even krr"),
         )
     ),
@@ -189,7 +171,6 @@ def test_every_state_has_a_verdict_and_buttons_that_can_be_pressed(address, begi
     words = unescape(re.sub("<[^>]*>", "", verdict)).strip()
     assert words.startswith(begin)
     assert verdict.count('class="badge') == 1
-    assert ("Expected:" in words or "Asked:" in words) == (re.match("No", begin) is None or "sure" in begin)
     assert "--" not in words + changes
     pressed = [json.loads(unescape(text)) for text in re.findall("data-set='(.*?)'", changes)]
     assert [name for one in pressed for name in one] == settings
@@ -202,13 +183,7 @@ def test_every_state_has_a_verdict_and_buttons_that_can_be_pressed(address, begi
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (b"PK\x03\x04rest", "zip archive"),
-        (b"a,b\n1,2\n3\n", "line 3"),
-        (b"", "empty"),
-        (b"fruit,count\napple,x\nplum,5\n", "the count 'x'"),
-    ],
+    ("content", "said"), [(b"a,b\n1,2\n3\n", "line 3"), (b"fruit,count\napple,x\nplum,5\n", "the count 'x'")]
 )
 def test_a_wrong_file_is_refused_in_the_same_words(content, said, run, tmp_path):
     state = state_of("goal=compare&file=abc&name=wrong.csv&counts=2", {"abc": HeldFile(content)})
@@ -245,7 +220,6 @@ def test_an_address_names_no_code_and_no_option():
 def test_everything_that_is_wrong_is_said_at_once():
     wrong = state_of("goal=plan&n=many&k=&within=200&sensitive=very&times=", {}).wrong()
     assert set(wrong) == {"n", "k", "within", "sensitive", "times"}
-    assert "got 'many'" in wrong["n"]
     state = state_of("goal=places&file=example&counts=people&radius=", {})
     with pytest.raises(InputError) as refusal:
         page_answer(state)
@@ -269,14 +243,6 @@ def test_the_code_is_that_of_its_command(run, tmp_path):
     with zipfile.ZipFile(io.BytesIO(answer.code())) as archive:
         files = {name: archive.read(name) for name in archive.namelist()}
     assert files == {f"collection/{file.name}": file.read_bytes() for file in tmp_path.iterdir()}
-
-
-@pytest.mark.slow
-def test_the_code_of_a_summary_is_that_of_the_best_method_without_draws():
-    answer = page_answer(replace(state_of("goal=estimate&file=example", {}), simulated=True))
-    assert answer.first.best.method in SUMMARIES
-    alone = next(row.method for row in answer.first.recommendations if row.method not in SUMMARIES)
-    assert f"--method {alone} " in answer.code_line()
 
 
 @over(product(["plan", "compare"], ["zipf", "uniform", "gaussian", "spike"]))
@@ -323,7 +289,6 @@ OFFERED = [  # a file, and what is offered to choose from
     (",town,age\n0,Kiel,31\n1,Ulm,18\n", [("town", "'town': Kiel, Ulm"), ("age", "'age': 31, 18")]),
     ("a\nb\na\n", []),
     ("", []),
-    (",".join(map(str, range(300))) + "\n", []),  # too many to choose from
 ]
 
 
@@ -338,8 +303,3 @@ def test_columns_are_offered_where_a_file_has_several(tmp_path):
 
     assert columns_of(None) == []
     assert failures(OFFERED, check) == {}
-    state = state_of("goal=plan&file=a&name=t.csv", {"a": HeldFile(TOWNS.encode())})
-    with pytest.raises(InputError) as refusal:
-        page_answer(state)
-    assert "has 4 columns" in faults(state, refusal.value)["column"]  # beside which they are offered
-    assert first_paint(state).count('class="pick" data-for="column"') == 1

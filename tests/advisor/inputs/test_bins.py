@@ -106,7 +106,6 @@ CUT = [
     ("age,count\n17,5\n18,7\n18.5,1\n90,2\n", Cut(edges=(0, 18, 65, 120)), {}, [5, 8, 2]),
     ("5\n5\n", Cut(count=4, edges=(0, 8)), {}, [0, 0, 2, 0]),
     ("-3\n5\n131\n", Cut(width=70, edges=(-5, 135)), {}, [2, 1]),
-    # numbers as large and as close as doubles are
     ("-1.7e308\n0\n1.7e308\n", Cut(count=2), {}, [1, 2]),
     ("-1.7e308\n0\n", Cut(edges=(-1.7e308, 1.7e308, 1.75e308)), {}, [2, 0]),
     ("0\n5e-324\n", Cut(edges=(0, 5e-324, 1e-323)), {}, [1, 1]),
@@ -120,12 +119,10 @@ REFUSED = [
     ("5\n6\n", Cut(width=5), {}, "in one bin, from 5 to 6, and a domain needs at least 2"),
     ("x\nnan\n", FOUR, {"header": True, "drop_missing": True}, "holds no user with a number"),
     ("x,count\n5,0\n6,0\n", FOUR, {}, "holds no user with a number"),
-    # numbers outside of the edges; with a width, the range that is proposed is one that the width divides
     (AGES, Cut(edges=(0, 50, 120)), {}, "3 of 5 users lie outside of the edges 0 to 120: 1 below (down to -3) and 2"),
     (AGES, Cut(edges=(0, 50, 120)), {}, "from -3 to 131, or count these users in the first and last bin with --clamp"),
     (AGES, Cut(width=5, edges=(0, 120)), {}, "reach from -3 to 131"),
     ("-3\n5\n", Cut(count=5, edges=(0, 120)), {}, "reach from -3 to 120"),
-    # too many bins, and too narrow ones
     ("0\n1\n", Cut(width=1e-7), {}, "into 10,000,001 bins, and a domain has at most 2,000,000"),
     (f"1\n{1 + 2**-50!r}\n", Cut(count=100), {}, "narrower than numbers of double precision can tell apart"),
     ("-1e308\n1e308\n", Cut(width=1e-300), {}, "into over 10^15 bins"),

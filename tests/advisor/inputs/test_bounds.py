@@ -182,15 +182,3 @@ def test_what_is_made_of_a_held_file_is_kept_a_few_times_and_so_is_its_refusal()
     refusal = file.made[-1]
     assert isinstance(refusal, InputError)
     assert refusal.__traceback__ is None  # it would keep all that was under way
-
-
-def test_the_leaf_of_a_column_is_its_own_or_the_first_below_it():
-    target = io.BytesIO()
-    table = pa.table({"a.b": [1], "a": [[1]], "s": [{"x.y": 1, "z": 2}], "a.b.c": [2], "t": ["x"]})
-    pq.write_table(table, target)
-    with pq.ParquetFile(target) as file:
-        paths = [column.path for column in file.schema]
-        leaves = reader.ParquetRows(file, "a", [], lists=False)._leaves
-    for name in table.column_names:
-        expected = next(at for at, path in enumerate(paths) if path == name or path.startswith(f"{name}."))
-        assert leaves[name] == expected

@@ -108,10 +108,6 @@ def test_honest_reports_raise_no_alarm(protocol):
         ("sw", 1.0, "sw", 1.0, 80),
         ("sw", 1.0, "haar_hrr", 1.0, 64),
         ("haar_hrr", 1.0, "haar_hrr", 1.0, 80),
-        pytest.param("tree_half", 1.0, "tree", 1.0, 64, marks=pytest.mark.slow),
-        pytest.param("tree", 1.0, "tree", 0.8, 64, marks=pytest.mark.slow),
-        pytest.param("sw", 2.0, "sw", 1.0, 64, marks=pytest.mark.slow),
-        pytest.param("haar_hrr", 1.0, "sw", 1.0, 128, marks=pytest.mark.slow),
     ],
 )
 def test_reports_of_another_protocol_budget_or_domain_are_noticed(sent, epsilon, protocol, assumed, k, tmp_path):
