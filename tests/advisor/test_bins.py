@@ -30,17 +30,6 @@ def test_without_a_unit_the_column_names_it_and_unequal_bins_have_none(run, ages
     assert l1["recommendations"][0]["data_error"] is None
 
 
-def test_other_commands_take_bins(run, ages):
-    few = ("--eps", "1", "--metric", "emd", *YEARS, "--protocol", "oue", "--format", "json", "-q", ages)
-    swept = json.loads(run("sweep", *few, "--method", "norm_sub", "--reps", "2")[1])
-    assert (swept["request"]["k"], swept["request"]["bins"]["name"]) == ([24], "years")
-    front = json.loads(run("pareto", *few, "--instant")[1])
-    assert front["frontier"][0]["data_error"] == 5 * front["frontier"][0]["error"]
-    threat = ("--threat", "0.01", "--method", "norm_sub", "--reps", "2", "--max-reps", "2")
-    threatened = json.loads(run("fakes", *few, *threat)[1])
-    assert threatened["recommendations"][0]["gain_maximal"] is not None
-
-
 def test_negative_edges_need_no_equals_sign(run, tmp_path):
     (tmp_path / "a.txt").write_text("-3\n4\n5\n" * 100)
     data = json.loads(run(*ASK, "--edges", "-5,0,5,10", "--format", "json", str(tmp_path / "a.txt"))[1])

@@ -1,5 +1,4 @@
 import json
-import subprocess
 import sys
 
 import pytest
@@ -31,17 +30,6 @@ def test_each_row_is_the_answer_that_its_budget_has_alone(run):
     for epsilon, answer in zip(EPSILONS, data["answers"], strict=True):
         alone = answered(run, "--eps", str(epsilon), "--k", "18", "--n", "2000", "-m", "l1,mae")
         assert answer == {key: value for key, value in alone.items() if key != "headline"}  # its row has the verdict
-
-
-@pytest.mark.slow
-def test_a_sample_is_read_once_and_simulated_at_each_budget(run, states):
-    few = ("--reps", "3", "--max-reps", "3", "-p", "oue,grr")
-    data = answered(run, states, "--eps", "0.5,1", *few)
-    alone = [answered(run, states, "--eps", epsilon, *few) for epsilon in ("0.5", "1")]
-    assert data["answers"] == [{key: one[key] for key in one if key != "headline"} for one in alone]
-    words = [sys.executable, "-m", "advisor", "-", "--eps", "0.5,1", *few, "--format", "value"]
-    piped = subprocess.run(words, input="\n".join("abc" * 50), capture_output=True, text=True, check=True)
-    assert [line.split()[0] for line in piped.stdout.splitlines()] == ["0.5", "1"]
 
 
 def test_budgets_at_which_constraints_leave_nothing_are_named(run):

@@ -2,25 +2,18 @@ import dataclasses
 import functools
 import inspect
 import json
-from io import StringIO
-from itertools import product
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 from advisor.extensions.code.collection import CodedCollection, client_file
-from advisor.extensions.code.explain import explain_document
-from advisor.extensions.code.explanation import explanation
 from advisor.extensions.code.usage import usage
-from advisor.show.model import View
-from advisor.show.terminal import show
 from knowledge.cards import cards
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, Metric, PostProcessor
 from simulator.foreign import REGISTERED
 from simulator.protocols.grr import GRR
 from tests.advisor.cli_answers import refused
-from tests.cells import failures, over
+from tests.cells import failures
 
 MEMBERS = [*PROTOCOLS, *POSTPROCESSORS, *METRICS]
 
@@ -82,16 +75,6 @@ def test_explain_shows_cost_and_recipes_as_they_are(run, members):
             assert (known["client"], known["eps"], known["k"]) == (None, None, None)
 
     assert failures(members, shown) == {}
-
-
-@over(product([True, False], ["wavelet_eb", "post_pos", "grr", "norm_cut", "l1"]))
-def test_code_is_neither_folded_nor_taken_for_markup(terminal, name):
-    file = StringIO()
-    console = Console(file=file, width=30, force_terminal=terminal, highlight=False, legacy_windows=False)
-    member = explanation(name)
-    show(explain_document(member), View(verbose=True), console)
-    assert member.python in file.getvalue()
-    assert (member.source or "") in file.getvalue()
 
 
 @pytest.mark.usefixtures("strangers")

@@ -2,8 +2,6 @@ import json
 import re
 from pathlib import Path
 
-import pytest
-
 from knowledge.sources import OWN, sources, sources_of
 from simulator import POSTPROCESSORS, PROTOCOLS, __version__
 from simulator.channels import PLANAR
@@ -71,19 +69,6 @@ def test_cite_takes_the_figures_of_a_saved_answer(run, states, tmp_path):
     assert cited_in(text) == set(entries(data["bibtex"]))
     assert run("cite", saved, "--output", saved, "--force")[0] == 2
     assert json.loads(Path(saved).read_text(encoding="utf-8")) == answer
-
-
-@pytest.mark.usefixtures("own_members")
-def test_a_sweep_is_cited_with_all_its_settings(run, tmp_path):
-    saved = str(tmp_path / "sweep.json")
-    own = tmp_path / "mine.py"
-    own.write_text("def soft(estimate, noise):\n    return estimate * 0.9\n", encoding="utf-8")
-    words = ["--eps", "0.5,1", "--n", "1000,5000", "--k", "8", "--reps", "3", "--protocol", "grr,oue", "-q"]
-    assert run("sweep", *words, "--method", f"norm_sub,{own}:soft", "--output", saved)[0] == 0
-    data = json.loads(run("cite", saved, "--format", "json")[1])
-    assert (data["protocols"], data["methods"]) == (["grr", "oue"], ["norm_sub", "soft"])
-    assert cited_in(data["paragraph"]) == set(entries(data["bibtex"]))
-    assert entries(run("cite", saved, "--bibtex")[1]) == entries(data["bibtex"])
 
 
 def test_cite_refuses_what_is_no_answer(run, tmp_path):

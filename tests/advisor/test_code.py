@@ -125,32 +125,6 @@ def test_a_full_disk_leaves_the_directory_as_it_was(folder, monkeypatch):
     assert (folder / "far.md").read_text() == files["README.md"]  # a link stays one, and its file is written
 
 
-def test_a_link_to_nothing_is_named_and_no_hint_writes_over_what_was_given(run, folder):
-    (folder / "x.json").symlink_to("nowhere")
-    (folder / "in").symlink_to("gone/x.csv")
-    (folder / "mine.csv").write_text("a\nb\n")
-    link = "x.json: is a link to nowhere, which does not exist"
-    cells = [
-        ("--eps 1 x.json", link),
-        ("reports --merge x.json", "x.json: cannot be read (is a link to nowhere, which does not exist)"),
-        (f"code {' '.join(PAIR)} --to x.json", link),
-        ("--eps 1 mine.csv --output in", f"--output in: there is no directory {folder / 'gone'}"),
-        ("code mine.csv --to new", "mine.csv: is no saved answer; save one with"),
-        ("cite mine.csv", "mine.csv: holds no ranking and no sweep in JSON; save one with"),
-        ("sweep --eps 1 --k 4 --n 100 --resume mine.csv", "--resume mine.csv: this file holds no cells of a sweep"),
-    ]
-
-    def check(cell):
-        words, message = cell
-        code, out, err = run(*words.split())
-        line = err.splitlines()[-1]
-        assert (code, out) == (2, "")
-        assert message in line
-        assert "mine.csv" not in line.partition("save one with")[2]
-
-    assert failures(cells, check) == {}
-
-
 def test_a_file_that_is_read_is_never_written(run, folder):
     (folder / "there").mkdir()
     labels = folder / "there" / "client.py"

@@ -329,16 +329,6 @@ def test_both_languages_make_the_same_lines_from_the_same_bytes(tmp_path):
     makes_the_same_lines(tmp_path, [made(key, k, epsilon, hashing) for (key, hashing), (k, epsilon) in settings])
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(NODE is None, reason="node is not installed")
-def test_the_check_in_javascript_finds_another_client(tmp_path):
-    collection = made("grr", 20, 1.0)
-    source = client_file(collection, "client.mjs").replace("return other >= value", "return other > value")
-    done = checked_by_node(tmp_path, {collection: source})
-    assert done.returncode == 1
-    assert "client.mjs: seed" in done.stderr
-
-
 JAVASCRIPT = """
 import { below, chance, report } from "./client.mjs";
 const replies = (...words) => (count) => {

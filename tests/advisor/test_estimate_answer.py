@@ -14,7 +14,7 @@ from advisor.question.question import Question
 from advisor.question.settings import Terms
 from advisor.show.model import Badge
 from advisor.show.rank.answer import verdict
-from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, frequency_oracles
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.confidence import AS_GOOD_AS_BEST, DOUBT, LEAST, RANGE, WIDER
 from simulator.methods.processor import SUMMARIES
 from simulator.populations import apportion, frequencies
@@ -168,17 +168,6 @@ def test_one_consistent_population_gives_no_probabilities(surrogate):
     assert len(advice.request.populations) == 1
     assert {row.probability_best for row in advice.recommendations} == {None}
     SCHEMA.validate(json.loads(advice.to_json()))
-
-
-@over(frequency_oracles())
-def test_methods_that_do_not_fit_the_protocol_are_left_out(protocol):
-    advice = quick(
-        raw(protocol), protocol, method=("none", "ibu", "ibu_pseudo"), surrogate="norm_sub", repetitions=2, **ALONE
-    )
-    noise = PROTOCOLS[protocol](K, 1.0).noise(N)
-    fitting = {name for name in ("ibu", "ibu_pseudo") if POSTPROCESSORS[name].accepts(noise, K)}
-    assert {row.method for row in advice.recommendations} == {"none"} | fitting
-    assert {row.protocol for row in advice.recommendations} == {protocol}
 
 
 def test_a_handful_of_users_is_answered():

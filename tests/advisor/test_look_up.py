@@ -103,12 +103,6 @@ def test_other_users_are_those_of_a_look_up_for_them(options):
             assert verdict == other.verdict
 
 
-def test_users_that_are_too_few_for_any_pair_are_named():
-    advice = advise(0.3, k=1024, n=10_000_000, metric="l1")
-    few = [other.n for other in advice.other_users if other.verdict == "no_better_than_no_data"]
-    assert few[:2] == [10_000, 100_000]
-
-
 def test_why_names_the_path_and_real_changes():
     advice = advise(1.0, k=32, metric="l1")
     why = explain(advice)
@@ -125,19 +119,6 @@ def test_why_names_the_path_and_real_changes():
         own = next(row for row in there.recommendations if row.pair == advice.best.pair)
         assert own.error > there.lowest.error * PRACTICAL_RATIO
         assert there.best.pair == (change.protocol, change.method)
-
-
-def test_a_sample_has_no_other_skew():
-    advice = advise(1.0, sample_counts=[500, 300, 200, 100] * 4, instant=True)
-    assert {change.what for change in explain(advice).changes} <= {"ε", "n"}
-
-
-@pytest.mark.slow
-def test_the_interval_of_what_is_extrapolated_is_wider():
-    far = advise(1.0, k=300_000)
-    pair = {"protocol": far.best.protocol, "method": far.best.method}
-    near = advise(1.0, k=2000, **pair).best
-    assert far.best.error_high / far.best.error > near.error_high / near.error
 
 
 @over(sorted(SHAPES))

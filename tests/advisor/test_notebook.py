@@ -85,20 +85,6 @@ def test_intervals_are_those_of_the_command_line(advice, raw):
         advise(1.0, k=8, protocol="oue", method="norm_sub").intervals()
 
 
-def test_pictures_are_shown_and_written_once_and_so_are_pages(advice, tmp_path):
-    picture, page = tmp_path / "ranking.svg", tmp_path / "page.html"
-    assert advice.plot(picture)._repr_svg_().startswith("<svg")
-    page.write_text("mine", encoding="utf-8")
-    before = picture.read_bytes()
-    for call in (lambda: advice.report(page), lambda: advice.plot(picture)):
-        with pytest.raises(InputError, match="the file exists; give force=True"):
-            call()
-    with pytest.raises(InputError, match=r"the suffix must be \.html"):
-        advice.report(tmp_path / "page.pdf")
-    advice.plot(picture, force=True)
-    assert picture.read_bytes() == before
-
-
 def test_the_keywords_of_all_functions_are_what_their_options_are_called():
     functions = (advise, advisor.plan, advisor.sweep, advisor.audit, advisor.memoise, advisor.places, advisor.choose)
     keywords = {name for function in functions for name in inspect.signature(function).parameters}
@@ -117,15 +103,6 @@ def test_both_names_of_the_package_have_all_that_is_public():
         assert len(pydoc.render_doc(module).splitlines()) < 60
     with pytest.raises(AttributeError, match="has no attribute 'advice'"):
         _ = ldp_advise.advice
-
-
-def test_intervals_come_back_with_the_numbers_that_a_series_has_for_its_index():
-    values = pd.Series([0.4, 0.25, 0.15, 0.1, 0.06, 0.03, 0.02, -0.01], index=range(18, 26))
-    answer = estimate(values, "oue", eps=1, n=10_000, method="norm_sub", simulation=Simulation(repetitions=2))
-    for order in (values, values[::-1]):
-        assert answer.intervals(order)["raw"].to_dict() == order.to_dict()
-        assert answer.intervals(order).index.tolist() == order.index.tolist()
-    assert answer.intervals()["raw"].tolist() == values.tolist()
 
 
 def test_every_answer_of_a_function_has_its_verdict_everywhere_and_names_keywords():

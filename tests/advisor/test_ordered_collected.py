@@ -1,7 +1,6 @@
 import csv
 import gzip
 import io
-import json
 from functools import cache
 from itertools import product
 
@@ -20,7 +19,7 @@ from simulator.methods.smooth import drawn_curves
 from simulator.populations import apportion
 from simulator.protocols import ORDERED_PROTOCOLS
 from simulator.seeding import rng_for
-from tests.advisor.cli_answers import SCHEMA, refused
+from tests.advisor.cli_answers import refused
 from tests.advisor.estimates import ALONE
 from tests.advisor.inputs.made_reports import cells, lines
 from tests.cells import failures, over
@@ -58,33 +57,6 @@ def folder(tmp_path_factory):
 def asked(protocol, file, *more):
     k = () if "--k" in more else ("--k", str(K))
     return ("reports", file, "-p", protocol, "--eps", "1", *k, "--reps", "8", "-m", "emd", *more)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("protocol", ORDERED_PROTOCOLS)
-def test_the_command_gives_what_the_function_gives_for_the_tally(run, folder, monkeypatch, protocol):
-    code, out, err = run(*asked(protocol, str(folder / f"{protocol}.csv.gz"), "--format", "json"))
-    assert (code, err) == (0, "")
-    data = json.loads(out)
-    SCHEMA.validate(data)
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO((folder / f"{protocol}.csv").read_bytes())))
-    piped = json.loads(run(*asked(protocol, "-", "--format", "json"))[1])
-    advice = estimate(
-        collected(protocol)[1], protocol, eps=1.0, k=K, metric="emd", simulation=Simulation(repetitions=8)
-    )
-    expected = json.loads(advice.to_json())
-    SCHEMA.validate(expected)
-    for key in ("recommendations", "next_round", "baselines", "experiment_id", "surrogate", "source"):
-        assert data[key] == piped[key] == expected[key]
-    assert (data["request"]["collected_with"], data["surrogate"]) == (
-        protocol,
-        "curves" if protocol == "sw" else "bootstrap",
-    )
-    assert {row["protocol"] for row in data["recommendations"]} == {protocol}
-    assert {row["protocol"] for row in data["next_round"]["recommendations"]} == set(PROTOCOLS)
-    assert {row["probability_best"] for row in data["recommendations"]} == {None}
-    usual = "ems" if protocol == "sw" else "norm_sub"
-    assert (protocol, usual) in {(row["protocol"], row["method"]) for row in data["baselines"]}
 
 
 @pytest.mark.slow

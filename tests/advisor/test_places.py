@@ -108,25 +108,6 @@ def test_pairs_that_cannot_be_told_apart_are_raced(run, town):
     assert answered(run, *words, "--max-reps", "32", "--jobs", "2")["recommendations"] == rows
 
 
-@pytest.mark.slow
-def test_constraints_are_kept_and_what_they_remove_is_said(run, town):
-    answer = answered(run, *PLAIN, *QUICK, town, "--max-bits", "10", "--max-attack", "0.15", "--proper")
-    for row in answer["recommendations"]:
-        assert row["report_bits"] <= 10
-        assert row["attack_success"] <= 0.15
-        assert POSTPROCESSORS[row["method"]].nonnegative
-        assert POSTPROCESSORS[row["method"]].sums_to_one
-    removed = {one["constraint"]: one for one in answer["constraints"]}
-    assert "oue" in removed["max-bits"]["protocols"]
-    assert "grr" in removed["max-attack"]["protocols"]
-    assert "none" in removed["proper"]["methods"]
-    assert "post_pos" not in removed["proper"]["methods"]  # it is for queries, and not on this menu
-    methods = {row["method"] for row in answered(run, *METRIC, *QUICK, "--proper", town)["recommendations"]}
-    assert "ibu" in methods - {"none"} == methods
-    err = refused(run, *PLAIN, *QUICK, town, "--max-bits", "1")
-    assert "nothing is left to rank: Constraint --max-bits 1 removed the protocols" in err
-
-
 def test_an_own_channel_competes_if_it_keeps_the_promise_and_a_singular_one_has_ibu_alone(run, town, tmp_path):
     def own(matrix, *words):
         np.save(tmp_path / "own.npy", matrix)

@@ -1,6 +1,5 @@
 import json
 import math
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +8,6 @@ from scipy import special
 from scipy.stats import binom
 
 from advisor import Simulation, advise
-from advisor.answers.plan import prediction
 from advisor.answers.plan.prediction import PLACES, first_answers
 from advisor.api.plan import plan
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
@@ -127,18 +125,6 @@ def test_few_users_who_detect_a_frequency_are_enough_and_so_are_more(k, epsilon,
     assert k > 2 or needs[0] == needs[1]  # one mechanism
 
 
-@pytest.mark.slow
-def test_a_floor_is_named_and_so_is_what_reaches_the_target():
-    few = Simulation(max_repetitions=60)
-    answer = plan(target=0.001, metric="emd", n=10_000, k=16, protocol="oue", method="norm_sub", simulation=few)
-    assert answer.value is None
-    assert (answer.best.error or 0) > 0.001
-    assert answer.instead.protocol != "oue"
-    headline = json.loads(answer.to_json())["headline"]
-    assert re.search("OUE with Norm-Sub .* floor", headline["text"])
-    assert headline["changes"][0]["option"] == f"--protocol {answer.instead.protocol} --method {answer.instead.method}"
-
-
 def test_a_falling_error_is_not_called_a_floor():
     answer = plan(target=1e-8, eps=1.0, k=4, protocol="oue", method="none", simulation=Simulation(max_repetitions=10))
     assert answer.value is None
@@ -173,16 +159,6 @@ def test_what_is_needed_does_not_depend_on_the_curves_below_it(n, target):
     assert all(row.value is not None and row.value <= above for row in cut.rows)
 
 
-def test_the_pair_to_name_is_looked_for_three_times_at_most(monkeypatch):
-    menu = {"protocol": ["grr", "oue"], "method": ["none", "norm_sub", "norm_cut"], "instant": True}
-    question = plan(target=0.3, sample_counts=ZIPF, eps=1.0, **menu).question
-    _, *others = [row.pair for row in sorted(first_answers(question).rows, key=lambda row: row.need)]
-    named = iter(others)
-    monkeypatch.setattr(prediction, "first_pair", lambda found: next(named))
-    monkeypatch.setattr(prediction, "SLACK", math.inf)
-    assert first_answers(question).choice == others[2]
-
-
 def misled(monkeypatch, need):
 
     def wrong(question):
@@ -212,13 +188,6 @@ def test_whatever_undercuts_the_settled_leader_races_it(monkeypatch):
     assert answer.value is not None
     assert right.best.high is not None
     assert answer.value <= right.best.high
-
-
-@pytest.mark.slow
-def test_a_method_that_fits_nowhere_at_the_end_of_the_range_is_answered_for():
-    answer = plan(target=1e-9, eps=1.0, k=4, protocol=["grr", "oue"], method="ibu")
-    assert answer.value is None
-    assert answer.best.method == "ibu"
 
 
 def test_what_is_met_at_once_is_said():

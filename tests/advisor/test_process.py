@@ -1,13 +1,10 @@
-import fcntl
 import io
 import json
 import os
 import pty
 import re
-import struct
 import subprocess
 import sys
-import termios
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -29,34 +26,6 @@ def done(*words, **more):
 
 def python(script, **more):
     return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, **more)
-
-
-def on_a_terminal(arguments, columns, **environment):
-    """Run the command with standard output on a terminal of so many columns, and return what it drew."""
-    control, terminal = pty.openpty()
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
-    clean = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS", "TERM")}
-    environment = {**clean, "TERM": "xterm-256color", **environment}
-    command = [*COMMAND, *arguments]
-    process = subprocess.Popen(command, stdout=terminal, stderr=subprocess.PIPE, env=environment)
-    os.close(terminal)
-    drawn = b""
-    with suppress(OSError):  # Linux reports the closed terminal so
-        while block := os.read(control, 65536):
-            drawn += block
-    os.close(control)
-    errors = process.communicate()[1]
-    assert process.returncode == 0, errors
-    return drawn.decode()
-
-
-@pytest.mark.slow
-def test_a_terminal_gets_colours_unless_they_are_not_wanted():
-    asked = ["--eps", "1", "--k", "16"]
-    colour = re.compile(r"\x1b\[[0-9;]*3[0-9]")
-    assert colour.search(on_a_terminal(asked, 120))
-    assert not colour.search(on_a_terminal(asked, 120, NO_COLOR="1"))
-    assert "\x1b" not in on_a_terminal(asked, 120, TERM="dumb")
 
 
 @pytest.mark.slow

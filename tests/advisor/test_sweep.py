@@ -250,16 +250,6 @@ def test_a_file_that_holds_no_cells_of_this_sweep_is_left_as_it_is(content, *, t
     assert file.read_bytes() == content
 
 
-def test_a_first_line_that_was_cut_short_is_written_again(tmp_path):
-    file = tmp_path / "cells.jsonl"
-    whole = small(resume=file)
-    first = file.read_bytes().partition(b"\n")[0]
-    for cut in (first[:40], first):
-        file.write_bytes(cut)
-        assert small(resume=file).cells == whole.cells
-        assert file.read_bytes().startswith(first + b"\n")
-
-
 PAPER = {"eps": [0.5, 1, 2], "n": [1000, 10_000], "k": 24, "protocol": ["grr", "oue"]}
 
 

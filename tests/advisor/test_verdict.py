@@ -18,7 +18,6 @@ from advisor.answers.rank.verdict import (
     kind_of,
     reasons_of,
 )
-from advisor.show.rank.answer import verdict
 from knowledge.deployments import DEPLOYED
 from simulator import PROTOCOLS
 from simulator.detection import smallest_detectable
@@ -59,15 +58,6 @@ def test_few_skewed_categories_of_many_users_are_worth_it_and_the_verdict_is_on_
     )
     assert (named.best.pair, named.verdict) == (("grr", "none"), USELESS)  # whatever others would reach
     assert named.best.error > 1.5 * (named.error_without_data or 0)
-
-
-def test_what_is_guessed_without_data_is_named_where_its_error_is_shown():
-    few = {"protocol": ["grr", "oue"], "method": ["norm_sub", "none"]}
-    uniform, zero = advise(1.0, k=2, n=100_000, **few), advise(1.0, k=64, n=100_000, shape=2.0, **few)
-    assert (uniform.guess_without_data, zero.guess_without_data) == ("equal frequencies", "0 for all categories")
-    for k in (20, 1000):  # kl repairs 0 for all to equal frequencies: the errors of the two guesses differ by rounding
-        advice = advise(1.0, k=k, n=30_000, metric="kl", **few)
-        assert advice.guess_without_data == "equal frequencies"
 
 
 def test_undetectable_are_the_categories_of_a_sample_rarer_than_the_smallest_frequency_that_is_detected():
@@ -134,18 +124,6 @@ def test_a_pipeline_fails_on_a_useless_answer_after_it_is_given(run, bands):
     assert run("--eps", "1", "--k", "64", "--max-bits", "1", "--fail-if-useless")[0] == 3  # nothing is left to rank
 
 
-def test_what_predictions_do_not_say_is_not_said_to_be_out_of_reach(run, tmp_path):
-    # A small pilot: predictions take its frequencies for the truth, and find that n is enough; the answer does not.
-    pilot = tmp_path / "pilot.csv"
-    pilot.write_text("value\n" + "".join(f"v{at % 127}\n" for at in range(145)))
-    code, out, _ = run(
-        "--eps", "1", "--n", "2M", str(pilot), "-p", "oue,grr", "--reps", "4", "--max-reps", "4", "--format", "json"
-    )
-    there = json.loads(out)
-    assert code == 0
-    assert not there["worth_it_with"]["predicted"]
-
-
 @pytest.mark.slow
 def test_pareto_names_the_pair_of_the_ranking_and_plan_one_that_is_as_good():
     rng = np.random.default_rng(11)
@@ -167,13 +145,3 @@ def test_deployable_keeps_to_protocols_that_run_in_products_and_each_has_a_sourc
     implementations = stored["implementations"]
     assert all(one["source"] for one in implementations)
     assert {protocol for one in implementations for protocol in one["protocols"]} <= PROTOCOLS.keys()
-
-
-def test_what_an_exotic_protocol_buys_is_said_where_it_is_under_five_percent():
-    little = advise(1.0, k=300, n=2_000_000)
-    assert little.best.protocol not in DEPLOYED
-    assert "--deployable" in [change.option for change in verdict(little).changes]
-    much = advise(4.0, k=300, n=2_000_000)
-    deployed = min(row.ratio_to_best or 9 for row in much.recommendations if row.protocol in DEPLOYED)
-    assert deployed > 1.05 * (much.best.ratio_to_best or 1)
-    assert "--deployable" not in [change.option for change in verdict(much).changes]

@@ -152,19 +152,6 @@ def test_a_row_needs_a_cell_for_each_column():
         Table((Column("x"),), (Row(("1", "2")),))
 
 
-@pytest.mark.parametrize(
-    ("width", "dropped"), [(40, "bits, share of the users"), (55, "share of the users"), (80, ""), (200, "")]
-)
-def test_columns_that_do_not_fit_a_terminal_go_in_order_and_are_named(width, dropped):
-    lines = on_terminal(width, View()).splitlines()
-    note = " ".join(line.strip() for line in lines[lines.index(next(x for x in lines if "This is a note" in x)) :])
-    assert (f"Not shown at this width: {dropped}." in note) if dropped else ("Not shown" not in note)
-    table = [line for line in lines if "usual" in line or "second" in line]
-    assert all(("20 %" in line or "40 %" in line) == ("share" not in dropped) for line in table)
-    assert max(map(len, (line.rstrip() for line in lines))) <= width
-    assert ("Not shown" in on_terminal(width, View(quiet=True))) == bool(dropped)
-
-
 def test_markdown_escapes_pipes_and_shows_what_is_good():
     text = markdown(DOCUMENT, View(verbose=True))
     rows = [line for line in text.splitlines() if line.startswith("|")]

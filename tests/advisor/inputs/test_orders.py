@@ -1,4 +1,3 @@
-import math
 from itertools import pairwise, product
 from random import Random
 
@@ -10,8 +9,6 @@ from hypothesis import strategies as st
 from advisor.inputs.domain import arranged, build_domain, given_order
 from advisor.inputs.histogram import RawHistogram
 from advisor.inputs.orders import recognised
-from simulator import PROTOCOLS
-from tests.advisor.inputs.reading import put
 from tests.cells import failures, over
 
 # What the labels are, whether they are ordered unasked, and the labels as people order them.
@@ -220,28 +217,6 @@ def test_the_order_of_a_domain_file_always_wins():
     assert given_order(["10+", "5-9", "0-4"])
     assert not given_order(["5-9", "0-4", "10+"])
     assert not given_order(["Jan", "Feb"])
-
-
-BANDS = ["0-4", "5-9", "10-14", "45-49", "50-54", "85+"]
-QUICK = ("--reps", "2", "--method", "norm_sub", "--surrogate", "norm_sub", "--next-protocol", "grr", "--force")
-
-
-def applied(run, folder, *words):
-    code, _, err = run(*words, *QUICK, "--quiet", "--apply", folder / "applied.csv")
-    assert code == 0, err
-    return [line.split(",") for line in (folder / "applied.csv").read_text("utf-8").splitlines()[1:]], err
-
-
-def test_an_estimate_is_ordered_as_a_sample_is(run, tmp_path):
-    n, oracle = 100_000, PROTOCOLS["oue"](len(BANDS), 1.0)
-    truth = np.array([5_000, 5_000, 10_000, 60_000, 10_000, 10_000])
-    estimate = oracle.estimate(oracle.sample_support(truth, np.random.default_rng(0)), n)
-    listing = sorted(range(len(BANDS)), key=lambda at: BANDS[at])
-    rows = "".join(f"{BANDS[at]},{estimate[at]:.17g}\n" for at in listing)
-    path = put(tmp_path, "raw.csv", "age,estimate\n" + rows)
-    lines, _ = applied(run, tmp_path, "estimate", path, "-p", "oue", "--eps", "1", "--n", n, "-m", "emd")
-    assert [line[0] for line in lines] == BANDS
-    assert all(math.isclose(float(line[1]), value) for line, value in zip(lines, estimate, strict=True))
 
 
 @pytest.mark.parametrize("examples", [10, pytest.param(200, marks=pytest.mark.slow)])

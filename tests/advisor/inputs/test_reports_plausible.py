@@ -1,12 +1,10 @@
 import math
-import re
 
 import numpy as np
 import pytest
 import xxhash
 
 from advisor.inputs.reports.plausibility import implausible
-from advisor.inputs.reports.settings import readable_protocols
 from simulator import Tally, rng_for
 from simulator.populations import apportion
 from simulator.protocols import PROTOCOLS
@@ -77,11 +75,6 @@ def test_xxhash_takes_the_lowest_32_bits_of_a_long_seed(tmp_path, name):
         read = read_file(tmp_path, name, data, "olh", 1.0, k=8, hash="xxh32")
     hashed = [[xxhash.xxh32(b"%d" % v, seed=int(seed) % 2**32).intdigest() % 4 for v in range(8)] for seed in seeds]
     assert read.tally.counts.tolist() == (np.array(hashed) == symbols[:, None]).sum(axis=0).tolist()
-
-
-def test_the_help_of_reports_names_every_protocol_whose_reports_can_be_read(run):
-    sentence = run("reports", "--help")[1].partition("Reads reports of")[2].partition(".")[0]
-    assert set(re.findall(r"\w+", sentence)) == {*readable_protocols(), "and"}
 
 
 @pytest.mark.parametrize("protocol", [*TREES, "haar_hrr", pytest.param("sw", marks=pytest.mark.slow)])
