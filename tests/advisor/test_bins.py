@@ -22,14 +22,6 @@ def test_an_error_in_bins_is_said_in_the_unit_of_the_data(run, ages):
     assert float(first["data_error"]) == 5 * float(first["error"])
 
 
-def test_without_a_unit_the_column_names_it_and_unequal_bins_have_none(run, ages):
-    data = json.loads(run(*ASK, "--edges", "0,18,30,120", "--format", "json", ages)[1])
-    assert data["request"]["bins"]["edges"] == [0, 18, 30, 120]
-    assert data["recommendations"][0]["data_error"] is None
-    l1 = json.loads(run("-q", "--eps", "1", "--instant", *YEARS, "--format", "json", ages)[1])
-    assert l1["recommendations"][0]["data_error"] is None
-
-
 def test_negative_edges_need_no_equals_sign(run, tmp_path):
     (tmp_path / "a.txt").write_text("-3\n4\n5\n" * 100)
     data = json.loads(run(*ASK, "--edges", "-5,0,5,10", "--format", "json", str(tmp_path / "a.txt"))[1])

@@ -1,15 +1,13 @@
 import dataclasses
-import functools
 import inspect
 import json
 
-import numpy as np
 import pytest
 
 from advisor.extensions.code.collection import CodedCollection, client_file
 from advisor.extensions.code.usage import usage
 from knowledge.cards import cards
-from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, Metric, PostProcessor
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, PostProcessor
 from simulator.foreign import REGISTERED
 from simulator.protocols.grr import GRR
 from tests.advisor.cli_answers import refused
@@ -18,12 +16,8 @@ from tests.cells import failures
 MEMBERS = [*PROTOCOLS, *POSTPROCESSORS, *METRICS]
 
 
-def halves(estimate, noise, factor=0.5):
-    """Halve every estimate.
-
-    Nobody should want [this].
-    """
-    return estimate * factor
+def halves(estimate, noise):
+    return estimate / 2
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,29 +27,6 @@ class Copied(GRR):
     key = "copied"
     title = "Copied protocol"
     reference = "Nobody, Nowhere 1999"
-
-
-@dataclasses.dataclass(frozen=True)
-class Silent(GRR):
-    key = "silent"
-
-
-@pytest.fixture
-def strangers(monkeypatch):
-    monkeypatch.setitem(PROTOCOLS, "copied", Copied)
-    monkeypatch.setitem(PROTOCOLS, "silent", Silent)
-    half = PostProcessor(
-        "halved", "Half [bold]of it", halves, nonnegative=False, sums_to_one=False, reference="Nobody 2000"
-    )
-    third = dataclasses.replace(half, name="thirds", function=functools.partial(halves, factor=1 / 3))
-    picky = dataclasses.replace(half, name="picky", fits=lambda noise, k: False)
-    for method in (half, third, picky):
-        monkeypatch.setitem(POSTPROCESSORS, method.name, method)
-
-    def worst(estimate, truth):
-        return np.abs(estimate - truth).max(axis=-1)
-
-    monkeypatch.setitem(METRICS, "worst", Metric("worst", "largest error", worst, unit="frequency"))
 
 
 @pytest.mark.parametrize(
@@ -77,33 +48,10 @@ def test_explain_shows_cost_and_recipes_as_they_are(run, members):
     assert failures(members, shown) == {}
 
 
-@pytest.mark.usefixtures("strangers")
-def test_members_of_other_packages_are_explained_from_what_they_say(run):
-    halved = ("Half [bold]of it", "Halve every estimate.\n\nNobody should want [this].")
-    cells = [
-        ("copied", "Copied protocol", "Randomised response from elsewhere."),
-        ("silent", "Generalised randomised response (k-RR)", ""),
-        *((name, *halved) for name in ("halved", "thirds", "picky")),
-        ("worst", "largest error", ""),
-    ]
-
-    def check(cell):
-        name, title, said = cell
-        code, _, _ = run("explain", name, "--verbose")
-        known = json.loads(run("explain", name, "--format", "json")[1])
-        assert (code, known["title"], known["description"]) == (0, title, said)
-        assert known["formula"] == known["cost"] == ""
-        assert ("def " in (known["source"] or "")) == (known["kind"] != "protocol")
-        if name != "picky":  # which is for the noise of no protocol at all
-            exec(compile(known["python"], "recipe", "exec"), {})  # noqa: S102
-
-    assert failures(cells, check) == {}
-
-
-@pytest.mark.usefixtures("strangers")
 def test_a_protocol_without_client_code_is_explained_but_not_deployed_with_or_without_a_card(
     run, monkeypatch, tmp_path
 ):
+    monkeypatch.setitem(PROTOCOLS, "copied", Copied)
     new = tmp_path / "new"
     for formula in ("", cards()["grr"].formula):
         assert "There is no client of copied without this package." in run("explain", "copied", "-v")[1]
@@ -117,8 +65,9 @@ def test_a_protocol_without_client_code_is_explained_but_not_deployed_with_or_wi
         monkeypatch.setitem(cards(), "copied", cards()["grr"])  # as a new protocol of ours has before its code
 
 
-@pytest.mark.usefixtures("strangers")
 def test_methods_of_other_packages_are_deployed_where_a_server_can_have_them(run, monkeypatch, tmp_path):
+    half = PostProcessor("halved", "Half", halves, nonnegative=False, sums_to_one=False, reference="Nobody 2000")
+    monkeypatch.setitem(POSTPROCESSORS, "halved", half)
     settings = ("--protocol", "grr", "--method", "halved", "--eps", "1", "--k", "8", "--to", str(tmp_path / "new"))
     monkeypatch.setitem(REGISTERED, "halved", "mine.py:halves")  # known to this process alone
     assert "there is no code of halved" in refused(run, "code", *settings)

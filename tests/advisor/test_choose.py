@@ -319,14 +319,6 @@ def test_prompts_take_the_words_they_show():
     assert [(name, line, PROMPTS[name].read(name, line)) for name, line, _ in TYPED] == TYPED
 
 
-def test_what_options_say_is_not_asked(run):
-    words = "--n 2000 --k 18 --within 1 --times 1 --format value"
-    code, out, err = typed(run, ["high"], *words.split())
-    assert (code, out) == (0, "do_not_collect\n")
-    assert "How many people" not in err
-    assert "How sensitive" in err
-
-
 def test_who_ends_the_input_is_not_asked_for_ever(run):
     assert typed(run, ["2000", "\x04"]) == (130, "", ANY)
 

@@ -47,12 +47,6 @@ def test_entries_are_well_formed_and_used():
     assert len({source.key for source in used}) == len(used)
 
 
-def test_a_reference_from_elsewhere_becomes_an_entry():
-    (source,) = sources_of("Nobody, Nowhere 1999")
-    (entry,) = entries(source.bibtex).values()
-    assert entry == {"type": "misc", "title": "{Nobody, Nowhere 1999}", "year": "1999"}
-
-
 def cited_in(paragraph):
     return {key for group in re.findall(r"\\cite\{(.*?)\}", paragraph) for key in group.split(",")}
 

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from advisor.cli.app import main
-from advisor.cli.groups import COMMANDS, MAIN, _function
-from advisor.cli.options import flags_of, spread
+from advisor.cli.groups import COMMANDS
 from simulator import POSTPROCESSORS, __version__, frequency_oracles
 from tests.advisor.cli_answers import QUICK, SCHEMA, answer
-from tests.cells import failures, over
+from tests.cells import failures
 
 FEW = (*QUICK, "-p", "grr,oue", "--method", "none,norm_sub")
 
@@ -108,14 +107,6 @@ def test_large_n_and_extreme_budgets_give_finite_numbers(run, states):
             assert all(np.isfinite(row["error"]) for row in ranking["recommendations"])
 
 
-@over([MAIN, *sorted({*COMMANDS} - {"knowledge"})])
-def test_verbose_help_lists_every_option_of_a_command(command, *, run):
-    lines = run(*([] if command == MAIN else [command]), "--help", "--verbose")[1].splitlines()
-    rows = (line.split("  ")[1] for line in lines if line.startswith("  -"))
-    listed = {word.strip(",") for row in rows for word in row.split()}
-    assert {*flags_of(spread(_function(command)))} <= listed
-
-
 def test_help_is_printed_whatever_else_is_given(run):
     def check(cell):
         others, command = cell
@@ -128,15 +119,3 @@ def test_help_is_printed_whatever_else_is_given(run):
     others, some = ("--verbose", "-q -v", "--nonsense", "--k none", "--force --eps"), ("", "plan", "explain")
     cells = [*product(others, (*some, "knowledge cells")), *product([""], [*COMMANDS, "knowledge rules"])]
     assert failures(cells, check) == {}
-
-
-@pytest.mark.parametrize("words", [{}, {"COMP_CWORD": "abc"}, {"COMP_WORDS": "ldp-advise sw", "COMP_CWORD": "9"}])
-def test_completion_by_hand_has_no_traceback(run, monkeypatch, words):
-    monkeypatch.setenv("_LDP_ADVISE_COMPLETE", "complete_bash")
-    for name in ("COMP_WORDS", "COMP_CWORD"):
-        monkeypatch.delenv(name, raising=False)
-    for name, text in words.items():
-        monkeypatch.setenv(name, text)
-    with pytest.raises(SystemExit) as left:
-        run()
-    assert not left.value.code

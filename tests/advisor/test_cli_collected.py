@@ -36,17 +36,6 @@ def test_the_command_gives_what_the_function_gives_also_on_standard_input(run, e
     assert piped["request"]["sample"] == "standard input"
 
 
-def test_reports_on_standard_input_with_their_domain(run, tmp_path, monkeypatch):
-    domain = tmp_path / "domain.txt"
-    domain.write_text("".join(f"city {place}\n" for place in range(K)), encoding="utf-8")
-    on_stdin(monkeypatch, "".join(f"city {value}\n" for value in reports("grr").tolist()))
-    one = ("--surrogate", "norm_sub", "--next-protocol", "grr")
-    arguments = ("-p", "k-RR", "--domain", str(domain), "--ordered", "-m", "emd", *one, "--format", "json", "-")
-    data = answer(run("reports", *QUICK, *arguments)[1])
-    assert data["request"]["ordered"] is True
-    assert data["request"]["metric"] == "emd"
-
-
 PARAMETERS = {
     "ss": {"subset_size": 3},
     "olh": {"hash_range": 7},

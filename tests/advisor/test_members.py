@@ -11,8 +11,8 @@ import pytest
 import simulator
 from advisor import InputError, Simulation, advise, sweep
 from advisor.members import member_of_file
-from simulator import POSTPROCESSORS, PROTOCOLS, PostProcessor
-from simulator.foreign import REGISTERED, SOURCES
+from simulator import POSTPROCESSORS
+from simulator.foreign import REGISTERED
 from tests.advisor.cli_answers import refused
 from tests.cells import failures
 
@@ -39,12 +39,6 @@ def largest(estimate, truth):
 
 def soft_by(estimate, noise, *, factor=0.5):
     return np.sign(estimate) * np.maximum(np.abs(estimate) - factor * noise.sd, 0.0)
-
-def of_the_first(estimate, truth):
-    return np.abs(estimate[..., 0] - truth[0])
-
-def of_five(estimate, truth):
-    return np.abs(estimate - truth) @ np.array([5.0, 4.0, 3.0, 2.0, 1.0])
 
 def lost(estimate, noise):
     return estimate * np.nan
@@ -111,11 +105,6 @@ def command(run):
     return lambda line: run(*line.split())
 
 
-def ranked(command, line):
-    rows = json.loads(command(f"{ASKED} {line} --format json")[1])["recommendations"]
-    return {(row["protocol"], row["method"]) for row in rows}
-
-
 def test_a_method_from_a_file_has_the_errors_of_the_same_method_of_ours(command):
     menu = "--protocol oue --method mine.py:own_norm_sub,norm_sub --n 5000 --seed 7 --runs runs.csv"
     rows = json.loads(command(f"{ASKED} {menu} --format json")[1])["recommendations"]
@@ -154,14 +143,6 @@ def test_methods_take_the_parameters_that_they_declare(command):
     ]
 
 
-def test_a_metric_may_depend_on_the_order_as_given_and_sees_the_k_of_the_question_only(command):
-    menu = "--protocol oue --method none,norm_sub --metric mine.py:of_five,of_the_first"
-    answer = json.loads(command(f"{ASKED} {menu} --format json")[1])
-    assert answer["request"]["metrics"] == ["of_five", "of_the_first"]
-    err = refused(command, f"{ASKED} {menu} --k 6")
-    assert "mine.py:of_five: it breaks its contract: of_five, estimates of shape (6,) must not fail" in err
-
-
 def test_a_member_that_breaks_its_contract_or_is_not_there_is_named_in_one_line(command):
     cells = [
         ("--method", "lost", "mine.py:lost: it breaks its contract: lost, noise of grr"),
@@ -189,29 +170,12 @@ def test_a_member_that_breaks_its_contract_or_is_not_there_is_named_in_one_line(
         assert words in refused(command, f"{ASKED} --method {name}")
 
 
-def test_a_name_behind_one_of_a_file_is_looked_for_in_it(command):
-    assert "unknown method 'own_norm_sub'" in command(f"{ASKED} --method own_norm_sub,mine.py:soft")[2]
-    for menu in ("norm_sub,mine.py:soft,own_norm_sub,Norm-Cut", "mine.py:soft,own_norm_sub,norm_cut,cls"):
-        methods = {method for _, method in ranked(command, f"--protocol oue --method {menu}")}
-        assert methods == {"soft", "own_norm_sub", "norm_cut", "norm_sub"}
-    assert REGISTERED["own_norm_sub"] == "mine.py:own_norm_sub"
-    twice = ranked(command, "--protocol oue --method mine.py:soft --method own_norm_sub,soft")
-    assert twice == {("oue", "soft"), ("oue", "own_norm_sub")}
-
-
 @pytest.mark.filterwarnings("always::simulator.foreign.PluginWarning")
 def test_one_that_fails_in_the_simulation_is_left_out_and_named(command):
     code, out, err = command(f"{ASKED} --protocol oue --method mine.py:moody,norm_sub")
     assert code == 0
     assert "warning: mine.py:moody is left out: RuntimeError: not five, please\n" in err
     assert "moody" not in out
-
-
-def test_a_prediction_says_what_to_type_instead(command):
-    for option in ("--method mine.py:soft", "--protocol mine.py:Flipped"):
-        line = refused(command, f"--eps 2 --k 16 {option}").partition("for example ldp-advise ")[2].strip()
-        assert line.startswith("sweep --eps 2 --n 100000 ")
-        assert command(f"{line} --reps 2 --quiet")[::2] == (0, "")
 
 
 def test_the_commands_of_an_answer_name_members_with_their_files(command):
@@ -221,24 +185,6 @@ def test_the_commands_of_an_answer_name_members_with_their_files(command):
     for option, names in zip(menu[::2], menu[1::2], strict=True):
         assert set(words[words.index(option) + 1].split(",")) == set(names.split(","))
     assert command(f"{' '.join(words[1:])} --max-reps 10 --quiet")[0] == 0
-
-
-def test_all_and_one_of_your_own(command):
-    every = ranked(command, "--protocol oue")
-    assert ranked(command, "--protocol oue --method all,mine.py:soft") == every | {("oue", "soft")}
-    named = ranked(command, "--protocol oue --method all")
-    assert named == every | {("oue", "soft")}  # it is in the table of this process
-
-
-def test_a_saved_answer_is_cited_without_the_file(command):
-    command(f"{ASKED} --protocol oue,mine.py:Flipped --method mine.py:soft,norm_sub --output answer.json")
-    for name in ("soft", "flipped"):
-        for known in (PROTOCOLS, POSTPROCESSORS, REGISTERED, SOURCES):
-            known.pop(name, None)
-    Path("mine.py").unlink()
-    data = json.loads(command("cite answer.json --format json")[1])
-    assert set(data["methods"]) == {"soft", "norm_sub"}
-    assert "mine" not in data["bibtex"]
 
 
 def test_python_takes_functions_as_they_are():
@@ -304,17 +250,3 @@ def test_python_registers_the_same_and_may_do_so_again():
 def test_the_example_of_a_protocol_keeps_its_contract():
     file = Path(__file__).parents[2] / "examples/sampled_bit.py"
     assert member_of_file("protocol", f"{file}:SampledBit") == "one_bit"
-
-
-def test_python_is_told_what_is_wrong():
-    named = PostProcessor("Half Way", "Half", halfway, nonnegative=False, sums_to_one=False, reference="here")
-    for member, kind, words in (
-        (halfway, None, "say which kind of member it is"),
-        (halfway, "methods", "say which kind of member it is, one of protocol, method, metric"),
-        (named, None, "its name must be lower-case words"),
-        (POSTPROCESSORS["norm"], None, "the name norm is taken"),
-        (3, "metric", "this is a int, a metric is a function or a Metric"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            simulator.register(member, kind)
-    assert not REGISTERED

@@ -63,13 +63,6 @@ def test_frequencies_are_no_sample(raw):
     assert advise(1.0, sample=values, instant=True).request.n == 500
 
 
-def test_what_is_warned_of_stands_in_what_is_printed(raw):
-    doubted = estimate(raw + 0.01, "grr", eps=1.0, n=N, method="norm_sub", simulation=Simulation(repetitions=2))
-    assert doubted.warnings
-    for text in (str(doubted), doubted.summary):
-        assert text.startswith(f"Warning: {doubted.warnings[0]}.")
-
-
 def test_intervals_are_those_of_the_command_line(advice, raw):
     frame = advice.intervals()
     text = [line.split(",") for line in applied_csv(advice).splitlines()]

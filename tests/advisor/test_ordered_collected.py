@@ -201,10 +201,3 @@ def test_a_tally_of_hadamard_response_may_hold_counts_below_0():
     assert row.protocol == "hr"
     with pytest.raises(InputError, match="got -301: a count is at least -300"):
         estimate(Tally(np.full(9, -301), 300), "hr", eps=1.0, k=9)
-
-
-def test_a_tally_that_is_hardly_one_of_the_protocol_is_warned_of():
-    (warning,) = estimate(
-        collected("tree")[1], "tree_half", eps=1.0, k=K, metric="emd", **ALONE, simulation=Simulation(repetitions=2)
-    ).warnings
-    assert warning.startswith("these are hardly tree_half reports")

@@ -167,20 +167,6 @@ def test_a_pipe_and_a_link_take_what_is_written(tmp_path):
     assert (tmp_path / "far.txt").read_text() == "new"
 
 
-def test_what_stdout_is_appended_to_is_kept(tmp_path):
-    path = tmp_path / "log.txt"
-    path.write_text("before\n")
-    with path.open("a") as stream:
-        saved = os.dup(1)
-        os.dup2(stream.fileno(), 1)
-        try:
-            added(Outputs(force=True), "--output", "/dev/stdout").write_text("new\n")
-        finally:
-            os.dup2(saved, 1)
-            os.close(saved)
-    assert path.read_text() == "before\nnew\n"
-
-
 def test_standard_input_from_a_file_is_never_written(tmp_path):
     sample = tmp_path / "sample.csv"
     sample.write_text("a\n")
@@ -210,10 +196,3 @@ def test_a_folder_that_cannot_be_entered_or_written_is_refused(tmp_path, monkeyp
     monkeypatch.setattr(os, "stat", denied)
     with pytest.raises(InputError, match=r"--output .*: cannot be written \(Permission denied\)"):
         Outputs(force=True).add("--output", str(path))
-
-
-def test_what_a_link_points_to_is_written_in_the_format_of_the_link(tmp_path):
-    (tmp_path / "a.svg").symlink_to("unnamed")
-    target = added(Outputs(force=False), "--plot", tmp_path / "a.svg", suffixes=(".svg",))
-    target.write(lambda temporary: temporary.write_text(temporary.suffix))
-    assert (tmp_path / "unnamed").read_text() == ".svg"

@@ -1,16 +1,14 @@
 from importlib.util import find_spec
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
-from advisor import Simulation, advise, estimate, plan, sweep
+from advisor import Simulation, advise, estimate, plan
 from advisor.answers.rank.apply import one_collection
 from advisor.show.pictures import style
 from advisor.show.pictures.frequencies import frequencies_figure
 from advisor.show.pictures.plan import plan_figure
-from advisor.show.pictures.ranking import differing, factor_text, ranking_figure
-from advisor.show.pictures.sweep import best_overall, regret_figure
+from advisor.show.pictures.ranking import factor_text, ranking_figure
 from tests.advisor.estimates import ALONE
 
 NASTY = ["<script>alert(1)</script>", "$x^2$ & co", 'a "quoted" & \\frac one']
@@ -26,21 +24,6 @@ def advice():
     return advise(1.0, sample_counts=counts, n=5000, protocol=["grr", "oue"], **FEW)
 
 
-@pytest.fixture(scope="module")
-def swept():
-    menu = {
-        "protocol": ["grr", "oue"],
-        "method": ["none", "norm_sub", "eb_ns"],
-        "simulation": Simulation(repetitions=4),
-    }
-    return sweep(eps=[0.5, 4.0], n=[1000, 100_000], k=[64], **menu)
-
-
-def words(svg):
-    root = ElementTree.fromstring(svg)  # noqa: S314 - our own picture
-    return ["".join(one.itertext()).strip() for one in root.iter("{http://www.w3.org/2000/svg}text")]
-
-
 def test_the_ranking_shows_paired_ratios_in_its_order_and_arrows_beyond_the_axis(advice):
     (axes,) = ranking_figure(advice).axes
     marks = {line.get_ydata()[0]: line for line in axes.lines if line.get_marker() in ("o", "<", ">")}
@@ -54,14 +37,6 @@ def test_the_ranking_shows_paired_ratios_in_its_order_and_arrows_beyond_the_axis
     assert texts[-1] == factor_text(without)
     assert texts[0] in ("lowest", factor_text(shown[0].ratio_to_best or 0))
     assert any(label.get_text().startswith("no data") for label in axes.get_yticklabels())
-
-
-def test_of_many_ties_the_first_of_each_protocol_stands_for_the_others(advice):
-    rows = advice.recommendations
-    assert differing(rows, len(rows)) == list(rows)
-    assert [row.protocol for row in differing(rows, 3)] == list(dict.fromkeys(row.protocol for row in rows))
-    alone = [row for row in rows if row.protocol == "grr"]
-    assert differing(alone, 2) == alone[:2]
 
 
 def test_frequencies_lead_from_the_raw_estimate_to_what_is_recommended(advice):
@@ -98,16 +73,3 @@ def test_plan_has_the_target_no_data_and_the_answer_with_its_interval(question):
     simulated = [point for point in answer.curve if point.simulated]
     assert all(point.low <= point.error <= point.high for point in answer.curve)
     assert bool(axes.containers[0].lines[0].get_xdata().size) == bool(simulated or answer.best.repetitions)
-
-
-def test_a_sweep_names_another_pair_only_where_the_table_calls_it_clearly_better(swept):
-    pair = best_overall(swept)
-    figure = regret_figure(swept)
-    texts = {text.get_position(): " ".join(text.get_text().split()) for text in figure.axes[0].texts}
-    assert any(texts.values())
-    assert not all(texts.values())
-    for cell in swept.cells:
-        text = texts[swept.question.users.index(cell.n), swept.question.epsilons.index(cell.epsilon)]
-        assert bool(text) == cell.is_clearly_worse(pair)
-        if text and cell.winner.method != pair[1]:
-            assert pair[1] not in cell.tied_with(cell.winner)

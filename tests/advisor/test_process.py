@@ -1,17 +1,14 @@
-import io
 import json
 import os
 import pty
 import re
 import subprocess
 import sys
-import time
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from advisor.cli import progress
 from advisor.cli.app import BLAS_THREADS, main
 from tests.cells import failures
 
@@ -200,12 +197,6 @@ def test_closed_streams_are_no_crash_and_closed_standard_input_is_said():
 
 
 @pytest.mark.slow
-def test_the_answer_goes_through_the_name_of_standard_output():
-    for name in ("/dev/stdout", "-"):
-        assert done("--eps", "1", "--k", "16", "-o", name).stdout.startswith(("Use: ", "Tied: "))
-
-
-@pytest.mark.slow
 def test_a_file_name_that_is_no_utf_8_is_read_and_written(tmp_path):
     source, target, runs = (tmp_path / os.fsdecode(b"caf\xe9" + end) for end in (b".csv", b".out", b".runs.csv"))
     source.write_text("a\nb\na\nc\n", encoding="utf-8")
@@ -217,36 +208,3 @@ def test_a_file_name_that_is_no_utf_8_is_read_and_written(tmp_path):
     assert done(*words, "csv", "-o", str(target), "--runs", str(runs)).returncode == 0
     assert target.read_text(encoding="utf-8")
     assert runs.stat().st_size
-
-
-@pytest.mark.slow
-def test_nothing_of_ours_is_imported_before_interrupts_are_plain():
-    code = "import advisor.cli.app, sys; print(sorted(name for name in sys.modules if name.startswith('advisor')))"
-    assert python(code).stdout == "['advisor', 'advisor.cli', 'advisor.cli.app']\n"
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-def on_terminal(monkeypatch):
-    """Put standard error on a terminal: called in the test, because pytest's capture replaces it after fixtures."""
-    stream = Terminal()
-    monkeypatch.setattr("sys.stderr", stream)
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(progress, "DELAY_SECONDS", 0.05)
-    return stream
-
-
-def test_long_work_on_a_terminal_shows_that_it_goes_on_and_nothing_else_does(monkeypatch):
-    terminal = on_terminal(monkeypatch)
-    off, quiet, short = io.StringIO(), Terminal(), Terminal()
-    for stream, seconds, enabled in ((terminal, 0.5, True), (off, 0.1, True), (quiet, 0.1, False), (short, 0, True)):
-        monkeypatch.setattr("sys.stderr", stream)
-        with progress.DelayedProgress(enabled=enabled) as show:
-            show("reading", 0, 0)
-            time.sleep(seconds)
-    assert "reading" in terminal.getvalue()
-    assert "reading" not in short.getvalue()
-    assert off.getvalue() == quiet.getvalue() == ""

@@ -185,16 +185,6 @@ def test_values_can_be_added_to_a_sweep_that_is_kept(tmp_path, simulated):
     assert resumed.cells == small(**more, **source).cells
 
 
-def test_cells_of_another_sample_are_refused(tmp_path, run):
-    file = tmp_path / "cells.jsonl"
-    small(resume=file, k=4, sample_counts=[5, 3, 2])
-    with pytest.raises(InputError, match="another sweep, with other values of the sample"):
-        small(resume=file, k=8, sample_counts=[5, 3, 3])
-    with pytest.raises(InputError, match="other frequencies of the k = 4 values"):
-        small(resume=file, k=4, sample_counts=[5, 0, 3, 2])
-    assert run(*WORDS[:-6], "--seed", "3", "--resume", str(file))[0] == 2
-
-
 def test_the_cell_of_a_damaged_line_is_simulated_again(tmp_path, run):
     cells = [
         lambda line: line[:-9] + b"\n",

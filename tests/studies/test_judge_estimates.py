@@ -1,25 +1,8 @@
 import re
 
 import pytest
-from families import Truth
-from judge_estimates import (
-    HEAD,
-    METRIC_NAMES,
-    Judged,
-    Setting,
-    app,
-    expected_errors,
-    figures_of,
-    judge_setting,
-    reliability,
-)
+from judge_estimates import HEAD, Judged, app, figures_of, reliability
 from typer.testing import CliRunner
-
-from advisor import estimate
-from simulator import METRICS, frequency_oracles
-from simulator.populations import apportion, frequencies
-from simulator.seeding import rng_for
-from tests.advisor.estimates import ALONE
 
 
 def judged(**figures):
@@ -61,28 +44,6 @@ def test_figures_of_a_row_are_ratios_of_means():
     assert (cells["range holds"], cells["ratios hold"], cells["named / given"]) == ("0.500", "0.500", "0.75")
     assert (cells["extra % (95th)"], cells["extra here %"]) == ("25.0 (48)", "50.0 ± 35.4")
     assert figures_of([judged(expected=0.0)])[-2:] == ["–", "–"]
-
-
-def test_what_is_judged_is_the_answer_that_people_get():
-    truth, n = Truth("zipf", False, frequencies("zipf", 30)), 20_000
-    setting = Setting(truth, "oue", 1.0, n)
-    counts, oracle = apportion(truth.frequencies, n), frequency_oracles()["oue"](30, 1.0)
-    rng = rng_for(2, "judge", "zipf", "1.0", n, "oue", 0)
-    values = oracle.estimate(oracle.sample_support(counts, rng), n)
-    made = {one.metric: one for one in judge_setting(setting, 0, 20, by_k=True)}
-    assert set(made) == {*METRIC_NAMES} - {"emd"}
-    known = expected_errors(setting, 20)
-    asked = {"n": n, "eps": 1.0, "ordered": False, **ALONE}
-    for metric in ("l1", "topk"):
-        answer, one = estimate(values, "oue", metric=metric, **asked), made[metric]
-        best = answer.best
-        assert (one.named, one.stated, one.group) == (best.method, pytest.approx(best.error), "k = 30")
-        actual = float(METRICS[metric](answer.apply(values), counts / n))
-        assert one.actual == pytest.approx(actual)
-        assert one.held == (best.error_low <= actual <= best.error_high)
-        assert one.said[0] == best.probability_best
-        assert one.expected == min(known[metric].values())
-        assert any(one.true)
 
 
 @pytest.mark.slow

@@ -2,13 +2,9 @@ import math
 from dataclasses import replace
 
 import judge_look_ups
-import judge_predictions
 import numpy as np
 import pytest
-from judging import METHOD, PAIR, Histogram, JudgedSetting, Judging, PairErrors, evaluate, settings
-
-from advisor import advise
-from simulator.populations import apportion, frequencies
+from judging import METHOD, PAIR, JudgedSetting, Judging, PairErrors, evaluate, settings
 
 
 def setting(number, measured, predicted):
@@ -62,27 +58,6 @@ def test_scores_by_hand():
     assert method.regret == pytest.approx((4 / 3 * 1.2) ** 0.25 - 1)
     assert method.worse_than_single == 0.25  # norm_sub is the single best, and better for grr in the first
     assert math.isnan(scores[PAIR, "tree"].prediction_error)
-
-
-def test_what_is_judged_is_what_a_look_up_lists_first():
-    histogram = Histogram("a", apportion(frequencies("zipf", 12, 1.0), 100_000), ordered=True)
-    (done,) = settings([histogram], Judging(users=[100_000], epsilons=[1.0], repetitions=4, metrics=["l1", "emd"]))
-    for metric in ("l1", "emd"):
-        asked = {"sample_counts": histogram.counts, "ordered": True, "instant": True, "metric": metric}
-        assert done.choice[metric][""] == advise(1.0, **asked).best.pair
-        assert done.choice[metric]["hr"] == advise(1.0, protocol="hr", **asked).best.pair
-        score = next(score for score in evaluate([done]) if (score.metric, score.task) == (metric, PAIR))
-        measured = {one.pair: one.measured for one in done.errors[metric]}
-        assert (score.top_1 == 1) == (measured[done.choice[metric][""]] == min(measured.values()))
-
-
-def test_predictions_are_judged_in_a_table():
-    histograms = [Histogram("a", np.array([50, 30, 15, 5]), ordered=True), Histogram("b", np.arange(5), ordered=False)]
-    asked = {"users": [1_000], "epsilons": [1.0, 2.0], "protocols": ["oue", "grr"], "repetitions": 4}
-    scores = evaluate(settings(histograms, Judging(**asked)))
-    by_metric = {(score.metric, score.task): score.settings for score in scores}
-    assert (by_metric["l1", PAIR], by_metric["l1", METHOD], by_metric["emd", PAIR]) == (4, 8, 2)
-    assert len(judge_predictions.table(scores)) == 2 + sum(score.chooser == "model" for score in scores)
 
 
 FEW = Judging(

@@ -12,12 +12,6 @@ from simulator.methods.simplex import norm_cut
 NOT_EXPLAINED = {("zipf 64", "ss"), ("zipf 128", "ss"), ("zipf 1024", "blh")}  # as docs/evidence_outside.md says
 
 
-def test_the_published_tables_have_156_cells_of_methods():
-    rows = ldp3.published()
-    assert [sum(row.table == table for row in rows) for table in (1, 2, 3, 4)] == [15, 5, 7, 4]
-    assert {name for row in rows for name in row.winners} <= set(ldp3.METHODS)
-
-
 @pytest.mark.parametrize("protocol", ["blh", "olh", "oue", "rappor"])
 def test_the_variance_of_the_platform_is_k_times_too_small(protocol):
     counts = np.arange(1, 51) * 1000

@@ -67,30 +67,6 @@ def test_a_researcher_compares_a_method_of_their_own(tab, run, tmp_path, monkeyp
     assert run(*shlex.split(line)[1:], "--format", "csv", "--quiet")[1] == shown
 
 
-GREY = "() => [...document.querySelectorAll('.older')].map(place => place.id)"
-AT_ONCE = ["verdict", "changes", "details", "attacker", "reproduce"]
-
-
-def test_an_older_answer_is_grey_from_the_first_key_on_and_a_button_changes_it(tab):
-    tab.go()
-    tab.verdict("Almost")
-    for late in (".explorer", "#rest summary", "#why summary"):
-        tab.page.wait_for_selector(late)
-    assert tab.page.evaluate(GREY) == []
-    tab.page.press("#n", "End")
-    tab.page.keyboard.press("0")
-    assert {*tab.page.evaluate(GREY)} == {*AT_ONCE, "explorer", "rest", "why"}
-    tab.page.keyboard.press("Backspace")
-    assert tab.page.evaluate(GREY) == []  # it holds again
-    tab.page.click("button.change[data-set*='\"n\"']")
-    assert "verdict" in tab.page.evaluate(GREY)
-    tab.verdict("Collect", "with ε =")
-    assert {*tab.page.evaluate(GREY)}.isdisjoint(AT_ONCE)
-    assert tab.page.input_value("#n") == "6000"
-    tab.page.wait_for_function("() => !document.querySelector('.older')")
-    assert tab.problems == []
-
-
 def test_a_large_file_is_read_in_memory_and_never_written(tab, server, tmp_path):
     large = tmp_path / "large.csv"
     row = b"some label that takes a while %02d\n"
@@ -148,22 +124,3 @@ def _works(process):
         return used() > before
     except OSError:  # it has ended
         return False
-
-
-def test_a_reload_restores_everything(tab):
-    tab.go("goal=plan")
-    tab.verdict("Almost")
-    tab.set("n", "50000")
-    tab.choose("sensitive", "high")
-    tab.page.click("text=More options")
-    tab.choose("ordered", "yes")
-    tab.page.wait_for_function("() => location.search.includes('ordered=yes')")
-    tab.page.wait_for_function("() => document.querySelector('#copy-line-0').textContent.includes('--ordered')")
-    tab.hold()
-    before = tab.lines()
-    tab.page.reload()
-    tab.page.wait_for_selector("#copy-line-0")
-    assert tab.lines() == before
-    assert tab.page.input_value("#n") == "50000"
-    assert tab.page.input_value("#sensitive") == "high"
-    assert tab.page.is_visible("#ordered")  # unfolded, as something is set there

@@ -11,18 +11,15 @@ from itertools import product
 import pytest
 
 from advisor.errors import InputError
-from advisor.extensions.app.files import columns_of, safe_name
+from advisor.extensions.app.files import safe_name
 from advisor.extensions.app.pieces import faults, first_paint, page_answer, refusal
 from advisor.extensions.app.state import Data, Inquiry, decision, ranking, result_of, state_of
-from advisor.inputs.columns import find_column
 from advisor.inputs.held import HeldFile, held_files, holding
-from advisor.inputs.histogram import read_head
 from advisor.question.question import Question
 from advisor.question.sample import sample_frequencies
 from advisor.question.settings import Instant, Simulation, Terms
 from advisor.show.rank.data import rank_data
-from tests.advisor.inputs.reading import put
-from tests.cells import failures, over
+from tests.cells import over
 
 FRUIT = b"fruit,count\napple,500\nbanana,300\ncherry,150\ndate,50\n"
 ESTIMATES = b"age,share\n" + b"".join(b"%d,0.%02d\n" % (20 + place, 28 - 4 * place) for place in range(7))
@@ -66,11 +63,6 @@ def test_an_address_is_restored(address):
     assert again.query == state.query
 
 
-@pytest.mark.parametrize("query", ["", "goal=nothing", "goal=plan&shape=x&a=b", "?goal=plan"])
-def test_an_address_of_nothing_known_is_the_start(query):
-    assert state_of(query, {}) == state_of("goal=plan", {})
-
-
 REPEATED = [
     "goal=plan&n=20000&k=5",
     "goal=plan&k=5&n=20000&eps=1",
@@ -107,27 +99,16 @@ def test_command_lines_and_python_that_are_shown_give_the_same(address, run, tmp
         assert answer.decision.document.verdict.text in printed
 
 
-FLAT = b"answer,share\n" + b"".join(b"%d,%.2f\n" % (place, 0.12 - 0.04 * (place % 2)) for place in range(10))
-HELD = {"flat": HeldFile(FLAT), "fruit": HeldFile(FRUIT)}
+HELD = {"fruit": HeldFile(FRUIT)}
 VERDICTS = [  # a page, how its verdict begins, and what its buttons set
     ("goal=plan&n=20000", "Collect with ε = 1.2", []),
     ("goal=plan", "Almost just short at ε = 2", ["n", "within", "k"]),
-    ("goal=plan&n=100000&times=5&sensitive=high", "Do not collect no ε up to 0.2", ["n", "within", "times"]),
     ("goal=plan&eps=0.01", "Do not collect even PGR", ["n", "eps"]),
     ("goal=compare", "Tied PGR", ["deployable"]),
-    ("goal=compare&k=64&n=2000", "Do not collect even PGR", ["n", "eps", "n"]),
     ("goal=compare&bits=1&protocol=oue", "Nothing is left “Largest report, in bits” = 1", []),
     ("goal=compare&n=many&eps=", "No answer “Number of users”, “ε of one report” need another value.", []),
     ("goal=compare&file=fruit&name=fruit.csv&column=zzz", "No answer fruit.csv: no column 'zzz'", []),
-    ("goal=estimate&file=flat&name=f.csv&n=3000", "Almost the posterior median", []),
     ("goal=estimate", "Example: Tied the posterior", []),
-    *(
-        pytest.param(*cells, [], marks=pytest.mark.slow)
-        for cells in (
-            ("goal=estimate&file=flat&name=f.csv&n=100", "Do not use this estimate"),
-            ("goal=places&file=example&counts=people&eps=0.01", "Do not collect even krr"),
-        )
-    ),
 ]
 
 
@@ -152,23 +133,6 @@ def test_every_state_has_a_verdict_and_buttons_that_can_be_pressed(address, begi
         assert after != state
         if not after.values.get("eps") and begin != "Do not collect guessing that all answers":
             assert page_answer(after).verdict().count(">Collect<") == 1  # as the button says
-
-
-@pytest.mark.parametrize(
-    ("content", "said"), [(b"a,b\n1,2\n3\n", "line 3"), (b"fruit,count\napple,x\nplum,5\n", "the count 'x'")]
-)
-def test_a_wrong_file_is_refused_in_the_same_words(content, said, run, tmp_path):
-    state = state_of("goal=compare&file=abc&name=wrong.csv&counts=2", {"abc": HeldFile(content)})
-    with pytest.raises(InputError) as refusal:
-        page_answer(state)
-    path = tmp_path / "wrong.csv"
-    path.write_bytes(content)
-    code, _, err = run("--eps", "1", "--instant", "--metric", "l1", "--counts", "2", str(path))
-    assert code == 2
-    message = str(refusal.value)
-    assert said in message
-    assert err.strip().endswith(message.removeprefix("wrong.csv"))
-    assert faults(state, refusal.value) == {"data": message}
 
 
 def test_only_what_is_held_can_be_opened(tmp_path):
@@ -245,33 +209,3 @@ def test_a_file_is_parsed_once():
     for epsilon in ("1", "2"):
         page_answer(state_of(f"goal=compare&file=a&name=fruit.csv&eps={epsilon}", {"a": held}))
     assert len(held.made) == 1
-
-
-TOWNS = "town,age,-x,age\nKiel,31,a,7\nUlm,18,b,7\nKiel,44,c,9\nUlm,31,a,8\n"
-OFFERED = [  # a file, and what is offered to choose from
-    (
-        TOWNS,
-        [
-            ("town", "'town': Kiel, Ulm, Kiel"),
-            ("2", "'age': 31, 18, 44"),
-            ("3", "'-x': a, b, c"),
-            ("4", "'age': 7, 7, 9"),
-        ],
-    ),
-    (",town,age\n0,Kiel,31\n1,Ulm,18\n", [("town", "'town': Kiel, Ulm"), ("age", "'age': 31, 18")]),
-    ("a\nb\na\n", []),
-    ("", []),
-]
-
-
-def test_columns_are_offered_where_a_file_has_several(tmp_path):
-    def check(cell):
-        text, offered = cell
-        assert columns_of(HeldFile(text.encode())) == offered
-        for name, words in offered:  # each of them is one that can be asked for
-            assert state_of(f"goal=compare&file=a&name=t.csv&column={name}", {"a": HeldFile(FRUIT)}).wrong() == {}
-            table = read_head(put(tmp_path, "t.csv", text))
-            assert table.preview(find_column(table, name, "--column")) == words
-
-    assert columns_of(None) == []
-    assert failures(OFFERED, check) == {}

@@ -72,17 +72,3 @@ def test_every_option_of_a_control_is_called_by_its_label(goal, control):
         if yes.startswith("--"):  # else a letter, or what no command line has: no sentence uses it
             assert worded(f"leave {yes} out", goal) == f"leave “{control.label}”{' = yes' if no else ''} out"
             assert not no or worded(f"leave {no} out", goal) == f"leave “{control.label}” = no out"
-
-
-OPTIONS = [
-    ("(--ordered or --unordered say so)", "(“Do the categories have an order?” say so)"),
-    ("--max-bits 4 removed grr", "“Largest report, in bits” = 4 removed grr"),
-    ("name all with --domain FILE.", "name all with --domain FILE on the command line."),
-    ("--eps: to plan it: ldp-advise plan --eps 1", "“ε of one report”: to plan it: ldp-advise plan --eps 1"),
-    ("they are a better guide: ldp-advise choose FILE.", "they are a better guide: drop them here."),
-]
-
-
-@over(OPTIONS)
-def test_options_are_put_into_words(text, said):
-    assert worded(text, goals()["compare"]) == said

@@ -80,44 +80,6 @@ def on_terminal(width, view, document=DOCUMENT):
     return stream.getvalue()
 
 
-SHOWN = {
-    "terminal": lambda view: on_terminal(200, view),
-    "plain": lambda view: plain_text(DOCUMENT, view),
-    "markdown": lambda view: markdown(DOCUMENT, view),
-    "latex": lambda view: latex(DOCUMENT, view),
-}
-
-
-EVERYWHERE = ("Use ", "Ranking", "usual", "print(x)")
-NOT_QUIET = ("This is a detail.", "This is a note.", "All errors are frequencies.", "Further", "1 more pairs: --all")
-VERBOSE = (
-    "This explains a",
-    "error: how far it is off; bits: size of one report;",
-    "On request",
-    "seed: where the",
-    "seed",
-)
-USUAL = ("--verbose explains the columns.", "--verbose")
-
-
-@pytest.mark.parametrize("name", SHOWN)
-def test_every_view_has_what_its_roles_say(name):
-    quiet, usual, verbose = (SHOWN[name](View(top=2, **more)) for more in ({"quiet": True}, {}, {"verbose": True}))
-    for where, views in (
-        (EVERYWHERE, (True, True, True)),
-        (NOT_QUIET, (False, True, True)),
-        (VERBOSE, (False, False, True)),
-        (USUAL, (False, True, False)),
-    ):
-        for words in where:
-            assert (words in quiet, words in usual, words in verbose) == views, words
-
-
-def test_warnings_are_said_apart():
-    assert DOCUMENT.warnings == (f"Beware of {NASTY}.",)
-    assert "Beware" not in SHOWN["plain"](View(verbose=True)) + SHOWN["markdown"](View(verbose=True))
-
-
 def test_a_cut_table_keeps_marked_and_extra_rows_and_counts_the_hidden_ones():
     cut = RANKING.head(1)
     assert [row.cells[0] for row in cut.rows] == [NASTY, "usual", "no data"]
@@ -135,21 +97,6 @@ def test_a_cut_table_shows_one_row_of_a_group():
     marked = replace(table, rows=(*table.rows[:4], replace(table.rows[4], kept=True), table.rows[5]))
     assert [row.cells[0] for row in marked.head(9).rows] == ["b", "e", "f"]
     assert [row.cells[0] for row in table.head(None).rows] == list(groups)
-
-
-def test_a_column_that_is_the_same_in_all_ranked_rows_becomes_a_sentence():
-    folded, (sentence,) = RANKING.folded()
-    assert sentence == Sentence("All errors are frequencies.", Role.NOTE)
-    assert [column.header for column in folded.columns] == ["name", "error", "bits", "share of the users", "seed"]
-    assert folded.rows[0].values == (None, 0.1254, 3, 0.1, 7)
-    other = replace(ROWS[1], cells=("second", "0.25", "bins", "10", "20 %", "7"))
-    kept, sentences = replace(RANKING, rows=(ROWS[0], other)).folded()
-    assert (len(kept.columns), sentences) == (6, ())
-
-
-def test_a_row_needs_a_cell_for_each_column():
-    with pytest.raises(ValueError, match="a row must have 1 cells, got 2"):
-        Table((Column("x"),), (Row(("1", "2")),))
 
 
 def test_markdown_escapes_pipes_and_shows_what_is_good():

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.errors import InputError, closest
+from advisor.errors import InputError
 from advisor.inputs import held
 from advisor.inputs import parquet as reader
 from advisor.inputs.histogram import read_histogram
@@ -102,14 +102,6 @@ def test_a_long_label_of_a_parquet_file_is_in_memory_once(tmp_path):
     assert pool.bytes_allocated() - before < 1 << 20
     path = parquet(tmp_path, v=["y" * (1 << 20) + "y", "z"])
     assert "holds a value of over 1048576 bytes" in refusal(read_histogram, path)
-
-
-def test_no_hint_is_looked_for_among_very_many_or_very_long_names():
-    assert closest("cuont", ["value", "count"]) == ["count"]
-    assert closest("cuont", (str(at) for at in iter(int, 1))) == []  # endless
-    assert closest("x" * 10_000, ["x" * 9_999]) == []
-    assert closest("cuont", ["c" * 10_000, "count"]) == ["count"]
-    assert closest("norm", ["norm_cut", "norms", "norm_1"]) == ["norms", "norm_1"]
 
 
 def test_numbers_of_thousands_of_digits_in_memory_are_refused():
