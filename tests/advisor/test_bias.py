@@ -72,10 +72,3 @@ def test_biases_of_a_method_that_sums_to_one_cancel(run):
     assert abs(bias.sum()) < 1e-12
     assert bias[0] < 0 < bias[-20:].min()
     assert (np.diff(truth) <= 0).all()
-
-
-def test_the_recommended_pair_is_shown_where_none_is_named(run, states):
-    line = f"--eps 1 {states} -p grr,oue --method none,norm_sub -m mse --reps 5 --max-reps 5"
-    best = json.loads(run(*line.split(), "--format", "json")[1])["recommendations"][0]
-    data = answer(run, line)
-    assert (data["protocol"], data["method"]) == (best["protocol"], best["method"])

@@ -1,6 +1,5 @@
 import csv
 import io
-import json
 
 import numpy as np
 
@@ -20,12 +19,6 @@ def test_an_error_in_bins_is_said_in_the_unit_of_the_data(run, ages):
     assert all(row["data_error"] == 5 * row["error"] for row in data["recommendations"])
     (first, *_) = csv.DictReader(io.StringIO(run(*ASK, *YEARS, "--format", "csv", ages)[1]))
     assert float(first["data_error"]) == 5 * float(first["error"])
-
-
-def test_negative_edges_need_no_equals_sign(run, tmp_path):
-    (tmp_path / "a.txt").write_text("-3\n4\n5\n" * 100)
-    data = json.loads(run(*ASK, "--edges", "-5,0,5,10", "--format", "json", str(tmp_path / "a.txt"))[1])
-    assert data["request"]["bins"]["low"] == -5
 
 
 def test_python_cuts_arrays_series_and_counts():

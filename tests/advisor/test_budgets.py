@@ -1,14 +1,11 @@
 import json
-import sys
 
 import pytest
 
 from advisor import advise
 from advisor.cli import examples
-from advisor.cli.groups import COMMANDS, MAIN, _function
-from advisor.cli.options import flags_of, spread
 from simulator import PROTOCOLS
-from tests.advisor.cli_answers import SCHEMA, answered, refused
+from tests.advisor.cli_answers import SCHEMA, answered
 
 EPSILONS = (0.5, 1.0, 2.0)
 
@@ -56,33 +53,3 @@ def test_a_missing_budget_is_priced_for_the_question_at_hand(run, states):
         for row in error["error"]["examples"]:
             best = advise(row["eps"], **sample).best
             assert (row["protocol"], row["error"]) == (best.protocol, pytest.approx(best.error))
-
-
-def test_an_example_never_hides_the_error_and_no_pipe_is_read_for_it(run, tmp_path, monkeypatch, states):
-    odd = tmp_path / "odd.csv"
-    odd.write_bytes(b"\x00\x01")
-    big = tmp_path / "big.csv"
-    big.write_bytes(b"a\nb\n" * (examples.LARGEST // 4 + 1))
-    refused = f"ldp-advise: error: {examples.MISSING}\n{examples.CHOOSE}\n"
-    monkeypatch.setattr(sys, "stdin", None)  # whoever reads it fails
-    for sample in (odd, big, tmp_path / "nothing.csv", tmp_path, "-"):
-        assert run(sample) == (2, "", refused)
-    assert run(states, "--metric", "emd") == (2, "", refused)
-
-    def broken(*_, **__):
-        raise ZeroDivisionError
-
-    monkeypatch.setattr("advisor.cli.examples.look_up", broken)
-    assert run(states) == (2, "", refused)
-
-
-def test_no_command_takes_an_option_twice_unless_it_takes_several_values(run):
-    several = {"--metric", "--protocol", "--method", "--edges", "--next-protocol"}
-    for name in (MAIN, *(name for name in COMMANDS if name != "knowledge")):
-        command = [] if name == MAIN else [name]
-        for flag in ("--k", "--n", "--seed", "--format", "--output"):
-            if flag in flags_of(spread(_function(name))) and flag not in several:
-                assert f"{flag} is given 2 times" in refused(run, *command, flag, "1", f"{flag}=2"), name
-    assert "--format is given 2 times" in run("knowledge", "info", "--format", "json", "--format", "value")[2]
-    assert "--eps is given 2 times: give it once, as --eps ε,…" in run("sweep", "--eps", "1", "--eps", "2")[2]
-    assert run("--eps", "1", "--k", "4", "-q", "-q", "-m", "l1", "-m", "l2", "--format", "value")[0] == 0

@@ -238,17 +238,6 @@ def test_a_file_with_nearly_equal_age_bands_decides_on_their_own_frequencies(run
     assert decided(run, f"--k 18 {words}")["choice"] == "collect"
 
 
-@pytest.mark.slow
-def test_a_file_is_simulated_with_the_figures_of_the_commands_that_are_suggested(run, bands, monkeypatch):
-    monkeypatch.setattr("advisor.question.plan.MAX_REPETITIONS", 40)  # of both
-    words = ("--n", "20000", "--within", "0.25", "--sensitive", "medium", "--times", "1")
-    data = answered(run, "choose", bands, *words)
-    assert (data["choice"], data["source"]) == ("do_not_collect", "simulation")
-    assert data["people_needed"] == followed(run, data["next_command"])["value"]
-    ranked = ("--eps", "2", "--n", "20000", "--metric", "mae", bands)
-    assert json.loads(run(*ranked, "--format", "json")[1])["recommendations"][0]["error"] == data["error"]
-
-
 def test_figures_are_rounded_to_the_side_that_keeps_the_promise():
     for value in (0.01, 0.333, 1.0, 1.25, 3.999, 12.34):
         assert two_digits(value, up=False) <= value <= two_digits(value, up=True)

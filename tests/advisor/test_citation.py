@@ -7,8 +7,7 @@ from simulator import POSTPROCESSORS, PROTOCOLS, __version__
 from simulator.channels import PLANAR
 from simulator.methods.processor import SUMMARIES
 from simulator.places import Places
-from tests.advisor.cli_answers import refused
-from tests.cells import failures, over
+from tests.cells import over
 
 ROOT = Path(__file__).parents[2]
 ENTRY = re.compile(r"@(\w+)\{(\w+),\n((?:  \w+ = \{.*\},?\n)+)\}\n")
@@ -63,18 +62,6 @@ def test_cite_takes_the_figures_of_a_saved_answer(run, states, tmp_path):
     assert cited_in(text) == set(entries(data["bibtex"]))
     assert run("cite", saved, "--output", saved, "--force")[0] == 2
     assert json.loads(Path(saved).read_text(encoding="utf-8")) == answer
-
-
-def test_cite_refuses_what_is_no_answer(run, tmp_path):
-    other, asked = tmp_path / "other.json", '"request": {}}'
-    lists = ('"recommendations": []', '"recommendations": [3]', '"results": []', '"results": [3]')
-    texts = ["[1, 2]", "no json", *(f"{{{rows}, {asked}" for rows in (*lists, '"results": [{"errors": [3]}]'))]
-
-    def check(text):
-        other.write_text(text, encoding="utf-8")
-        refused(run, "cite", str(other))
-
-    assert failures(texts, check) == {}
 
 
 def test_the_citation_file_says_what_the_package_is():

@@ -5,7 +5,6 @@ import jsonschema
 import numpy as np
 import pytest
 
-from advisor.cli.app import main
 from advisor.cli.groups import COMMANDS
 from simulator import POSTPROCESSORS, __version__, frequency_oracles
 from tests.advisor.cli_answers import QUICK, SCHEMA, answer
@@ -68,15 +67,6 @@ def test_runs_hold_every_repetition(run, states, tmp_path):
             assert frame[own]["error"].mean() == pytest.approx(row["error"], rel=1e-12)
 
 
-def test_an_error_that_is_not_of_writing_is_not_called_one(monkeypatch):
-    def fails(*_, **__):
-        raise FileNotFoundError(2, "No such file or directory", "model.npz")
-
-    monkeypatch.setattr("advisor.cli.run.write", fails)
-    with pytest.raises(FileNotFoundError):
-        main(["epsilon", "--eps", "1"])
-
-
 def test_a_file_called_like_a_command(run, states, monkeypatch):
     folder = Path(states).parent
     for name in COMMANDS:
@@ -85,16 +75,6 @@ def test_a_file_called_like_a_command(run, states, monkeypatch):
     assert run("-q", "-e", "1", *FEW, "--format", "value", "./list")[0] == 0
     assert run("./list", "-q", "-e", "1", *FEW, "--format", "value")[0] == 0
     assert "protocols" in run("list")[1]
-
-
-def test_answering_nothing_at_all_is_no_success(run, tmp_path):
-    path = tmp_path / "skewed.csv"
-    path.write_text("value,count\n" + "".join(f"v{i},{10_000 // (i + 1) ** 2}\n" for i in range(128)), encoding="utf-8")
-    words = ("-e", "0.01", "--n", "1000", "-p", "oue", "--method", "norm_cut", "--format", "json", path)
-    data = answer(run(*words)[1])
-    assert data["recommendations"][0]["error"] == pytest.approx(1.0)
-    assert data["baselines"][1]["error"] > 1.2
-    assert data["beats_uniform_guess"] is False
 
 
 @pytest.mark.slow

@@ -54,9 +54,6 @@ def aborts(value, k, epsilon):
 def interrupts(value, k, epsilon):
     raise KeyboardInterrupt
 
-def values_of(report, k, epsilon):
-    return [report]
-
 NUMBER = 3
 """
 
@@ -200,15 +197,6 @@ def test_a_client_that_leaves_passes_no_pipeline(target, said, *, run, clients, 
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("clients")
-def test_a_process_of_its_own_gives_the_same_answer(run, monkeypatch):
-    asked = "audit --target audited_clients.py:good --reports grr --eps 1,2 --k 5 --trials 500 --format json"
-    here = run(*asked.split())
-    monkeypatch.setattr(APART, answer_apart)
-    assert run(*asked.split()) == here
-
-
-@pytest.mark.slow
 @pytest.mark.filterwarnings("error")
 @over(
     [
@@ -291,13 +279,6 @@ def test_lines_are_read_as_the_clients_write_them(key):
     reports = [client.randomised(value, entropy) for value in range(k) for _ in range(5)]
     read = reports_of([client.line(report) for report in reports], key, k, epsilon)
     assert [np.array(one).tolist() for one in read] == [np.array(one).tolist() for one in reports]
-
-
-@pytest.mark.usefixtures("files")
-def test_a_function_says_what_a_line_supports(run):
-    Path("reading.py").write_text("def one(report, k, epsilon):\n    return [int(report)]\n")
-    code, out, _ = run("audit", *of("leak"), "--support", "reading.py:one", "--k", str(K), "--fail-if-leaks")
-    assert (code, "LEAKS" in out) == (3, True)
 
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

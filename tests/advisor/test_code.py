@@ -10,7 +10,6 @@ import pytest
 from advisor.errors import InputError
 from advisor.extensions.code.answer import MEANINGS, files_of, written
 from advisor.extensions.code.collection import CodedCollection
-from simulator.methods.processor import SUMMARIES
 from tests.advisor.cli_answers import refused
 from tests.cells import failures
 
@@ -92,6 +91,10 @@ def test_nothing_is_overwritten_unless_asked(run, folder):
 
 def test_a_full_disk_leaves_the_directory_as_it_was(folder, monkeypatch):
     collection, write_text, left = CodedCollection("grr", "none", 4, 1.0), Path.write_text, [0]
+    (folder / "used").mkdir()
+    (folder / "used" / "client.py").write_text("mine")
+    (folder / "far.md").write_text("far")
+    (folder / "used" / "README.md").symlink_to(folder / "far.md")
 
     def limited(self, text, **options):
         left[0] -= 1
@@ -103,25 +106,18 @@ def test_a_full_disk_leaves_the_directory_as_it_was(folder, monkeypatch):
     def content():
         return {str(each.relative_to(folder)): each.is_file() and each.read_text() for each in folder.rglob("*")}
 
-    (folder / "empty").mkdir()
-    (folder / "used").mkdir()
-    (folder / "used" / "client.py").write_text("mine")
-    (folder / "far.md").write_text("far")
-    (folder / "used" / "README.md").symlink_to(folder / "far.md")
+    before = content()
     monkeypatch.setattr(Path, "write_text", limited)
-    for name, force in (("new", False), ("empty", False), ("used", True)):
-        before = content()
+    for name in ("new", "used"):
         for writes in range(len(MEANINGS)):
             left[0] = writes
             with pytest.raises(InputError, match=rf"--to {name}: cannot be written \(No space left on device\)"):
-                written(collection, name, force=force, inputs=())
+                written(collection, name, force=True, inputs=())
             assert content() == before
-        left[0] = len(MEANINGS)
-        written(collection, name, force=force, inputs=())
-        files = files_of(collection)
-        assert {each.name: each.read_text() for each in (folder / name).iterdir()} == files
-        assert (folder / name).stat().st_mode == (folder / "empty").stat().st_mode
-        assert (folder / name / "client.py").stat().st_mode == (folder / "far.md").stat().st_mode
+    left[0] = len(MEANINGS)
+    written(collection, "used", force=True, inputs=())
+    files = files_of(collection)
+    assert {each.name: each.read_text() for each in (folder / "used").iterdir()} == files
     assert (folder / "far.md").read_text() == files["README.md"]  # a link stays one, and its file is written
 
 
@@ -133,9 +129,3 @@ def test_a_file_that_is_read_is_never_written(run, folder):
     assert "never overwritten" in refused(run, "code", *words, "--to", "there", "--force")
     assert labels.read_text() == "a\nb\n"
     assert [*labels.parent.iterdir()] == [labels]
-
-
-def test_a_summary_of_draws_is_not_written_as_if_it_left_the_estimate_alone():
-    for name in SUMMARIES:
-        with pytest.raises(ValueError, match=f"code writes one method, and {name} is of draws from what is known"):
-            CodedCollection("oue", name, 8, 1.0)

@@ -230,12 +230,9 @@ def test_what_sums_to_less_than_1_says_so_and_what_proper_frequencies_cost():
 
 @over(
     [
-        ({"n": None}, "n= is missing: give the number of users who reported"),
-        ({"protocol": "ou"}, "unknown protocol 'ou'.*did you mean 'oue'"),
         ({"max_repetitions": 100}, "max_repetitions is for a sample"),
         ({"surrogate": "norm_su"}, "surrogate must be one of ensemble, .* did you mean 'norm_sub'"),
         ({"surrogate": "wavelet_eb", "ordered": False}, "wavelet_eb needs an ordered domain"),
-        ({"metric": "all"}, "one metric at a time, got all"),
         ({"method": ["eb_ns", "Posterior mean"]}, "posterior_mean is not compared by name.*leave method= out"),
         ({"values": 0.5}, r"flat, at least 2 categories, got shape \(1,\)"),
         ({"values": [1.0]}, "at least 2 categories"),

@@ -1,17 +1,16 @@
 import math
-from dataclasses import replace
 from itertools import groupby
 
 import numpy as np
 import pytest
 
-from advisor import InputError, Simulation, advise, plan
+from advisor import Simulation, advise, plan
 from advisor.answers.rank.why import explain
 from knowledge.describe.profile import profile_of
 from knowledge.menu import CURVE_PROTOCOLS
 from knowledge.model import load
 from knowledge.ranking import look_up
-from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
+from simulator import POSTPROCESSORS, PROTOCOLS
 from simulator.populations import SHAPES, apportion, frequencies
 from simulator.ranking import PRACTICAL_RATIO
 from tests.cells import over
@@ -130,27 +129,11 @@ def test_every_shape_is_answered(shape):
     assert advice.request.sample.startswith(f"shape {shape}")
 
 
-def test_a_metric_that_the_data_does_not_know_gets_one_line_that_says_what_to_do(monkeypatch):
-    monkeypatch.setitem(METRICS, "worst", replace(METRICS["l1"], name="worst"))
-    for options in ({"k": 10}, {"k": 10, "shape": "gaussian"}, {"sample_counts": [60, 30, 10], "instant": True}):
-        with pytest.raises(InputError, match=r"predictions need one of .*, got 'worst': give a sample to simulate$"):
-            advise(1.0, metric="worst", **options)
-
-
 def test_on_two_categories_randomised_response_is_not_beaten():
     for epsilon in (0.5, 1.0, 2.0):
         advice = advise(epsilon, k=2, n=10_000, metric="l1", shape="zipf")
         lowest = min(row.error for row in advice.recommendations if row.protocol == "grr")
         assert advice.lowest.error > 0.95 * lowest
-
-
-def test_what_look_ups_do_not_cover_is_named(monkeypatch):
-    own = replace(POSTPROCESSORS["norm_sub"], name="shrunk")
-    monkeypatch.setitem(POSTPROCESSORS, "shrunk", own)
-    advice = advise(1.0, k=16)
-    assert any("do not cover shrunk" in warning for warning in advice.warnings)
-    with pytest.raises(InputError, match="do not cover shrunk"):
-        advise(1.0, k=16, method="shrunk")
 
 
 def test_figures_of_a_skew_and_of_a_shape_have_names_of_their_own():

@@ -1,5 +1,4 @@
 import csv
-import gzip
 import io
 from functools import cache
 from itertools import product
@@ -19,9 +18,7 @@ from simulator.methods.smooth import drawn_curves
 from simulator.populations import apportion
 from simulator.protocols import ORDERED_PROTOCOLS
 from simulator.seeding import rng_for
-from tests.advisor.cli_answers import refused
 from tests.advisor.estimates import ALONE
-from tests.advisor.inputs.made_reports import cells, lines
 from tests.cells import failures, over
 
 K, N, EPSILON = 16, 6000, 1.0
@@ -42,21 +39,6 @@ def advised(protocol):
     return estimate(
         collected(protocol)[1], protocol, eps=1.0, k=K, metric="emd", **ALONE, simulation=Simulation(repetitions=2)
     )
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    path = tmp_path_factory.mktemp("collected")
-    for protocol in ORDERED_PROTOCOLS:
-        text = lines(cells(protocol, K, EPSILON, collected(protocol)[0]))
-        (path / f"{protocol}.csv").write_text(text)
-        (path / f"{protocol}.csv.gz").write_bytes(gzip.compress(text.encode()))
-    return path
-
-
-def asked(protocol, file, *more):
-    k = () if "--k" in more else ("--k", str(K))
-    return ("reports", file, "-p", protocol, "--eps", "1", *k, "--reps", "8", "-m", "emd", *more)
 
 
 @pytest.mark.slow
@@ -85,20 +67,6 @@ def test_populations_are_its_best_estimate_and_that_of_collections_simulated_fro
     ends = mean * (low / mean) ** WIDER / LEAST, mean * (high / mean) ** WIDER * LEAST
     assert (advice.best.error_low, advice.best.error_high) == pytest.approx(ends, rel=1e-9)
     assert not advice.request.judged
-
-
-def test_what_does_not_go_with_a_tree_is_refused_in_one_line(run, folder):
-    cells = [
-        (("--surrogate", "ensemble"), "surrogate for tree must be one of bootstrap, got 'ensemble'"),
-        (("--unordered",), "needs an ordered domain"),
-        (("--method", "em"), "no method asked for goes with the protocols asked for: em with tree"),
-    ]
-
-    def check(cell):
-        options, why = cell
-        assert why in refused(run, *asked("tree", str(folder / "tree.csv"), *options))
-
-    assert failures(cells, check) == {}
 
 
 @pytest.mark.parametrize("protocol", ORDERED_PROTOCOLS)

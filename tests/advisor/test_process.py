@@ -125,18 +125,6 @@ def test_a_reader_that_goes_away_leaves_success():
     assert unread("--eps", "1", "--k", "16", "--format", "csv", "-q") == (0, "")
 
 
-@pytest.mark.slow
-def test_files_beside_an_answer_that_nobody_reads_are_written(states, tmp_path):
-    for line in ("--eps 1 --k 16 --all", "knowledge rules"):
-        assert unread(*line.split()) == (0, "")
-    runs = tmp_path / "runs.csv"
-    code, said = unread(*QUICK, "-q", "--runs", str(runs), states)
-    assert code == 0
-    assert [line for line in said.splitlines() if not line.startswith("warning: 'apple'")] == []
-    header = "eps,n,k,seed,version,protocol,method,metric,repetition,judged,error\n"
-    assert runs.read_text(encoding="utf-8").startswith(header)
-
-
 def typed(arguments, keys, **environment):
     control, terminal = pty.openpty()
     process = subprocess.Popen(

@@ -57,6 +57,7 @@ absent.csv -e 0.5-2 => eps takes no range, got '0.5-2': give the budgets to comp
 columns -e 1 absent.csv --n 5 --attributes 10 => attributes must be at most the number of users
 columns -e 1 absent.csv --solution spl => solution goes with attributes
 absent.csv -e => -e needs a value
+--eps 1 --k 4 --k=5 => --k is given 2 times
 --eps 1 fruit.csv --k 3 => 4 categories
 --eps 1 fruit.csv -m emd => needs an ordered domain
 --eps 1 fruit.csv --counts cuont => did you mean 'count'?

@@ -15,7 +15,6 @@ MOST_BYTES = 500_000
 pytestmark = pytest.mark.skipif(
     not find_spec("matplotlib"), reason="its pictures need matplotlib: pip install 'ldp-advise[plot]'"
 )
-MOST_BYTES_OF_ALL = 750_000  # every pair in every metric along an order
 
 
 @pytest.fixture(scope="module")
@@ -40,33 +39,6 @@ def test_the_page_is_small_whole_and_alone(page):
     assert re.search(rf"<pre>{command} \S+nasty.csv</pre>", text)
     assert "numpy" in text
     Balanced(text)
-
-
-@pytest.mark.slow
-def test_the_largest_menu_stays_small(run, tmp_path):
-    target = tmp_path / "large.html"
-    words = ("--eps", "1", "--k", "100000", "--shape", "gaussian", "--metric", "all", "--report", str(target))
-    assert run("-q", *words)[0] == 0
-    assert len(target.read_bytes()) < MOST_BYTES_OF_ALL
-
-
-@pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (390, "dark")])
-@pytest.mark.slow
-def test_a_browser_shows_it(page, browser, width, scheme):
-    shown = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    said = []
-    shown.on("console", lambda message: said.append(message.text))
-    shown.on("pageerror", lambda error: said.append(str(error)))
-    shown.on("request", lambda request: said.append(request.url) if request.url.startswith("http") else None)
-    shown.goto(page.as_uri())
-    assert shown.title() != "broken"
-    assert shown.evaluate("document.documentElement.scrollWidth") <= width  # nothing sticks out but what scrolls itself
-    assert shown.locator("svg text", has_text="<script>").count() >= 1
-    assert shown.locator("figure svg").count() == 3  # the curve and two pictures
-    paper = shown.evaluate("getComputedStyle(document.body).backgroundColor")
-    assert paper == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(21, 24, 28)")
-    assert said == []
-    shown.close()
 
 
 def opened(browser, page, width=1200):

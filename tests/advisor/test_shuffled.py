@@ -64,12 +64,6 @@ def test_the_users_that_the_refusal_names_are_enough(run):
     assert run(*question, wanted)[1]
 
 
-def test_a_delta_that_gives_single_users_away_is_warned_of(run):
-    asked = ("shuffler", "--central-eps", "0.5", "--k", "8", "--n", "50000", "-q", "-p", "grr,oue")
-    assert "delta 0.1 is not below 1/n = 2e-05" in run(*asked, "--delta", "0.1")[2]
-    assert run(*asked, "--delta", "1e-7")[2] == ""
-
-
 @pytest.mark.slow
 def test_a_plan_finds_the_users_who_keep_the_promise_and_reach_the_error():
     answer = advisor.plan(

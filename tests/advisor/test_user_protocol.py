@@ -12,7 +12,6 @@ from simulator.conformance import ConformanceError, check_protocol
 from simulator.conformance.protocols import z_of_two_variances
 from simulator.foreign import PluginWarning
 from simulator.protocols import functions
-from tests.advisor.cli_answers import refused
 from tests.cells import over
 
 EXAMPLE = "examples/two_functions.py:Flip"
@@ -174,10 +173,3 @@ def test_a_replayed_client_is_accepted_if_it_says_so():
     with pytest.raises(ConformanceError, match="if it goes user by user, say slow = True and most_users"):
         check_protocol(Replayed)
     check_protocol(type("Replayed", (Replayed,), {"slow": True}))
-
-
-def test_a_class_without_the_two_methods_is_told_which(run, states, tmp_path):
-    path = tmp_path / "mine.py"
-    path.write_text("class Empty:\n    perturb = 1\n", encoding="utf-8")
-    err = refused(run, "--eps", "1", states, "-p", f"{path}:Empty")
-    assert "a class of two methods, perturb(self, values, k, epsilon, rng) and estimate(self, reports" in err

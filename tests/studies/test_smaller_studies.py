@@ -3,7 +3,6 @@ from functools import partial
 from itertools import product
 from pathlib import Path
 
-import compare_methods
 import compare_places
 import consistency
 import judge_samples
@@ -39,14 +38,6 @@ def test_the_comparison_of_mechanisms_prints_a_table(tmp_path, capsys):
     table = capsys.readouterr().out
     assert "| 5x6 | 500 | planar_geometric | ibu |" in table
     assert "| block 2x2" in table
-
-
-@pytest.mark.slow
-def test_the_adaptive_methods_are_compared_with_the_best_in_hindsight():
-    truth = np.array([0.4, 0.3, 0.2, 0.1])
-    found = list(compare_methods.ratios(truth, ordered=False, repetitions=2))
-    assert {challenger for challenger, _, _ in found} == {"eb_ns"}
-    assert all(ratio > 0 for _, _, ratio in found)
 
 
 def test_pairs_for_ordered_domains_are_compared_with_categorical_and_published_ones():

@@ -16,7 +16,6 @@ from advisor.cli.options import command_line, flags_of, spread
 from advisor.errors import InputError
 from advisor.question.option import Settings, option, options_of, refuse, require
 from advisor.question.settings import Categories, Grid, Limits, Menu, Shape, Simulation, Terms
-from tests.advisor.cli_answers import refused
 from tests.cells import over
 
 # Declared more than once, with the reason: everything else has one declaration, and so one meaning and one default.
@@ -194,12 +193,6 @@ def test_the_environment_sets_numbers_and_lists_and_the_long_name_of_the_budget_
     assert json.loads(run(*LOOK_UP, "--n", "5k")[1])["request"]["n"] == 5000  # the command line goes first
     monkeypatch.setenv("LDP_ADVISE_N", "many")
     assert "n must be a whole number" in run("--epsilon", "1", "--k", "16")[2]
-
-
-def test_a_flag_of_the_environment_that_says_neither_is_refused(run, monkeypatch):
-    monkeypatch.setenv("LDP_ADVISE_FORCE", "maybe")
-    err = refused(run, "--eps", "1", "--k", "8")
-    assert "LDP_ADVISE_FORCE must be 1, on, true, yes, or 0, false, no, off, got 'maybe'" in err
 
 
 def test_a_command_to_paste_has_the_environment_and_no_options_that_are_left_out(monkeypatch):

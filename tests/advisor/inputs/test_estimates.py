@@ -106,15 +106,11 @@ def test_parquet(tmp_path):
     product(
         [
             ("", "the estimate is empty"),
-            ("NaN", "'NaN' is missing"),
             ("n/a", "'n/a' is missing"),
-            ("inf", "'inf' is not finite"),
             ("-Infinity", "'-Infinity' is not finite"),
             ("1e999", "'1e999' is too large"),
-            ("many", "'many' is not a number"),
             ("1_000", "'1_000' is not a number"),
             ('"0,25"', "'0,25' is not a number"),
-            ('"1,00"', "'1,00' is not a number"),
             ("12%", "'12%' is not a number"),
         ],
         [3, 5000],

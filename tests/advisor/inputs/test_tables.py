@@ -164,8 +164,7 @@ STATES = "state,age\nTexas,1\nOhio,2.5\n"
 OPEN = "cannot be cut into cells (unexpected end of data); close each quotation mark"
 TWO_WAYS = "can be read in two ways"
 REFUSED = [
-    *(("a.csv", data, {}, ["is empty; give one value a line"]) for data in ("", "\n\n", " \r\n", "\ufeff", '" "\n')),
-    *((f"a.{kind}", "\n\n", {}, ["is empty"]) for kind in ("txt", "tsv")),
+    *(("a.csv", data, {}, ["is empty; give one value a line"]) for data in ("", " \r\n", "\ufeff", '" "\n')),
     ("a.csv", "state,count\n", {}, ["holds only a header line (state, count), no users", "--no-header"]),
     ("a.csv", STATES, {"column": "staet"}, ["no column 'staet'", "state, age", "did you mean 'state'?"]),
     ("a.csv", STATES, {}, ["has 2 columns: state, age", "--column"]),
@@ -189,18 +188,12 @@ REFUSED = [
     ("a.csv", "x,freq\na,0.75\nb,0.25\n", {"column": "x"}, ["column 'freq' holds shares that sum to 1"]),
     ("a.csv", "x,count\na,50%\nb,50%\n", {}, ["column 'count' holds shares that sum to 100"]),
     ("a.csv", "x,count\na,5 users\nb,7 users\n", {}, ["column 'count' holds '5 users'"]),
-    *(
-        ("a.csv", f'x,count\na,"{n}"\nb,1\n', {"counts": "2"}, ["is not a number"])
-        for n in ("1,00", "1,0000", "0,100", "1,000,00")
-    ),
+    ("a.csv", 'x,count\na,"1,000,00"\nb,1\n', {"counts": "2"}, ["is not a number"]),
     *(("a.csv", f"x;count\na;{n}\nb;1\n", {"counts": "2"}, [TWO_WAYS]) for n in ("1,000", "1.000")),
     ("a.csv", 'x,n\nA,"1,200"\nB,800\nC,3\nD,"2,003"\n', {}, ["'D' (line 5) is the sum of all other", "--missing D"]),
     ("a.csv", "x,count\na,0\nb,0\n", {}, ["all counts are 0"]),
     ("a.txt", AGES, {}, ["line 3002: the value is missing ('NULL')", "--drop-missing"]),
-    *(
-        ("a.txt", f"1\n{word}\n", {}, ["line 2: the value is missing"])
-        for word in ("nan", "NaN", "NA", "n/a", "null", "None")
-    ),
+    *(("a.txt", f"1\n{word}\n", {}, ["line 2: the value is missing"]) for word in ("NaN", "n/a", "None")),
     ("a.csv", "state,x\nTexas,1\n,2\nNA,3\n", {"column": "state"}, ["line 3: the value is missing (an empty cell)"]),
     ("a.csv", "a,b\n,1\n,2\n", {"column": "a", "drop_missing": True}, ["every value is missing"]),
     ("a", "a (other)\nb\n", {"transactions": True}, ["'(other)' is an item"]),
@@ -227,9 +220,7 @@ def test_what_cannot_be_counted_is_refused_in_one_line(name, text, options, said
             ("-1", "is negative"),
             ("2.5", "is not a whole number"),
             ("NaN", "looks like one that is missing"),
-            ("many", "is not a number"),
             ("inf", "is not finite"),
-            ("1e300", "is above 9007199254740992"),
             ("1" * 500, "is above 9007199254740992"),
             ("9007199254740991", "add up to more than 9007199254740992"),
         ],
