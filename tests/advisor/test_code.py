@@ -31,6 +31,7 @@ def test_a_pair_becomes_files_that_pass_their_own_check(run, folder):
     assert done.stdout == "client.py makes the 64 reports of test_vectors.json\n"
 
 
+@pytest.mark.slow
 def test_the_commands_of_the_page_run(run, folder, monkeypatch):
     run("code", *PAIR, "--to", "new")
     monkeypatch.chdir(folder / "new")

@@ -62,7 +62,8 @@ ANSWERS = (  # kind, reasons, command line
     ("worth_it", "", f"places --eps 4 {TOWN}"),
     ("no_better_than_no_data", "", f"places --eps 0.001 --n 100 {TOWN}"),
 )
-OTHERS = re.compile(r"--matrix|choose --n (2000|100k)|0.1,1 --k 18|columns --eps 8")  # of commands that others show
+# Of commands that others show.
+OTHERS = re.compile(r"--matrix|choose --n (2000|100k)|0.1,(1|0.2) --k 18|columns --eps 8|shuffler|estimate noise")
 ALIKE = [one for one in ANSWERS if OTHERS.search(one[2])]
 
 

@@ -173,7 +173,7 @@ STEERING_WORDS = [
     ("--eps", "1", "good.csv", "--column", STEERING),
     ("audit", "--target", f"{STEERING}:f", "--reports", "grr", "--k", "4", "--eps", "1"),
     ("--eps", "1", "steering_header.csv", "--counts", "no such column"),
-    ("--eps", "1", "steering_header.csv"),
+    ("--eps", "1", "steering_header.csv", *QUICK),
     ("--eps", "1", "--k", "8", "-o", f"{STEERING}/x.csv"),
     (*SWEEP, "--resume", f"{STEERING}/x"),
 ]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from advisor import Simulation, advise, pareto
-from advisor.answers.rank.trade_offs import best_for_single_categories, predicted_for_single_categories
+from advisor.answers.rank.trade_offs import best_for_single_categories, compromise, predicted_for_single_categories
 from simulator import PROTOCOLS
 from simulator.confidence import ratio_over_truths
 from simulator.ranking import paired_ratio, preference
@@ -95,6 +95,29 @@ def test_pairs_are_compared_on_the_repetitions_that_all_have():
     errors = {first: 2 * np.concatenate([easy, hard]), good: np.concatenate([easy, hard]), dropped: 1.2 * easy}
     single = best_for_single_categories("emd", first, errors, paired_ratio)
     assert (single.protocol, single.method, single.ratio) == (*good, 2.0)
+
+
+def ranking(metric, **rows):
+    made = tuple(
+        SimpleNamespace(pair=(name, "none"), tier=tier, ratio_to_best=ratio) for name, (tier, ratio) in rows.items()
+    )
+    return SimpleNamespace(metric=metric, recommendations=made, best=made[0])
+
+
+def test_the_compromise_is_first_in_all_or_in_all_first_tiers_or_nearest_to_them():
+    emd = ranking("emd", a=(1, 1.0), b=(2, 1.12), c=(3, 3.0))
+    for second, protocol, worst, of_first_tiers in (
+        ({"a": (1, 1.0), "b": (2, 1.1)}, "a", 1.0, True),
+        ({"c": (1, 1.0), "a": (1, 1.3), "b": (2, 1.1)}, "a", 1.3, True),  # though b is nearer
+        ({"c": (1, 1.0), "b": (2, 1.1)}, "b", 1.12, False),
+        ({"c": (1, 1.0), "b": (2, 1.4), "a": (3, 1.6)}, "b", 1.4, False),
+        ({"c": (1, 1.0), "b": (2, None)}, "c", 3.0, False),
+    ):
+        found = compromise([emd, ranking("l1", **second)])
+        assert (found.protocol, found.worst[1], found.in_first_tier) == (protocol, worst, of_first_tiers)
+        assert found.first == (worst == 1)
+    assert compromise([emd]) is None
+    assert compromise([emd, ranking("l1", d=(1, 1.0))]) is None
 
 
 def test_predicted_errors_per_category_are_compared_likewise():
