@@ -215,6 +215,7 @@ def test_every_change_that_would_be_enough_is(run, case):
     assert tried or data["eps_needed"] is None
 
 
+@pytest.mark.slow
 def test_what_is_out_of_reach_where_predictions_end_is_out_of_reach_beyond(run):
     words = "--n 2000 --k 18 --within 1 --sensitive high --times 12"
     data = decided(run, words)

@@ -148,17 +148,12 @@ def test_repetitions_are_those_of_the_draws_or_of_one_population():
     assert failures([*cells, ("norm_sub", (61, 61)), ("norm_sub", (None, SIMULATED * COLLECTIONS))], check) == {}
 
 
-def test_a_very_large_domain_gets_fewer_populations_and_no_fewer_than_16(monkeypatch):
-
-    def even(*asked):
-        return np.full((asked[-1], k), 1 / k)
-
-    monkeypatch.setattr(estimate_request, "_frequencies_behind", even)
-    for k, draws in ((4097, 239), (70_000, 16)):
-        settings = Question(terms=Terms(epsilon=1.0))
-        collected = collect([str(place) for place in range(k)], raw(k=k), protocol="oue", epsilon=1.0, n=N)
-        request = build_estimate_request(settings, collected, name="x", surrogate=None)
-        assert len(request.populations) == request.repetitions == draws
+@pytest.mark.parametrize(("k", "draws"), [(4097, 239), pytest.param(70_000, 16, marks=pytest.mark.slow)])
+def test_a_very_large_domain_gets_fewer_populations_and_no_fewer_than_16(k, draws, monkeypatch):
+    monkeypatch.setattr(estimate_request, "_frequencies_behind", lambda *asked: np.full((asked[-1], k), 1 / k))
+    collected = collect([str(place) for place in range(k)], raw(k=k), protocol="oue", epsilon=1.0, n=N)
+    request = build_estimate_request(Question(terms=Terms(epsilon=1.0)), collected, name="x", surrogate=None)
+    assert len(request.populations) == request.repetitions == draws
 
 
 @over(["norm_sub", "Power-NS", "wavelet_eb"])
