@@ -9,7 +9,6 @@ from advisor.show.rank.explorer import explorer_of
 from knowledge.describe.profile import profile_of
 from knowledge.ranking import look_up
 from simulator.populations import apportion, frequencies
-from tests.advisor.estimates import ALONE, quick
 
 MENU = {"protocol": ["grr", "oue", "olh", "pgr"], "method": ["none", "norm_sub", "eb_ns", "power_ns"]}
 COUNTS = apportion(frequencies("zipf", 12), 30_000)
@@ -90,13 +89,6 @@ def test_a_dial_that_is_turned_stays_the_same_dial(predicted):
     assert [dial.values[dial.at] for dial in turned.dials] == [1.5, 300_000]
     (first, second), (third, fourth) = ([dial.at for dial in one.dials] for one in (turned, anew))
     assert turned.figures[first][second] == anew.figures[third][fourth]
-
-
-def test_what_cannot_be_predicted_has_its_own_figures_alone():
-    answer = quick([0.5, 0.3, 0.25, -0.05], method="norm_sub", repetitions=2, **ALONE)
-    explorer = shown_outlook(answer)
-    assert [len(dial.texts) for dial in explorer.dials] == [1, 1]
-    assert explorer.curves == ()
 
 
 def test_the_budgets_hold_the_one_that_was_asked_about_and_stay_where_predictions_are_made():

