@@ -64,6 +64,7 @@ def test_the_office_with_2000_people_and_18_age_bands_is_told_not_to_collect(run
     assert data["eps_needed"] > data["eps_limit"] == 2
     for needed in ({"eps": data["eps_needed"]}, {"n": data["people_needed"]}, {"k": data["answers_possible"]}):
         assert kept(advise(**({"eps": 2, "k": 18, "n": 2000} | needed), metric="mae").best) <= 0.01
+    assert kept(advise(2, k=data["answers_possible"] + 1, n=2000, metric="mae").best) > 0.01  # so it is the most
     assert data["next_command"] == "ldp-advise plan --target 0.01 --metric mae --eps 2 --k 18"
     plan = followed(run, data["next_command"], "--instant")
     assert data["people_needed_low"] <= plan["value"] <= data["people_needed_high"]
