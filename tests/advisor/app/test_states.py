@@ -194,6 +194,13 @@ def test_the_first_sight_of_a_shape_simulates_nothing(goal, shape):
     assert first.question == whole.question
 
 
+def test_as_many_people_are_simulated_and_as_often_as_the_page_says():
+    command = ranking(replace(state_of("goal=plan&n=5000&times=5&eps=1", {}), simulated=True))
+    with holding(command.files):
+        assert sample_frequencies(command.question).weights.sum() == 5000
+    assert command.question.plurality.rounds == 5
+
+
 @pytest.mark.parametrize("address", ["goal=estimate&file=example", "goal=places&file=example&counts=people"])
 def test_the_first_sight_without_predictions_is_the_same_command_with_few_repetitions(address):
     first = state_of(address, {})
