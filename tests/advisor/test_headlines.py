@@ -63,7 +63,9 @@ ANSWERS = (  # kind, reasons, command line
     ("no_better_than_no_data", "", f"places --eps 0.001 --n 100 {TOWN}"),
 )
 # Of commands that others show.
-OTHERS = re.compile(r"--matrix|choose --n (2000|100k)|0.1,(1|0.2) --k 18|columns --eps 8|shuffler|estimate noise")
+OTHERS = re.compile(
+    r"--matrix|choose --n (2000|100k)|0.1,(1|0.2) --k 18|columns --eps 8|shuffler|noise|fakes|places --eps 4"
+)
 ALIKE = [one for one in ANSWERS if OTHERS.search(one[2])]
 
 

@@ -178,6 +178,7 @@ def test_one_that_fails_in_the_simulation_is_left_out_and_named(command):
     assert "moody" not in out
 
 
+@pytest.mark.slow
 def test_the_commands_of_an_answer_name_members_with_their_files(command):
     menu = ("--protocol", "grr,mine.py:Flipped", "--method", "norm_sub,mine.py:soft", "--metric", "mine.py:largest")
     out = command(f"--eps 0.5 --n 50 {QUICK} {' '.join(menu)} --format json")[1]
