@@ -33,7 +33,6 @@ def test_several_metrics_are_answered_by_the_same_collections_and_compared_with_
     assert frame.groupby("metric").size().to_dict() == {"l1": 2, "mse": 2}
     for metric in ("l1", "mse"):
         assert advice.about(metric).best == advise(1.0, metric=metric, **options).best
-        assert f"{metric} error" in str(advice)
     means = runs.groupby(["metric", "method"])["error"].mean()
     errors = frame.set_index(["metric", "method"])["error"]
     assert means.to_dict() == pytest.approx(errors.to_dict())
@@ -99,37 +98,6 @@ def test_equivalent_users_give_the_raw_estimate_the_same_error():
     assert advice.detectable_frequency == smallest_detectable(PROTOCOLS[best.protocol](6, 1.0), 10_000)
 
 
-def test_a_restricted_menu_races_among_itself():
-    counts = [round(1000 * (1.3 + np.sin(place / 9))) for place in range(60)]
-    advice = advise(1.0, sample_counts=counts, metric="emd", protocol="grr", simulation=Simulation(max_repetitions=80))
-    assert advice.resolved or advice.repetitions == 80
-    assert advice.repetitions > 20
-    by_kind = {row.kind: row for row in advice.baselines}
-    assert by_kind["default"].error < advice.lowest.error  # it would have led
-
-
-def test_gain_is_measured_on_the_repetitions_of_the_row():
-    menu = {"protocol": ["grr", "oue", "hr"], "method": ["none", "norm_sub", "wavelet_eb"]}
-    advice = advise(2.0, sample_counts=COUNTS, metric="emd", **menu, simulation=Simulation(max_repetitions=80))
-    lengths = {row.repetitions for row in advice.recommendations}
-    assert len(lengths) > 1
-    for row in advice.recommendations:
-        if row.method == "none":
-            assert row.error_without_postprocessing == row.error
-
-
-def test_clipped_queries_never_score_below_zero():
-    for metric in ("set", "range"):
-        advice = advise(
-            1e-6,
-            sample_counts=[1, 1],
-            metric=metric,
-            protocol=["grr", "oue", "hr"],
-            simulation=Simulation(repetitions=5, max_repetitions=5),
-        )
-        assert min(row.error_low for row in advice.recommendations) >= 0
-
-
 @pytest.mark.parametrize("counts", [None, [300, 200, 100, 0, 0, 0]])
 def test_post_pos_is_base_pos_where_no_query_is_asked(counts):
     """Wang et al., Section IV-A: on single items the two are equivalent."""
@@ -140,25 +108,14 @@ def test_post_pos_is_base_pos_where_no_query_is_asked(counts):
     )
     named, stands_for = (advise(1.0, protocol="oue", method=name, **data) for name in ("post_pos", "base_pos"))
     assert named.best == stands_for.best
-    assert any("post_pos changes the answers of queries; for" in line for line in named.request.assumptions)
     assert len(advise(1.0, protocol="oue", method=["base_pos", "post_pos"], **data).recommendations) == 1
 
 
 def test_a_large_domain_races_for_less_long_and_says_so():
-    counts = [1000, *[1] * 8191]
-    request = advise(
-        8.0, sample_counts=counts, protocol="grr", method="norm_sub", simulation=Simulation(repetitions=5)
-    ).request
-    assert request.max_repetitions == 200
-    assert any("at most 200 repetitions" in line for line in request.assumptions)
-    named = advise(
-        8.0,
-        sample_counts=counts,
-        protocol="grr",
-        method="norm_sub",
-        simulation=Simulation(repetitions=5, max_repetitions=300),
-    )
-    assert named.request.max_repetitions == 300
+    asked = {"sample_counts": [1000, *[1] * 8191], "protocol": "grr", "method": "norm_sub"}
+    assert advise(8.0, **asked, simulation=Simulation(repetitions=5)).request.max_repetitions == 200
+    named = Simulation(repetitions=5, max_repetitions=300)
+    assert advise(8.0, **asked, simulation=named).request.max_repetitions == 300
 
 
 def test_baselines_are_measured_even_outside_the_menu():
@@ -180,13 +137,6 @@ def test_baselines_are_measured_even_outside_the_menu():
     assert kinds["raw"].error == advice.best.error_without_postprocessing
 
 
-def test_a_mean_in_the_middle_of_the_domain_is_not_called_too_even():
-    advice = advise(1.0, sample_counts=[100, 900, 100], metric="mean", **FEW)
-    assert advice.error_without_data == pytest.approx(0, abs=1e-12)
-    assert "happens to lie there" in advice.summary
-    assert "happens to lie" not in advise(0.01, sample_counts=COUNTS, metric="l1", **FEW).summary
-
-
 def test_threads_simulate_where_they_pay_or_were_asked_for():
     cells = [(None, 200, 9_999, 1), (None, 200, 10_000, os.cpu_count()), (None, 1, 10_000, 1), (3, 1, 100, 3)]
     assert [(*asked, Simulation(jobs=asked[0]).threads(asked[1], 20, asked[2])) for *asked, _ in cells] == cells
@@ -194,30 +144,18 @@ def test_threads_simulate_where_they_pay_or_were_asked_for():
 
 @over(
     [
-        ({}, "k= is missing: give a sample"),
         ({"sample": [1, 2], "sample_counts": [1, 2]}, "either sample"),
         ({"sample": "abc"}, "got a string"),
         ({"sample": [[1, 2], [3, 4]]}, "flat"),
         ({"sample": []}, "at least one value"),
         ({"sample": [1.0, float("nan")]}, "got nan"),
         ({"sample": [1, 1, 1]}, "at least 2"),
-        ({"sample": ["a", "b", float("nan")]}, "leave missing ones out"),
         ({"sample": [1, 2, None]}, "leave missing ones out"),
-        ({"sample": ["a", " "]}, "leave missing ones out"),
         ({"sample_counts": [[1, 2], [3, 4]]}, "flat"),
         ({"sample_counts": [1, -1]}, "at least 0"),
         ({"sample_counts": [1, 2.5]}, "whole number"),
-        ({"sample_counts": [0, 0]}, "at least 1 user"),
         ({"sample_counts": [1, 2], "n": True}, "whole number"),
-        ({"sample_counts": [1, 2], "eps": float("nan")}, "eps must be a number, got nan"),
-        ({"sample_counts": [1, 2], "max_repetitions": 1}, "at least 2"),
-        ({"sample_counts": [1, 2], "server_cost": 0.5}, "server_cost must be a whole number"),
-        ({"sample_counts": [1, 2], "attributes": 0}, "attributes must be a whole number of at least 1"),
-        ({"sample_counts": [1, 2], "rounds": 0}, "rounds must be a whole number of at least 1"),
-        ({"sample_counts": [9, 2], "attributes": 3, "solution": "sum"}, "solution must be one of smp, spl, got 'sum'"),
-        ({"k": 64, "bins": 8}, "bins= needs a sample, and none is given"),
         ({"sample": ["a", "b"], "bins": 4}, r"sample: holds 'a', which is not a number"),
-        ({"sample": [True, False], "bins": 4}, r"sample: holds '\w+', which is not a number"),
     ]
 )
 def test_bad_requests_are_value_errors_of_one_line(options, message):
@@ -293,16 +231,6 @@ def test_nothing_left_is_said_and_is_no_error(run, states):
         assert (code, len(out.splitlines())) == (0, 1)
 
 
-def test_an_empty_advice_has_no_best():
-    advice = advise(1.0, k=50, limits=Limits(proper=True, unbiased=True))
-    assert advice.recommendations == ()
-    assert advice.ties == ()
-    with pytest.raises(LookupError, match="Nothing is left to rank: --proper"):
-        _ = advice.best
-    assert len(advice.to_frame()) == 0
-    assert "Nothing is left" in advice._repr_html_()
-
-
 def test_for_an_estimate_constraints_on_methods_hold_now_and_those_on_protocols_in_the_next_round():
     def answered(**limits):
         return quick([0.6, 0.25, 0.2, -0.05, 0.02, -0.01], n=1000, method=None, ordered=False, repetitions=4, **limits)
@@ -316,15 +244,6 @@ def test_for_an_estimate_constraints_on_methods_hold_now_and_those_on_protocols_
     assert alone.recommendations
     assert alone.next_round is None
     assert answered(proper=True, unbiased=True).recommendations == ()
-
-
-def test_nothing_left_draws_no_picture_and_the_page_says_so(run, tmp_path):
-    picture, page = tmp_path / "empty.png", tmp_path / "empty.html"
-    code, _, err = run("--eps", "1", "--k", "64", "--max-bits", "3", "--plot", picture, "--report", page)
-    assert code == 0
-    assert "nothing to show" in err
-    assert not picture.exists()
-    assert "Nothing is left" in page.read_text(encoding="utf-8")
 
 
 def test_what_leaves_nothing_says_which_bound_keeps_a_protocol(run, states):

@@ -1,8 +1,5 @@
-import csv
-import io
 import json
 import math
-from pathlib import Path
 from statistics import fmean, stdev, variance
 
 import numpy as np
@@ -75,33 +72,3 @@ def test_biases_of_a_method_that_sums_to_one_cancel(run):
     assert abs(bias.sum()) < 1e-12
     assert bias[0] < 0 < bias[-20:].min()
     assert (np.diff(truth) <= 0).all()
-    code, out, _ = run(*line.split(), "--bias", "--format", "plain")
-    blocks = [
-        words for words in map(str.split, out.splitlines()) if "±" in words and words[0].strip("–0123456789") == ""
-    ]
-    assert code == 0
-    assert [words[0] for words in blocks] == ["1", "2–3", "4–7", "8–15", "16–31", "32–63", "64"]
-    for words in blocks:
-        first, _, last = words[0].partition("–")
-        inside, at = slice(int(first) - 1, int(last or first)), words.index("±")
-        assert float(words[at - 1]) == pytest.approx(bias[inside].mean(), rel=0.06)  # two digits
-        assert float(words[at - 2]) == pytest.approx(truth[inside].mean(), rel=1e-3)  # four
-
-
-def test_the_recommended_pair_is_shown_where_none_is_named(run, states):
-    line = f"--eps 1 {states} -p grr,oue --method none,norm_sub -m mse --reps 5 --max-reps 5"
-    best = json.loads(run(*line.split(), "--format", "json")[1])["recommendations"][0]
-    data = answer(run, line)
-    assert (data["protocol"], data["method"]) == (best["protocol"], best["method"])
-
-
-def test_people_get_a_sentence_a_table_a_picture_and_rows(run, states, tmp_path):
-    line = f"--eps 1 {states} -p oue --method norm_sub --reps 20 --max-reps 20 --bias".split()
-    picture = str(tmp_path / "bias.svg")
-    code, out, _ = run(*line, "--format", "plain", "--plot", picture)
-    assert code == 0
-    assert "of the mean squared error is bias, the rest is variance." in out
-    assert "banana" in out
-    assert "bias and 95 % interval" in Path(picture).read_text(encoding="utf-8")
-    rows = list(csv.DictReader(io.StringIO(run(*line, "--format", "csv")[1])))
-    assert [row["category"] for row in rows] == list(COUNTS)

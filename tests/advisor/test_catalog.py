@@ -1,39 +1,23 @@
 import dataclasses
-import functools
 import inspect
 import json
-from io import StringIO
-from itertools import product
-from pathlib import Path
 
-import numpy as np
 import pytest
-from rich.console import Console
 
 from advisor.extensions.code.collection import CodedCollection, client_file
-from advisor.extensions.code.explain import explain_document
-from advisor.extensions.code.explanation import explanation
 from advisor.extensions.code.usage import usage
-from advisor.show.model import View
-from advisor.show.terminal import show
 from knowledge.cards import cards
-from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, Metric, PostProcessor
-from simulator.channels import PLANAR
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, PostProcessor
 from simulator.foreign import REGISTERED
 from simulator.protocols.grr import GRR
 from tests.advisor.cli_answers import refused
-from tests.cells import failures, over
+from tests.cells import failures
 
-TABLES = {"protocols": PROTOCOLS, "methods": POSTPROCESSORS, "metrics": METRICS}
 MEMBERS = [*PROTOCOLS, *POSTPROCESSORS, *METRICS]
 
 
-def halves(estimate, noise, factor=0.5):
-    """Halve every estimate.
-
-    Nobody should want [this].
-    """
-    return estimate * factor
+def halves(estimate, noise):
+    return estimate / 2
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,127 +29,29 @@ class Copied(GRR):
     reference = "Nobody, Nowhere 1999"
 
 
-@dataclasses.dataclass(frozen=True)
-class Silent(GRR):
-    key = "silent"
-
-
-@pytest.fixture
-def strangers(monkeypatch):
-    monkeypatch.setitem(PROTOCOLS, "copied", Copied)
-    monkeypatch.setitem(PROTOCOLS, "silent", Silent)
-    half = PostProcessor(
-        "halved", "Half [bold]of it", halves, nonnegative=False, sums_to_one=False, reference="Nobody 2000"
-    )
-    third = dataclasses.replace(half, name="thirds", function=functools.partial(halves, factor=1 / 3))
-    picky = dataclasses.replace(half, name="picky", fits=lambda noise, k: False)
-    for method in (half, third, picky):
-        monkeypatch.setitem(POSTPROCESSORS, method.name, method)
-
-    def worst(estimate, truth):
-        return np.abs(estimate - truth).max(axis=-1)
-
-    monkeypatch.setitem(METRICS, "worst", Metric("worst", "largest error", worst, unit="frequency"))
-
-
 @pytest.mark.parametrize(
     "members", [[*MEMBERS[::3], "sw"], pytest.param(MEMBERS, marks=pytest.mark.slow)], ids=["a third", "all"]
 )
 def test_explain_shows_cost_and_recipes_as_they_are(run, members):
     def shown(name):
-        out = run("explain", name, "--format", "plain", "--verbose")[1]
         known = json.loads(run("explain", name, "--format", "json")[1])
         assert known["python"] == usage(known["kind"], name)
-        assert known["python"] in out
         if known["kind"] == "protocol":
             collection = CodedCollection(name, "em_stopped" if name == "sw" else "none", 16, 1.0)
             assert known["client"] == client_file(collection)
-            assert known["client"] in out
             assert known["source"] is None
         else:
             function = {"method": POSTPROCESSORS, "metric": METRICS}[known["kind"]][name].function
             assert known["source"] == f"# {function.__module__}\n{inspect.getsource(function)}"
-            assert known["source"] in out
             assert (known["client"], known["eps"], known["k"]) == (None, None, None)
-        if name in cards():
-            assert known["cost"] == cards()[name].cost
-            assert f"Cost: {known['cost']}\n" in out
-            assert known["description"] == ""
 
     assert failures(members, shown) == {}
 
 
-@pytest.mark.parametrize(
-    "members", [MEMBERS[1::6], pytest.param([*MEMBERS, *PLANAR], marks=pytest.mark.slow)], ids=["a sixth", "all"]
-)
-def test_explain_fits_on_12_lines_and_what_it_says_to_try_works(run, monkeypatch, tmp_path, members):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "100")
-    Path("sample.csv").write_text("value,count\n" + "".join(f"v{at},{900 // at}\n" for at in range(1, 9)))
-
-    def check(name):
-        lines = run("explain", name)[1].splitlines()
-        assert len(lines) <= 12
-        assert max(map(len, lines)) <= 100
-        words = " ".join(lines).partition("Try it: ldp-advise ")[2].removesuffix("--verbose says more.").split()
-        if "sets:groups.csv" not in words and ("sample.csv" in words or "--k" in words):  # and no other file
-            few = ["--reps", "4", "--max-reps", "4"] if "sample.csv" in words else []
-            assert run(*words, *few, "--format", "value")[0] == 0
-
-    assert failures(members, check) == {}
-
-
-@over(product([True, False], ["wavelet_eb", "post_pos", "grr", "norm_cut", "l1"]))
-def test_code_is_neither_folded_nor_taken_for_markup(terminal, name):
-    file = StringIO()
-    console = Console(file=file, width=30, force_terminal=terminal, highlight=False, legacy_windows=False)
-    member = explanation(name)
-    show(explain_document(member), View(verbose=True), console)
-    assert member.python in file.getvalue()
-    assert (member.source or "") in file.getvalue()
-
-
-def test_promises_say_order_and_protocols():
-    ordered, kept = "ordered only", "monotone"
-    said = {name: set(explanation(name).promises) for name in ("wavelet_eb", "norm_sub", "tree", "oue")}
-    assert [ordered in of for of in said.values()] == [True, False, True, False]
-    assert [kept in said[name] for name in ("wavelet_eb", "norm_sub")] == [False, True]
-    assert "some protocols" in explanation("ibu").promises
-    assert explanation("sw").promises == ("ordered only", "no raw estimate")
-
-
-@pytest.mark.usefixtures("strangers")
-def test_members_of_other_packages_are_explained_from_what_they_say(run):
-    halved = ("Half [bold]of it", "Halve every estimate.\n\nNobody should want [this].")
-    cells = [
-        ("copied", "Copied protocol", "Randomised response from elsewhere."),
-        ("silent", "Generalised randomised response (k-RR)", ""),
-        *((name, *halved) for name in ("halved", "thirds", "picky")),
-        ("worst", "largest error", ""),
-    ]
-    listed = run("list", "--verbose")[1]
-
-    def check(cell):
-        name, title, said = cell
-        code, out, _ = run("explain", name, "--verbose")
-        known = json.loads(run("explain", name, "--format", "json")[1])
-        assert (code, known["title"], known["description"]) == (0, title, said)
-        assert all(words in out for words in (title, said, known["python"]))
-        assert known["formula"] == known["cost"] == ""
-        assert "Formula" not in out
-        assert ("def " in (known["source"] or "")) == (known["kind"] != "protocol")
-        assert name in listed
-        if name != "picky":  # which is for the noise of no protocol at all
-            exec(compile(known["python"], "recipe", "exec"), {})  # noqa: S102
-
-    assert failures(cells, check) == {}
-    assert "Half [bold]of it" in listed
-
-
-@pytest.mark.usefixtures("strangers")
 def test_a_protocol_without_client_code_is_explained_but_not_deployed_with_or_without_a_card(
     run, monkeypatch, tmp_path
 ):
+    monkeypatch.setitem(PROTOCOLS, "copied", Copied)
     new = tmp_path / "new"
     for formula in ("", cards()["grr"].formula):
         assert "There is no client of copied without this package." in run("explain", "copied", "-v")[1]
@@ -179,8 +65,9 @@ def test_a_protocol_without_client_code_is_explained_but_not_deployed_with_or_wi
         monkeypatch.setitem(cards(), "copied", cards()["grr"])  # as a new protocol of ours has before its code
 
 
-@pytest.mark.usefixtures("strangers")
 def test_methods_of_other_packages_are_deployed_where_a_server_can_have_them(run, monkeypatch, tmp_path):
+    half = PostProcessor("halved", "Half", halves, nonnegative=False, sums_to_one=False, reference="Nobody 2000")
+    monkeypatch.setitem(POSTPROCESSORS, "halved", half)
     settings = ("--protocol", "grr", "--method", "halved", "--eps", "1", "--k", "8", "--to", str(tmp_path / "new"))
     monkeypatch.setitem(REGISTERED, "halved", "mine.py:halves")  # known to this process alone
     assert "there is no code of halved" in refused(run, "code", *settings)

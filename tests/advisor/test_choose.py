@@ -14,29 +14,22 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from advisor import advise
-from advisor.errors import InputError
 from advisor.extensions.choose.answer import LIMITS, METRIC, Wishes, _between, two_digits
 from advisor.extensions.choose.command import PROMPTS, ask_columns
-from advisor.extensions.choose.document import choice_document, points
+from advisor.extensions.choose.document import choice_document
 from advisor.inputs.histogram import read_head
 from knowledge.describe.assumption import AssumedSkew
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.benchmark import Experiment, simulate
 from simulator.populations import apportion
 from tests.advisor.choices import chosen
-from tests.advisor.cli_answers import SCHEMA, answered, refused
+from tests.advisor.cli_answers import SCHEMA, answered
 from tests.advisor.inputs.reading import put
 from tests.cells import over
 
 OFFICE = "--n 2000 --k 18 --within 1 --sensitive medium --times 1"
 ORDERED = "--n 2000 --k 18 --within 0.5 --sensitive medium --times 1 --ordered"
-COLLECTED = (
-    "--n 150k --k 18 --within 1 --sensitive high --times 2",
-    "--n 2000 --k 2 --within 3 --sensitive high --times 1",
-    "--n 1000000 --k 300 --within 0.1 --sensitive medium --times 1",
-    "--n 50000 --k 18 --ordered --within 0.5 --sensitive low --times 1",
-    "--n 40000 --k 12 --within 1 --sensitive medium --times 1",
-)
+COLLECTED = "--n 150k --k 18 --within 1 --sensitive high --times 2"
 pytestmark = pytest.mark.usefixtures("choose_once")
 
 
@@ -71,19 +64,11 @@ def test_the_office_with_2000_people_and_18_age_bands_is_told_not_to_collect(run
     assert data["eps_needed"] > data["eps_limit"] == 2
     for needed in ({"eps": data["eps_needed"]}, {"n": data["people_needed"]}, {"k": data["answers_possible"]}):
         assert kept(advise(**({"eps": 2, "k": 18, "n": 2000} | needed), metric="mae").best) <= 0.01
+    assert kept(advise(2, k=data["answers_possible"] + 1, n=2000, metric="mae").best) > 0.01  # so it is the most
     assert data["next_command"] == "ldp-advise plan --target 0.01 --metric mae --eps 2 --k 18"
     plan = followed(run, data["next_command"], "--instant")
     assert data["people_needed_low"] <= plan["value"] <= data["people_needed_high"]
     assert data["people_needed_low"] < data["people_needed"] < data["people_needed_high"]
-
-
-@pytest.mark.slow
-def test_the_people_that_are_predicted_hold_in_the_simulated_plan(run):
-    for words in (OFFICE, ORDERED):
-        data = decided(run, words)
-        plan = followed(run, data["next_command"], "--max-reps", "100")  # of which few leave much less open
-        # Along an order that one shape takes fewer than the shapes that were averaged over.
-        assert (0 if words is ORDERED else data["people_needed_low"]) < plan["value"] <= data["people_needed_high"]
 
 
 def test_where_it_is_enough_the_budget_is_named_and_its_command_reproduces_it(run):
@@ -105,12 +90,9 @@ def test_where_it_is_enough_the_budget_is_named_and_its_command_reproduces_it(ru
     assert (top["protocol"], top["method"]) == (data["protocol"], data["method"])
 
 
-@pytest.mark.parametrize(
-    "words", [COLLECTED[0], *(pytest.param(words, marks=pytest.mark.slow) for words in COLLECTED[1:])]
-)
-def test_the_code_that_collects_is_written_by_the_command_as_it_is_printed(run, tmp_path, monkeypatch, words):
+def test_the_code_that_collects_is_written_by_the_command_as_it_is_printed(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    out = run("choose", *words.split())[1]
+    out = run("choose", *COLLECTED.split())[1]
     (command,) = (line for line in out.splitlines() if line.startswith("ldp-advise code "))
     assert run(*shlex.split(command)[1:])[0] == 0
     assert (tmp_path / "collection" / "README.md").is_file()
@@ -192,11 +174,8 @@ def test_the_advice_keeps_its_promises(people, answers, within, sensitive, times
 FIRST = "--n 2000 --k 3 --within 2 --sensitive high --times 1"
 CASES = (
     "--n 14390 --k 18 --within 1 --sensitive high --times 1",
-    "--n 5000 --k 18 --within 1 --sensitive high --times 1 --ordered",
-    f"{FIRST} --ordered",
     ORDERED,
     "--n 5000 --k 2 --within 1 --sensitive high --times 5",
-    "--n 1500 --k 300 --within 0.1 --sensitive low --times 3",
     "--n 2000 --k 100 --within 0.5 --sensitive low --times 30",
 )
 
@@ -230,24 +209,14 @@ def test_every_change_that_would_be_enough_is(run, case):
     assert tried or data["eps_needed"] is None
 
 
+@pytest.mark.slow
 def test_what_is_out_of_reach_where_predictions_end_is_out_of_reach_beyond(run):
     words = "--n 2000 --k 18 --within 1 --sensitive high --times 12"
     data = decided(run, words)
     assert (data["reason"], data["eps_limit"]) == ("out_of_reach", 0.083)
-    out = run("choose", *words.split())[1]
-    assert f"off by {points(advise(0.1, k=18, n=2000, metric='mae').best.error)} (" in out
-    assert f"about ε = {data['eps_needed']:g}" in out
-    assert f"each time, {12 * data['eps_needed']:.3g} in all." in out
     once = chosen(Wishes(people=2000, answers=18, within=1, sensitive="high", times=12)).changes.once
     for changed in ((int(once.people.value), 1.0), (2000, 100 * once.within.value)):
         assert with_answers(changed[0], 18, changed[1], "high").reason == "reached"
-
-
-def test_what_takes_no_data_gets_nothing_but_a_better_question(run):
-    out = run("choose", "--n", "2000", "--k", "18", "--within", "10", "--sensitive", "high", "--times", "1")[1]
-    assert out.startswith("Do not collect: ")
-    command = next(line for line in reversed(out.splitlines()) if line.startswith("ldp-advise choose"))
-    assert not run(*command.split()[1:])[1].startswith("Do not collect")
 
 
 def test_two_answers_of_two_million_are_worth_collecting():
@@ -262,17 +231,6 @@ def test_a_file_with_nearly_equal_age_bands_decides_on_their_own_frequencies(run
     assert (data["choice"], data["reason"], data["request"]["k"]) == ("do_not_collect", "nothing_asked", 18)
     assert followed(run, data["command"]) == data
     assert decided(run, f"--k 18 {words}")["choice"] == "collect"
-
-
-@pytest.mark.slow
-def test_a_file_is_simulated_with_the_figures_of_the_commands_that_are_suggested(run, bands, monkeypatch):
-    monkeypatch.setattr("advisor.question.plan.MAX_REPETITIONS", 40)  # of both
-    words = ("--n", "20000", "--within", "0.25", "--sensitive", "medium", "--times", "1")
-    data = answered(run, "choose", bands, *words)
-    assert (data["choice"], data["source"]) == ("do_not_collect", "simulation")
-    assert data["people_needed"] == followed(run, data["next_command"])["value"]
-    ranked = ("--eps", "2", "--n", "20000", "--metric", "mae", bands)
-    assert json.loads(run(*ranked, "--format", "json")[1])["recommendations"][0]["error"] == data["error"]
 
 
 def test_figures_are_rounded_to_the_side_that_keeps_the_promise():
@@ -302,9 +260,6 @@ def test_a_person_on_a_terminal_is_asked_what_is_open_and_asked_again_after_a_sl
     data = json.loads(out)  # what is asked is not on standard output
     assert data["request"] == {"n": 2000, "k": 18, "within": 0.01, "sensitive": "medium", "times": 1, "ordered": False}
     assert err.count("How sensitive") == 2
-    assert "Please type low, medium or high. Got 'hgih'; did you mean 'high'?" in err
-    questions = ("How many people", "How many possible", "Do the", "How far", "How sens", "How m")
-    assert all(f"{number}. {question}" in err for number, question in enumerate(questions, 1))
 
 
 def test_who_does_not_know_gets_a_decision_and_a_command_that_reproduces_it(run):
@@ -348,23 +303,6 @@ def test_prompts_take_the_words_they_show():
     assert [(name, line, PROMPTS[name].read(name, line)) for name, line, _ in TYPED] == TYPED
 
 
-@over(product(PROMPTS, ("gibberish", "-4", "0.0")))
-def test_a_slip_is_answered_in_the_words_of_the_question(name, line):
-    with pytest.raises(InputError) as caught:
-        PROMPTS[name].read(name, line)
-    assert str(caught.value).startswith("Please type ")
-    assert f"Got {line!r}" in str(caught.value)
-    assert "must be" not in str(caught.value)
-
-
-def test_what_options_say_is_not_asked(run):
-    words = "--n 2000 --k 18 --within 1 --times 1 --format value"
-    code, out, err = typed(run, ["high"], *words.split())
-    assert (code, out) == (0, "do_not_collect\n")
-    assert "How many people" not in err
-    assert "How sensitive" in err
-
-
 def test_who_ends_the_input_is_not_asked_for_ever(run):
     assert typed(run, ["2000", "\x04"]) == (130, "", ANY)
 
@@ -392,14 +330,9 @@ def test_which_column_is_asked_until_there_is_one(text, lines, columns, times, *
 
 def test_the_columns_of_a_file_are_asked_first_and_are_part_of_the_command(run, tmp_path):
     path, towns = put(tmp_path, "answers.csv", ANSWERS), put(tmp_path, "towns.csv", TOWNS)
-    code, out, err = typed(run, ["", "", "2000"], path, *ASKED, "--format", "json")
+    code, out, _ = typed(run, ["", "", "2000"], path, *ASKED, "--format", "json")
     assert (code, json.loads(out)["request"]["k"]) == (0, 3)
     assert f"{path} --column Antwort --counts Personen --within 60" in json.loads(out)["command"]
-    assert f"{path} has 3 columns:\n  1  'Antwort': nie, selten, oft\n  2  'Personen': 3102, 500, 398\n" in err
-    assert "Its name or number [Antwort]\n> 2. Which" in err
-    assert "Its name or number [Personen]\n> 3. How many people will answer?" in err
     assert typed(run, ["", "\x04"], path, *ASKED) == (130, "", ANY)
     for words in ([path, "--column", "Antwort"], [put(tmp_path, "one.txt", "a\nb\na\n")], [towns, "--transactions"]):
         assert "Which column" not in typed(run, ["\x04"], *words, *ASKED)[2]
-    err = refused(run, "choose", towns, "--n", "2000", *ASKED)  # no terminal
-    assert "say which one holds the values with --column" in err

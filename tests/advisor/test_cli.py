@@ -1,4 +1,3 @@
-import re
 from itertools import product
 from pathlib import Path
 
@@ -6,12 +5,10 @@ import jsonschema
 import numpy as np
 import pytest
 
-from advisor.cli.app import main
-from advisor.cli.groups import COMMANDS, MAIN, _function
-from advisor.cli.options import flags_of, spread
+from advisor.cli.groups import COMMANDS
 from simulator import POSTPROCESSORS, __version__, frequency_oracles
 from tests.advisor.cli_answers import QUICK, SCHEMA, answer
-from tests.cells import failures, over
+from tests.cells import failures
 
 FEW = (*QUICK, "-p", "grr,oue", "--method", "none,norm_sub")
 
@@ -70,28 +67,6 @@ def test_runs_hold_every_repetition(run, states, tmp_path):
             assert frame[own]["error"].mean() == pytest.approx(row["error"], rel=1e-12)
 
 
-def test_an_error_that_is_not_of_writing_is_not_called_one(monkeypatch):
-    def fails(*_, **__):
-        raise FileNotFoundError(2, "No such file or directory", "model.npz")
-
-    monkeypatch.setattr("advisor.cli.run.write", fails)
-    with pytest.raises(FileNotFoundError):
-        main(["epsilon", "--eps", "1"])
-
-
-@pytest.mark.filterwarnings("always")
-def test_a_picture_with_characters_without_a_glyph_gets_one_warning(run, tmp_path):
-    sample = tmp_path / "towns.csv"
-    sample.write_text("town,count\n日本,500\n東京,300\n大阪,200\n京都,120\n", encoding="utf-8")
-    asked = ("-q", "-e", "1", "-p", "grr", "--method", "norm_sub", *QUICK, sample, "--plot-frequencies")
-    code, _, err = run(*asked, tmp_path / "x.png")
-    assert (code, err.count("\n")) == (0, 1)
-    assert err.startswith("warning: some labels have characters that are not in the fonts of pictures")
-    code, _, err = run(*asked, tmp_path / "x.svg")
-    assert (code, err) == (0, "")
-    assert "東京" in (tmp_path / "x.svg").read_text(encoding="utf-8")
-
-
 def test_a_file_called_like_a_command(run, states, monkeypatch):
     folder = Path(states).parent
     for name in COMMANDS:
@@ -102,22 +77,6 @@ def test_a_file_called_like_a_command(run, states, monkeypatch):
     assert "protocols" in run("list")[1]
 
 
-def test_answering_nothing_at_all_is_no_success(run, tmp_path):
-    path = tmp_path / "skewed.csv"
-    path.write_text("value,count\n" + "".join(f"v{i},{10_000 // (i + 1) ** 2}\n" for i in range(128)), encoding="utf-8")
-    words = ("-e", "0.01", "--n", "1000", "-p", "oue", "--method", "norm_cut", "--format", "json", path)
-    data = answer(run(*words)[1])
-    assert data["recommendations"][0]["error"] == pytest.approx(1.0)
-    assert data["baselines"][1]["error"] > 1.2
-    assert data["beats_uniform_guess"] is False
-
-
-def test_what_the_metrics_were_set_to_is_said_above_a_table_each(run, ages):
-    out = run("-e", "1", "-m", "kl,topk,set", "-p", "oue", "--method", "norm_sub", *QUICK, ages)[1]
-    said = ("at weight 0.0001 (kl:X for X)", "the 1 most frequent values of the truth", "subsets of 10 % of the domain")
-    assert all(words in out for words in (*said, "kl error", "topk error", "set error"))
-
-
 @pytest.mark.slow
 def test_large_n_and_extreme_budgets_give_finite_numbers(run, states):
     for eps, n in (("1e-6", "1e3"), ("0.1", "1e9"), ("16", "1e9"), ("32", "1e3"), ("32", "1e12")):
@@ -126,27 +85,6 @@ def test_large_n_and_extreme_budgets_give_finite_numbers(run, states):
         assert len(first["further_metrics"]) == 2
         for ranking in (first, *first["further_metrics"]):
             assert all(np.isfinite(row["error"]) for row in ranking["recommendations"])
-
-
-def test_the_main_help_is_a_page_of_48_lines_with_the_commands_first(run, monkeypatch):
-    for width in (80, 100):
-        monkeypatch.setenv("COLUMNS", str(width))
-        out = run("--help")[1]
-        lines = out.splitlines()
-        assert len(lines) <= 48
-        assert max(map(len, lines)) <= width
-        assert out.endswith("\n")
-        assert lines.index("Commands:") < lines.index("Options:")
-        flags = re.findall(r"^  (?:-\w, )?--(\w+)", out, flags=re.MULTILINE)
-        assert flags == ["eps", "n", "metric", "k", "ordered", "column", "counts", "protocol", "help"]
-
-
-@over([MAIN, *sorted({*COMMANDS} - {"knowledge"})])
-def test_verbose_help_lists_every_option_of_a_command(command, *, run):
-    lines = run(*([] if command == MAIN else [command]), "--help", "--verbose")[1].splitlines()
-    rows = (line.split("  ")[1] for line in lines if line.startswith("  -"))
-    listed = {word.strip(",") for row in rows for word in row.split()}
-    assert {*flags_of(spread(_function(command)))} <= listed
 
 
 def test_help_is_printed_whatever_else_is_given(run):
@@ -161,24 +99,3 @@ def test_help_is_printed_whatever_else_is_given(run):
     others, some = ("--verbose", "-q -v", "--nonsense", "--k none", "--force --eps"), ("", "plan", "explain")
     cells = [*product(others, (*some, "knowledge cells")), *product([""], [*COMMANDS, "knowledge rules"])]
     assert failures(cells, check) == {}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("nonsense", ["", "abc", "-1", "9" * 20])
-def test_nonsense_in_the_environment_of_libraries_is_ignored(run, tmp_path, monkeypatch, nonsense):
-    for name in ("SOURCE_DATE_EPOCH", "LOKY_MAX_CPU_COUNT", "COMP_CWORD"):
-        monkeypatch.setenv(name, nonsense)
-    code, _, err = run("--eps", "1", "--k", "4", "--plot", tmp_path / "x.svg", "--report", tmp_path / "x.html")
-    assert (code, "Error" in err) == (0, False)
-
-
-@pytest.mark.parametrize("words", [{}, {"COMP_CWORD": "abc"}, {"COMP_WORDS": "ldp-advise sw", "COMP_CWORD": "9"}])
-def test_completion_by_hand_has_no_traceback(run, monkeypatch, words):
-    monkeypatch.setenv("_LDP_ADVISE_COMPLETE", "complete_bash")
-    for name in ("COMP_WORDS", "COMP_CWORD"):
-        monkeypatch.delenv(name, raising=False)
-    for name, text in words.items():
-        monkeypatch.setenv(name, text)
-    with pytest.raises(SystemExit) as left:
-        run()
-    assert not left.value.code

@@ -2,7 +2,6 @@ import json
 import math
 import os
 import random
-import re
 import runpy
 import subprocess
 from pathlib import Path
@@ -13,16 +12,12 @@ from scipy import stats
 
 from advisor import AttackSettings, ForeignClient, InputError, Simulation, audit
 from advisor.extensions.audit.answer import answer, answer_apart, reports_of
-from advisor.extensions.audit.document import audit_document
 from advisor.extensions.code.collection import CodedCollection, client_file
 from advisor.extensions.code.reports import module_of
-from advisor.show.data import plain_text
-from advisor.show.model import View
 from simulator import PROTOCOLS
-from simulator.hashing import DEFAULT_HASH, HASHES
 from tests.advisor.cli_answers import refused
 from tests.advisor.schemas import schema
-from tests.advisor.test_process import COMMAND, ESCAPE, on_a_terminal
+from tests.advisor.test_process import COMMAND
 from tests.cells import failures, over
 from tests.simulator.law import accept, two_sided
 
@@ -56,18 +51,8 @@ def leaves_late(value, k, epsilon):
 def aborts(value, k, epsilon):
     os.abort()
 
-def is_alarmed(value, k, epsilon):
-    signal.setitimer(signal.ITIMER_REAL, 0.1)
-    time.sleep(60)
-
 def interrupts(value, k, epsilon):
     raise KeyboardInterrupt
-
-def exits(value, k, epsilon):
-    sys.exit(0)
-
-def values_of(report, k, epsilon):
-    return [report]
 
 NUMBER = 3
 """
@@ -86,22 +71,15 @@ def _in_this_process(monkeypatch):
 def clients(tmp_path, monkeypatch):
     (tmp_path / "audited_clients.py").write_text(CLIENTS, encoding="utf-8")
     (tmp_path / "no_client.py").write_text("import os; os._exit(0)\n", encoding="utf-8")
-    (tmp_path / "broken_clients.py").write_text("import nothing_of_this_name\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
 
 
 @pytest.mark.usefixtures("clients")
-def test_a_leak_of_any_value_fails_a_pipeline_and_the_answer_says_what_was_tried(run):
+def test_a_leak_of_any_value_fails_a_pipeline(run):
     asked = ("audit", "--target", "audited_clients:leaks_three", "--reports", "grr", "--k", "5", "--trials", "4000")
-    code, out, _ = run(*asked, "--eps", "1", "--fail-if-leaks")
-    assert code == 3
-    assert re.search(r":leaks_three at ε = 1, k = 5 LEAKS .*\n.* between values (3 and \d|\d and 3), not", out)
-    assert "2,000 trials of each value" in out
-    code, out, _ = run(*asked, "--eps", "1", "--values", "0,1", "--fail-if-leaks")
-    assert code == 0
-    assert "between values 0 and 1, the only two tried (confidence 99 %)" in out
-    assert "4,000 trials of each value" in out
+    assert run(*asked, "--eps", "1", "--fail-if-leaks")[0] == 3
+    assert run(*asked, "--eps", "1", "--values", "0,1", "--fail-if-leaks")[0] == 0
     _, out, _ = run(*asked, "--eps", "1,2", "--format", "json")
     SCHEMA.validate(json.loads(out))
     assert [(3 in row["values"], row["tried"]) for row in json.loads(out)["results"]] == [(True, 5), (True, 5)]
@@ -143,64 +121,21 @@ def test_fake_data_at_the_published_budget_is_attacked_as_published_and_attribut
         assert row["agrees"]
         assert row["epsilon_analytic"] - row["epsilon_slack"] <= shown <= row["epsilon_analytic"]
     assert all(row["epsilon_lower_bound"] > 3.6 for row in likely)
-    words = "audit -p grr,oue -e 1 --sizes 3,5,12 --trials 500"
-    code, out, _ = run(*words.split(), "--attack", "guess")
-    assert (code, out.count(" 3,5,12 "), "(with fake data from that of an attribute drawn" in out) == (0, 5, True)
-    rows = json.loads(run(*words.split(), "--format", "json")[1])["results"]
+    words = "audit -p grr,oue -e 1 --sizes 3,5,12 --trials 500 --attack guess --format json"
+    rows = json.loads(run(*words.split())[1])["results"]
     assert {(row["k"], tuple(row["sizes"]), row["attributes"]) for row in rows} == {(12, (3, 5, 12), 3)}
 
 
-def test_runs_have_the_mean_and_the_deviation_of_their_seeds_and_pictures_show_them(run, tmp_path):
-    pytest.importorskip("matplotlib", reason="pictures need matplotlib: pip install 'ldp-advise[plot]'")
+def test_runs_have_the_mean_and_the_deviation_of_their_seeds(run):
     asked = "audit -p grr,oue -e 0.5,1,2 --k 4,8 --trials 400 --format json"
     single = [json.loads(run(*asked.split(), "--seed", str(seed))[1])["results"] for seed in (7, 8, 9)]
-    picture = tmp_path / "bounds.svg"
-    out = run(*asked.split(), "--seed", "7", "--runs", "3", "--plot", str(picture))[1]
+    out = run(*asked.split(), "--seed", "7", "--runs", "3")[1]
     SCHEMA.validate(json.loads(out))
     for row, *each in zip(json.loads(out)["results"], *single, strict=True):
         bounds = [one["epsilon_lower_bound"] for one in each]
         assert row["epsilon_lower_bound"] == bounds[0]
         found = (row["epsilon_lower_bound_mean"], row["epsilon_lower_bound_sd"])
         assert found == pytest.approx((np.mean(bounds), np.std(bounds, ddof=1)))
-    drawn = picture.read_text(encoding="utf-8")
-    assert all(f">{word}</text>" in drawn for word in ("grr", "oue", "k = 4", "k = 8", "promise", "budget ε"))
-    assert "ceiling of 400 trials: 4.19" in drawn
-    axes = (
-        audit(
-            [0.5, 1, 2],
-            k=[4, 8],
-            protocol=["grr", "oue"],
-            attack=AttackSettings(trials=400, runs=3),
-            simulation=Simulation(seed=7),
-        )
-        .plot()
-        .axes
-    )
-    points = [line.get_ydata() for line in axes[0].get_lines() if line.get_marker() == "o"]
-    means = [row["epsilon_lower_bound_mean"] for row in json.loads(out)["results"] if row["protocol"] == "grr"]
-    assert points[0] == pytest.approx(means[:3])
-
-
-@pytest.mark.slow
-def test_pictures_run_along_what_varies_and_pages_have_them(run, tmp_path):
-    pytest.importorskip("matplotlib", reason="pictures need matplotlib: pip install 'ldp-advise[plot]'")
-    cells = {
-        "-p grr --eps 1 --k 5 --rounds 1,3": "collections of the same value",
-        "--lho 2,4 --k 5": "symbols of the hash",
-        "-p grr,oue --eps 1 --k 5": "lower bound",
-        "--device-bits 1 --memoize --rounds 1,5 --k 5 --eps 1": "memoised dbitflip",
-        "-p she --k 5 --eps 1,2": "budget ε",
-        "-p grr --k 5 --eps 1,2 --lho 2": "lho g=2 ε = ∞",
-    }
-
-    def check(cell):
-        words, sign = cell
-        page = tmp_path / f"{len(words)}.html"
-        code, _, err = run("audit", *words.split(), "--trials", "300", "--report", str(page))
-        assert (code, err) == (0, "")
-        assert f">{sign}</text>" in page.read_text(encoding="utf-8")
-
-    assert failures(cells.items(), check) == {}
 
 
 def test_python_gives_the_results_of_the_command(run):
@@ -211,22 +146,6 @@ def test_python_gives_the_results_of_the_command(run):
     assert (answer.summary, answer.leaks) == (data["summary"], False)
     with pytest.raises(InputError, match="eps= is missing"):
         audit(k=5, protocol="grr")
-
-
-def test_an_audit_of_hashed_reports_names_the_hash():
-    def hashed(value, k, epsilon):
-        return int(HASHES["xxh32"](np.array([value]), np.array([7]), 4)[0]), 7
-
-    for name in (None, "xxh32"):
-        answer = audit(
-            1.0,
-            k=20,
-            client=ForeignClient(target=hashed, reports="olh", hash=name),
-            attack=AttackSettings(trials=500, values=(0, 3)),
-        )
-        shown = plain_text(audit_document(answer), View())
-        assert f"read with the hash function {name or DEFAULT_HASH}" in shown
-    assert answer.leaks
 
 
 def test_python_takes_a_client_as_a_function():
@@ -249,8 +168,6 @@ def test_python_takes_a_client_as_a_function():
 @over(
     [
         ("nowhere_to_be_found:f", "nowhere_to_be_found cannot be imported (ModuleNotFoundError"),
-        ("broken_clients:f", "broken_clients cannot be imported"),
-        ("missing.py:f", "missing.py cannot be imported"),
         ("audited_clients", "must be module:function"),
         ("audited_clients:god", "has no 'god'; did you mean 'good'?"),
         ("audited_clients:NUMBER", "this is a int, a function is needed"),
@@ -267,10 +184,7 @@ def test_a_target_that_cannot_be_audited_has_its_own_message(target, said, *, ru
     slow=[
         ("audited_clients:leaves", "exit code 0"),
         ("audited_clients:aborts", "SIGABRT"),
-        ("audited_clients.py:is_alarmed", "SIGALRM"),
-        ("audited_clients:exits", "SystemExit: 0"),
         ("audited_clients:interrupts", "KeyboardInterrupt"),
-        ("no_client:f", "exit code 0"),
         ("audited_clients:leaky --support no_client.py:f", "exit code 0"),
     ],
 )
@@ -280,15 +194,6 @@ def test_a_client_that_leaves_passes_no_pipeline(target, said, *, run, clients, 
     err = refused(run, "audit", *f"--target {target} {how} --eps 1 --k 5 --trials 50 --fail-if-leaks".split())
     assert f"{target.partition(' ')[0]} " in err
     assert said in err
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("clients")
-def test_a_process_of_its_own_gives_the_same_answer(run, monkeypatch):
-    asked = "audit --target audited_clients.py:good --reports grr --eps 1,2 --k 5 --trials 500 --format json"
-    here = run(*asked.split())
-    monkeypatch.setattr(APART, answer_apart)
-    assert run(*asked.split()) == here
 
 
 @pytest.mark.slow
@@ -341,13 +246,8 @@ AS_GRR, AS_OUE = ("--reports", "grr", "--k", str(K)), ("--reports", "oue", "--k"
 
 @pytest.mark.usefixtures("files")
 def test_a_client_that_leaks_one_value_is_found_by_its_files(run):
-    code, out, err = run("audit", *of("leak"), "--fail-if-leaks")
-    assert (code, err) == (3, "")
-    assert re.search(r"the client of 4 files at ε = 1 LEAKS .*\nIt loses at least [23]\..*leak7.txt", out)
-    assert re.search(r"the attacker says the value of leak\d.txt where a report is the line '\d+'", out)
-    code, out, _ = run("audit", *of("leak"), *AS_GRR, "--fail-if-leaks")
-    assert code == 3
-    assert re.search(r"and says the value of leak\d.txt where that is \d", out)
+    assert run("audit", *of("leak"), "--fail-if-leaks")[::2] == (3, "")
+    assert run("audit", *of("leak"), *AS_GRR, "--fail-if-leaks")[0] == 3
     code, out, _ = run("audit", *of("own"), *AS_OUE, "--fail-if-leaks", "--format", "json")
     assert code == 3
     SCHEMA.validate(json.loads(out))
@@ -379,24 +279,6 @@ def test_lines_are_read_as_the_clients_write_them(key):
     reports = [client.randomised(value, entropy) for value in range(k) for _ in range(5)]
     read = reports_of([client.line(report) for report in reports], key, k, epsilon)
     assert [np.array(one).tolist() for one in read] == [np.array(one).tolist() for one in reports]
-
-
-@pytest.mark.usefixtures("files")
-def test_python_takes_files_too(run):
-    names = ["leak0.txt", "leak7.txt"]
-    answer = audit(1.0, client=ForeignClient(files=names))
-    assert answer.leaks
-    assert set(answer.results[0].files or ()) == set(names)
-    assert json.loads(run("audit", "--files", *names, "--eps", "1", "--format", "json")[1]) == json.loads(
-        answer.to_json()
-    )
-
-
-@pytest.mark.usefixtures("files")
-def test_a_function_says_what_a_line_supports(run):
-    Path("reading.py").write_text("def one(report, k, epsilon):\n    return [int(report)]\n")
-    code, out, _ = run("audit", *of("leak"), "--support", "reading.py:one", "--k", str(K), "--fail-if-leaks")
-    assert (code, "LEAKS" in out) == (3, True)
 
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -456,19 +338,3 @@ def test_what_an_audited_client_prints_is_not_in_the_answer(tmp_path):
     )
     assert json.loads(done.stdout)["request"]["target"] == "loud.py:client"
     assert all(word in done.stderr for word in ("loading", "called"))
-
-
-@pytest.mark.slow
-def test_a_long_label_takes_no_figure_of_an_audit_away(tmp_path):
-    path = tmp_path / "of_a_long_name_that_no_terminal_has_room_for.py"
-    path.write_text("def send(value, k, epsilon):\n    return value\n", encoding="utf-8")
-    asked = ["--target", f"{path}:send", "--reports", "grr", "--eps", "1,2", "--k", "4,1000", "--trials", "3000", "-q"]
-    for columns in (40, 80):
-        lines = ESCAPE.sub("", on_a_terminal(["audit", *asked], columns)).splitlines()
-        assert max(map(len, lines)) <= columns
-        assert sum(bool(re.fullmatch(r"loss ≥ +5\.411 *", line)) for line in lines) == 4
-        assert sum(bool(re.fullmatch(r"leak +LEAKS *", line)) for line in lines) == 4
-    asked = ["audit", "-p", "rappor", "--attributes", "2", "--solution", "rsfd", "--eps", "1", "--k", "1000", "-q"]
-    drawn = ESCAPE.sub("", on_a_terminal([*asked, "--trials", "1000"], 40))  # labels of protocols are whole
-    assert "rsfd[rappor-z] d=2" in drawn
-    assert "…" not in drawn

@@ -10,11 +10,6 @@ from knowledge.build import ORDERED_FOLDS
 from tests.knowledge.conftest import BUILT, TINY
 
 
-def test_cells_for_a_file_and_out_of_range_come_with_a_note(run, states):
-    assert "note: SAMPLE is read as it is" in run("knowledge", "cells", states, "--eps", "1")[2]
-    assert "extrapolated" in run("knowledge", "cells", "--eps", "0.05", "--k", "64", "-q")[2]
-
-
 def test_a_build_spares_the_files_of_others(tmp_path):
     def check(*, force=False):
         check_folder("--to", str(tmp_path), force=force, own=WORK)

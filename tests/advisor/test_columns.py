@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from advisor import Plurality, Simulation, advise
-from advisor.answers.rank import simulate
 from advisor.errors import InputError
 from advisor.inputs.histogram import read_columns, read_histogram
-from advisor.question.cleaning import Cleaning
 from advisor.question.plurality import make_plan
 from advisor.question.question import Question
 from advisor.question.sample import sample_frequencies
@@ -98,13 +96,6 @@ def test_a_file_of_values_that_nearly_all_differ_is_doubted(run, tmp_path):
     assert several.count("column name: 127 different values in 127 rows: ") == 1
 
 
-def test_what_one_column_alone_is_warned_of_is_said_with_its_name(run, people):
-    for epsilon, warned in (("0.01", ["age", "colour, main", "town"]), ("1", [])):
-        plan = json.loads(run("columns", "--eps", epsilon, people, *THREE, "--instant", "--format", "json")[1])
-        said = [text.partition(": predictions cover epsilon from 0.1 ") for text in plan["warnings"]]
-        assert [name for name, found, _ in said if found] == warned
-
-
 ZIPF = frequencies("zipf", 20)
 COUNTS = apportion(ZIPF, 20_000)
 
@@ -171,25 +162,6 @@ def test_the_answer_is_that_of_the_reports_that_are_sent():
 
     assert errors(1.0, attributes=4, solution="smp") == errors(1.0, n=5000)
     assert errors(1.0, attributes=4, solution="spl") == errors(0.25)
-
-
-def test_thousands_of_numbers_are_warned_of_once_before_they_are_simulated(run, tmp_path, monkeypatch):
-    def simulated(*_, **__):
-        raise InputError("the simulation begins")
-
-    monkeypatch.setattr(simulate, "simulated_answer", simulated)
-    few, many, counts = (
-        put(tmp_path, name, "\n".join(f"{at}{rest}" for at in range(size)))
-        for name, size, rest in (("few.txt", 900, ""), ("many.txt", 1100, ""), ("counts.csv", 1100, ",2"))
-    )
-    before, begun, _ = run("--eps", "1", many)[2].partition("the simulation begins")
-    assert (before.count("1,100 different numbers are as many categories: --bins 64 makes"), bool(begun)) == (1, True)
-    for question in (
-        Question(sample=few),
-        Question(sample=many, cleaning=Cleaning(bins=64)),
-        Question(sample=counts, columns=Columns(counts="2")),
-    ):
-        assert "different numbers" not in " ".join(sample_frequencies(question).warnings)
 
 
 BITS = "01101001\n11100001\n00000001\n"

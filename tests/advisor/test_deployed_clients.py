@@ -329,16 +329,6 @@ def test_both_languages_make_the_same_lines_from_the_same_bytes(tmp_path):
     makes_the_same_lines(tmp_path, [made(key, k, epsilon, hashing) for (key, hashing), (k, epsilon) in settings])
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(NODE is None, reason="node is not installed")
-def test_the_check_in_javascript_finds_another_client(tmp_path):
-    collection = made("grr", 20, 1.0)
-    source = client_file(collection, "client.mjs").replace("return other >= value", "return other > value")
-    done = checked_by_node(tmp_path, {collection: source})
-    assert done.returncode == 1
-    assert "client.mjs: seed" in done.stderr
-
-
 JAVASCRIPT = """
 import { below, chance, report } from "./client.mjs";
 const replies = (...words) => (count) => {
@@ -374,20 +364,6 @@ def test_a_client_takes_labels_and_refuses_what_is_no_answer():
     for answer in (4, -1, 1.0, "1", True, None):
         with pytest.raises(ValueError, match="a whole number from 0 to 3"):
             client_of(made("grr", 4, 1.0)).report(answer)
-
-
-SENDING = """
-import { report } from "./client.mjs";
-for (let user = 0; user < 4000; user += 1) console.log(report(1));
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(NODE is None, reason="node is not installed")
-def test_a_browser_client_takes_the_randomness_of_the_system(tmp_path):
-    """False alarm: 1e-6."""
-    done = by_node(tmp_path, SENDING, client=client_file(made("grr", 4, 1.0), "client.mjs"))
-    assert surprise(map(int, done.stdout.split()), law_of("grr", 4, 1.0, 1)) > FALSE_ALARM
 
 
 def proper_method(key):

@@ -140,8 +140,3 @@ def test_nearest_deployments_are_the_nearest_by_ratio():
         assert all(max(one.epsilon / epsilon, epsilon / one.epsilon) >= worst for one in others)
         assert all(one.unit for one in found)
         assert any(found[0].unit in line for line in meaning_sentences(meaning(epsilon)))
-
-
-def test_small_shares_are_not_said_to_be_nothing(run):
-    out = run("epsilon", "--eps", "1e-6", "--k", "400000")[1]
-    assert "in at most 0.00025 % of cases; without it in 0.00025 %" in out

@@ -1,8 +1,5 @@
-import csv
-import io
 import json
 import math
-import re
 from dataclasses import replace
 from itertools import product
 
@@ -15,12 +12,9 @@ from advisor.question.collected import collect
 from advisor.question.estimate_request import COLLECTIONS, SIMULATED, build_estimate_request
 from advisor.question.question import Question
 from advisor.question.settings import Terms
-from advisor.show.data import csv_text, json_text, markdown, plain_text
-from advisor.show.model import Badge, Table, View
-from advisor.show.page import fragment_html
+from advisor.show.model import Badge
 from advisor.show.rank.answer import verdict
-from advisor.show.rank.document import rank_document
-from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, frequency_oracles
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.confidence import AS_GOOD_AS_BEST, DOUBT, LEAST, RANGE, WIDER
 from simulator.methods.processor import SUMMARIES
 from simulator.populations import apportion, frequencies
@@ -28,10 +22,6 @@ from simulator.seeding import rng_for
 from simulator.surrogate import DRAWS, known_frequencies
 from tests.advisor.estimates import ALONE, FEW, SCHEMA, K, N, grouped, quick, raw
 from tests.cells import failures, over
-
-
-def text_of(advice):
-    return plain_text(rank_document((advice,)), View())
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +34,6 @@ def test_a_pick_that_is_hardly_ever_the_best_is_no_sure_choice(full):
         first = full.best._replace(probability_best=probability)
         there = verdict(replace(full, recommendations=(first, *full.recommendations[1:])))
         assert there.badge == (Badge.TIED if sure else Badge.NOTHING_SURE)
-        assert f"with probability {100 * probability:.0f} %" in there.numbers
 
 
 def test_all_methods_for_the_protocol_are_ranked_and_all_protocols_for_the_next_round(full):
@@ -159,17 +148,12 @@ def test_repetitions_are_those_of_the_draws_or_of_one_population():
     assert failures([*cells, ("norm_sub", (61, 61)), ("norm_sub", (None, SIMULATED * COLLECTIONS))], check) == {}
 
 
-def test_a_very_large_domain_gets_fewer_populations_and_no_fewer_than_16(monkeypatch):
-
-    def even(*asked):
-        return np.full((asked[-1], k), 1 / k)
-
-    monkeypatch.setattr(estimate_request, "_frequencies_behind", even)
-    for k, draws in ((4097, 239), (70_000, 16)):
-        settings = Question(terms=Terms(epsilon=1.0))
-        collected = collect([str(place) for place in range(k)], raw(k=k), protocol="oue", epsilon=1.0, n=N)
-        request = build_estimate_request(settings, collected, name="x", surrogate=None)
-        assert len(request.populations) == request.repetitions == draws
+@pytest.mark.parametrize(("k", "draws"), [(4097, 239), pytest.param(70_000, 16, marks=pytest.mark.slow)])
+def test_a_very_large_domain_gets_fewer_populations_and_no_fewer_than_16(k, draws, monkeypatch):
+    monkeypatch.setattr(estimate_request, "_frequencies_behind", lambda *asked: np.full((asked[-1], k), 1 / k))
+    collected = collect([str(place) for place in range(k)], raw(k=k), protocol="oue", epsilon=1.0, n=N)
+    request = build_estimate_request(Question(terms=Terms(epsilon=1.0)), collected, name="x", surrogate=None)
+    assert len(request.populations) == request.repetitions == draws
 
 
 @over(["norm_sub", "Power-NS", "wavelet_eb"])
@@ -178,25 +162,11 @@ def test_one_consistent_population_gives_no_probabilities(surrogate):
     assert advice.request.surrogate == surrogate.lower().replace("-", "_")
     assert len(advice.request.populations) == 1
     assert {row.probability_best for row in advice.recommendations} == {None}
-    assert "from one population that may be behind" in text_of(advice)
-    assert "probability" not in text_of(advice)
     SCHEMA.validate(json.loads(advice.to_json()))
 
 
-@over(frequency_oracles())
-def test_methods_that_do_not_fit_the_protocol_are_left_out(protocol):
-    advice = quick(
-        raw(protocol), protocol, method=("none", "ibu", "ibu_pseudo"), surrogate="norm_sub", repetitions=2, **ALONE
-    )
-    noise = PROTOCOLS[protocol](K, 1.0).noise(N)
-    fitting = {name for name in ("ibu", "ibu_pseudo") if POSTPROCESSORS[name].accepts(noise, K)}
-    assert {row.method for row in advice.recommendations} == {"none"} | fitting
-    assert {row.protocol for row in advice.recommendations} == {protocol}
-
-
-@pytest.mark.parametrize(("protocol", "k", "n"), [("grr", 2, 1), pytest.param("oue", 5, 7, marks=pytest.mark.slow)])
-def test_a_handful_of_users_is_answered(protocol, k, n):
-    advice = quick(raw(protocol, k, n), protocol, n, repetitions=2)
+def test_a_handful_of_users_is_answered():
+    advice = quick(raw("grr", 2, 1), "grr", 1, repetitions=2)
     assert len(advice.recommendations) == 3
     SCHEMA.validate(json.loads(advice.to_json()))
 
@@ -210,8 +180,6 @@ def test_a_survey_of_yes_and_no_is_off_by_what_its_noise_is():
         for row in advice.recommendations:
             assert 20 <= row.mean_absolute_error * n <= 30
             assert row.error_low <= row.error <= row.error_high
-        off = re.search(r"off by (\d+) users a category", verdict(advice).numbers)
-        assert 20 <= int(off[1]) <= 30
         assert advice.total is None
 
 
@@ -242,13 +210,8 @@ def test_what_sums_to_less_than_1_says_so_and_what_proper_frequencies_cost():
     total = POSTPROCESSORS["power"](values, oracle.noise(n)).sum()
     assert total < 0.9
     assert advice.total == pytest.approx(total)
-    more = 100 * (proper.best.error / advice.best.error - 1)
-    (change,) = (change.text for change in verdict(advice).changes if change.option == "--proper")
-    assert f"sum to {total:.4g}, not to 1" in change
-    assert f"{more:.0f} % more error" in change
-    assert more > 2  # else it would be named without being asked for
+    assert proper.best.error > 1.02 * advice.best.error  # else it would be named without being asked for
     assert proper.total is None
-    assert verdict(proper).changes == ()
     assert proper.apply(values).sum() == pytest.approx(1)
     for answer, said in ((advice, pytest.approx(total)), (proper, None)):
         data = json.loads(answer.to_json())
@@ -262,26 +225,15 @@ def test_what_sums_to_less_than_1_says_so_and_what_proper_frequencies_cost():
 
 @over(
     [
-        ({"n": None}, "n= is missing: give the number of users who reported"),
-        ({"protocol": "oue,grr"}, "takes one protocol=, got oue, grr"),
-        ({"protocol": "ou"}, "unknown protocol 'ou'.*did you mean 'oue'"),
         ({"max_repetitions": 100}, "max_repetitions is for a sample"),
         ({"surrogate": "norm_su"}, "surrogate must be one of ensemble, .* did you mean 'norm_sub'"),
         ({"surrogate": "wavelet_eb", "ordered": False}, "wavelet_eb needs an ordered domain"),
-        ({"metric": "all"}, "one metric at a time, got all"),
-        ({"method": "wavelet_eb", "ordered": False}, "method wavelet_eb needs an ordered domain"),
-        ({"method": "eb_ns*3+norm_sub"}, "unknown method"),
         ({"method": ["eb_ns", "Posterior mean"]}, "posterior_mean is not compared by name.*leave method= out"),
-        ({"method": "ibu"}, "no method asked for goes with the protocols asked for: ibu with oue"),
         ({"values": 0.5}, r"flat, at least 2 categories, got shape \(1,\)"),
         ({"values": [1.0]}, "at least 2 categories"),
-        ({"values": []}, "at least 2 categories"),
         ({"values": [[0.5, 0.5]]}, "flat"),
-        ({"values": [[0.5], [0.5, 0.1]]}, "must hold numbers"),
         ({"values": "abc"}, "must hold numbers"),
-        ({"values": (share for share in (0.5, 0.5))}, "must hold numbers"),
         ({"values": [0.5, None]}, "1 missing or infinite"),
-        ({"values": [0.5, math.inf]}, "1 missing or infinite"),
         ({"values": {1: 0.5, "1": 0.5}}, "each label once"),
     ]
 )
@@ -301,16 +253,3 @@ def test_no_view_shows_a_ratio_to_an_error_that_is_zero():
         assert ranking.best.error < 1e-12 * max(row.error for row in ranking.recommendations)
         rows = [row for row in ranking.recommendations if row.error > 1e-12]
         assert {row.ratio_to_best for row in (*rows, *ranking.baselines) if row.error > 1e-12} == {None}
-    document = rank_document((advice,))
-    table = next(part for part in document.parts if isinstance(part, Table))
-    names = [column.header for column in table.columns]
-    shown = {row.cells[names.index("method")]: row.cells[names.index("ratio")] for row in table.rows}
-    assert shown | {"none": "1.00×", "norm_cut": "–", "power": "–", "(no data)": "–"} == shown
-    cells = list(csv.DictReader(io.StringIO(csv_text(document))))
-    saved = json.loads(json_text(document))["recommendations"]
-    assert [row["ratio_to_best"] for row in cells[: len(saved)]] == [
-        "" if row["ratio_to_best"] is None else repr(row["ratio_to_best"]) for row in saved
-    ]
-    for text in (plain_text(document, View(None)), markdown(document, View(None)), fragment_html(document)):
-        assert re.search(r"\d{9}×|(,\d{3}){3}×", text) is None
-        assert "–" in text

@@ -2,8 +2,6 @@ import csv
 import io
 import json
 import shlex
-import subprocess
-import sys
 from itertools import product
 from pathlib import Path
 
@@ -13,10 +11,10 @@ import pytest
 import simulator
 from advisor import InputError, Simulation, advise, sweep
 from advisor.members import member_of_file
-from simulator import POSTPROCESSORS, PROTOCOLS, PostProcessor
-from simulator.foreign import REGISTERED, SOURCES
+from simulator import POSTPROCESSORS
+from simulator.foreign import REGISTERED
 from tests.advisor.cli_answers import refused
-from tests.cells import failures, over
+from tests.cells import failures
 
 MINE = """
 from __future__ import annotations
@@ -42,17 +40,8 @@ def largest(estimate, truth):
 def soft_by(estimate, noise, *, factor=0.5):
     return np.sign(estimate) * np.maximum(np.abs(estimate) - factor * noise.sd, 0.0)
 
-def of_the_first(estimate, truth):
-    return np.abs(estimate[..., 0] - truth[0])
-
-def of_five(estimate, truth):
-    return np.abs(estimate - truth) @ np.array([5.0, 4.0, 3.0, 2.0, 1.0])
-
 def lost(estimate, noise):
     return estimate * np.nan
-
-def flat(estimate, noise):
-    return estimate.sum()
 
 def norm_cut(estimate, noise):
     return estimate * 1.0
@@ -116,11 +105,6 @@ def command(run):
     return lambda line: run(*line.split())
 
 
-def ranked(command, line):
-    rows = json.loads(command(f"{ASKED} {line} --format json")[1])["recommendations"]
-    return {(row["protocol"], row["method"]) for row in rows}
-
-
 def test_a_method_from_a_file_has_the_errors_of_the_same_method_of_ours(command):
     menu = "--protocol oue --method mine.py:own_norm_sub,norm_sub --n 5000 --seed 7 --runs runs.csv"
     rows = json.loads(command(f"{ASKED} {menu} --format json")[1])["recommendations"]
@@ -157,36 +141,21 @@ def test_methods_take_the_parameters_that_they_declare(command):
     assert [row.method for row in advise(1.0, k=8, method=["Power:prior=gaussian"], protocol="oue").ties] == [
         "power:prior=gaussian"
     ]
-    assert "base_cut:keep=20 keeps" in command("explain base_cut:alpha=.05 --format plain")[1]
-
-
-def test_a_metric_may_depend_on_the_order_as_given_and_sees_the_k_of_the_question_only(command):
-    menu = "--protocol oue --method none,norm_sub --metric mine.py:of_five,of_the_first"
-    answer = json.loads(command(f"{ASKED} {menu} --format json")[1])
-    assert answer["request"]["metrics"] == ["of_five", "of_the_first"]
-    err = refused(command, f"{ASKED} {menu} --k 6")
-    assert "mine.py:of_five: it breaks its contract: of_five, estimates of shape (6,) must not fail" in err
 
 
 def test_a_member_that_breaks_its_contract_or_is_not_there_is_named_in_one_line(command):
     cells = [
         ("--method", "lost", "mine.py:lost: it breaks its contract: lost, noise of grr"),
-        ("--method", "flat", "the result must be a numpy array, got "),
-        ("--method", "lost", "(a method is called as f(estimate, noise), with estimates (..., k) in an array"),
         ("--method", "BOASTS", "claims nonnegative"),
         ("--method", "norm_cut", "the name norm_cut is taken by 'norm_cut': rename it"),
-        ("--method", "Flipped", "this is a class, a method is a function or a PostProcessor"),
         ("--method", "sotf", "mine.py has no 'sotf'; did you mean 'soft'?"),
-        ("--method", "nope", "mine.py has no 'nope'; it defines soft, own_norm_sub, largest"),
         ("--method", "soft,moodi", "'moodi': mine.py has none, and none is published; did you mean 'moody"),
-        ("--method", "soft,zebra", "; nor is it in mine.py, which has soft, own_norm_sub"),
         ("--method", "soft,base", "method 'base' can be none, which is called so for short, or that of mine.py: write"),
         ("--method", "", "method mine.py: name what is in the file, mine.py:soft, mine.py:own_norm_sub"),
         ("--protocol", "Empty", "lacks the text key, the text title, the text reference, attack_success, p, perturb"),
         ("--protocol", "Falls", "raised TypeError: unsupported operand type(s) for +: 'int' and 'str' (mine.py, line "),
         ("--metric", "negative", "mine.py:negative: it breaks its contract"),
         ("--metric", "SIMPLEX", "this is a method, a metric is a function or a Metric"),
-        ("--protocol", "lost", "got shape (1,) (it is called as f(k, epsilon), and returns a matrix (k, outputs))"),
         ("--protocol", "Biased", "mine.py:Biased: it breaks its contract: biased (k="),
     ]
 
@@ -201,27 +170,6 @@ def test_a_member_that_breaks_its_contract_or_is_not_there_is_named_in_one_line(
         assert words in refused(command, f"{ASKED} --method {name}")
 
 
-def test_a_name_behind_one_of_a_file_is_looked_for_in_it(command):
-    assert "unknown method 'own_norm_sub'" in command(f"{ASKED} --method own_norm_sub,mine.py:soft")[2]
-    for menu in ("norm_sub,mine.py:soft,own_norm_sub,Norm-Cut", "mine.py:soft,own_norm_sub,norm_cut,cls"):
-        methods = {method for _, method in ranked(command, f"--protocol oue --method {menu}")}
-        assert methods == {"soft", "own_norm_sub", "norm_cut", "norm_sub"}
-    assert REGISTERED["own_norm_sub"] == "mine.py:own_norm_sub"
-    twice = ranked(command, "--protocol oue --method mine.py:soft --method own_norm_sub,soft")
-    assert twice == {("oue", "soft"), ("oue", "own_norm_sub")}
-
-
-def test_a_method_of_ones_own_has_a_row_wherever_it_stands(command):
-    out = command(f"{ASKED} --protocol oue,olh --method all,mine.py:soft --top 1")[1]
-    assert [line for line in out.splitlines() if line.split()[2:3] == ["soft"]], out
-
-
-def test_a_method_of_ones_own_that_the_usual_choice_beats_is_not_named_without_that(command):
-    Path("sample.csv").write_text("label,count\n" + "".join(f"v{at},{1000 // (at + 1)}\n" for at in range(60)))
-    answer = command(f"{ASKED} --protocol oue --method mine.py:moody --n 20000")[1].splitlines()
-    assert any("is not among the pairs asked for and has " in line for line in answer[:4]), answer[:4]
-
-
 @pytest.mark.filterwarnings("always::simulator.foreign.PluginWarning")
 def test_one_that_fails_in_the_simulation_is_left_out_and_named(command):
     code, out, err = command(f"{ASKED} --protocol oue --method mine.py:moody,norm_sub")
@@ -230,22 +178,7 @@ def test_one_that_fails_in_the_simulation_is_left_out_and_named(command):
     assert "moody" not in out
 
 
-@pytest.mark.parametrize(
-    "option",
-    [
-        "--method mine.py:soft",
-        "--protocol mine.py:Flipped",
-        pytest.param("--metric mine.py:largest", marks=pytest.mark.slow),  # simulates all pairs
-    ],
-)
-def test_a_prediction_says_what_to_type_instead(command, option):
-    err = refused(command, f"--eps 2 --k 16 {option}")
-    assert "cannot be predicted, only simulated: give a sample, or simulate an assumed shape" in err
-    line = err.partition("for example ldp-advise ")[2].strip()
-    assert line.startswith("sweep --eps 2 --n 100000 ")
-    assert command(f"{line} --reps 2 --quiet")[::2] == (0, "")
-
-
+@pytest.mark.slow
 def test_the_commands_of_an_answer_name_members_with_their_files(command):
     menu = ("--protocol", "grr,mine.py:Flipped", "--method", "norm_sub,mine.py:soft", "--metric", "mine.py:largest")
     out = command(f"--eps 0.5 --n 50 {QUICK} {' '.join(menu)} --format json")[1]
@@ -253,33 +186,6 @@ def test_the_commands_of_an_answer_name_members_with_their_files(command):
     for option, names in zip(menu[::2], menu[1::2], strict=True):
         assert set(words[words.index(option) + 1].split(",")) == set(names.split(","))
     assert command(f"{' '.join(words[1:])} --max-reps 10 --quiet")[0] == 0
-
-
-def test_all_and_one_of_your_own(command):
-    every = ranked(command, "--protocol oue")
-    assert ranked(command, "--protocol oue --method all,mine.py:soft") == every | {("oue", "soft")}
-    named = ranked(command, "--protocol oue --method all")
-    assert named == every | {("oue", "soft")}  # it is in the table of this process
-
-
-def test_a_saved_answer_is_cited_without_the_file(command):
-    command(f"{ASKED} --protocol oue,mine.py:Flipped --method mine.py:soft,norm_sub --output answer.json")
-    for name in ("soft", "flipped"):
-        for known in (PROTOCOLS, POSTPROCESSORS, REGISTERED, SOURCES):
-            known.pop(name, None)
-    Path("mine.py").unlink()
-    data = json.loads(command("cite answer.json --format json")[1])
-    assert set(data["methods"]) == {"soft", "norm_sub"}
-    assert "soft (own code)" in data["paragraph"]
-    assert "mine" not in data["bibtex"]
-
-
-@pytest.mark.slow
-@over(["soft", "Flipped"])
-def test_the_code_of_an_explanation_runs_elsewhere(name, *, command):
-    code = json.loads(command(f"explain mine.py:{name} --format json")[1])["python"]
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_python_takes_functions_as_they_are():
@@ -345,18 +251,3 @@ def test_python_registers_the_same_and_may_do_so_again():
 def test_the_example_of_a_protocol_keeps_its_contract():
     file = Path(__file__).parents[2] / "examples/sampled_bit.py"
     assert member_of_file("protocol", f"{file}:SampledBit") == "one_bit"
-
-
-def test_python_is_told_what_is_wrong():
-    named = PostProcessor("Half Way", "Half", halfway, nonnegative=False, sums_to_one=False, reference="here")
-    for member, kind, words in (
-        (halfway, None, "say which kind of member it is"),
-        (halfway, "methods", "say which kind of member it is, one of protocol, method, metric"),
-        (named, None, "its name must be lower-case words"),
-        (lambda estimate: estimate, "method", "its name must be lower-case words"),
-        (POSTPROCESSORS["norm"], None, "the name norm is taken"),
-        (3, "metric", "this is a int, a metric is a function or a Metric"),
-    ):
-        with pytest.raises(ValueError, match=words):
-            simulator.register(member, kind)
-    assert not REGISTERED

@@ -79,23 +79,9 @@ def test_what_is_spent_is_memos_times_the_permanent_budget_and_fresh_noise_adds_
     assert total.epsilon_round * 30 == pytest.approx(total.spent_mean)
 
 
-def test_few_rounds_and_values_that_change_all_the_time_want_fresh_noise(run):
-    for forever, *more in (("2", "--rounds", "2"), ("4", "--rounds", "5", "--changes", "0.9")):
-        out = run("rounds", "--eps", "1", "--eps-forever", forever, "--k", "100", *more)[1]
-        assert out.startswith("Use: fresh noise in each round at ε = 1, by ss")
+def test_few_rounds_and_values_that_change_all_the_time_want_fresh_noise():
     assert not memoise(1, epsilon_forever=2, rounds=2, changes=0, k=8).memoise  # the same spending, a larger error
     assert memoise(1, epsilon_forever=2, rounds=3, changes=0, k=8).memoise
-
-
-def test_the_worst_case_is_told_where_memoisation_spends_more(run):
-    for protocol, more in (("oue", True), ("blh", False)):
-        out = run(*ASKED, "--k", "100", "--protocol", protocol, "-v")[1]
-        assert ("In the worst case memoisation spends more than fresh noise: 60 against 30" in out) == more
-
-
-def test_an_error_above_all_frequencies_is_not_given_in_users(run):
-    out = run("rounds", "--eps", "1e-6", "--eps-forever", "2e-6", "--rounds", "9", "--k", "2")[1]
-    assert "a round alone says nothing" in out
 
 
 # Audits
@@ -120,7 +106,6 @@ def test_audits_of_devices_that_remember_stop_at_the_permanent_budget(run):
         assert fresh["epsilon_guaranteed"] == fresh["rounds"] == memoised["rounds"]
         assert memoised["agrees"]
         assert fresh["agrees"]
-    assert data["headline"]["numbers"].startswith("After 100 rounds memoised grr loses at least 1.")
     found = audit(
         1,
         k=10,

@@ -1,7 +1,5 @@
 import csv
-import gzip
 import io
-import json
 from functools import cache
 from itertools import product
 
@@ -20,9 +18,7 @@ from simulator.methods.smooth import drawn_curves
 from simulator.populations import apportion
 from simulator.protocols import ORDERED_PROTOCOLS
 from simulator.seeding import rng_for
-from tests.advisor.cli_answers import SCHEMA, refused
 from tests.advisor.estimates import ALONE
-from tests.advisor.inputs.made_reports import cells, lines
 from tests.cells import failures, over
 
 K, N, EPSILON = 16, 6000, 1.0
@@ -43,57 +39,6 @@ def advised(protocol):
     return estimate(
         collected(protocol)[1], protocol, eps=1.0, k=K, metric="emd", **ALONE, simulation=Simulation(repetitions=2)
     )
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    path = tmp_path_factory.mktemp("collected")
-    for protocol in ORDERED_PROTOCOLS:
-        text = lines(cells(protocol, K, EPSILON, collected(protocol)[0]))
-        (path / f"{protocol}.csv").write_text(text)
-        (path / f"{protocol}.csv.gz").write_bytes(gzip.compress(text.encode()))
-    return path
-
-
-def asked(protocol, file, *more):
-    k = () if "--k" in more else ("--k", str(K))
-    return ("reports", file, "-p", protocol, "--eps", "1", *k, "--reps", "8", "-m", "emd", *more)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("protocol", ORDERED_PROTOCOLS)
-def test_the_command_gives_what_the_function_gives_for_the_tally(run, folder, monkeypatch, protocol):
-    code, out, err = run(*asked(protocol, str(folder / f"{protocol}.csv.gz"), "--format", "json"))
-    assert (code, err) == (0, "")
-    data = json.loads(out)
-    SCHEMA.validate(data)
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO((folder / f"{protocol}.csv").read_bytes())))
-    piped = json.loads(run(*asked(protocol, "-", "--format", "json"))[1])
-    advice = estimate(
-        collected(protocol)[1], protocol, eps=1.0, k=K, metric="emd", simulation=Simulation(repetitions=8)
-    )
-    expected = json.loads(advice.to_json())
-    SCHEMA.validate(expected)
-    for key in ("recommendations", "next_round", "baselines", "experiment_id", "surrogate", "source"):
-        assert data[key] == piped[key] == expected[key]
-    assert (data["request"]["collected_with"], data["surrogate"]) == (
-        protocol,
-        "curves" if protocol == "sw" else "bootstrap",
-    )
-    assert {row["protocol"] for row in data["recommendations"]} == {protocol}
-    assert {row["protocol"] for row in data["next_round"]["recommendations"]} == set(PROTOCOLS)
-    assert {row["probability_best"] for row in data["recommendations"]} == {None}
-    said = (
-        "drawn from the posterior of a curve, and EM follows what no curve can say"
-        if protocol == "sw"
-        else "simulated anew from the best estimate, by tree_eb, which they favour"
-    )
-    text = " ".join(run(*asked(protocol, str(folder / f"{protocol}.csv"), "-v"))[1].split())
-    assert said in text
-    assert "It is the best" not in text
-    usual = "ems" if protocol == "sw" else "norm_sub"
-    assert (protocol, usual) in {(row["protocol"], row["method"]) for row in data["baselines"]}
-    assert f"{N:,} reports read" in data["assumptions"]
 
 
 @pytest.mark.slow
@@ -124,26 +69,6 @@ def test_populations_are_its_best_estimate_and_that_of_collections_simulated_fro
     assert not advice.request.judged
 
 
-def test_what_does_not_go_with_a_tree_is_refused_in_one_line(run, folder):
-    cells = [
-        (("--surrogate", "ensemble"), "surrogate for tree must be one of bootstrap, got 'ensemble'"),
-        (("--unordered",), "needs an ordered domain"),
-        (("--method", "em"), "no method asked for goes with the protocols asked for: em with tree"),
-    ]
-
-    def check(cell):
-        options, why = cell
-        assert why in refused(run, *asked("tree", str(folder / "tree.csv"), *options))
-
-    assert failures(cells, check) == {}
-    estimate = folder / "estimate.csv"
-    estimate.write_text("value,estimate\n" + "".join(f"{value},{1 / K}\n" for value in range(K)))
-    for protocol in ORDERED_PROTOCOLS:
-        err = refused(run, "estimate", str(estimate), "-p", protocol, "--eps", "1", "--n", "100")
-        assert f"an estimate of {protocol} is not enough, its tally is needed" in err
-        assert f"ldp-advise reports reports.csv --protocol {protocol} --eps 1 --k {K}" in err
-
-
 @pytest.mark.parametrize("protocol", ORDERED_PROTOCOLS)
 def test_what_is_written_drawn_and_applied_is_the_method_on_all_that_was_observed(protocol):
     advice, member, tally = advised(protocol), PROTOCOLS[protocol](K, EPSILON), collected(protocol)[1]
@@ -157,7 +82,6 @@ def test_what_is_written_drawn_and_applied_is_the_method_on_all_that_was_observe
     np.testing.assert_array_equal(shown[method_text(advice.best.method)], expected)
     if protocol == "sw":
         assert "raw estimate" not in shown
-        assert "sw has no raw estimate, and no intervals from one" in advice.request.assumptions
         assert {(row["raw"], row["low"], row["high"]) for row in rows} == {("", "", "")}
         with pytest.raises(InputError, match="sw has no raw estimate"):
             advice.apply(np.full(K, 1 / K))
@@ -245,10 +169,3 @@ def test_a_tally_of_hadamard_response_may_hold_counts_below_0():
     assert row.protocol == "hr"
     with pytest.raises(InputError, match="got -301: a count is at least -300"):
         estimate(Tally(np.full(9, -301), 300), "hr", eps=1.0, k=9)
-
-
-def test_a_tally_that_is_hardly_one_of_the_protocol_is_warned_of():
-    (warning,) = estimate(
-        collected("tree")[1], "tree_half", eps=1.0, k=K, metric="emd", **ALONE, simulation=Simulation(repetitions=2)
-    ).warnings
-    assert warning.startswith("these are hardly tree_half reports")

@@ -29,18 +29,13 @@ def test_cells_that_a_spreadsheet_would_run_have_an_apostrophe_on_request_and_nu
         assert cells[0] == f"{mark}=head"
         assert cells[1 : len(run_cells) + 1] == [mark + cell for cell in run_cells]
         assert cells[len(run_cells) + 1 :] == ["" if cell is None else str(cell) for cell in plain]
-    file, written = tmp_path / "a.csv", tmp_path / "b.csv"
+    file = tmp_path / "a.csv"
     file.write_text("town,=cmd\n-1,x\n=2,y\n-1,y\n=2,x\n")
     few = ("--eps", "1", "--method", "none,norm_sub", "--protocol", "grr", "--reps", "2", "--quiet")
     code, out, _ = run(
         "columns", str(file), "--column", "town", "--column", "=cmd", *few, "--safe-cells", "--format", "csv"
     )
     assert (code, [line.split(",")[0] for line in out.splitlines()[1:]]) == (0, ["town", "'=cmd"])
-    file.write_text("-1\n=2\n-1\n")
-    asked = (str(file), "-p", "grr", "--eps", "1", "--no-header", "--surrogate", "norm_sub", "--reps", "2", "--quiet")
-    code, _, err = run("reports", *asked, "--method", "norm_sub", "--safe-cells", "--apply", str(written))
-    assert code == 0, err
-    assert {line.split(",")[0] for line in written.read_text().splitlines()[1:]} == {"-1", "'=2"}
 
 
 def test_what_is_written_is_whole_and_readable_by_all(tmp_path):
@@ -138,14 +133,9 @@ def test_names_that_cannot_be_written_are_refused(tmp_path, monkeypatch):
     cells = [
         (".", "this is a directory"),
         ("new/", "this is a directory, a file name is needed"),
-        ("link-to-nowhere/", "this is a directory, a file name is needed"),
         ("none/a.csv", "there is no directory"),
-        ("file/a.csv", "there is no directory"),
         ("a.doc", r"--output a\.doc: the suffix must be \.csv, \.json, got '\.doc'"),
-        ("a", "got 'none'"),
         ("x" * 252 + ".csv", r"--output .*: cannot be written "),
-        ("ü" * 126 + ".csv", r"--output .*: cannot be written "),
-        ("x/" * 3000 + "y.csv", r"--output .*: cannot be written "),
         ("circle", "cannot be written"),
         ("socket", "neither a file nor a pipe"),
         ("/dev/fd/987", "/dev/fd/987: is closed"),
@@ -177,20 +167,6 @@ def test_a_pipe_and_a_link_take_what_is_written(tmp_path):
     assert (tmp_path / "far.txt").read_text() == "new"
 
 
-def test_what_stdout_is_appended_to_is_kept(tmp_path):
-    path = tmp_path / "log.txt"
-    path.write_text("before\n")
-    with path.open("a") as stream:
-        saved = os.dup(1)
-        os.dup2(stream.fileno(), 1)
-        try:
-            added(Outputs(force=True), "--output", "/dev/stdout").write_text("new\n")
-        finally:
-            os.dup2(saved, 1)
-            os.close(saved)
-    assert path.read_text() == "before\nnew\n"
-
-
 def test_standard_input_from_a_file_is_never_written(tmp_path):
     sample = tmp_path / "sample.csv"
     sample.write_text("a\n")
@@ -220,10 +196,3 @@ def test_a_folder_that_cannot_be_entered_or_written_is_refused(tmp_path, monkeyp
     monkeypatch.setattr(os, "stat", denied)
     with pytest.raises(InputError, match=r"--output .*: cannot be written \(Permission denied\)"):
         Outputs(force=True).add("--output", str(path))
-
-
-def test_what_a_link_points_to_is_written_in_the_format_of_the_link(tmp_path):
-    (tmp_path / "a.svg").symlink_to("unnamed")
-    target = added(Outputs(force=False), "--plot", tmp_path / "a.svg", suffixes=(".svg",))
-    target.write(lambda temporary: temporary.write_text(temporary.suffix))
-    assert (tmp_path / "unnamed").read_text() == ".svg"

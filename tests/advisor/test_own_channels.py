@@ -91,6 +91,7 @@ def test_what_is_no_matrix_or_spends_too_much_is_refused():
         check_protocol(Channel("own", lambda k, epsilon: flat(k, 2 * epsilon)))
 
 
+@pytest.mark.slow
 def test_the_examples_keep_their_contract():
     example = run_path(str(EXAMPLES / "own_matrix.py"))
     check_protocol(example["pairs"])

@@ -1,6 +1,5 @@
 import json
 import math
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -9,10 +8,8 @@ from scipy import special
 from scipy.stats import binom
 
 from advisor import Simulation, advise
-from advisor.answers.plan import prediction
 from advisor.answers.plan.prediction import PLACES, first_answers
 from advisor.api.plan import plan
-from advisor.show.plan import answer_sentence, plan_table
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
 from simulator.benchmark import Experiment, simulate
 from simulator.domain import ORDERED
@@ -144,23 +141,11 @@ def test_a_first_row_that_needs_more_than_another_is_explained():
         assert ("the first row is the decision tree's choice or has the cheapest" in str(answer)) == needs_more
 
 
-def test_a_floor_is_named_and_so_is_what_reaches_the_target():
-    few = Simulation(max_repetitions=60)
-    answer = plan(target=0.001, metric="emd", n=10_000, k=16, protocol="oue", method="norm_sub", simulation=few)
-    assert answer.value is None
-    assert (answer.best.error or 0) > 0.001
-    assert answer.instead.protocol != "oue"
-    headline = json.loads(answer.to_json())["headline"]
-    assert re.search("OUE with Norm-Sub .* floor", headline["text"])
-    assert headline["changes"][0]["option"] == f"--protocol {answer.instead.protocol} --method {answer.instead.method}"
-
-
 def test_a_falling_error_is_not_called_a_floor():
     answer = plan(target=1e-8, eps=1.0, k=4, protocol="oue", method="none", simulation=Simulation(max_repetitions=10))
     assert answer.value is None
     # the raw error falls as 1 / sqrt(n): to 0.32 over a decade, far below the 0.95 of a floor
     assert answer.falls
-    assert "and falling" in answer_sentence(answer)
 
 
 @pytest.mark.parametrize(
@@ -188,16 +173,6 @@ def test_what_is_needed_does_not_depend_on_the_curves_below_it(n, target):
     cut = first_answers(question, least=above)
     assert len(cut.xs) < len(needs.xs)  # less is looked up
     assert all(row.value is not None and row.value <= above for row in cut.rows)
-
-
-def test_the_pair_to_name_is_looked_for_three_times_at_most(monkeypatch):
-    menu = {"protocol": ["grr", "oue"], "method": ["none", "norm_sub", "norm_cut"], "instant": True}
-    question = plan(target=0.3, sample_counts=ZIPF, eps=1.0, **menu).question
-    _, *others = [row.pair for row in sorted(first_answers(question).rows, key=lambda row: row.need)]
-    named = iter(others)
-    monkeypatch.setattr(prediction, "first_pair", lambda found: next(named))
-    monkeypatch.setattr(prediction, "SLACK", math.inf)
-    assert first_answers(question).choice == others[2]
 
 
 def misled(monkeypatch, need):
@@ -231,17 +206,9 @@ def test_whatever_undercuts_the_settled_leader_races_it(monkeypatch):
     assert answer.value <= right.best.high
 
 
-@pytest.mark.slow
-def test_a_method_that_fits_nowhere_at_the_end_of_the_range_is_answered_for():
-    answer = plan(target=1e-9, eps=1.0, k=4, protocol=["grr", "oue"], method="ibu")
-    assert answer.value is None
-    assert answer.best.method == "ibu"
-
-
 def test_what_is_met_at_once_is_said():
     answer = plan(target=5.0, eps=8.0, k=4, protocol="grr", method="norm_sub")
     assert answer.best.met_at_once
-    assert list(plan_table(answer).rows[0].cells[2:5]) == ["≤ 10", "–", "1.00×"]
     found = plan(detect=0.5, eps=8.0, k=4, protocol="grr").best
     assert (found.value, found.met_at_once) == (10, True)
     counts = [5000, 3000, 1500, 500]
@@ -250,16 +217,8 @@ def test_what_is_met_at_once_is_said():
     errors = {row.pair: (row.error, row.error_low, row.error_high) for row in at_1000.recommendations}
     best = looked_up.best
     assert (best.error, best.error_low, best.error_high) == errors[best.pair]  # not the target
-    assert list(plan_table(looked_up).rows[0].cells[2:4]) == ["≤ 1,000", "–"]
     assert answer.error_without_data is not None
     assert answer.error_without_data < 5.0
-
-
-def test_out_of_the_grid_is_not_out_of_reach():
-    answer = plan(target=0.1, eps=0.001, k=16, instant=True)
-    assert plan_table(answer).rows[0].cells[2] == "> 1,000,000,000"
-    assert answer_sentence(answer).startswith("no n up to 1,000,000,000, where predictions end, is enough")
-    assert "A simulation looks for n up to 1,000,000,000,000." in answer.to_json()
 
 
 @pytest.mark.slow

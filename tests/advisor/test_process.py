@@ -1,26 +1,19 @@
-import fcntl
-import io
 import json
 import os
 import pty
 import re
-import struct
 import subprocess
 import sys
-import termios
-import time
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from advisor.cli import progress
 from advisor.cli.app import BLAS_THREADS, main
 from tests.cells import failures
 
 COMMAND = [sys.executable, "-W", "error", "-m", "advisor"]
 QUICK = ["--reps", "4", "--max-reps", "4", "-e", "1"]
-ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 def done(*words, **more):
@@ -30,72 +23,6 @@ def done(*words, **more):
 
 def python(script, **more):
     return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, **more)
-
-
-def on_a_terminal(arguments, columns, **environment):
-    """Run the command with standard output on a terminal of so many columns, and return what it drew."""
-    control, terminal = pty.openpty()
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
-    clean = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS", "TERM")}
-    environment = {**clean, "TERM": "xterm-256color", **environment}
-    command = [*COMMAND, *arguments]
-    process = subprocess.Popen(command, stdout=terminal, stderr=subprocess.PIPE, env=environment)
-    os.close(terminal)
-    drawn = b""
-    with suppress(OSError):  # Linux reports the closed terminal so
-        while block := os.read(control, 65536):
-            drawn += block
-    os.close(control)
-    errors = process.communicate()[1]
-    assert process.returncode == 0, errors
-    return drawn.decode()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("columns", [45, 80])
-def test_no_line_is_wider_than_the_terminal_and_no_row_is_folded(states, columns):
-    drawn = ESCAPE.sub("", on_a_terminal([*QUICK, "-q", states], columns))
-    lines = [line.rstrip() for line in drawn.splitlines()]
-    assert max(map(len, lines)) <= columns
-    note = r"◂ .*usual default +" if columns >= 60 else ""
-    assert any(re.search(rf"oue +norm_sub +{note}0\.\d+ ± 0\.\d+", line) for line in lines)
-
-
-@pytest.mark.slow
-def test_a_terminal_gets_colours_unless_they_are_not_wanted():
-    asked = ["--eps", "1", "--k", "16"]
-    colour = re.compile(r"\x1b\[[0-9;]*3[0-9]")
-    assert colour.search(on_a_terminal(asked, 120))
-    assert not colour.search(on_a_terminal(asked, 120, NO_COLOR="1"))
-    assert "\x1b" not in on_a_terminal(asked, 120, TERM="dumb")
-
-
-@pytest.mark.slow
-def test_a_terminal_is_as_wide_as_it_is_where_columns_is_no_width():
-    for size in ("0", "²"):
-        drawn = on_a_terminal(["epsilon", "--eps", "1"], 70, COLUMNS=size, LINES=size)
-        assert "From one report an attacker guesses" in drawn
-        assert max(map(len, ESCAPE.sub("", drawn).splitlines())) <= 70
-
-
-def test_output_that_is_no_terminal_is_plain_and_not_cut(run, states):
-    code, out, _ = run(*QUICK, "-p", "oue,grr", states)
-    assert code == 0
-    assert "\x1b" not in out
-    assert max(map(len, out.splitlines())) > 100
-    assert "◂ usual default" in out
-
-
-def test_piped_output_is_as_wide_as_columns_says(run, monkeypatch):
-    asked = ("--eps", "1", "--k", "16", "-p", "oue,grr", "--method", "norm_sub,none")
-    for columns in (40, 80):
-        monkeypatch.setenv("COLUMNS", str(columns))
-        out = run(*asked)[1]
-        assert max(map(len, out.splitlines())) <= columns
-        assert "Not shown at this width: " in out
-    for text in ("", "0", "wide", "-80", "²", "9" * 5000):
-        monkeypatch.setenv("COLUMNS", text)
-        assert "Not shown" not in run(*asked, "-q")[1]
 
 
 @pytest.mark.slow
@@ -198,18 +125,6 @@ def test_a_reader_that_goes_away_leaves_success():
     assert unread("--eps", "1", "--k", "16", "--format", "csv", "-q") == (0, "")
 
 
-@pytest.mark.slow
-def test_files_beside_an_answer_that_nobody_reads_are_written(states, tmp_path):
-    for line in ("--eps 1 --k 16 --all", "knowledge rules"):
-        assert unread(*line.split()) == (0, "")
-    runs = tmp_path / "runs.csv"
-    code, said = unread(*QUICK, "-q", "--runs", str(runs), states)
-    assert code == 0
-    assert [line for line in said.splitlines() if not line.startswith("warning: 'apple'")] == []
-    header = "eps,n,k,seed,version,protocol,method,metric,repetition,judged,error\n"
-    assert runs.read_text(encoding="utf-8").startswith(header)
-
-
 def typed(arguments, keys, **environment):
     control, terminal = pty.openpty()
     process = subprocess.Popen(
@@ -270,12 +185,6 @@ def test_closed_streams_are_no_crash_and_closed_standard_input_is_said():
 
 
 @pytest.mark.slow
-def test_the_answer_goes_through_the_name_of_standard_output():
-    for name in ("/dev/stdout", "-"):
-        assert done("--eps", "1", "--k", "16", "-o", name).stdout.startswith(("Use: ", "Tied: "))
-
-
-@pytest.mark.slow
 def test_a_file_name_that_is_no_utf_8_is_read_and_written(tmp_path):
     source, target, runs = (tmp_path / os.fsdecode(b"caf\xe9" + end) for end in (b".csv", b".out", b".runs.csv"))
     source.write_text("a\nb\na\nc\n", encoding="utf-8")
@@ -287,99 +196,3 @@ def test_a_file_name_that_is_no_utf_8_is_read_and_written(tmp_path):
     assert done(*words, "csv", "-o", str(target), "--runs", str(runs)).returncode == 0
     assert target.read_text(encoding="utf-8")
     assert runs.stat().st_size
-
-
-@pytest.mark.slow
-def test_settings_of_pictures_in_the_folder_of_the_data_do_not_matter(tmp_path):
-    pytest.importorskip("matplotlib")
-    settings = (None, "text.usetex: True\nfont.size: 40\nno such key: \x1b[31m\n", "\x00\x00")
-    pictures = set()
-    for place, content in enumerate(settings):
-        folder, environment = tmp_path / str(place), os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
-        folder.mkdir()
-        (folder / "sample.csv").write_text("a\nb\na\nc\n", encoding="utf-8")
-        if content is not None:
-            (folder / "matplotlibrc").write_text(content, encoding="utf-8")
-            environment["MPLBACKEND"] = "no such backend"
-        words = (*QUICK, "-q", "-p", "grr", "--plot-frequencies", "x.svg", "sample.csv")
-        drawn = done(*words, cwd=folder, env=environment)
-        assert (drawn.returncode, drawn.stderr) == (0, "")
-        pictures.add((folder / "x.svg").read_bytes())
-    assert len(pictures) == 1
-
-
-@pytest.mark.slow
-def test_nothing_of_ours_is_imported_before_interrupts_are_plain():
-    code = "import advisor.cli.app, sys; print(sorted(name for name in sys.modules if name.startswith('advisor')))"
-    assert python(code).stdout == "['advisor', 'advisor.cli', 'advisor.cli.app']\n"
-
-
-@pytest.mark.slow
-def test_matrix_products_take_the_threads_that_the_environment_says():
-    program = (
-        "import os; from advisor.cli.app import main; main(['--version']); print(os.environ['OPENBLAS_NUM_THREADS'])"
-    )
-    assert python(program, env={**os.environ, "OPENBLAS_NUM_THREADS": "3"}).stdout.splitlines()[-1] == "3"
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-def on_terminal(monkeypatch):
-    """Put standard error on a terminal: called in the test, because pytest's capture replaces it after fixtures."""
-    stream = Terminal()
-    monkeypatch.setattr("sys.stderr", stream)
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(progress, "DELAY_SECONDS", 0.05)
-    return stream
-
-
-def test_long_work_on_a_terminal_shows_that_it_goes_on_and_nothing_else_does(monkeypatch):
-    terminal = on_terminal(monkeypatch)
-    off, quiet, short = io.StringIO(), Terminal(), Terminal()
-    for stream, seconds, enabled in ((terminal, 0.5, True), (off, 0.1, True), (quiet, 0.1, False), (short, 0, True)):
-        monkeypatch.setattr("sys.stderr", stream)
-        with progress.DelayedProgress(enabled=enabled) as show:
-            show("reading", 0, 0)
-            time.sleep(seconds)
-    assert "reading" in terminal.getvalue()
-    assert "reading" not in short.getvalue()
-    assert off.getvalue() == quiet.getvalue() == ""
-
-
-def test_an_error_on_a_terminal_is_folded_at_words_and_says_what_to_do_on_a_line_of_its_own(monkeypatch, capsys):
-    words = ["estimate", "--eps", "1", "--n", "1000"]
-    said = "SAMPLE and --protocol are missing", "give the file with the estimate, or - for standard input; the protocol"
-    assert main(words) == 2
-    assert capsys.readouterr().err.startswith(f"ldp-advise: error: {': '.join(said)} that was used, for example")
-    monkeypatch.setenv("COLUMNS", "50")
-    terminal = on_terminal(monkeypatch)
-    assert main(words) == 2
-    drawn = terminal.getvalue()
-    lines = ESCAPE.sub("", drawn).splitlines()
-    assert lines[0] == f"Error: {said[0]}"
-    assert " ".join(line.strip() for line in lines[1:]).startswith(f"hint: {said[1]}")
-    assert len(lines) > 3
-    assert max(map(len, lines)) <= 50
-    assert drawn.startswith("\x1b[1;31mError:\x1b[0m")
-    monkeypatch.setenv("NO_COLOR", "1")
-    terminal.truncate(0)
-    assert main(words) == 2
-    assert "\x1b" not in terminal.getvalue()
-
-
-def test_one_bar_shows_every_stage_never_goes_back_and_counts_what_was_there(monkeypatch):
-    terminal = on_terminal(monkeypatch)
-    with progress.DelayedProgress() as bar:
-        bar("cell [3]", 30, 100)  # of a sweep that goes on
-        time.sleep(0.3)
-        bar("cell 8", 80, 100)
-        bar("again", 10, 100)
-        time.sleep(0.2)
-    shown = ESCAPE.sub("", terminal.getvalue())
-    assert "cell [3]" in shown
-    assert " 30%" in shown
-    assert re.findall(r"again\W+80% 0:00:00 (\S+) left", shown)[-1] == "0:00:00"  # 0.3 s for 50 %: 0.12 s for 20 %
-    assert "10%" not in shown

@@ -13,7 +13,6 @@ from advisor.question.collected_request import CollectedQuestion, Collection
 from advisor.question.settings import Categories, Terms
 from simulator import PROTOCOLS, rng_for
 from simulator.detection import smallest_detectable, threshold
-from tests.advisor.cli_answers import refused
 from tests.advisor.inputs.reading import put
 from tests.cells import over
 
@@ -111,7 +110,6 @@ def test_answers_that_are_forced_unevenly_need_their_order(run, tmp_path):
     order, rates = put(tmp_path, "order.txt", "1\n0\n"), ("--p", repr(11 / 12), "--q", repr(1 / 6))
     reports = ("reports", counts, "--counts", "count", "--protocol", "grr")
     assert "--domain FILE" in run(*reports, *rates)[2]
-    assert "fit 3 answers, and there are two" in run(*reports, "--p", "0.6667", "--q", "0.1667")[2]
     tally, figures = tmp_path / "t.json", []
     assert run(*reports, *rates, "--domain", order, "--tally", str(tally))[0] == 0
     estimate = ("estimate", raw, "--n", "2000", "--protocol", "grr", *rates, "--domain", order)
@@ -121,10 +119,6 @@ def test_answers_that_are_forced_unevenly_need_their_order(run, tmp_path):
         assert (code, "that guess is right in 87.5 %" in out, "of a report '1'" in out) == (0, True, True)
         figures.append(np.loadtxt(applied, delimiter=",", skiprows=1))
     assert figures[0][:, :2] == pytest.approx(np.array([[1, (0.39 - 1 / 6) / 0.75], [0, 1 - (0.39 - 1 / 6) / 0.75]]))
-    page = tmp_path / "page.html"
-    assert run(*estimate, "--threat", "0.05", "--reps", "4")[0] == 0
-    assert run(*estimate, "--method", "none", "--reps", "4", "--report", str(page))[0] == 0
-    assert "right in 87.5 % of cases, if all values are equally likely" in page.read_text(encoding="utf-8")
     assert figures[1] == pytest.approx(figures[0])
     assert figures[2] == pytest.approx(figures[0])
 
@@ -153,7 +147,6 @@ def test_the_commands_take_p_and_q_and_tallies_keep_them(run, tmp_path):
     rates = ("--protocol", "rappor", "--p", "0.8", "--q", "0.3")
     first = json.loads(run("reports", sums, "--counts", "total", *rates, *words)[1])
     assert first["request"]["eps"] == pytest.approx(np.log(0.8 * 0.7 / (0.3 * 0.2)))
-    assert "ε = 2.2336, the largest log-ratio with p = 0.8 and q = 0.3" in first["assumptions"]
     tally = tmp_path / "t.json"
     assert run("reports", sums, "--counts", "total", *rates, "--tally", str(tally))[0] == 0
     merged = json.loads(run("reports", "--merge", str(tally), *words)[1])
@@ -161,5 +154,3 @@ def test_the_commands_take_p_and_q_and_tallies_keep_them(run, tmp_path):
     raw = put(tmp_path, "raw.csv", "value,estimate\na,0.504\nb,0.296\nc,0.202\n")  # (share - 0.3) / 0.5
     other = json.loads(run("estimate", raw, *rates, "--n", "10000", *words)[1])
     assert other["request"]["eps"] == first["request"]["eps"]
-    assert "--p is for reports: tallies know" in refused(run, "reports", "--merge", str(tally), "--p", "0.8")
-    assert "--eps" not in run("reports", sums, "--p", "0.8", "--q", "0.3")[2]  # the protocol alone is missing

@@ -1,4 +1,3 @@
-import json
 import math
 from pathlib import Path
 
@@ -51,23 +50,6 @@ def test_the_error_of_raw_oue_estimates_is_the_sum_of_their_variances():
     variances = [(f * p * (1 - p) + (1 - f) * q * (1 - q)) / (1000 * (p - q) ** 2) for f in (apple, cherry, banana)]
     expected = sum(variances) / 2  # over two sets, which have three members together
     assert abs(row.error - expected) < 5 * row.standard_error  # a false alarm in two million
-
-
-def test_sets_stand_wherever_there_is_a_simulation(run, states, estimate):
-    cells = [
-        f"--eps 1 {states} -m sets:sets.csv,l1 -p oue --method post_pos,none --reps 4 --max-reps 4",
-        "--eps 1 --k 4 --n 1000 -m sets:numbers.txt -p oue --method norm",
-        "sweep --eps 1 --k 4 --n 1000 -m sets:numbers.txt -p oue --method norm --reps 2",
-        f"estimate {estimate} --eps 1 -p oue --n 10000 -m sets:own.txt --method norm",
-    ]
-    Path("own.txt").write_text(f"first {Path(estimate).read_text().splitlines()[1].split(',')[0]}", encoding="utf-8")
-
-    def check(line):
-        code, out, err = run(*line.split(), "--format", "json")
-        assert code == 0, err
-        assert "sets" in json.dumps(json.loads(out))
-
-    assert failures(cells, check) == {}
 
 
 def test_wrong_sets_are_refused_in_a_line(run, states):

@@ -1,5 +1,3 @@
-import json
-
 import numpy as np
 import pytest
 
@@ -66,12 +64,6 @@ def test_the_users_that_the_refusal_names_are_enough(run):
     assert run(*question, wanted)[1]
 
 
-def test_a_delta_that_gives_single_users_away_is_warned_of(run):
-    asked = ("shuffler", "--central-eps", "0.5", "--k", "8", "--n", "50000", "-q", "-p", "grr,oue")
-    assert "delta 0.1 is not below 1/n = 2e-05" in run(*asked, "--delta", "0.1")[2]
-    assert run(*asked, "--delta", "1e-7")[2] == ""
-
-
 @pytest.mark.slow
 def test_a_plan_finds_the_users_who_keep_the_promise_and_reach_the_error():
     answer = advisor.plan(
@@ -101,25 +93,3 @@ def test_a_plan_finds_the_users_who_keep_the_promise_and_reach_the_error():
     assert error(row.high + wider) < 1e-4 < error(row.low - wider)
     # At the budget that one user alone could spend, without a shuffler, it takes far more users.
     assert (advisor.plan(target=1e-4, metric="mse", k=16, eps=0.5, instant=True).value or 0) > 20 * n
-
-
-@pytest.mark.parametrize("goal", [["--detect", "0.01"], pytest.param(["--target", "0.1"], marks=pytest.mark.slow)])
-def test_a_plan_at_a_promise_is_predicted_at_once(run, goal):
-    code, out, err = run("plan", *goal, "--k", "64", *PROMISE, "--instant", "-p", "grr", "--format", "json")
-    assert code == 0, err
-    data = json.loads(out)
-    central = data["request"]["central"]
-    n, best = round(data["value"]), data["results"][0]["protocol"]
-    assert data["unknown"] == "n"
-    assert data["request"]["eps"] is None
-    assert central["local"] == pytest.approx(Shuffler(n, 1e-8).local(1.0, {best: PROTOCOLS[best]}, 64)[best])
-
-
-def test_a_frontier_at_a_promise_has_each_protocol_at_its_budget(run):
-    words = ("-p", "grr,ss,pgr,oue", "--method", "none,norm_sub")
-    data = json.loads(run("pareto", "--k", "64", "--n", "1e5", *PROMISE, *words, "--format", "json")[1])
-    local = data["request"]["central"]["local"]
-    assert len(data["frontier"]) > 1
-    for row in data["frontier"]:
-        assert row["epsilon"] == local[row["protocol"]]
-        assert row["attack_success"] == pytest.approx(PROTOCOLS[row["protocol"]](64, row["epsilon"]).attack_success)

@@ -4,19 +4,13 @@ import numpy as np
 import pytest
 
 from advisor import Simulation, advise, estimate, plan, sweep
-from advisor.answers.rank.why import explain
-from advisor.extensions.code.explanation import explanation
-from advisor.members.names import method_name
-from advisor.show.rank.answer import summary
 from simulator import METRICS, PROTOCOLS
 from simulator.methods.processor import POSTERIOR_MEAN, POSTERIOR_MEDIAN, SUMMARIES
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
-from simulator.surrogate import DRAWS, known_frequencies, sample_posterior
-from tests.advisor.cli_answers import refused
+from simulator.surrogate import known_frequencies, sample_posterior
 from tests.advisor.estimates import FEW, grouped
 from tests.advisor.schemas import schema
-from tests.cells import over
 
 K, N = 16, 20_000
 NOISE = PROTOCOLS["grr"](K, 1.0).noise(N)
@@ -44,10 +38,6 @@ def test_both_are_listed_beside_the_methods_and_in_no_table_of_the_next_round(an
     assert [methods.count(name) for name in SUMMARIES] == [1, 1]
     assert answer.best.error == min(row.error for row in answer.recommendations)
     assert not {*SUMMARIES} & {row.method for row in answer.next_round.recommendations}
-    assert explain(answer).method not in SUMMARIES
-    alone = next(row for row in answer.recommendations if row.method not in SUMMARIES)
-    more = f"{100 * (alone.error / answer.best.error - 1):.0f} % more error."
-    assert f"{method_name(alone.method)}, the best method without such draws, has {more}" in summary(answer)
     data = json.loads(answer.to_json())
     schema("advice").validate(data)
     assert (data["judged"], data["total"]) == (True, None)
@@ -63,25 +53,6 @@ def test_the_error_and_what_is_written_are_those_of_the_summary_of_the_draws(ans
         (row,) = (row for row in answer.recommendations if row.method == name)
         assert row.error == pytest.approx(np.mean(errors), rel=1e-9)
     np.testing.assert_array_equal(answer.apply(raw()), answer.apply(raw(), POSTERIOR_MEAN))
-
-
-@over(["posterior_mean", "Posterior median", "posterior-median"])
-def test_they_are_explained_under_the_names_that_people_write(name):
-    found = explanation(name)
-    assert found.name == name.lower().replace(" ", "_").replace("-", "_")
-    scope = {}
-    exec(found.python, scope)  # noqa: S102 - the code that people copy
-    np.testing.assert_allclose(np.sum(scope["improved"]), 1)
-
-
-def test_code_is_not_written_for_them_and_a_paragraph_says_what_judged_them(answer, run, tmp_path):
-    saved = tmp_path / "answer.json"
-    saved.write_text(answer.to_json(), encoding="utf-8")
-    err = refused(run, "code", str(saved), "--to", str(tmp_path / "made"))
-    assert "name a method instead, --protocol grr --method eb_ns --eps 1 --k 16" in err
-    said = " ".join(run("cite", str(saved))[1].split())
-    assert f"read errors off {DRAWS} draws of the frequencies that may be behind the estimate (seed 0)." in said
-    assert "simulated each pair" not in said
 
 
 def test_a_sample_ten_times_too_small_is_not_taken_for_the_truth():

@@ -12,7 +12,6 @@ from simulator.conformance import ConformanceError, check_protocol
 from simulator.conformance.protocols import z_of_two_variances
 from simulator.foreign import PluginWarning
 from simulator.protocols import functions
-from tests.advisor.cli_answers import refused
 from tests.cells import over
 
 EXAMPLE = "examples/two_functions.py:Flip"
@@ -174,29 +173,3 @@ def test_a_replayed_client_is_accepted_if_it_says_so():
     with pytest.raises(ConformanceError, match="if it goes user by user, say slow = True and most_users"):
         check_protocol(Replayed)
     check_protocol(type("Replayed", (Replayed,), {"slow": True}))
-
-
-QUESTIONS = {
-    "audit --eps 1 --k 10": "attack guess is not known on reports of flip",
-    "fakes --eps 1 --threat 0.05 SAMPLE": "bounds what one report may claim, and flip does not",
-    "code --eps 1 --k 4 --method none --to out.client": "there is no code of flip",
-    "rounds --eps 1 --eps-forever 2 --rounds 3 --k 8": "got flip",
-    "reports SAMPLE --eps 1 --k 4": "reports of flip cannot be read from a file",
-    "--eps 1 --k 4": "Flip cannot be predicted, only simulated",
-}
-
-
-@pytest.mark.slow
-@over(QUESTIONS)
-def test_what_needs_more_than_two_functions_is_refused_by_name(words, *, run, states):
-    code, _, err = run(*words.replace("SAMPLE", states).split(), "-p", EXAMPLE)
-    assert code == 2
-    (line,) = [line for line in err.splitlines() if "error" in line]
-    assert QUESTIONS[words] in line
-
-
-def test_a_class_without_the_two_methods_is_told_which(run, states, tmp_path):
-    path = tmp_path / "mine.py"
-    path.write_text("class Empty:\n    perturb = 1\n", encoding="utf-8")
-    err = refused(run, "--eps", "1", states, "-p", f"{path}:Empty")
-    assert "a class of two methods, perturb(self, values, k, epsilon, rng) and estimate(self, reports" in err

@@ -1,16 +1,13 @@
 import json
 import shlex
 import tomllib
-from dataclasses import replace
 from importlib.resources import files
 from itertools import product
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 from advisor import Limits, Simulation, advise, pareto, plan
-from advisor.answers.rank.outlook import outlook
 from advisor.answers.rank.verdict import (
     ENOUGH,
     MARGINAL,
@@ -21,13 +18,8 @@ from advisor.answers.rank.verdict import (
     kind_of,
     reasons_of,
 )
-from advisor.question.option import options_of
-from advisor.show.rank.answer import decision, verdict
-from advisor.show.rank.explorer import explorer_of
-from advisor.show.rank.table import ranked_table
-from advisor.show.terminal import fitted
 from knowledge.deployments import DEPLOYED
-from simulator import POSTPROCESSORS, PROTOCOLS
+from simulator import PROTOCOLS
 from simulator.detection import smallest_detectable
 from tests.advisor.conftest import BANDS
 from tests.cells import failures, over
@@ -66,19 +58,6 @@ def test_few_skewed_categories_of_many_users_are_worth_it_and_the_verdict_is_on_
     )
     assert (named.best.pair, named.verdict) == (("grr", "none"), USELESS)  # whatever others would reach
     assert named.best.error > 1.5 * (named.error_without_data or 0)
-
-
-def test_what_is_guessed_without_data_is_named_where_its_error_is_shown():
-    few = {"protocol": ["grr", "oue"], "method": ["norm_sub", "none"]}
-    uniform, zero = advise(1.0, k=2, n=100_000, **few), advise(1.0, k=64, n=100_000, shape=2.0, **few)
-    assert (uniform.guess_without_data, zero.guess_without_data) == ("equal frequencies", "0 for all categories")
-    for advice in (uniform, zero):
-        texts = [text for point in explorer_of(outlook(advice)).figures for row in point for text in row]
-        assert any(f"guessing {advice.guess_without_data})" in text for text in texts)
-    for k in (20, 1000):  # kl repairs 0 for all to equal frequencies: the errors of the two guesses differ by rounding
-        advice = advise(1.0, k=k, n=30_000, metric="kl", **few)
-        assert advice.guess_without_data == "equal frequencies"
-        assert "guessing 0" not in str(advice)
 
 
 def test_undetectable_are_the_categories_of_a_sample_rarer_than_the_smallest_frequency_that_is_detected():
@@ -174,20 +153,6 @@ def test_a_pipeline_fails_on_a_useless_answer_after_it_is_given(run, bands):
     assert run("--eps", "1", "--k", "64", "--max-bits", "1", "--fail-if-useless")[0] == 3  # nothing is left to rank
 
 
-def test_what_predictions_do_not_say_is_not_said_to_be_out_of_reach(run, tmp_path):
-    # A small pilot: predictions take its frequencies for the truth, and find that n is enough; the answer does not.
-    pilot = tmp_path / "pilot.csv"
-    pilot.write_text("value\n" + "".join(f"v{at % 127}\n" for at in range(145)))
-    code, out, _ = run(
-        "--eps", "1", "--n", "2M", str(pilot), "-p", "oue,grr", "--reps", "4", "--max-reps", "4", "--format", "json"
-    )
-    there = json.loads(out)
-    assert code == 0
-    assert not there["worth_it_with"]["predicted"]
-    assert "No prediction says what reaches" in there["summary"]
-    assert "No number of users" not in there["summary"]
-
-
 @pytest.mark.slow
 def test_pareto_names_the_pair_of_the_ranking_and_plan_one_that_is_as_good():
     rng = np.random.default_rng(11)
@@ -209,28 +174,3 @@ def test_deployable_keeps_to_protocols_that_run_in_products_and_each_has_a_sourc
     implementations = stored["implementations"]
     assert all(one["source"] for one in implementations)
     assert {protocol for one in implementations for protocol in one["protocols"]} <= PROTOCOLS.keys()
-    (help_text,) = (spec.help for item, spec in options_of(Limits) if item.name == "deployable")
-    assert help_text.endswith(", ".join(DEPLOYED))
-
-
-def test_what_an_exotic_protocol_buys_is_said_where_it_is_under_five_percent():
-    little = advise(1.0, k=300, n=2_000_000)
-    assert little.best.protocol not in DEPLOYED
-    assert "--deployable" in [change.option for change in verdict(little).changes]
-    much = advise(4.0, k=300, n=2_000_000)
-    deployed = min(row.ratio_to_best or 9 for row in much.recommendations if row.protocol in DEPLOYED)
-    assert deployed > 1.05 * (much.best.ratio_to_best or 1)
-    assert "--deployable" not in [change.option for change in verdict(much).changes]
-
-
-def test_no_pair_has_a_name_too_long_for_a_verdict_of_twenty_words():
-    ranking = advise(1.0, k=64)
-    for protocol, method in product(PROTOCOLS, POSTPROCESSORS):
-        best = ranking.best._replace(protocol=protocol, method=method)
-        _, text = decision(replace(ranking, recommendations=(best, *ranking.recommendations[1:])))
-        assert len(text.split()) <= 18, text  # and two for the metric, if there are several
-
-
-def test_the_size_of_a_report_is_shown_at_eighty_columns():
-    table = ranked_table(advise(1.0, k=300, n=2_000_000)).head(10)
-    assert "bits" in [column.header for column in fitted(table, Console(width=80)).columns]

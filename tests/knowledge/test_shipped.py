@@ -249,14 +249,3 @@ OWN = [*(name for table in (PROTOCOLS, POSTPROCESSORS, METRICS) for name in own_
 def test_every_member_has_a_card_and_every_card_a_member():
     assert len(OWN) == len(set(OWN))  # explain NAME must be unambiguous
     assert set(cards()) == {*OWN, *SUMMARIES}
-
-
-@over([*OWN, *SUMMARIES])
-def test_cards_are_filled_in(name):
-    card = cards()[name]
-    for text in (card.formula, card.good_for, card.pitfalls):
-        assert text.endswith(".")
-        assert "  " not in text
-    assert card.cost  # a phrase for a table: no full stop
-    assert not card.cost.endswith(".")
-    assert len(card.cost) <= 60

@@ -173,20 +173,6 @@ def test_a_broken_package_costs_one_line_and_nothing_else(code, *, tmp_path, mon
     assert BROKEN[code] in line
 
 
-@pytest.mark.slow
-def test_a_member_that_is_left_out_is_named_in_vain_only_where_no_other_is(tmp_path):
-    site = broken_site(tmp_path, "raise SystemExit(0)", "protocols")
-    asked = ["-m", "advisor", "-e", "1", "--k", "8", "--method", "none", "--format", "json", "--quiet", "--protocol"]
-    done = run(*asked, "oue,broken", sites=(site,), strict=False)
-    assert done.returncode == 0
-    assert [row["protocol"] for row in json.loads(done.stdout)["recommendations"]] == ["oue"]
-    (line,) = done.stderr.splitlines()
-    assert "entry point 'broken' of ldp_advise.protocols is left out: SystemExit: 0" in line
-    done = run(*asked, "broken", sites=(site,), strict=False)
-    assert done.returncode == 2
-    assert "is left out: SystemExit: 0" in json.loads(done.stdout)["error"]["message"]
-
-
 GROUP_OF = {table: group for group, table in plugins.GROUPS.items()}
 
 

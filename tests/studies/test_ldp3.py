@@ -1,21 +1,11 @@
-import re
-
 import ldp3
 import ldp3_platform
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from simulator import POSTPROCESSORS, frequency_oracles
+from simulator import frequency_oracles
 from simulator.methods.simplex import norm_cut
-
-NOT_EXPLAINED = {("zipf 64", "ss"), ("zipf 128", "ss"), ("zipf 1024", "blh")}  # as docs/evidence_outside.md says
-
-
-def test_the_published_tables_have_156_cells_of_methods():
-    rows = ldp3.published()
-    assert [sum(row.table == table for row in rows) for table in (1, 2, 3, 4)] == [15, 5, 7, 4]
-    assert {name for row in rows for name in row.winners} <= set(ldp3.METHODS)
 
 
 @pytest.mark.parametrize("protocol", ["blh", "olh", "oue", "rappor"])
@@ -69,59 +59,8 @@ def test_the_power_of_the_platform_is_its_sums_one_by_one(sd):
     np.testing.assert_allclose(found, slow_power(counts.tolist(), n, sd**2, exponent), rtol=1e-9)
 
 
-def test_files_of_the_platform_are_read_as_it_reads_them(tmp_path):
-    (tmp_path / "BMS.csv").write_text("1\n0\n1\n2\n")
-    counts = ldp3.population("bms_pos", 0, tmp_path)
-    assert counts is not None
-    assert counts.tolist() == [124_250, 248_500, 124_250]
-    assert ldp3.population("adult", 0, tmp_path) is None
-    rows = "".join(f"page{rank},{1000 - 6 * rank}\n" for rank in range(128))
-    (tmp_path / "kosarak_top128.csv").write_text("page,count\n" + rows)
-    counts = ldp3.population("kosarak", 0, tmp_path)
-    assert counts is not None
-    assert np.argsort(-counts, kind="stable")[:4].tolist() == list(ldp3.FIRST_MET)
-    assert sorted(counts)[0] < counts.mean() / 2  # all pages are there
-    assert len(counts) == 128
-    result = CliRunner().invoke(ldp3.app, ["--data", "nowhere"])
-    assert "--data must be a folder with some of Adult.csv, adult_age.csv" in str(result.exception)
-
-
-def cells_of(text):
-    """Return (winner, per cent of repetitions) of each protocol, by setting and way of computing."""
-    found, setting = {}, ""
-    for line in text.splitlines():
-        parts = [part.strip(" *") for part in line.split("|")[1:-1]]
-        if len(parts) == 2 + len(ldp3.PROTOCOLS) and parts[1] in ldp3.WAYS:
-            setting = parts[0] or setting
-            if parts[1] != ldp3.WAYS[0]:
-                found[setting, parts[1]] = [
-                    (winner, int(share)) for winner, share in re.findall(r"(\S+) (\d+)", " ".join(parts[2:]))
-                ]
-    return found
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(("table", "repetitions", "clear"), [(2, 20, 90), (3, 8, 97)])
-def test_clear_winners_of_the_platform_are_the_published_ones(table, repetitions, clear):
-    arguments = ["--table", str(table), "--reps", str(repetitions), "--seed", "1"]
-    result = CliRunner().invoke(ldp3.app, arguments)
+def test_the_study_computes_a_table_in_every_way():
+    result = CliRunner().invoke(ldp3.app, ["--table", "2", "--reps", "2", "--seed", "1"])
     assert result.exit_code == 0, result.output
-    now = cells_of(result.stdout)
-    assert len(now) == 3 * {2: 5, 3: 7}[table]
-    compared = 0
-    for row in (row for row in ldp3.published() if row.table == table):
-        setting = f"{row.data}, {row.epsilon:g}, {row.metric}"
-        for at, (protocol, name) in enumerate(zip(ldp3.PROTOCOLS, row.winners, strict=True)):
-            title = POSTPROCESSORS[name].title.replace(" (CLS)", "")
-            for way in (ldp3.WAYS[1], ldp3.WAYS[3]):
-                winner, share = now[setting, way][at]
-                # Who wins 90 % loses 10 of 20 repetitions with a chance below 1e-5; who wins 97 %, 4 of 8 below 1e-4.
-                if share < clear or (row.data, protocol) in NOT_EXPLAINED or (table, way) == (2, ldp3.WAYS[3]):
-                    continue
-                assert (winner == title) == (way == ldp3.WAYS[1]), (setting, protocol, way)
-                compared += 1
-    assert compared > 15
-    assert re.search(
-        rf"{repetitions} collections per cell; ldp-advise \S+, seed 1, \d{{4}}-\d\d-\d\d, [\d,]+ CPU seconds",
-        result.stdout,
-    )
+    assert all(result.stdout.count(f"| {way} |") >= 5 for way in ldp3.WAYS)  # a row for each setting of the table

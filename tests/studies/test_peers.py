@@ -91,29 +91,6 @@ def test_reports_of_a_package_are_read_as_its_own_server_reads_them(tmp_path, pe
     assert np.all(np.abs(raw - truth) < 5 * np.sqrt(oracle.variance(truth, USERS)))
 
 
-@pytest.mark.slow  # imports statsmodels
-def test_hadamard_reports_of_pure_ldp_above_epsilon_1_are_read_by_a_domain_in_the_order_of_its_blocks(tmp_path):
-    """It fills block after block and permutes the categories; ours are dealt out to the blocks in turns."""
-    need(peers.PURE)
-    epsilon = 2.0
-    peer = next(one for one in peers.PEERS if (one.package, one.protocol) == (peers.PURE, "hr"))
-    ends = peer.make(K, epsilon)
-    peers.seed(2)
-    reports = [ends.perturb(value) for value in VALUES]
-    order = peers.hadamard_domain(ends.server.hr, [f"c{value}" for value in range(K)])
-    read = read_reports(
-        str(written(tmp_path / "reports.csv", "hr", reports)),
-        "hr",
-        epsilon,
-        domain=order,
-        parameters={"block_count": ends.server.hr.part},
-    )
-    ours = estimated(read, "hr", len(order), epsilon, clips=False, block_count=ends.server.hr.part)
-    by_label = dict(zip(read.labels, ours, strict=True))
-    expected = ends.estimate(reports)
-    assert np.allclose([by_label[f"c{value}"] for value in range(K)], expected, rtol=0, atol=1e-9)
-
-
 def test_the_domain_of_blocks_has_every_label_once_and_every_place():
     class Blocks:
         part, partsz, insz = 2, 4, 5
@@ -185,18 +162,3 @@ def test_the_table_has_a_row_for_each_reading_and_leaks_in_bold(monkeypatch):
     ]
     monkeypatch.setattr(peers, "installed", lambda: ())
     assert CliRunner().invoke(audit_peers.app, []).exit_code == 1
-
-
-@pytest.mark.slow  # imports statsmodels
-@pytest.mark.filterwarnings("ignore:non-integer arguments to randrange:DeprecationWarning")  # Python 3.11
-@pytest.mark.parametrize("epsilon", [1.0, 2.0])
-def test_the_supports_of_a_hadamard_report_are_those_that_the_server_of_pure_ldp_counts(epsilon):
-    pytest.importorskip("pure_ldp", reason="pure-ldp is not installed (extra peers)")
-    peer = next(one for one in peers.PEERS if (one.package, one.protocol) == (peers.PURE, "hr"))
-    if epsilon <= 1 and sys.version_info >= (3, 12):
-        pytest.skip(
-            "pure-ldp's Hadamard client draws between floats up to epsilon 1, which Python refuses from 3.12 on"
-        )
-    support = audit_peers.hadamard_support(peer)
-    found = audit_client(peer.client, 10, epsilon, support=support, trials=20_000, alpha=1e-4)
-    assert 0.7 * epsilon < found.epsilon_lower_bound <= epsilon  # the pair attack on the right supports is tight

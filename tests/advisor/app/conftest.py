@@ -138,12 +138,6 @@ class Tab:
         self.page.goto(f"{self.address}?{query}" if query else self.address)
         return self
 
-    def set(self, name, text):
-        self.page.fill(f"#{name}", text)
-
-    def choose(self, name, value):
-        self.page.select_option(f"#{name}", value)
-
     def drop(self, path):
         self.page.set_input_files(".upload", path)
 
@@ -168,20 +162,6 @@ class Tab:
         self.page.wait_for_function(
             "words => document.querySelector('.work-words')?.textContent.startsWith(words)", arg=words
         )
-
-    def hold(self):
-        """Cancel the simulation that follows, so that the first sight stays, unless it is over already."""
-        self.page.wait_for_function(
-            "() => !document.querySelector('#cancel').hidden || !document.querySelector('#simulate').hidden"
-            " || document.querySelector('#details').textContent.includes('Simulated ')"
-        )
-        self.page.evaluate("() => document.querySelector('#cancel:not([hidden])')?.click()")
-        self.page.wait_for_selector("#cancel", state="hidden")
-
-    def error(self, name):
-        """Wait for what is said beside a control."""
-        self.page.wait_for_function("name => document.getElementById(name + '-error')?.textContent", arg=name)
-        return str(self.page.inner_text(f"#{name}-error"))
 
     def lines(self):
         """The command lines that are shown."""

@@ -30,25 +30,6 @@ def test_an_engineer_moves_epsilon_along_the_curve(tab):
     assert "eps=" not in tab.page.url
 
 
-def test_the_point_on_the_curve_can_be_dragged(tab):
-    tab.go("goal=compare&k=64&n=100000&eps=1")
-    svg = tab.page.wait_for_selector(".curve svg")
-    svg.scroll_into_view_if_needed()
-    stops = "JSON.parse(document.querySelector('.explorer script').textContent).values"
-    before = tab.page.evaluate(f"() => {stops}")
-    box = svg.bounding_box()
-    tab.page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 0.5 * box["height"])
-    tab.page.mouse.down()
-    tab.page.mouse.move(box["x"] + 0.97 * box["width"], box["y"] + 0.5 * box["height"], steps=5)
-    tab.page.mouse.up()
-    tab.page.wait_for_function("() => Number(document.getElementById('eps').value) > 2")
-    # The dials stay the same while predicted figures follow, and then simulated ones.
-    tab.simulated()
-    tab.page.wait_for_function("() => document.querySelector('.explorer').textContent.includes('Simulated at')")
-    assert tab.page.evaluate(f"() => {stops}") == before
-    assert tab.page.input_value("#eps") == str(before[0][int(tab.page.input_value('.explorer input[data-dial="0"]'))])
-
-
 def test_an_analyst_takes_away_a_repaired_estimate(tab, run, tmp_path, monkeypatch):
     tab.go("goal=estimate")
     tab.verdict("Example: Tied")
@@ -86,92 +67,6 @@ def test_a_researcher_compares_a_method_of_their_own(tab, run, tmp_path, monkeyp
     assert run(*shlex.split(line)[1:], "--format", "csv", "--quiet")[1] == shown
 
 
-def test_places_are_drawn_and_downloads_are_whole(tab):
-    tab.go("goal=places")
-    tab.page.click("text=Use the example")
-    tab.page.wait_for_selector("#rest svg")
-    assert "Example" not in tab.verdict("Tied")
-    with tab.page.expect_download() as awaited:
-        tab.page.click("#take_page")
-    page = Path(awaited.value.path()).read_text(encoding="utf-8")
-    assert page.startswith("<!DOCTYPE html>")
-    assert "ldp-advise places" in page
-    assert tab.problems == []
-
-
-def test_a_wrong_file_and_a_wrong_number_are_said_beside_them(tab, tmp_path):
-    wrong = tmp_path / "sheet.xlsx"
-    wrong.write_bytes(b"PK\x03\x04" + b"0" * 100)
-    tab.go("goal=compare&k=16")
-    tab.verdict()
-    tab.drop(wrong)
-    assert tab.error("data").startswith("sheet.xlsx: is a zip archive")
-    assert tab.page.get_attribute(".upload", "aria-invalid") == "true"
-    tab.choose("shape", "uniform")
-    tab.set("k", "16")
-    tab.set("eps", "-1")
-    assert "got '-1'" in tab.error("eps")
-    assert tab.page.get_attribute("#eps", "aria-invalid") == "true"
-    tab.set("eps", "2")
-    tab.page.wait_for_function("() => !document.getElementById('eps').hasAttribute('aria-invalid')")
-    tab.verdict("Do not collect")  # equal frequencies are what is guessed without data
-
-
-def test_a_file_that_is_dropped_on_a_plan_needs_no_other_answer(tab, tmp_path):
-    pilot = tmp_path / "pilot.csv"
-    pilot.write_text("answer,people\nyes,600\nno,300\nperhaps,100\n", encoding="utf-8")
-    tab.go("goal=plan&n=20000")
-    tab.verdict()
-    tab.drop(pilot)
-    tab.page.wait_for_function("() => document.querySelector('#copy-line-0')?.textContent.endsWith('pilot.csv')")
-    tab.verdict("Collect with ε =")
-    assert tab.page.input_value("#n") == "20000"
-    assert tab.page.input_value("#k") == ""
-    tab.choose("shape", "zipf")
-    tab.page.wait_for_function("() => document.querySelector('#copy-line-0')?.textContent.includes('--k 18')")
-    tab.page.wait_for_function("() => !location.search.includes('file=')")
-
-
-GREY = "() => [...document.querySelectorAll('.older')].map(place => place.id)"
-AT_ONCE = ["verdict", "changes", "details", "attacker", "reproduce"]
-
-
-def test_an_older_answer_is_grey_from_the_first_key_on_and_a_button_changes_it(tab):
-    tab.go()
-    tab.verdict("Almost")
-    for late in (".explorer", "#rest summary", "#why summary"):
-        tab.page.wait_for_selector(late)
-    assert tab.page.evaluate(GREY) == []
-    tab.page.press("#n", "End")
-    tab.page.keyboard.press("0")
-    assert {*tab.page.evaluate(GREY)} == {*AT_ONCE, "explorer", "rest", "why"}
-    tab.page.keyboard.press("Backspace")
-    assert tab.page.evaluate(GREY) == []  # it holds again
-    tab.page.click("button.change[data-set*='\"n\"']")
-    assert "verdict" in tab.page.evaluate(GREY)
-    tab.verdict("Collect", "with ε =")
-    assert {*tab.page.evaluate(GREY)}.isdisjoint(AT_ONCE)
-    assert tab.page.input_value("#n") == "6000"
-    tab.page.wait_for_function("() => !document.querySelector('.older')")
-    assert tab.problems == []
-
-
-def test_on_a_phone_the_verdict_stays_in_sight_and_tables_in_their_cards(tab):
-    tab.page.set_viewport_size({"width": 390, "height": 844})
-    for query in ("goal=plan", "goal=compare", "goal=places&file=example&counts=people"):
-        tab.go(query).verdict()
-        tab.page.wait_for_selector("#rest summary")
-        for place in ("#within, #metric, #radius", "#details table", "#take"):
-            tab.page.evaluate("place => document.querySelector(place).scrollIntoView({block: 'center'})", place)
-            box = tab.page.query_selector(".verdict").bounding_box()
-            assert box["y"] >= 0
-            assert box["y"] + box["height"] <= 260
-        assert (
-            tab.page.evaluate("() => (place => place.scrollWidth - place.clientWidth)(document.querySelector('.wide'))")
-            == 0
-        )
-
-
 def test_a_large_file_is_read_in_memory_and_never_written(tab, server, tmp_path):
     large = tmp_path / "large.csv"
     row = b"some label that takes a while %02d\n"
@@ -193,17 +88,6 @@ def test_a_large_file_is_read_in_memory_and_never_written(tab, server, tmp_path)
 
 def _resident(process):
     return int(Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()[1]) * 4096
-
-
-def test_a_file_that_is_too_large_is_refused_before_it_is_sent(tab, tmp_path):
-    tab.go("goal=compare")
-    assert "at most 50 MB" in tab.page.inner_text("#data-hint")
-    large = tmp_path / "large.csv"
-    with large.open("wb") as file:
-        file.truncate(50_000_001)
-    tab.drop(large)
-    assert "larger than 50 MB" in tab.error("data")
-    assert not any("upload" in url for url in tab.requests)
 
 
 def test_a_simulation_is_cancelled_and_leaves_no_process(tab, server):
@@ -240,31 +124,3 @@ def _works(process):
         return used() > before
     except OSError:  # it has ended
         return False
-
-
-def test_a_reload_restores_everything(tab):
-    tab.go("goal=plan")
-    tab.verdict("Almost")
-    tab.set("n", "50000")
-    tab.choose("sensitive", "high")
-    tab.page.click("text=More options")
-    tab.choose("ordered", "yes")
-    tab.page.wait_for_function("() => location.search.includes('ordered=yes')")
-    tab.page.wait_for_function("() => document.querySelector('#copy-line-0').textContent.includes('--ordered')")
-    tab.hold()
-    before = tab.lines()
-    tab.page.reload()
-    tab.page.wait_for_selector("#copy-line-0")
-    assert tab.lines() == before
-    assert tab.page.input_value("#n") == "50000"
-    assert tab.page.input_value("#sensitive") == "high"
-    assert tab.page.is_visible("#ordered")  # unfolded, as something is set there
-
-
-def test_a_simulated_address_is_simulated_again(tab):
-    tab.go("goal=compare&k=8&n=2000&method=norm_sub&protocol=oue,grr&simulated=yes")
-    tab.simulated()
-    assert "--instant" not in tab.lines()[0]
-    before = tab.page.wait_for_selector(".collection svg").inner_html()
-    tab.page.click(".again")
-    tab.page.wait_for_function("html => document.querySelector('.collection svg').innerHTML !== html", arg=before)

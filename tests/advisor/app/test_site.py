@@ -144,6 +144,7 @@ def test_a_file_is_forgotten_after_its_last_page(monkeypatch):
     assert asyncio.run(is_held()) == [True, True, True, False]
 
 
+@pytest.mark.slow
 def test_an_ended_session_leaves_nothing(monkeypatch):
     shiny = pytest.importorskip("shiny", reason="the page needs Shiny: pip install 'ldp-advise[app]'")
     from advisor.extensions.app.pieces import PageAnswer

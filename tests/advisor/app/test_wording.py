@@ -12,16 +12,13 @@ from advisor.question.settings import Limits
 from tests.cells import over
 
 FILES = {"f": HeldFile(b"fruit,count\napple,500\nbanana,300\ncherry,150\ndate,50\n")}
-STATES = ("goal=plan&n=20000&deployable=yes&k=8", "goal=compare&file=f&name=fruit.csv")
+STATES = ("goal=compare&file=f&name=fruit.csv",)
 MORE_STATES = (
+    "goal=plan&n=20000&deployable=yes&k=8",
     "goal=plan&eps=1&n=20000&deployable=yes&bits=4",
     "goal=compare&metric=kl",
     "goal=plan",
-    "goal=plan&n=20000&ordered=yes",
-    "goal=plan&times=5&sensitive=high&n=100000",
-    "goal=plan&shape=uniform",
     "goal=compare&metric=emd",
-    "goal=compare&eps=0.01&n=1000",
     "goal=estimate&file=example",
     "goal=places&file=example&counts=people&radius=0.5",
 )
@@ -76,21 +73,3 @@ def test_every_option_of_a_control_is_called_by_its_label(goal, control):
         if yes.startswith("--"):  # else a letter, or what no command line has: no sentence uses it
             assert worded(f"leave {yes} out", goal) == f"leave “{control.label}”{' = yes' if no else ''} out"
             assert not no or worded(f"leave {no} out", goal) == f"leave “{control.label}” = no out"
-
-
-OPTIONS = [
-    ("(--ordered or --unordered say so)", "(“Do the categories have an order?” say so)"),
-    ("--max-bits 4 removed grr", "“Largest report, in bits” = 4 removed grr"),
-    ("--n 100,000 was given", "“Number of users” = 100,000 was given"),
-    ("name all with --domain FILE.", "name all with --domain FILE on the command line."),
-    ("at most 20 (--max-reps); more", "at most 20 (--max-reps on the command line); more"),
-    ("a total: --missing World.", "a total: --missing World on the command line."),
-    ("--eps: to plan it: ldp-advise plan --eps 1", "“ε of one report”: to plan it: ldp-advise plan --eps 1"),
-    ("they are a better guide: ldp-advise choose FILE.", "they are a better guide: drop them here."),
-    ("a – b -- c", "a – b -- c"),
-]
-
-
-@over(OPTIONS)
-def test_options_are_put_into_words(text, said):
-    assert worded(text, goals()["compare"]) == said

@@ -11,12 +11,11 @@ import pytest
 from advisor.checks import real
 from advisor.cli import options
 from advisor.cli.dispatch import _in_our_words
-from advisor.cli.groups import COMMANDS, MAIN, _function, commands_with
-from advisor.cli.options import Bundle, command_line, flags_of, spread
+from advisor.cli.groups import COMMANDS, MAIN, _function
+from advisor.cli.options import command_line, flags_of, spread
 from advisor.errors import InputError
 from advisor.question.option import Settings, option, options_of, refuse, require
 from advisor.question.settings import Categories, Grid, Limits, Menu, Shape, Simulation, Terms
-from tests.advisor.cli_answers import refused
 from tests.cells import over
 
 # Declared more than once, with the reason: everything else has one declaration, and so one meaning and one default.
@@ -35,11 +34,11 @@ class Own(Settings):
     loud: bool = option("--loud", help="be loud")
 
 
-def below(base):
+def groups():
     for name in (MAIN, *COMMANDS):
         if name != "knowledge":
             _function(name)  # imports what declares its options
-    waiting = [base]
+    waiting = [Settings]
     while waiting:
         group = waiting.pop()
         waiting += group.__subclasses__()
@@ -47,27 +46,11 @@ def below(base):
             yield group
 
 
-def groups():
-    return below(Settings)
-
-
 def declared():
     for group in groups():
         for item, spec in options_of(group):
             if item.name in group.__annotations__:  # not what it has of another group
                 yield group, spec
-
-
-def test_every_option_has_help_and_a_metavar_unless_it_is_a_flag():
-    assert len(list(declared())) > 50
-    for group, spec in declared():
-        where = f"{group.__name__} {spec.flags[0]}"
-        assert spec.help, where
-        first = spec.help.split()[0]
-        assert first[0].islower() or not first[0].isalpha() or first.isupper() or first == "Zipf", where
-        assert not spec.help.endswith("."), where
-        assert (spec.metavar is None) == (spec.read is None), where
-        assert group.panel != "Options", where
 
 
 def test_no_flag_is_declared_with_two_meanings():
@@ -141,10 +124,8 @@ WRONG = [
     (partial(Terms, epsilon="1,5"), "eps takes one number here, got '1,5'", None),
     (partial(Shape, skew=1, shape="zipf"), "give either skew or shape", None),
     (partial(Limits, max_attack=1), "max-attack must be a number above 0 and below 1, got 1", ("--max-attack",)),
-    (partial(Limits, max_bits="1.5"), "max-bits must be a whole number", ("--max-bits",)),
     (partial(Simulation, seed=-1), "seed must be a whole number of at least 0, got -1", ("--seed",)),
     (partial(Simulation, jobs=2000), "jobs must be a whole number of at least 1 and at most 1,024", ("--jobs",)),
-    (partial(Simulation, repetitions=0), "reps must be a whole number", ("--reps",)),
     (partial(Terms(metric=("l1", "l2")).one_metric, "this"), "this answers for one metric at a time", None),
     (partial(refuse, ("--a", "--b"), "is for X"), "--a, --b is for X", ("--a", "--b")),
     (partial(require, ("--eps", None, "ε"), ("--k", 4, "k")), "--eps is missing: give ε", ("--eps",)),
@@ -166,36 +147,6 @@ def test_a_refusal_is_one_short_line_and_carries_the_options_to_blame(make, word
     assert flags is None or caught.value.fields == flags
 
 
-def test_all_that_is_missing_is_named_in_one_message(run):
-    require(("--eps", 1.0, "x"))
-    assert "--eps and SAMPLE are missing: give" in run()[2]
-    assert "SAMPLE, --protocol, --eps and --n are missing: give" in run("estimate")[2]
-    assert "FILES, --protocol and --eps are missing: give" in run("reports")[2]
-
-
-def test_an_unknown_option_is_looked_for_in_other_commands(run):
-    assert commands_with("--apply") == ["estimate", "reports"]
-    assert commands_with("--eps")[0] == "rank"
-    assert set(commands_with("--format")) >= {"rank", *COMMANDS} - {"knowledge", "app", "generate"}
-    assert (
-        "--apply is no option of ldp-advise, but of ldp-advise estimate, ldp-advise reports" in run("--apply", "x")[2]
-    )
-    assert "--bins is no option of ldp-advise reports, but of ldp-advise" in run("reports", "--bins", "x")[2]
-    assert "there is no option --epz; did you mean --eps?" in run("--epz", "1")[2]
-
-
-@over(
-    [
-        ("-e 1 -m norm_sub -r 10 -d x", "-r: here it is --reps N --max-reps N"),
-        ("-e 1 -d x -u l1", "-d: here it is the name of the file alone"),
-        ("-m all --kl-mix 0.1", "--kl-mix: here it is -m kl:X"),
-        ("--sets=mine.csv", "--sets: here it is -m sets:FILE"),
-    ]
-)
-def test_the_words_of_other_tools_are_translated(words, said, *, run):
-    assert run(*words.split()) == (2, "", f"ldp-advise: error: there is no option {said}\n")
-
-
 def test_words_that_can_mean_one_thing_are_done():
     for words, ours in (
         ("epsilon 1 --k 4", "epsilon --eps 1 --k 4"),
@@ -209,17 +160,6 @@ def test_words_that_can_mean_one_thing_are_done():
     ):
         assert _in_our_words(words.split()) == ours.split()
     assert _in_our_words(["--column", "a b"]) == ["--column", "a b"]
-
-
-def test_a_name_of_another_kind_is_called_that(run):
-    for words, said in (
-        ("-m norm_sub", "unknown metric 'norm_sub': it is a method, give --method norm_sub"),
-        ("-p Power-NS", "unknown protocol 'Power-NS': it is a method, give --method Power-NS"),
-        ("--method KL", "unknown method 'KL': it is a metric, give --metric KL"),
-        ("-m k-RR", "unknown metric 'k-RR': it is a protocol, give --protocol k-RR"),
-    ):
-        code, _, err = run("-e", "1", "--k", "8", *words.split())
-        assert (code, err) == (2, f"ldp-advise: error: {said}\n")
 
 
 LOOK_UP = ("--eps", "1", "--k", "16", "-p", "grr", "--format", "json")
@@ -255,13 +195,6 @@ def test_the_environment_sets_numbers_and_lists_and_the_long_name_of_the_budget_
     assert "n must be a whole number" in run("--epsilon", "1", "--k", "16")[2]
 
 
-@pytest.mark.parametrize("name", ["FORCE", "ORDERED", "QUIET", "HEADER"])
-def test_a_flag_of_the_environment_that_says_neither_is_refused(run, monkeypatch, name):
-    monkeypatch.setenv(f"LDP_ADVISE_{name}", "maybe")
-    err = refused(run, "--eps", "1", "--k", "8")
-    assert f"LDP_ADVISE_{name} must be 1, on, true, yes, or 0, false, no, off, got 'maybe'" in err
-
-
 def test_a_command_to_paste_has_the_environment_and_no_options_that_are_left_out(monkeypatch):
     monkeypatch.setenv("LDP_ADVISE_N", "5 M")
     typed = ("--eps", "1", "--report", "a b.html", "--report=c", "--k", "4", "--force", "d e", "--", "--report", "f")
@@ -269,15 +202,3 @@ def test_a_command_to_paste_has_the_environment_and_no_options_that_are_left_out
     pasted = command_line(without={"--report": True, "--force": False})
     options.words.reset(token)
     assert pasted == "LDP_ADVISE_N='5 M' ldp-advise --eps 1 --k 4 'd e' -- --report f"
-
-
-def test_groups_and_bundles_are_made_with_keywords_alone():
-    every = [*groups(), *below(Bundle)]
-    positional = {
-        f"{group.__name__}.{one.name}"
-        for group in every
-        for one in inspect.signature(group).parameters.values()
-        if one.kind is not inspect.Parameter.KEYWORD_ONLY
-    }
-    assert len(every) > 50
-    assert positional == set()

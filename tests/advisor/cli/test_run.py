@@ -95,22 +95,6 @@ def test_a_look_up_gives_no_notice(run):
     assert run("--eps", "1", "--k", "16", "--format", "plain")[2] == ""
 
 
-def test_the_answer_is_out_before_a_file_beside_it_fails(monkeypatch, capsys, tmp_path):
-    broken = SideFile[int]("--side", str(tmp_path / "x.txt"), (".txt",), full)
-    monkeypatch.setattr("advisor.cli.catalog.run", lambda _, output: run(Steps().job(files=[broken]), output))
-    assert main(["epsilon", "--eps", "1"]) == 2
-    shown = capsys.readouterr()
-    assert "The answer is 7." in shown.out
-    assert shown.err.splitlines()[-1].endswith("x.txt: cannot be written (No space left on device)")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_file_with_nothing_to_show_is_not_written_and_that_is_said(capsys, tmp_path):
-    run(Steps().job(files=[side(tmp_path / "x.txt", shows=lambda _: False)]), Output(quiet=True))
-    assert "warning: there is nothing to show, so --side wrote no file" in capsys.readouterr().err
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.parametrize(
     ("name", "start"),
     [
@@ -119,6 +103,7 @@ def test_a_file_with_nothing_to_show_is_not_written_and_that_is_said(capsys, tmp
         ("x.md", "The answer"),
         ("x.txt", "The answer"),
         ("x", "The answer"),
+        ("x.html", "<!DOCTYPE html>"),
         ("x.docx", ""),
     ],
 )
@@ -128,15 +113,6 @@ def test_the_suffix_of_a_file_says_its_format_unless_one_is_named(tmp_path, name
         assert (tmp_path / name).read_text(encoding="utf-8").startswith(start)
     run(Steps().job(), Output(output=str(tmp_path / name), force=True, format="value"))
     assert (tmp_path / name).read_text(encoding="utf-8") == "7\n"
-
-
-@pytest.mark.parametrize("output", [{"output": "x.html"}, {"format": "html", "output": "x"}, {"report": "x.htm"}])
-def test_a_page_is_written_for_its_suffix_or_its_format(tmp_path, monkeypatch, output):
-    monkeypatch.chdir(tmp_path)
-    run(Steps().job(), Output(**output))
-    (page,) = tmp_path.iterdir()
-    assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
-    assert "The answer is 7." in page.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -30,9 +30,7 @@ from advisor.show.model import (
     View,
 )
 from advisor.show.page import fragment_html, page_html
-from advisor.show.strip import ratio_svg
 from advisor.show.terminal import show
-from simulator.ranking import Ratio
 from tests.cells import over
 
 NASTY = "<script>alert(1)</script> a|b"
@@ -82,54 +80,6 @@ def on_terminal(width, view, document=DOCUMENT):
     return stream.getvalue()
 
 
-def test_ratios_are_drawn_on_a_terminal_that_has_room_and_on_no_pipe():
-    rows = tuple(replace(row, ratio=Ratio(1 + at, 0.9 + at, 1.1 + at)) for at, row in enumerate(RANKING.rows))
-    document = replace(DOCUMENT, parts=(replace(RANKING, rows=rows),))
-    for width, terminal, drawn in ((200, True, 3), (200, False, 0), (40, True, 0)):
-        stream = io.StringIO()
-        show(document, View(), Console(file=stream, width=width, no_color=True, force_terminal=terminal))
-        assert stream.getvalue().count("●") == drawn
-        assert stream.getvalue().count("▸") == (2 if drawn else 0)  # beyond three times the lowest error
-
-
-SHOWN = {
-    "terminal": lambda view: on_terminal(200, view),
-    "plain": lambda view: plain_text(DOCUMENT, view),
-    "markdown": lambda view: markdown(DOCUMENT, view),
-    "latex": lambda view: latex(DOCUMENT, view),
-}
-
-
-EVERYWHERE = ("Use ", "Ranking", "usual", "print(x)")
-NOT_QUIET = ("This is a detail.", "This is a note.", "All errors are frequencies.", "Further", "1 more pairs: --all")
-VERBOSE = (
-    "This explains a",
-    "error: how far it is off; bits: size of one report;",
-    "On request",
-    "seed: where the",
-    "seed",
-)
-USUAL = ("--verbose explains the columns.", "--verbose")
-
-
-@pytest.mark.parametrize("name", SHOWN)
-def test_every_view_has_what_its_roles_say(name):
-    quiet, usual, verbose = (SHOWN[name](View(top=2, **more)) for more in ({"quiet": True}, {}, {"verbose": True}))
-    for where, views in (
-        (EVERYWHERE, (True, True, True)),
-        (NOT_QUIET, (False, True, True)),
-        (VERBOSE, (False, False, True)),
-        (USUAL, (False, True, False)),
-    ):
-        for words in where:
-            assert (words in quiet, words in usual, words in verbose) == views, words
-
-
-def test_warnings_are_said_apart():
-    assert DOCUMENT.warnings == (f"Beware of {NASTY}.",)
-    assert "Beware" not in SHOWN["plain"](View(verbose=True)) + SHOWN["markdown"](View(verbose=True))
-
-
 def test_a_cut_table_keeps_marked_and_extra_rows_and_counts_the_hidden_ones():
     cut = RANKING.head(1)
     assert [row.cells[0] for row in cut.rows] == [NASTY, "usual", "no data"]
@@ -149,56 +99,13 @@ def test_a_cut_table_shows_one_row_of_a_group():
     assert [row.cells[0] for row in table.head(None).rows] == list(groups)
 
 
-def test_a_column_that_is_the_same_in_all_ranked_rows_becomes_a_sentence():
-    folded, (sentence,) = RANKING.folded()
-    assert sentence == Sentence("All errors are frequencies.", Role.NOTE)
-    assert [column.header for column in folded.columns] == ["name", "error", "bits", "share of the users", "seed"]
-    assert folded.rows[0].values == (None, 0.1254, 3, 0.1, 7)
-    other = replace(ROWS[1], cells=("second", "0.25", "bins", "10", "20 %", "7"))
-    kept, sentences = replace(RANKING, rows=(ROWS[0], other)).folded()
-    assert (len(kept.columns), sentences) == (6, ())
-
-
-def test_a_row_needs_a_cell_for_each_column():
-    with pytest.raises(ValueError, match="a row must have 1 cells, got 2"):
-        Table((Column("x"),), (Row(("1", "2")),))
-
-
-@pytest.mark.parametrize(
-    ("width", "dropped"), [(40, "bits, share of the users"), (55, "share of the users"), (80, ""), (200, "")]
-)
-def test_columns_that_do_not_fit_a_terminal_go_in_order_and_are_named(width, dropped):
-    lines = on_terminal(width, View()).splitlines()
-    note = " ".join(line.strip() for line in lines[lines.index(next(x for x in lines if "This is a note" in x)) :])
-    assert (f"Not shown at this width: {dropped}." in note) if dropped else ("Not shown" not in note)
-    table = [line for line in lines if "usual" in line or "second" in line]
-    assert all(("20 %" in line or "40 %" in line) == ("share" not in dropped) for line in table)
-    assert max(map(len, (line.rstrip() for line in lines))) <= width
-    assert ("Not shown" in on_terminal(width, View(quiet=True))) == bool(dropped)
-
-
-def test_plain_text_is_aligned_and_has_no_boxes():
-    lines = plain_text(DOCUMENT, View()).splitlines()
-    header = lines[lines.index("Ranking") + 1]
-    row = next(line for line in lines if line.startswith("second"))
-    assert row.index("0.25") + 4 == header.index("error") + 5  # figures to the right
-    assert not {"│", "─", "\x1b"} & set("".join(lines))
-    assert plain_text(DOCUMENT, View()).endswith(".\n")
-
-
 def test_markdown_escapes_pipes_and_shows_what_is_good():
     text = markdown(DOCUMENT, View(verbose=True))
     rows = [line for line in text.splitlines() if line.startswith("|")]
     assert r"a\|b" in rows[2]
     table = [re.sub(r"\\\|", "", line) for line in rows[: 2 + len(ROWS)]]
     assert {line.count("|") for line in table} == {6}
-    assert rows[1] == "| :--- | ---: | ---: | ---: | ---: |"
     assert text.startswith(f"**Almost:** Use {NASTY}.")
-    columns = tuple(Column(f"c{drop}", drop=drop) for drop in range(6))
-    for brief, view, most in ((True, View(), 4), (True, View(verbose=True), 6), (False, View(), 6)):
-        head = f"\n| {' | '.join(column.header for column in columns[:most])} |\n"
-        assert head in markdown(replace(DOCUMENT, parts=(Table(columns, (), brief=brief),)), view)
-    assert "```\nx = {'a': 1}\nprint(x)\n```" in text
 
 
 # What a reader of LaTeX makes of the commands of a cell; every other mark of its own would be an error.
@@ -222,8 +129,6 @@ def test_latex_is_a_table_of_booktabs_whose_cells_read_as_they_are():
     columns = (Column("a_b", text=True), Column("100 %"), Column("−"))
     table = Table(columns, (Row(marks), Row(("x", "1 *", ""), tones=(Tone.PLAIN, Tone.GOOD, Tone.PLAIN))), title="50 %")
     lines = latex(replace(DOCUMENT, parts=(table,)), View(quiet=True)).splitlines()
-    assert lines[:4] == [r"% needs \usepackage{booktabs}", f"% Almost: Use {NASTY}.", "% 50 %", r"\begin{tabular}{lrr}"]
-    assert (lines[4], lines[6], *lines[-2:]) == (r"\toprule", r"\midrule", r"\bottomrule", r"\end{tabular}")
     rows = [lines[5], *lines[7:-2]]
     assert all(row.endswith(r" \\") for row in rows)
     read = [tuple(map(read_cell, re.split(r"(?<!\\) ?& ?", row[:-3]))) for row in rows]
@@ -256,55 +161,6 @@ def test_a_page_escapes_every_word_and_sorts_by_the_figures():
     assert 'aria-label="picture of &lt;script&gt;' in page
     assert 'data-value="0.1254">0.125</td>' in page
     assert '<svg fill="var(--ink)">' in page
-    for words in ("Why", "Because of", "Reproduce this", "Glossary", "Beware of", "On request", "This explains"):
-        assert words in page
-    assert "All errors are frequencies." in page
-    assert page.count("how far it is off") == 1
-
-
-def test_a_page_has_picked_rows_then_pictures_then_notes_and_at_its_end_all_rows_of_the_first_table():
-    rows = tuple(Row((f"row {place}", "7"), kept=place == 40) for place in range(60))
-    table = Table((Column("x", text=True), COLUMNS[-1]), rows, noun="pairs")
-    picture, note = Figure("Picture", "a picture", lambda: "<svg></svg>"), Sentence("This is a note.", Role.NOTE)
-    sections = (Section("Pictures", (picture,)),)
-    document = replace(DOCUMENT, parts=(replace(table, heading="One"), table, note), sections=lambda: sections)
-    body = page_html(document, "ldp-advise").split("<body>")[1]
-    marks = ("row 4<", "row 40<", "54 more", "<svg>", "This is a note.", "Reproduce", "Glossary", "row 5<", "row 59")
-    assert sorted(marks, key=body.index) == list(marks)
-    assert (body.count("row 59"), body.count("row 24")) == (1, 2)
-    assert "34 more pairs: the CSV and the JSON hold them all" in body
-    assert "seed" not in body  # a column that is shown on request
-
-
-def test_a_cell_of_a_page_breaks_within_a_long_interval_and_nowhere_else():
-    rows = tuple(Row((text,)) for text in ("0.0215–0.0693", "0.24–5.1", "posterior_median", "+7 %"))
-    page = page_html(replace(DOCUMENT, parts=(Table((Column("error", text=True),), rows),)))
-    assert "0.0215–<wbr>0.0693" in page
-    assert page.count("<wbr>") == 1
-
-
-def test_a_notebook_gets_the_warning_the_head_of_tables_and_folded_notes_without_script():
-    rows = (
-        replace(ROWS[0], tone=Tone.PICK, ratio=(ratio := Ratio(1.2, 1.0, 1.5))),
-        replace(ROWS[1], tone=Tone.FAINT),
-        *ROWS[2:] * 4,
-    )
-    page = fragment_html(replace(DOCUMENT, parts=(*DOCUMENT.parts, replace(RANKING, rows=rows))))
-    assert "<script" not in page
-    assert "Warning: Beware of" in page
-    assert re.findall("<h[12]|<th[^>]*>([a-z ]+)", page) == [
-        *(head := ["name", "error", "bits", "share of the users"]),
-        "later",
-        *head,
-    ]
-    top, tied, *_ = page.rpartition("<tbody>")[2].split("</tr>")
-    assert top.startswith('<tr class="top"><td class="text">&lt;script')
-    assert top.endswith(f"<td>{ratio_svg(ratio)}</td>")
-    assert tied.startswith('<tr class="tied">')
-    assert "2 more pairs: to_frame()" in page
-    seen, _, folded = page.partition("<details>")
-    for words in ("This is a note.", "This explains a column.", "All errors are frequencies.", "how far it is off"):
-        assert (words in seen, words in folded) == (False, True), words
 
 
 STEERING = "\x1b]0;title\x07\x9b31m\u202ee\ud800\x00\ufffe"
@@ -359,16 +215,3 @@ def test_people_see_escapes_and_json_hands_on_every_mark_as_an_escape_of_its_own
     assert data["label"] == STEERING
     assert data[STEERING] == [STEERING]
     assert json.loads(error_json(STEERING))["error"]["message"] == STEERING
-
-
-@pytest.mark.parametrize("width", [12, 24, 34])
-@pytest.mark.parametrize("quiet", [True, False])
-def test_nothing_is_cut_on_a_narrow_terminal_and_what_is_left_out_is_named(width, quiet):
-    columns = (Column("method", text=True), Column("l1 error"), Column("bits", drop=1))
-    rows = tuple(Row((name, "0.0717 (0.053–0.097)", "16")) for name in ("eb_ns", "ibu_pseudo"))
-    text = on_terminal(width, View(quiet=quiet), replace(DOCUMENT, parts=(Table(columns, rows),)))
-    assert "…" not in text
-    assert max(map(len, text.splitlines())) <= width
-    joined = re.sub(r"\s", "", text)
-    assert joined.count("(0.053–0.097)") == 2 or width == 12  # folded between header and rest there
-    assert re.search(r"Not\s+shown\s+at\s+this\s+width:\s+bits", text)

@@ -106,7 +106,6 @@ CUT = [
     ("age,count\n17,5\n18,7\n18.5,1\n90,2\n", Cut(edges=(0, 18, 65, 120)), {}, [5, 8, 2]),
     ("5\n5\n", Cut(count=4, edges=(0, 8)), {}, [0, 0, 2, 0]),
     ("-3\n5\n131\n", Cut(width=70, edges=(-5, 135)), {}, [2, 1]),
-    # numbers as large and as close as doubles are
     ("-1.7e308\n0\n1.7e308\n", Cut(count=2), {}, [1, 2]),
     ("-1.7e308\n0\n", Cut(edges=(-1.7e308, 1.7e308, 1.75e308)), {}, [2, 0]),
     ("0\n5e-324\n", Cut(edges=(0, 5e-324, 1e-323)), {}, [1, 1]),
@@ -120,12 +119,10 @@ REFUSED = [
     ("5\n6\n", Cut(width=5), {}, "in one bin, from 5 to 6, and a domain needs at least 2"),
     ("x\nnan\n", FOUR, {"header": True, "drop_missing": True}, "holds no user with a number"),
     ("x,count\n5,0\n6,0\n", FOUR, {}, "holds no user with a number"),
-    # numbers outside of the edges; with a width, the range that is proposed is one that the width divides
     (AGES, Cut(edges=(0, 50, 120)), {}, "3 of 5 users lie outside of the edges 0 to 120: 1 below (down to -3) and 2"),
     (AGES, Cut(edges=(0, 50, 120)), {}, "from -3 to 131, or count these users in the first and last bin with --clamp"),
     (AGES, Cut(width=5, edges=(0, 120)), {}, "reach from -3 to 131"),
     ("-3\n5\n", Cut(count=5, edges=(0, 120)), {}, "reach from -3 to 120"),
-    # too many bins, and too narrow ones
     ("0\n1\n", Cut(width=1e-7), {}, "into 10,000,001 bins, and a domain has at most 2,000,000"),
     (f"1\n{1 + 2**-50!r}\n", Cut(count=100), {}, "narrower than numbers of double precision can tell apart"),
     ("-1e308\n1e308\n", Cut(width=1e-300), {}, "into over 10^15 bins"),
@@ -143,7 +140,7 @@ def test_what_cannot_be_cut_is_refused_in_one_line(text, cut, options, said):
     assert said in refusal(read, text, cut, **options)
 
 
-@over(["abc", "0x10", "1_000", "12 €", "2024-01-31", "3,5,", "1e5000", "1;2"])
+@over(["abc", "1_000", "2024-01-31", "3,5,", "1e5000"])
 def test_what_is_no_number_is_named_with_its_column_and_line(word):
     error = refusal(read, f'"income"\n"5"\n"{word}"\n', Cut(count=4))
     assert f"column 'income' holds '{word}' on line 3, which is" in error
@@ -169,13 +166,6 @@ def test_parquet_is_cut_like_text(tmp_path):
     assert (first.bins.name, second.bins.name) == ("x", "the unit of the data")
 
 
-def test_a_range_of_the_sample_is_said_to_be_one():
-    for cut in (Cut(count=4), Cut(width=5)):
-        assert any("the sample's own smallest and largest number" in text for text in read("3\n9\n", cut).warnings)
-    for cut in (Cut(count=5, edges=(0, 10)), Cut(width=5, edges=(0, 10)), Cut(edges=(0, 5, 10))):
-        assert read("3\n9\n", cut).warnings == ()
-
-
 def test_numbers_outside_of_the_edges_go_into_the_ends_if_asked():
     found = read("-3\n5\n7\n120\n131\n", Cut(edges=(0, 50, 120), clamp=True))
     assert found.counts.tolist() == [3, 2]
@@ -187,14 +177,6 @@ def test_distinct_numbers_are_bounded_where_the_range_depends_on_them(monkeypatc
     numbers = column([str(at) for at in range(1000)])
     assert "more than 999 distinct numbers" in refusal(read, numbers, Cut(count=10))
     assert read(numbers, Cut(count=10, edges=(0, 1000))).counts.tolist() == [100] * 10
-
-
-def test_whole_numbers_in_bins_that_are_not_are_warned_of():
-    ages = column([str(age) for age in range(18, 95)])
-    words = "whole, and bins of width 7.6 are not: they do not hold"
-    assert any(words in text for text in read(ages, Cut(10)).warnings)
-    assert any("width 0.76 are not: some stay empty" in text for text in read(ages, Cut(100)).warnings)
-    assert not any("whole" in text for text in read(ages, Cut(width=5)).warnings)
 
 
 @settings(deadline=None, max_examples=30)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from advisor.errors import InputError, closest
+from advisor.errors import InputError
 from advisor.inputs import held
 from advisor.inputs import parquet as reader
 from advisor.inputs.histogram import read_histogram
@@ -104,14 +104,6 @@ def test_a_long_label_of_a_parquet_file_is_in_memory_once(tmp_path):
     assert "holds a value of over 1048576 bytes" in refusal(read_histogram, path)
 
 
-def test_no_hint_is_looked_for_among_very_many_or_very_long_names():
-    assert closest("cuont", ["value", "count"]) == ["count"]
-    assert closest("cuont", (str(at) for at in iter(int, 1))) == []  # endless
-    assert closest("x" * 10_000, ["x" * 9_999]) == []
-    assert closest("cuont", ["c" * 10_000, "count"]) == ["count"]
-    assert closest("norm", ["norm_cut", "norms", "norm_1"]) == ["norms", "norm_1"]
-
-
 def test_numbers_of_thousands_of_digits_in_memory_are_refused():
     with pytest.raises(InputError, match="got a whole number of 1"):
         sample_in_memory([1, 10**5000], None)
@@ -182,15 +174,3 @@ def test_what_is_made_of_a_held_file_is_kept_a_few_times_and_so_is_its_refusal()
     refusal = file.made[-1]
     assert isinstance(refusal, InputError)
     assert refusal.__traceback__ is None  # it would keep all that was under way
-
-
-def test_the_leaf_of_a_column_is_its_own_or_the_first_below_it():
-    target = io.BytesIO()
-    table = pa.table({"a.b": [1], "a": [[1]], "s": [{"x.y": 1, "z": 2}], "a.b.c": [2], "t": ["x"]})
-    pq.write_table(table, target)
-    with pq.ParquetFile(target) as file:
-        paths = [column.path for column in file.schema]
-        leaves = reader.ParquetRows(file, "a", [], lists=False)._leaves
-    for name in table.column_names:
-        expected = next(at for at, path in enumerate(paths) if path == name or path.startswith(f"{name}."))
-        assert leaves[name] == expected

@@ -28,13 +28,11 @@ def error_of(folder, data, **options):
 EXPECTED = [("pear", 0.5), ("apple", -0.013), ("fig", 1.2e-3)]
 SAME = [
     ("a.csv", "fruit,estimate\npear,0.5\napple,-0.013\nfig,1.2e-3\n", {}),
-    ("a.csv", "fruit,anything\npear,.5\napple,-0.013\nfig,+0.0012\n", {}),
     ("a.csv", "pear,0.5\napple,-.013\nfig,1.2E-3\n", {}),
     ("a.csv", "0.5,pear\n-.013,apple\n1.2E-3,fig\n", {}),
     ("a.tsv", "Freq\tfruit\n0.5\tpear\n−0.013\tapple\n0.0012\tfig", {}),
     ("a.txt", "pear 0.5\napple -0.013\nfig   1.2e-3\n", {}),
     ("a.csv", "fruit;frequency\npear;0,5\napple;-0,013\nfig;1,2e-3\n", {}),
-    ("a.csv", "pear;0,5\napple;-0,013\nfig;1,2e-3\n", {}),
     ("a.csv", "fruit;frequency\npear;0.5\napple;-0.013\nfig;1.2e-3\n", {}),
     ("a.csv", "fruit,n,estimate\npear,5,0.5\napple,7,-0.013\nfig,9,1.2e-3\n", {}),
     ("a.csv", "fruit,count,f_hat\npear,5,0.5\napple,7,-0.013\nfig,9,1.2e-3\n", {}),
@@ -49,14 +47,12 @@ READ = [
     *((data, [("0", 0.2), ("1", 0.8), ("2", -0.1)]) for data in ("0.2\n0.8\n-0.1\n", "estimate\n0.2\n0.8\n-0.1\n")),
     ('x,est\na,"1,234"\nb,"-1,234,567.5"\n', [("a", 1234), ("b", -1234567.5)]),
     ("x,est\na,1e3\nb,007\n", [("a", 1000), ("b", 7)]),
-    # with semicolons between columns, another cell may tell the decimal sign
     ("x;est\na;1.234\nb;0,5\n", [("a", 1234), ("b", 0.5)]),
     ("x;est\na;1.234\nb;0.5\n", [("a", 1.234), ("b", 0.5)]),
     ("x;est\na;1,234\nb;0.5\n", [("a", 1234), ("b", 0.5)]),
     ("x;est\na;1,234\nb;-0,5\n", [("a", 1.234), ("b", -0.5)]),
     ("x;est\na;1.234,5\nb;12\n", [("a", 1234.5), ("b", 12)]),
     ("x;est\na;-12\nb;3e2\n", [("a", -12), ("b", 300)]),
-    # a label may be a missing word among words, a total that adds up nothing, and a code
     ("x,est\nNA,1\nDE,2\n", [("NA", 1), ("DE", 2)]),
     ("x,est\na,0.1\nb,0.2\ntotal,0.7\n", [("a", 0.1), ("b", 0.2), ("total", 0.7)]),
     ("x,est\na,0.1\nb,0.2\nc,0.3\n", [("a", 0.1), ("b", 0.2), ("c", 0.3)]),  # 0.1 + 0.2
@@ -110,15 +106,11 @@ def test_parquet(tmp_path):
     product(
         [
             ("", "the estimate is empty"),
-            ("NaN", "'NaN' is missing"),
             ("n/a", "'n/a' is missing"),
-            ("inf", "'inf' is not finite"),
             ("-Infinity", "'-Infinity' is not finite"),
             ("1e999", "'1e999' is too large"),
-            ("many", "'many' is not a number"),
             ("1_000", "'1_000' is not a number"),
             ('"0,25"', "'0,25' is not a number"),
-            ('"1,00"', "'1,00' is not a number"),
             ("12%", "'12%' is not a number"),
         ],
         [3, 5000],
@@ -136,30 +128,20 @@ def test_a_bad_estimate_is_named_with_its_line(setting, place, *, tmp_path):
 TWO = "x,estimate\na,1\nb,2\n"
 REFUSED = [
     ("x,est\na,1\n,2\n", {}, "line 3: the label is missing (an empty cell)"),
-    ("x,est\n1,1\nNA,2\n", {}, "line 3: the label is missing ('NA')"),
     ("x,est\na,1\nb,3\n\na,2\n", {}, "line 5: label 'a' is on line 2 already; give each category once"),
     ("x,est\n1,1\n1.0,2\n", {}, "line 3: label '1.0' is on line 2, written '1', already"),
     ("x,est\na,1\n", {}, "holds 1 estimate; a domain needs at least 2 categories"),
     ("x,est\n", {}, "holds only a header line (x, est), no estimates"),
     ("x,est\na,1\nb,2\ntotal,3\n", {}, "line 4: 'total' is the sum of all other rows (3), not a category; remove"),
-    ("x,est\na,.3333\nb,.3333\nc,.3333\nOverall:,1\n", {}, "line 5: 'Overall:' is the sum"),
-    ("x;est\na;0,25\nb;0,5\nSum;0,75\n", {}, "line 4: 'Sum' is the sum"),
     ("a,b,c\nx,1,2\ny,3,4\n", {}, "has 3 columns: a, b, c; say which one holds the estimates with --estimates"),
-    ("a,freq,raw\nx,1,2\ny,3,4\n", {}, "say which one holds the estimates"),
     ("x\n1\n2\n", {"column": "x"}, "has one column, no estimates beside"),
     ("0,25\n0,75\n", {}, "label '0' is on line 1 already"),
     *((f"a,{cell}\nb,0.2\nc,0.3\n", {}, "line 1: the estimate") for cell in ("NaN", "")),  # no header
-    # decimal signs that contradict each other, or say nothing
     ("x;est\na;0.5\nb;2\nc;0,25\n", {}, "line 4: the estimate '0,25' has another decimal sign than '0.5'"),
-    ("x;est\na;0,5\nb;12.34\n", {}, "line 3: the estimate '12.34' has another decimal sign than '0,5'"),
     ("x;est\na;3\nb;1,234\n", {}, "line 3: the estimate '1,234' can be read in two ways: say which"),
-    ("x;est\na;3\nb;1.234\n", {}, "line 3: the estimate '1.234' can be read in two ways: say which"),
-    # wrong options
     (TWO, {"estimates": "estimat"}, "no column 'estimat' for --estimates; the columns are x, estimate; did you mean"),
-    (TWO, {"column": "y"}, "no column 'y' for --column"),
     (TWO, {"column": "estimate", "estimates": "2"}, "--column and --estimates both name column 'estimate'"),
     (TWO, {"header": False, "estimates": "estimate"}, "if the first line holds the names, say --header"),
-    (TWO, {"header": False}, "line 1: the estimate 'estimate' is not a number"),
 ]
 
 

@@ -21,7 +21,6 @@ SHARES = "x,proportion\na,0.418\nb,0.302\nc,0.28\n"
 
 # name, content, options, users, a part of what is said
 READ = [
-    # totals
     ("a.csv", "x,count\nN,1200\nS,3400\nE,800\nTotal,5400\n", {}, [1200, 3400, 800], "'Total' (line 5) is the sum"),
     ("a.csv", "x,count\nTotal,5400\nN,1200\nS,3400\nE,800\n", {}, [1200, 3400, 800], "left out as their total"),
     ("a.csv", "x,count\nN,12001\nS,34001\nE,8000\nTotal,54003\n", {}, [12001, 34001, 8000], "nearly the sum"),
@@ -38,7 +37,6 @@ READ = [
     ("a.csv", MANY + "Total,50015001\n", {}, list(range(1, 10002)), "as their total"),
     ("a.csv", MANY + "Total,50015001\n" + "b,\n" * 5000, {}, list(range(1, 10002)), "as their total"),
     ("a.csv", "x,count\nAll,3\nSome,2\nNone,2\n", {}, [3, 2, 2], ""),
-    # counts that are missing, codes of missing answers
     ("a.csv", "x,count\na,120\nb,\nc,30\n", {}, [120, 30], "1 of 3 categories left out, as counts are missing: 'b'"),
     ("a.csv", "x,count\na,120\nb,(D)\nc,NA\nd,30\n", {"drop_missing": True}, [120, 30], "2 of 4 categories left out"),
     ("a.csv", "x\n" + "yes\nno\nno\nNA\n" * 9, {"drop_missing": True}, [9, 18], "9 users were left out"),
@@ -48,7 +46,6 @@ READ = [
     ("a.csv", "x\n" + "1\n2\n3\n4\n5\n-99\n" * 9, {}, [9] * 6, "--missing -99 leaves these users out"),
     ("a.csv", "x\n" + "1\n2\n3\n4\n5\n-99\n" * 9, {"missing": "-99"}, [9] * 5, "9 users were left out"),
     ("a.csv", "x\n" + "1\n7\n8\n9\n10\n" * 9, {}, [9] * 5, ""),
-    # lines above and below the table
     ("a.csv", OFFICE, LABELLED, [3102, 441, 228, 229], "1 line stands above the header"),
     ("a.csv", OFFICE, {**LABELLED, "skip": 1}, [3102, 441, 228, 229], "read as Windows-1252"),
     ("a.csv", BANK, {"column": "Name", "counts": "1960"}, [54608, 7], "4 lines stand above the header"),
@@ -68,7 +65,6 @@ READ = [
     ("a.csv", "ans\n---\nyes\n---\nno\nyes\n", {}, [2, 2, 1], ""),
     ("a.jsonl", '{"x":"\\ud800"}\n{"x":"a"}\n', {}, [1, 1], ""),
     ("a.csv", "x,Einwohner in 1000\na,12\nb,88\n", {"counts": "2", "column": "1"}, [12, 88], "write them in full"),
-    # which columns
     ("a.csv", "Jahr;2022\nBayern;133\nBerlin;37\n", {"column": "Jahr", "counts": "2022"}, [133, 37], ""),
     ("a.csv", "color,people\nred,1200\nblue,340\n", {"column": "color"}, [1200, 340], ""),
     ("a.csv", "Nr.;Farbe;Anzahl\n1;rot;12\n2;blau;13\n3;grün;4\n", {}, [12, 13, 4], ""),
@@ -77,17 +73,14 @@ READ = [
     ("a.txt", '"color" "n"\n"1" "red" 1200\n"2" "blue" 340\n', {}, [1200, 340], ""),
     ("a.csv", "x\n*\n**\n***\n*\n", {"header": True}, [2, 1, 1], ""),
     ("a.csv", "x\nNA\nDE\nFR\nNA\nDE\n", {}, [2, 2, 1], ""),
-    # separators
     ("a.csv", "sep=;\nLand;count\nBayern;13124737\nBerlin;3669491\n", {}, [13124737, 3669491], ""),
     ("a.csv", '"sep=|"\nLand|count\nBayern|2\nBerlin|1\n', {}, [2, 1], ""),
     ("a.csv", "x;share\nnie;0,6\nselten;0,4\n", {"n": 10}, [6, 4], ""),
     ("a.csv", "x,count,\na,1,\nb,2,\n", {}, [1, 2], ""),
     ("a.csv", "x,count\na,1,\nb,2,\n", {}, [1, 2], ""),
     ("a.csv", "x,count\na,1\nb,2,\n", {}, [1, 2], ""),
-    # row names of R
     ("a.tsv", "answer\tcount\n1\tred\t120\n2\tblue\t300\n3\tgreen\t80\n", {}, [120, 300, 80], ""),
     ("a.csv", '"","answer","count"\n"1","red",120\n"2","blue",300\n', {}, [120, 300], ""),
-    # counts as programs print them
     ("a.txt", "   4320 not recom\n   4266 priority\n      2 recom\n", {}, [4320, 4266, 2], "in front"),
     ("a.txt", "fruit\n   500 c0\n    20 New York\n     7 x\n", {}, [500, 20, 7], "in front of"),
     ("a.txt", "x\n5.0     1024\n4.0      495\n1.0       10\nName: count, dtype: int64\n", {}, [1024, 495, 10], "beh"),
@@ -95,7 +88,6 @@ READ = [
     ("a.txt", "".join(f"{3 * at:7} label {at}\n" for at in range(1, 3001)), {}, list(range(3, 9001, 3)), "in"),
     ("a.txt", "5 stars\n4 stars\n5 stars\n1 star\n" * 9, {}, [18, 9, 9], ""),
     ("a.txt", "18 to 24\n25 to 34\n35 to 44\n", {"column": "1"}, [1, 1, 1], ""),
-    # thousands and decimals
     ("a.csv", "x,count\na,652\u202f432\nb,531\u00a0345\nc,335 975\n", {}, [652432, 531345, 335975], ""),
     ("a.csv", "x,count\na,1'652'432\nb,531’345\nc,7\n", {}, [1652432, 531345, 7], ""),
     ("a.csv", "x;count\na;3.102\nb;441\nc;13.124.737\n", {}, [3102, 441, 13124737], ""),
@@ -103,12 +95,10 @@ READ = [
     ("a.csv", "x;count\na;3.000\nb;441\n", {"decimal": ","}, [3000, 441], ""),
     ("a.csv", "x;count\na;3,000\nb;441\n", {"decimal": "."}, [3000, 441], ""),
     ("a.csv", 'x,count\na,"3.000"\nb,441\n', {"decimal": ","}, [3000, 441], ""),
-    # shares
     ("a.csv", SHARES, {"counts": "proportion", "n": 1001}, [419, 302, 280], ""),
     ("a.csv", SHARES, {"n": 1000}, [418, 302, 280], ""),
     ("a.csv", "x,share\na,0.5\nb,0.3\nc,0.2\n", {"n": 100}, [50, 30, 20], ""),
     ("a.csv", "x;Anteil\nja;77,6 %\nnein;22,4 %\nSumme;100,0 %\n", {"n": 500}, [388, 112], "left out as their total"),
-    # encodings, JSON lines
     ("a.csv", "x\nMünchen\nKöln\nKöln\n".encode("cp1252"), {}, [1, 2], "read as Windows-1252"),
     ("a.csv", "x\nMünchen\nKöln\nKöln\n".encode("utf-16"), {}, [1, 2], ""),
     ("a.csv", gzip.compress("x\nMünchen\nKöln\nKöln\n".encode("utf-16-le").join([b"\xff\xfe", b""])), {}, [1, 2], ""),
@@ -143,7 +133,6 @@ def zipped(member):
 REFUSED = [
     ("a.csv", "x,count\nUSA,5407\nN,1201\nS,3400\nE,806\n", {}, "'USA' (line 2) is the sum of all other rows, 5,407"),
     ("a.csv", "x,count\na,120\nb,(D)\nc,NA\nd,30\n", {}, "line 3: the count '(D)' looks like one that is missing"),
-    ("a.csv", "x,count\na,120\nb,(D)\nc,NA\nd,30\n", {}, "(as do 'NA')"),
     ("a.csv", "x,count\nN,500\nK,200\nL,300\nS,700\nSumme,850\n", {}, "add up to 2 times"),
     ("a.csv", "x,count\na,5\nSubtotal,5\nb,7\nc,8\nSubtotal,15\n", {}, "stands like a subtotal among the rows"),
     ("a.csv", "city,people\nParis,2102650*\nLyon,522250\nNice,348085\n", {}, "holds '2102650*' on line 2"),
@@ -151,39 +140,26 @@ REFUSED = [
     ("a.csv", '"color,count"\n"red,12"\n"blue,13"\n', {}, "every line stands in quotation marks"),
     ("a.csv", 'Q1\nWhat?\n"{""ImportId"":""QID1""}"\nred\nblue\n', {}, "with --skip 2, and name"),
     ("a.csv", "color count\nred 12000\nblue 3400\ngreen 500\n", {}, "3 of 3 lines begin or end with a number"),
-    ("a.txt", "red=12\nblue=13\ngreen=5\n", {}, "3 of 3 lines begin or end with a number"),
     ("a.txt", "age\n18  10\n19  20\n20  30\nName: age, dtype: int64\n", {}, "this is a printed table"),
-    ("a.txt", " 1 apple\n 2 pear\n 3 plum\n", {}, "3 of 3 lines begin or end with a number"),
     ("a.txt", "+---+---+\n| x | n |\n+---+---+\n| a | 1 |\n", {}, "a printed table with rules"),
-    ("a.txt", "| x |\n|---|\n| a |\n", {}, "a printed table with rules"),
     ("a.csv", "x\nr\nb\n".encode("utf-16-le"), {}, "line 1 is no text"),
     ("a.csv", "Antwort;Anzahl in %\nja;12\nnein;88\n", {}, "holds shares that sum to 100"),
     ("a.csv", "Antwort;kumulierte Anzahl\nja;12\nnein;88\n", {}, "has 2 columns"),
-    ("a.csv", "color,0\nblue,20\nred,21\n", {}, "--counts 2 (with --header if the first line names them)"),
     ("a.txt", "1,3\n1,7\n2,0\n", {}, "if a comma is the decimal sign say --decimal ,"),
     ("a.csv", "Title\nx,y\nCA,NY\nTX,CA\nFL,TX\n", {}, "leave them out with --skip 1"),
     ("a.csv", "x\n1\n", {"skip": 2}, "--skip 2 leaves out all lines"),
     ("a.csv", "x,count\na,1\nb\n", {}, "line 3 has 1 field, the header has 2; a value may be missing"),
-    ("a.csv", "x;count\na;3.000\nb;441\n", {}, "--decimal , or --decimal ."),
     ("a.csv", SHARES, {}, "column 'proportion' holds shares that sum to 1: read them with --counts proportion"),
     ("a.csv", SHARES, {"counts": "proportion"}, "say how many users there are with --n"),
     ("a.txt", "".join(f"{3 * at:7} label {at}\n" for at in range(1, 1500)) + "oops\n", {}, "line 1500 has 1 field"),
-    ("a.txt", "1 20\n2 30\n4 5\n", {}, "write label,count on each line, or say --column 1"),
     ("a.txt", "x\na   12\n..  ..\nb    1\nLength: 90, dtype: int64\n", {}, "this is a printed table"),
     ("a.csv", "ä\n".encode() + "ö\n".encode("cp1252"), {}, "line 2 is no text: it is neither UTF-8"),
-    ("a.csv", b"x\n\x01\xe4\n", {}, "is neither UTF-8 nor Windows-1252"),
     ("a.json", '{"a": 1, "b": 2}\n', {}, "is JSON, not a table; lines of one field are read"),
-    ("a.json", '[{"a": 1}]', {}, "is JSON, not a table"),
-    ("a.json", "{\n", {}, "is JSON, not a table"),
-    ("a.json", "[\n 1,\n 2]\n", {}, "is JSON, not a table"),
     ("a.jsonl", '{"a": 1}\n{"b": 1}\n', {}, "line 2 is not a JSON object with the field 'a' alone"),
-    ("a.jsonl", '{"a": 1}\n{"a": {}}\n', {}, "line 2 is not a JSON object"),
     ("a.html", "\n<!DOCTYPE html>\n<p>", {}, "is HTML or XML, not a table"),
-    ("a.html", "<table class='x'><tr>", {}, "is HTML or XML"),
     ("a.npz", zipped("arr_0.npy"), {}, "is a NumPy archive (.npz)"),
     ("a.xlsx", zipped("[Content_Types].xml"), {}, "is an Excel workbook (.xlsx), not text; save the sheet as CSV"),
     ("a.zip", zipped("data/a.csv"), {}, "is a zip archive, not text; unpack it"),
-    ("a.npy", b"\x93NUMPY\x01\x00", {}, "is a NumPy array"),
     ("a.pkl", b"\x80\x04\x95", {}, "is a Python pickle, which is never loaded"),
 ]  # fmt: skip
 

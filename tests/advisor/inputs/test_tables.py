@@ -11,7 +11,7 @@ from advisor.inputs import histogram, table
 from advisor.inputs.histogram import read_histogram
 from advisor.inputs.labels import OTHER_LABEL
 from simulator.seeding import rng_for
-from tests.advisor.inputs.reading import Pipe, error_of, gz, piped, read_bytes, read_file, read_reports, users
+from tests.advisor.inputs.reading import Pipe, error_of, gz, piped, read_bytes, read_file, users
 from tests.cells import failures, over
 
 
@@ -37,13 +37,11 @@ VALUES = [
     ("a.csv", "state,age\rTexas,1\rOhio,2\rTexas,3", {"column": "state"}, TEXAS),
     ("a.csv", '\ufeff"state","age"\n"Texas","1"\n Ohio ,2\nTexas,3', {"column": "state"}, TEXAS),
     ("a.csv", "id,state,size\n1,Texas,3\n2,Ohio,7\n3,Texas,5\n", {"column": "state"}, TEXAS),  # a size of each user
-    # more lines than the head has
     ("a.csv", "s\n" + 'Ohio\n"New\nYork"\n' * 600, {}, {"Ohio": 600, "New\nYork": 600}, "goes over several lines"),
     ("a.csv", '"state"\n' + '"Te""xas"\nOhio\n' * 900, {}, {'Te"xas': 900, "Ohio": 900}),
     ("a.csv", "state\tage\r\n" + "Texas\t1\r\nOhio\t2\r\n" * 900, {"column": "1"}, {"Texas": 900, "Ohio": 900}),
     ("a.csv", "state\n" + "Texas \n \nOhio\n" * 900, {}, {"Texas": 900, "Ohio": 900}, "900 blank lines were skipped"),
     ("a.txt", "Texas\n\n  Ohio, too\n" * 900, {}, {"Texas": 900, "Ohio, too": 900}, "900 blank lines were skipped"),
-    # plain text keeps commas that separate nothing, and understands quotation marks only if all lines do
     ("a.txt", "Smith, J\nDoe\nSmith, J\n", {}, {"Smith, J": 2, "Doe": 1}, "most lines hold commas"),
     ("a.txt", '"Smith, J"\nDoe\n', {}, {"Smith, J": 1, "Doe": 1}),
     ("a.txt", '"Hi" she said\n"x"\n', {}, {'"Hi" she said': 1, '"x"': 1}, "2 labels begin with a quotation mark"),
@@ -55,16 +53,11 @@ VALUES = [
     ("a.tsv", 'id\ttitle\n1\t"Up" again\n2\tDown\n', {"column": "title"}, {'"Up" again': 1, "Down": 1}, "quotation"),
     ("a.csv", 'a,b\n"x\ny",1\nz,2\n', {"column": "a"}, {"x\ny": 1, "z": 1}, "1 label goes over several lines"),
     ("a.csv", "value\na|b\n|\n;\n", {}, {"a|b": 1, "|": 1, ";": 1}),
-    # blank lines inside of a file, and at its end
     ("a.txt", "1\n2\n\n\n", {}, {"1": 1, "2": 1}),
     ("a.txt", "1\n\n2\n  \n1\n\n", {}, {"1": 2, "2": 1}, "2 blank lines were skipped"),
-    ("a.txt", "1\r\n\r\n2\r\n  \r\n1\r\n\r\n", {}, {"1": 2, "2": 1}, "2 blank lines were skipped"),
     ("a.csv", "a,b\n1,2\n\n1,3\n\n", {"column": "a"}, {"1": 2}, "1 blank line was skipped"),
-    ("a.csv", '"a"\n" "\n"b"\n', {"header": False}, {"a": 1, "b": 1}, "1 blank line was skipped"),
     ("a.txt", 'a\n" "\n"b" x\n', {}, {"a": 1, '" "': 1, '"b" x': 1}, "2 labels begin with a quotation mark"),
-    # the header
     ("a.txt", "age\n1\n2\n", {}, {"1": 1, "2": 1}),  # numeric below, not above
-    ("a.txt", "1\n2\n", {}, {"1": 1, "2": 1}),
     ("a.txt", "red\nblue\n", {}, ONCE),  # one column of words: no header
     ("a.csv", "red\nblue\n", {}, {"blue": 1}),
     ("a.csv", "red\nblue\nred\n", {}, {"red": 2, "blue": 1}),  # the first word comes again
@@ -73,14 +66,11 @@ VALUES = [
     ("a.txt", "red\nblue\n", {"column": "red"}, {"blue": 1}),
     ("a.csv", "2,9\n3,8\n", {"column": "2"}, {"9": 1, "8": 1}),  # a number is a place, not a name …
     ("a.csv", "2020,2021\n3,8\n", {"column": "2021"}, {"8": 1}),  # … unless there is no such place
-    ("a.csv", "2,9\n3,8\n", {"column": "9", "header": True}, {"8": 1}),
     ("a.csv", "zip,x\n02138,a\n", {"column": "zip"}, {"02138": 1}),
-    # columns
     ("a.csv", "x,X,y\n1,2,3\n", {"column": "X"}, {"2": 1}),
     ("a.csv", "x,x,y\n1,2,3\n", {"column": "2"}, {"2": 1}),
     ("a.csv", ",state\n0,Texas\n1,Ohio\n", {"column": "1"}, {"0": 1, "1": 1}),
     ("a.csv", "state,count\nTexas,3\nOhio,3\n", {"column": "count"}, {"3": 2}),
-    # missing values; Namibia is a label among words
     ("a.txt", "NA\nDE\nNone\nNA\n", {}, {"NA": 2, "DE": 1, "None": 1}, "'NA' (2 users) looks like no answer"),
     ("a.txt", "nan\n1\n", {"drop_missing": True}, {"1": 1}, "1 user was left out: the value is missing"),
     ("a.txt", AGES, {"drop_missing": True}, {"1": 3000, "2": 1}, "2 users were left out: the value is missing"),
@@ -148,14 +138,11 @@ def test_a_first_value_unlike_all_others_may_be_a_header():
     counted = read_bytes(b"city\n" + words)
     assert users(counted) == {"city": 1, "Paris": 40, "Rome": 40, "Oslo": 1}
     assert "the first line (city) was counted as a value" in counted.warnings[0]
-    assert "--header" in counted.warnings[0]
     for header, first in ((True, 0), (False, 1)):
         decided = read_bytes(b"city\n" + words, header=header)
         assert (sum(decided.counts), decided.warnings) == (81 + first, ())
     for plain in (words, b"a\nb\nc\nd\na\n", b"a\nb\n"):  # where most values are rare, the first may be too
         assert read_bytes(plain).warnings == ()
-    reports = piped(io.BytesIO(b"city\n" + words), read_reports, "-", "grr", 1.0)
-    assert "the first line (city)" in reports.warnings[0]
 
 
 def test_row_numbers_that_pandas_writes_are_left_out_and_an_index_of_labels_is_not(tmp_path):
@@ -177,69 +164,40 @@ STATES = "state,age\nTexas,1\nOhio,2.5\n"
 OPEN = "cannot be cut into cells (unexpected end of data); close each quotation mark"
 TWO_WAYS = "can be read in two ways"
 REFUSED = [
-    *(("a.csv", data, {}, ["is empty; give one value a line"]) for data in ("", "\n\n", " \r\n", "\ufeff", '" "\n')),
-    *((f"a.{kind}", "\n\n", {}, ["is empty"]) for kind in ("txt", "tsv")),
+    *(("a.csv", data, {}, ["is empty; give one value a line"]) for data in ("", " \r\n", "\ufeff", '" "\n')),
     ("a.csv", "state,count\n", {}, ["holds only a header line (state, count), no users", "--no-header"]),
-    # columns
     ("a.csv", STATES, {"column": "staet"}, ["no column 'staet'", "state, age", "did you mean 'state'?"]),
-    ("a.csv", STATES, {"column": "0"}, ["no column '0'"]),
-    ("a.csv", STATES, {"column": ""}, ["no column '' for --column"]),
     ("a.csv", STATES, {}, ["has 2 columns: state, age", "--column"]),
     ("a.csv", STATES, {"counts": "agee"}, ["no column 'agee' for --counts", "did you mean 'age'?"]),
     ("a.csv", STATES, {"column": "age", "counts": "age"}, ["both name column 'age'"]),
     ("a.csv", STATES, {"header": False, "column": "state"}, ["no column 'state'", "1 to 2", "--header"]),
     ("a.csv", "x,x,y\n1,2,3\n", {"column": "x"}, ["columns 1, 2 alike"]),
-    ("a.csv", "Ab,aB,y\n1,2,3\n", {"column": "AB"}, ["columns 1, 2 alike"]),
-    ("a.csv", ",state\n8,Texas\n9,Ohio\n", {}, ["1 (unnamed), state"]),
     ("a.csv", "n\n1\n2\n", {"counts": "n"}, ["needs a column of labels"]),
     ("a.csv", "size,n\n7,3\n8,4\n", {}, ["could both hold the number of users"]),
     ("a.csv", "1,3\n2,5\n", {}, ["--counts 2", "--column 1"]),
     ("a.csv", "name,count\nVlad,yes\nAnne,no\n", {}, ["say which one holds the values"]),
-    # rows
     ("a.csv", "a;b\n1;2\n1;2;3\n", {"column": "a"}, ["line 3 has 3 fields, the header has 2; quote values that"]),
     ("a.csv", 'a,b\n"x\ny",1\nz,2\nq\n', {"column": "a"}, ["line 5 has 1 field, the header has 2"]),
-    ("a.csv", "s,n\n" + "T,1\n" * 5000 + "T,1,2\n", {"column": "s"}, ["line 5002 has 3 fields, the header has 2"]),
-    ("a.csv", "1,2\n" * 2000 + "\n3\n", {"column": "1"}, ["line 2002 has 1 field, the first line has 2"]),
     ("a.csv", 'a,b\nx,"1\ny,2\n', {"column": "a"}, [f"line 2 {OPEN}"]),
-    (
-        "a.csv",
-        "a,b\n" + "x,1\n" * 3000 + 'y,"2\n' + "x,1\n" * 60_000,
-        {"column": "a"},
-        ["line 3002 cannot be cut into cells"],
-    ),
-    ("a.csv", 'a,b\nx,"1" more\n', {"column": "a"}, ["line 2 cannot be cut into cells"]),
     (
         "a.csv",
         f'x,count\na,1\n"{"z" * 200_000}",1\n"b",2\n',
         {},
         ["line 3 cannot be cut into cells (field larger than field limit", "keep values short"],
     ),
-    # counts
     ("a.csv", "x,freq\na,0.75\nb,0.25\n", {"column": "x"}, ["column 'freq' holds shares that sum to 1"]),
     ("a.csv", "x,count\na,50%\nb,50%\n", {}, ["column 'count' holds shares that sum to 100"]),
     ("a.csv", "x,count\na,5 users\nb,7 users\n", {}, ["column 'count' holds '5 users'"]),
-    ("a.csv", "x,count\na,$5\nb,5\n", {}, ["column 'count' holds '$5'"]),
-    *(
-        ("a.csv", f'x,count\na,"{n}"\nb,1\n', {"counts": "2"}, ["is not a number"])
-        for n in ("1,00", "1,0000", "0,100", "1,000,00")
-    ),
+    ("a.csv", 'x,count\na,"1,000,00"\nb,1\n', {"counts": "2"}, ["is not a number"]),
     *(("a.csv", f"x;count\na;{n}\nb;1\n", {"counts": "2"}, [TWO_WAYS]) for n in ("1,000", "1.000")),
     ("a.csv", 'x,n\nA,"1,200"\nB,800\nC,3\nD,"2,003"\n', {}, ["'D' (line 5) is the sum of all other", "--missing D"]),
     ("a.csv", "x,count\na,0\nb,0\n", {}, ["all counts are 0"]),
-    # missing values
     ("a.txt", AGES, {}, ["line 3002: the value is missing ('NULL')", "--drop-missing"]),
-    *(
-        ("a.txt", f"1\n{word}\n", {}, ["line 2: the value is missing"])
-        for word in ("nan", "NaN", "NA", "n/a", "null", "None")
-    ),
+    *(("a.txt", f"1\n{word}\n", {}, ["line 2: the value is missing"]) for word in ("NaN", "n/a", "None")),
     ("a.csv", "state,x\nTexas,1\n,2\nNA,3\n", {"column": "state"}, ["line 3: the value is missing (an empty cell)"]),
-    ("a.csv", 'state\nTexas\n""\n', {}, ["line 3: the value is missing"]),
     ("a.csv", "a,b\n,1\n,2\n", {"column": "a", "drop_missing": True}, ["every value is missing"]),
-    ("a.csv", "age,count\n1,5\nnan,7\n,2\n", {}, ["line 3: the value is missing ('nan')"]),
-    # several items of a user
     ("a", "a (other)\nb\n", {"transactions": True}, ["'(other)' is an item"]),
     ("a", "\n\n", {"transactions": True}, ["is empty"]),
-    ("a", ",\n,\n", {"transactions": True}, ["is empty"]),
     ("a", 'a,"b" c\n', {"transactions": True}, ["close each quotation mark"]),
 ]
 
@@ -262,9 +220,7 @@ def test_what_cannot_be_counted_is_refused_in_one_line(name, text, options, said
             ("-1", "is negative"),
             ("2.5", "is not a whole number"),
             ("NaN", "looks like one that is missing"),
-            ("many", "is not a number"),
             ("inf", "is not finite"),
-            ("1e300", "is above 9007199254740992"),
             ("1" * 500, "is above 9007199254740992"),
             ("9007199254740991", "add up to more than 9007199254740992"),
         ],
@@ -295,7 +251,6 @@ PANTRY = [["tea", "milk", "tea"], ["milk"], ["tea", "milk"], ["jam"], ["milk", "
 KEPT = [  # options, users of each item, and words of what is assumed
     ({}, {"tea": 1, "milk": 3, "jam": 1, "salt": 1}, "most often in the row"),
     ({"keep": "common"}, {"tea": 0, "milk": 4, "jam": 1, "salt": 1}, "in most rows, among all of 4 items"),
-    # as many users have tea as jam, and jam is the first by name
     ({"keep_top": 2}, {"milk": 4, "jam": 1, OTHER_LABEL: 1}, "among the 2 kept of 4 items"),
     ({"keep_top": 3}, {"tea": 1, "milk": 3, "jam": 1, OTHER_LABEL: 1}, "among the 3 kept of 4 items"),
 ]

@@ -126,13 +126,8 @@ def test_a_tally_is_answered_as_the_reports_are(run, tmp_path):
     asked = ("-p", "olh", "--eps", "1", "--k", K)
     parts = [str(Path(path).with_suffix(".json")) for path in files]
     for path, part in zip(files, parts, strict=True):
-        code, out, err = run("reports", path, *asked, "--tally", part)
-        assert (code, err) == (0, "")
-        assert out.startswith("500 reports are counted: Optimised local hashing (olh), ε = 1, 9 categories.")
+        assert run("reports", path, *asked, "--tally", part)[::2] == (0, "")
         assert run("reports", path, *asked, "--tally", part)[0] == 2  # it is there
-        code, out, _ = run("reports", path, *asked, "--tally", part, "--force", "--format", "json")
-        assert (code, json.loads(out)["n"], json.loads(out)["files"][0]["name"]) == (0, 500, path)
-        assert run("reports", path, *asked, "--tally", part, "--force", "--format", "value")[1] == "500\n"
     answers = [
         json.loads(run("reports", *words, *few, "--format", "json")[1])
         for words in ((*files, *asked), ("--merge", *parts), ("--merge", str(tmp_path / "*.json")))
@@ -140,11 +135,6 @@ def test_a_tally_is_answered_as_the_reports_are(run, tmp_path):
     for answer in answers:
         del answer["assumptions"]  # how the reports were written
     assert answers[0] == answers[1] == answers[2]
-    err = refused(run, "reports", *files, *asked, "--tally", tmp_path / "x.json", "--apply", tmp_path / "x.csv")
-    assert "--apply is for an answer, and --tally only counts: give it with --merge" in err
-    code, _, err = run("reports", files[0], *asked, "--tally", tmp_path / "x.json", "--n", "5")
-    assert "the file holds 500 reports, --n 5 was given: leave --n out" in err
-    assert not (tmp_path / "x.json").exists()
 
 
 def test_processes_are_started_only_where_they_pay(run, tmp_path, monkeypatch):
@@ -192,11 +182,3 @@ def test_a_cluster_gives_the_very_tally_and_survives_a_killed_worker(tmp_path, m
         assert tally_text(counts.part) == alone
         client.wait_for_workers(2, timeout=120)
         assert min(before) not in client.run(os.getpid).values()
-
-
-@pytest.mark.slow
-def test_a_cluster_on_this_machine_says_what_is_wrong_with_a_report(run, tmp_path):
-    pytest.importorskip("distributed", reason="the extra ldp-advise[cluster] is not installed")
-    (path,) = written(tmp_path, "olh", [*rows("olh", 50), "7,99"], parts=1)
-    err = refused(run, "reports", path, "-p", "olh", "--eps", "1", "--k", K, "--backend", "dask", "--jobs", "1")
-    assert "line 51: column " in err
