@@ -110,6 +110,10 @@ def _setting(histogram: Histogram, profile: Profile, n: int, epsilon: float, jud
     )
     runs = simulate(simulated, 0, judging.repetitions, jobs=judging.jobs)
     named, unseen = ({metric: _first(own[metric]) for metric in fitting} for own in (answers, without))
+
+    def picked(metric: str) -> tuple[Labels, ...]:
+        return named[metric].pair, unseen[metric].pair, _by_tree(answers[metric], skew), USUAL
+
     return JudgedSetting(
         histogram=histogram.name,
         n=n,
@@ -118,16 +122,7 @@ def _setting(histogram: Histogram, profile: Profile, n: int, epsilon: float, jud
             metric: {_name(pair): _pair_errors(errors) for pair, errors in runs.of(metric).items()}
             for metric in fitting
         },
-        picks={
-            metric: dict(
-                zip(
-                    RULES,
-                    map(_name, (named[metric].pair, unseen[metric].pair, _by_tree(answers[metric], skew), USUAL)),
-                    strict=True,
-                )
-            )
-            for metric in fitting
-        },
+        picks={metric: dict(zip(RULES, map(_name, picked(metric)), strict=True)) for metric in fitting},
         predicted=named,
         blind=unseen,
     )
