@@ -208,7 +208,9 @@ class TextRows(Rows):
         data = np.frombuffer(text.encode(), np.uint8)
         ends = np.flatnonzero(data == _LINE_FEED)
         lengths = np.diff(ends, prepend=-1)
-        separators = lengths.min() == width and (width == 1 or f"\n{delimiter * (width - 1)}\n" in f"\n{text}")
+        # A line of separators alone is blank, also one of empty cells in quotation marks.
+        bare, shortest = (text.replace('"', ""), 3 * width) if quoted and width > 1 else (text, width)
+        separators = lengths.min() <= shortest and (width == 1 or f"\n{delimiter * (width - 1)}\n" in f"\n{bare}")
         if separators or lengths.max() > csv.field_size_limit() or (width == 1 and _BLANK.search(text)):
             return None
         if not _are_rows(data, ord(delimiter), width, quoted=quoted):

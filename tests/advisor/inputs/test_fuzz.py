@@ -3,7 +3,7 @@ import signal
 from contextlib import contextmanager
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from advisor.errors import InputError
@@ -162,6 +162,7 @@ def test_random_bytes_raise_nothing_but_input_errors(data, zipped, column, count
     ends=st.lists(st.sampled_from(["\n", "\r\n", "\r"]), min_size=12, max_size=12),
     chunk=st.integers(1, 30),
 )
+@example(cells=[["", ""]], marks=["quoted"], ends=["\n"], chunk=30)
 def test_blocks_through_pandas_are_what_a_csv_reader_reads(cells, marks, ends, chunk):
     text_ = "id,value\nx,y\n"
     for row, mark, end in zip(cells, marks, ends, strict=False):
