@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from advisor import Simulation, advise
+from advisor.answers.rank.bias import bias_of
 from simulator import POSTPROCESSORS, PROTOCOLS
 from simulator.methods import observe
+from simulator.progress import silent
 from simulator.seeding import rng_for
 
 COUNTS = {"apple": 500, "banana": 300, "cherry": 150, "date": 50}
@@ -72,3 +75,13 @@ def test_biases_of_a_method_that_sums_to_one_cancel(run):
     assert abs(bias.sum()) < 1e-12
     assert bias[0] < 0 < bias[-20:].min()
     assert (np.diff(truth) <= 0).all()
+
+
+def test_a_block_of_ranks_has_the_means_of_its_categories_and_is_surer_than_they_are():
+    few = Simulation(repetitions=40, max_repetitions=40)
+    asked = {"sample_counts": list(range(40, 0, -1)), "protocol": "oue", "method": "norm_sub", "simulation": few}
+    found = bias_of(advise(1.0, **asked).request, silent)
+    for start, end, block in zip(found.starts, found.starts[1:], found.blocks.T, strict=False):
+        means = found.categories[:, start:end].mean(axis=1)
+        assert block[[0, 1, 3]] == pytest.approx(means[[0, 1, 3]])
+        assert block[2] == pytest.approx(means[2]) if end == start + 1 else 0 < block[2] < means[2]

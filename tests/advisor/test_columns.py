@@ -57,6 +57,7 @@ def test_a_large_budget_is_split_and_a_column_gets_what_it_needs(run, people):
 def test_the_error_of_a_column_is_that_of_its_reports(run, people):
     question = ["--metric", "mse", "--protocol", "grr", "--method", "none", "--reps", "200", "--max-reps", "200"]
     plan = json.loads(run("columns", "--eps", "1", people, *THREE, *question, "--format", "json")[1])
+    assert sum(row["reports"] for row in plan["columns"]) == pytest.approx(3000, abs=1)  # each user has one
     for row in plan["columns"]:
         noise = PROTOCOLS["grr"](row["k"], row["epsilon"]).noise(row["reports"])
         expected = noise.variance_at_zero + noise.variance_slope / row["k"]

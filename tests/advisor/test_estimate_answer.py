@@ -123,6 +123,14 @@ def test_every_metric_is_answered_consistently(metrics):
     assert failures(metrics, check) == {}
 
 
+def test_an_error_that_may_be_above_the_one_without_data_does_not_beat_it():
+    above, near = quick(raw(n=100), n=100, **ALONE), quick(raw(n=675, shape="uniform"), n=675, **ALONE)
+    assert above.best.error > above.error_without_data
+    assert near.best.error < near.error_without_data
+    assert not above.beats_uniform_guess
+    assert not near.beats_uniform_guess
+
+
 def rows_of(advice):
     return [row._asdict() for row in advice.recommendations]
 

@@ -72,11 +72,14 @@ def test_what_is_spent_is_memos_times_the_permanent_budget_and_fresh_noise_adds_
     held = 1 - (1 - SHARES) * (1 - answer.question.changes.redraw * SHARES) ** 29
     assert next(row for row in answer.memoised if row.protocol == "oue").spent_mean == pytest.approx(2 * held.sum())
     assert (answer.same_round.spent_mean, answer.same_round.revealed) == (30, 30)
+    assert answer.same_round.error_average == pytest.approx(answer.same_round.error_round / math.sqrt(30))
     lowest = min(row.error_round for row in answer.memoised)
     assert answer.memory.error_round <= CLOSE * lowest
     total = next(row for row in answer.fresh if row.noise == SAME_TOTAL)
     assert total.spent_mean == pytest.approx(answer.memory.spent_mean)
     assert total.epsilon_round * 30 == pytest.approx(total.spent_mean)
+    kept = memoise(1, epsilon_forever=2, rounds=30, changes=0, sample_counts=COUNTS)
+    assert {row.spent_most for row in kept.memoised if row.protocol != "dbitflip"} == {2}  # one memo is all there is
 
 
 def test_few_rounds_and_values_that_change_all_the_time_want_fresh_noise():

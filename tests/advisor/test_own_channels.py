@@ -48,6 +48,17 @@ def test_a_matrix_has_the_noise_the_leakage_and_the_audit_of_the_member_that_it_
     assert (own.epsilon_guaranteed, own.agrees, own.leaks) == (1.0, True, False)
 
 
+def test_an_audit_takes_the_values_given_or_else_those_that_a_matrix_tells_apart_best():
+    def last_differs(k, epsilon):
+        share = np.where(np.arange(k) < k - 1, 0.5, 0.5 * math.exp(-epsilon))
+        return np.stack([share, 1 - share], axis=1)
+
+    for given, used in (("", (0, 3)), ("0,1", (0, 1))):
+        attack = AttackSettings(trials=100, values=given) if given else AttackSettings(trials=100)
+        (found,) = audit(1.0, k=4, protocol=Channel("own", last_differs), attack=attack).results
+        assert found.values == used
+
+
 def test_of_all_unbiased_estimates_that_of_least_variance_is_taken():
     oue, own = PROTOCOLS["oue"](8, 1.0), channel_protocol(Channel("own", bits))(8, 1.0)
     mean, pinv = own.matrix.mean(axis=0), np.linalg.pinv(own.matrix)

@@ -59,6 +59,18 @@ def test_the_answer_depends_on_the_seed_only(run, town):
     assert one == again != other
 
 
+def test_reported_places_are_shown_as_shares_of_the_users(town):
+    question = PlacesQuestion(
+        sample=town,
+        terms=Terms(epsilon=2.0),
+        places_menu=PlacesMenu(protocol=("krr",), method=("none",)),
+        cells=Cells(grid="5x6", radius=2.0),
+        ground=Ground(privacy="metric", columns="row,col"),
+        simulation=Simulation(repetitions=2, max_repetitions=2),
+    )
+    assert answer_places(places_request(question)).mechanisms["krr"].reported.sum() == pytest.approx(1)
+
+
 @pytest.mark.slow
 def test_the_error_of_the_named_pair_is_that_of_its_repetitions_one_by_one(town):
     question = PlacesQuestion(

@@ -141,6 +141,28 @@ def test_a_first_row_that_needs_more_than_another_is_explained():
         assert ("the first row is the decision tree's choice or has the cheapest" in str(answer)) == needs_more
 
 
+@pytest.mark.parametrize(
+    ("known", "k", "metric", "target", "best"),
+    [({"eps": 1.0}, 10, "mse", 1e-3, "grr"), ({"n": 20_000}, 9, "l2", 0.05, "oue")],
+)
+def test_the_cheaper_report_is_named_if_it_needs_a_tenth_more_users_but_not_that_much_more_budget(
+    known, k, metric, target, best
+):
+    menu = {"protocol": ["oue", "grr"], "method": "none", "simulation": Simulation(max_repetitions=50)}
+    answer = plan(target=target, k=k, shape="uniform", metric=metric, **known, **menu)
+    needs = {row.protocol: row.value for row in answer.rows}
+    assert 1.05 < needs["grr"] / needs["oue"] < 1.1  # the error falls with the root of n, and with ε itself
+    assert answer.best.protocol == best
+
+
+def test_a_simulation_confirms_the_need_to_detect_a_frequency_by_the_formula(monkeypatch):
+    monkeypatch.setattr("advisor.answers.plan.detection.MOST", 100)
+    asked = {"detect": 0.01, "eps": 1.0, "k": 4, "protocol": "grr"}
+    simulated, formula = (plan(**asked, instant=instant).best for instant in (False, True))
+    assert simulated.source == "simulation"
+    assert simulated.value == pytest.approx(formula.value, rel=0.1)
+
+
 def test_a_falling_error_is_not_called_a_floor():
     answer = plan(target=1e-8, eps=1.0, k=4, protocol="oue", method="none", simulation=Simulation(max_repetitions=10))
     assert answer.value is None
@@ -211,6 +233,7 @@ def test_what_is_met_at_once_is_said():
     assert answer.best.met_at_once
     found = plan(detect=0.5, eps=8.0, k=4, protocol="grr").best
     assert (found.value, found.met_at_once) == (10, True)
+    assert plan(detect=0.5, n=10, k=4, protocol="grr", instant=True).value < 8.0  # as few users may be asked about
     counts = [5000, 3000, 1500, 500]
     looked_up = plan(target=0.5, eps=4.0, sample_counts=counts, instant=True)
     at_1000 = advise(4.0, sample_counts=counts, n=1000, instant=True)  # the least n that the model covers

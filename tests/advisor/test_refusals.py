@@ -154,6 +154,7 @@ sweep --eps 1 --n 1e4 --k 4 --scheduler tcp://127.0.0.1:1 => --scheduler is for 
 fakes -q --eps 1 fruit.csv --method recover_known --threat 0.1 => needs to know what fake users promote: give --targets
 fakes -q --eps 1 fruit.csv --targets MA => targets goes with threat: give --threat SHARE
 fakes -q --eps 1 fruit.csv --targets XX --threat 0.1 => targets must be categories, got XX
+fakes -q --eps 1 fruit.csv --targets apple,banana,cherry,date --threat 0.1 => leave a category that is none
 fakes -q --eps 1 fruit.csv -p she --threat 0.1 => threat needs a protocol that bounds what one report may claim, and she
 fakes -q --eps 1 fruit.csv --threat 0.9999 => leaves no honest user among n=1000
 fakes --eps 1 --k 50 --threat 0.05 => SAMPLE is missing: give a file

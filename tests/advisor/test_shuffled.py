@@ -3,6 +3,7 @@ import pytest
 
 import advisor
 from advisor import CentralPromise
+from advisor.answers.epsilon import shuffled
 from simulator import PROTOCOLS
 from simulator.shuffler import CentralHistogram, Shuffler, blanket_of
 from tests.advisor.cli_answers import answered
@@ -62,6 +63,11 @@ def test_the_users_that_the_refusal_names_are_enough(run):
     question = ["shuffler", "--k", "8", "-p", "grr,oue", "--central-eps", "1e-9", "--delta", "1e-12", "--n"]
     wanted = run(*question, "1000")[2].rsplit("--n ", 1)[1].strip()
     assert run(*question, wanted)[1]
+
+
+def test_few_reports_of_a_protocol_promise_no_less_than_those_of_any():
+    found = shuffled(0.1, 1000, 1e-6, "grr", 300)  # the analysis of this protocol has nothing to say of so few users
+    assert found.central == found.anyone < 0.1
 
 
 @pytest.mark.slow

@@ -129,6 +129,12 @@ def test_what_would_be_worth_it_reaches_half_of_the_error_without_data(given):
         assert there.best.error == pytest.approx(instead.target, rel=0.05)
 
 
+def test_a_large_budget_falls_less_short_than_its_error():
+    advice = advise(4.0, k=256, n=1000)
+    instead = advice.worth_it_with
+    assert 4.0 < instead.epsilon < 4.0 * advice.best.error / instead.target  # the error falls faster than 1 / ε
+
+
 def test_the_command_is_one_that_plans_what_was_asked_for(run, bands):
     for more in ((), ("--deployable",)):
         asked = ("--eps", "1", bands, "--instant", "--format", "json", "--counts", "count", *more)

@@ -60,6 +60,13 @@ def test_a_look_up_ranks_the_whole_menu(metric, ordered, *, tiny):
     assert found.missing == ()
 
 
+def test_two_protocols_with_the_same_method_are_compared_more_precisely_than_two_methods():
+    first, *others = look_up(ZIPF, 1.0, 10_000, "l1", ordered=False).rows
+    widths = {row.pair: row.ratio_high / row.ratio - 1 for row in others}
+    same = [width for (_, method), width in widths.items() if method == first.method]
+    assert 0 < max(same) < min(width for (_, method), width in widths.items() if method != first.method) / 2
+
+
 def test_two_categories_have_no_order_and_large_domains_are_asymptotic(tiny):
     two = profile_of(np.array([3.0, 1.0]))
     model = load(tiny)

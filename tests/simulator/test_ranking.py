@@ -113,13 +113,14 @@ def test_what_is_exact_decides_between_pairs_that_errors_do_not_separate():
         ("precise", "y"): Ratio(1.04, 1.01, 1.07),
         ("worse", "x"): Ratio(1.1, 1.06, 1.14),
         ("unknown", "x"): Ratio(1.06, 0.98, 1.14),
+        ("far", "x"): Ratio(1.3, 0.9, 1.7),
     }
-    costs = {"dear": (9,), "rough": (3,), "precise": (5,), "worse": (2,), "unknown": (1,)}
-    variances = {"dear": 1.0, "rough": 1.06, "precise": 1.05, "worse": 0.9}
+    costs = {"dear": (9,), "rough": (3,), "precise": (5,), "worse": (2,), "unknown": (1,), "far": (0,)}
+    variances = {"dear": 1.0, "rough": 1.06, "precise": 1.05, "worse": 0.9, "far": 1.0}
     assert preferred(ratios, costs, variances) == ("precise", "y")
     assert preferred(ratios, costs, {**variances, "precise": 1.051}) == ("dear", "x")
     # Where there is no variance errors decide: within 5 % of the lowest the cheapest.
-    assert preferred(ratios, costs, {"precise": 1.0}) == ("rough", "x")
+    assert preferred(ratios, costs, {"precise": 1.0, "unknown": 1.0}) == ("rough", "x")
     assert preferred({**ratios, ("unknown", "x"): Ratio(1.05, 0.98, 1.12)}, costs, variances) == ("unknown", "x")
 
 

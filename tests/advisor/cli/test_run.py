@@ -1,3 +1,4 @@
+import csv
 import json
 from dataclasses import replace
 
@@ -93,6 +94,11 @@ def test_a_warning_that_was_given_early_is_not_repeated(capsys):
 
 def test_a_look_up_gives_no_notice(run):
     assert run("--eps", "1", "--k", "16", "--format", "plain")[2] == ""
+
+
+def test_as_many_rows_of_each_ranking_are_written_as_are_asked_for(run):
+    lines = run("--eps", "1", "--k", "16", "-m", "l1,mse", "--top", "2", "--format", "csv")[1].splitlines()
+    assert sorted(row["metric"] for row in csv.DictReader(lines)) == ["l1", "l1", "mse", "mse"]
 
 
 @pytest.mark.parametrize(

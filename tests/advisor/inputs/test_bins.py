@@ -167,9 +167,9 @@ def test_parquet_is_cut_like_text(tmp_path):
 
 
 def test_numbers_outside_of_the_edges_go_into_the_ends_if_asked():
-    found = read("-3\n5\n7\n120\n131\n", Cut(edges=(0, 50, 120), clamp=True))
-    assert found.counts.tolist() == [3, 2]
-    assert found.warnings == ("2 users lie outside of the edges (40.00% of all), counted in the first or last bin",)
+    found = read("-3\n-2\n5\n7\n131\n", Cut(edges=(0, 50, 120), clamp=True))
+    assert found.counts.tolist() == [4, 1]
+    assert found.warnings == ("3 users lie outside of the edges (60.00% of all), counted in the first or last bin",)
 
 
 def test_distinct_numbers_are_bounded_where_the_range_depends_on_them(monkeypatch):

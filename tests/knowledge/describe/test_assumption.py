@@ -41,10 +41,13 @@ def test_an_unknown_shape_is_averaged_over(pair, ordered, metric, *, tiny):
     together = look_up(profiles, 1.0, 100_000, metric, **asked)
     alone = [look_up(profile, 1.0, 100_000, metric, **asked) for profile in profiles]
     row = together.rows[3]
-    each = [next(r.error for r in one.rows if r[:2] == row[:2]) for one in alone]
-    assert row.by_shape == pytest.approx(each)
-    assert row.error == pytest.approx(float(np.exp(np.mean(np.log(each)))))
+    each = [next(r for r in one.rows if r[:2] == row[:2]) for one in alone]
+    assert row.by_shape == pytest.approx([one.error for one in each])
+    assert row.error == pytest.approx(float(np.exp(np.mean(np.log(row.by_shape)))))
     assert row.low < row.error < row.high
+    if skew:  # the interval has room for the shape too
+        assert row.low / row.error < min(one.low / one.error for one in each)
+        assert row.high / row.error > max(one.high / one.error for one in each)
 
 
 @over(itertools.product([0.5, 1.0, 2.0], [2, 3, 4, 5, 18], (False, True)))
