@@ -137,8 +137,8 @@ def judged(
 
 def scores(done: Sequence[JudgedSetting]) -> FloatArray:
     """Return regret, closed gap, and the regrets of the single best choice and without data, ``(metrics, 4)``."""
-    rows = [[evaluate(done, metric)[chooser] for chooser in (MODEL, SINGLE, BLIND)] for metric in METRICS]
-    return np.array([(own.regret, own.closed_gap, single.regret, blind.regret) for own, single, blind in rows])
+    rows = [evaluate(done, metric) for metric in METRICS]
+    return np.array([(row[MODEL].regret, row[MODEL].closed_gap, row[SINGLE].regret, row[BLIND].regret) for row in rows])
 
 
 def jackknife(done: Sequence[JudgedSetting]) -> FloatArray:
