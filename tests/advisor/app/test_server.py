@@ -1,12 +1,16 @@
 import gzip
+import json
 import os
+import re
 import signal
 import time
 from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from advisor.extensions.app.files import example_file
 from tests.advisor.app.conftest import Session, drop, serving
 from tests.advisor.app.test_site import UNSOUND
 
@@ -113,3 +117,55 @@ def test_a_signal_leaves_no_process_no_file_and_no_traceback(own, name):
     assert own.popen.stderr.read() == "ldp-advise: interrupted\n"
     until(lambda: are_gone(children))
     assert [*own.temporary.iterdir()] == []
+
+
+TABLE = "town,age,people\nKiel,31,500\nUlm,18,300\nBonn,44,150\nJena,52,50\n"
+HOMES = np.random.default_rng(1).normal((13.4, 52.5, 0), (0.03, 0.02, 0), (3000, 3))
+LONLAT = "lon,lat,id\n" + "".join(f"{lon:.5f},{lat:.5f},{place}\n" for place, (lon, lat, _) in enumerate(HOMES))
+BUTTON = "the first button"
+NEWCOMERS = [  # a page, what somebody does there one after the other, and what the verdict then says each time
+    (
+        "goal=plan",
+        [({"k": "2600"}, "Do not collect guessing"), (BUTTON, "Do not collect no"), (BUTTON, "Collect with")],
+    ),
+    ("goal=plan", [({"sensitive": "high", "times": "12"}, "Do not collect no ε up to 0.083")]),
+    (
+        "goal=compare",
+        [
+            (("table.csv", TABLE.encode()), "No answer table.csv: has 3 columns"),
+            ({"column": "town", "counts": "people"}, "Tied"),
+        ],
+    ),
+    (
+        "goal=estimate",
+        [({}, "Example: Tied"), (("raw.csv", example_file("estimate.csv").content), "Tied the posterior")],
+    ),
+    (
+        "goal=places",
+        [
+            ({}, "Example: Tied"),
+            (("homes.csv", LONLAT.encode()), "No answer homes.csv: no column 'row'"),
+            ({"columns": "lon,lat"}, "Tied planar_geometric"),
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("query", "steps"), NEWCOMERS, ids=["plan", "whether", "columns", "repair", "places"])
+def test_a_newcomer_ends_with_the_right_verdict(query, steps, server):
+    session = Session(server, query)
+    pieces = session.pieces()
+    for step, verdict in steps:
+        if step == BUTTON:
+            step = json.loads(re.findall(r"data-set='(.*?)'", pieces["changes"])[0])
+        if isinstance(step, tuple):
+            session.say("update", {"dropped": drop(server, *step), "k": ""})
+        elif step:
+            session.say("update", step)
+        pieces = pieces if step == {} else session.pieces(verdict)
+        assert verdict in re.sub("<[^>]*>", "", pieces["verdict"])
+        if "No answer" not in verdict:  # the whole answer comes at once
+            assert {"changes", "details", "attacker", "reproduce"} <= pieces.keys()
+            assert len({html.partition(" hidden>")[0] for html in pieces.values() if html}) == 1
+    assert ("table.csv" in str(steps)) == any("'age': 31, 18, 44" in message for message in session.heard)  # to pick
+    session.connection.close()
