@@ -12,6 +12,7 @@ from advisor.errors import InputError
 from advisor.question.collected import CHANCE, POSITIVE_PART, collect, collect_tally, tally_in_memory
 from advisor.question.spread import WARNED, fitting_budgets, in_words, missing_budget, spread_doubt, sum_doubt
 from simulator import POSTPROCESSORS, PROTOCOLS, Tally, frequency_oracles
+from simulator.confidence import LEAST, WIDER
 from simulator.methods.processor import SUMMARIES
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
@@ -347,6 +348,16 @@ def test_only_what_needs_no_negative_values_competes_and_the_raw_row_is_of_what_
         np.testing.assert_array_equal(advice.apply(cut), expected)
     with pytest.raises(InputError, match="was clipped at 0, and method none, eb_ns needs the values that were below"):
         answered(cut, method=["none", "eb_ns"])
+
+
+def test_the_range_of_what_was_clipped_is_wider(monkeypatch):
+    wide = answered(repaired("zipf", "norm_sub")).best
+    monkeypatch.setattr("simulator.confidence.CUT_WIDER", WIDER)
+    monkeypatch.setattr("simulator.confidence.CUT_LEAST", LEAST)
+    narrow = answered(repaired("zipf", "norm_sub")).best
+    assert wide.error == narrow.error
+    assert wide.error_low < narrow.error_low / 1.04
+    assert wide.error_high > 1.04 * narrow.error_high
 
 
 def test_methods_that_compete_make_the_same_of_what_is_clipped_and_others_do_not():

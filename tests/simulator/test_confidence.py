@@ -1,11 +1,14 @@
 import math
 import statistics
+from itertools import product
 
 import numpy as np
 import pytest
 
 from simulator.confidence import (
     AS_GOOD_AS_BEST,
+    CUT_LEAST,
+    CUT_WIDER,
     DOUBT,
     LEAST,
     RATIO_WIDER,
@@ -36,18 +39,20 @@ def test_repetition_r_is_of_population_r_modulo_their_number():
 def test_the_range_is_that_of_the_draws_wider_on_a_log_scale_and_holds_the_mean():
     assert min(WIDER, LEAST, RATIO_WIDER) > 1
 
-    def check(spread):
+    def check(cell):
+        spread, cut = cell
         values = np.exp(np.random.default_rng(3).normal(0, spread, 240))
         mean = statistics.fmean(values.tolist())
-        low, high = widened_range(values)
+        low, high = widened_range(values, cut=cut)
+        wider, least = (CUT_WIDER, CUT_LEAST) if cut else (WIDER, LEAST)
         ordered = sorted(values.tolist())
         # Of 239 steps between 240 draws, 2.5 and 97.5 % are 5.975 and 233.025.
         ends = (0.025 * ordered[5] + 0.975 * ordered[6], 0.975 * ordered[233] + 0.025 * ordered[234])
         down, up = (math.log(end / mean) for end in ends)
-        assert math.log(low / mean) == pytest.approx(WIDER * down - math.log(LEAST), abs=1e-12)
-        assert math.log(high / mean) == pytest.approx(WIDER * up + math.log(LEAST), abs=1e-12)
+        assert math.log(low / mean) == pytest.approx(wider * down - math.log(least), abs=1e-12)
+        assert math.log(high / mean) == pytest.approx(wider * up + math.log(least), abs=1e-12)
 
-    assert failures([0.01, 0.3, 1.0], check) == {}
+    assert failures(product([0.01, 0.3, 1.0], (False, True)), check) == {}
     values = np.where(np.arange(240) < 3, 1e6, 1.0)
     low, high = widened_range(values)
     assert high == pytest.approx(LEAST * values.mean())

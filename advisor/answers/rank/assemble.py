@@ -58,6 +58,7 @@ class Contest:
     about_estimate: bool = False  # whether it is about the collected estimate, not about another collection
     costs: Mapping[str, Cost] = field(default_factory=dict)  # cost of a report, by protocol
     judged: bool = False  # whether the errors are those of post-processing the estimate, not of simulated collections
+    cut: bool = False  # whether it is about an estimate that was clipped
 
     @property
     def power(self) -> int:
@@ -87,7 +88,7 @@ class Contest:
         if not self.over_truths:
             return mean_error(errors)
         rows = self._ranked(errors)
-        mean, (low, high) = float(rows.mean()), widened_range(rows)
+        mean, (low, high) = float(rows.mean()), widened_range(rows, cut=self.cut)
         plain = mean_error(rows**self.power)
         return plain._replace(error=mean**self.power, low=low**self.power, high=high**self.power)
 
@@ -152,7 +153,18 @@ def contests(
     if not menu:
         raise InputError(f"no pair has a finite {metric} error: ask for other protocols, methods or another metric")
     about_estimate = request.collected is not None
-    first = Contest(metric, experiment, runs, menu, default, over_truths, about_estimate, costs, judged is not None)
+    first = Contest(
+        metric,
+        experiment,
+        runs,
+        menu,
+        default,
+        over_truths,
+        about_estimate,
+        costs,
+        judged is not None,
+        cut=request.collected is not None and request.collected.given is not None,
+    )
     return (first, *later)
 
 
