@@ -20,6 +20,8 @@ INTERPOLATED = 1 / 8  # of the difference of the neighbours' masses: exact where
 EVIDENCE = 2.0  # log-likelihood that all levels must gain over equal frequencies to be believed half
 ALIGNED = 4  # levels of more nodes than this are shifted
 AT_ONCE = 32768  # numbers of a block of rows that stay in the cache together
+HALF = 0.5  # pseudo-count of each component where weights are drawn (Jeffreys)
+ROUNDS = 6  # of drawing weights and components in turn
 LEAST = 1e-300
 FARTHEST = 1e15  # of anything, in noise sd: the square of it still is a single-precision number
 FAINTEST = np.float32(1e-30)  # least likelihood of a difference, relative to the likeliest component
@@ -49,6 +51,20 @@ def tree_eb(observed: Observed) -> FloatArray:
     return np.concatenate([rows[:0], *blocks]).reshape(estimate.shape)
 
 
+def drawn_trees(observed: Observed, draws: int, rng: np.random.Generator) -> tuple[FloatArray, float]:
+    """Return frequencies ``(draws, k)`` from the posterior of a tree without shifts, and the gain of its fit.
+
+    As `tree_eb`, with weights of components drawn instead of fitted: an estimate with hardly any information leaves
+    them open, and a fit makes it even. The gain is the log-likelihood over that of equal frequencies (nats).
+    """
+    estimate, covariance = observed.raw, observed.covariance
+    assert covariance is not None  # noqa: S101 - every estimate has one
+    variances = covariance.haar(estimate.shape[-1])
+    gain = float(_fitted(estimate[None, :], variances).gain[0, 0])
+    drawn = np.maximum(_fitted(np.tile(estimate, (draws, 1)), variances, rng).frequencies, 0.0)  # below 0 by rounding
+    return drawn / drawn.sum(axis=1, keepdims=True), gain
+
+
 def _frequencies(rows: FloatArray, variances: tuple[FloatArray, ...], noise: FloatArray) -> FloatArray:
     k = rows.shape[1]
     fit = _fitted(rows, variances)
@@ -65,12 +81,12 @@ def _frequencies(rows: FloatArray, variances: tuple[FloatArray, ...], noise: Flo
 @dataclass(frozen=True)
 class _Fit:
     weights: list[FloatArray]  # for each level, the finest first, ``(rows, components)``
-    frequencies: FloatArray  # ``(rows, k)`` posterior means
+    frequencies: FloatArray  # ``(rows, k)`` posterior means, or draws
     gain: FloatArray  # ``(rows, 1)`` log-likelihood gained over equal frequencies
 
 
-def _fitted(rows: FloatArray, variances: tuple[FloatArray, ...]) -> _Fit:
-    """Fit the weights of all levels from the root down, each given the masses above."""
+def _fitted(rows: FloatArray, variances: tuple[FloatArray, ...], rng: np.random.Generator | None = None) -> _Fit:
+    """Fit the weights of all levels from the root down, each given the masses above; draw all that is, given `rng`."""
     k, details = rows.shape[1], differences(rows)
     priors: list[FloatArray] = []
     masses, gain = np.ones((len(rows), 1)), np.zeros((len(rows), 1))
@@ -81,11 +97,14 @@ def _fitted(rows: FloatArray, variances: tuple[FloatArray, ...]) -> _Fit:
         expected = INTERPOLATED * (beyond[:, :-2] - beyond[:, 2:])
         detail, expected, mass = (each.take(both, axis=1) for each in (details[height], expected, masses))
         level = _Level(detail, expected, mass, variances[height][both])
-        weights = level.fitted(priors[-1]) if priors else level.even()
+        weights = level.even() if not priors else level.fitted(priors[-1]) if rng is None else priors[-1]
+        means = np.zeros_like(masses)
+        if rng is None:
+            means[:, both] = level.means(weights)
+        else:
+            weights, means[:, both] = level.drawn(weights, rng)
         priors.append(weights)
         gain += level.gain(weights)
-        means = np.zeros_like(masses)
-        means[:, both] = level.means(weights)
         masses = divided(masses, means, nodes_at(k, height))
     return _Fit(priors[::-1], masses, gain)
 
@@ -135,12 +154,31 @@ class _Level:
 
     def fitted(self, coarser: FloatArray) -> FloatArray:
         """Return the weights ``(rows, components)`` after some EM steps, given those of the coarser level."""
-        weights, pseudo = np.full_like(coarser, 1 / coarser.shape[1]), ALIKE * coarser
-        pseudo[:, 0] += ZEROS * min(1.0, self._details.shape[1] / ENOUGH)
+        weights, pseudo = np.full_like(coarser, 1 / coarser.shape[1]), self._pseudo_counts(coarser)
         for _ in range(STEPS):
             weights = weights * (self._likely @ (1 / self._mixed(weights))[..., None])[..., 0] + pseudo
             weights /= weights.sum(axis=1, keepdims=True)
         return weights
+
+    def _pseudo_counts(self, coarser: FloatArray) -> FloatArray:
+        pseudo = ALIKE * coarser
+        pseudo[:, 0] += ZEROS * min(1.0, self._details.shape[1] / ENOUGH)
+        return pseudo
+
+    def drawn(self, coarser: FloatArray, rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
+        """Return weights ``(rows, components)`` and differences ``(rows, m)`` from their posterior (Gibbs sampling)."""
+        pseudo, last = self._pseudo_counts(coarser) + HALF, self._likely.shape[1] - 1
+        weights = rng.standard_gamma(pseudo)
+        for _ in range(ROUNDS):
+            running = np.cumsum(weights[:, :, None] * self._likely, axis=1)
+            chosen = (running < rng.random(self._side.shape)[:, None] * running[:, -1:]).sum(axis=1)
+            counts = (chosen[:, None] == np.arange(last + 1)[:, None]).sum(axis=2)
+            weights = rng.standard_gamma(pseudo + counts)
+        kept = np.take_along_axis(self._kept, np.clip(chosen - 1, 0, last - 2)[:, None], axis=1)[:, 0]
+        around = self._expected + kept * self._beside + np.sqrt(kept) * rng.standard_normal(chosen.shape)
+        side = np.where(rng.random(chosen.shape) < sigmoid(2 * self._side), self._masses, -self._masses)
+        values = np.where(chosen == 0, 0.0, np.where(chosen == last, side, around))
+        return weights / weights.sum(axis=1, keepdims=True), np.clip(values, -self._masses, self._masses) * self._sd
 
     def gain(self, weights: FloatArray) -> FloatArray:
         """Return the log-likelihood ``(rows, 1)`` gained over differences of 0."""

@@ -18,6 +18,7 @@ import numpy as np
 from simulator._types import FloatArray
 from simulator.methods import POSTPROCESSORS, Observed, observe
 from simulator.methods.smooth import drawn_curves
+from simulator.methods.tree import drawn_trees
 from simulator.populations import apportion
 from simulator.protocols.oracle import Noise
 from simulator.protocols.protocol import Protocol, Tally
@@ -65,6 +66,7 @@ EVEN = 0.3  # odds of equal frequencies, of those of all models together
 SEEN = 4.0  # sd of the noise above which a frequency stands out of it
 TEMPER = 8.0  # log-likelihoods of models that are all wrong count as if there were an eighth of the estimates
 CENTRE = "tree_eb"  # the method that the bootstrap is made with
+INFORMATIVE = 20.0  # gain of that method over equal frequencies (nats) by which a bootstrap is most of the populations
 
 
 @dataclass(frozen=True)
@@ -213,18 +215,21 @@ def bootstrap_populations(
 ) -> FloatArray:
     """Return frequencies ``(draws, k)`` that may have produced the observation of n users; rows sum to 1.
 
-    A parametric bootstrap (Efron, Tibshirani, "An introduction to the bootstrap", 1993, section 6.5): the first row is
-    the best-founded estimate of ours; each other row is the same estimate of a collection that is simulated from the
-    first. All rows are as smooth as that estimate is, which favours its method.
+    Most are a parametric bootstrap (Efron, Tibshirani, "An introduction to the bootstrap", 1993, section 6.5): the
+    best-founded estimate of ours, and the same estimate of collections that are simulated from it. They are as smooth
+    as that estimate is, which favours its method. Where the reports say little it is even, and says that nothing is
+    uncertain: there the rest are draws from the posterior.
     """
     method = POSTPROCESSORS[CENTRE]
     centre = method.apply(observed)
-    users = apportion(centre, n)
-    tallies = [protocol.sample_tally(users, rng) for _ in range(draws - 1)]
-    if not tallies:
-        return centre[None, :]
-    again = method.apply(observe(protocol, Tally.stack(tallies), observed.domain, needs=method.needs))
-    return np.concatenate([centre[None, :], again])
+    drawn, gain = drawn_trees(observed, draws, rng)
+    again = round(draws * -math.expm1(-max(gain, 0.0) / INFORMATIVE))
+    rows = [centre[None, :], drawn[: draws - max(again, 1)]]
+    if again > 1:
+        users = apportion(centre, n)
+        tallies = Tally.stack([protocol.sample_tally(users, rng) for _ in range(again - 1)])
+        rows.append(method.apply(observe(protocol, tallies, observed.domain, needs=method.needs)))
+    return rng.permutation(np.concatenate(rows))
 
 
 def curve_populations(observed: Observed, *, rng: np.random.Generator, draws: int) -> FloatArray:

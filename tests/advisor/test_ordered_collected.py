@@ -15,9 +15,11 @@ from simulator.confidence import LEAST, RANGE, WIDER
 from simulator.domain import ORDERED
 from simulator.methods import observe
 from simulator.methods.smooth import drawn_curves
+from simulator.methods.tree import drawn_trees
 from simulator.populations import apportion
 from simulator.protocols import ORDERED_PROTOCOLS
 from simulator.seeding import rng_for
+from simulator.surrogate import INFORMATIVE
 from tests.advisor.estimates import ALONE
 from tests.cells import failures, over
 
@@ -50,10 +52,12 @@ def test_populations_are_its_best_estimate_and_that_of_collections_simulated_fro
         drawn = drawn_curves(member.likelihood, tally.counts.astype(float), 8, rng_for(4, "surrogate", "curves"))
     else:
         method, rng = POSTPROCESSORS["tree_eb"], rng_for(4, "surrogate", "bootstrap")
-        centre = method.apply(observe(member, tally, ORDERED))
+        observed = observe(member, tally, ORDERED)
+        centre, gain = method.apply(observed), drawn_trees(observed, 8, rng)[1]
+        assert gain > 4 * INFORMATIVE  # all 8 are a bootstrap
         users = apportion(centre, N)
         again = [method.apply(observe(member, member.sample_tally(users, rng), ORDERED)) for _ in range(7)]
-        drawn = np.stack([centre, *again])
+        drawn = rng.permutation(np.stack([centre, *again]))
     by_hand = np.stack([apportion(row, N) for row in drawn])
     assert advice.request.populations.tolist() == by_hand.tolist()
     # The range of an error is that of the errors of the populations, widened as it is for an estimate.

@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from simulator import PROTOCOLS, Noise
-from simulator.populations import frequencies
-from simulator.surrogate import known_frequencies, particles, sample_posterior
+from simulator import POSTPROCESSORS, PROTOCOLS, Noise
+from simulator.domain import ORDERED
+from simulator.methods import observe
+from simulator.methods import tree as tree_method
+from simulator.methods.tree import drawn_trees
+from simulator.populations import apportion, frequencies
+from simulator.surrogate import bootstrap_populations, known_frequencies, particles, sample_posterior
 from simulator.surrogate.particles import few_populations
 from simulator.surrogate.sample import AROUND_A_CURVE, CONCENTRATIONS, concentration_weights, curve_weights
 from tests.cells import over
@@ -289,3 +293,43 @@ def test_a_step_leaves_half_of_the_candidates_in_effect_or_is_all_that_is_left()
     assert weights.sum() ** 2 / (weights**2).sum() == pytest.approx(200, rel=1e-6)
     assert particles._step(logs, step / 2, 200) == step / 2
     assert particles._step(np.zeros(400), 0.7, 200) == 0.7
+
+
+def test_a_tree_of_one_node_is_drawn_from_its_posterior(monkeypatch):
+    """Against draws from the mixture by hand: 20,000 of each, 5 standard errors."""
+    monkeypatch.setattr(tree_method, "ROUNDS", 100)
+    tree, draws, rng = PROTOCOLS["tree"](2, 1.0), 20_000, stream("tree of one node")
+    observed = observe(tree, tree.sample_tally(np.array([130, 70]), rng), ORDERED)
+    drawn, _ = drawn_trees(observed, draws, rng)
+    sd, seen = math.sqrt(observed.covariance.haar(2)[0][0]), float(observed.raw[0] - observed.raw[1])
+    scales = (0.0, 0.02, 0.05, 0.12, 0.3, 1.0)
+    # Weights before the data: even at the root, but for all mass on one side; 0 has a few more, and each a half.
+    before = [2 / 7 + 3 / 32 + 0.5, *([2 / 7 + 0.5] * 6), 0.5]
+    normal = statistics.NormalDist
+    likely = [normal(0, sd).pdf(seen), *(normal(0, math.hypot(sd, scale)).pdf(seen) for scale in scales)]
+    sides = [normal(1, sd).pdf(seen), normal(-1, sd).pdf(seen)]
+    after = np.array(before) * [*likely, sum(sides) / 2]
+    chosen = rng.choice(8, size=draws, p=after / after.sum())
+    kept = np.array([scale**2 / (scale**2 + sd**2) for scale in (0.0, *scales, 0.0)])[chosen]
+    around = np.clip(kept * seen + np.sqrt(kept) * sd * rng.standard_normal(draws), -1, 1)
+    expected = np.where(chosen == 7, np.where(rng.random(draws) < sides[0] / sum(sides), 1, -1), around)
+    found = drawn[:, 0] - drawn[:, 1]
+    for part in (np.abs, np.square, lambda values: values, lambda values: values == 0.0):
+        one, other = (part(values).astype(float) for values in (found, expected))
+        assert abs(one.mean() - other.mean()) < 5 * math.hypot(one.std(), other.std()) / math.sqrt(draws)
+
+
+@pytest.mark.parametrize(("protocol", "k", "epsilon", "n"), [("tree", 5, 0.3, 600), ("haar_hrr", 5, 0.3, 600)])
+def test_populations_behind_a_tally_of_few_users_are_as_far_from_its_estimate_as_the_truth(protocol, k, epsilon, n):
+    """Where the fit of a tree is even, so would be all of its bootstrap: 0.1 to 0.2 times as far, not 0.7 to 1.4."""
+    member, counts = PROTOCOLS[protocol](k, epsilon), apportion(frequencies("zipf", k, 1.0), n)
+    far, stated = [], []
+    for at in range(24):
+        rng = stream("few users", protocol, at)
+        observed = observe(member, member.sample_tally(counts, rng), ORDERED)
+        result = POSTPROCESSORS["tree_eb"].apply(observed)
+        populations = bootstrap_populations(member, observed, n, rng=rng, draws=20)
+        assert populations.shape == (20, k)
+        far.append(np.abs(result - counts / n).sum())
+        stated.append(np.abs(result - populations).sum(axis=1).mean())
+    assert 0.7 < np.mean(stated) / np.mean(far) < 1.4
