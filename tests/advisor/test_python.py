@@ -42,6 +42,17 @@ def test_reports_in_memory_are_counted_as_their_tally(protocol):
     assert list(counted.apply(method="none")) == list(counted.intervals()["raw"])
 
 
+@pytest.mark.parametrize("k", [2, 9, 40])
+def test_reports_of_a_tree_are_rows_of_a_height_and_bits(k):
+    tree = PROTOCOLS["tree"](k, 1.0)
+    sent = tree.perturb(np.repeat(np.arange(k), 20), rng_for(0, "tests", "tree", k))
+    counted = reports(sent, "tree", eps=1.0, k=k, method="tree_eb", simulation=QUICK)
+    tally = estimate(tree.tally(sent), "tree", eps=1.0, k=k, method="tree_eb", simulation=QUICK)
+    pd.testing.assert_frame_equal(counted.intervals(), tally.intervals())
+    with pytest.raises(InputError, match=r"line 1: .* a report is its height, then"):
+        reports(sent + np.eye(1, k + 1, 1, dtype=np.uint8) * 2, "tree", eps=1.0, k=k)
+
+
 def test_reports_come_as_a_series_with_its_categories_a_frame_and_a_file(tmp_path):
     places_sent = PROTOCOLS["grr"](4, 3.0).perturb(np.repeat(np.arange(4), USERS), rng_for(0, "tests", "sizes"))
     sent = pd.Series(pd.Categorical.from_codes(places_sent, ["S", "M", "L", "XL"], ordered=True), name="size")

@@ -146,6 +146,10 @@ def count_nodes(rows: Rows, settings: ReportSettings) -> Counting:
     Raises InputError for a table with a single column, or if the meaning of the columns is unclear.
     """
     table, tree = rows.table, cast(Tree, settings.oracle(settings.k or 0))
+    if table.names is None and table.width == 1 + tree.k:
+        says = f"a report is its height, then {tree.k} columns of 0 and 1 that begin with its nodes ({settings})"
+        note = "column 1 read as heights, from 0 for the leaves, the others as bits of the nodes there"
+        return Counting(table, settings, (note,), None, PerturbedRows(tree), says)
     columns = _two_columns(table, settings, "height", "node")
     note = (
         f"column {table.called(columns[0])} read as heights, from 0 for the leaves, column {table.called(columns[1])} "
@@ -199,3 +203,24 @@ class Nodes:
             return [None, cells[1]]
         k = self.tree.inner[int(height)].k
         return [height, *(Strings(0, k).plain(cells[1:]) if self.bits(int(height)) else [digits_below(cells[1], k)])]
+
+
+@dataclass(frozen=True)
+class PerturbedRows:
+    """Reports as `Tree.perturb` gives them: the height, then a column for each category that the nodes begin."""
+
+    tree: Tree
+
+    def counts(self, block: Block) -> Cells | None:
+        """Return the tally of a block; None if a row is no such report."""
+        rows = block.whole(range(1 + self.tree.k))
+        return self.tree.tally(rows).counts if rows is not None and self._are_right(rows) else None
+
+    def _are_right(self, rows: NDArray[np.int64]) -> bool:
+        return bool((rows >= 0).all() and self.tree.proper(rows).all())
+
+    def plain(self, cells: list[str]) -> Sequence[str | None]:
+        """Return the digits of a report."""
+        digits = [digits_below(cell, len(self.tree.inner) if at == 0 else 2) for at, cell in enumerate(cells)]
+        right = None not in digits and self._are_right(np.array([digits], dtype=np.int64))
+        return digits if right else [None]
