@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from advisor.answers.rank.apply import applied_columns, observed_as, post_process
-from advisor.answers.rank.result import Answer, Ranking
+from advisor.answers.rank.result import Answer, Ranking, Recommendation
 from advisor.answers.rank.trade_offs import Frontier, frontier_of
 from advisor.api.keywords import flags_to_keywords, keyword_errors
 from advisor.api.paper import PlacedRuns, comparisons
@@ -23,7 +24,7 @@ from advisor.show.model import Document
 from advisor.show.pictures.frequencies import frequencies_figure
 from advisor.show.pictures.ranking import ranking_figure
 from advisor.show.rank.answer import summary
-from advisor.show.rank.data import row_data
+from advisor.show.rank.data import ROW_FIELDS, row_data
 from advisor.show.rank.document import rank_document
 from advisor.show.rank.notes import setting_text
 from advisor.show.rank.pareto import pareto_document
@@ -58,6 +59,14 @@ class Advice(Ranking, Shown):
         """The answer in sentences: warnings, the pair to use, its error, and tied pairs."""
         warnings = (f"Warning: {text}." for text in self.warnings)
         return flags_to_keywords(" ".join([*warnings, *map(summary, self._rankings)]))
+
+    @property
+    def best(self) -> Recommendation:
+        """The first row; LookupError if no pair satisfies the constraints."""
+        try:
+            return super().best
+        except LookupError as error:
+            raise LookupError(flags_to_keywords(str(error))) from None
 
     @keyword_errors()
     def about(self, metric: str) -> Self:
@@ -131,7 +140,8 @@ class Advice(Ranking, Shown):
         estimate
             Raw frequencies, categories in the order of ``request.labels``, from `n` users and the protocol of the best
             row; default: the estimate or tally that the advice is about. A pandas series, or a frame with one
-            collection per row, is matched by its labels; the result has the same type.
+            collection per row, is matched by its labels, and so is a mapping; the result has the same type, for a
+            mapping it is a series.
         method
             A method to use instead of the best row's, by name or as a function, as `advise` takes them.
 
@@ -147,11 +157,14 @@ class Advice(Ranking, Shown):
         """
         if method is not None and not isinstance(method, str):
             method = member_of_python("method", method)
+        import pandas as pd  # heavy
+
         if estimate is None:
             own = self.intervals()
             if method is None:
                 return own["post_processed"]
             estimate = own["raw"]
+        estimate = pd.Series(estimate) if isinstance(estimate, Mapping) else estimate
         if is_pandas(estimate) and hasattr(estimate, "to_numpy"):
             return applied_to(estimate, self.request.labels, lambda raw: post_process(self, raw, method))
         return post_process(self, estimate, method)
@@ -177,6 +190,7 @@ class Advice(Ranking, Shown):
         """
         import pandas as pd  # heavy
 
+        estimate = pd.Series(estimate) if isinstance(estimate, Mapping) else estimate
         observed, places, index = None, None, pd.Index(self.request.labels, name="value")
         if estimate is not None:
             raw = np.asarray(estimate, np.float64)
@@ -215,7 +229,7 @@ class Advice(Ranking, Shown):
             for one in rankings
             for row in one.recommendations
         ]
-        return pd.DataFrame(rows).dropna(axis=1, how="all")
+        return pd.DataFrame(rows).dropna(axis=1, how="all") if rows else pd.DataFrame(columns=ROW_FIELDS)
 
     def _document(self) -> Document:
         return rank_document(self._rankings)

@@ -42,7 +42,7 @@ PHRASES = {  # about files
     "; if the line names the columns, say --header": "",
     "--drop-missing leaves out such rows": "leave missing ones out",
 }
-FILES_ONLY = ("--keep-top", "--other", "--missing", "--drop-missing")  # no function takes them
+FILES_ONLY = ("--missing", "--drop-missing")  # no function takes them
 FUNCTIONS = {
     "": "advise",
     " plan": "plan",

@@ -64,11 +64,11 @@ def sample_in_memory(
         raise InputError("give either sample (one value per user) or sample_counts (one count per category)")
     if sample is None:
         return _histogram(sample_counts, "sample_counts")
+    if isinstance(sample, Mapping) or _is_histogram(sample):
+        what = "a mapping" if isinstance(sample, Mapping) else "a result of value_counts"
+        return _histogram(sample, "sample")._replace(assumptions=(f"sample is {what}: read as counts of users",))
     if not is_pandas(sample):
         return SampleInMemory(*_tally(sample), "sample", in_order=False)
-    if _is_histogram(sample):
-        note = "sample is a result of value_counts: read as counts of users"
-        return _histogram(sample, "sample")._replace(assumptions=(note,))
     values = _one_series("sample", sample) if hasattr(sample, "columns") else sample
     labels, counts = _tally(values)
     _refuse_frequencies(sample)
@@ -96,6 +96,8 @@ def estimate_in_memory(estimate: ArrayLike | Mapping[Any, float]) -> Labelled:
 
 def _is_histogram(sample: Any) -> bool:
     """Return whether raw values have one row per label: a result of value_counts, or a frame of it."""
+    if not is_pandas(sample):
+        return False
     if hasattr(sample, "columns"):
         names = [str(name).casefold() for name in sample.columns]
         return len(names) == 2 and sum(name in COUNT_NAMES for name in names) == 1
@@ -280,6 +282,11 @@ def file_of(source: str | Path | Iterable[Any], name: str) -> Iterator[tuple[str
         yield str(source), DETECTED
         return
     header = [str(column) for column in getattr(source, "columns", ())]
+    if not header and _is_histogram(source):
+        raise InputError(
+            f"{name} must hold one value per row, got a result of value_counts: give all values, or "
+            ".reset_index() and which column holds the counts"
+        )
     if hasattr(source, "isna") and np.any(source.isna()):
         raise InputError(f"{name} must hold values, and {int(np.sum(source.isna().to_numpy()))} are missing: .dropna()")
     rows = source.itertuples(index=False) if hasattr(source, "itertuples") else source

@@ -64,7 +64,15 @@ def frequencies_over(question: Question, domains: Iterable[Categories]) -> tuple
 
 
 def _memory_histogram(sample: MemorySample, cleaning: Cleaning) -> tuple[RawHistogram, str]:
-    """Return what is in memory, and what it is called."""
+    """Return what is in memory, and what it is called.
+
+    Raises InputError if it is not a sample, or is to be treated as only rows of files are.
+    """
+    if cleaning.given("transactions", "keep", "drop_missing", "missing"):
+        raise InputError(
+            "transactions, keep, drop_missing and missing are for the rows of a file: clean data in memory first, "
+            "for example sample=values[values != -99]"
+        )
     read = sample_in_memory(*sample)
     name = getattr(sample.values, "name", None)  # of a pandas series
     column = name if isinstance(name, str) else ""

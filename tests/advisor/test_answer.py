@@ -229,6 +229,10 @@ def test_nothing_left_is_said_and_is_no_error(run, states):
         assert run(*bits, "value")[:2] == (0, "")
         code, out, _ = run(*bits, "csv")
         assert (code, len(out.splitlines())) == (0, 1)
+    advice = advise(1.0, k=40, limits=Limits(max_bits=1))
+    assert advice.to_frame()["protocol"].tolist() == []
+    with pytest.raises(LookupError, match=r"limits=Limits\(max_bits=1\)"):
+        _ = advice.best
 
 
 def test_for_an_estimate_constraints_on_methods_hold_now_and_those_on_protocols_in_the_next_round():

@@ -167,3 +167,6 @@ def test_a_sample_has_nothing_to_apply_to():
     with pytest.raises(InputError, match="no estimate to apply a method to"):
         applied_csv(advice)
     assert advice.apply([0.6, 0.5, -0.1]).tolist() == pytest.approx([0.55, 0.45, 0.0])
+    mapping = {"1": 0.5, "2": -0.1, "0": 0.6}
+    assert advice.apply(mapping).to_dict() == pytest.approx({"1": 0.45, "2": 0.0, "0": 0.55})
+    assert advice.intervals(mapping)["raw"].to_dict() == mapping

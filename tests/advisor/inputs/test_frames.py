@@ -1,8 +1,10 @@
+from collections import Counter
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from advisor import Simulation, advise
+from advisor import InputError, Simulation, advise, reports
 from advisor.extensions.columns.answer import columns_question
 from advisor.inputs.memory import estimate_in_memory, sample_in_memory
 from advisor.question.cleaning import Cleaning
@@ -39,6 +41,8 @@ def test_values_and_counts_are_taken_whatever_holds_them():
         list(COLOURS),
         COLOURS.value_counts(),
         COLOURS.value_counts().reset_index(),
+        USERS,
+        Counter(COLOURS),
     ]
     counts = [
         COLOURS.value_counts(),
@@ -152,3 +156,8 @@ def test_what_is_ambiguous_is_refused_in_one_line():
     assert "got a frame of 4 (a, b, c, d)" in refusal(sample_in_memory, None, TWO.assign(c=1, d=2))
     assert "leave missing ones out" in refusal(sample_in_memory, gap, None)
     assert "must be a whole number" in refusal(sample_in_memory, None, shares)
+    for rows in (Cleaning(missing=("-99",)), Cleaning(drop_missing=True), Cleaning(transactions=True, keep_top=2)):
+        with pytest.raises(InputError, match="are for the rows of a file: clean data in memory first"):
+            request(sample=[1, 2, -99], cleaning=rows)
+    with pytest.raises(InputError, match="reports must hold one value per row, got a result of value_counts"):
+        reports(COLOURS.value_counts(), "grr", eps=1.0)
