@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from types import MappingProxyType
 from typing import Any
 
 from advisor.checks import shown
@@ -164,17 +165,14 @@ def protocol_text(key: str) -> str:
     return key.upper() if getattr(PROTOCOLS.get(key), "acronym", False) else key
 
 
-def protocol_in_full(key: str) -> str:
-    """Return the name of a protocol with its full name.
+def protocol_in_full(key: str, beside: Mapping[str, Any] = MappingProxyType({})) -> str:
+    """Return the name of a protocol with its full name; `beside` the table there may be others.
 
     >>> protocol_in_full("the"), protocol_in_full("grr")
     ('THE (thresholding with histogram encoding)', 'GRR (generalised randomised response, k-RR)')
     """
-    return f"{protocol_text(key)} ({_title(key)})"
-
-
-def _title(key: str) -> str:
-    return title_inside(str(getattr(PROTOCOLS[key], "title", key)))
+    title = getattr(beside.get(key) or PROTOCOLS[key], "title", key)
+    return f"{protocol_text(key)} ({title_inside(str(title))})"
 
 
 def title_inside(title: str) -> str:

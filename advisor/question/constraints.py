@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import replace
 from itertools import product
-from operator import attrgetter
+from typing import TypeVar
 
 import numpy as np
 
@@ -20,14 +20,26 @@ from simulator.poisoning import SMALLEST_SET
 from simulator.protocols.protocol import Protocol
 from simulator.seeding import rng_for
 
+R = TypeVar("R", bound=Request)
 
-def constrained(request: Request, limits: Limits) -> Request:
+
+def constrained(request: R, limits: Limits) -> R:
     """Return the request with nothing on its menu that a constraint excludes, and with what each one removed."""
     if limits == Limits():
         return request
     oracles = {name: request.oracle(name) for name in request.protocols}
     methods = {name: POSTPROCESSORS[name] for name in request.methods}
-    given = removals_of(oracles, methods, request.n, limits, lambda protocol: request.attack_success(protocol.key))
+    removals = (
+        _of_protocols("max-bits", limits.max_bits, oracles, lambda protocol: protocol.report_bits),
+        _of_protocols("max-attack", limits.max_attack, oracles, lambda protocol: request.attack_success(protocol.key)),
+        _of_protocols(
+            "server-cost", limits.server_cost, oracles, lambda protocol: protocol.server_operations(request.n)
+        ),
+        _of_names("deployable", limits.deployable, oracles, DEPLOYED),
+        _of_methods("proper", limits.proper, methods, lambda method: method.is_proper),
+        _of_methods("unbiased", limits.unbiased, methods, lambda method: "unbiased" in method.gives),
+    )
+    given = tuple(removal for removal in removals if removal is not None)
     gone = {name for removal in given for name in (*removal.protocols, *removal.methods)}
     return replace(
         request,
@@ -35,28 +47,6 @@ def constrained(request: Request, limits: Limits) -> Request:
         methods=tuple(name for name in request.methods if name not in gone),
         removals=given,
     )
-
-
-def removals_of(
-    protocols: Mapping[str, Protocol],
-    methods: Mapping[str, PostProcessor],
-    n: int,
-    limits: Limits,
-    attack: Callable[[Protocol], float] = attrgetter("attack_success"),
-) -> tuple[Removal, ...]:
-    """Return what each constraint takes off a menu, for `n` users.
-
-    attack: how often the best guess from one report of a protocol is right.
-    """
-    removals = (
-        _of_protocols("max-bits", limits.max_bits, protocols, lambda protocol: protocol.report_bits),
-        _of_protocols("max-attack", limits.max_attack, protocols, attack),
-        _of_protocols("server-cost", limits.server_cost, protocols, lambda protocol: protocol.server_operations(n)),
-        _of_names("deployable", limits.deployable, protocols, DEPLOYED),
-        _of_methods("proper", limits.proper, methods, lambda method: method.is_proper),
-        _of_methods("unbiased", limits.unbiased, methods, lambda method: "unbiased" in method.gives),
-    )
-    return tuple(removal for removal in removals if removal is not None)
 
 
 def _of_protocols(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,11 @@ from advisor.question.central import Central
 from advisor.question.metric_settings import MetricValues
 from advisor.question.plurality import BudgetUse
 from simulator import PROTOCOLS, Observed, Protocol
+from simulator.channels import FixedChannel
 from simulator.domain import Attackers, Domain
+from simulator.places import Places
 from simulator.poisoning import draw_targets
-from simulator.ranking import Cost
+from simulator.ranking import Cost, Pair
 
 
 class Removal(NamedTuple):
@@ -178,6 +180,12 @@ class Request:
         method for that estimate is then judged by them, without simulation.
     summaries
         Whether the posterior mean and median compete too.
+    ground, unit
+        The places that the categories stand for, if they do, and the unit of distances.
+    channels
+        Protocols that compete and are in no table, by key.
+    figures
+        Further figures of a row, by its protocol.
     """
 
     epsilon: float
@@ -212,11 +220,27 @@ class Request:
     column: str = ""
     judged: bool = False
     summaries: bool = False
+    ground: Places | None = None
+    unit: str = "bins"
+    channels: Mapping[str, FixedChannel] = field(default_factory=dict)
+    figures: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict, repr=False)
+
+    @property
+    def usual(self) -> tuple[Pair, ...]:
+        """The usual choice to compare with; none where only channels keep the promise."""
+        return () if self.channels and self.channels.keys() >= {*self.protocols} else (DEFAULT_PAIR,)
+
+    @property
+    def metric_options(self) -> dict[str, Any]:
+        """The options that `simulator.metrics.Metric.with_options` takes."""
+        options = self.metric_values.options(self.seed)
+        return options if self.ground is None else options | {"ground": self.ground}
 
     @property
     def domain(self) -> Domain:
         """Information for methods about the categories and attackers."""
-        return Domain(self.ordered, attackers=None if self.threat is None else Attackers(self.threat, self.targets))
+        attackers = None if self.threat is None else Attackers(self.threat, self.targets)
+        return Domain(self.ordered, self.ground, attackers)
 
     @property
     def promoted(self) -> tuple[int, ...]:
@@ -231,6 +255,8 @@ class Request:
         """Return a protocol at this budget and domain size; the collection's protocol keeps its parameters."""
         if self.collected is not None and self.collected.protocol == protocol:
             return self.collected.oracle
+        if protocol in self.channels:
+            return self.channels[protocol]
         return PROTOCOLS[protocol](self.k, self.budget(protocol))
 
     @property

@@ -167,11 +167,13 @@ def data_text(metric: str, error: float, bins: Bins | None) -> str:
     return "" if bins is None or size is None else f", about {size_text(size)} {bins.phrase}"
 
 
-def unit_text(metric: str, bins: Bins | None) -> str:
-    """Return the unit of a metric, with the meaning of a bin."""
+def unit_text(metric: str, bins: Bins | None, distance: str = "bins") -> str:
+    """Return the unit of a metric, with the meaning of a bin; `distance`: that of distances between categories."""
     unit = METRICS[metric].unit
-    if bins is None or unit != "bins":
+    if unit != "bins":
         return unit
+    if bins is None:
+        return distance
     return f"bins of width {edge_text(bins.width)}" if bins.width else "bins of different widths"
 
 
@@ -185,7 +187,7 @@ def error_unit(metric: str, bins: Bins | None) -> tuple[float, str]:
     return (1.0, unit_text(metric, bins)) if bins is None or size is None else (size, bins.name)
 
 
-def unit_after(metric: str, error: float, bins: Bins | None) -> str:
+def unit_after(metric: str, error: float, bins: Bins | None, distance: str = "bins") -> str:
     """Return what follows the figure of an error: its unit, and the error in the unit of the data, if they say more."""
-    unit = unit_text(metric, bins)
+    unit = unit_text(metric, bins, distance)
     return "" if unit in ("", "no unit") or unit.startswith("frequency") else f" {unit}{data_text(metric, error, bins)}"

@@ -60,7 +60,7 @@ ANSWERS = (  # kind, reasons, command line
     ("spl", "", "columns --eps 8 people.csv --column age --column colour --instant"),
     ("no_better_than_no_data", "useless_columns", "columns --eps .1 people.csv --column age --column colour --instant"),
     ("worth_it", "", f"places --eps 4 {TOWN}"),
-    ("no_better_than_no_data", "", f"places --eps 0.001 --n 100 {TOWN}"),
+    ("no_better_than_no_data", "more_than_half not_certain", f"places --eps 0.001 --n 100 {TOWN}"),
 )
 # Of commands that others show.
 OTHERS = re.compile(

@@ -59,18 +59,6 @@ def test_the_answer_depends_on_the_seed_only(run, town):
     assert one == again != other
 
 
-def test_reported_places_are_shown_as_shares_of_the_users(town):
-    question = PlacesQuestion(
-        sample=town,
-        terms=Terms(epsilon=2.0),
-        places_menu=PlacesMenu(protocol=("krr",), method=("none",)),
-        cells=Cells(grid="5x6", radius=2.0),
-        ground=Ground(privacy="metric", columns="row,col"),
-        simulation=Simulation(repetitions=2, max_repetitions=2),
-    )
-    assert answer_places(places_request(question)).mechanisms["krr"].reported.sum() == pytest.approx(1)
-
-
 @pytest.mark.slow
 def test_the_error_of_the_named_pair_is_that_of_its_repetitions_one_by_one(town):
     question = PlacesQuestion(
@@ -83,12 +71,12 @@ def test_the_error_of_the_named_pair_is_that_of_its_repetitions_one_by_one(town)
     request = places_request(question)
     advice = answer_places(request)
     best = advice.best("emd")
-    mechanism, metric = advice.mechanisms[best.pair[0]], METRICS["emd"].with_options(ground=request.places)
+    protocol, metric = request.oracle(best.protocol), METRICS["emd"].with_options(ground=request.ground)
     by_hand = []
     for repetition in range(5):
-        rng = rng_for(question.simulation.seed, "collect", best.pair[0], repetition)
-        observed = observe(mechanism.protocol, mechanism.protocol.sample_tally(request.counts, rng), request.domain)
-        by_hand.append(float(metric(POSTPROCESSORS[best.pair[1]].apply(observed), request.truth)))
+        rng = rng_for(question.simulation.seed, "collect", best.protocol, repetition)
+        observed = observe(protocol, protocol.sample_tally(request.counts, rng), request.domain)
+        by_hand.append(float(metric(POSTPROCESSORS[best.method].apply(observed), request.truth)))
     assert best.error == pytest.approx(np.mean(by_hand), rel=1e-9)
 
 
@@ -102,8 +90,8 @@ def test_noise_that_falls_with_distance_beats_randomised_response_on_a_map_wider
         simulation=Simulation(repetitions=20),
     )
     advice = answer_places(places_request(question))
-    rows = {row.pair[0]: row for row in advice.rankings["emd"]}
-    assert rows["planar_geometric"].high < rows["krr"].low  # two 95 % intervals that do not meet
+    rows = {row.protocol: row for row in advice.rankings["emd"].recommendations}
+    assert rows["planar_geometric"].error_high < rows["krr"].error_low  # two 95 % intervals that do not meet
 
 
 def test_pairs_that_cannot_be_told_apart_are_raced(run, town):
@@ -143,8 +131,7 @@ def test_an_own_channel_competes_if_it_keeps_the_promise_and_a_singular_one_has_
 def test_a_line_of_numbers_needs_no_grid(run, ages):
     answer = answered(run, "places", "--privacy", "metric", "--radius", "3", "--eps", "2", *QUICK, ages)
     assert (answer["places"]["rows"], answer["unit"]) == (1, "steps")
-    # Of a channel wavelets are offered in two dimensions.
-    assert {row["method"] for row in answer["recommendations"]} == {*CHANNEL_METHODS} - {"wavelet_eb"}
+    assert {row["method"] for row in answer["recommendations"]} == {*CHANNEL_METHODS}
 
 
 def test_a_radius_within_one_cell_is_warned_of(run, town):
@@ -188,11 +175,11 @@ def test_the_curve_is_that_of_the_channels_and_cloaking_keeps_nothing(run, visit
             ground=Ground(privacy="metric"),
         )
     )
-    truth, distances = read.truth, read.places.distances()
+    truth, distances = read.truth, read.ground.distances()
     for key, channel in (
         (("krr", 3), krr(9, 3.0)),
         (("channel", None), krr(9, 1.0)),
-        (("planar_geometric", 1), planar_geometric(read.places, 1 / 400)),
+        (("planar_geometric", 1), planar_geometric(read.ground, 1 / 400)),
         (("optimal_uniform", 3), optimal(distances, 3 / 400, np.full(9, 1 / 9))),
     ):
         assert curve[key]["expected_distance"] == pytest.approx(channel.expected_distance(truth, distances))

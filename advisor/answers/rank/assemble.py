@@ -53,7 +53,7 @@ class Contest:
     experiment: Experiment
     runs: Runs  # the repetitions that decide
     menu: tuple[Pair, ...]  # the pairs that compete
-    default: Pair  # the usual choice
+    usual: tuple[Pair, ...]  # the usual choice, if it is one here
     over_truths: bool = False  # whether the truth is unknown, and populations represent possible truths
     about_estimate: bool = False  # whether it is about the collected estimate, not about another collection
     costs: Mapping[str, Cost] = field(default_factory=dict)  # cost of a report, by protocol
@@ -138,18 +138,18 @@ def contests(
     menu = tuple(pair for pair in sound if pair[0] in request.protocols and pair[1] in request.methods)
     populations = len(experiment.populations)
     later: list[Contest] = []
-    default, over_truths = DEFAULT_PAIR, False
+    usual, over_truths = request.usual, False
     if request.collected is not None:
         used, over_truths = request.collected.protocol, populations > 1
         most = others_repetitions(populations, runs.repetitions)
         fair = Runs(runs.experiment_id, runs.metrics, runs.first, {pair: runs.errors[pair][:most] for pair in sound})
-        later = [Contest(metric, experiment, fair, menu, DEFAULT_PAIR, over_truths, costs=costs)] if menu else []
+        later = [Contest(metric, experiment, fair, menu, usual, over_truths, costs=costs)] if menu else []
         runs = judged or runs
         methods = {*request.methods, *(SUMMARIES if request.summaries else ())}
         if request.collected.given is not None:
             methods &= POSITIVE_PART | {*SUMMARIES, *REGISTERED}
         menu = tuple(pair for pair in _sound(metric, runs, infinite) if pair[0] == used and pair[1] in methods)
-        default = usual_pair(request.oracle(used))
+        usual = (usual_pair(request.oracle(used)),)
     if not menu:
         raise InputError(f"no pair has a finite {metric} error: ask for other protocols, methods or another metric")
     about_estimate = request.collected is not None
@@ -158,7 +158,7 @@ def contests(
         experiment,
         runs,
         menu,
-        default,
+        usual,
         over_truths,
         about_estimate,
         costs,
@@ -231,7 +231,7 @@ def ranking_of(request: Request, table: tuple[Contest, ...]) -> Ranking:
     beside = [
         *(_baseline("raw", pair, contest) for pair in [(rows[0].protocol, RAW)] if pair in contest.runs.errors),
         Baseline("uniform", None, None, uniform, uniform, uniform, quotient(uniform, lowest), None, None),
-        _baseline("default", contest.default, contest),
+        *(_baseline("default", pair, contest) for pair in contest.usual),
         *central_rows(metric, request, lowest),
     ]
     return Ranking(
@@ -241,7 +241,8 @@ def ranking_of(request: Request, table: tuple[Contest, ...]) -> Ranking:
         recommendations=rows,
         baselines=tuple(row for row in beside if infinite or math.isfinite(row.error)),
         repetitions=max(len(contest.runs.errors[pair]) for pair in contest.menu),
-        detectable_frequency=detectable(request.oracle(rows[0].protocol), request.n),
+        # Of a channel it would take longer than the simulation.
+        detectable_frequency=None if request.channels else detectable(request.oracle(rows[0].protocol), request.n),
         warnings=(*request.warnings, *_left_out(contest, infinite=infinite)),
         error_without_data=finite(min(uniform, zero)),
         beats_uniform_guess=_beats(contest, rows[0], without_data),

@@ -313,6 +313,12 @@ class Ranking:
     defence: Defence | None = None
 
     @property
+    def unit(self) -> str:
+        """Unit of the errors."""
+        unit = METRICS[self.metric].unit
+        return self.request.unit if unit == "bins" else unit
+
+    @property
     def verdict(self) -> str | None:
         """``"worth_it"``, ``"marginal"`` or ``"no_better_than_no_data"``: see `advisor.answers.rank.verdict`.
 

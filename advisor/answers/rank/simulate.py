@@ -12,11 +12,12 @@ from advisor.answers.rank.why import explained
 from advisor.errors import InputError, listed
 from advisor.question.constraints import fitting_pairs, nothing_left
 from advisor.question.question import Question
-from advisor.question.request import DEFAULT_PAIR, Request
+from advisor.question.request import Request
 from advisor.question.settings import Simulation
 from simulator import METRICS, POSTPROCESSORS
 from simulator.benchmark import Experiment, Runs, judged, simulate
 from simulator.methods.processor import SUMMARIES
+from simulator.metrics import EMD_SLACK
 from simulator.poisoning import MAXIMAL, Attack
 from simulator.progress import Progress, part, silent, within
 from simulator.race import race
@@ -62,7 +63,7 @@ def simulate_request(
         experiment,
         request.metrics,
         menu=menu,
-        alongside=[DEFAULT_PAIR],
+        alongside=request.usual,
         repetitions=request.repetitions,
         max_repetitions=request.max_repetitions,
         jobs=jobs,
@@ -85,15 +86,16 @@ def experiment_of(request: Request) -> tuple[Experiment, list[Pair]]:
             f"{listed(used or protocols)} (ldp-advise explain {request.methods[0]} says what it is for)"
         )
     raw = [(protocol, "none") for protocol in protocols if request.oracle(protocol).offers("estimate")]
-    usual = [DEFAULT_PAIR, *(usual_pair(request.oracle(protocol)) for protocol in used)]
+    usual = [*request.usual, *(usual_pair(request.oracle(protocol)) for protocol in used)]
     pairs = tuple(dict.fromkeys([*menu, *raw, *usual]))
-    options = request.metric_values.options(request.seed)
-    measured = dict.fromkeys([*request.metrics, *ALWAYS_MEASURED])
+    measured = {name: METRICS[name] for name in (*request.metrics, *ALWAYS_MEASURED)}
+    if request.ground is not None and "emd" in measured:
+        measured[EMD_SLACK.name] = EMD_SLACK
     experiment = Experiment(
         counts=request.counts if request.populations is None else request.populations,
         oracles={name: request.oracle(name) for name in dict.fromkeys(p for p, _ in pairs)},
         methods={name: POSTPROCESSORS[name] for name in dict.fromkeys(m for _, m in pairs)},
-        metrics={name: METRICS[name].with_options(**options) for name in measured},
+        metrics={name: metric.with_options(**request.metric_options) for name, metric in measured.items()},
         pairs=pairs,
         seed=request.seed,
         domain=request.domain,

@@ -37,10 +37,12 @@ def worth_it_with(request: Request, metric: str, error: float, without: float) -
     error, without: the error of an answer, and that without data.
 
     None also where users have several attributes: a plan is about one; and under a threat: what fake users add does not
-    fall with the number of users.
+    fall with the number of users. None for places: a plan knows no distances.
     """
     target = float(f"{ENOUGH * without:.3g}")
     if without < LUCK or error <= target or request.plan is not None or request.threat is not None:
+        return None
+    if request.ground is not None:
         return None
     if request.metric_values.may_be_infinite(metric):  # no plan reaches what is infinite with some probability
         return None

@@ -25,7 +25,7 @@ LOCATED = (
     "places_menu",
     "domain",
     "columns",
-    "limits:max_bits,max_attack,proper,unbiased",
+    "limits:max_bits,max_attack,deployable,proper,unbiased",
     "simulation",
 )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -17,11 +17,11 @@ from advisor.inputs.columns import CoordinatesError
 from advisor.members.names import ALIASES, squash
 from advisor.question.option import Settings, like, option, require
 from advisor.question.question import Question
+from advisor.question.request import Request
 from advisor.question.sample import sample_frequencies, sample_name
 from advisor.question.settings import MOST_CELLS, Cells, Menu
 from simulator import METRICS, POSTPROCESSORS, frequency_oracles
 from simulator.channels import FixedChannel
-from simulator.domain import Domain
 from simulator.places import Places
 from simulator.populations import apportion
 
@@ -157,38 +157,19 @@ def _named(kind: str, names: Iterable[str], table: Iterable[str], aliases: dict[
     return tuple(one for one in members if one in wanted_keys or not wanted_keys)
 
 
-@dataclass(frozen=True, eq=False)
-class PlacesRequest:
-    """A question about places that can be answered."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PlacesRequest(Request):
+    """A question about places: a request to rank on their ground, and what is asked beside."""
 
+    ground: Places
     question: PlacesQuestion
-    # places, counts, unit: the cells, the users who hold each ``(k,)``, and the unit of distances
-    places: Places
-    counts: NDArray[np.int64] = field(repr=False)
-    unit: str
-    sample: str
-    # repetitions, max_repetitions: to start with, and at most, for the pairs that lead
-    repetitions: int
-    max_repetitions: int
     channel: FixedChannel | None  # the user's channel, or None
-    assumptions: tuple[str, ...]
-    warnings: tuple[str, ...]
-
-    @property
-    def n(self) -> int:
-        """Number of users."""
-        return int(self.counts.sum())
 
     @property
     def truth(self) -> NDArray[np.float64]:
         """True frequencies ``(k,)``."""
         result: NDArray[np.float64] = self.counts / self.n
         return result
-
-    @property
-    def domain(self) -> Domain:
-        """What methods may know of the cells: how far apart they are."""
-        return Domain(ground=self.places)
 
     @property
     def radius(self) -> float | None:
@@ -209,11 +190,10 @@ def places_request(question: PlacesQuestion) -> PlacesRequest:
         if question.path == "-":
             raise
         read = _grid(question)
-    assumed, counts, n, k = list(read.assumptions), read.counts, question.terms.n, read.places.k
-    users = int(counts.sum())
-    if n is not None and n != users:
+    assumed, users, k = list(read.assumptions), int(read.counts.sum()), read.places.k
+    n = question.terms.n or users
+    if n != users:
         assumed.append(f"the frequencies of the sample's {users:,} users stand for those of n")
-        counts = apportion(counts, n)
     channel = None
     if question.places_menu.channel is not None:
         channel, notes = read_channel(question.places_menu.channel, k)
@@ -222,20 +202,32 @@ def places_request(question: PlacesQuestion) -> PlacesRequest:
     if question.simulation.max_repetitions is None and k > FULL_RACE_CELLS:
         most = max(first, most * FULL_RACE_CELLS // k)
         assumed.append(f"at most {most} repetitions, because there are many cells (--max-reps says otherwise)")
-    assumed += question.terms.metric_settings.resolved(k).assumptions(question.metrics)
+    values = question.terms.metric_settings.resolved(k)
+    assumed += values.assumptions(question.metrics)
     if "range" in question.metrics and read.places.rows > 1:
         assumed.append("range is the mean over all axis-parallel rectangles of the grid, exactly")
     return PlacesRequest(
-        question=question,
-        places=read.places,
-        counts=counts,
-        unit=read.unit,
+        epsilon=question.epsilon,
+        k=k,
+        n=n,
+        metrics=question.metrics,
+        protocols=question.protocols,
+        methods=question.methods,
+        ordered=False,
+        labels=(),
+        counts=read.counts if n == users else apportion(read.counts, n),
         sample=sample_name(question.path),
+        sample_users=users,
+        seed=question.simulation.seed,
         repetitions=first,
         max_repetitions=most,
-        channel=channel,
+        metric_values=values,
         assumptions=tuple(assumed),
         warnings=(*read.warnings, *_short_radius(question.cells.radius, question.epsilon, read)),
+        ground=read.places,
+        unit=read.unit,
+        question=question,
+        channel=channel,
     )
 
 

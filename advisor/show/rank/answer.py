@@ -89,7 +89,7 @@ def decision(ranking: Ranking) -> tuple[Badge, str]:
     collected = ranking.request.collected if _is_of_estimate(ranking) else None
     what = f"{method_text(best.method)} on this {protocol_text(collected.protocol)} estimate" if collected else ""
     name = method_text(best.method) if best.method == UNPROCESSED else method_name(best.method)
-    full = f"{protocol_in_full(best.protocol)} with {name}"
+    full = f"{protocol_in_full(best.protocol, ranking.request.channels)} with {name}"
     what = what or (full if len(full.split()) <= LONG_NAME else f"{protocol_text(best.protocol)} with {name}")
     without, answer = ranking.error_without_data or 0.0, ranking.guess_without_data
     if ranking.verdict == USELESS:
@@ -127,7 +127,8 @@ def _is_of_estimate(ranking: Ranking) -> bool:
 def _numbers(ranking: Ranking) -> str:
     """Return the expected error and that without data: in users per category, and in the metric if that says more."""
     best, metric, request = ranking.best, ranking.metric, ranking.request
-    figure = f"{metric} error {error_cell(best, ranking)[0]}{unit_after(metric, best.error, request.bins)}"
+    unit = unit_after(metric, best.error, request.bins, request.unit)
+    figure = f"{metric} error {error_cell(best, ranking)[0]}{unit}"
     without, error = ranking.error_without_data, best.mean_absolute_error
     no_data = "" if without is None else f"; without data {number(without, 3)}"
     if error is not None:

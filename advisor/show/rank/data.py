@@ -10,7 +10,7 @@ from advisor.answers.rank.trade_offs import compromise
 from advisor.show.model import Json, Records, Scalar
 from advisor.show.rank.answer import summary
 from advisor.show.sentences import data_error
-from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
+from simulator import POSTPROCESSORS, PROTOCOLS
 from simulator.foreign import REGISTERED, SOURCES
 
 ROW_FIELDS = (*Recommendation._fields, "data_error")
@@ -19,33 +19,8 @@ ROW_FIELDS = (*Recommendation._fields, "data_error")
 def rank_data(rankings: tuple[Ranking, ...]) -> dict[str, Json]:
     """Return the fields of the JSON object: the first metric's ranking, and under ``further_metrics`` the others'."""
     first, request, both = rankings[0], rankings[0].request, compromise(rankings)
-    plan = request.plan
     return {
-        "request": {
-            "eps": request.epsilon,
-            "k": request.k,
-            "n": request.n,
-            "metric": first.metric,
-            "metrics": list(request.metrics),
-            "protocols": list(request.protocols),
-            "methods": list(request.methods),
-            "ordered": request.ordered,
-            "sample": request.sample,
-            "sample_users": request.sample_users,
-            "collected_with": None if request.collected is None else request.collected.protocol,
-            "populations": None if request.populations is None else len(request.populations),
-            "repetitions": request.repetitions,
-            "max_repetitions": request.max_repetitions,
-            "metric_options": request.metric_values.plain(),
-            "threat": request.threat,
-            "targets": [request.labels[place] for place in request.targets],
-            "plan": None
-            if plan is None
-            else {**plan._asdict(), "solutions": [row._asdict() for row in plan.solutions]},
-            "central": None if request.central is None else request.central.data,
-            "bins": None if request.bins is None else request.bins.data,
-            "own_members": own_members(request.protocols, request.methods),
-        },
+        "request": request_data(first),
         "source": first.source,
         "surrogate": request.surrogate,
         "judged": request.judged,
@@ -58,6 +33,34 @@ def rank_data(rankings: tuple[Ranking, ...]) -> dict[str, Json]:
         "compromise": None if both is None else both._asdict() | {"ratios": dict(both.ratios)},
         **_ranking_data(first),
         "further_metrics": [{"metric": ranking.metric, **_ranking_data(ranking)} for ranking in rankings[1:]],
+    }
+
+
+def request_data(ranking: Ranking) -> dict[str, Json]:
+    """Return what was asked."""
+    request, plan = ranking.request, ranking.request.plan
+    return {
+        "eps": request.epsilon,
+        "k": request.k,
+        "n": request.n,
+        "metric": ranking.metric,
+        "metrics": list(request.metrics),
+        "protocols": list(request.protocols),
+        "methods": list(request.methods),
+        "ordered": request.ordered,
+        "sample": request.sample,
+        "sample_users": request.sample_users,
+        "collected_with": None if request.collected is None else request.collected.protocol,
+        "populations": None if request.populations is None else len(request.populations),
+        "repetitions": request.repetitions,
+        "max_repetitions": request.max_repetitions,
+        "metric_options": request.metric_values.plain(),
+        "threat": request.threat,
+        "targets": [request.labels[place] for place in request.targets],
+        "plan": None if plan is None else {**plan._asdict(), "solutions": [row._asdict() for row in plan.solutions]},
+        "central": None if request.central is None else request.central.data,
+        "bins": None if request.bins is None else request.bins.data,
+        "own_members": own_members(request.protocols, request.methods),
     }
 
 
@@ -82,7 +85,7 @@ def _ranking_data(ranking: Ranking) -> dict[str, Json]:
     why, later, single = ranking.why, ranking.next_round, ranking.single_categories
     return {
         "summary": summary(ranking),
-        "unit": METRICS[ranking.metric].unit,
+        "unit": ranking.unit,
         "verdict": ranking.verdict,
         "reasons": list(ranking.reasons),
         "undetectable": [ranking.request.labels[place] for place in ranking.undetectable],
@@ -106,7 +109,9 @@ def _ranking_data(ranking: Ranking) -> dict[str, Json]:
 
 def row_data(row: Recommendation, ranking: Ranking) -> dict[str, Scalar]:
     """Return the fields of a row, and its error in the unit of the data (None where there is none)."""
-    return row._asdict() | {"data_error": data_error(ranking.metric, row.error, ranking.request.bins)}
+    request = ranking.request
+    own = {"data_error": data_error(ranking.metric, row.error, request.bins)}
+    return {**row._asdict(), **own, **request.figures.get(row.protocol, {})}
 
 
 def rank_records(rankings: tuple[Ranking, ...]) -> Records:
@@ -118,4 +123,4 @@ def rank_records(rankings: tuple[Ranking, ...]) -> Records:
         if table is not None
         for row in table.recommendations
     ]
-    return Records.of(rows, ("metric", *ROW_FIELDS, "next_round"))
+    return Records.of(rows, () if rows else ("metric", *ROW_FIELDS, "next_round"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -26,9 +27,9 @@ from advisor.show.rank.notes import (
     setting_text,
     why_sentences,
 )
-from advisor.show.rank.table import ranked_table
+from advisor.show.rank.table import Field, ranked_table
 from advisor.show.sentences import meaning_sentences
-from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, FrequencyOracle
+from simulator import METRICS, POSTPROCESSORS, FrequencyOracle
 
 SOLUTION_NAMES = {
     "smp": "sample one (SMP)",
@@ -38,15 +39,18 @@ SOLUTION_NAMES = {
 }
 
 
-def rank_document(rankings: tuple[Ranking, ...]) -> Document:
-    """Return the document of a ranking for each metric."""
+def rank_document(rankings: tuple[Ranking, ...], columns: Sequence[Field] = (), below: Sequence[Part] = ()) -> Document:
+    """Return the document of a ranking for each metric.
+
+    columns, below: columns beside those of every ranking, and what stands below the tables.
+    """
     first, request = rankings[0], rankings[0].request
     parts: list[Part] = [*sentences(first.warnings, Role.WARNING)]
     answer, *others = map(verdict, rankings)
-    parts += _ranking_parts(first)
+    parts += _ranking_parts(first, columns)
     for ranking, further in zip(rankings[1:], others, strict=True):
-        parts += [*further.sentences, *_ranking_parts(ranking)]
-    parts += compromise_sentences(rankings)
+        parts += [*further.sentences, *_ranking_parts(ranking, columns)]
+    parts += [*compromise_sentences(rankings), *below]
     if first.why is not None:
         reason, *more = why_sentences(first.why, first)
         parts += [Sentence(reason, Role.ANSWER), *sentences(more)]
@@ -55,8 +59,8 @@ def rank_document(rankings: tuple[Ranking, ...]) -> Document:
     best = "nothing is left"
     if first.recommendations:
         parts += [] if request.plan is None else _solution_parts(request.plan)
-        parts += _details(first)
-        best = f"{PROTOCOLS[first.best.protocol].title} with {POSTPROCESSORS[first.best.method].title}"
+        parts += [] if request.channels else _details(first)  # which have no p and q, and promises of their own
+        best = f"{request.oracle(first.best.protocol).title} with {POSTPROCESSORS[first.best.method].title}"
     several = len(rankings) > 1
     pairs = (
         f"{f'{ranking.metric} ' if several else ''}{ranking.best.protocol} {ranking.best.method}"
@@ -77,13 +81,13 @@ def rank_document(rankings: tuple[Ranking, ...]) -> Document:
     )
 
 
-def _ranking_parts(ranking: Ranking) -> list[Part]:
+def _ranking_parts(ranking: Ranking, columns: Sequence[Field] = ()) -> list[Part]:
     """Return answer and table of a metric, and for an estimate those of the next round."""
     answer = (sentence for sentence in answer_sentences(ranking) if sentence.role is not Role.LEGEND)
     parts: list[Part] = [*central_verdict(ranking), *answer]
     if not ranking.recommendations:
         return parts
-    parts.append(replace(ranked_table(ranking), heading=f"{METRICS[ranking.metric].title} ({ranking.metric})"))
+    parts.append(replace(ranked_table(ranking, columns), heading=f"{METRICS[ranking.metric].title} ({ranking.metric})"))
     if ranking.next_round is not None:
         later = replace(ranked_table(ranking.next_round), further=True, verbose=True)
         parts += [Sentence(next_round_sentence(ranking.next_round)), later]

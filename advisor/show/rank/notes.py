@@ -26,7 +26,10 @@ WITHIN = "is predicted within 5 % of the lowest error, that of {}, and has the c
 def setting_text(request: Request) -> str:
     """Return what was asked, in a line."""
     promise = f"ε = {request.epsilon:g}" if request.central is None else request.central.text
-    return f"{promise}, {domain_text(request.k, ordered=request.ordered)}, n = {request.n:,}"
+    domain, places = domain_text(request.k, ordered=request.ordered), request.ground
+    if places is not None:
+        domain = f"{places.rows}x{places.columns} cells, {places.ground} distance in {request.unit}"
+    return f"{promise}, {domain}, n = {request.n:,}"
 
 
 def note_sentences(ranking: Ranking) -> list[Sentence]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 from advisor.answers.rank.result import ZERO, Baseline, Ranking, Recommendation
@@ -41,16 +41,18 @@ PICK, LEAST_BAD = "recommended", "best of these"  # the first row, and where not
 Field = tuple[Column, Callable[[Recommendation], Cell]]  # a column, and how a cell of it is made
 
 
-def ranked_table(ranking: Ranking) -> Table:
+def ranked_table(ranking: Ranking, own: Sequence[Field] = ()) -> Table:
     """Return all rows of a ranking and, where their errors belong, the rows to compare with.
 
     Tied rows of a protocol are a group: a table that is cut shows the first of them, or those to compare with.
+
+    own: columns beside those of every ranking.
     """
     baselines = {(row.protocol or "", row.method or ""): BASELINE_NAMES[row.kind] for row in ranking.baselines}
     pick, pick_tone = (LEAST_BAD, Tone.MARKED) if ranking.verdict == USELESS else (PICK, Tone.PICK)
     notes = {**baselines, ranking.best.pair: ", ".join(filter(None, (pick, baselines.get(ranking.best.pair))))}
     kept = {*notes, *best_of_own(row.pair for row in ranking.recommendations)}
-    fields = _fields(ranking, notes)
+    fields = _fields(ranking, notes, own)
     columns = tuple(column for column, _ in fields)
     rows: list[tuple[int, bool, Row]] = []
     for place, row in enumerate(ranking.recommendations):
@@ -138,7 +140,7 @@ def _versus_raw(row: Recommendation) -> Cell:
     return "–" if raw is None else (change(row.error, raw), row.error / raw if 0 < raw < math.inf else None)
 
 
-def _fields(ranking: Ranking, notes: Mapping[tuple[str, str], str]) -> list[Field]:
+def _fields(ranking: Ranking, notes: Mapping[tuple[str, str], str], own: Sequence[Field]) -> list[Field]:
     """Return the columns of a ranking: some depend on the metric, a threat, a shuffler, or simulation."""
     request, rows, simulated = ranking.request, ranking.recommendations, ranking.source != "grid"
     of_estimate = {row.protocol for row in rows} == {request.collected and request.collected.protocol}
@@ -176,6 +178,7 @@ def _fields(ranking: Ranking, notes: Mapping[tuple[str, str], str]) -> list[Fiel
             Column("ε₀", BUDGET, drop=2),
             lambda row: figure_cell(row.epsilon, "{:.3g}".format),
         ),
+        *((True, column, cell) for column, cell in own),
         (
             not of_estimate,
             Column("bits", "size of one report", drop=3),
