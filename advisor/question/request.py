@@ -262,7 +262,7 @@ class Request:
     @property
     def has_sample(self) -> bool:
         """Whether the frequencies come from a sample, which an attacker may also know."""
-        return bool(self.labels) and self.collected is None
+        return (bool(self.labels) or self.ground is not None) and self.collected is None
 
     @property
     def prior_guess(self) -> float:

@@ -65,6 +65,10 @@ class MatrixProtocol(Protocol):
         """Probability that the best single guess from a report is the user's value (uniform prior)."""
         return float(self.matrix.max(axis=0).sum() / self.k)
 
+    def informed_guess(self, frequencies: FloatArray) -> float:
+        """Return the success of the likeliest value, given the report and the frequencies."""
+        return float((frequencies[:, None] * self.matrix).max(axis=0).sum())
+
     def perturb(self, values: IntArray, rng: np.random.Generator) -> IntArray:
         """Client: draw from the row of each value ``(n,)``, by the inverse of its running sums."""
         running = np.cumsum(self.matrix, axis=1)
@@ -456,10 +460,6 @@ class ChannelProtocol(MatrixProtocol, StandardProtocol):
         """Return which of two values are among the likeliest of each report, and how many are."""
         best = (self.matrix >= self.matrix.max(axis=0) * (1 - EQUAL))[:, reports]
         return Supports(best[values[0]], best[values[1]], best.sum(axis=0), self.k)
-
-    def informed_guess(self, frequencies: FloatArray) -> float:
-        """Return the success of the likeliest value, given the report and the frequencies."""
-        return float((frequencies[:, None] * self.matrix).max(axis=0).sum())
 
 
 def _widest(matrix: FloatArray) -> tuple[int, int, int]:

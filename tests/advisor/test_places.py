@@ -48,6 +48,10 @@ def test_all_channels_keep_the_same_promise_and_their_figures_are_their_own(run,
         moved = channel.expected_distance(counts / counts.sum(), places.distances())
         assert row["expected_distance"] == pytest.approx(moved, rel=1e-12)
         assert row["epsilon_any_two"] == pytest.approx(channel.epsilon, rel=1e-12)
+        guesses = [
+            max(share * row[report] for share, row in zip(counts, channel.matrix, strict=True)) for report in range(30)
+        ]
+        assert row["attack_success"] == pytest.approx(sum(guesses) / counts.sum(), rel=1e-9)  # who knows the sample
     assert rows[0]["ratio_low"] <= 1 or rows[0]["ratio_to_best"] < 1.05
     assert set(answer["ibu"]) == {"krr", "planar_geometric", "planar_laplace"}
     assert all(gap <= 1e-4 for fits in answer["ibu"].values() for gap in fits["gap"])
