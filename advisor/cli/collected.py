@@ -25,7 +25,7 @@ COLLECTED = (
     "terms",
     "collection",
     "domain",
-    "columns:column,header",
+    "columns:column,header,skip,decimal",
     "cleaning:domain",
     "menu:method",
     "limits",

@@ -80,7 +80,10 @@ class InputTable:
         if self.decimal is not None:
             return whole_count(cell, comma=self.decimal == ",")
         if index not in self._commas:
-            self._commas[index] = grouping_comma(self.cells(index))
+            cells = self.cells(index)
+            # Where "," cannot be the decimal sign, "1.254" alone may be a weight.
+            weights = self.comma is False and all(cell.count(".") == 1 for cell in cells)
+            self._commas[index] = None if weights else grouping_comma(cells)
         told = self._commas[index]
         if told is None and not self.comma and is_grouped(cell, "."):  # 1.000 is no way to write 1
             return TWO_WAYS

@@ -285,7 +285,8 @@ def _separated(suffix: str, head: Head, *, lists: bool) -> Dialect:
 
 
 def _mostly_separated(candidates: str, head: Head) -> Dialect | None:
-    """Return the separator of a table with other lines above or below it: titles, sources."""
+    """Return the separator of a table with other lines above or below it, titles and sources: that of most rows."""
+    rows: dict[Dialect, int] = {}
     for form in map(Dialect, candidates):
         parsed = _parsed(form, head)
         widths = [len(row) for _, row in parsed.filled]
@@ -296,8 +297,8 @@ def _mostly_separated(candidates: str, head: Head) -> Dialect | None:
         inner = [row for _, row in parsed.filled[begin:end]]
         most = 2 * len(inner) >= len(widths)
         if usual > 1 and {len(row) for row in inner} == {usual} and (most or _is_headed(inner)):
-            return form
-    return None
+            rows[form] = len(inner)
+    return max(rows, key=lambda form: rows[form], default=None)
 
 
 def _is_headed(rows: Sequence[Sequence[str]]) -> bool:

@@ -43,7 +43,7 @@ def missing_labels(labels: Collection[str], codes: MissingCodes = NO_CODES) -> l
 
 MOST_CODED = 10_000  # labels among which codes are looked for
 # Codes for no answer in surveys, from the smallest.
-_SURVEY_CODES = (8, 9, 88, 97, 98, 99, 888, 997, 998, 999, 9999)
+_SURVEY_CODES = (7, 8, 9, 77, 88, 97, 98, 99, 777, 888, 997, 998, 999, 9999)
 _NEGATIVE_CODES = (-7, -8, -9, -77, -88, -97, -98, -99, -999, -9999)
 
 
@@ -78,10 +78,10 @@ def _far_codes(labels: Collection[str]) -> list[str]:
     found: list[str] = []
     while len(rest) > 2 and rest[0] in _NEGATIVE_CODES and rest[1] > rest[0] + 1 and rest[-1] >= 0:
         found.append(values[rest.pop(0)])
-    above = [value for value in rest if value in _SURVEY_CODES]
-    below = [value for value in rest if value not in _SURVEY_CODES]
-    if above and len(below) > 2 and below[0] >= 0 and min(above) > max(below) + 1:
-        found += [values[value] for value in above]
+    for at in range(3, len(rest)):
+        apart = rest[at] - rest[at - 1] > max(1, (rest[at - 1] - rest[0]) / 10)
+        if rest[0] >= 0 and apart and all(value in _SURVEY_CODES for value in rest[at:]):
+            return found + [values[value] for value in rest[at:]]
     return found
 
 

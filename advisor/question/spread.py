@@ -168,13 +168,16 @@ def sum_doubt(values: FloatArray, noise: Noise, protocol: str) -> str | None:
 
     values: ``(k,)`` as they were given, frequencies or counts.
 
-    How far a sum may be off is what the decimals of the values leave open: half a unit of the last one for each.
+    How far a sum may be off is what the digits of the values leave open: half a unit of the last one for each, of as
+    many decimals, or of as many significant digits, as all have.
     """
     if not noise.sums_to_one:
         return None
     total = float(values.sum())
     whole = float(noise.n) if abs(total / noise.n - 1) < abs(total - 1) else 1.0
-    rounding = len(values) * 0.5 * rounding_unit(values)
+    sizes = 10.0 ** np.floor(np.log10(np.abs(values[values != 0])))
+    units = rounding_unit(values), rounding_unit(values[values != 0] / sizes)
+    rounding = 0.5 * max(len(values) * units[0], float(sizes.sum()) * units[1])
     if abs(total - whole) <= rounding + PRECISION * whole:
         return None
     return (

@@ -257,7 +257,8 @@ def test_an_estimate_of_grr_or_ss_sums_to_1_or_is_doubted():
         oracle, every = estimates(protocol, "zipf", 8)
         noise = oracle.noise(MANY)
         for one in every:
-            for given in (one, one * MANY, one.round(4), (one * MANY).round()):
+            digits = (np.array([float(f"{value:{form}}") for value in one]) for form in (".6e", ".3e", ".3g"))
+            for given in (one, one * MANY, one.round(4), (one * MANY).round(), *digits):
                 assert sum_doubt(given, noise, protocol) is None
             for changed in (one * 1.002, one[:-1], np.maximum(one, 0), one * MANY * 0.998):
                 doubt = sum_doubt(changed, noise, protocol)

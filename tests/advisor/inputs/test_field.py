@@ -17,6 +17,7 @@ BANK = (
 )
 MANY = "x,count\n" + "".join(f"a{at},{at}\n" for at in range(1, 10002))
 UNITS = "age;count\n(years);(persons)\n0-9;120\n10-19;30\n20-29;7\n"
+VOTES = "Partei;Stimmen;Anteil in %\nA;1.586.192;32,6\nC;473.485;9,7\nD;535.489;11,0\n\nQuelle: Amt\n"
 SHARES = "x,proportion\na,0.418\nb,0.302\nc,0.28\n"
 
 # name, content, options, users, a part of what is said
@@ -43,6 +44,9 @@ READ = [
     ("a.csv", "x\n" + "yes\nno\nno\nNA\n" * 9, {}, [9, 18, 9], "'NA' (9 users) looks like no answer"),
     ("a.csv", "x\n" + "yes\nno\nno\n" * 9, {"drop_missing": True}, [9, 18], "no value is missing"),
     ("a.csv", "x\n" + "1\n2\n3\n4\n5\n9\n" * 9, {}, [9] * 6, "'9' (9 users) looks like no answer"),
+    ("a.csv", "x\n" + "1\n2\n3\n4\n77\n" * 9, {}, [9] * 5, "'77' (9 users) looks like no answer"),
+    ("a.csv", "x\n" + "\n".join(map(str, [*range(96), 999])), {}, [1] * 97, "'999' (1 user) looks like no answer"),
+    ("a.csv", "x\n" + "\n".join(map(str, [*range(18, 96), 97, 99])), {}, [1] * 80, ""),
     ("a.csv", "x\n" + "1\n2\n3\n4\n5\n-99\n" * 9, {}, [9] * 6, "--missing -99 leaves these users out"),
     ("a.csv", "x\n" + "1\n2\n3\n4\n5\n-99\n" * 9, {"missing": "-99"}, [9] * 5, "9 users were left out"),
     ("a.csv", "x\n" + "1\n7\n8\n9\n10\n" * 9, {}, [9] * 5, ""),
@@ -91,7 +95,9 @@ READ = [
     ("a.csv", "x,count\na,652\u202f432\nb,531\u00a0345\nc,335 975\n", {}, [652432, 531345, 335975], ""),
     ("a.csv", "x,count\na,1'652'432\nb,531’345\nc,7\n", {}, [1652432, 531345, 7], ""),
     ("a.csv", "x;count\na;3.102\nb;441\nc;13.124.737\n", {}, [3102, 441, 13124737], ""),
-    ("a.txt", "x\tcount\na\t3.102\nb\t1.000\n", {}, [3102, 1000], ""),
+    ("a.csv", VOTES, {}, [1586192, 473485, 535489], "1 line stands below the table"),
+    ("a.csv", f"Wahl 2021\n{VOTES}", {}, [1586192, 473485, 535489], "1 line stands above the header"),
+    ("a.txt", "x\tcount\na\t3.102\nb\t441\n", {}, [3102, 441], ""),
     ("a.csv", "x;count\na;3.000\nb;441\n", {"decimal": ","}, [3000, 441], ""),
     ("a.csv", "x;count\na;3,000\nb;441\n", {"decimal": "."}, [3000, 441], ""),
     ("a.csv", 'x,count\na,"3.000"\nb,441\n', {"decimal": ","}, [3000, 441], ""),

@@ -175,6 +175,7 @@ REFUSED = [
     ("a.csv", "n\n1\n2\n", {"counts": "n"}, ["needs a column of labels"]),
     ("a.csv", "size,n\n7,3\n8,4\n", {}, ["could both hold the number of users"]),
     ("a.csv", "1,3\n2,5\n", {}, ["--counts 2", "--column 1"]),
+    ("a.csv", "x,count\na,1.254\nb,2.517\n", {}, ["line 2", TWO_WAYS]),
     ("a.csv", "name,count\nVlad,yes\nAnne,no\n", {}, ["say which one holds the values"]),
     ("a.csv", "a;b\n1;2\n1;2;3\n", {"column": "a"}, ["line 3 has 3 fields, the header has 2; quote values that"]),
     ("a.csv", 'a,b\n"x\ny",1\nz,2\nq\n', {"column": "a"}, ["line 5 has 1 field, the header has 2"]),
