@@ -79,7 +79,7 @@ def _far_codes(labels: Collection[str]) -> list[str]:
     while len(rest) > 2 and rest[0] in _NEGATIVE_CODES and rest[1] > rest[0] + 1 and rest[-1] >= 0:
         found.append(values[rest.pop(0)])
     for at in range(3, len(rest)):
-        apart = rest[at] - rest[at - 1] > max(1, (rest[at - 1] - rest[0]) / 10)
+        apart = rest[at] - rest[at - 1] > max(Decimal(1), (rest[at - 1] - rest[0]) / 10)
         if rest[0] >= 0 and apart and all(value in _SURVEY_CODES for value in rest[at:]):
             return found + [values[value] for value in rest[at:]]
     return found

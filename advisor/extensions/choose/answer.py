@@ -42,7 +42,8 @@ EXAMPLES = (0.5, 1.0, 2.0, 4.0)
 SIMULATED = 256  # possible answers of a file up to which simulations take seconds
 SHOWN = 0.999  # so that an error that is shown as half of that without data is no more than half of it
 OPEN = 0.01  # placeholder for an accuracy that is not yet known
-STEPS = 5  # simulations at most: the limit, a plan, two budgets, and a plan at the limit
+STEPS = 8  # simulations at most: the limit, a plan, two budgets, a plan at the limit, and numbers of people
+TRIES = 3  # simulations of a number of people that is to be enough
 STEP = 1.03  # by which a budget is raised that a plan calls enough and whose own simulation is just above the accuracy
 METRIC = "mae"  # error of the share of an answer, averaged over the answers
 LEAST = 0.1  # smaller budgets are not advised: more privacy would cost the same effort
@@ -426,6 +427,20 @@ class _Simulation:
         question = plan_question(Question(terms=terms, goal=Goal(target=self.case.within)), self.frequencies)
         return make_plan(question, progress=self.next("least " + question.sign)).best
 
+    def enough_people(self, needed: float) -> int:
+        """Return how many people are enough at the limit, given for how many the mean error just is.
+
+        The whole interval of a simulation there has to be below the accuracy, and errors fall as n^-½ at most.
+        """
+        at_limit = self.at(self.case.limit).best
+        people = math.ceil(needed * (sure(at_limit) / at_limit.error) ** 2)
+        for _ in range(TRIES):
+            there = replace(self, case=replace(self.case, people=people), rankings={})
+            if there.reason(self.case.limit) == Reason.REACHED:
+                break
+            people = math.ceil(STEP**2 * people)
+        return people
+
     def next(self, name: str) -> Progress:
         """Return the progress of the next ranking or plan."""
         return part(self.progress, next(self.steps), STEPS, name)
@@ -454,7 +469,8 @@ def _simulated(case: Case, frequencies: Frequencies, progress: Progress) -> Choi
     if reason != Reason.JUST_ENOUGH:
         row = simulation.plan(epsilon=case.limit)
         if row.value is not None and row.value > case.people:
-            people = Need(row.value, row.low or row.value, row.high or row.value, simulated=True)
+            value = simulation.enough_people(row.high or row.value)
+            people = Need(value, value, value, simulated=True)
     return Choice(case, reason, None, {case.limit: at_limit}, changes_of(case, people, at_limit))
 
 
