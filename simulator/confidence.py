@@ -12,9 +12,10 @@ from simulator.ranking import Pair, Ratio
 RANGE = (0.025, 0.975)
 # Draws are a little too sure. On a log scale the range of an error is wider than they have it, and its ends further out
 # by 5 % at least, that of a ratio is wider by more; on the tuning half they hold in 97 and 96 %.
-WIDER, LEAST, RATIO_WIDER = 1.1, 1.05, 1.2
+USUAL, RATIO_WIDER = (1.1, 1.05), 1.2
 # Of an estimate that was clipped: what was cut off is known no better than it was undone, which the draws do not see.
-CUT_WIDER, CUT_LEAST = 1.5, 1.1
+# And of a tally: a bootstrap is about the best estimate, not about the truth.
+OF_CUT, OF_TALLY = (1.5, 1.1), (2.0, 1.1)
 DOUBT = 0.2  # pairs as good as the best in all draws of the tuning half were so in four of five estimates
 AS_GOOD_AS_BEST = 1.02  # an error within 2 % of the lowest is as good as it
 
@@ -34,16 +35,16 @@ def by_population(errors: FloatArray, populations: int) -> FloatArray:
     return errors.reshape(-1, populations).mean(axis=0)
 
 
-def widened_range(values: FloatArray, *, cut: bool = False) -> tuple[float, float]:
-    """Return the 95 % range of values ``(draws,)`` around their mean, a little wider than the draws have it.
+def widened_range(values: FloatArray, widening: tuple[float, float] = USUAL) -> tuple[float, float]:
+    """Return the 95 % range of values ``(draws,)`` around their mean, wider than the draws have it.
 
-    cut: whether the draws are from an estimate that was clipped.
+    widening: `USUAL`, `OF_CUT` or `OF_TALLY`: how much wider on a log scale, and how far the ends are out at least.
     """
     mean = float(values.mean())
     if not mean or not np.isfinite(mean):
         return mean, mean
     low, high = np.quantile(values, RANGE).tolist()
-    wider, least = (CUT_WIDER, CUT_LEAST) if cut else (WIDER, LEAST)
+    wider, least = widening
     return mean * min(low / mean, 1.0) ** wider / least, mean * max(high / mean, 1.0) ** wider * least
 
 

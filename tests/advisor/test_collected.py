@@ -12,7 +12,7 @@ from advisor.errors import InputError
 from advisor.question.collected import CHANCE, POSITIVE_PART, collect, collect_tally, tally_in_memory
 from advisor.question.spread import WARNED, fitting_budgets, in_words, missing_budget, spread_doubt, sum_doubt
 from simulator import POSTPROCESSORS, PROTOCOLS, Tally, frequency_oracles
-from simulator.confidence import LEAST, WIDER
+from simulator.confidence import USUAL
 from simulator.methods.processor import SUMMARIES
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
@@ -353,8 +353,7 @@ def test_only_what_needs_no_negative_values_competes_and_the_raw_row_is_of_what_
 
 def test_the_range_of_what_was_clipped_is_wider(monkeypatch):
     wide = answered(repaired("zipf", "norm_sub")).best
-    monkeypatch.setattr("simulator.confidence.CUT_WIDER", WIDER)
-    monkeypatch.setattr("simulator.confidence.CUT_LEAST", LEAST)
+    monkeypatch.setattr("advisor.answers.rank.assemble.OF_CUT", USUAL)
     narrow = answered(repaired("zipf", "norm_sub")).best
     assert wide.error == narrow.error
     assert wide.error_low < narrow.error_low / 1.04

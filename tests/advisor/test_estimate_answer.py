@@ -15,7 +15,7 @@ from advisor.question.settings import Terms
 from advisor.show.model import Badge
 from advisor.show.rank.answer import verdict
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS
-from simulator.confidence import AS_GOOD_AS_BEST, DOUBT, LEAST, RANGE, WIDER
+from simulator.confidence import AS_GOOD_AS_BEST, DOUBT, RANGE, USUAL
 from simulator.methods.processor import SUMMARIES
 from simulator.populations import apportion, frequencies
 from simulator.seeding import rng_for
@@ -77,12 +77,13 @@ def test_errors_ratios_and_probabilities_are_those_of_the_estimate_over_draws_by
     }  # squared errors: what is averaged are their roots
     lowest = np.min([*roots.values()], axis=0)
     best = min(roots, key=lambda name: roots[name].mean())
+    wider, least = USUAL
     for row in advice.recommendations:
         own, mean = roots[row.method], roots[row.method].mean()
         assert row.repetitions == DRAWS
         assert row.error == pytest.approx(mean**2, rel=1e-12)
         low, high = np.quantile(own, RANGE)
-        ends = mean * (low / mean) ** WIDER / LEAST, mean * (high / mean) ** WIDER * LEAST
+        ends = mean * (low / mean) ** wider / least, mean * (high / mean) ** wider * least
         assert (row.error_low, row.error_high) == pytest.approx(np.square(ends), rel=1e-12)
         assert row.ratio_to_best == pytest.approx((mean / roots[best].mean()) ** 2, rel=1e-12)
         share = (own**2 <= AS_GOOD_AS_BEST * lowest**2).mean()

@@ -11,7 +11,7 @@ from advisor.answers.rank.apply import applied_csv, frequency_interval
 from advisor.members.names import method_text
 from advisor.show.pictures.frequencies import frequencies_figure
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, Tally
-from simulator.confidence import LEAST, RANGE, WIDER
+from simulator.confidence import OF_TALLY, RANGE
 from simulator.domain import ORDERED
 from simulator.methods import observe
 from simulator.methods.smooth import drawn_curves
@@ -68,7 +68,8 @@ def test_populations_are_its_best_estimate_and_that_of_collections_simulated_fro
         errors.append(float(METRICS["emd"](answer[None, :], population / N)[0]))
     mean, (low, high) = np.mean(errors), np.quantile(errors, RANGE)
     assert advice.best.error == pytest.approx(mean, rel=1e-9)
-    ends = mean * (low / mean) ** WIDER / LEAST, mean * (high / mean) ** WIDER * LEAST
+    wider, least = OF_TALLY
+    ends = mean * (low / mean) ** wider / least, mean * (high / mean) ** wider * least
     assert (advice.best.error_low, advice.best.error_high) == pytest.approx(ends, rel=1e-9)
     assert not advice.request.judged
 

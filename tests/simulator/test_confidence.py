@@ -7,12 +7,11 @@ import pytest
 
 from simulator.confidence import (
     AS_GOOD_AS_BEST,
-    CUT_LEAST,
-    CUT_WIDER,
     DOUBT,
-    LEAST,
+    OF_CUT,
+    OF_TALLY,
     RATIO_WIDER,
-    WIDER,
+    USUAL,
     by_population,
     probabilities,
     ratio_over_truths,
@@ -37,14 +36,16 @@ def test_repetition_r_is_of_population_r_modulo_their_number():
 
 
 def test_the_range_is_that_of_the_draws_wider_on_a_log_scale_and_holds_the_mean():
-    assert min(WIDER, LEAST, RATIO_WIDER) > 1
+    assert min(*USUAL, *OF_CUT, *OF_TALLY, RATIO_WIDER) > 1
+    assert widened_range(np.arange(1.0, 9.0)) == widened_range(np.arange(1.0, 9.0), USUAL)
+    least = USUAL[1]
 
     def check(cell):
-        spread, cut = cell
+        spread, widening = cell
         values = np.exp(np.random.default_rng(3).normal(0, spread, 240))
         mean = statistics.fmean(values.tolist())
-        low, high = widened_range(values, cut=cut)
-        wider, least = (CUT_WIDER, CUT_LEAST) if cut else (WIDER, LEAST)
+        low, high = widened_range(values, widening)
+        wider, least = widening
         ordered = sorted(values.tolist())
         # Of 239 steps between 240 draws, 2.5 and 97.5 % are 5.975 and 233.025.
         ends = (0.025 * ordered[5] + 0.975 * ordered[6], 0.975 * ordered[233] + 0.025 * ordered[234])
@@ -52,14 +53,14 @@ def test_the_range_is_that_of_the_draws_wider_on_a_log_scale_and_holds_the_mean(
         assert math.log(low / mean) == pytest.approx(wider * down - math.log(least), abs=1e-12)
         assert math.log(high / mean) == pytest.approx(wider * up + math.log(least), abs=1e-12)
 
-    assert failures(product([0.01, 0.3, 1.0], (False, True)), check) == {}
+    assert failures(product([0.01, 0.3, 1.0], (USUAL, OF_CUT, OF_TALLY)), check) == {}
     values = np.where(np.arange(240) < 3, 1e6, 1.0)
     low, high = widened_range(values)
-    assert high == pytest.approx(LEAST * values.mean())
+    assert high == pytest.approx(least * values.mean())
     assert low < 1
     assert widened_range(np.where(np.arange(240) < 20, 0.0, 1.0))[0] == 0.0
     assert widened_range(np.zeros(240)) == (0.0, 0.0)
-    assert widened_range(np.full(240, 2.0)) == pytest.approx((2 / LEAST, 2 * LEAST))
+    assert widened_range(np.full(240, 2.0)) == pytest.approx((2 / least, 2 * least))
 
 
 def test_the_ratio_is_that_of_the_means_in_a_range_over_the_draws_wider_on_a_log_scale():

@@ -17,7 +17,16 @@ from advisor.question.collected import POSITIVE_PART
 from advisor.question.request import DEFAULT_PAIR, Request
 from simulator import METRICS, POSTPROCESSORS
 from simulator.benchmark import Experiment, Runs
-from simulator.confidence import AS_GOOD_AS_BEST, by_population, probabilities, ratio_over_truths, widened_range
+from simulator.confidence import (
+    AS_GOOD_AS_BEST,
+    OF_CUT,
+    OF_TALLY,
+    USUAL,
+    by_population,
+    probabilities,
+    ratio_over_truths,
+    widened_range,
+)
 from simulator.detection import detectable
 from simulator.foreign import REGISTERED
 from simulator.methods.processor import SUMMARIES
@@ -58,7 +67,7 @@ class Contest:
     about_estimate: bool = False  # whether it is about the collected estimate, not about another collection
     costs: Mapping[str, Cost] = field(default_factory=dict)  # cost of a report, by protocol
     judged: bool = False  # whether the errors are those of post-processing the estimate, not of simulated collections
-    cut: bool = False  # whether it is about an estimate that was clipped
+    widening: tuple[float, float] = USUAL  # of the range of an error: see `simulator.confidence.widened_range`
 
     @property
     def power(self) -> int:
@@ -88,7 +97,7 @@ class Contest:
         if not self.over_truths:
             return mean_error(errors)
         rows = self._ranked(errors)
-        mean, (low, high) = float(rows.mean()), widened_range(rows, cut=self.cut)
+        mean, (low, high) = float(rows.mean()), widened_range(rows, self.widening)
         plain = mean_error(rows**self.power)
         return plain._replace(error=mean**self.power, low=low**self.power, high=high**self.power)
 
@@ -152,7 +161,9 @@ def contests(
         usual = (usual_pair(request.oracle(used)),)
     if not menu:
         raise InputError(f"no pair has a finite {metric} error: ask for other protocols, methods or another metric")
-    about_estimate = request.collected is not None
+    about_estimate, widening = request.collected is not None, USUAL
+    if request.collected is not None:
+        widening = OF_CUT if request.collected.given is not None else OF_TALLY if judged is None else USUAL
     first = Contest(
         metric,
         experiment,
@@ -163,7 +174,7 @@ def contests(
         about_estimate,
         costs,
         judged is not None,
-        cut=request.collected is not None and request.collected.given is not None,
+        widening=widening,
     )
     return (first, *later)
 
