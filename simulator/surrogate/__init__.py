@@ -16,12 +16,9 @@ from functools import lru_cache
 import numpy as np
 
 from simulator._types import FloatArray
-from simulator.methods import POSTPROCESSORS, Observed, observe
+from simulator.methods import POSTPROCESSORS, Observed
 from simulator.methods.smooth import drawn_curves
-from simulator.methods.tree import drawn_trees
-from simulator.populations import apportion
 from simulator.protocols.oracle import Noise
-from simulator.protocols.protocol import Protocol, Tally
 from simulator.seeding import rng_for
 from simulator.surrogate.curves import curve_posterior, rough_curve_posterior
 from simulator.surrogate.families import family_posterior
@@ -31,6 +28,7 @@ from simulator.surrogate.particles import few_populations, share_of_few
 from simulator.surrogate.plausibility import by_plausibility
 from simulator.surrogate.posterior import Posterior, resampled
 from simulator.surrogate.sample import sample_posterior
+from simulator.surrogate.trees import bootstrap_populations
 from simulator.surrogate.wavelet import wavelet_posterior
 
 __all__ = [
@@ -65,8 +63,6 @@ ORDERED_MODELS = {
 EVEN = 0.3  # odds of equal frequencies, of those of all models together
 SEEN = 4.0  # sd of the noise above which a frequency stands out of it
 TEMPER = 8.0  # log-likelihoods of models that are all wrong count as if there were an eighth of the estimates
-CENTRE = "tree_eb"  # the method that the bootstrap is made with
-INFORMATIVE = 20.0  # gain of that method over equal frequencies (nats) by which a bootstrap is most of the populations
 
 
 @dataclass(frozen=True)
@@ -208,28 +204,6 @@ def surrogate_populations(
     if raw.ndim != 1 or len(raw) < 2 or not np.isfinite(raw).all():
         raise ValueError(f"an estimate must be at least 2 finite numbers (k,), got shape {raw.shape}")
     return _frequencies(surrogate.function(raw, noise, ordered, draws, rng))
-
-
-def bootstrap_populations(
-    protocol: Protocol, observed: Observed, n: int, *, rng: np.random.Generator, draws: int
-) -> FloatArray:
-    """Return frequencies ``(draws, k)`` that may have produced the observation of n users; rows sum to 1.
-
-    Most are a parametric bootstrap (Efron, Tibshirani, "An introduction to the bootstrap", 1993, section 6.5): the
-    best-founded estimate of ours, and the same estimate of collections that are simulated from it. They are as smooth
-    as that estimate is, which favours its method. Where the reports say little it is even, and says that nothing is
-    uncertain: there the rest are draws from the posterior.
-    """
-    method = POSTPROCESSORS[CENTRE]
-    centre = method.apply(observed)
-    drawn, gain = drawn_trees(observed, draws, rng)
-    again = round(draws * -math.expm1(-max(gain, 0.0) / INFORMATIVE))
-    rows = [centre[None, :], drawn[: draws - max(again, 1)]]
-    if again > 1:
-        users = apportion(centre, n)
-        tallies = Tally.stack([protocol.sample_tally(users, rng) for _ in range(again - 1)])
-        rows.append(method.apply(observe(protocol, tallies, observed.domain, needs=method.needs)))
-    return rng.permutation(np.concatenate(rows))
 
 
 def curve_populations(observed: Observed, *, rng: np.random.Generator, draws: int) -> FloatArray:

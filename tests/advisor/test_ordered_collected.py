@@ -19,7 +19,7 @@ from simulator.methods.tree import drawn_trees
 from simulator.populations import apportion
 from simulator.protocols import ORDERED_PROTOCOLS
 from simulator.seeding import rng_for
-from simulator.surrogate import INFORMATIVE
+from simulator.surrogate.trees import INFORMATIVE, roughened
 from tests.advisor.estimates import ALONE
 from tests.cells import failures, over
 
@@ -57,7 +57,7 @@ def test_populations_are_its_best_estimate_and_that_of_collections_simulated_fro
         assert gain > 4 * INFORMATIVE  # all 8 are a bootstrap
         users = apportion(centre, N)
         again = [method.apply(observe(member, member.sample_tally(users, rng), ORDERED)) for _ in range(7)]
-        drawn = rng.permutation(np.stack([centre, *again]))
+        drawn = roughened(rng.permutation(np.stack([centre, *again])), centre, observed, rng)
     by_hand = np.stack([apportion(row, N) for row in drawn])
     assert advice.request.populations.tolist() == by_hand.tolist()
     # The range of an error is that of the errors of the populations, widened as it is for an estimate.

@@ -12,9 +12,10 @@ from simulator.methods import observe
 from simulator.methods import tree as tree_method
 from simulator.methods.tree import drawn_trees
 from simulator.populations import apportion, frequencies
-from simulator.surrogate import bootstrap_populations, known_frequencies, particles, sample_posterior
+from simulator.surrogate import bootstrap_populations, known_frequencies, particles, sample_posterior, trees
 from simulator.surrogate.particles import few_populations
 from simulator.surrogate.sample import AROUND_A_CURVE, CONCENTRATIONS, concentration_weights, curve_weights
+from simulator.surrogate.trees import roughened, roughness_weights
 from tests.cells import over
 
 from .law import stream
@@ -333,3 +334,35 @@ def test_populations_behind_a_tally_of_few_users_are_as_far_from_its_estimate_as
         far.append(np.abs(result - counts / n).sum())
         stated.append(np.abs(result - populations).sum(axis=1).mean())
     assert 0.7 < np.mean(stated) / np.mean(far) < 1.4
+
+
+def test_departures_are_from_their_posterior_and_as_likely_as_by_hand(monkeypatch):
+    """One difference on a grid: prior around that of a population, times the noise. 20,000 draws, 5 standard errors."""
+    tree, draws, rng = PROTOCOLS["tree"](2, 1.0), 20_000, stream("departures")
+    observed = observe(tree, tree.sample_tally(np.array([1200, 800]), rng), ORDERED)
+    centre, rough = np.array([0.55, 0.45]), 0.25
+    variance, seen = observed.covariance.haar(2)[0][0], observed.raw[0] - observed.raw[1]
+    spread = rough**2 * (0.55**2 + 0.45**2)
+    grid = np.linspace(-1, 1, 4001)
+    density = stats.norm.pdf(grid, 0.1, math.sqrt(spread)) * stats.norm.pdf(seen, grid, math.sqrt(variance))
+    density /= density.sum()
+    mean = grid @ density
+    monkeypatch.setattr(trees, "ROUGH", np.array([rough, rough]))
+    monkeypatch.setattr(trees, "SMOOTH", 0.5)
+    drawn = roughened(np.tile(centre, (draws, 1)), centre, observed, rng)
+    found = drawn[:, 0] - drawn[:, 1]
+    sd = math.sqrt((grid - mean) ** 2 @ density)
+    assert abs(found.mean() - mean) < 5 * sd / math.sqrt(draws)
+    assert abs(found.std() / sd - 1) < 5 / math.sqrt(2 * draws)
+    monkeypatch.undo()
+    gaps, variances, squares = ([rng.random((1, size)) for size in (4, 2, 1)] for _ in range(3))
+    expected = [
+        (0.1 if not one else 0.15)
+        * math.prod(
+            stats.norm.pdf(gap, 0, math.sqrt(noise + one**2 * square)) ** (1 / 4)
+            for level in zip(gaps, variances, squares, strict=True)
+            for gap, noise, square in zip(*(figures[0] for figures in level), strict=True)
+        )
+        for one in (0.0, 0.03, 0.06, 0.12, 0.25, 0.5, 1.0)
+    ]
+    np.testing.assert_allclose(roughness_weights(gaps, variances, squares), np.array(expected) / sum(expected))

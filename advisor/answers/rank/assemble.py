@@ -165,16 +165,7 @@ def contests(
     if request.collected is not None:
         widening = OF_CUT if request.collected.given is not None else OF_TALLY if judged is None else USUAL
     first = Contest(
-        metric,
-        experiment,
-        runs,
-        menu,
-        usual,
-        over_truths,
-        about_estimate,
-        costs,
-        judged is not None,
-        widening=widening,
+        metric, experiment, runs, menu, usual, over_truths, about_estimate, costs, judged is not None, widening=widening
     )
     return (first, *later)
 
