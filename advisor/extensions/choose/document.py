@@ -62,7 +62,7 @@ LINES = {  # the verdict, then further sentences
     ),
     Reason.NOTHING_ASKED: ("{blind} is good enough for what you asked.",),
     Reason.JUST_ENOUGH: (
-        "perhaps enough at ε = {most}, not surely: simulate before you decide.",
+        "perhaps enough at ε = {most}, not surely{simulate}.",
         "The figures are {how}, by {pair}; the 95 % interval in brackets reaches above what you need.",
         "The limit: ε = {limit}.",
     ),
@@ -158,6 +158,7 @@ def _parts(choice: Choice) -> dict[str, str]:
         "pair": pair_text(*best.pair),
         "off": f"off by {points(best.error)} ({margin}), {users(best.error * there.request.n)} people",
         "how": "simulated" if there.repetitions else "predicted",
+        "simulate": "" if there.repetitions else ": simulate before you decide",
         "within": within,
         "aim": f"Worth a collection: within {within}, half of the error without data"
         if choice.open_accuracy
