@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 from advisor.errors import InputError, listed
 from advisor.question.fitting import (
@@ -29,6 +30,9 @@ PREDICTED = "is for a simulation, and this answer is predicted: give a sample, a
 def require_budget_and_data(question: Question, *needs: tuple[str, object, str]) -> None:
     """Raise InputError for all that is missing: what a command needs itself, the budget, and the data."""
     budget = question.grid.epsilons or question.terms.epsilon or question.promise.central_epsilon
+    counts = question.columns.counts
+    if question.sample is None and counts and Path(counts).is_file():
+        raise InputError(f"--counts names a column, and {counts} is a file: give the file too, {counts} --counts NAME")
     require(*needs, ("--eps", budget, BUDGET), ("SAMPLE", question.sample or question.domain.k, DATA))
 
 

@@ -63,6 +63,7 @@ absent.csv -e => -e needs a value
 --eps 1 fruit.csv --counts cuont => did you mean 'count'?
 --eps 1 fruit.csv --keep-top 1 => --keep-top 1 leaves 1 of 4 labels; keep 2, or add --other
 --eps 1 => SAMPLE is missing: give a file
+--eps 1 --counts people.csv => give the file too, people.csv --counts NAME
 --eps 1 --k 9 --shape zip => did you mean 'zipf'
 --eps 1 --k 9 --runs r.csv => --runs is for a simulation, and this answer is predicted
 --eps 1 --k 9 --domain d.txt => --domain needs a sample, and none is given
