@@ -6,17 +6,15 @@ import multiprocessing
 import signal
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import chdir
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 from multiprocessing.connection import Connection
-from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
 from advisor.errors import InputError
-from advisor.extensions.audit.question import BOTH, AuditQuestion
+from advisor.extensions.audit.question import AuditQuestion
 from advisor.inputs.reports.vectors import split_numbers
 from advisor.inputs.source import opened
 from advisor.members import load_function
@@ -96,13 +94,13 @@ def _limits(question: AuditQuestion) -> dict[str, Any]:
 
 def _subjects_of(question: AuditQuestion, name: str, k: int, epsilon: float) -> Iterator[Subject]:
     subjects, values, limits = question.subjects, question.values, _limits(question)
+    attack = question.attack.attack or question.attacks[0]
     if (forever := question.memoisation.epsilon_forever) is not None:
         member = MEMOISED[name](k, forever, epsilon)
         for rounds in subjects.rounds:
             yield audit.memoised_subject(member, rounds, values, **limits)
             yield audit.fresh_subject(member.once, rounds, values, **limits)
     elif question.attributes:
-        attack = question.attack.attack or audit.LIKELIHOOD
         limits |= {"sizes": subjects.attribute_sizes, "attack": attack, "amplified": subjects.amplified}
         oracle = frequency_oracles()[name]
         for attributes, solution in product(question.attributes, question.solutions):
@@ -114,12 +112,12 @@ def _subjects_of(question: AuditQuestion, name: str, k: int, epsilon: float) -> 
     elif question.planar:
         channel, distances = question.cells.channel(name, epsilon), question.cells.places.distances()
         promise = epsilon / (question.cells.radius or 1.0) * float(distances[values])
-        subject = audit.protocol_subject(channel, question.attack.attack or audit.ATTACKS[0], values)
+        subject = audit.protocol_subject(channel, attack, values)
         yield replace(subject, epsilon=epsilon, epsilon_guaranteed=promise)
     else:
         protocol = PROTOCOLS[name](k, epsilon)
         pair = values if question.attack.values else getattr(protocol, "widest_pair", values)
-        yield audit.protocol_subject(protocol, question.attack.attack or audit.ATTACKS[0], pair)
+        yield audit.protocol_subject(protocol, attack, pair)
 
 
 def _audits_of_client(question: AuditQuestion, progress: Progress) -> Iterator[audit.Audit]:
@@ -129,27 +127,26 @@ def _audits_of_client(question: AuditQuestion, progress: Progress) -> Iterator[a
         load_function(flag, function) if isinstance(function, str) else function
         for flag, function in (("--target", client.target), ("--support", client.support))
     )
+    how: dict[str, Any] = {
+        "support": support,
+        "alpha": attack.alpha,
+        "attack": attack.attack or question.attacks[0],
+        "hash": client.hash or DEFAULT_HASH,
+        "symbols": client.symbols,
+        "seed": question.simulation.seed,
+    }
     cells = list(product(question.sizes, question.grid.epsilons))
     for place, (k, epsilon) in enumerate(cells):
-        how: dict[str, Any] = {
-            "support": support,
-            "alpha": attack.alpha,
-            "attack": attack.attack or BOTH,
-            "hash": client.hash or DEFAULT_HASH,
-            "symbols": client.symbols,
-            "seed": question.simulation.seed,
-            "progress": partial(
-                part(progress, place, len(cells)), f"calling {client.name}" if client.name else "reports"
-            ),
-        }
+        stage = f"calling {client.name}" if client.name else "reports"
+        how["progress"] = partial(part(progress, place, len(cells)), stage)
         if target is not None:
-            how |= {"trials": question.trials, "values": attack.values or None, "name": client.name}
-            yield audit.audit_client(target, k, epsilon, client.reports, **how)
-        elif client.reports is not None:
+            more = {"trials": question.trials, "values": attack.values or None, "name": client.name}
+            yield audit.audit_client(target, k, epsilon, client.reports, **how, **more)
+            continue
+        files: dict[str, list[Any]] = dict(lines)
+        if client.reports is not None:
             files = {name: reports_of(texts, client.reports, k, epsilon) for name, texts in lines.items()}
-            yield audit.audit_reports(files, epsilon, client.reports, k=k, **how)
-        else:
-            yield audit.audit_reports(lines, epsilon, k=k if client.readable else None, **how)
+        yield audit.audit_reports(files, epsilon, client.reports, k=k if client.readable else None, **how)
 
 
 def lines_of(path: str) -> list[str]:
@@ -200,7 +197,7 @@ def answer_apart(question: AuditQuestion, progress: Progress) -> Audits:
     name = " or ".join(str(one) for one in (question.client.target, question.client.support) if one)
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_work, args=(question, str(Path.cwd()), warnings.showwarning, sender))
+    process = context.Process(target=_work, args=(question, warnings.showwarning, sender))
     process.start()
     sender.close()  # so that the end of the process is noticed
     try:
@@ -225,19 +222,18 @@ def answer_apart(question: AuditQuestion, progress: Progress) -> Audits:
         receiver.close()
 
 
-def _work(question: AuditQuestion, folder: str, show: Callable[..., None], sender: Connection) -> None:
+def _work(question: AuditQuestion, show: Callable[..., None], sender: Connection) -> None:
     """Answer a question in this process, and say so through a pipe; `show` shows a warning of the client."""
     warnings.showwarning = show
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who waits for this process ends it
-    with chdir(folder):
-        try:
-            sender.send(answer(question, lambda *step: sender.send(step)))
-        except (InputError, MemoryError, RecursionError) as error:
-            sender.send(error)
-        except BaseException as error:
-            if isinstance(error, Exception):
-                raise
-            # An interrupt, an exit: of the client alone, since nothing interrupts this process.
-            what = f"{type(error).__name__}: {error}".removesuffix(": ")
-            name = question.client.target or question.client.support
-            sender.send(InputError(f"{name} raised {what}; a client returns each report, and does not leave"))
+    try:
+        sender.send(answer(question, lambda *step: sender.send(step)))
+    except (InputError, MemoryError, RecursionError) as error:
+        sender.send(error)
+    except BaseException as error:
+        if isinstance(error, Exception):
+            raise
+        # An interrupt, an exit: of the client alone, since nothing interrupts this process.
+        what = f"{type(error).__name__}: {error}".removesuffix(": ")
+        name = question.client.target or question.client.support
+        sender.send(InputError(f"{name} raised {what}; a client returns each report, and does not leave"))
