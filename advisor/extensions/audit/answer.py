@@ -57,7 +57,7 @@ def answer(question: AuditQuestion, progress: Progress = silent) -> Audits:
 def _audits_of_protocols(question: AuditQuestion, progress: Progress) -> Iterator[audit.Audit]:
     subjects, trials, number = list(_subjects(question)), question.trials, question.attack.runs
     for place, subject in enumerate(subjects):
-        first, *more = (
+        rows = [
             audit.run_audit(
                 subject,
                 trials=trials,
@@ -68,12 +68,10 @@ def _audits_of_protocols(question: AuditQuestion, progress: Progress) -> Iterato
                 progress=partial(part(progress, place * number + run, len(subjects) * number), subject.protocol),
             )
             for run in range(number)
-        )
-        bounds = [row.epsilon_lower_bound for row in (first, *more)]
-        if more:
-            mean, deviation = fmean(bounds), stdev(bounds)
-            first = replace(first, runs=number, epsilon_lower_bound_mean=mean, epsilon_lower_bound_sd=deviation)
-        yield first
+        ]
+        bounds = [row.epsilon_lower_bound for row in rows]
+        spread = (fmean(bounds), stdev(bounds)) if number > 1 else (None, None)
+        yield replace(rows[0], runs=number, epsilon_lower_bound_mean=spread[0], epsilon_lower_bound_sd=spread[1])
 
 
 def _subjects(question: AuditQuestion) -> Iterator[Subject]:
@@ -170,23 +168,19 @@ def reports_of(lines: Iterable[str], protocol: str, k: int, epsilon: float) -> l
 def _report(line: str, member: StandardProtocol) -> Any:
     kind, cells = member.report_kind, split_numbers(line)
     try:
-        if kind == "bits":
-            return [int(bit) for bit in (cells if len(cells) > 1 else line)]
-        if kind == "hash":
-            seed, symbol = map(int, cells)
-            return symbol, seed
-        if kind == "cells":
-            return [float(cell) for cell in cells]
         if isinstance(member, Tree):
             height, nodes = int(cells[0]), cells[1]
             inner = member.inner[height]
-            one = isinstance(inner, GRR)
-            bits = [int(place == int(nodes)) for place in range(inner.k)] if one else [int(bit) for bit in nodes]
-            return [height, *bits, *[0] * (member.k - len(bits))]
-        numbers = [int(cell) for cell in cells]
-        return numbers if kind == "subset" else numbers[0] if len(numbers) == 1 else line
+            bits = [str(int(place == int(nodes))) for place in range(inner.k)] if isinstance(inner, GRR) else [*nodes]
+            cells = [cells[0], *bits, *["0"] * (member.k - len(bits))]
+        elif kind == "bits" and len(cells) == 1:
+            cells = [*line]
+        numbers = [float(cell) if kind == "cells" else int(cell) for cell in cells]
     except (ValueError, IndexError):
         return line
+    if kind == "hash":
+        return tuple(reversed(numbers))  # the seed is first in a line, and the symbol is in a report
+    return numbers[0] if kind in ("value", "symbol") and len(numbers) == 1 else numbers
 
 
 def answer_apart(question: AuditQuestion, progress: Progress) -> Audits:
@@ -213,8 +207,7 @@ def answer_apart(question: AuditQuestion, progress: Progress) -> Audits:
         code = process.exitcode or 0
         ending = f"exit code {code}" if code >= 0 else signal.Signals(-code).name
         raise InputError(
-            f"{name} ended its process ({ending}) before it was audited, so there is no "
-            "answer: a client returns each report, and does not leave"
+            f"{name} ended its process ({ending}), so there is no answer: a client must not exit"
         ) from None
     finally:
         process.kill()

@@ -66,10 +66,10 @@ def audit_document(audits: Audits) -> Document:
     client, alpha = question.client, question.attack.alpha
     verdict = _verdict(rows)
     budgets = {row.epsilon for row in rows}
-    matrix = None not in budgets and MATRIX_BUDGETS <= len(budgets) < len(rows)
+    matrix = None not in budgets and rows[0].runs == 1 and MATRIX_BUDGETS <= len(budgets) < len(rows)
     records = [{name: None if value == math.inf else value for name, value in asdict(row).items()} for row in rows]
 
-    def figure() -> Figure:
+    def picture() -> Figure:
         return audit_figure(rows, verdict.summary)
 
     return Document(
@@ -106,8 +106,8 @@ def audit_document(audits: Audits) -> Document:
         ),
         value="\n".join(f"{row.epsilon_lower_bound:.6g}" for row in rows),
         setting=f"{rows[0].trials:,} trials of each value, confidence {confidence(alpha)}",
-        picture=figure,
-        sections=lambda: (picture_section("Bounds", "lower bounds of the privacy loss", figure, "audit"),),
+        picture=picture,
+        sections=lambda: (picture_section("Bounds", "lower bounds of the privacy loss", picture, "audit"),),
     )
 
 
@@ -155,10 +155,7 @@ def _matrix(rows: Sequence[Audit]) -> Table:
 
 def _cell(row: Audit) -> str:
     mark = " LEAKS" if row.leaks else ""
-    bound = figure(row.epsilon_lower_bound)
-    if row.epsilon_lower_bound_mean is not None:
-        bound = f"{figure(row.epsilon_lower_bound_mean)} ± {figure(row.epsilon_lower_bound_sd)}"
-    return f"{bound} / {figure(row.epsilon_analytic)} ({figure(row.epsilon_slack)}){mark}"
+    return f"{figure(row.epsilon_lower_bound)} / {figure(row.epsilon_analytic)} ({figure(row.epsilon_slack)}){mark}"
 
 
 def domain(row: Audit) -> str:
@@ -167,13 +164,7 @@ def domain(row: Audit) -> str:
 
 
 def _promise(row: Audit) -> str:
-    promise = row.epsilon_guaranteed
-    return figure(promise) if promise is None or _amplified(row) else f"{promise:g}"
-
-
-def _amplified(row: Audit) -> bool:
-    """Return whether the sampled attribute is reported at more than the budget that was asked for."""
-    return row.solution is not None and (row.epsilon_guaranteed or 0.0) > (row.epsilon or 0.0)
+    return NOTHING if row.epsilon_guaranteed is None else f"{row.epsilon_guaranteed:.4g}"
 
 
 def label(row: Audit) -> str:
@@ -182,7 +173,7 @@ def label(row: Audit) -> str:
         return f"lho g={row.symbols}"
     inner = f"{row.protocol}-{row.fake}" if row.fake else row.protocol
     if row.solution:
-        return f"{row.solution}[{inner}] d={row.attributes}{' ε′' if _amplified(row) else ''}"
+        return f"{row.solution}[{inner}] d={row.attributes}"
     if row.epsilon_forever is not None:
         return f"memoised {inner} ×{row.rounds}"
     return f"{inner} ×{row.rounds}" if row.rounds > 1 else inner
@@ -261,19 +252,16 @@ def notes(question: AuditQuestion, rows: Sequence[Audit]) -> list[str]:
         signs = first.looked_for if first.attack == "pair" else first.looked_for[:1]
         told = " and not ".join(short(sign, repr, LONGEST_LINE) for sign in signs)
         lines.append(f"What tells the first of the two in a report: {told}.")
-    if question.memoisation.epsilon_forever is not None:
+    forever = question.memoisation.epsilon_forever
+    if forever is not None:
+        memo = f"memoised: devices keep one randomisation of a value for ever, at ε = {forever:g}, which is the promise"
         lines.append(
-            "memoised: devices keep one randomisation of a value for ever, at ε = "
-            f"{question.memoisation.epsilon_forever:g}, the promise for all rounds together. The row below has fresh "
-            "noise in each round, which promises ε times the rounds."
+            f"{memo} for all rounds together. Below each stands fresh noise, which promises ε times the rounds."
         )
     solutions = dict.fromkeys(row.solution for row in rows if row.solution)
     lines += [f"{name}: {SOLUTION_MEANINGS[name]}." for name in solutions]
     if question.subjects.amplified:
-        lines.append(
-            "As published (--amplified) the attribute is reported at ε′ = ln(d (e^ε − 1) + 1), all of which users who "
-            "differ in all attributes lose."
-        )
+        lines.append("As published, the attribute is reported at ε′ = ln(d (e^ε − 1) + 1), which is the promise.")
     closed = [(row, row.epsilon_analytic) for row in rows if row.epsilon_analytic is not None]
     if closed:
         agreeing = sum(row.agrees is True for row, _ in closed)
@@ -334,6 +322,8 @@ def audit_figure(rows: Sequence[Audit], summary: str) -> Figure:
     elif len(names) == len(panels):  # one line each: all in one panel
         panels = {"": names}
     looks = {name: at for at, name in enumerate(dict.fromkeys(name for lines in panels.values() for name in lines))}
+    ceiling, highest = rows[0].epsilon_ceiling, max(max(row.epsilon_guaranteed or 0.0, _bound(row)) for row in rows)
+    limit = f"ceiling of {rows[0].trials:,} trials: {figure(ceiling)}"
     across = min(ACROSS, len(panels))
     down = math.ceil(len(panels) / across)
     with settings():
@@ -345,7 +335,9 @@ def audit_figure(rows: Sequence[Audit], summary: str) -> Figure:
                 _draw(axes, xs, found, name, looks[name], joined=not ticks)
             axes.set(title=title, xlabel="" if ticks else AXES[axis])
             axes.locator_params("x", integer=axis != "epsilon")
-            _finish(axes, rows)
+            axes.axhline(ceiling, color=QUIET, linestyle=":", label=limit)
+            axes.set_ylim(0, 1.05 * min(highest, ceiling))
+            axes.grid(color=BAND, linewidth=0.8)
         for axes in grid[len(panels) :]:
             axes.set_visible(False)
         if ticks:
@@ -391,12 +383,3 @@ def _draw(axes: Axes, xs: list[float], found: list[Audit], name: str, number: in
 
 def _bound(row: Audit) -> float:
     return row.epsilon_lower_bound if row.epsilon_lower_bound_mean is None else row.epsilon_lower_bound_mean
-
-
-def _finish(axes: Axes, rows: Sequence[Audit]) -> None:
-    """Draw the ceiling of so many trials, and end the axis at it or at the highest promise."""
-    ceiling = rows[0].epsilon_ceiling
-    highest = max(max(row.epsilon_guaranteed or 0.0, _bound(row)) for row in rows)
-    axes.axhline(ceiling, color=QUIET, linestyle=":", label=f"ceiling of {rows[0].trials:,} trials: {figure(ceiling)}")
-    axes.set_ylim(0, 1.05 * min(highest, ceiling))
-    axes.grid(color=BAND, linewidth=0.8)

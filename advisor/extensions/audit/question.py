@@ -12,7 +12,8 @@ from advisor.members.names import mechanism
 from advisor.question.option import Bundle, Settings, option, refuse, require
 from advisor.question.settings import AnyProtocol, Cells, Grid, Memoisation, Named, Simulation, member
 from simulator import PROTOCOLS, frequency_oracles
-from simulator.audit import ALPHA, ATTACKS, LIKELIHOOD, REPORTS, SOLUTIONS, TRIALS
+from simulator.attributes import SOLUTIONS
+from simulator.audit import ALPHA, ATTACKS, LIKELIHOOD, REPORTS, TRIALS
 from simulator.audit.client import CLIENT_TRIALS
 from simulator.audit.several import FAKES, HIDDEN
 from simulator.hashing import DEFAULT_HASH, HASHES
@@ -307,9 +308,7 @@ class AuditQuestion(Bundle):
             pair = " and ".join(map(str, values))
             raise InputError(f"values must be two different ones of 0..{least - 1}, such as 0,1, got {pair}")
         if attributes * most > CELLS_MAX:
-            raise InputError(
-                f"attributes times k must be at most {CELLS_MAX:,}, got {attributes * most:,}: give a smaller --k"
-            )
+            raise InputError(f"attributes times k must be at most {CELLS_MAX:,}, got {attributes * most:,}")
 
     def _check_client(self) -> None:
         client, attack = self.client, self.attack
@@ -317,10 +316,6 @@ class AuditQuestion(Bundle):
             raise InputError("give either --target, a client to call, or --files, reports that it wrote")
         if client.reports is not None and client.support is not None:
             raise InputError("give either --reports or --support: both say how reports are read")
-        if client.target is not None and not client.readable:
-            raise InputError(
-                "--target needs --reports PROTOCOL or --support MODULE:FUNCTION, one of the two, to read its reports"
-            )
         if not client.hashes:
             refuse(client.given("hash", "symbols"), "is for reports of blh or olh: --reports olh")
         refuse(
@@ -328,12 +323,11 @@ class AuditQuestion(Bundle):
             f"does not go with {'--files' if client.files else '--target'}, which audits one client",
         )
         if len(client.files) == 1:
-            raise InputError(
-                f"--files needs at least two files, the reports of one true value in each, got {client.files[0]} alone"
-            )
+            raise InputError("--files needs at least two files, the reports of one true value in each")
         if client.files:
             refuse(attack.given("values", "trials"), "does not go with --files: the files have the reports there are")
         if not client.readable:
+            refuse(client.given("target"), "needs --reports PROTOCOL or --support MODULE:FUNCTION to read its reports")
             refuse(
                 self.given("grid:sizes", "attack:attack"),
                 "needs --reports PROTOCOL or --support with --files, whose lines are opaque without them",
