@@ -164,7 +164,7 @@ def domain(row: Audit) -> str:
 
 
 def _promise(row: Audit) -> str:
-    return NOTHING if row.epsilon_guaranteed is None else f"{row.epsilon_guaranteed:.4g}"
+    return NOTHING if row.epsilon_guaranteed is None else f"{row.epsilon_guaranteed:g}"
 
 
 def label(row: Audit) -> str:
@@ -202,12 +202,12 @@ def _verdict(rows: Sequence[Audit]) -> Verdict:
     promised = [row for row in rows if row.epsilon_guaranteed is not None]
     worst = max(promised or rows, key=lambda row: row.epsilon_lower_bound - (row.epsilon_guaranteed or 0.0))
     sure, name = confidence(worst.alpha), f"{label(worst)} at {_setting(worst)}"
-    loss = f"loses at least {figure(worst.epsilon_lower_bound)}{_between(worst)}"
+    loss = f"loses at least {figure(worst.epsilon_lower_bound)}{_between(worst)} (confidence {sure})"
     if worst.leaks:
         leaking = sum(row.leaks for row in rows)
         more = "" if len(rows) == 1 else f"; {leaking} of {len(rows)} audits find more than is promised"
         text = f"{name} LEAKS more than it promises."
-        numbers = f"It {loss}, not the promised {_promise(worst)} (confidence {sure}){more}."
+        numbers = f"It {loss}, not the promised {_promise(worst)}{more}."
         return Verdict("leaks", text, Badge.DO_NOT_USE, numbers=numbers)
     if not promised:
         text, numbers = "Local hashing without perturbation (lho) promises nothing.", f"{name} {loss}"
@@ -217,7 +217,7 @@ def _verdict(rows: Sequence[Audit]) -> Verdict:
         )
     else:
         text, numbers = f"No leak is shown for {name}.", f"It {loss}, and promises to lose at most {_promise(worst)}"
-    return Verdict("no_leak_shown", text, numbers=f"{numbers} (confidence {sure}).")
+    return Verdict("no_leak_shown", text, numbers=f"{numbers}.")
 
 
 def _between(row: Audit) -> str:
