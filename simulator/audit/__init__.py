@@ -5,7 +5,6 @@ Arcolezi, Gambs, "Revealing the true cost of locally differentially private prot
 
 from __future__ import annotations
 
-from simulator.attributes import SOLUTIONS
 from simulator.audit.client import REPORTS, ClientError, audit_client, audit_reports
 from simulator.audit.run import (
     ALPHA,
@@ -27,7 +26,6 @@ __all__ = [
     "ATTACKS",
     "LIKELIHOOD",
     "REPORTS",
-    "SOLUTIONS",
     "TRIALS",
     "Audit",
     "ClientError",

@@ -312,23 +312,67 @@ CLIENT_TRIALS = 20_000  # half of the calls: foreign code runs a report at a tim
 BLOCK = 2_000  # reports in memory at once
 
 
-def audit_client(
-    client: Client,
-    k: int,
-    epsilon: float,
-    reports: str | None = None,
-    *,
-    support: SupportFunction | None = None,
-    trials: int = CLIENT_TRIALS,
-    alpha: float = ALPHA,
-    attack: str = "both",
-    values: tuple[int, int] | None = None,
-    hash: str = DEFAULT_HASH,  # noqa: A002 - the field's word
-    symbols: int | None = None,
-    seed: int = 0,
-    name: str | None = None,
-    progress: Steps | None = None,
-) -> Audit:
+@dataclass(frozen=True, kw_only=True)
+class ClientSettings:
+    """How the reports of a client are read and attacked.
+
+    Attributes
+    ----------
+    k, epsilon
+        Domain size, and the budget that is promised.
+    reports
+        Protocol whose reports it makes, a key of `REPORTS`: ``"oue"`` a vector of k zeros and ones, ``"grr"`` a value,
+        ``"ss"`` the values of a subset, ``"olh"`` a pair (symbol, seed), ``"she"`` k numbers, ``"pgr"`` a symbol.
+    support
+        Instead: ``support(report, k, epsilon)`` gives the values in 0..k-1 that a report supports.
+    hash, symbols
+        For pairs: a key of `simulator.hashing.HASHES`, and the number of symbols (default: that of the protocol).
+    attack
+        As in `protocol_subject`. ``"both"`` tries both attacks, each at ``alpha / 2``, and returns the higher bound, so
+        that a client which keeps its promise is flagged with probability `alpha` at most.
+    values
+        v1 and v2; None: those with the largest apparent leak.
+    trials
+        Half of the calls. Without `values`, half of the calls go to all values (if k is large, to a random sample), and
+        select the two to distinguish; the bound rests on the other half only, ``trials // 2`` reports of each of the
+        two, so that the search over many values does not reduce the confidence.
+    alpha, seed
+        Probability that the bounds miss, and seed of all draws.
+    name, progress
+        Name of the client; callback for (calls done, calls in all).
+
+    Raises
+    ------
+    ValueError
+        If a parameter is outside its range.
+    """
+
+    k: int
+    epsilon: float
+    reports: str | None = None
+    support: SupportFunction | None = None
+    hash: str = DEFAULT_HASH
+    symbols: int | None = None
+    attack: str = "both"
+    values: tuple[int, int] | None = None
+    trials: int = CLIENT_TRIALS
+    alpha: float = ALPHA
+    seed: int = 0
+    name: str | None = None
+    progress: Steps | None = None
+
+    def __post_init__(self) -> None:
+        attack = "guess" if self.attack == "both" else self.attack
+        check_audit(self.k, self.values or (0, 1), attack, self.trials, self.alpha)
+
+    def reader(self, label: str, files: Sequence[str] = ()) -> Reader:
+        """Return the reader of the reports; raises ValueError if the protocol or the hash is unknown."""
+        if self.support is not None:
+            return reader_by_function(self.support, label, self.k, self.epsilon)
+        return reader_by_type(str(self.reports), label, self.k, self.epsilon, self.hash, self.symbols, files)
+
+
+def audit_client(client: Client, k: int, epsilon: float, reports: str | None = None, **how: Any) -> Audit:
     """Audit a client from its reports only.
 
     Parameters
@@ -336,26 +380,8 @@ def audit_client(
     client
         Called as ``client(value, k, epsilon)``, and ``rng=`` a generator if it accepts this. Else `random` and numpy's
         global generator give it the same numbers for the same `seed`; their states are put back afterwards.
-    reports
-        Protocol whose reports it makes, a key of `REPORTS`: ``"oue"`` a vector of k zeros and ones, ``"grr"`` a value,
-        ``"ss"`` the values of a subset, ``"olh"`` a pair (symbol, seed), ``"she"`` k numbers, ``"pgr"`` a symbol.
-    support
-        Instead: ``support(report, k, epsilon)`` gives the values in 0..k-1 that a report supports.
-    trials
-        Half of the calls. Without `values`, half of the calls go to all values (if k is large, to a random sample), and
-        select the two to distinguish; the bound rests on the other half only, ``trials // 2`` reports of each of the
-        two, so that the search over many values does not reduce the confidence.
-    values
-        v1 and v2; None: those with the largest apparent leak.
-    alpha, seed
-        Probability that the bounds miss, and seed of all draws.
-    attack
-        As in `protocol_subject`. ``"both"`` tries both attacks, each at ``alpha / 2``, and returns the higher bound, so
-        that a client which keeps its promise is flagged with probability `alpha` at most.
-    hash, symbols
-        For pairs: a key of `simulator.hashing.HASHES`, and the number of symbols (default: that of the protocol).
-    name, progress
-        Name of the client; callback for (calls done, calls in all).
+    k, epsilon, reports, how
+        Fields of `ClientSettings`.
 
     Raises
     ------
@@ -364,52 +390,33 @@ def audit_client(
     ValueError
         If a parameter is outside its range.
     """
-    check_audit(k, values or (0, 1), "guess" if attack == "both" else attack, trials, alpha)
-    label = name or str(getattr(client, "__name__", "the client"))
-    if support is not None:
-        read = reader_by_function(support, label, k, epsilon)
-    else:
-        read = reader_by_type(str(reports), label, k, epsilon, hash, symbols)
+    settings = ClientSettings(k=k, epsilon=epsilon, reports=reports, **how)
+    label = settings.name or str(getattr(client, "__name__", "the client"))
+    trials, values = settings.trials, settings.values
+    read = settings.reader(label)
     with containment():
-        call = _caller(client, label, k, epsilon)
-        run = _Run(call, read, (seed, k, epsilon), 2 * trials, progress)
+        run = _Run(settings, _caller(client, label, k, epsilon), read, 2 * trials)
         if values is not None:
-            tried, looked_for = 2, values
+            tried, signs = 2, values
         else:
-            candidates = values_to_try(k, trials, seed)
-            tried, each = len(candidates), max(1, trials // len(candidates))
-            supported = np.array([run.totals(value, each, candidates) for value in candidates.tolist()])
-            suspicion = most_suspicious(supported, each, range(tried))
-            places = *suspicion.values, suspicion.sign, suspicion.other
-            first, second, sign, other = (int(candidates[place]) for place in places)
-            values, looked_for = (first, second), (sign, other)
+            among = values_to_try(k, trials, settings.seed)
+            tried = len(among)
+            values, signs = run.search(among, max(1, trials // tried), among, range(tried))
             trials = max(1, trials // 2)
         subject = Subject(
             protocol=label,
             epsilon=epsilon,
             k=k,
             values=values,
-            looked_for=None if looked_for == values else looked_for,
+            looked_for=None if signs == values else signs,
             tried=tried,
             epsilon_guaranteed=epsilon,
         )
-        return _attacked(run, subject, looked_for, trials, alpha, ATTACKS if attack == "both" else (attack,))
+        return run.attacked(subject, signs, trials, ATTACKS if settings.attack == "both" else (settings.attack,))
 
 
 def audit_reports(
-    files: Mapping[str, Sequence[Any]],
-    epsilon: float,
-    reports: str | None = None,
-    *,
-    k: int | None = None,
-    support: SupportFunction | None = None,
-    alpha: float = ALPHA,
-    attack: str = "both",
-    hash: str = DEFAULT_HASH,  # noqa: A002 - the field's word
-    symbols: int | None = None,
-    seed: int = 0,
-    name: str | None = None,
-    progress: Steps | None = None,
+    files: Mapping[str, Sequence[Any]], epsilon: float, reports: str | None = None, *, k: int | None = None, **how: Any
 ) -> Audit:
     """Audit reports that a client has written, in any language.
 
@@ -419,11 +426,10 @@ def audit_reports(
         Reports of a true value, by the name of the file; at least two. Which values these are does not matter. As many
         reports are drawn from each as the shortest has: half of them select the two files to distinguish, and the sign;
         the others give the bound.
-    reports, support, k
-        How reports are read, and the domain size, as in `audit_client`. With neither, reports are compared for equality
-        only, and the attack is ``"line"``: the answer is v1 if a report equals the line that indicates v1 best.
-    alpha, attack, hash, symbols, seed, name, progress
-        As in `audit_client`.
+    epsilon, reports, k, how
+        Fields of `ClientSettings`, but for `values` and `trials`. With neither `reports` nor `support`, reports are
+        compared for equality only, and the attack is ``"line"``: the answer is v1 if a report equals the line that
+        indicates v1 best.
 
     Raises
     ------
@@ -432,42 +438,36 @@ def audit_reports(
     ValueError
         If a parameter is outside its range, there are too few reports, or hardly two of them are equal.
     """
-    names, opaque = tuple(files), reports is None and support is None
-    size = len(names) if k is None else k
-    check_audit(size, (0, 1), "guess" if attack == "both" else attack, 1, alpha)
-    attacks = ("line",) if opaque else ATTACKS if attack == "both" else (attack,)
-    half = _half(files, epsilon, alpha / len(attacks))
+    names = tuple(files)
+    settings = ClientSettings(k=len(names) if k is None else k, epsilon=epsilon, reports=reports, **how)
+    opaque = reports is None and settings.support is None
+    attacks = ("line",) if opaque else ATTACKS if settings.attack == "both" else (settings.attack,)
+    half = _half(files, epsilon, settings.alpha / len(attacks))
     drawn = [
-        [own[at] for at in rng_for(seed, "audit", "files", place).permutation(len(own))[: 2 * half].tolist()]
+        [own[at] for at in rng_for(settings.seed, "audit", "files", place).permutation(len(own))[: 2 * half].tolist()]
         for place, own in enumerate(files.values())
     ]
-    label = name or f"client of {len(names)} files"
+    label = settings.name or f"client of {len(names)} files"
     lines: list[Any] = []
-    if support is not None:
-        read = reader_by_function(support, label, size, epsilon)
-    elif reports is not None:
-        read = reader_by_type(reports, label, size, epsilon, hash, symbols, names)
-    else:
+    if opaque:
         read, lines = reader_of_lines(line for own in drawn for line in own[:half])
+    else:
+        read = settings.reader(label, names)
     left = [iter(own) for own in drawn]
     with containment():
-        call: Call = lambda place, times, _: list(islice(left[place], times))  # noqa: E731
-        run = _Run(call, read, (seed, size, epsilon), (len(names) + 2) * half, progress)
-        among = np.arange(len(lines) if opaque else size)
-        supported = np.array([run.totals(place, half, among) for place in range(len(names))])
-        suspicion = most_suspicious(supported, half)
-        signs = suspicion.sign, suspicion.other
+        run = _Run(settings, lambda at, times, _: list(islice(left[at], times)), read, (len(names) + 2) * half)
+        values, signs = run.search(np.arange(len(names)), half, np.arange(len(lines) or settings.k))
         subject = Subject(
             protocol=label,
             epsilon=epsilon,
-            k=size,
-            values=suspicion.values,
-            looked_for=(lines[suspicion.sign],) if opaque else signs,
+            k=settings.k,
+            values=values,
+            looked_for=(lines[signs[0]],) if opaque else signs,
             tried=len(names),
-            files=(names[suspicion.values[0]], names[suspicion.values[1]]),
+            files=(names[values[0]], names[values[1]]),
             epsilon_guaranteed=epsilon,
         )
-        return _attacked(run, subject, signs, half, alpha, attacks)
+        return run.attacked(subject, signs, half, attacks)
 
 
 def _half(files: Mapping[str, Sequence[Any]], epsilon: float, level: float) -> int:
@@ -485,49 +485,51 @@ def _half(files: Mapping[str, Sequence[Any]], epsilon: float, level: float) -> i
     )
 
 
-def _attacked(
-    run: _Run, subject: Subject, signs: tuple[int, int], trials: int, alpha: float, attacks: tuple[str, ...]
-) -> Audit:
-    """Return the audit of the attack with the highest bound; all of them hold together."""
-    counts = [run.hits(value, signs, attacks, trials) for value in subject.values]
-    each = alpha / len(attacks)
-    found = (
-        conclude(replace(subject, attack=one), *(n[one] for n in counts), trials=trials, alpha=each) for one in attacks
-    )
-    return replace(max(found, key=lambda audit: audit.epsilon_lower_bound), alpha=alpha)
-
-
 @dataclass
 class _Run:
     """Reports of a client, block by block."""
 
+    settings: ClientSettings
     call: Call
     read: Reader
-    stream: tuple[int, int, float]  # seed, k and epsilon
     total: int  # calls in all, and those that are done
-    progress: Steps | None
     done: int = 0
 
-    def totals(self, value: int, size: int, among: IntArray) -> IntArray:
-        """Return how many reports of a value support each of some values; no report is shared with `hits`."""
-        blocks = self._blocks("search", value, size)
-        return np.sum([reading.totals(among) for readings, _ in blocks for reading in readings], axis=0)
+    def search(
+        self, values: IntArray, size: int, signs: IntArray, own: Sequence[int] | None = None
+    ) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Return the two of some values whose reports differ most, and their signs; `attacked` sees other reports.
 
-    def hits(self, value: int, signs: tuple[int, int], attacks: tuple[str, ...], size: int) -> dict[str, int]:
-        """Return for each attack how many reports of a value it attributes to the first of the two values."""
-        counts = dict.fromkeys(attacks, 0)
-        for readings, rng in self._blocks("client", value, size):
-            supports = [reading.supports(signs) for reading in readings]
-            coins = rng.random(sum(len(part.size) for part in supports))
-            for attack in attacks:
-                chances = np.concatenate([part.chances(attack) for part in supports])
-                counts[attack] += int(np.count_nonzero(coins < chances))
-        return counts
+        own: the places of the values among the signs; None if not known.
+        """
+        supported = [
+            np.sum([part.totals(signs) for parts, _ in self.blocks("search", value, size) for part in parts], axis=0)
+            for value in values.tolist()
+        ]
+        found = most_suspicious(np.array(supported), size, own)
+        first, second = (int(values[row]) for row in found.values)
+        return (first, second), (int(signs[found.sign]), int(signs[found.other]))
 
-    def _blocks(self, stage: str, value: int, size: int) -> Iterator[tuple[list[Reading], np.random.Generator]]:
+    def attacked(self, subject: Subject, signs: tuple[int, int], trials: int, attacks: tuple[str, ...]) -> Audit:
+        """Return the audit of the attack with the highest bound; all of them hold together."""
+        counts = {value: dict.fromkeys(attacks, 0) for value in subject.values}
+        for value, hits in counts.items():
+            for parts, rng in self.blocks("client", value, trials):
+                supports = [part.supports(signs) for part in parts]
+                coins = rng.random(sum(len(one.size) for one in supports))
+                for attack in attacks:
+                    chances = np.concatenate([one.chances(attack) for one in supports])
+                    hits[attack] += int(np.count_nonzero(coins < chances))
+        alpha, (first, second) = self.settings.alpha, counts.values()
+        found = (
+            conclude(replace(subject, attack=one), first[one], second[one], trials=trials, alpha=alpha / len(attacks))
+            for one in attacks
+        )
+        return replace(max(found, key=lambda audit: audit.epsilon_lower_bound), alpha=alpha)
+
+    def blocks(self, stage: str, value: int, size: int) -> Iterator[tuple[list[Reading], np.random.Generator]]:
         """Yield the given number of reports of a value in blocks, with the generator of the stage."""
-        seed, k, epsilon = self.stream
-        rng = rng_for(seed, "audit", stage, k, repr(epsilon), value)
+        rng = rng_for(self.settings.seed, "audit", stage, self.settings.k, repr(self.settings.epsilon), value)
         # Clients of other packages draw from the two global generators, and know no other stream. The containment of
         # the audit puts back the caller's.
         legacy = int(rng.integers(2**32))
@@ -538,8 +540,8 @@ class _Run:
             # The first report is read before thousands are in memory, and no report twice: it may be an iterator.
             yield [self.read(self.call(value, calls, rng), value) for calls in (1, block - 1) if calls], rng
             self.done += block
-            if self.progress is not None:
-                self.progress(self.done, self.total)
+            if self.settings.progress is not None:
+                self.settings.progress(self.done, self.total)
 
 
 def _caller(client: Client, label: str, k: int, epsilon: float) -> Call:

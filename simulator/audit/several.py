@@ -260,22 +260,21 @@ def memoised_subject(
     ValueError
         If `rounds` is below 1 or above 2,000.
     """
-    _check(rounds)
+    bits = member.once.report_kind == "bits"
 
     def counts(value: int, users: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
         memos = member.permanent.perturb(np.full(users, value), rng)
-        seen, (p2, q2) = member.permanent.supports(memos, values), member.second
-        chances = [np.where(supported, p2, q2) for supported in (seen.first, seen.second)]
-        first = binomial(rounds, chances[0], rng)
-        if _by_bits(member):
-            return first, binomial(rounds, chances[1], rng)
-        second = binomial(rounds - first, np.minimum(chances[1] / (1 - chances[0]), 1), rng)
+        seen = member.permanent.supports(memos, values)
+        first, second = (np.where(supported, *member.second) for supported in (seen.first, seen.second))
+        first, second = _draw(rounds, first, second, bits, rng)
         if isinstance(member, LOLOHA):  # where the hash maps both to one symbol, a report supports both or neither
             symbols = HASHES[member.once.hash](np.array(values), memos[:, :1], member.g)
             second = np.where(symbols[:, 0] == symbols[:, 1], first, second)
         return first, second
 
-    subject = _subject(member.once, rounds, values, _law(member, rounds), counts, trials, alpha)
+    size, same = (member.g, 1 / member.g) if isinstance(member, LOLOHA) else (None if bits else member.k, 0.0)
+    law = _law(member.first, member.second, rounds, size, same)
+    subject = _subject(member.once, rounds, values, law, counts, trials, alpha)
     promise = member.epsilon if rounds == 1 else member.epsilon_forever
     return replace(subject, epsilon_forever=member.epsilon_forever, epsilon_guaranteed=promise)
 
@@ -293,15 +292,11 @@ def fresh_subject(
     Parameters and errors as for `memoised_subject`; the oracle is randomised response, or has reports that support
     values independently.
     """
-    _check(rounds)
-    p, q = oracle.probabilities
+    own, other = oracle.probabilities
 
     def counts(value: int, users: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
-        own, other = (p, q) if value == values[0] else (q, p)
-        first = binomial(np.full(users, rounds), own, rng)
-        if oracle.independent_supports:
-            return first, binomial(np.full(users, rounds), other, rng)
-        return first, binomial(rounds - first, min(other / (1 - own), 1), rng)
+        first, second = (np.full(users, own if value == held else other) for held in values)
+        return _draw(rounds, first, second, oracle.independent_supports, rng)
 
     return _subject(oracle, rounds, values, _fresh_law(oracle, rounds), counts, trials, alpha)
 
@@ -312,9 +307,8 @@ def bit_flips_subject(
     """Return `rounds` collections of the same value from devices that repeat their first report, dBitFlipPM.
 
     The attacker sees whether the bits of v1 and of v2 are among those of the device, and what they are; further rounds
-    add nothing. Parameters and errors as for `memoised_subject`.
+    add nothing. Parameters as for `memoised_subject`, but any number of rounds.
     """
-    _check(rounds)
     (p, q), k, bits = member.flips, member.k, member.bits
     both, one, none = bits * (bits - 1), bits * (k - bits), (k - bits) * (k - bits - 1)  # v1 and v2 among the bits
     own, other = np.array([1 - p, p]), np.array([1 - q, q])
@@ -327,14 +321,6 @@ def bit_flips_subject(
 
     subject = _subject(member, rounds, values, law / (k * (k - 1)), states, trials, alpha)
     return replace(subject, epsilon_forever=member.epsilon_forever, epsilon_guaranteed=member.epsilon_forever)
-
-
-def _check(rounds: int) -> None:
-    if not 1 <= rounds <= ROUNDS_MAX:
-        raise ValueError(
-            f"rounds of an audit with memoisation must be between 1 and {ROUNDS_MAX:,}, got {rounds:,}: the loss has "
-            "reached the permanent budget long before"
-        )
 
 
 def _subject(
@@ -371,35 +357,43 @@ def _subject(
     )
 
 
-def _law(member: TwoSteps, rounds: int) -> FloatArray:
-    """Return the probabilities of both counts if the user holds v1: ``(rounds + 1, rounds + 1)``, v1 by rows."""
+def _draw(
+    rounds: int, first: FloatArray, second: FloatArray, independent: bool, rng: np.random.Generator
+) -> tuple[IntArray, IntArray]:
+    """Draw for each user in how many rounds the report supports v1, and v2, from the chances that it does."""
+    count = binomial(rounds, first, rng)
+    if independent:
+        return count, binomial(rounds, second, rng)
+    return count, binomial(rounds - count, np.minimum(second / (1 - first), 1), rng)
+
+
+def _law(first: Probabilities, second: Probabilities, rounds: int, size: int | None, same: float = 0.0) -> FloatArray:
+    """Return the probabilities of both counts if the user holds v1: ``(rounds + 1, rounds + 1)``, v1 by rows.
+
+    first, second: p and q of what is kept for ever, and of each round. size: symbols of randomised response; None for
+    independent supports. same: how likely v1 and v2 have the same symbol.
+    """
     from scipy.stats import binom
 
-    (p1, q1), (p2, q2) = member.permanent.probabilities, member.second
-    z = np.arange(rounds + 1)
+    if not 1 <= rounds <= ROUNDS_MAX:
+        raise ValueError(
+            f"rounds of an audit with memoisation must be between 1 and {ROUNDS_MAX:,}, got {rounds:,}: the loss has "
+            "reached the permanent budget long before"
+        )
+    (p1, q1), (p2, q2), z = first, second, np.arange(rounds + 1)
     kept, other = binom.pmf(z, rounds, p2), binom.pmf(z, rounds, q2)
     own, strange = p1 * kept + (1 - p1) * other, q1 * kept + (1 - q1) * other
-    if _by_bits(member):
+    if size is None:
         return np.outer(own, strange)
-    size, same = (member.g, 1 / member.g) if isinstance(member, LOLOHA) else (member.k, 0.0)  # same: hashes collide
     q1 = (1 - p1) / (size - 1)
     none = _trinomial(rounds, q2, q2) if size > 2 else np.zeros((rounds + 1, rounds + 1))
-    first = _trinomial(rounds, p2, q2)
-    apart = p1 * first + q1 * first.T + (1 - p1 - q1) * none
+    only = _trinomial(rounds, p2, q2)
+    apart = p1 * only + q1 * only.T + (1 - p1 - q1) * none
     return (1 - same) * apart + same * np.diag(own)
 
 
 def _fresh_law(oracle: FrequencyOracle, rounds: int) -> FloatArray:
-    from scipy.stats import binom
-
-    (p, q), z = oracle.probabilities, np.arange(rounds + 1)
-    if not oracle.independent_supports:
-        return _trinomial(rounds, p, q)
-    return np.outer(binom.pmf(z, rounds, p), binom.pmf(z, rounds, q))
-
-
-def _by_bits(member: TwoSteps) -> bool:
-    return member.once.report_kind == "bits"
+    return _law((1.0, 0.0), oracle.probabilities, rounds, None if oracle.independent_supports else oracle.k)
 
 
 def _trinomial(rounds: int, first: float, second: float) -> FloatArray:

@@ -6,17 +6,15 @@ import multiprocessing
 import signal
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import chdir
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 from multiprocessing.connection import Connection
-from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
 from advisor.errors import InputError
-from advisor.extensions.audit.question import BOTH, AuditQuestion
+from advisor.extensions.audit.question import AuditQuestion
 from advisor.inputs.reports.vectors import split_numbers
 from advisor.inputs.source import opened
 from advisor.members import load_function
@@ -59,7 +57,7 @@ def answer(question: AuditQuestion, progress: Progress = silent) -> Audits:
 def _audits_of_protocols(question: AuditQuestion, progress: Progress) -> Iterator[audit.Audit]:
     subjects, trials, number = list(_subjects(question)), question.trials, question.attack.runs
     for place, subject in enumerate(subjects):
-        first, *more = (
+        rows = [
             audit.run_audit(
                 subject,
                 trials=trials,
@@ -70,12 +68,10 @@ def _audits_of_protocols(question: AuditQuestion, progress: Progress) -> Iterato
                 progress=partial(part(progress, place * number + run, len(subjects) * number), subject.protocol),
             )
             for run in range(number)
-        )
-        bounds = [row.epsilon_lower_bound for row in (first, *more)]
-        if more:
-            mean, deviation = fmean(bounds), stdev(bounds)
-            first = replace(first, runs=number, epsilon_lower_bound_mean=mean, epsilon_lower_bound_sd=deviation)
-        yield first
+        ]
+        bounds = [row.epsilon_lower_bound for row in rows]
+        spread = (fmean(bounds), stdev(bounds)) if number > 1 else (None, None)
+        yield replace(rows[0], runs=number, epsilon_lower_bound_mean=spread[0], epsilon_lower_bound_sd=spread[1])
 
 
 def _subjects(question: AuditQuestion) -> Iterator[Subject]:
@@ -96,13 +92,13 @@ def _limits(question: AuditQuestion) -> dict[str, Any]:
 
 def _subjects_of(question: AuditQuestion, name: str, k: int, epsilon: float) -> Iterator[Subject]:
     subjects, values, limits = question.subjects, question.values, _limits(question)
+    attack = question.attack.attack or question.attacks[0]
     if (forever := question.memoisation.epsilon_forever) is not None:
         member = MEMOISED[name](k, forever, epsilon)
         for rounds in subjects.rounds:
             yield audit.memoised_subject(member, rounds, values, **limits)
             yield audit.fresh_subject(member.once, rounds, values, **limits)
     elif question.attributes:
-        attack = question.attack.attack or audit.LIKELIHOOD
         limits |= {"sizes": subjects.attribute_sizes, "attack": attack, "amplified": subjects.amplified}
         oracle = frequency_oracles()[name]
         for attributes, solution in product(question.attributes, question.solutions):
@@ -114,12 +110,12 @@ def _subjects_of(question: AuditQuestion, name: str, k: int, epsilon: float) -> 
     elif question.planar:
         channel, distances = question.cells.channel(name, epsilon), question.cells.places.distances()
         promise = epsilon / (question.cells.radius or 1.0) * float(distances[values])
-        subject = audit.protocol_subject(channel, question.attack.attack or audit.ATTACKS[0], values)
+        subject = audit.protocol_subject(channel, attack, values)
         yield replace(subject, epsilon=epsilon, epsilon_guaranteed=promise)
     else:
         protocol = PROTOCOLS[name](k, epsilon)
         pair = values if question.attack.values else getattr(protocol, "widest_pair", values)
-        yield audit.protocol_subject(protocol, question.attack.attack or audit.ATTACKS[0], pair)
+        yield audit.protocol_subject(protocol, attack, pair)
 
 
 def _audits_of_client(question: AuditQuestion, progress: Progress) -> Iterator[audit.Audit]:
@@ -129,27 +125,26 @@ def _audits_of_client(question: AuditQuestion, progress: Progress) -> Iterator[a
         load_function(flag, function) if isinstance(function, str) else function
         for flag, function in (("--target", client.target), ("--support", client.support))
     )
+    how: dict[str, Any] = {
+        "support": support,
+        "alpha": attack.alpha,
+        "attack": attack.attack or question.attacks[0],
+        "hash": client.hash or DEFAULT_HASH,
+        "symbols": client.symbols,
+        "seed": question.simulation.seed,
+    }
     cells = list(product(question.sizes, question.grid.epsilons))
     for place, (k, epsilon) in enumerate(cells):
-        how: dict[str, Any] = {
-            "support": support,
-            "alpha": attack.alpha,
-            "attack": attack.attack or BOTH,
-            "hash": client.hash or DEFAULT_HASH,
-            "symbols": client.symbols,
-            "seed": question.simulation.seed,
-            "progress": partial(
-                part(progress, place, len(cells)), f"calling {client.name}" if client.name else "reports"
-            ),
-        }
+        stage = f"calling {client.name}" if client.name else "reports"
+        how["progress"] = partial(part(progress, place, len(cells)), stage)
         if target is not None:
-            how |= {"trials": question.trials, "values": attack.values or None, "name": client.name}
-            yield audit.audit_client(target, k, epsilon, client.reports, **how)
-        elif client.reports is not None:
+            more = {"trials": question.trials, "values": attack.values or None, "name": client.name}
+            yield audit.audit_client(target, k, epsilon, client.reports, **how, **more)
+            continue
+        files: dict[str, list[Any]] = dict(lines)
+        if client.reports is not None:
             files = {name: reports_of(texts, client.reports, k, epsilon) for name, texts in lines.items()}
-            yield audit.audit_reports(files, epsilon, client.reports, k=k, **how)
-        else:
-            yield audit.audit_reports(lines, epsilon, k=k if client.readable else None, **how)
+        yield audit.audit_reports(files, epsilon, client.reports, k=k if client.readable else None, **how)
 
 
 def lines_of(path: str) -> list[str]:
@@ -173,23 +168,19 @@ def reports_of(lines: Iterable[str], protocol: str, k: int, epsilon: float) -> l
 def _report(line: str, member: StandardProtocol) -> Any:
     kind, cells = member.report_kind, split_numbers(line)
     try:
-        if kind == "bits":
-            return [int(bit) for bit in (cells if len(cells) > 1 else line)]
-        if kind == "hash":
-            seed, symbol = map(int, cells)
-            return symbol, seed
-        if kind == "cells":
-            return [float(cell) for cell in cells]
         if isinstance(member, Tree):
             height, nodes = int(cells[0]), cells[1]
             inner = member.inner[height]
-            one = isinstance(inner, GRR)
-            bits = [int(place == int(nodes)) for place in range(inner.k)] if one else [int(bit) for bit in nodes]
-            return [height, *bits, *[0] * (member.k - len(bits))]
-        numbers = [int(cell) for cell in cells]
-        return numbers if kind == "subset" else numbers[0] if len(numbers) == 1 else line
+            bits = [str(int(place == int(nodes))) for place in range(inner.k)] if isinstance(inner, GRR) else [*nodes]
+            cells = [cells[0], *bits, *["0"] * (member.k - len(bits))]
+        elif kind == "bits" and len(cells) == 1:
+            cells = [*line]
+        numbers = [float(cell) if kind == "cells" else int(cell) for cell in cells]
     except (ValueError, IndexError):
         return line
+    if kind == "hash":
+        return tuple(reversed(numbers))  # the seed is first in a line, and the symbol is in a report
+    return numbers[0] if kind in ("value", "symbol") and len(numbers) == 1 else numbers
 
 
 def answer_apart(question: AuditQuestion, progress: Progress) -> Audits:
@@ -200,7 +191,7 @@ def answer_apart(question: AuditQuestion, progress: Progress) -> Audits:
     name = " or ".join(str(one) for one in (question.client.target, question.client.support) if one)
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_work, args=(question, str(Path.cwd()), warnings.showwarning, sender))
+    process = context.Process(target=_work, args=(question, warnings.showwarning, sender))
     process.start()
     sender.close()  # so that the end of the process is noticed
     try:
@@ -216,8 +207,7 @@ def answer_apart(question: AuditQuestion, progress: Progress) -> Audits:
         code = process.exitcode or 0
         ending = f"exit code {code}" if code >= 0 else signal.Signals(-code).name
         raise InputError(
-            f"{name} ended its process ({ending}) before it was audited, so there is no "
-            "answer: a client returns each report, and does not leave"
+            f"{name} ended its process ({ending}), so there is no answer: a client must not exit"
         ) from None
     finally:
         process.kill()
@@ -225,19 +215,18 @@ def answer_apart(question: AuditQuestion, progress: Progress) -> Audits:
         receiver.close()
 
 
-def _work(question: AuditQuestion, folder: str, show: Callable[..., None], sender: Connection) -> None:
+def _work(question: AuditQuestion, show: Callable[..., None], sender: Connection) -> None:
     """Answer a question in this process, and say so through a pipe; `show` shows a warning of the client."""
     warnings.showwarning = show
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who waits for this process ends it
-    with chdir(folder):
-        try:
-            sender.send(answer(question, lambda *step: sender.send(step)))
-        except (InputError, MemoryError, RecursionError) as error:
-            sender.send(error)
-        except BaseException as error:
-            if isinstance(error, Exception):
-                raise
-            # An interrupt, an exit: of the client alone, since nothing interrupts this process.
-            what = f"{type(error).__name__}: {error}".removesuffix(": ")
-            name = question.client.target or question.client.support
-            sender.send(InputError(f"{name} raised {what}; a client returns each report, and does not leave"))
+    try:
+        sender.send(answer(question, lambda *step: sender.send(step)))
+    except (InputError, MemoryError, RecursionError) as error:
+        sender.send(error)
+    except BaseException as error:
+        if isinstance(error, Exception):
+            raise
+        # An interrupt, an exit: of the client alone, since nothing interrupts this process.
+        what = f"{type(error).__name__}: {error}".removesuffix(": ")
+        name = question.client.target or question.client.support
+        sender.send(InputError(f"{name} raised {what}; a client returns each report, and does not leave"))

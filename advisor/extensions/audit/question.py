@@ -12,16 +12,16 @@ from advisor.members.names import mechanism
 from advisor.question.option import Bundle, Settings, option, refuse, require
 from advisor.question.settings import AnyProtocol, Cells, Grid, Memoisation, Named, Simulation, member
 from simulator import PROTOCOLS, frequency_oracles
-from simulator.audit import ALPHA, ATTACKS, LIKELIHOOD, REPORTS, SOLUTIONS, TRIALS
+from simulator.attributes import SOLUTIONS
+from simulator.audit import ALPHA, ATTACKS, LIKELIHOOD, REPORTS, TRIALS
 from simulator.audit.client import CLIENT_TRIALS
 from simulator.audit.several import FAKES, HIDDEN
 from simulator.hashing import DEFAULT_HASH, HASHES
 from simulator.memoisation import MEMOISED
-from simulator.protocols import EPSILON_MIN
 
-SIZE_MAX, SYMBOLS_MAX, TRIALS_MAX, ROUNDS_MAX, ATTRIBUTES_MAX, RUNS_MAX = 1_000_000, 2**31, 10**10, 10**6, 1000, 1000
+SYMBOLS_MAX, TRIALS_MAX, ROUNDS_MAX, ATTRIBUTES_MAX, RUNS_MAX = 2**31, 10**10, 10**6, 1000, 1000
 CELLS_MAX = 10**8  # maximum of numbers that a user sends
-BOTH = "both"
+BOTH, GUESS = "both", ATTACKS[0]
 
 
 def function(name: str, value: object) -> object:
@@ -212,6 +212,12 @@ class AuditQuestion(Bundle):
             self._check_client()
         else:
             self._check_protocols()
+        if self.attack.attack not in (None, *self.attacks):
+            raise InputError(
+                f"--attack {self.attack.attack} does not go with such reports: give {' or '.join(self.attacks)} "
+                "(likelihood is for --memoize and --attributes, both for --target)",
+                ("--attack",),
+            )
         self._check_sizes()
 
     @property
@@ -237,6 +243,17 @@ class AuditQuestion(Bundle):
     def values(self) -> tuple[int, int]:
         """The two values to distinguish; for a client, only if they were given."""
         return (self.attack.values[0], self.attack.values[1]) if self.attack.values else (0, 1)
+
+    @property
+    def attacks(self) -> tuple[str, ...]:
+        """The attacks on reports of this kind, the usual one first."""
+        if self.client.foreign:
+            return (BOTH, *ATTACKS)
+        if self.memoisation.memoize:
+            return (LIKELIHOOD,)
+        if self.attributes:
+            return (LIKELIHOOD, GUESS)
+        return (GUESS,) if self.subjects.rounds or self.subjects.hashing_only else ATTACKS
 
     @property
     def trials(self) -> int:
@@ -287,21 +304,11 @@ class AuditQuestion(Bundle):
     def _check_sizes(self) -> None:
         least, most = min(self.subjects.attribute_sizes or self.sizes), max(self.sizes)
         values, attributes = self.attack.values or (0, 1), max(self.attributes, default=1)
-        budget = min(self.grid.epsilons, default=1.0)
-        if most > SIZE_MAX:
-            raise InputError(f"k must be at most {SIZE_MAX:,}, got {most:,}")
         if len(values) != 2 or max(values) >= least:
             pair = " and ".join(map(str, values))
             raise InputError(f"values must be two different ones of 0..{least - 1}, such as 0,1, got {pair}")
-        if attributes > 1 and "spl" in self.solutions and budget / attributes < EPSILON_MIN:
-            raise InputError(
-                f"eps / attributes must be at least {EPSILON_MIN:g} where the budget is split, got {budget:g} / "
-                f"{attributes:,}: give a larger --eps, or --solution smp"
-            )
         if attributes * most > CELLS_MAX:
-            raise InputError(
-                f"attributes times k must be at most {CELLS_MAX:,}, got {attributes * most:,}: give a smaller --k"
-            )
+            raise InputError(f"attributes times k must be at most {CELLS_MAX:,}, got {attributes * most:,}")
 
     def _check_client(self) -> None:
         client, attack = self.client, self.attack
@@ -309,10 +316,6 @@ class AuditQuestion(Bundle):
             raise InputError("give either --target, a client to call, or --files, reports that it wrote")
         if client.reports is not None and client.support is not None:
             raise InputError("give either --reports or --support: both say how reports are read")
-        if client.target is not None and not client.readable:
-            raise InputError(
-                "--target needs --reports PROTOCOL or --support MODULE:FUNCTION, one of the two, to read its reports"
-            )
         if not client.hashes:
             refuse(client.given("hash", "symbols"), "is for reports of blh or olh: --reports olh")
         refuse(
@@ -320,22 +323,19 @@ class AuditQuestion(Bundle):
             f"does not go with {'--files' if client.files else '--target'}, which audits one client",
         )
         if len(client.files) == 1:
-            raise InputError(
-                f"--files needs at least two files, the reports of one true value in each, got {client.files[0]} alone"
-            )
+            raise InputError("--files needs at least two files, the reports of one true value in each")
         if client.files:
             refuse(attack.given("values", "trials"), "does not go with --files: the files have the reports there are")
         if not client.readable:
+            refuse(client.given("target"), "needs --reports PROTOCOL or --support MODULE:FUNCTION to read its reports")
             refuse(
                 self.given("grid:sizes", "attack:attack"),
                 "needs --reports PROTOCOL or --support with --files, whose lines are opaque without them",
             )
 
     def _check_protocols(self) -> None:
-        subjects, attack = self.subjects, self.attack.attack
+        subjects, memoisation = self.subjects, self.memoisation
         several = subjects.given("rounds", "attributes", "attribute_sizes")
-        if attack == BOTH:
-            raise InputError(f"attack both needs --target: give one of {listed(ATTACKS)}, and run it for each")
         if subjects.every and self.menu.protocol:
             raise InputError("give either --all or --protocol, not both")
         if not self.attributes:
@@ -344,25 +344,20 @@ class AuditQuestion(Bundle):
             raise InputError("give --sizes for at least two attributes, such as 3,5,12, without --k and --attributes")
         if len(several) > 1:
             raise InputError("give either --rounds or --attributes: no attack on both together is implemented")
-        if attack == LIKELIHOOD and not (self.attributes or self.memoisation.memoize):
-            raise InputError(
-                "attack likelihood needs --memoize, or --attributes 2 --solution rsfd; for single reports give pair"
-            )
-        if attack == LIKELIHOOD or subjects.attribute_sizes:
+        if self.attributes or memoisation.memoize:
             refuse(subjects.given("hashing_only"), "is about single reports of --k values: audit it by itself")
-        if self.memoisation.memoize:
-            self._check_memoised()
-        strangers = [name for name in self.protocols if name not in frequency_oracles()]
+        known = MEMOISED if memoisation.memoize else frequency_oracles()
+        strangers = [name for name in self.protocols if name not in known]
         if several and strangers:
             raise InputError(
-                f"{several[0]}: no attack on several reports of {listed(strangers)} is implemented; leave it out, or "
-                f"give --protocol one of {listed(frequency_oracles())}"
+                f"{several[0]}: no attack on several such reports of {listed(strangers)} is implemented; give "
+                f"--protocol one of {listed(known)}"
             )
-        if attack == "pair":
-            refuse(
-                subjects.given("rounds", "attributes", "attribute_sizes", "hashing_only"),
-                "does not go with --attack pair, which looks at one report of a protocol",
-            )
+        if memoisation.memoize:
+            for epsilon in self.grid.epsilons:
+                memoisation.check_budgets(epsilon)
+            if not self.protocols:
+                refuse(memoisation.given("epsilon_forever"), "is not for dbitflip alone, whose one budget is --eps")
         if self.attributes:
             self._check_fakes()
 
@@ -375,17 +370,3 @@ class AuditQuestion(Bundle):
             raise InputError(
                 f"solution {listed(solutions)} has fake data for {listed(FAKES)} only, got {listed(protocols)}"
             )
-
-    def _check_memoised(self) -> None:
-        strangers = [name for name in self.protocols if name not in MEMOISED]
-        if strangers:
-            raise InputError(f"--memoize: give --protocol one of {listed(MEMOISED)}, got {listed(strangers)}")
-        for epsilon in self.grid.epsilons:
-            self.memoisation.check_budgets(epsilon)
-        if not self.protocols:
-            refuse(self.memoisation.given("epsilon_forever"), "is not for dbitflip alone, whose one budget is --eps")
-        other = () if self.attack.attack == LIKELIHOOD else self.attack.given("attack")
-        refuse(
-            [*other, *self.subjects.given("hashing_only")],
-            "does not go with --memoize, where all reports of a device are attacked by their likelihood ratio",
-        )
