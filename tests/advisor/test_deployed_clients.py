@@ -254,7 +254,7 @@ def test_templates_run_as_they_are_and_are_clients_of_a_setting(templates):
         source = path.read_text(encoding="utf-8")
         template = module_of(source)
         key = {"bits": "oue", "hashing": "olh"}.get(path.parent.name, path.parent.name)
-        collection = CodedCollection(key, any_method(key), template.K, 1.0, cells=EXAMPLES.get(key))
+        collection = CodedCollection(key, any_method(key), template.K, 1.0, cells=EXAMPLES.get(key, Cells()))
         written = client_of(collection)
         constants = {each.name: each.value for each in collection.parameters.constants}
         assert {name: getattr(template, name) for name in constants} == {

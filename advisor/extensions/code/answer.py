@@ -36,7 +36,7 @@ def files_of(collection: CodedCollection) -> dict[str, str]:
     values = {
         "collection": collection,
         "method": POSTPROCESSORS[collection.method],
-        "answer": json.dumps(collection.centre or answer, ensure_ascii=False),
+        "answer": json.dumps(collection.cells.centre or answer, ensure_ascii=False),
         "factor": _rounded_up(f"{math.exp(collection.epsilon):.12g}"),
         "guess": percent(1 / (1 + math.exp(-collection.epsilon))),
         "spent": spent(collection),
@@ -51,7 +51,7 @@ def audit_command(collection: CodedCollection) -> str:
     """Return the command that audits the client."""
     hashing = "" if collection.hash == DEFAULT_HASH else f" --hash {collection.hash}"
     setting = f"{collection.read_as}{hashing} --eps {collection.parameters.epsilon} --k {collection.k}"
-    if collection.cells is not None:  # cells of a row, about as far apart as the budget is promised
+    if collection.cells.grid:  # cells of a row, about as far apart as the budget is promised
         places = collection.cells.places
         setting += f" --values 0,{min(int((collection.cells.radius or 1) / places.width), places.columns - 1)}"
     return f"ldp-advise audit --target client.py:audited --reports {setting}"

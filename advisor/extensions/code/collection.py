@@ -69,7 +69,7 @@ class CodedCollection:
     labels: tuple[str, ...] | None = None
     hash: str = DEFAULT_HASH
     shuffled: ShuffledCollection | None = None
-    cells: Cells | None = None  # of a mechanism for places, whose budget is promised within a radius
+    cells: Cells = Cells()  # of a mechanism for places, whose budget is promised within a radius
 
     def __post_init__(self) -> None:
         protocol, method = self.protocol, self.method
@@ -79,7 +79,7 @@ class CodedCollection:
                 f"--protocol {protocol} --method eb_ns --eps {self.epsilon:g} --k {self.k}"
             )
         # A server has the installed methods of other packages, but none that were registered here.
-        registered, written = method.partition(":")[0] in REGISTERED, protocol in BUILDERS or self.cells is not None
+        registered, written = method.partition(":")[0] in REGISTERED, protocol in BUILDERS or self.cells.grid
         if registered or not written:
             missing = method.partition(":")[0] if registered else protocol
             raise ValueError(
@@ -94,20 +94,20 @@ class CodedCollection:
             ranked = f"ldp-advise --eps {self.epsilon:g} --k {self.k} --protocol {protocol} ranks those that are"
             raise ValueError(
                 f"method {method} is not for reports of {protocol} with k = {self.k} and epsilon = {self.epsilon:g}: "
-                f"{ranked if self.cells is None else 'take --method ibu'}"
+                f"{'take --method ibu' if self.cells.grid else ranked}"
             )
 
     @cached_property
     def parameters(self) -> Parameters:
         """The constants of its client."""
-        if self.cells is not None:
+        if self.cells.grid:
             return planar_parameters(self.protocol, self.epsilon, self.cells)
         return parameters(self.protocol, self.k, self.epsilon, self.hash if self.protocol in HASHED else None)
 
     @property
     def domain(self) -> Domain:
         """What the method may know of the answers."""
-        return ORDERED if self.cells is None else Domain(ground=self.cells.places)
+        return Domain(ground=self.cells.places) if self.cells.grid else ORDERED
 
     @property
     def answers(self) -> str:
@@ -115,14 +115,9 @@ class CodedCollection:
         return "range(K)" if self.labels is None else json.dumps(self.labels, ensure_ascii=False, indent=4)
 
     @property
-    def centre(self) -> tuple[float, float] | None:
-        """Latitude and longitude of the middle of the grid, where answers are degrees."""
-        return None if self.cells is None else self.cells.centre
-
-    @property
     def read_as(self) -> str:
         """The protocol by which its lines are read: a cell is a value, as of randomised response."""
-        return self.protocol if self.cells is None else "grr"
+        return "grr" if self.cells.grid else self.protocol
 
     @property
     def options(self) -> dict[str, Any]:
@@ -154,7 +149,7 @@ class CodedCollection:
 
     def __str__(self) -> str:
         name = self.parameters.protocol.title
-        answers = f"{self.k} possible answers" if self.cells is None else self.cells.promise
+        answers = self.cells.promise if self.cells.grid else f"{self.k} possible answers"
         return f"{name} ({self.protocol}), epsilon = {self.parameters.epsilon}, {answers}"
 
 

@@ -15,7 +15,7 @@ from advisor.extensions.code.answer import MEANINGS, audit_command, spent, writt
 from advisor.extensions.code.collection import HASHED, CodedCollection, ShuffledCollection
 from advisor.inputs.domain import read_domain
 from advisor.inputs.saved import BUDGET, CATEGORIES, USERS, Maybe, Number, checked, read_json
-from advisor.members.names import mechanism, resolve
+from advisor.members.names import resolve
 from advisor.question.option import Bundle, Settings, like, option, refuse, require
 from advisor.question.settings import AnyProtocol, Categories, Cells, Menu, Terms, require_one
 from advisor.show.model import Code, Column, Document, Records, Role, Row, Sentence, Table, Tone, Verdict
@@ -91,9 +91,8 @@ class CodeQuestion(Bundle):
         else:
             protocol, method = deployment.protocol[0], deployment.method[0]
             epsilon, size = self.terms.epsilon or 0.0, deployment.k or 0
-        cells = self.cells if mechanism(protocol) else None
-        if cells is not None:
-            source, size = "--grid", cells.places.k
+        if self.cells.grid:
+            source, size = "--grid", self.cells.places.k
         if protocol not in HASHED:
             words = f"belongs to {' and '.join(HASHED)}, not to {protocol}; leave it out"
             refuse(deployment.given("hash"), words)
@@ -104,7 +103,7 @@ class CodeQuestion(Bundle):
             raise InputError(f"{source} is {size}, but --labels {deployment.labels} has {len(labels)} labels")
         size, hashing = size or len(labels or ()), deployment.hash or DEFAULT_HASH
         try:
-            return CodedCollection(protocol, method, size, epsilon, labels, hashing, shuffled, cells)
+            return CodedCollection(protocol, method, size, epsilon, labels, hashing, shuffled, self.cells)
         except ValueError as error:
             raise InputError(str(error)) from None
 
@@ -156,7 +155,7 @@ def code_document(collection: CodedCollection, directory: str) -> Document:
     """Return what was written where."""
     parameters, cells, labels = collection.parameters, collection.cells, collection.labels
     protocol, method = parameters.protocol, POSTPROCESSORS[collection.method]
-    where = "" if cells is None else f" {cells.promise}"
+    where = f" {cells.promise}" if cells.grid else ""
     sentences = [Sentence(f"One report spends {spent(collection)}{where}.")]
     if collection.rests_on:
         sentences.append(Sentence(collection.rests_on, Role.ANSWER, Tone.DOUBTFUL))
@@ -186,8 +185,8 @@ def code_document(collection: CodedCollection, directory: str) -> Document:
             "k": collection.k,
             "central": None if collection.shuffled is None else asdict(collection.shuffled),
             "hash": getattr(protocol, "hash", None),
-            "grid": None if cells is None else cells.grid,
-            "radius": None if cells is None else cells.radius,
+            "grid": cells.grid,
+            "radius": cells.radius,
             "labels": labels and list(labels),
             "ordered": collection.ordered,
             "directory": directory,

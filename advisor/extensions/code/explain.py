@@ -35,14 +35,11 @@ EPSILON, K, GRID = 1.0, 16, "8x8"  # defaults for the code of a protocol
 Name = Annotated[str, typer.Argument(metavar="NAME", help="a protocol, method or metric, as ldp-advise list names it")]
 
 
-def explanation(
-    name: str, epsilon: float | None = None, k: int | None = None, cells: Cells | None = None
-) -> dict[str, Any]:
+def explanation(name: str, epsilon: float | None, k: int | None, cells: Cells) -> dict[str, Any]:
     """Return what JSON has of a member; for a protocol, with code for this budget and domain size or these cells.
 
     Raises InputError if no protocol, method or metric has this name, or if a budget is given for a member without one.
     """
-    cells = cells or Cells()
     planar = cells.mechanism(name, [] if k is None else ["--k"])
     kind, key = ("protocol", planar) if planar else member_named(name, TABLES) or ("", "")
     if not key:

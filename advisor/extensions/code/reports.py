@@ -76,7 +76,7 @@ def vectors(collection: CodedCollection) -> str:
     while len(lines) < LEAST or (len(lines) < VECTORS and sum(map(len, lines)) < CHARACTERS):
         seed = len(lines)
         value = seed * (k - 1) // (VECTORS - 1) if k > VECTORS else seed % k
-        answer = device.degrees_of(value) if collection.centre else value if labels is None else labels[value]
+        answer = device.degrees_of(value) if collection.cells.centre else value if labels is None else labels[value]
         lines.append(device.report(answer, check.known_bytes(seed)))
         vector_rows.append({"seed": seed, "answer": answer, "report": lines[-1]})
     content = {

@@ -22,7 +22,7 @@ export function numberOf(answer) {
   const number = LABELS.indexOf(answer);
   if (number < 0) throw new RangeError(`an answer is one of the ${K} labels`);
   return number;
-  // {% elif collection.centre %}
+  // {% elif collection.cells.centre %}
   return cellOf(...answer);
   // {% else %}
   if (!Number.isInteger(answer) || answer < 0 || answer >= K) {

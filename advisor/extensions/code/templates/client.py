@@ -11,7 +11,7 @@ import secrets  # {%- else %}
 import secrets  # {%- endif +%}
 
 K = {{collection.k}}  # possible answers
-# {% set within = " " ~ collection.cells.promise if collection.cells else "" %}
+# {% set within = " " ~ collection.cells.promise if collection.cells.grid else "" %}
 EPSILON = {{collection.parameters.epsilon}}  # what one report may spend{{ within }}
 # {% if collection.labels %}
 LABELS = {{collection.answers}}
@@ -33,7 +33,7 @@ def number_of(answer):
     if answer not in LABELS:
         raise ValueError(f"an answer is one of the {K} labels")
     return LABELS.index(answer)
-    # {% elif collection.centre %}
+    # {% elif collection.cells.centre %}
     return cell_of(*answer)
     # {% else %}
     if isinstance(answer, bool) or not isinstance(answer, int) or not 0 <= answer < K:

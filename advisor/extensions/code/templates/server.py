@@ -12,13 +12,13 @@ import pathlib
 import sys
 
 from advisor.extensions.code.collection import CodedCollection
-from advisor.extensions.code.reports import counted  # {%- if collection.cells +%}
+from advisor.extensions.code.reports import counted  # {%- if collection.cells.grid +%}
 from advisor.question.settings import Cells  # {%- endif +%}
 
 PROTOCOL, METHOD = "{{ collection.protocol }}", "{{ collection.method }}"
 K, EPSILON = {{collection.k}}, {{collection.epsilon}}
 LABELS = {{collection.answers}}
-# {% if collection.cells %}
+# {% if collection.cells.grid %}
 COLLECTION = CodedCollection(PROTOCOL, METHOD, K, EPSILON, cells={{collection.cells}})
 # {% else %}
 COLLECTION = CodedCollection(PROTOCOL, METHOD, K, EPSILON, hash="{{ collection.hash }}")
