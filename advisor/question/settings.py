@@ -306,6 +306,18 @@ class Cells(Settings):
         """Raise InputError if anything was given for a protocol that is not for places."""
         refuse(self.given(), f"belongs to {' and '.join(PLANAR)}, not to {protocol}; leave it out")
 
+    def mechanism(self, name: str | None, size: Iterable[str]) -> str | None:
+        """Return the mechanism for places of this name, None if there is none; size: options that count categories.
+
+        Raises InputError for options that do not go with it.
+        """
+        key = mechanism(name or "")
+        if key is not None:
+            refuse(size, f"does not go with {key}: the cells of --grid are the answers")
+        elif name is not None:
+            self.refuse_for(name)
+        return key
+
     def missing(self) -> tuple[tuple[str, object, str], ...]:
         """Return what a mechanism for places needs, see `advisor.question.option.require`."""
         return (

@@ -17,9 +17,9 @@ import pytest
 from advisor.errors import InputError
 from advisor.extensions.code import reports
 from advisor.extensions.code.answer import files_of
-from advisor.extensions.code.collection import FOLDERS, HASHED, CodedCollection, client_file
+from advisor.extensions.code.collection import FOLDERS, HASHED, CodedCollection, client_file, rendered
 from advisor.extensions.code.parameters import parameters
-from advisor.extensions.code.reports import TEMPLATES, counted, module_of, options_of, vectors
+from advisor.extensions.code.reports import counted, module_of, vectors
 from advisor.inputs.reports.settings import READABLE
 from advisor.question.settings import Cells
 from simulator import POSTPROCESSORS, PROTOCOLS
@@ -35,7 +35,7 @@ from tests.cells import failures, over
 
 FALSE_ALARM = 1e-6  # of each test of a law
 DRAWS = 10_000
-BROWSER_CHECK = (TEMPLATES / "check.mjs").read_text(encoding="utf-8")
+BROWSER_CHECK = rendered("check.mjs")
 FILES = Path(str(files("advisor.extensions.code"))) / "templates"
 NODE = shutil.which("node")
 EVERY = [(key, hashing) for key in PROTOCOLS for hashing in (HASHES if key in HASHED else ["mix64"])]
@@ -254,7 +254,7 @@ def test_templates_run_as_they_are_and_are_clients_of_a_setting(templates):
         source = path.read_text(encoding="utf-8")
         template = module_of(source)
         key = {"bits": "oue", "hashing": "olh"}.get(path.parent.name, path.parent.name)
-        collection = CodedCollection(key, any_method(key), template.K, 1.0, cells=EXAMPLES.get(key))
+        collection = CodedCollection(key, any_method(key), template.K, 1.0, cells=EXAMPLES.get(key, Cells()))
         written = client_of(collection)
         constants = {each.name: each.value for each in collection.parameters.constants}
         assert {name: getattr(template, name) for name in constants} == {
@@ -276,7 +276,7 @@ def test_templates_in_javascript_run_as_they_are_and_make_the_same_lines(tmp_pat
     shown = f"console.log(JSON.stringify([{', '.join(names)}].map((one) => {lines})));\n"
     done = by_node(tmp_path, f"{imports}{known_bytes}const seeds = [...Array(50).keys()];\n{shown}")
     assert done.stderr == ""
-    check = module_of((TEMPLATES / "check.py").read_text(encoding="utf-8"))
+    check = module_of(rendered("check.py"))
     for path, of_browser in zip(templates, json.loads(done.stdout), strict=True):
         client = module_of(path.read_text(encoding="utf-8"))
         here = [client.line(client.randomised(seed % 2, check.known_bytes(seed))) for seed in range(50)]
@@ -426,18 +426,18 @@ WRONG = {
 def test_lines_that_are_no_reports_are_left_out_and_counted(key, *, monkeypatch):
     collection = CodedCollection(key, proper_method(key), 16, 1.0)
     client, native = reports_of(collection, 50)
-    lines, setting = list(map(client.line, native)), (key, 1.0, 16, options_of(collection))
+    lines = list(map(client.line, native))
     strangers = [*STRANGE, *WRONG[collection.parameters.protocol.report_kind]]
     mixed = [*strangers, *(f" {line}\r\n" for line in lines), *strangers]
     random.Random(1).shuffle(mixed)  # noqa: S311
-    right = counted(lines, *setting)[0].counts
+    right = counted(collection, lines)[0].counts
     for some, size in ((mixed, 7), (sorted(mixed), 7), (mixed, 100_000)):
         monkeypatch.setattr(reports, "BLOCK", size)
-        tally, wrong = counted(some, *setting)
+        tally, wrong = counted(collection, some)
         assert (tally.n, wrong) == (50, 2 * len(strangers))
         np.testing.assert_array_equal(tally.counts, right)
     with pytest.raises(InputError, match="there are no reports"):
-        counted(strangers, *setting)
+        counted(collection, strangers)
 
 
 @pytest.mark.slow

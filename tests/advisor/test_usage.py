@@ -27,7 +27,7 @@ def test_protocol_scripts_run(key):
 @over(POSTPROCESSORS)
 def test_method_scripts_run(key):
     names = executed(usage("method", key))
-    assert names["improved"].shape == (8 if "oracle" in names else 16,)
+    assert names["improved"].shape == (16,)
     assert np.isfinite(names["improved"]).all()
     assert np.isfinite(names.get("answer", 0.0))
     assert ("answer" in names) == POSTPROCESSORS[key].queries_only

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Annotated, ClassVar
 
 from advisor.checks import choice, path
 from advisor.cli.options import Only, argument
 from advisor.cli.run import Job, WholeOutput, run
 from advisor.errors import InputError
-from advisor.extensions.code.answer import MEANINGS, Deployed, audit_command, spent, written
+from advisor.extensions.code.answer import MEANINGS, audit_command, spent, written
 from advisor.extensions.code.collection import HASHED, CodedCollection, ShuffledCollection
 from advisor.inputs.domain import read_domain
 from advisor.inputs.saved import BUDGET, CATEGORIES, USERS, Maybe, Number, checked, read_json
-from advisor.members.names import mechanism, resolve
+from advisor.members.names import resolve
 from advisor.question.option import Bundle, Settings, like, option, refuse, require
 from advisor.question.settings import AnyProtocol, Categories, Cells, Menu, Terms, require_one
 from advisor.show.model import Code, Column, Document, Records, Role, Row, Sentence, Table, Tone, Verdict
@@ -25,31 +26,14 @@ from simulator.progress import Progress
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pair(AnyProtocol):
-    """The pair to deploy."""
+class Deployment(Settings):
+    """The pair to deploy, the possible answers, and the output."""
 
     panel: ClassVar[str] = "What is collected"
 
     protocol: tuple[str, ...] = like(AnyProtocol, "protocol", help="what devices report with")
     method: tuple[str, ...] = like(Menu, "method", help="post-processing method of the server, or none")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Answers(Categories):
-    """Number of possible answers."""
-
-    panel: ClassVar[str] = "What is collected"
-
     k: int | None = like(Categories, "k", help="number of possible answers")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Deployment(Settings):
-    """Output of a deployment."""
-
-    panel: ClassVar[str] = "Code"
-
-    to: str | None = option("--to", read=path, metavar="DIR", help="directory to write, new or empty")
     labels: str | None = option(
         "--labels", read=path, metavar="FILE", help="all answers, one per line: clients take these, not numbers"
     )
@@ -59,43 +43,39 @@ class Deployment(Settings):
         metavar="NAME",
         help=f"hash of blh and olh: {' or '.join(HASHES)} [default: {DEFAULT_HASH}]",
     )
+    to: str | None = option("--to", read=path, metavar="DIR", help="directory to write, new or empty")
 
 
 @dataclass(frozen=True, kw_only=True)
 class CodeQuestion(Bundle):
     """A pair and its settings, as known before any file is read."""
 
-    pair: Pair = Pair()
-    domain: Answers = Answers()
+    deployment: Deployment = Deployment()
     terms: Terms = Terms()
     cells: Cells = Cells()
-    deployment: Deployment = Deployment()
     answer: str | None = None  # file of a saved answer
 
     def check(self) -> None:
         """Raise InputError if something is missing, or does not go together."""
-        where = ("--to", self.deployment.to, "a directory to write, for example --to collection")
+        deployment, cells = self.deployment, self.cells
+        where = ("--to", deployment.to, "a directory to write, for example --to collection")
         if self.answer is not None:
-            given = self.given("pair", "terms:epsilon", "domain:k", "cells")
+            given = self.given("deployment:protocol,method", "terms:epsilon", "deployment:k", "cells")
             refuse(given, f"does not go with a saved answer, which says it: leave it out, or leave out {self.answer}")
             require(where)
             return
-        protocol = require_one("protocol", self.pair.protocol, "code")
-        method = require_one("method", self.pair.method, "code")
+        protocol = require_one("protocol", deployment.protocol, "code")
+        method = require_one("method", deployment.method, "code")
         hint = "the number of possible answers, for example --k 256, or all of them with --labels FILE"
-        size = ("--k", self.domain.k or self.deployment.labels, hint)
-        planar = mechanism(protocol or "") is not None
-        if planar:
-            refuse(self.domain.given("k"), f"does not go with {protocol}: the cells of --grid are the answers")
-            labels = self.deployment.given("labels") if self.cells.centre else ()
-            refuse(labels, "does not go with --centre: answers are latitude and longitude")
-        elif protocol is not None:
-            self.cells.refuse_for(protocol)
+        size = ("--k", deployment.k or deployment.labels, hint)
+        planar = cells.mechanism(protocol, deployment.given("k"))
+        if planar and cells.centre:
+            refuse(deployment.given("labels"), "does not go with --centre: answers are latitude and longitude")
         require(
             ("--protocol", protocol, "what devices report with, for example --protocol olh"),
             ("--method", method, "the post-processing method, for example --method norm_sub, or none"),
             ("--eps", self.terms.epsilon, "the privacy budget of one report, for example --eps 1"),
-            *(self.cells.missing() if planar else (size,)),
+            *(cells.missing() if planar else (size,)),
             where,
         )
 
@@ -104,29 +84,26 @@ class CodeQuestion(Bundle):
 
         Raises InputError if a file has other content than expected, or if the settings contradict each other.
         """
-        source, shuffled = "--k", None
+        deployment, source, shuffled = self.deployment, "--k", None
         if self.answer is not None:
             source = f"{self.answer}: k"
             protocol, method, epsilon, size, shuffled = saved_pair(self.answer)
         else:
-            protocol, method = self.pair.protocol[0], self.pair.method[0]
-            epsilon, size = self.terms.epsilon or 0.0, self.domain.k or 0
-        cells = self.cells if mechanism(protocol) else None
-        if cells is not None:
-            source, size = "--grid", cells.places.k
+            protocol, method = deployment.protocol[0], deployment.method[0]
+            epsilon, size = self.terms.epsilon or 0.0, deployment.k or 0
+        if self.cells.grid:
+            source, size = "--grid", self.cells.places.k
         if protocol not in HASHED:
             words = f"belongs to {' and '.join(HASHED)}, not to {protocol}; leave it out"
-            refuse(self.deployment.given("hash"), words)
-        labels = None if self.deployment.labels is None else read_domain(self.deployment.labels)
+            refuse(deployment.given("hash"), words)
+        labels = None if deployment.labels is None else read_domain(deployment.labels)
         if labels is not None and len(labels) < 2:
-            raise InputError(f"--labels {self.deployment.labels}: has 1 label; a question has at least 2 answers")
+            raise InputError(f"--labels {deployment.labels}: has 1 label; a question has at least 2 answers")
         if labels is not None and size not in (0, len(labels)):
-            raise InputError(f"{source} is {size}, but --labels {self.deployment.labels} has {len(labels)} labels")
-        hashing = self.deployment.hash or DEFAULT_HASH
+            raise InputError(f"{source} is {size}, but --labels {deployment.labels} has {len(labels)} labels")
+        size, hashing = size or len(labels or ()), deployment.hash or DEFAULT_HASH
         try:
-            return CodedCollection(
-                protocol, method, size or len(labels or ()), epsilon, labels, hashing, shuffled, cells
-            )
+            return CodedCollection(protocol, method, size, epsilon, labels, hashing, shuffled, self.cells)
         except ValueError as error:
             raise InputError(str(error)) from None
 
@@ -162,54 +139,42 @@ def saved_pair(name: str) -> tuple[str, str, float, int, ShuffledCollection | No
         central, n = request.get("central"), request.get("n")
         # With a shuffler the budget depends on the protocol.
         epsilon = best.get("epsilon") or request["eps"]
-        if epsilon is None or (central is not None and n is None):
+        if epsilon is None or (central and n is None):
             raise InputError("lacks a budget, or the number of users")
-        return (
-            resolve("protocol", best["protocol"]),
-            resolve("method", best["method"]),
-            epsilon,
-            request["k"],
-            None if central is None else ShuffledCollection(central["eps"], central["delta"], n or 0),
-        )
+        protocol, method = resolve("protocol", best["protocol"]), resolve("method", best["method"])
+        shuffled = ShuffledCollection(**central, n=n) if central else None
+        return protocol, method, epsilon, request["k"], shuffled
     except InputError as error:
         raise InputError(f"{name}: {error}") from None
 
 
-def code_document(deployed: Deployed) -> Document:
+COLUMNS = (Column("file", text=True), Column("what it is", text=True))
+
+
+def code_document(collection: CodedCollection, directory: str) -> Document:
     """Return what was written where."""
-    collection, sizes = deployed.collection, deployed.sizes
-    parameters, shuffled, labels = collection.parameters, collection.shuffled, collection.labels
+    parameters, cells, labels = collection.parameters, collection.cells, collection.labels
     protocol, method = parameters.protocol, POSTPROCESSORS[collection.method]
-    exactness = "probabilities are whole numbers out of 2^64, rounded towards more privacy"
-    exactness = "noise is drawn in whole numbers" if parameters.ratio is None else exactness
-    exactness = "noise is in double precision; ε covers its rounding" if protocol.key == "planar_laplace" else exactness
-    where = "" if collection.cells is None else f" {collection.cells.promise}"
-    sentences = [Sentence(f"One report spends {spent(parameters)}{where}: {exactness}.")]
-    if shuffled is not None:
+    where = f" {cells.promise}" if cells.grid else ""
+    sentences = [Sentence(f"One report spends {spent(collection)}{where}.")]
+    if collection.rests_on:
         sentences.append(Sentence(collection.rests_on, Role.ANSWER, Tone.DOUBTFUL))
     if collection.ordered:
         order = "their numbers" if labels is None else "the order of the labels file"
         sentences.append(Sentence(f"The answers are taken to be ordered by {order}."))
-    where = shlex.quote(deployed.directory)
-    rows = tuple((name, MEANINGS[name], size) for name, size in sizes.items())
+    check = f"cd {shlex.quote(directory)}\npython check.py && node check.mjs\n{audit_command(collection)}\n"
+    rows = tuple(MEANINGS.items())
     return Document(
         title=f"Code for {protocol.title} with {method.title}",
         verdict=Verdict(
             "written",
             f"Wrote clients, server and test vectors for {protocol.title} ({collection.protocol}) with {method.title} "
-            f"({collection.method}) to {deployed.directory}.",
+            f"({collection.method}) to {directory}.",
         ),
         parts=(
             *sentences,
-            Table(
-                (Column("file", text=True), Column("what it is", text=True, drop=1), Column("bytes")),
-                tuple(Row((name, meaning, f"{size:,}"), (None, None, size)) for name, meaning, size in rows),
-                noun="files",
-                cut=False,
-            ),
-            Code(
-                f"cd {where}\npython check.py && node check.mjs\n{audit_command(collection)}\n", "Check it", Role.DETAIL
-            ),
+            Table(COLUMNS, tuple(map(Row, rows)), noun="files", cut=False),
+            Code(check, "Check it", Role.DETAIL),
             Sentence("README.md there says what is not promised: read it before you collect.", Role.NOTE),
         ),
         data={
@@ -218,19 +183,17 @@ def code_document(deployed: Deployed) -> Document:
             "eps": collection.epsilon,
             "exact_eps": parameters.exact_epsilon,
             "k": collection.k,
-            "central": None
-            if shuffled is None
-            else {"eps": shuffled.epsilon, "delta": shuffled.delta, "n": shuffled.n},
+            "central": None if collection.shuffled is None else asdict(collection.shuffled),
             "hash": getattr(protocol, "hash", None),
-            "grid": None if collection.cells is None else collection.cells.grid,
-            "radius": None if collection.cells is None else collection.cells.radius,
+            "grid": cells.grid,
+            "radius": cells.radius,
             "labels": labels and list(labels),
             "ordered": collection.ordered,
-            "directory": deployed.directory,
-            "files": [{"name": name, "bytes": size, "meaning": meaning} for name, meaning, size in rows],
+            "directory": directory,
+            "files": [{"name": name, "meaning": meaning} for name, meaning in rows],
         },
-        records=Records(("file", "meaning", "bytes"), rows),
-        value=deployed.directory,
+        records=Records(("file", "meaning"), rows),
+        value=directory,
         setting=str(collection),
     )
 
@@ -241,7 +204,7 @@ Answer = Annotated[str | None, argument("ANSWER", "an answer saved with --format
 def code_command(
     *,
     answer: Answer = None,
-    question: Annotated[CodeQuestion, Only("pair", "domain:k", "terms:epsilon", "cells", "deployment")],
+    question: Annotated[CodeQuestion, Only("deployment", "terms:epsilon", "cells")],
     output: WholeOutput,
 ) -> None:
     """Write clients, a server and test vectors for a pair.
@@ -258,7 +221,9 @@ def code_command(
     check_folder("--to", directory, force=output.force)
     inputs = (answer, question.deployment.labels)
 
-    def write(collection: CodedCollection, _: Progress) -> Deployed:
-        return written(collection, directory, force=output.force, inputs=inputs)
+    def deployed(collection: CodedCollection, _: Progress) -> CodedCollection:
+        written(collection, directory, force=output.force, inputs=inputs)
+        return collection
 
-    run(Job(question.read, write, code_document, inputs=inputs, reading="reading"), output)
+    document = partial(code_document, directory=directory)
+    run(Job(question.read, deployed, document, inputs=inputs, reading="reading"), output)

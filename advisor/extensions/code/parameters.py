@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from advisor.errors import InputError
-from advisor.question.option import require
 from advisor.question.settings import KM_PER_DEGREE, Cells
 from simulator import PROTOCOLS
 from simulator.channels import finite_precision
@@ -82,7 +81,7 @@ def log_above(number: Fraction) -> str:
     return format(Context(prec=SHOWN, rounding=ROUND_CEILING).plus(up.next_plus(up.ln(above))).normalize(), "f")
 
 
-Number = int | float | tuple[int, ...]
+Number = int | float | list[int]
 NOISE_UNIT = 2**40  # denominator of the rate of discrete noise
 STEPS = 512  # minimum of grid steps per half a scale of the noise (for cells that hold 0 or 1)
 OUT_OF = "out of 2^64: probability that the report supports the own value"
@@ -133,9 +132,8 @@ class Parameters:
         """The exact budget of a report, rounded up: at most `epsilon`."""
         if self.ratio is not None:
             return log_above(self.ratio)
-        digits, exponent = 22, self.exponent or Fraction(0)
-        scaled = math.ceil(exponent * 10**digits)
-        return f"{scaled // 10**digits}.{scaled % 10**digits:0{digits}d}".rstrip("0").rstrip(".")
+        exponent, up = self.exponent or Fraction(0), Context(prec=SHOWN, rounding=ROUND_CEILING)
+        return f"{up.divide(Decimal(exponent.numerator), Decimal(exponent.denominator)).normalize():f}"
 
 
 def parameters(key: str, k: int, epsilon: float, hashing: str | None = None) -> Parameters:
@@ -219,16 +217,14 @@ def _field_constants(order: int) -> tuple[Constant, ...]:
         powers.append(int(field(order).mul(np.array(powers[-1]), np.array(prime))))
     return (
         Constant("PRIME", prime, "characteristic: elements are added digit by digit in this base"),
-        Constant("POWERS", tuple(powers), "the elements but 0 as powers of one of them: products add exponents"),
+        Constant("POWERS", powers, "the elements but 0 as powers of one of them: products add exponents"),
     )
 
 
 def _tree(protocol: Tree) -> Parameters:
     other = least_other(exp_below(exact(protocol.epsilon)))
-    sizes = tuple(inner.k for inner in protocol.inner)
-    own = tuple(
-        threshold(protocol.epsilon, 1, inner.k - 1) if isinstance(inner, GRR) else 0 for inner in protocol.inner
-    )
+    sizes = [inner.k for inner in protocol.inner]
+    own = [threshold(protocol.epsilon, 1, inner.k - 1) if isinstance(inner, GRR) else 0 for inner in protocol.inner]
     constants = (
         Constant("NODES", sizes, "nodes of each height, the leaves first"),
         Constant("OWN", own, "out of 2^64, by height: probability of the own node; 0: bits are reported", word=True),
@@ -245,8 +241,8 @@ def _tree(protocol: Tree) -> Parameters:
 def _haar(protocol: HaarHadamard) -> Parameters:
     own = threshold(protocol.epsilon, 1, 1)
     constants = (
-        Constant("ROWS", protocol.rows, "rows of the Hadamard matrix of each height, from 1"),
-        Constant("STARTS", tuple(protocol.starts[:-1].tolist()), "first symbol of each height"),
+        Constant("ROWS", list(protocol.rows), "rows of the Hadamard matrix of each height, from 1"),
+        Constant("STARTS", protocol.starts[:-1].tolist(), "first symbol of each height"),
         Constant("OWN", own, "out of 2^64: probability that the bit is reported as it is", word=True),
     )
     return Parameters(protocol, constants, ratio(own, 1, 1))
@@ -294,9 +290,8 @@ FLAT = Fraction(7, 10)  # below 1/sqrt(2), the least ratio of the distance to ro
 def planar_parameters(key: str, epsilon: float, cells: Cells) -> Parameters:
     """Return the constants of a mechanism for places, and what its reports spend within the radius.
 
-    Raises InputError if cells or radius are missing, or the budget is too small or too large for these cells.
+    Raises InputError if the budget is too small or too large for these cells.
     """
-    require(*cells.missing())
     channel, places = cells.channel(key, epsilon), cells.places
     radius = exact(cells.radius or 1.0) / exact(places.width)
     if radius < 1:

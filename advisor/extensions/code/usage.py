@@ -5,20 +5,19 @@ from __future__ import annotations
 import inspect
 from pathlib import PurePath
 
-from advisor.extensions.code.collection import environment
+from advisor.extensions.code.collection import rendered
 from advisor.members.names import TABLES
 from advisor.question.settings import Cells
 from knowledge.menu import ALIASES, COVERED, MEASURED
-from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, PostProcessor
+from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, FrequencyOracle, PostProcessor
 from simulator.channels import PLANAR
-from simulator.domain import ORDERED, UNORDERED
+from simulator.domain import ORDERED
 from simulator.foreign import REGISTERED, SOURCES
 from simulator.methods import possible
 from simulator.methods.processor import SUMMARIES
 from simulator.protocols import StandardProtocol
 
-ENVIRONMENT = environment("# ")
-USUAL = ("tree_eb", "em_stopped", "norm_sub", "none")  # methods of the scripts of protocols: the first that fits
+ATTACKED = "Domain(attackers=simulator.domain.Attackers(share=0.05, targets=(1, 4)))"
 OPTIONS = {  # of metrics: a value, and what it means
     "mix": ("mix=1e-3", "weight of the uniform distribution"),
     "top_values": ("top_values=3", "how many of the most frequent values"),
@@ -36,14 +35,40 @@ def usage(kind: str, key: str, k: int = 16, epsilon: float = 1.0) -> str:
     Returns a script that runs as it stands, on values that are there to be replaced. Raises KeyError if there is no
     such kind, method or metric.
     """
-    if kind == "protocol":
-        return _registration(kind, key) + _of_protocol(key, k, epsilon)
-    return _registration(kind, key) + {"method": _of_method, "metric": _of_metric}[kind](key)
+    registration = _registration(kind, key)
+    if kind == "metric":
+        arguments = inspect.signature(METRICS[key].function).parameters
+        option = next((setting for name, setting in OPTIONS.items() if name in arguments), None)
+        return registration + rendered("metric.py", key=key, metric=METRICS[key], option=option)
+    if kind == "method":
+        method = POSTPROCESSORS[key]
+        fitting = (name for name in ("oue", *PROTOCOLS) if possible(method, PROTOCOLS[name](8, 1.0), ORDERED, 10_000))
+        protocol = next(fitting, "oue")
+    else:
+        protocol, method = key, POSTPROCESSORS[usual_method(PROTOCOLS[key])]
+    small = PROTOCOLS[protocol](k=8, epsilon=1.0)
+    ordered = "ORDERED" if small.ordered_only or method.uses_order else "UNORDERED"
+    return registration + _collection(
+        f'simulator.PROTOCOLS["{protocol}"](k={k}, epsilon={epsilon})',
+        ATTACKED if method.is_remedy else ordered,
+        method,
+        estimates=small.offers("estimate"),
+        alone=kind == "method" and isinstance(small, FrequencyOracle),
+    )
+
+
+def usual_method(protocol: type[StandardProtocol]) -> str:
+    """Return a method that fits a protocol."""
+    provided = protocol(k=8, epsilon=1.0).provides
+    if protocol.ordered_only and "haar" in provided:
+        return "tree_eb"
+    return "norm_sub" if "estimate" in provided else "em_stopped"
 
 
 def usage_on(cells: Cells, key: str, epsilon: float) -> str:
     """Return Python that uses a mechanism for places on these cells, see `usage`."""
-    return _filled("collect.py", protocol=key, method="ibu", cells=cells, epsilon=epsilon, estimates=False)
+    protocol = f'simulator.channels.PLANAR["{key}"](domain.ground, epsilon={epsilon} / {cells.radius})'
+    return _collection(protocol, f"Domain(ground=simulator.places.{cells.places})", POSTPROCESSORS["ibu"])
 
 
 def trial(kind: str, key: str, epsilon: float = 1.0, k: int = 16) -> str:
@@ -78,45 +103,13 @@ def _registration(kind: str, key: str) -> str:
     )
 
 
-def _of_protocol(key: str, k: int = 16, epsilon: float = 1.0, method: str | None = None) -> str:
-    """Return a script from the values of users to what a method makes of their reports."""
-    protocol, domain = _small(key), ORDERED if PROTOCOLS[key].ordered_only else UNORDERED
-    fitting = (name for name in USUAL if possible(POSTPROCESSORS[name], protocol, domain, 1_000))
-    key_of_method = method or next(fitting, USUAL[-1])
-    estimates = protocol.offers("estimate")
-    values = {"protocol": key, "method": key_of_method, "cells": None, "k": k, "epsilon": epsilon}
-    return _filled("collect.py", **values, estimates=estimates)
+def _collection(
+    protocol: str, domain: str, method: PostProcessor, *, estimates: bool = False, alone: bool = False
+) -> str:
+    """Return a script from the values of users to what a method makes of their reports.
 
-
-def _of_method(key: str) -> str:
-    """Return a script from an estimate to a better one."""
-    method = POSTPROCESSORS[key]
-    if "suspects" in method.needs:
-        return _filled("detect.py", key=key)
-    protocol = "oue" if method.is_remedy else _protocol_for(method)
-    if PROTOCOLS[protocol].ordered_only:
-        return _of_protocol(protocol, method=key)
-    return _filled("method.py", key=key, method=method, protocol=protocol)
-
-
-def _of_metric(key: str) -> str:
-    """Return a script from an estimate and the truth to an error."""
-    metric = METRICS[key]
-    arguments = inspect.signature(metric.function).parameters
-    option = next((setting for name, setting in OPTIONS.items() if name in arguments), None)
-    return _filled("metric.py", key=key, metric=metric, option=option)
-
-
-def _filled(template: str, **values: object) -> str:
-    return ENVIRONMENT.get_template(template).render(values)
-
-
-def _small(key: str) -> StandardProtocol:
-    return PROTOCOLS[key](k=8, epsilon=1.0)
-
-
-def _protocol_for(method: PostProcessor) -> str:
-    """Return a protocol that the method is for: one for ordered domains if it needs the order, OUE if it can."""
-    ordered = [key for key, kind in PROTOCOLS.items() if kind.ordered_only and "order" in method.needs]
-    fitting = (key for key in (*ordered, "oue", *PROTOCOLS) if possible(method, _small(key), ORDERED, 10_000))
-    return next(fitting, "oue")
+    protocol, domain: Python that makes them.
+    estimates, alone: whether there is an unbiased estimate, and whether to show the method of an estimate alone.
+    """
+    values = {"protocol": protocol, "domain": f"simulator.domain.{domain}", "method": method}
+    return rendered("collect.py", **values, estimates=estimates, alone=alone)

@@ -57,17 +57,18 @@ def count_vectors(rows: Rows, settings: ReportSettings) -> Counting:
     what = "bits" if bits else "numbers"
     order, labels, notes = categories_of_columns(table, settings, k, what=what, columns=at is None)
     says = f"a report is {k} {what}{' (as the first)' if settings.k is None else ''}"
-    form: Form = Reals(at, k, settings.steps)
+    steps = settings.steps
+    form: Form = Reals(at, k, steps, LARGEST if steps is None else min(LARGEST, steps * (1 + REACH / settings.epsilon)))
     if not bits:
-        says += f" such as -0.31{', in whole steps' if settings.steps else ''}"
+        says += f" such as -0.31{f', in whole steps, none further than noise reaches ({settings})' if steps else ''}"
     elif at is None:
         form = BitColumns(k)
         says += ", each 0 or 1 (of sums of bits, name the column with the number of reports by --counts)"
     else:
         form = Strings(at, k)
         says += " in a string of characters 0 and 1 (a spreadsheet may have dropped leading zeros)"
-    if settings.steps is not None:
-        notes += (f"numbers read as steps of 1/{settings.steps}",)
+    if steps is not None:
+        notes += (f"numbers read as steps of 1/{steps}",)
     return Counting(
         table,
         replace(settings, k=k, domain=labels if settings.domain or labels != place_names(k) else None),
@@ -179,6 +180,7 @@ def plain_bits(cell: str) -> str:
 
 STEP = 64  # fractional bits
 LARGEST = 2.0**40  # maximum of a number: at the smallest budget the noise has scale 2^21
+REACH = 120  # budgets that exact noise, of scale 2 / epsilon, never reaches: the odds are e^60
 _HALF = np.float64(1 << (STEP // 2))
 
 
@@ -200,6 +202,7 @@ class Reals:
     at: int | None  # the one column
     k: int
     steps: int | None  # whether they are whole numbers of steps
+    largest: float
 
     def counts(self, block: Block) -> Cells | None:
         """Return the sums of a block, as Python integers; None if a cell is no such number."""
@@ -213,13 +216,13 @@ class Reals:
 
     def _are_right(self, numbers: FloatArray) -> bool:
         whole = self.steps is None or bool((numbers == np.trunc(numbers)).all())
-        return whole and float(np.abs(numbers).max()) <= LARGEST
+        return whole and float(np.abs(numbers).max()) <= self.largest
 
     def plain(self, cells: list[str]) -> list[str | None]:
         """Return the numbers of a report."""
         if self.at is not None:
             report = split_numbers(cells[0])
-            right = len(report) == self.k and None not in Reals(None, self.k, self.steps).plain(report)
+            right = len(report) == self.k and None not in replace(self, at=None).plain(report)
             return [cells[0] if right else None]
         return [cell if is_finite(cell) and self._are_right(np.array([float(cell)])) else None for cell in cells]
 

@@ -10,7 +10,7 @@ const moved = (cell, down, across) => {
   return Math.min(Math.max(row, 0), ROWS - 1) * COLUMNS + Math.min(Math.max(column, 0), COLUMNS - 1);
 };
 
-// {% if centre %}
+// {% if collection.cells.centre %}
 // Return the cell of a place in degrees; off the grid, the nearest cell of it.
 export const cellOf = (latitude, longitude) => {
   if (!(Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180)) {

@@ -12,7 +12,7 @@ def moved(cell, down, across):
     return min(max(row, 0), ROWS - 1) * COLUMNS + min(max(column, 0), COLUMNS - 1)
 
 
-# {% if centre %}
+# {% if collection.cells.centre %}
 def cell_of(latitude, longitude):
     """Return the cell of a place in degrees; off the grid, the nearest cell of it."""
     if not (abs(latitude) <= 90 and abs(longitude) <= 180):

@@ -7,14 +7,12 @@ const knownBytes = (seed) => {
   const cut = (x) => BigInt.asUintN(64, x);
   let state = BigInt(seed);
   return (count) => {
-    const words = new DataView(new ArrayBuffer(Math.ceil(count / 8) * 8));
-    for (let at = 0; at < count; at += 8) {
-      state = cut(state + 0x9e3779b97f4a7c15n);
-      let x = cut((state ^ (state >> 30n)) * 0xbf58476d1ce4e5b9n);
-      x = cut((x ^ (x >> 27n)) * 0x94d049bb133111ebn);
-      words.setBigUint64(at, x ^ (x >> 31n));
-    }
-    return new Uint8Array(words.buffer, 0, count);
+    const word = new DataView(new ArrayBuffer(count)); // clients draw words of 8 bytes
+    state = cut(state + 0x9e3779b97f4a7c15n);
+    let x = cut((state ^ (state >> 30n)) * 0xbf58476d1ce4e5b9n);
+    x = cut((x ^ (x >> 27n)) * 0x94d049bb133111ebn);
+    word.setBigUint64(0, x ^ (x >> 31n));
+    return new Uint8Array(word.buffer);
   };
 };
 

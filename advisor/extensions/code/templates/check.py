@@ -10,13 +10,10 @@ def known_bytes(seed):
 
     def entropy(count):
         nonlocal state
-        drawn = b""
-        while len(drawn) < count:
-            state = (state + 0x9E3779B97F4A7C15) % 2**64
-            x = (state ^ state >> 30) * 0xBF58476D1CE4E5B9 % 2**64
-            x = (x ^ x >> 27) * 0x94D049BB133111EB % 2**64
-            drawn += (x ^ x >> 31).to_bytes(8, "big")
-        return drawn[:count]
+        state = (state + 0x9E3779B97F4A7C15) % 2**64
+        x = (state ^ state >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+        x = (x ^ x >> 27) * 0x94D049BB133111EB % 2**64
+        return (x ^ x >> 31).to_bytes(count, "big")  # clients draw words of 8 bytes
 
     return entropy
 

@@ -4,6 +4,10 @@
 // crypto.getRandomValues: browsers, and Node from version 20. The same draws as client.py.
 // Written by ldp-advise.
 
+const K = {{ collection.k }}; // possible answers
+// {% if collection.labels %}
+const LABELS = {{ collection.answers }};
+// {% endif %}
 {{ constants }}
 
 // Return the line to send for an answer: the only thing that may leave the device.
@@ -14,11 +18,11 @@ export function report(answer, entropy = secure) {
 
 // Return the number of an answer; an error for what is no answer.
 export function numberOf(answer) {
-  // {% if labels %}
+  // {% if collection.labels %}
   const number = LABELS.indexOf(answer);
   if (number < 0) throw new RangeError(`an answer is one of the ${K} labels`);
   return number;
-  // {% elif centre %}
+  // {% elif collection.cells.centre %}
   return cellOf(...answer);
   // {% else %}
   if (!Number.isInteger(answer) || answer < 0 || answer >= K) {

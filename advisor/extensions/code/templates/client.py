@@ -5,11 +5,17 @@
 Written by ldp-advise.
 """
 
-# {% if protocol == "planar_laplace" %}
+# {% if collection.protocol == "planar_laplace" %}
 import math
 import secrets  # {%- else %}
 import secrets  # {%- endif +%}
 
+K = {{collection.k}}  # possible answers
+# {% set within = " " ~ collection.cells.promise if collection.cells.grid else "" %}
+EPSILON = {{collection.parameters.epsilon}}  # what one report may spend{{ within }}
+# {% if collection.labels %}
+LABELS = {{collection.answers}}
+# {% endif %}
 {{constants}}
 
 
@@ -23,11 +29,11 @@ def report(answer, entropy=secrets.token_bytes):
 
 def number_of(answer):
     """Return the number of an answer; ValueError for what is no answer."""
-    # {% if labels %}
+    # {% if collection.labels %}
     if answer not in LABELS:
         raise ValueError(f"an answer is one of the {K} labels")
     return LABELS.index(answer)
-    # {% elif centre %}
+    # {% elif collection.cells.centre %}
     return cell_of(*answer)
     # {% else %}
     if isinstance(answer, bool) or not isinstance(answer, int) or not 0 <= answer < K:
@@ -45,7 +51,7 @@ def audited(value, k, epsilon):
     """Return the report of a value as `ldp-advise audit` reads it; nothing else needs this."""
     if (k, epsilon) != (K, EPSILON):
         raise ValueError(f"this client was made for k = {K} and epsilon = {EPSILON}")
-    # {% if protocol == "she" %}
+    # {% if collection.protocol == "she" %}
     return [cell / GRID for cell in randomised(value, secrets.token_bytes)]
     # {% else %}
     return randomised(value, secrets.token_bytes)

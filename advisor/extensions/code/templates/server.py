@@ -11,30 +11,22 @@ import csv
 import pathlib
 import sys
 
-from advisor.extensions.code.reports import counted
-from simulator import POSTPROCESSORS, PROTOCOLS  # {%- if places +%}
-from simulator.channels import PLANAR
-from simulator.domain import Domain  # {%- else +%}
-from simulator.domain import ORDERED  # {%- endif +%}
-from simulator.methods import observe  # {%- if places +%}
-from simulator.places import Places  # {%- endif +%}
+from advisor.extensions.code.collection import CodedCollection
+from advisor.extensions.code.reports import counted  # {%- if collection.cells.grid +%}
+from advisor.question.settings import Cells  # {%- endif +%}
 
 PROTOCOL, METHOD = "{{ collection.protocol }}", "{{ collection.method }}"
 K, EPSILON = {{collection.k}}, {{collection.epsilon}}
-LABELS = {{labels}}
-OPTIONS = {{options | tojson}}  # what else the lines depend on
-# {% if places %}
-PLACES, RADIUS = {{places}}, {{collection.cells.radius}}
+LABELS = {{collection.answers}}
+# {% if collection.cells.grid %}
+COLLECTION = CodedCollection(PROTOCOL, METHOD, K, EPSILON, cells={{collection.cells}})
+# {% else %}
+COLLECTION = CodedCollection(PROTOCOL, METHOD, K, EPSILON, hash="{{ collection.hash }}")
 # {% endif %}
 
 with pathlib.Path(sys.argv[1]).open(encoding="utf-8", errors="replace") as lines:
-    tally, wrong = counted(lines, {{"'grr'" if places else "PROTOCOL"}}, EPSILON, K, OPTIONS)
+    tally, wrong = counted(COLLECTION, lines)
 if wrong:
     print(f"{wrong} of {tally.n + wrong} lines are no reports, and were left out", file=sys.stderr)
-# {% if places %}
-observed = observe(PLANAR[PROTOCOL](PLACES, EPSILON / RADIUS), tally, Domain(ground=PLACES))
-# {% else %}
-observed = observe(PROTOCOLS[PROTOCOL](K, EPSILON), tally, ORDERED)
-# {% endif %}
-frequencies = POSTPROCESSORS[METHOD].apply(observed)
+frequencies = COLLECTION.frequencies(tally)
 csv.writer(sys.stdout).writerows([("answer", "frequency"), *zip(LABELS, frequencies.tolist(), strict=True)])

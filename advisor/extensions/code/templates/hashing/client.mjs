@@ -8,7 +8,7 @@ const G = 4;
 const OWN = 8768971294881393556n;
 
 // {% block own %}
-// {% include hash ~ ".mjs" %}
+// {% include collection.hash ~ ".mjs" %}
 
 // Return a symbol, and the seed of a hash function: that symbol is the value's, or any other.
 const randomised = (value, entropy) => {

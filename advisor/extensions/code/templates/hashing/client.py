@@ -9,7 +9,7 @@ OWN = 8768971294881393556
 
 
 # {% block own %}
-# {% if hash == "xxh32" %}
+# {% if collection.hash == "xxh32" %}
 def hashed(value, seed):
     """Return the symbol of a value: xxHash32 of its digits. Public, no secret in it."""
     mask, data = 2**32 - 1, str(value).encode()

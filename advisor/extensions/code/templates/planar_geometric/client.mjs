@@ -24,7 +24,7 @@ const offset = (entropy) => {
 
 // Return FALL times the distance as a whole number, rounded up: far below 2^53.
 const cost = (down, across) => {
-  // {% if ground == "manhattan" %}
+  // {% if collection.cells.places.ground == "manhattan" %}
   return FALL * (Math.abs(down) + Math.abs(across));
   // {% else %}
   const square = BigInt(FALL) ** 2n * (BigInt(down) ** 2n + BigInt(across) ** 2n);

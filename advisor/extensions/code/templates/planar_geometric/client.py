@@ -27,7 +27,7 @@ def offset(entropy):
 
 def cost(down, across):
     """Return FALL times the distance as a whole number, rounded up."""
-    # {% if ground == "manhattan" %}
+    # {% if collection.cells.places.ground == "manhattan" %}
     return FALL * (abs(down) + abs(across))
     # {% else %}
     square = FALL**2 * (down**2 + across**2)

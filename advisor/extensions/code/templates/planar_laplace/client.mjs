@@ -11,7 +11,7 @@ const randomised = (cell, entropy) => moved(cell, ...offset(entropy).map((shift)
 
 // Return rows and columns of planar Laplace noise, real numbers.
 const offset = (entropy) => {
-  // {% if ground == "manhattan" %}
+  // {% if collection.cells.places.ground == "manhattan" %}
   return [0, 0].map(() => ((1 - 2 * below(2, entropy)) * Math.log(share(entropy))) / RATE);
   // {% else %}
   const angle = (2 * Math.PI * Number(word(entropy) >> 11n)) / 2 ** 53;
@@ -23,7 +23,7 @@ const offset = (entropy) => {
 // Return a number between 0 and 1, small ones with as many digits as large ones.
 const share = (entropy) => (Number(word(entropy)) + (Number(word(entropy)) + 0.5) / 2 ** 64) / 2 ** 64;
 
-// {% if ground != "manhattan" %}
+// {% if collection.cells.places.ground != "manhattan" %}
 // Return the distance that noise exceeds with this probability: x / RATE where (1 + x) exp(-x) = tail.
 // x is -1 - W(-tail / e) by the branch -1 of Lambert's function; here by Newton's method, from above.
 const radius = (tail) => {

@@ -17,7 +17,7 @@ def randomised(cell, entropy):
 
 def offset(entropy):
     """Return rows and columns of planar Laplace noise, real numbers."""
-    # {% if ground == "manhattan" %}
+    # {% if collection.cells.places.ground == "manhattan" %}
     return [(1 - 2 * below(2, entropy)) * math.log(share(entropy)) / RATE for _ in range(2)]
     # {% else %}
     angle, distance = 2 * math.pi * (word(entropy) >> 11) / 2**53, radius(share(entropy))
@@ -30,7 +30,7 @@ def share(entropy):
     return (word(entropy) + (word(entropy) + 0.5) / 2**64) / 2**64
 
 
-# {% if ground != "manhattan" %}
+# {% if collection.cells.places.ground != "manhattan" %}
 def radius(tail):
     """Return the distance that noise exceeds with this probability: x / RATE where (1 + x) exp(-x) = tail.
 
