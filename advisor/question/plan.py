@@ -15,7 +15,7 @@ from advisor.question.metric_settings import MetricValues
 from advisor.question.question import Question
 from advisor.question.rules import USERS_LOW
 from advisor.question.sample import simulated_frequencies
-from advisor.question.settings import N_MAX, Menu
+from advisor.question.settings import N_MAX, Menu, Simulation
 from knowledge.deployments import DEPLOYED
 from simulator import PROTOCOLS, frequency_oracles
 from simulator.protocols import EPSILON_MAX, EPSILON_MIN, StandardProtocol
@@ -63,7 +63,6 @@ def _local(epsilon: float, delta: float, k: int, protocol: str, n: int) -> float
 EPSILON_LOW = 0.001
 DETECTION = "detection"
 RANGES = {"n": (float(USERS_LOW), float(N_MAX)), "epsilon": (EPSILON_LOW, EPSILON_MAX)}
-PRECISION, MAX_REPETITIONS = 0.0075, 2000
 NAMED = 12  # up to this number, all named pairs are simulated
 
 
@@ -82,15 +81,11 @@ class PlanQuestion:
     # protocols, methods: the menu, in table order; methods are none for a detection
     protocols: tuple[str, ...]
     methods: tuple[str, ...]
-    # The named pairs, by protocol; empty if a part of the pair was left open
-    named: tuple[Pair, ...]
-    restricted: bool  # whether the menu was restricted
-    # seed, precision, max_repetitions: of the simulation; precision is the relative standard error of the mean error
-    # at the answer
-    seed: int
-    precision: float
-    max_repetitions: int
     metric_values: MetricValues  # settings of the metric
+    simulation: Simulation
+    # The named pairs, by protocol; empty if a part of the pair was left open
+    named: tuple[Pair, ...] = ()
+    restricted: bool = False  # whether the menu was restricted
     shuffled: PlanShuffling | None = None  # the promise of shuffled reports, instead of a budget; n is then the unknown
 
     @property
@@ -171,10 +166,8 @@ def plan_question(question: Question, frequencies: Frequencies | None = None) ->
         methods=methods,
         named=pairs if len(pairs) <= NAMED else (),
         restricted=bool(menu.protocol or menu.method or question.limits.deployable),
-        seed=question.simulation.seed,
-        precision=PRECISION,
-        max_repetitions=question.simulation.max_repetitions or MAX_REPETITIONS,
         metric_values=values,
+        simulation=question.simulation,
         shuffled=shuffled,
     )
 
