@@ -149,9 +149,7 @@ def plan_question(question: Question, frequencies: Frequencies | None = None) ->
         methods = fitting_methods(menu, (metric,), ordered, k=frequencies.k)
         assumed = (*frequencies.assumptions, *notes, *values.assumptions((metric,)))
         frequencies = replace(frequencies, assumptions=assumed)
-    protocols = _protocols(menu, ordered, detects=detects)
-    if question.limits.deployable:
-        protocols = _deployable(protocols)
+    protocols = _protocols(question, ordered=ordered, detects=detects)
     pairs = tuple(product(protocols, methods)) if menu.protocol and menu.method else ()
     shuffled = None
     if promise.central_epsilon is not None and promise.delta is not None:
@@ -172,30 +170,22 @@ def plan_question(question: Question, frequencies: Frequencies | None = None) ->
     )
 
 
-def _protocols(menu: Menu, ordered: bool, *, detects: bool) -> tuple[str, ...]:
+def _protocols(question: Question, *, ordered: bool, detects: bool) -> tuple[str, ...]:
     """Return the protocols of the question.
 
-    Raises InputError if a named protocol does not fit the domain, or cannot detect a single frequency.
+    Raises InputError if a named protocol does not fit the domain, or cannot detect a single frequency, or if none of
+    them is in use and has to be.
     """
-    protocols = fitting_protocols(menu, ordered)
-    if not detects:
-        return protocols
-    able = frequency_oracles()
+    named, deployable = question.menu.protocol, question.limits.deployable
+    protocols = fitting_protocols(question.menu, ordered)
+    able = frequency_oracles() if detects else PROTOCOLS
     strangers = [name for name in protocols if name not in able]
-    if menu.protocol and strangers:
+    if named and strangers:
         raise InputError(
             f"--detect is about single categories, and {listed(strangers)} is for a distribution as a whole: leave it "
             f"out, or give --protocol one of {listed(able)}"
         )
-    return tuple(name for name in protocols if name in able)
-
-
-def _deployable(protocols: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the protocols that products use.
-
-    Raises InputError if there are none.
-    """
-    kept = tuple(name for name in protocols if name in DEPLOYED)
+    kept = tuple(name for name in protocols if name in able and (name in DEPLOYED or not deployable))
     if not kept:
         raise InputError(
             f"--deployable keeps {listed(DEPLOYED)}, and the menu has {listed(protocols)}: leave out --deployable or "

@@ -9,7 +9,7 @@ from functools import partial
 
 from advisor.answers.plan.prediction import ENDS
 from advisor.answers.plan.result import PlanResult, PlanRow, value_text
-from advisor.figures import lower_end, number, times
+from advisor.figures import error_text, number, times
 from advisor.members.names import pair_text, protocol_text
 from advisor.question.plan import PlanQuestion
 from advisor.show.model import (
@@ -89,10 +89,8 @@ def _numbers(plan: PlanResult) -> str:
     question, best, without = plan.question, plan.best, plan.error_without_data
     expected = no_data = ""
     if best.value is not None and best.source == "simulation":
-        error, low, high = best.error or 0.0, best.error_low or 0.0, best.error_high or 0.0
-        expected = f"; expected there {number(error, 3)} ({number(lower_end(low, high), 3)}–{number(high, 3)})"
-        if question.detects:
-            expected = f"; expected there power {error:.3f} ({low:.3f}–{high:.3f})"
+        figure = error_text(best.error or 0.0, best.error_low or 0.0, best.error_high or 0.0)
+        expected = f"; expected there {'power ' if question.detects else ''}{figure}"
     if without is not None:
         no_data = f"; without data {number(without, 3)}"
     return f"Asked: {_goal(question)} at {_setting(question)}{expected}{no_data}."
@@ -205,9 +203,8 @@ def _note_sentences(plan: PlanResult) -> list[str]:
         how = f"By formula, not simulated: {domain}."
     else:
         how = f"Predicted for {frequencies.name}, not simulated: {domain}."
-    best, others = plan.best.value, [row.value for row in plan.rows if row.source == plan.best.source]
-    least = min((value for value in others if value is not None), default=None)
-    tied = best is not None and least is not None and least < best
+    needs = [row.value for row in plan.rows if row.value is not None and row.source == plan.best.source]
+    tied = plan.best.value is not None and min(needs) < plan.best.value
     what = "is the decision tree's choice or has" if plan.best.source == "grid" else "has"
     why = f"Of those tied with the lowest error there, the first row {what} the cheapest report."
     assumed = [] if question.detects else assumed_sentences(frequencies.assumptions)

@@ -30,7 +30,6 @@ FLAGS = {
     "repetitions": "--reps",
     "max_repetitions": "--max-reps",
     "seed": "--seed",
-    "ordered": "ordered",
     "top_values": "--metric topk:N or hotspots:N",
     "set_share": "--metric set:X",
     "mix": "--metric kl:X",
