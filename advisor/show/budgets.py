@@ -204,8 +204,10 @@ def _notes(budgets: Budgets) -> list[str]:
 
 def _data(budgets: Budgets, rows: Sequence[Priced]) -> dict[str, Json]:
     """Return the row of each ε, and its full answer."""
+    request = request_data(budgets.first)  # protocols and budgets of reports are those of the first ε alone
     return {
-        "request": {**request_data(budgets.first), "eps": list(budgets.epsilons)},
+        "request": {"eps": list(budgets.epsilons)}
+        | {name: request[name] for name in ("k", "n", "metrics", "ordered", "sample")},
         "warnings": list(budgets.warnings),
         "budgets": [priced_data(row) for row in rows],
         "answers": [{**envelope(), **rank_data(answer.rankings)} for answer in budgets.answers],
