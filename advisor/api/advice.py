@@ -14,7 +14,7 @@ from advisor.answers.rank.apply import applied_columns, observed_as, post_proces
 from advisor.answers.rank.result import Answer, Ranking, Recommendation
 from advisor.answers.rank.trade_offs import Frontier, frontier_of
 from advisor.api.keywords import flags_to_keywords, keyword_errors
-from advisor.api.paper import PlacedRuns, comparisons
+from advisor.api.paper import comparisons
 from advisor.api.shown import Shown, plot_target, written
 from advisor.errors import InputError
 from advisor.inputs.memory import applied_to, in_order_of, is_pandas
@@ -120,7 +120,7 @@ class Advice(Ranking, Shown):
             kind = "an estimate" if request.threat is None else "an attack"
             raise InputError(f"compare() is for collections that are simulated from a sample, not for {kind}")
         place = request.epsilon, request.n, request.k
-        cells = [PlacedRuns(*place, one.metric, answer.runs[0].of(one.metric)) for one in answer.rankings]
+        cells = ((place, one.metric, answer.runs[0].of(one.metric)) for one in answer.rankings)
         return comparisons(cells, baseline)
 
     def _simulated(self) -> Answer:

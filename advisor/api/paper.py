@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from advisor.answers.sweep.result import Cell, SweepResult
 from advisor.errors import InputError
 from advisor.members.names import method_name, pair_text, protocol_text, resolve
+from advisor.question.sweep import Place
 from advisor.show.data import LATEX
 from simulator import __version__
 from simulator.ranking import SAME, Pair, leading, paired_ratio, t_quantile
@@ -22,32 +23,26 @@ if TYPE_CHECKING:
 
 LEVEL = 0.05
 LOWER, HIGHER = r"$^{\ast}$", r"$^{\dagger}$"  # marks of errors that differ from the baseline's
+Runs: TypeAlias = Mapping[Pair, Sequence[float] | NDArray[np.float64]]
 SMALL, MOST_DECIMALS = -2, 4  # powers of ten below which a block has a factor, and decimals of its figures
 
 
-class PlacedRuns(NamedTuple):
-    """The errors of all repetitions of the pairs at one setting, in one metric; a `Cell` has them too."""
+def comparisons(cells: Iterable[tuple[Place, str, Runs]], baseline: str | Pair) -> pd.DataFrame:
+    """Return the paired differences of all pairs to a baseline; see `advisor.api.sweep.Sweep.compare`.
 
-    epsilon: float
-    n: int
-    k: int
-    metric: str
-    runs: Mapping[Pair, Sequence[float] | NDArray[np.float64]]
-
-
-def comparisons(cells: Iterable[Cell | PlacedRuns], baseline: str | Pair) -> pd.DataFrame:
-    """Return the paired differences of all pairs to a baseline; see `advisor.api.sweep.Sweep.compare`."""
+    cells: place, metric, and the errors of all repetitions of the pairs there.
+    """
     import pandas as pd  # heavy
 
     protocol, method = baseline_of(baseline)
     rows = []
-    for cell in cells:
-        for pair, errors in cell.runs.items():
+    for (epsilon, n, k), metric, runs in cells:
+        for pair, errors in runs.items():
             other = protocol or pair[0], method
-            if other != pair and other in cell.runs:
-                place = {"eps": cell.epsilon, "n": cell.n, "k": cell.k, "metric": cell.metric}
+            if other != pair and other in runs:
                 names = {"protocol": pair[0], "method": pair[1], "baseline": " ".join(other)}
-                rows.append(place | names | _difference(errors, cell.runs[other]))
+                place = {"eps": epsilon, "n": n, "k": k, "metric": metric}
+                rows.append(place | names | _difference(errors, runs[other]))
     if not rows:
         name = method if protocol is None else f"{protocol} {method}"
         raise InputError(
@@ -106,7 +101,7 @@ def latex_table(sweep: SweepResult, baseline: str | Pair | None) -> str:
     """Return the errors of all pairs in all cells as LaTeX; see `advisor.api.sweep.Sweep.to_latex`."""
     question, marks, lines = sweep.question, dict[tuple[object, ...], str](), _legend(sweep)
     if baseline is not None:
-        frame = comparisons(sweep.cells, baseline)
+        frame = comparisons(((cell.place, cell.metric, cell.runs) for cell in sweep.cells), baseline)
         for row in frame[frame["p_holm"] < LEVEL].to_dict("records"):
             mark = LOWER if row["difference"] < 0 else HIGHER
             marks[row["eps"], row["n"], row["k"], row["metric"], row["protocol"], row["method"]] = mark

@@ -83,4 +83,4 @@ def plan(
     """
     question = Question.of(locals())  # the keywords, as they were given
     check_plan(question)
-    return Plan.of(make_plan(plan_question(question), instant=instant, simulation=question.simulation))
+    return Plan.of(make_plan(plan_question(question), instant=instant))

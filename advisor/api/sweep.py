@@ -45,7 +45,7 @@ class Sweep(SweepResult, Shown):
             {"eps": cell.epsilon, "n": cell.n, "k": cell.k, "metric": cell.metric}
             | {"protocol": pair[0], "method": pair[1]}
             | figures._asdict()
-            | {"best": pair == (cell.winner.protocol, cell.winner.method)}
+            | {"best": pair == cell.winner.pair}
             for cell in self.cells
             for pair, figures in cell.pairs.items()
         )
@@ -99,7 +99,7 @@ class Sweep(SweepResult, Shown):
         >>> swept.compare("norm_sub")["method"].tolist()
         ['none', 'none']
         """
-        return comparisons(self.cells, baseline)
+        return comparisons(((cell.place, cell.metric, cell.runs) for cell in self.cells), baseline)
 
     @keyword_errors()
     def to_latex(self, baseline: str | tuple[str, str] | None = None) -> str:

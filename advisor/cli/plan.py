@@ -50,14 +50,14 @@ def plan_command(
     """
     asked = replace(question, sample=sample)
     check_plan(asked)
-    instant, simulation = asked.instant.instant, asked.simulation
+    instant = asked.instant.instant
     if audience.given():
         refuse(asked.given("promise"), "does not go with --for decision, whose promise is that of a single report")
     run(
         Job(
             read=lambda: plan_question(asked),
             warnings=lambda plan: plan.frequencies.warnings,
-            answer=lambda plan, progress: make_plan(plan, instant=instant, simulation=simulation, progress=progress),
+            answer=lambda plan, progress: make_plan(plan, instant=instant, progress=progress),
             document=audience.page(plan_document, decision_of_plan, output),
             inputs=asked.files,
             plot=picture.plot,

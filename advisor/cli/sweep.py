@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Annotated, ClassVar
 
 from advisor.answers.sweep.answer import run_sweep
-from advisor.answers.sweep.records import check_cell_file
 from advisor.answers.sweep.result import SweepResult
 from advisor.checks import path
 from advisor.cli.options import Only, Sample
@@ -56,11 +54,6 @@ def sweep_command(
     asked.terms.one_metric("sweep")
     check_sweep(asked, resumes=resume is not None)
 
-    def read() -> SweepQuestion:
-        if resume is not None:
-            check_cell_file(Path(resume))
-        return sweep_question(asked)
-
     def answer(grid: SweepQuestion, progress: Progress) -> SweepResult:
         try:
             return run_sweep(grid, asked.simulation, cluster, resume=resume, progress=progress)
@@ -71,7 +64,7 @@ def sweep_command(
 
     run(
         Job(
-            read=read,
+            read=lambda: sweep_question(asked),
             answer=answer,
             document=partial(sweep_document, per_protocol=files.per_protocol),
             inputs=asked.files,

@@ -15,7 +15,7 @@ from advisor.question.metric_settings import MetricValues
 from advisor.question.question import Question
 from advisor.question.rules import USERS_LOW
 from advisor.question.sample import simulated_frequencies
-from advisor.question.settings import N_MAX, Menu
+from advisor.question.settings import N_MAX, Menu, Simulation
 from knowledge.deployments import DEPLOYED
 from simulator import PROTOCOLS, frequency_oracles
 from simulator.protocols import EPSILON_MAX, EPSILON_MIN, StandardProtocol
@@ -63,7 +63,6 @@ def _local(epsilon: float, delta: float, k: int, protocol: str, n: int) -> float
 EPSILON_LOW = 0.001
 DETECTION = "detection"
 RANGES = {"n": (float(USERS_LOW), float(N_MAX)), "epsilon": (EPSILON_LOW, EPSILON_MAX)}
-PRECISION, MAX_REPETITIONS = 0.0075, 2000
 NAMED = 12  # up to this number, all named pairs are simulated
 
 
@@ -82,15 +81,11 @@ class PlanQuestion:
     # protocols, methods: the menu, in table order; methods are none for a detection
     protocols: tuple[str, ...]
     methods: tuple[str, ...]
-    # The named pairs, by protocol; empty if a part of the pair was left open
-    named: tuple[Pair, ...]
-    restricted: bool  # whether the menu was restricted
-    # seed, precision, max_repetitions: of the simulation; precision is the relative standard error of the mean error
-    # at the answer
-    seed: int
-    precision: float
-    max_repetitions: int
     metric_values: MetricValues  # settings of the metric
+    simulation: Simulation
+    # The named pairs, by protocol; empty if a part of the pair was left open
+    named: tuple[Pair, ...] = ()
+    restricted: bool = False  # whether the menu was restricted
     shuffled: PlanShuffling | None = None  # the promise of shuffled reports, instead of a budget; n is then the unknown
 
     @property
@@ -154,9 +149,7 @@ def plan_question(question: Question, frequencies: Frequencies | None = None) ->
         methods = fitting_methods(menu, (metric,), ordered, k=frequencies.k)
         assumed = (*frequencies.assumptions, *notes, *values.assumptions((metric,)))
         frequencies = replace(frequencies, assumptions=assumed)
-    protocols = _protocols(menu, ordered, detects=detects)
-    if question.limits.deployable:
-        protocols = _deployable(protocols)
+    protocols = _protocols(question, ordered=ordered, detects=detects)
     pairs = tuple(product(protocols, methods)) if menu.protocol and menu.method else ()
     shuffled = None
     if promise.central_epsilon is not None and promise.delta is not None:
@@ -171,38 +164,28 @@ def plan_question(question: Question, frequencies: Frequencies | None = None) ->
         methods=methods,
         named=pairs if len(pairs) <= NAMED else (),
         restricted=bool(menu.protocol or menu.method or question.limits.deployable),
-        seed=question.simulation.seed,
-        precision=PRECISION,
-        max_repetitions=question.simulation.max_repetitions or MAX_REPETITIONS,
         metric_values=values,
+        simulation=question.simulation,
         shuffled=shuffled,
     )
 
 
-def _protocols(menu: Menu, ordered: bool, *, detects: bool) -> tuple[str, ...]:
+def _protocols(question: Question, *, ordered: bool, detects: bool) -> tuple[str, ...]:
     """Return the protocols of the question.
 
-    Raises InputError if a named protocol does not fit the domain, or cannot detect a single frequency.
+    Raises InputError if a named protocol does not fit the domain, or cannot detect a single frequency, or if none of
+    them is in use and has to be.
     """
-    protocols = fitting_protocols(menu, ordered)
-    if not detects:
-        return protocols
-    able = frequency_oracles()
+    named, deployable = question.menu.protocol, question.limits.deployable
+    protocols = fitting_protocols(question.menu, ordered)
+    able = frequency_oracles() if detects else PROTOCOLS
     strangers = [name for name in protocols if name not in able]
-    if menu.protocol and strangers:
+    if named and strangers:
         raise InputError(
             f"--detect is about single categories, and {listed(strangers)} is for a distribution as a whole: leave it "
             f"out, or give --protocol one of {listed(able)}"
         )
-    return tuple(name for name in protocols if name in able)
-
-
-def _deployable(protocols: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the protocols that products use.
-
-    Raises InputError if there are none.
-    """
-    kept = tuple(name for name in protocols if name in DEPLOYED)
+    kept = tuple(name for name in protocols if name in able and (name in DEPLOYED or not deployable))
     if not kept:
         raise InputError(
             f"--deployable keeps {listed(DEPLOYED)}, and the menu has {listed(protocols)}: leave out --deployable or "

@@ -24,7 +24,6 @@ from advisor.show.model import (
     Role,
     Row,
     Scalar,
-    Section,
     Table,
     Tone,
     Verdict,
@@ -33,7 +32,7 @@ from advisor.show.model import (
 )
 from advisor.show.pictures import picture_section
 from advisor.show.pictures.ranking import budgets_figure
-from advisor.show.rank.data import rank_data
+from advisor.show.rank.data import rank_data, request_data
 from advisor.show.rank.table import ATTACK, attacker_text, error_cell
 from advisor.show.sentences import assumed_sentences, domain_text, nothing_left_verdict, total_text, unit_text
 
@@ -70,7 +69,9 @@ def budgets_document(budgets: Budgets) -> Document:
         parts += [price_table(rows)] if rows else []
     parts += sentences(_notes(budgets), Role.NOTE)
     budget_list = ", ".join(f"{epsilon:g}" for epsilon in budgets.epsilons)
-    several = len(budgets.metrics) > 1
+    several, of_first = len(budgets.metrics) > 1, budgets.priced(budgets.metrics[0])
+    drawn = any(row.ranking.best.error < math.inf for row in of_first)
+    label, draw = "error of the pair to use against ε", partial(budgets_figure, budgets)
     return Document(
         title=f"What ε = {budget_list} buys",
         verdict=first,
@@ -83,21 +84,9 @@ def budgets_document(budgets: Budgets) -> Document:
             for row in all_rows
         ),
         setting=f"ε = {budget_list}, {_domain(request)}",
-        sections=partial(_sections, budgets),
-        picture=partial(budgets_figure, budgets) if _drawn(budgets) else None,
+        sections=lambda: (picture_section("Error against ε", label, draw, "budgets"),) if drawn else (),
+        picture=draw if drawn else None,
     )
-
-
-def _sections(budgets: Budgets) -> tuple[Section, ...]:
-    if not _drawn(budgets):
-        return ()
-    label = "error of the pair to use against ε"
-    return (picture_section("Error against ε", label, partial(budgets_figure, budgets), "budgets"),)
-
-
-def _drawn(budgets: Budgets) -> bool:
-    """Return whether there is an error to draw."""
-    return any(row.ranking.best.error < math.inf for row in budgets.priced(budgets.metrics[0]))
 
 
 def price_table(rows: Sequence[Priced]) -> Table:
@@ -215,16 +204,10 @@ def _notes(budgets: Budgets) -> list[str]:
 
 def _data(budgets: Budgets, rows: Sequence[Priced]) -> dict[str, Json]:
     """Return the row of each ε, and its full answer."""
-    request = budgets.first.request
+    request = request_data(budgets.first)  # protocols and budgets of reports are those of the first ε alone
     return {
-        "request": {
-            "eps": list(budgets.epsilons),
-            "k": request.k,
-            "n": request.n,
-            "metrics": list(budgets.metrics),
-            "ordered": request.ordered,
-            "sample": request.sample,
-        },
+        "request": {"eps": list(budgets.epsilons)}
+        | {name: request[name] for name in ("k", "n", "metrics", "ordered", "sample")},
         "warnings": list(budgets.warnings),
         "budgets": [priced_data(row) for row in rows],
         "answers": [{**envelope(), **rank_data(answer.rankings)} for answer in budgets.answers],

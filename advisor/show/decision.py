@@ -142,7 +142,7 @@ def decision_of_plan(plan: PlanResult) -> Decision:
     question, best, frequencies = plan.question, plan.best, plan.question.frequencies
     value, what = best.value, "number of people" if question.unknown == "n" else "promise, however weak,"
     takes, scale = "", {"mae": 1.0, "l1": 1 / frequencies.k}.get(question.metric)
-    if not question.detects and (plan.error_without_data or math.inf) <= question.target:
+    if plan.needs_no_data:
         badge, reason = Badge.DO_NOT_COLLECT, "an answer without any data is exact enough"
     elif value is None:
         badge, reason = Badge.DO_NOT_COLLECT, f"no {what} that was looked at is enough"
@@ -167,7 +167,7 @@ def decision_of_plan(plan: PlanResult) -> Decision:
             if best.error_low is not None and best.error_high is not None:
                 more["interval"] = scale * best.error_low, scale * best.error_high
     if best.source == "simulation":
-        more["origin"] = f"Simulated, seed {question.seed}"
+        more["origin"] = f"Simulated, seed {question.simulation.seed}"
     return Decision(badge, reason, wanted=wanted, takes=takes, **more, **_basis(frequencies))
 
 

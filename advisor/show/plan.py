@@ -9,7 +9,7 @@ from functools import partial
 
 from advisor.answers.plan.prediction import ENDS
 from advisor.answers.plan.result import PlanResult, PlanRow, value_text
-from advisor.figures import lower_end, number, times
+from advisor.figures import error_text, number, times
 from advisor.members.names import pair_text, protocol_text
 from advisor.question.plan import PlanQuestion
 from advisor.show.model import (
@@ -22,7 +22,6 @@ from advisor.show.model import (
     Records,
     Role,
     Row,
-    Section,
     Table,
     Tone,
     Verdict,
@@ -45,6 +44,8 @@ def plan_document(plan: PlanResult) -> Document:
     question = plan.question
     rows = [plain(row) for row in plan.rows]
     name = "users" if question.unknown == "n" else "privacy budget"
+    title, draw = f"{'Power' if question.detects else 'Error'} against {question.sign}", partial(plan_figure, plan)
+    label = f"{title.lower()}, of the best pair"
     return Document(
         title=f"{name[0].upper()}{name[1:]} needed: {_goal(question)}",
         verdict=_verdict(plan),
@@ -60,25 +61,16 @@ def plan_document(plan: PlanResult) -> Document:
         records=Records.of([{"unknown": question.unknown, **row} for row in rows]),
         value=_value(plan),
         setting=f"{_setting(question)}, frequencies of {question.frequencies.name}",
-        sections=partial(_sections, plan),
-        picture=partial(plan_figure, plan) if plan.curve else None,
+        sections=lambda: (picture_section(title, label, draw, "plan"),) if plan.curve else (),
+        picture=draw if plan.curve else None,
     )
-
-
-def _sections(plan: PlanResult) -> tuple[Section, ...]:
-    if not plan.curve:
-        return ()
-    what, sign = "Power" if plan.question.detects else "Error", plan.question.sign
-    label = f"{what.lower()} of the best pair against {sign}"
-    return (picture_section(f"{what} against {sign}", label, partial(plan_figure, plan), "plan"),)
 
 
 def _verdict(plan: PlanResult) -> Verdict:
     best, question = plan.best, plan.question
-    without = None if question.detects else plan.error_without_data
-    if without is not None and without <= question.target:
+    if plan.needs_no_data:
         text = f"no data are needed for {_goal(question)}."
-        given = {"error_without_data": without}
+        given = {"error_without_data": plan.error_without_data}
         return Verdict(NO_DATA_NEEDED, text, Badge.DO_NOT_COLLECT, figures=given, numbers=_numbers(plan))
     kind = OUT_OF_REACH if best.value is None else MET_AT_ONCE if best.met_at_once else REACHED
     badge = Badge.COLLECT if best.value is not None else Badge.ALMOST if plan.instead else Badge.DO_NOT_COLLECT
@@ -97,11 +89,9 @@ def _numbers(plan: PlanResult) -> str:
     question, best, without = plan.question, plan.best, plan.error_without_data
     expected = no_data = ""
     if best.value is not None and best.source == "simulation":
-        error, low, high = best.error or 0.0, best.error_low or 0.0, best.error_high or 0.0
-        expected = f"; expected there {number(error, 3)} ({number(lower_end(low, high), 3)}–{number(high, 3)})"
-        if question.detects:
-            expected = f"; expected there power {error:.3f} ({low:.3f}–{high:.3f})"
-    if without is not None and not question.detects:
+        figure = error_text(best.error or 0.0, best.error_low or 0.0, best.error_high or 0.0)
+        expected = f"; expected there {'power ' if question.detects else ''}{figure}"
+    if without is not None:
         no_data = f"; without data {number(without, 3)}"
     return f"Asked: {_goal(question)} at {_setting(question)}{expected}{no_data}."
 
@@ -128,13 +118,13 @@ def _pair(row: PlanRow) -> str:
 def _need(row: PlanRow, question: PlanQuestion) -> str:
     """Return the need of a pair, with its interval."""
     text = f"{question.sign} = {value_text(question, row.value or 0.0)}"
-    interval = "" if row.met_at_once else _interval(row, question)
-    users = " users" if question.unknown == "n" else ""
-    return f"{text}{users} ({interval})" if interval else f"{text}{users}"
+    text += " users" if question.unknown == "n" else ""
+    interval = _interval(row, question)
+    return f"{text} ({interval})" if interval else text
 
 
 def _interval(row: PlanRow, question: PlanQuestion) -> str:
-    if row.low is None or row.high is None or row.high <= row.low:
+    if row.met_at_once or row.low is None or row.high is None or row.high <= row.low:
         return ""
     return f"{value_text(question, row.low)}–{value_text(question, row.high) if math.isfinite(row.high) else '…'}"
 
@@ -156,10 +146,8 @@ def _out_of_reach(plan: PlanResult) -> str:
     by_model = best.source == "grid"
     end = value_text(question, ENDS[question.unknown][1] if by_model else question.range[1])
     where = f"{end}, where predictions end," if by_model else end
-    figure, course = f"{'power ' if question.detects else ''}{number(best.error or 0.0, 3)}", ""
-    if best.source == "simulation" and not question.detects:
-        course = " and falling" if plan.falls else ", its floor"
-    return f"no {question.sign} up to {where} is enough: {_pair(best)} comes nearest, with {figure}{course}."
+    figure = f"{'power ' if question.detects else ''}{number(best.error or 0.0, 3)}"
+    return f"no {question.sign} up to {where} is enough: {_pair(best)} comes nearest, with {figure}."
 
 
 def _changes(plan: PlanResult) -> tuple[Adjustment, ...]:
@@ -188,33 +176,35 @@ def _hidden_sentences(plan: PlanResult) -> list[str]:
 
 
 def _detail_sentences(plan: PlanResult) -> list[str]:
-    """Return the budget of a report with a shuffler, and what would reach a target that needs no data."""
-    question, best = plan.question, plan.best
-    lines = []
-    if plan.error_without_data is not None and plan.error_without_data <= question.target and not question.detects:
-        lines.append(f"Collecting would reach it: {answer_sentence(plan)}")
-    if question.shuffled is not None and best.value is not None:
-        local = question.budget(best.protocol, best.value)
-        lines.append(
-            f"Each report then has its own budget, ε₀ = {local:.4g}, which so many users need: with fewer honest ones "
-            "the promise is broken at this ε₀."
-        )
-    return lines
+    """Return the budget of a report with a shuffler."""
+    local = _local_budget(plan)
+    if local is None:
+        return []
+    return [
+        f"Each report then has its own budget, ε₀ = {local:.4g}, which so many users need: with fewer honest ones the "
+        "promise is broken at this ε₀."
+    ]
+
+
+def _local_budget(plan: PlanResult) -> float | None:
+    """Return the budget of a report of the best pair at the answer; None without a shuffler, or without an answer."""
+    if plan.question.shuffled is None or plan.best.value is None:
+        return None
+    return plan.question.budget(plan.best.protocol, plan.best.value)
 
 
 def _note_sentences(plan: PlanResult) -> list[str]:
     """Return how the needs were determined, and assumptions."""
     question, frequencies = plan.question, plan.question.frequencies
-    domain, seed = domain_text(frequencies.k, ordered=frequencies.ordered), question.seed
+    domain, seed = domain_text(frequencies.k, ordered=frequencies.ordered), question.simulation.seed
     if plan.best.source == "simulation":
         how = f"Simulated {plan.best.repetitions} times at the answer: {frequencies.name}, {domain}, seed {seed}."
     elif question.detects:
         how = f"By formula, not simulated: {domain}."
     else:
         how = f"Predicted for {frequencies.name}, not simulated: {domain}."
-    best, others = plan.best.value, [row.value for row in plan.rows if row.source == plan.best.source]
-    least = min((value for value in others if value is not None), default=None)
-    tied = best is not None and least is not None and least < best
+    needs = [row.value for row in plan.rows if row.value is not None and row.source == plan.best.source]
+    tied = plan.best.value is not None and min(needs) < plan.best.value
     what = "is the decision tree's choice or has" if plan.best.source == "grid" else "has"
     why = f"Of those tied with the lowest error there, the first row {what} the cheapest report."
     assumed = [] if question.detects else assumed_sentences(frequencies.assumptions)
@@ -225,8 +215,6 @@ def _method_sentences(plan: PlanResult) -> list[str]:
     """Return how the rows were made, and what a detection is."""
     question, simulated = plan.question, [row for row in plan.rows if row.source == "simulation"]
     lines = []
-    if simulated:
-        lines.append("Simulated rows: bisection with common random numbers; 95 % intervals.")
     if question.detects:
         lines.append(
             f"A raw estimate counts as a detection above the threshold that one in {1 / LEVEL:.0f} collections passes "
@@ -264,8 +252,8 @@ def _row(row: PlanRow, plan: PlanResult) -> Row:
     cells: tuple[Cell, ...] = (
         row.protocol,
         *(() if question.detects else (row.method or "–",)),
-        (_value_cell(row, question), row.value),
-        ("–" if row.met_at_once else _interval(row, question) or "–", row.low),
+        (_value_text(row, question), row.value),
+        (_interval(row, question) or "–", row.low),
         (times(ratio), ratio),
         figure_cell(row.error, lambda error: number(error, 3)),
         (f"{row.repetitions:,}" if row.repetitions else "–", row.repetitions),
@@ -274,7 +262,7 @@ def _row(row: PlanRow, plan: PlanResult) -> Row:
     return Row.of(cells, Tone.GOOD if row is best else Tone.PLAIN if row.source == "simulation" else Tone.FAINT)
 
 
-def _value_cell(row: PlanRow, question: PlanQuestion) -> str:
+def _value_text(row: PlanRow, question: PlanQuestion) -> str:
     if row.value is not None:
         return ("≤ " if row.met_at_once else "") + value_text(question, row.value)
     if row.source != "grid":
@@ -290,11 +278,14 @@ def _value(plan: PlanResult) -> str:
 
 
 def _data(plan: PlanResult, rows: Sequence[Json]) -> dict[str, Json]:
-    question, frequencies = plan.question, plan.question.frequencies
+    question, frequencies, shuffled = plan.question, plan.question.frequencies, plan.question.shuffled
+    central = None
+    if shuffled is not None:
+        central = {"eps": shuffled.epsilon, "delta": shuffled.delta, "local": _local_budget(plan)}
     return {
         "request": {
             "eps": question.epsilon,
-            "central": _central_data(plan),
+            "central": central,
             "n": question.n,
             "k": frequencies.k,
             "metric": None if question.detects else question.metric,
@@ -310,19 +301,10 @@ def _data(plan: PlanResult, rows: Sequence[Json]) -> dict[str, Json]:
         "summary": _verdict(plan).summary,
         "value": plan.value,
         "first_answer": plan.first,
-        "seed": question.seed,
+        "seed": question.simulation.seed,
         "assumptions": list(frequencies.assumptions),
         "warnings": list(plan.warnings),
         "error_without_data": plan.error_without_data,
         "results": rows,
         "instead": None if plan.instead is None else plain(plan.instead),
     }
-
-
-def _central_data(plan: PlanResult) -> Json:
-    """Return the central guarantee, and the budget of a report of the first pair at the answer."""
-    shuffled, best = plan.question.shuffled, plan.best
-    if shuffled is None:
-        return None
-    local = None if best.value is None else plan.question.budget(best.protocol, best.value)
-    return {"eps": shuffled.epsilon, "delta": shuffled.delta, "local": local}

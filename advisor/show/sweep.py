@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import astuple
+from collections.abc import Sequence
 from functools import partial
 from itertools import product
 
@@ -33,35 +33,15 @@ from advisor.show.pictures.sweep import curves_figure, regret_figure
 from advisor.show.rank.data import own_members
 from advisor.show.sentences import assumed_sentences, unit_text
 from simulator import __version__
+from simulator.ranking import Pair
 
 CERTAIN = "*"  # a mark that all formats keep; formats with colour or weight use them as well
-NO_RUNNER_UP = (None,) * 5  # margin, its interval, and the runner-up, which only winners have
-COLUMNS = (
-    "k",
-    "eps",
-    "n",
-    "rank_among",
-    "protocol",
-    "method",
-    "error",
-    "standard_error",
-    "win_share",
-    "margin",
-    "margin_low",
-    "margin_high",
-    "runner_up_protocol",
-    "runner_up_method",
-    *PairError._fields[3:],
-    "metric",
-    "repetitions",
-    "seed",
-    "version",
-)
+MARGINS = ("margin", "margin_low", "margin_high", "runner_up_protocol", "runner_up_method")
 
 
 def sweep_document(sweep: SweepResult, *, per_protocol: bool = False) -> Document:
     """Return the winners: a table for each k, with the best method of each protocol if `per_protocol`."""
-    question = sweep.question
+    question, one_metric = sweep.question, len(sweep.question.metrics) == 1  # pictures are of one
     return Document(
         title=f"Pairs with the lowest {question.metric} error",
         verdict=_verdict(sweep),
@@ -72,30 +52,25 @@ def sweep_document(sweep: SweepResult, *, per_protocol: bool = False) -> Documen
         ),
         data=_data(sweep),
         records=_records(sweep),
-        value="\n".join(
-            f"{cell.k} {cell.epsilon:.12g} {cell.n} {cell.winner.protocol} {cell.winner.method}" for cell in sweep.cells
-        ),
+        value="\n".join(f"{cell.k} {cell.epsilon:.12g} {cell.n} {' '.join(cell.winner.pair)}" for cell in sweep.cells),
         setting=f"{len(sweep.cells):,} cells, frequencies of {question.first.name}",
-        sections=partial(_sections, sweep),
-        picture=partial(regret_figure, sweep) if len(question.metrics) == 1 else None,
+        sections=partial(_sections, sweep) if one_metric else tuple,
+        picture=partial(regret_figure, sweep) if one_metric else None,
     )
 
 
 def _sections(sweep: SweepResult) -> tuple[Section, ...]:
-    if len(sweep.question.metrics) > 1:  # pictures are of one metric
-        return ()
+    one, curves = partial(regret_figure, sweep), partial(curves_figure, sweep)
     return (
-        picture_section(
-            "One pair for all", "what one pair costs in each cell", partial(regret_figure, sweep), "regret"
-        ),
-        picture_section("Errors", "errors of all methods", partial(curves_figure, sweep), "curves"),
+        picture_section("One pair for all", "what one pair costs in each cell", one, "regret"),
+        picture_section("Errors", "errors of all methods", curves, "curves"),
     )
 
 
 def _verdict(sweep: SweepResult) -> Verdict:
     """Return the number of cells won by the pair that wins most, and the number of certain winners."""
-    cells, certain = len(sweep.cells), sum(not cell.tied_with(cell.winner) for cell in sweep.cells)
-    (pair, most), *others = Counter((cell.winner.protocol, cell.winner.method) for cell in sweep.cells).most_common()
+    cells, certain = len(sweep.cells), sum(not cell.tied for cell in sweep.cells)
+    (pair, most), *others = Counter(cell.winner.pair for cell in sweep.cells).most_common()
     badge = Badge.TIED if not certain else Badge.DEPENDS if others else Badge.USE
     text = f"{pair_text(*pair)} in {most:,} of {cells:,} cells"
     if others and most == 1:
@@ -138,27 +113,22 @@ def _table(sweep: SweepResult, metric: str, k: int, *, per_protocol: bool) -> Ta
     )
     rows = []
     for epsilon, protocol in product(question.epsilons, question.protocols if per_protocol else [None]):
-        winners = [
-            (cell, winner)
-            for cell in (cells[epsilon, n, k] for n in question.users)
-            if (winner := cell.winner if protocol is None else cell.best_of(protocol)) is not None
-        ]
-        if len(winners) == len(question.users):
-            names = (f"{epsilon:g}",) if protocol is None else (f"{epsilon:g}", protocol)
-            rows.append(_row(names, winners, per_protocol=per_protocol))
+        row = [cells[epsilon, n, k] for n in question.users]
+        if protocol is not None:
+            row = [own for cell in row if (own := cell.of_protocol(protocol)) is not None]
+        if len(row) == len(question.users):
+            rows.append(_row((f"{epsilon:g}", *([] if protocol is None else [protocol])), row))
     title = f"k = {k:,}" if len(question.metrics) == 1 else f"{metric}, k = {k:,}"
     return Table(columns, tuple(rows), title=title)
 
 
-def _row(names: tuple[str, ...], winners: list[tuple[Cell, Winner]], *, per_protocol: bool) -> Row:
-    tones = [Tone.PLAIN if cell.tied_with(winner, per_protocol=per_protocol) else Tone.GOOD for cell, winner in winners]
-    texts = (
-        f"{winner.method if per_protocol else f'{winner.protocol} {winner.method}'} "
-        f"{cell.words(winner, per_protocol=per_protocol)}".rstrip()
-        for cell, winner in winners
-    )
-    cells = (f"{text} {CERTAIN}" if tone is Tone.GOOD else text for text, tone in zip(texts, tones, strict=True))
-    return Row((*names, *cells), tones=(*(Tone.PLAIN for _ in names), *tones))
+def _row(names: tuple[str, ...], cells: Sequence[Cell]) -> Row:
+    """Return a row: its names, and for each cell what the names leave open of the winner, and how certain it is."""
+    tones = [Tone.PLAIN if cell.tied else Tone.GOOD for cell in cells]
+    winners = (" ".join(name for name in cell.winner.pair if name not in names) for cell in cells)
+    texts = (f"{winner} {cell.words}".rstrip() for winner, cell in zip(winners, cells, strict=True))
+    marked = (f"{text} {CERTAIN}" if tone is Tone.GOOD else text for text, tone in zip(texts, tones, strict=True))
+    return Row((*names, *marked), tones=(*(Tone.PLAIN for _ in names), *tones))
 
 
 def _records(sweep: SweepResult) -> Records:
@@ -166,19 +136,28 @@ def _records(sweep: SweepResult) -> Records:
 
     Each row has the settings of the simulation, so rows of several sweeps can be joined.
     """
-    rows: list[tuple[Scalar, ...]] = []
+    settings: dict[str, Scalar] = {"seed": sweep.question.seed, "version": __version__}
+    rows: list[dict[str, Scalar]] = []
     for cell in sweep.cells:
-        place, settings = (cell.k, cell.epsilon, cell.n), (sweep.question.seed, __version__)
-        for among, winner_here in [("all", cell.winner), *(("protocol", winner) for winner in cell.by_protocol)]:
-            *figures, runner_up = astuple(winner_here)
-            pair = winner_here.protocol, winner_here.method
-            ratio = *cell.pairs[pair][3:], cell.metric, len(cell.runs[pair])
-            rows.append((*place, among, *figures, *(runner_up or (None, None)), *ratio, *settings))
-        for pair, (error, standard_error, *shares) in cell.pairs.items():
-            errors = finite(error), finite(standard_error), shares[0]
-            about = *shares[1:], cell.metric, len(cell.runs[pair])
-            rows.append((*place, "pair", *pair, *errors, *NO_RUNNER_UP, *about, *settings))
-    return Records(COLUMNS, tuple(rows))
+        rows.append(_record(cell, "all", cell.winner.pair, cell.winner) | settings)
+        rows += [_record(cell, "protocol", winner.pair, winner) | settings for winner in cell.by_protocol]
+        rows += [_record(cell, "pair", pair) | settings for pair in cell.pairs]
+    return Records.of(rows)
+
+
+def _record(cell: Cell, among: str, pair: Pair, winner: Winner | None = None) -> dict[str, Scalar]:
+    """Return a row; only winners have a margin and a runner-up."""
+    figures, margins = cell.pairs[pair], tuple[Scalar, ...]([None] * len(MARGINS))
+    if winner is not None:
+        margins = winner.margin, winner.margin_low, winner.margin_high, *(winner.runner_up or (None, None))
+    return {
+        **{"k": cell.k, "eps": cell.epsilon, "n": cell.n, "rank_among": among, "protocol": pair[0], "method": pair[1]},
+        **{"error": finite(figures.error), "standard_error": finite(figures.standard_error)},
+        "win_share": figures.win_share if winner is None else winner.win_share,
+        **dict(zip(MARGINS, margins, strict=True)),
+        **{name: getattr(figures, name) for name in PairError._fields[3:]},
+        **{"metric": cell.metric, "repetitions": len(cell.runs[pair])},
+    }
 
 
 def _data(sweep: SweepResult) -> dict[str, Json]:

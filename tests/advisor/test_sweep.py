@@ -85,7 +85,7 @@ def test_tied_are_the_methods_within_five_percent_or_not_separable_from_the_winn
             for (_, method), figures in others.items()
             if (figures.ratio_to_best or 0.0) < PRACTICAL_RATIO or (figures.ratio_low or 0.0) <= 1
         }
-        assert {*cell.tied_with(cell.winner)} == near
+        assert {*cell.tied} == near
 
     assert failures(small().cells, check) == {}
 

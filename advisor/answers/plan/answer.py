@@ -12,14 +12,11 @@ from advisor.answers.plan.result import Curve, PlanResult, PlanRow
 from advisor.answers.plan.search import Search
 from advisor.errors import InputError
 from advisor.question.plan import PlanQuestion
-from advisor.question.settings import Simulation
 from simulator import METRICS
 from simulator.progress import Progress, part, silent
 
 
-def make_plan(
-    question: PlanQuestion, *, instant: bool = False, simulation: Simulation | None = None, progress: Progress = silent
-) -> PlanResult:
+def make_plan(question: PlanQuestion, *, instant: bool = False, progress: Progress = silent) -> PlanResult:
     """Answer a question: predicted if `instant`, else settled by simulation.
 
     Raises InputError if no method fits a protocol, or the prediction cannot answer alone.
@@ -33,14 +30,13 @@ def make_plan(
             raise InputError(f"this cannot be predicted: {predicted.why_not}; leave --instant out to simulate it")
         rows = predicted.ranked
         return _plan(question, predicted.first, rows, None, predicted.curve(rows[0].pair))
-    simulation = Simulation() if simulation is None else simulation
     named, whole = (part(progress, place, 2 if question.restricted else 1) for place in (0, 1))
-    search = Search(question, simulation, named)
+    search = Search(question, named)
     rows = search.rows(predicted.rows)
     instead = None
     if rows[0].value is None and question.restricted:
         anything = question.unrestricted()
-        best = Search(anything, simulation, whole).rows(first_answers(anything).rows, more=0)[0]
+        best = Search(anything, whole).rows(first_answers(anything).rows, more=0)[0]
         instead = best if best.value is not None else None
     progress("settled", 1, 1)
     curve = search.curve(rows[0].pair, predicted.curve(rows[0].pair))
@@ -53,7 +49,7 @@ def _plan(
     frequencies = question.frequencies
     truth = np.asarray(frequencies.weights, dtype=np.float64) / frequencies.weights.sum()
     k = frequencies.k
-    measure = METRICS[question.metric].with_options(**question.metric_values.options(question.seed))
+    measure = METRICS[question.metric].with_options(**question.metric_values.options(question.simulation.seed))
     without = float(measure(np.stack([np.full(k, 1 / k), np.zeros(k)]), truth).min())
     users = rows[0].value if question.n is None else question.n
     warnings = (*frequencies.warnings, *frequencies.too_few_for(users or 0))

@@ -143,7 +143,7 @@ def miss_rates(question: PlanQuestion, protocol: str, x: float, first: int, repe
     least = threshold(oracle, n)
     rates = np.empty(repetitions)
     for place in range(repetitions):
-        support = oracle.sample_support(counts, rng_for(question.seed, "detect", mechanism, first + place))
+        support = oracle.sample_support(counts, rng_for(question.simulation.seed, "detect", mechanism, first + place))
         rates[place] = (oracle.estimate(support, n)[:small] <= least).mean()
     return rates
 

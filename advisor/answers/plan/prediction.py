@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,8 +66,8 @@ def first_answers(
     """Predict all pairs along the range that the model covers; nothing if the model does not know the metric.
 
     assumed: substitute for the frequencies; by default their profile.
-    least: return only needs, without intervals and curves, and look no lower than the first place at or below this:
-        a need there is given as at most this, not exactly. (Describing a large domain takes long.)
+    least: return only needs, not their intervals, and look no lower than the first place at or below this: a need
+        there is given as at most this, not exactly. (Describing a large domain takes long.)
     """
     xs = np.geomspace(*ENDS[question.unknown], PLACES)
     if question.metric not in predicted_metrics(ordered=question.frequencies.ordered):
@@ -117,8 +117,6 @@ def first_answers(
     errors = {pair: np.array(figures[pair][::-1]).T for pair in last if len(figures[pair]) == places}
     whole = question.n is None
     rows = [_row(pair, xs, values, question.target, whole=whole) for pair, values in errors.items()]
-    if least is not None:
-        rows = [replace(row, low=None, high=None) for row in rows]
     return PlanPrediction(xs, errors, tuple(rows), choice=_choice({row.pair: row for row in rows}, asked))
 
 

@@ -7,14 +7,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from advisor.question.plan import PlanQuestion
-from advisor.question.rules import ROUNDING
 from simulator.crossing import Crossing
 from simulator.ranking import Pair
-
-# A floor differs from a falling error at the end of the range: a decade of n, a doubling of ε, by which noise falls as
-# exp(-ε/2). An error that keeps so much over it is at its floor.
-LAST = {"n": 10.0, "epsilon": 2.0}
-FLAT = 0.95
 
 
 class Point(NamedTuple):
@@ -109,11 +103,9 @@ class PlanResult:
         return self.best.value
 
     @property
-    def falls(self) -> bool:
-        """Whether the simulated error of the best pair still falls at the end of the range."""
-        start = self.question.range[1] / LAST[self.question.unknown]
-        last = [point.error for point in self.curve if point.simulated and point.x >= start * (1 - ROUNDING)]
-        return len(last) > 1 and last[-1] < FLAT * last[0]
+    def needs_no_data(self) -> bool:
+        """Whether an answer that uses no data reaches the target."""
+        return self.error_without_data is not None and self.error_without_data <= self.question.target
 
 
 def value_text(question: PlanQuestion, value: float) -> str:

@@ -8,11 +8,10 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from advisor.answers.plan.result import LAST, Curve, PlanRow, Point, settled_row, value_text
+from advisor.answers.plan.result import Curve, PlanRow, Point, settled_row, value_text
 from advisor.errors import InputError, listed
 from advisor.question.plan import PlanQuestion
 from advisor.question.request import DEFAULT_PAIR
-from advisor.question.settings import Simulation
 from knowledge.menu import COVERED
 from simulator import METRICS, POSTPROCESSORS
 from simulator.benchmark import Experiment, simulate
@@ -22,11 +21,12 @@ from simulator.methods import possible
 from simulator.progress import Progress, part
 from simulator.protocols.oracle import variances_of
 from simulator.race import race
-from simulator.ranking import Pair, mean_error, paired_ratio, preference, preferred
+from simulator.ranking import Pair, mean_error, preference, rank
 
 CONTENDERS = 8  # pairs that race for the first place, besides the best of each protocol and what the model knows not
 RERACES = 4  # races after the first, at the answer of the leader
 RACES = (20, 80)  # repetitions
+MAX_REPETITIONS = 2000
 PREDICTED = 10  # further rows that are only predicted
 PLACES = 20  # at which a pair is measured until it is settled, hardly ever more
 OTHER_NAMES = {"ibu": "ibu_pseudo", "ibu_pseudo": "ibu"}
@@ -35,8 +35,8 @@ OTHER_NAMES = {"ibu": "ibu_pseudo", "ibu_pseudo": "ibu"}
 class Search:
     """Looks for what pairs need by simulation, and keeps what was measured."""
 
-    def __init__(self, question: PlanQuestion, simulation: Simulation, progress: Progress) -> None:
-        self._question, self._simulation, self._progress = question, simulation, progress
+    def __init__(self, question: PlanQuestion, progress: Progress) -> None:
+        self._question, self._progress = question, progress
         # A race, two pairs to settle, and as many races again at most, with a pair to settle after each.
         self._step, self._steps = 0, 3 + 2 * RERACES
         self._measured: dict[Pair, dict[float, NDArray[np.float64]]] = {}
@@ -139,13 +139,11 @@ class Search:
             repetitions=RACES[0],
             max_repetitions=RACES[1],
             progress=self._next(f"{question.sign} = {value_text(question, at)}"),
-            jobs=self._simulation.threads(len(racing), RACES[1], question.frequencies.k),
+            jobs=question.simulation.threads(len(racing), RACES[1], question.frequencies.k),
         )
         errors = {pair: block for pair, block in runs.of(question.metric).items() if pair in racing}
-        lowest = min(errors, key=lambda pair: float(errors[pair].mean()))
-        costs = {name: question.oracle(name, at).cost for name, _ in errors}
-        ratios = {pair: paired_ratio(block, errors[lowest]) for pair, block in errors.items()}
-        return preferred(ratios, costs, variances_of(experiment.oracles, experiment.n))
+        costs = {name: oracle.cost for name, oracle in experiment.oracles.items()}
+        return rank(errors, costs, variances=variances_of(experiment.oracles, experiment.n))[0].pair
 
     def _next(self, name: str) -> Progress:
         """Return the progress of the next race, or of the next pair to settle."""
@@ -164,7 +162,7 @@ class Search:
             # Where a protocol turns into plain randomised response, the formula goes by its other name.
             here = pair if self._fits(pair, x) else (pair[0], OTHER_NAMES.get(pair[1], pair[1]))
             experiment = self._experiment(x, [here])
-            jobs = self._simulation.threads(1, repetitions, question.frequencies.k)
+            jobs = question.simulation.threads(1, repetitions, question.frequencies.k)
             errors = simulate(experiment, first, repetitions, pairs=[here], jobs=jobs).of(question.metric)[here]
             measured[x] = np.concatenate([measured.get(x, np.empty(0)), errors])
             return errors
@@ -176,18 +174,13 @@ class Search:
             low=low,
             high=high,
             whole=question.n is None,
-            precision=question.precision,
-            most=question.max_repetitions,
+            most=question.simulation.max_repetitions or MAX_REPETITIONS,
         )
-        before = high / LAST[question.unknown]
-        # `PlanResult.falls` asks for it.
-        if not place.reached and (have := len(measured.get(before, ()))) < place.repetitions:
-            measure(before, have, place.repetitions - have)
         return settled_row(*pair, place)
 
     def _experiment(self, x: float, pairs: Sequence[Pair]) -> Experiment:
         question = self._question
-        options = question.metric_values.options(question.seed)
+        options = question.metric_values.options(question.simulation.seed)
         oracles = {name: question.oracle(name, x) for name in dict.fromkeys(p for p, _ in pairs)}
         return Experiment(
             counts=question.frequencies.counts(question.users(x)),
@@ -197,7 +190,7 @@ class Search:
             pairs=tuple(
                 dict.fromkeys([*pairs, *((p, "none") for p, oracle in oracles.items() if oracle.offers("estimate"))])
             ),
-            seed=question.seed,
+            seed=question.simulation.seed,
             domain=Domain(question.frequencies.ordered),
         )
 

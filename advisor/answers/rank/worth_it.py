@@ -12,8 +12,9 @@ from advisor.answers.rank.verdict import ENOUGH
 from advisor.members import as_named
 from advisor.question.frequencies import Frequencies
 from advisor.question.metric_settings import MetricSettings
-from advisor.question.plan import MAX_REPETITIONS, PRECISION, PlanQuestion, PlanShuffling
+from advisor.question.plan import PlanQuestion, PlanShuffling
 from advisor.question.request import Request
+from advisor.question.settings import Simulation
 from simulator.protocols import EPSILON_MIN
 
 LUCK = 1e-9  # an error without data below it is one that the truth has by chance, as a mean in the middle of its domain
@@ -89,12 +90,8 @@ def _needed(
         n=None if n else request.n,
         protocols=request.protocols,
         methods=request.methods,
-        named=(),
-        restricted=False,
-        seed=request.seed,
-        precision=PRECISION,
-        max_repetitions=MAX_REPETITIONS,
         metric_values=request.metric_values,
+        simulation=Simulation(seed=request.seed),
         shuffled=None if central is None else PlanShuffling(central.epsilon, central.delta, request.k),
     )
     assumed = None if request.skew is None else frequencies_of(request)

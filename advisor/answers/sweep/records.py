@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
@@ -22,7 +23,6 @@ Errors: TypeAlias = Mapping[Pair, ArrayLike]  # ``(repetitions,)`` errors of eac
 
 LONGEST_PLAN = 1_000_000  # maximum of bytes read from a first line
 LEAST = 2  # repetitions
-START = b'{"plan":{"sweep":'
 FLAGS = {
     "metrics": "--metric",
     "protocols": "--protocol",
@@ -30,7 +30,6 @@ FLAGS = {
     "repetitions": "--reps",
     "max_repetitions": "--max-reps",
     "seed": "--seed",
-    "ordered": "ordered",
     "top_values": "--metric topk:N or hotspots:N",
     "set_share": "--metric set:X",
     "mix": "--metric kl:X",
@@ -53,7 +52,7 @@ class CellFile:
     def __init__(self, path: Path, question: SweepQuestion) -> None:
         self._question = question
         try:
-            check_cell_file(path, question.plan)
+            _check_plan(path, question.plan)
             self._store: Store[dict[str, object]] = Store(path, question.plan)
             self.errors = dict(self._read(path))
         except OSError as error:
@@ -79,8 +78,8 @@ class CellFile:
             yield place, errors
 
 
-def check_cell_file(path: Path, plan: Mapping[str, object] | None = None) -> None:
-    """Check that a file holds cells of a sweep, and of the sweep `plan` if given; the file is only read.
+def _check_plan(path: Path, plan: Mapping[str, object]) -> None:
+    """Check that a file that exists holds cells of the sweep `plan`, or the start of its first line; it is only read.
 
     Raises InputError for any other file.
     """
@@ -90,18 +89,14 @@ def check_cell_file(path: Path, plan: Mapping[str, object] | None = None) -> Non
         raise InputError(f"--resume {path}: this is not a file; name a file, or one that does not exist yet")
     with path.open("rb") as file:
         line = file.readline(LONGEST_PLAN)
-    if plan is None:
-        if not (line.startswith(START) or START.startswith(line)):  # whole, or as a killed process left it
-            raise _foreign(path, "no cells of a sweep")
+    here = json.dumps({"plan": plan}, separators=(",", ":")).encode() + b"\n"
+    if here.startswith(line):  # whole, or as a killed process left it
         return
-    here = json.dumps({"plan": plan}, separators=(",", ":")).encode()
-    if line == here + b"\n" or (here.startswith(line) and not line.endswith(b"\n")):
-        return
-    check_cell_file(path)
-    try:
-        there, now = json.loads(line)["plan"], json.loads(here)["plan"]
-    except (ValueError, RecursionError):
-        raise _foreign(path, "no cells of a sweep") from None
+    there, now = {}, json.loads(here)["plan"]
+    with suppress(ValueError, RecursionError, KeyError, TypeError):
+        there = dict(json.loads(line)["plan"])
+    if "sweep" not in there:
+        raise _foreign(path, "no cells of a sweep")
     differing = [FLAGS.get(name, name) for name in {**now, **there} if there.get(name) != now.get(name)]
     raise _foreign(path, f"the cells of another sweep, with other values of {listed(differing)}")
 

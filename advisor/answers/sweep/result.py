@@ -30,6 +30,11 @@ class Winner:
     runner_up: Pair | None  # of the others the pair with the lowest mean error
 
     @property
+    def pair(self) -> Pair:
+        """(protocol, method)."""
+        return self.protocol, self.method
+
+    @property
     def sure(self) -> bool:
         """Whether the interval of the margin excludes 0, and be it the 0 of two errors that differ by rounding."""
         return self.margin_low is not None and self.margin_low > SAME
@@ -71,49 +76,52 @@ class Cell:
         """(epsilon, n, k)."""
         return self.epsilon, self.n, self.k
 
-    def tied_with(self, winner: Winner, *, per_protocol: bool = False) -> tuple[str, ...]:
-        """Return the other methods within 5 % of a winner, or not separable from it, the nearest first.
+    def of_protocol(self, protocol: str) -> Cell | None:
+        """Return the cell with the pairs of a protocol alone; None if the protocol has no winner here."""
+        winner = next((winner for winner in self.by_protocol if winner.protocol == protocol), None)
+        pairs = {pair: figures for pair, figures in self.pairs.items() if pair[0] == protocol}
+        return None if winner is None else replace(self, winner=winner, pairs=pairs)
 
-        per_protocol: only among the pairs of the winner's protocol.
-        """
-        best: dict[str, float] = {}
-        for (protocol, method), error in self.errors.items():
-            if method != winner.method and (not per_protocol or protocol == winner.protocol):
-                best[method] = min(error, best.get(method, math.inf))
-        tied = {method for method, error in best.items() if error <= winner.error * PRACTICAL_RATIO}
-        if winner == self.winner:  # with which all pairs are compared
-            tied |= {pair[1] for pair in self.pairs if not self.is_clearly_worse(pair)} & best.keys()
+    @property
+    def other_methods(self) -> Mapping[str, float]:
+        """The lowest error of each method but the winner's, by error."""
+        errors = sorted(self.errors.items(), key=lambda item: -item[1])
+        best = {method: error for (_, method), error in errors if method != self.winner.method}
+        return dict(sorted(best.items(), key=lambda item: item[1]))
+
+    @property
+    def tied(self) -> tuple[str, ...]:
+        """The other methods within 5 % of the winner, or not separable from it, the nearest first."""
+        winner, inseparable = self.winner, set[str]()
+        if self.pairs[winner.pair].ratio_to_best in (1, None):  # this winner is what all pairs are compared with
+            inseparable = {pair[1] for pair in self.pairs if not self.is_clearly_worse(pair)}
         if winner.runner_up is not None and not winner.sure:
-            tied |= {winner.runner_up[1]} & best.keys()
-        tied = {method for method in tied if best[method] < math.inf or winner.error == math.inf}
-        return tuple(sorted(tied, key=best.__getitem__))
+            inseparable.add(winner.runner_up[1])
+        return tuple(
+            method
+            for method, error in self.other_methods.items()
+            if (error <= winner.error * PRACTICAL_RATIO or method in inseparable)
+            and (error < math.inf or winner.error == math.inf)
+        )
 
     def is_clearly_worse(self, pair: Pair) -> bool:
-        """Whether a pair is more than 5 % worse than the overall winner, and separable from it; or not there."""
+        """Whether a pair is more than 5 % worse than the winner of all, and separable from it; or not there."""
         figures = self.pairs.get(pair)
         if figures is None:
             return True
         separable = figures.ratio_low is None or figures.ratio_low > 1
         return separable and figures.error > self.winner.error * PRACTICAL_RATIO
 
-    def words(self, winner: Winner, *, per_protocol: bool = False) -> str:
-        """Return the certainty of a winner's method: the methods tied with it, or the margin to the next method."""
-        tied = self.tied_with(winner, per_protocol=per_protocol)
-        if winner.error == math.inf:
+    @property
+    def words(self) -> str:
+        """The certainty of the winner's method: the methods tied with it, or the margin to the next method."""
+        error, tied = self.winner.error, self.tied
+        if error == math.inf:
             return "infinite error"
         if tied:
             return f"tied: {tied[0]}" if len(tied) == 1 else f"{len(tied)} methods tied"
-        others = [
-            error
-            for (protocol, method), error in self.errors.items()
-            if method != winner.method and (not per_protocol or protocol == winner.protocol)
-        ]
-        behind = min(others, default=math.inf) / winner.error - 1 if winner.error > 0 else math.inf
+        behind = min(self.other_methods.values(), default=math.inf) / error - 1 if error > 0 else math.inf
         return "" if math.isinf(behind) else f"next method +{100 * behind:.0f} %"
-
-    def best_of(self, protocol: str) -> Winner | None:
-        """Return the winner among the pairs of a protocol; None if the protocol has no winner here."""
-        return next((winner for winner in self.by_protocol if winner.protocol == protocol), None)
 
 
 @dataclass(frozen=True, eq=False)

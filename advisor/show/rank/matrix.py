@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import NamedTuple, TypeAlias
 
 from advisor.answers.rank.assemble import RAW
@@ -27,11 +26,9 @@ from advisor.show.model import (
     figure_cell,
     sentences,
 )
-from advisor.show.pictures.ranking import ranking_figure
-from advisor.show.rank.answer import answer_sentences, compromise_sentences, verdict
-from advisor.show.rank.data import rank_data
-from advisor.show.rank.document import page_sections
-from advisor.show.rank.notes import note_sentences, setting_text
+from advisor.show.rank.answer import answer_sentences, compromise_sentences
+from advisor.show.rank.document import rank_document
+from advisor.show.rank.notes import note_sentences
 from advisor.show.rank.table import BASELINE_NAMES, best_of_own
 from simulator import METRICS
 from simulator.ranking import PRACTICAL_RATIO, Pair
@@ -103,9 +100,11 @@ def matrix_document(rankings: tuple[Ranking, ...], *, spreads: bool = False) -> 
         one.metric: min(one.recommendations, key=lambda row: row.error) for one in rankings if one.recommendations
     }
     names = ("protocol", "method", *(f"{metric}{suffix}" for suffix in figures for metric in metrics))
-    return Document(
+    document = rank_document(rankings)
+    return replace(
+        document,
         title="Errors of all pairs in all metrics",
-        verdict=verdict(first),
+        further_verdicts=(),
         parts=_parts(
             first,
             compromise_sentences(rankings),
@@ -113,14 +112,11 @@ def matrix_document(rankings: tuple[Ranking, ...], *, spreads: bool = False) -> 
             f"{MARKS} {SPREADS}" if spreads else MARKS,
         ),
         data={
-            **rank_data(rankings),
+            **document.data,
             "matrix": [{"protocol": pair[0], "method": pair[1], **_data(row)} for pair, row in rows.items()],
         },
         records=Records.of(flat, names),
         value="\n".join(f"{metric} {' '.join(row.pair)}" for metric, row in lowest.items()),
-        setting=setting_text(first.request),
-        sections=partial(page_sections, rankings),
-        picture=partial(ranking_figure, first) if first.recommendations else None,
     )
 
 
@@ -147,24 +143,19 @@ def protocols_document(ranking: Ranking, *, spreads: bool = False) -> Document:
         for name, entries in rows.items()
     ]
     best = {name: min((n for n in of if n != AVERAGE), key=lambda n: of[n].error) for name, of in rows.items()}
-    return Document(
+    document = rank_document((ranking,))
+    return replace(
+        document,
         title=title,
-        verdict=verdict(ranking),
         parts=_parts(
             ranking,
             answer_sentences(ranking),
             Table(columns, shown, title, noun="protocols", cut=False),
             f"{ROW_MARKS} {SPREADS}" if spreads else ROW_MARKS,
         ),
-        data={
-            **rank_data((ranking,)),
-            "by_protocol": [{"protocol": name, **_data(entries)} for name, entries in rows.items()],
-        },
+        data={**document.data, "by_protocol": [{"protocol": name, **_data(entries)} for name, entries in rows.items()]},
         records=Records.of(flat, ("protocol", *figures)),
         value="\n".join(f"{name} {method.replace(WITHOUT, RAW)}" for name, method in best.items()),
-        setting=setting_text(ranking.request),
-        sections=partial(page_sections, (ranking,)),
-        picture=partial(ranking_figure, ranking),
     )
 
 

@@ -20,7 +20,6 @@ from advisor.show.model import (
     Records,
     Role,
     Row,
-    Section,
     Sentence,
     Table,
     Tone,
@@ -30,7 +29,7 @@ from advisor.show.model import (
 from advisor.show.pictures import picture_section
 from advisor.show.pictures.ranking import pareto_figure
 from advisor.show.rank.answer import hidden_sentences, verdict
-from advisor.show.rank.data import ROW_FIELDS, row_data
+from advisor.show.rank.data import ROW_FIELDS, request_data, row_data
 from advisor.show.rank.notes import note_sentences, setting_text
 from advisor.show.rank.table import ATTACK, attacker_text, error_cell
 from simulator import METRICS
@@ -43,8 +42,8 @@ WHAT = (
 
 def pareto_document(frontier: Frontier) -> Document:
     """Return the pairs worth considering, and the assumptions."""
-    advice = frontier.advice
-    answer = _verdict(frontier)
+    advice, answer, draw = frontier.advice, _verdict(frontier), partial(pareto_figure, frontier)
+    title, label = "Error against bits per report", "the frontier"
     parts: list[Part] = [*sentences(advice.warnings, Role.WARNING)]
     if frontier.rows:
         parts.append(Sentence(_extremes(frontier), Role.ANSWER))
@@ -60,16 +59,8 @@ def pareto_document(frontier: Frontier) -> Document:
         records=Records.of([row_data(row, advice) for row in frontier.rows], ROW_FIELDS),
         value="\n".join(f"{row.protocol} {row.method}" for row in frontier.rows),
         setting=f"{setting_text(advice.request)}, {METRICS[advice.metric].title}",
-        sections=partial(_sections, frontier),
-        picture=partial(pareto_figure, frontier) if frontier.drawn else None,
-    )
-
-
-def _sections(frontier: Frontier) -> tuple[Section, ...]:
-    if not frontier.drawn:
-        return ()
-    return (
-        picture_section("Error against bits per report", "the frontier", partial(pareto_figure, frontier), "pareto"),
+        sections=lambda: (picture_section(title, label, draw, "pareto"),) if frontier.drawn else (),
+        picture=draw if frontier.drawn else None,
     )
 
 
@@ -125,30 +116,17 @@ def _row(row: Recommendation, advice: Ranking) -> Row:
 def _data(frontier: Frontier) -> dict[str, Json]:
     """Return under ``frontier`` the pairs on it, under ``dominated`` the others, each with one that beats it."""
     advice, request = frontier.advice, frontier.advice.request
+    figures = ("protocol", "method", "error", "report_bits", "attack_success")
     return {
-        "request": {
-            "eps": request.epsilon,
-            "central": None if request.central is None else request.central.data,
-            "k": request.k,
-            "n": request.n,
-            "metric": advice.metric,
-            "sample": request.sample,
-            "bins": None if request.bins is None else request.bins.data,
-        },
+        "request": request_data(advice),
         "source": advice.source,
         "seed": request.seed,
         "assumptions": list(request.assumptions),
         "warnings": list(advice.warnings),
         "frontier": [row_data(row, advice) for row in frontier.rows],
         "dominated": [
-            {
-                "protocol": row.protocol,
-                "method": row.method,
-                "error": row.error,
-                "report_bits": row.report_bits,
-                "attack_success": row.attack_success,
-                "dominated_by": {"protocol": better.protocol, "method": better.method},
-            }
+            {name: getattr(row, name) for name in figures}
+            | {"dominated_by": {"protocol": better.protocol, "method": better.method}}
             for row, better in frontier.dominated
         ],
     }
