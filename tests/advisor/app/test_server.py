@@ -145,7 +145,7 @@ NEWCOMERS = [  # a page, what somebody does there one after the other, and what 
         [
             ({}, "Example: Tied"),
             (("homes.csv", LONLAT.encode()), "No answer homes.csv: no column 'row'"),
-            ({"columns": "lon,lat"}, "Tied planar_geometric"),
+            ({"columns": "lon,lat"}, "Tied planar_laplace"),
         ],
     ),
 ]
