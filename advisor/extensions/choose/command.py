@@ -34,7 +34,7 @@ from advisor.question.option import options_of, refuse, require
 from advisor.question.question import Question
 from advisor.question.rules import check_data
 from advisor.question.sample import sample_frequencies
-from advisor.question.settings import Categories, Columns
+from advisor.question.settings import Columns
 from simulator.progress import Progress
 
 T = TypeVar("T")
@@ -91,6 +91,12 @@ def ask(wishes: Wishes, names: Sequence[str], first: int = 1) -> Wishes:
         answer: Any = _typed(f"{at}. {PROMPTS[name].question}", partial(PROMPTS[name].read, name))
         wishes = replace(wishes, **{name: answer})
     return wishes
+
+
+def require_answers(wishes: Wishes, names: Sequence[str]) -> None:
+    """Raise InputError if some of the named answers are missing."""
+    needed = [(item.name, spec.flags[0]) for item, spec in options_of(Wishes) if item.name in names]
+    require(*((flag, getattr(wishes, name), PROMPTS[name].example) for name, flag in needed))
 
 
 def ask_columns(table: InputTable) -> tuple[str, str | None]:
@@ -170,16 +176,13 @@ def choose_command(
         order = ["ordered"] if sample is None and wishes.answers is None else []
         complete = ask(wishes, [*names, *order], first)
         names.remove("within")  # which may be left open
-    options_needed = [(item.name, spec) for item, spec in options_of(Wishes) if item.name in names]
-    require(*((spec.flags[0], getattr(complete, name), PROMPTS[name].example) for name, spec in options_needed))
-    domain = Categories(k=complete.answers, ordered=complete.ordered)
-    data = replace(data, domain=domain)
-    words = () if sample is None else (sample, *data.columns.typed(), *data.cleaning.typed(), *domain.typed())
+    require_answers(complete, names)
+    data = replace(data, domain=complete.domain)
     if sample is None:
         refuse(data.instant.given(), "is for a file: without one the answer is predicted")
 
     def answer(frequencies: Frequencies | None, progress: Progress) -> Choice:
-        choice = make_choice(complete, frequencies, words, instant=data.instant.instant, progress=progress)
+        choice = make_choice(complete, frequencies, data, progress)
         options.words.set(tuple(shlex.split(reproduce(choice))[1:]))  # a page names the command that asks nothing
         return choice
 
@@ -263,12 +266,10 @@ def choose(
     >>> choose(n=2000, k=18, within=1.0, sensitive="medium").epsilon is None
     True
     """
-    question = Question.of({"sample": sample, "sample_counts": sample_counts, "k": k, "ordered": ordered})
-    wishes = Wishes(people=n, answers=k, within=within, sensitive=sensitive, times=times, ordered=ordered)
-    require(
-        ("--n", n, "the number of people, for example --n 2000"),
-        ("--k", k if question.sample is None else True, "the number of possible answers, for example --k 18"),
+    question = Question.of(
+        {"sample": sample, "sample_counts": sample_counts, "k": k, "ordered": ordered, "instant": instant}
     )
+    wishes = Wishes(people=n, answers=k, within=within, sensitive=sensitive, times=times, ordered=ordered)
+    require_answers(wishes, ["people", *(["answers"] if question.sample is None else [])])
     frequencies = None if question.sample is None else sample_frequencies(question)
-    words = () if frequencies is None else ("--sample", "DATA")
-    return ChoiceAnswer.of(make_choice(wishes, frequencies, words, instant=instant))
+    return ChoiceAnswer.of(make_choice(wishes, frequencies, question))
