@@ -304,10 +304,10 @@ TYPED = [
     ("within", "?", None),
     ("sensitive", "health", "high"),
     ("sensitive", "age, opinions", "medium"),
-    ("sensitive", "dont know", "high"),
+    ("sensitive", "dont know", None),
     ("times", "once", 1),
     ("times", "4 times", 4),
-    ("times", "", 1),
+    ("times", "", None),
 ]
 
 

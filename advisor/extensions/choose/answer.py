@@ -16,7 +16,7 @@ from advisor.answers.plan.result import PlanRow
 from advisor.answers.rank.look_up import look_up
 from advisor.answers.rank.result import Ranking, Recommendation
 from advisor.answers.rank.simulate import simulated_answer
-from advisor.answers.rank.verdict import ENOUGH, USELESS, WORTH_IT
+from advisor.answers.rank.verdict import ENOUGH, USELESS
 from advisor.answers.rank.worth_it import first_need
 from advisor.checks import choice, real, whole
 from advisor.figures import rounded
@@ -353,7 +353,7 @@ class Choice:
     @property
     def data_words(self) -> tuple[str, ...]:
         """Words of a command line that name the data."""
-        return self.question.data_words or ("SAMPLE",)  # which was in memory
+        return self.question.data_words or ("--sample", "DATA")  # which is in memory
 
 
 def make_choice(
@@ -445,27 +445,21 @@ class _Simulation:
         """Return the progress of the next ranking or plan."""
         return part(self.progress, next(self.steps), STEPS, name)
 
-    def least_budget(self) -> float | None:
-        """Return the least budget that is enough; None if the limit is not enough."""
+    def least_budget(self) -> float:
+        """Return the least budget that is enough, if the limit is enough."""
         case, needed = self.case, self.plan(n=self.case.people).value
         first = case.limit if needed is None else max(min(LEAST, case.limit), two_digits(needed, up=True))
         below = [budget for budget in (first, two_digits(STEP * first, up=True)) if budget < case.limit]
-        return next((budget for budget in (*below, case.limit) if self.reason(budget) == Reason.REACHED), None)
+        return next((budget for budget in below if self.reason(budget) == Reason.REACHED), case.limit)
 
 
 def _simulated(case: Case, frequencies: Frequencies, progress: Progress) -> Choice:
     """Return the decision by simulations, with the figures that the suggested commands give too."""
-    simulation, guess = _Simulation(case, frequencies, progress), case.at_limit
-    # Where predictions leave no doubt, the limit itself need not be simulated.
-    clear = not case.gaps and guess.verdict == WORTH_IT and guess.best.error_high <= case.within
-    if clear or simulation.reason(case.limit) == Reason.REACHED:
+    simulation = _Simulation(case, frequencies, progress)
+    at_limit, reason, people = simulation.at(case.limit), simulation.reason(case.limit), None
+    if reason == Reason.REACHED:
         epsilon = simulation.least_budget()
-        if epsilon is not None:
-            rankings = simulation.rankings
-            simulated = {budget: rankings[budget] for budget in (epsilon, case.limit) if budget in rankings}
-            return Choice(case, Reason.REACHED, epsilon, simulated)
-    at_limit, people = simulation.at(case.limit), None
-    reason = simulation.reason(case.limit)
+        return Choice(case, reason, epsilon, {epsilon: simulation.at(epsilon), case.limit: at_limit})
     if reason != Reason.JUST_ENOUGH:
         row = simulation.plan(epsilon=case.limit)
         if row.value is not None and row.value > case.people:

@@ -53,8 +53,7 @@ class Prompt:
     example: str = ""  # what to give as an option; "" where the answer may stay open
     # Allowed words other than figures, and their values
     words: Mapping[str, object] = field(default_factory=dict)
-    needed: bool = False  # whether there is no answer to fall back on
-    default: object = None  # value of an empty answer, or of "don't know"; None leaves it open
+    needed: bool = False  # whether there is no answer to fall back on; else "don't know", or nothing, leaves it open
 
     def read(self, name: str, line: str) -> object:
         """Return what a line says.
@@ -65,7 +64,7 @@ class Prompt:
         if text in WORDS["unknown"]:
             if self.needed:
                 raise InputError(f"This has to be known, if only roughly. {self.again}")
-            return self.default
+            return None
         number = COUNTED.fullmatch(text)
         value = self.words.get(text, text if number is None else number[1].replace(" ", ""))
         if name == "ordered" and not isinstance(value, bool):
@@ -168,21 +167,20 @@ def choose_command(
     check_data(data)
     asks = sample != "-" and sys.stdin is not None and sys.stdin.isatty()
     names = [name for name, prompt in PROMPTS.items() if prompt.example and (sample is None or name != "answers")]
-    complete = wishes
     if asks:
         data = replace(data, columns=_columns(data))
         first = 3 if data.columns.column != question.columns.column else 1
         # A file shows whether there is an order, and --k stands beside --ordered.
         order = ["ordered"] if sample is None and wishes.answers is None else []
-        complete = ask(wishes, [*names, *order], first)
-        names.remove("within")  # which may be left open
-    require_answers(complete, names)
-    data = replace(data, domain=complete.domain)
+        wishes = ask(wishes, [*names, *order], first)
+    else:
+        require_answers(wishes, names)
+    data = replace(data, domain=wishes.domain)
     if sample is None:
         refuse(data.instant.given(), "is for a file: without one the answer is predicted")
 
     def answer(frequencies: Frequencies | None, progress: Progress) -> Choice:
-        choice = make_choice(complete, frequencies, data, progress)
+        choice = make_choice(wishes, frequencies, data, progress)
         options.words.set(tuple(shlex.split(reproduce(choice))[1:]))  # a page names the command that asks nothing
         return choice
 

@@ -209,7 +209,7 @@ def note_lines(choice: Choice) -> list[str]:
     source = "" if frequencies is None else f" for the frequencies of {frequencies.name}"
     if choice.simulations:
         budgets = " and ".join(f"ε = {epsilon:g}" for epsilon in sorted(choice.simulations))
-        lines.append(f"Simulated{source} at {budgets}, with seed 0; what other budgets buy is predicted.")
+        lines.append(f"Simulated{source} at {budgets}, with seed 0.")
     elif choice.prices:
         lines.append(f"Predicted{source}, not simulated.")
     if frequencies is not None:
@@ -380,11 +380,11 @@ def price_figure(choice: Choice) -> Figure:
         axes.axvspan(case.limit, right, color=QUIET, alpha=0.12, linewidth=0)
         axes.axvline(case.limit, color=INK, linewidth=1)
         axes.set(xlabel="privacy budget ε of one report (left: more private)", ylabel="share off by, percentage points")
-        chosen = f"{'collect with' if choice.epsilon else 'at the limit'} ε = {at:g}: {size(choice.best.error)}"
+        chosen = f"{'collect with' if choice.epsilon else 'at the limit'} ε = {at:g}: {points(choice.best.error)}"
         drawn = ["line and band: predicted, 95 %"] if rows else []
         drawn += ["dots: simulated"] if choice.simulations else []
         setting = "; ".join((f"{case.people:,} people, {case.answers:,} possible answers", *drawn))
-        headline(figure, f"What each ε buys; {chosen}", f"{setting}; shaded: over the limit, ε = {case.limit:g}")
+        headline(figure, f"What each ε buys: {chosen}", f"{setting}; shaded: over the limit")
         dots = "; ".join(f"ε = {x:g}: {y:.3g} points" for x, y in zip(xs, ys, strict=True))
         figure.set_label(
             f"Error of a share against ε: {dots}. Asked for: {points(case.within)}; without any data: "
