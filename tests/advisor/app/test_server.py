@@ -126,7 +126,7 @@ BUTTON = "the first button"
 NEWCOMERS = [  # a page, what somebody does there one after the other, and what the verdict then says each time
     (
         "goal=plan",
-        [({"k": "2600"}, "Do not collect guessing"), (BUTTON, "Do not collect no"), (BUTTON, "Collect with")],
+        [({"k": "2600"}, "Do not collect assuming"), (BUTTON, "Do not collect no"), (BUTTON, "Collect with")],
     ),
     ("goal=plan", [({"sensitive": "high", "times": "12"}, "Do not collect no ε up to 0.083")]),
     (
