@@ -178,11 +178,13 @@ def protocol_in_full(key: str, beside: Mapping[str, Any] = MappingProxyType({}))
 def title_inside(title: str) -> str:
     """Return the title of a protocol for use inside a sentence and inside brackets.
 
-    >>> title_inside("Generalised randomised response (k-RR)"), title_inside("Hadamard response")
-    ('generalised randomised response, k-RR', 'Hadamard response')
+    >>> title_inside("Generalised randomised response (k-RR)"), title_inside("Hadamard"), title_inside("RAPPOR")
+    ('generalised randomised response, k-RR', 'Hadamard', 'RAPPOR')
     """
     title = title.replace(" (", ", ").replace(")", "")
-    return title if title.startswith(EPONYMS) else title[:1].lower() + title[1:]
+    first = title.partition(" ")[0]
+    keeps = title.startswith(EPONYMS) or not first[1:].islower()  # an abbreviation
+    return title if keeps else title[:1].lower() + title[1:]
 
 
 def method_text(key: str) -> str:

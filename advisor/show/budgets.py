@@ -89,14 +89,17 @@ def budgets_document(budgets: Budgets) -> Document:
     )
 
 
-def price_table(rows: Sequence[Priced]) -> Table:
-    """Return a table with a row for each ε: the pair to use, its error, and its privacy cost."""
+def price_table(rows: Sequence[Priced], off: Column | None = None, scale: float = 1.0) -> Table:
+    """Return a table with a row for each ε: the pair to use, its error, and its privacy cost.
+
+    off, scale: the column of errors, and what an error of 1 is there, if not in the unit of the metric.
+    """
     metric, request = rows[0].ranking.metric, rows[0].ranking.request
     columns = (
         Column("ε", "privacy budget of one report"),
         Column("protocol", text=True),
         Column("method", text=True, drop=2),
-        Column(f"{metric} error", f"{unit_text(metric, request.bins)}, with its 95 % interval"),
+        off or Column(f"{metric} error", f"{unit_text(metric, request.bins)}, with its 95 % interval"),
         Column("users off", f"users of {request.n:,} by which a category is off, on average"),
         Column("detects", "users in the smallest category that can be detected", drop=1),
         Column("bits", "size of one report", drop=3),
@@ -109,16 +112,16 @@ def price_table(rows: Sequence[Priced]) -> Table:
             shared="Every row is {} than an answer without any data.",
         ),
     )
-    return Table(columns, tuple(map(_row, rows)), noun="budgets", cut=False)
+    return Table(columns, tuple(_row(row, scale) for row in rows), noun="budgets", cut=False)
 
 
-def _row(row: Priced) -> Row:
+def _row(row: Priced, scale: float) -> Row:
     best = row.ranking.best
     cells: tuple[Cell, ...] = (
         (f"{row.epsilon:g}", row.epsilon),
         best.protocol,
         best.method,
-        error_cell(best, row.ranking),
+        error_cell(best, row.ranking, scale),
         figure_cell(row.off, lambda off: users(rounded(off, 2))),
         figure_cell(row.detectable, users),
         (f"{best.report_bits:,}", best.report_bits),

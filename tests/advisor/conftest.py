@@ -48,7 +48,7 @@ def browser():
 @pytest.fixture
 def choose_once(monkeypatch):
     """Let the command make each decision without a file once."""
-    monkeypatch.setattr("advisor.extensions.choose.command.choose", chosen)
+    monkeypatch.setattr("advisor.extensions.choose.command.make_choice", chosen)
 
 
 @pytest.fixture

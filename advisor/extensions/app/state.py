@@ -286,10 +286,8 @@ def _choice(wishes: Wishes, question: Question, progress: Progress) -> Choice:
     check_data(question)
     if question.sample is None:
         return make_choice(wishes)
-    domain = Categories(k=wishes.answers, ordered=wishes.ordered)
-    frequencies = sample_frequencies(replace(question, domain=domain))
-    words = (question.path, *question.columns.typed(), *domain.typed())
-    return make_choice(wishes, frequencies, words, instant=question.instant.instant, progress=progress)
+    frequencies = sample_frequencies(replace(question, domain=wishes.domain))
+    return make_choice(wishes, frequencies, question, progress)
 
 
 def _call(answered: Result) -> tuple[str, list[str], list[str]] | None:

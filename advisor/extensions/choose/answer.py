@@ -16,7 +16,7 @@ from advisor.answers.plan.result import PlanRow
 from advisor.answers.rank.look_up import look_up
 from advisor.answers.rank.result import Ranking, Recommendation
 from advisor.answers.rank.simulate import simulated_answer
-from advisor.answers.rank.verdict import ENOUGH, USELESS, WORTH_IT
+from advisor.answers.rank.verdict import ENOUGH, USELESS
 from advisor.answers.rank.worth_it import first_need
 from advisor.checks import choice, real, whole
 from advisor.figures import rounded
@@ -81,6 +81,11 @@ class Wishes(Settings):
     )
     ordered: bool | None = like(Categories, "ordered", help="the answers have an order, as age bands have")
 
+    @property
+    def domain(self) -> Categories:
+        """The answers as categories."""
+        return Categories(k=self.answers, ordered=self.ordered)
+
 
 def limit_of(sensitive: str, times: int) -> float:
     """Return the largest budget of one report, two digits."""
@@ -130,7 +135,6 @@ class Alternatives:
     times: int | None = None
     # The budget of one report that reaches the accuracy: above the limit, and so no advice
     epsilon: Need | None = None
-    once: Alternatives | None = None  # if asking less often is not enough: additional changes when asking once
 
 
 def sure(row: Recommendation) -> float:
@@ -246,22 +250,16 @@ def changes_of(case: Case, people: Need | None, at_limit: Ranking) -> Alternativ
 
     people: number of users that the accuracy requires. at_limit: the ranking at the limit.
     """
-    total = LIMITS[case.sensitive]
-    often = min(case.times - 1, int(total / EPSILON[0]))  # smaller budgets are not covered
+    often = min(case.times - 1, int(LIMITS[case.sensitive] / EPSILON[0]))  # smaller budgets are not covered
     less_often = next(
         (times for times in _falling(often) if case.collects(limit=limit_of(case.sensitive, times))), None
     )
-    once = None
-    if case.times > 1 and less_often is None:
-        alone = replace(case, limit=total)
-        once = Alternatives(people=alone.needed(n=True), within=_coarser(alone, alone.at_limit))
     return Alternatives(
         people=people,
         within=_coarser(case, at_limit),
         answers=None if case.frequencies is not None else _fewer(case),
         times=less_often,
         epsilon=case.needed(n=False),
-        once=once,
     )
 
 
@@ -337,9 +335,8 @@ class Choice:
     simulations: Mapping[float, Ranking] = field(default_factory=dict)  # what some budgets buy, where not predicted
     changes: Alternatives = Alternatives()  # what would be enough instead
     prices: tuple[Priced, ...] = ()  # what some budgets buy, `epsilon` or the limit among them; none if not covered
-    data_words: tuple[str, ...] = ()  # words of a command line that name the data; empty for an assumed skew
+    question: Question = Question()  # the data, and whether they are to be simulated
     open_accuracy: bool = False  # whether the accuracy was left open: then it is what makes a collection worth it
-    instant: bool = False  # whether predictions were asked for where a file could be simulated
 
     @property
     def there(self) -> Ranking:
@@ -353,25 +350,28 @@ class Choice:
         """The pair to use there, and its error."""
         return self.there.best
 
+    @property
+    def data_words(self) -> tuple[str, ...]:
+        """Words of a command line that name the data."""
+        return self.question.data_words or ("--sample", "DATA")  # which is in memory
+
 
 def make_choice(
     wishes: Wishes,
     frequencies: Frequencies | None = None,
-    data_words: tuple[str, ...] = (),
-    *,
-    instant: bool = False,
+    question: Question | None = None,
     progress: Progress = silent,
 ) -> Choice:
     """Return the budget that the answers lead to, or why there is none.
 
-    frequencies, data_words: of published or pilot data, and the words of a command line that name them.
-    instant: predict for such data too instead of simulating. An accuracy that is left open is what makes a collection
-    worth it.
+    frequencies, question: of published or pilot data, and where they are from. An accuracy that is left open is what
+    makes a collection worth it.
     """
+    question = replace(question or Question(), domain=wishes.domain)
     sensitive, times, within = wishes.sensitive or "high", wishes.times or 1, wishes.within
     case = Case(
         people=wishes.people or 1,
-        domain=Categories(k=wishes.answers or 2, ordered=wishes.ordered),
+        domain=wishes.domain,
         within=OPEN if within is None else float(f"{within / 100:.12g}"),  # 2.2 points are 0.022
         sensitive=sensitive,
         times=times,
@@ -382,12 +382,12 @@ def make_choice(
         case = replace(case, within=two_digits(SHOWN * ENOUGH * case.without, up=False))
     if case.reason == Reason.NOTHING_ASKED:
         choice = Choice(case, Reason.NOTHING_ASKED)
-    elif frequencies is None or instant or case.answers > SIMULATED or case.people < USERS_LOW:
+    elif frequencies is None or question.instant.instant or case.answers > SIMULATED or case.people < USERS_LOW:
         choice = _by_prediction(case)
     else:
         choice = _simulated(case, frequencies, progress)
         progress("decided", 1, 1)
-    return replace(choice, prices=_prices(choice), data_words=data_words, open_accuracy=within is None, instant=instant)
+    return replace(choice, prices=_prices(choice), question=question, open_accuracy=within is None)
 
 
 def _by_prediction(case: Case) -> Choice:
@@ -445,27 +445,21 @@ class _Simulation:
         """Return the progress of the next ranking or plan."""
         return part(self.progress, next(self.steps), STEPS, name)
 
-    def least_budget(self) -> float | None:
-        """Return the least budget that is enough; None if the limit is not enough."""
+    def least_budget(self) -> float:
+        """Return the least budget that is enough, if the limit is enough."""
         case, needed = self.case, self.plan(n=self.case.people).value
         first = case.limit if needed is None else max(min(LEAST, case.limit), two_digits(needed, up=True))
         below = [budget for budget in (first, two_digits(STEP * first, up=True)) if budget < case.limit]
-        return next((budget for budget in (*below, case.limit) if self.reason(budget) == Reason.REACHED), None)
+        return next((budget for budget in below if self.reason(budget) == Reason.REACHED), case.limit)
 
 
 def _simulated(case: Case, frequencies: Frequencies, progress: Progress) -> Choice:
     """Return the decision by simulations, with the figures that the suggested commands give too."""
-    simulation, guess = _Simulation(case, frequencies, progress), case.at_limit
-    # Where predictions leave no doubt, the limit itself need not be simulated.
-    clear = not case.gaps and guess.verdict == WORTH_IT and guess.best.error_high <= case.within
-    if clear or simulation.reason(case.limit) == Reason.REACHED:
+    simulation = _Simulation(case, frequencies, progress)
+    at_limit, reason, people = simulation.at(case.limit), simulation.reason(case.limit), None
+    if reason == Reason.REACHED:
         epsilon = simulation.least_budget()
-        if epsilon is not None:
-            rankings = simulation.rankings
-            simulated = {budget: rankings[budget] for budget in (epsilon, case.limit) if budget in rankings}
-            return Choice(case, Reason.REACHED, epsilon, simulated)
-    at_limit, people = simulation.at(case.limit), None
-    reason = simulation.reason(case.limit)
+        return Choice(case, reason, epsilon, {epsilon: simulation.at(epsilon), case.limit: at_limit})
     if reason != Reason.JUST_ENOUGH:
         row = simulation.plan(epsilon=case.limit)
         if row.value is not None and row.value > case.people:

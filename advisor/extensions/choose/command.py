@@ -34,7 +34,7 @@ from advisor.question.option import options_of, refuse, require
 from advisor.question.question import Question
 from advisor.question.rules import check_data
 from advisor.question.sample import sample_frequencies
-from advisor.question.settings import Categories, Columns
+from advisor.question.settings import Columns
 from simulator.progress import Progress
 
 T = TypeVar("T")
@@ -53,8 +53,7 @@ class Prompt:
     example: str = ""  # what to give as an option; "" where the answer may stay open
     # Allowed words other than figures, and their values
     words: Mapping[str, object] = field(default_factory=dict)
-    needed: bool = False  # whether there is no answer to fall back on
-    default: object = None  # value of an empty answer, or of "don't know"; None leaves it open
+    needed: bool = False  # whether there is no answer to fall back on; else "don't know", or nothing, leaves it open
 
     def read(self, name: str, line: str) -> object:
         """Return what a line says.
@@ -65,7 +64,7 @@ class Prompt:
         if text in WORDS["unknown"]:
             if self.needed:
                 raise InputError(f"This has to be known, if only roughly. {self.again}")
-            return self.default
+            return None
         number = COUNTED.fullmatch(text)
         value = self.words.get(text, text if number is None else number[1].replace(" ", ""))
         if name == "ordered" and not isinstance(value, bool):
@@ -91,6 +90,12 @@ def ask(wishes: Wishes, names: Sequence[str], first: int = 1) -> Wishes:
         answer: Any = _typed(f"{at}. {PROMPTS[name].question}", partial(PROMPTS[name].read, name))
         wishes = replace(wishes, **{name: answer})
     return wishes
+
+
+def require_answers(wishes: Wishes, names: Sequence[str]) -> None:
+    """Raise InputError if some of the named answers are missing."""
+    needed = [(item.name, spec.flags[0]) for item, spec in options_of(Wishes) if item.name in names]
+    require(*((flag, getattr(wishes, name), PROMPTS[name].example) for name, flag in needed))
 
 
 def ask_columns(table: InputTable) -> tuple[str, str | None]:
@@ -162,24 +167,20 @@ def choose_command(
     check_data(data)
     asks = sample != "-" and sys.stdin is not None and sys.stdin.isatty()
     names = [name for name, prompt in PROMPTS.items() if prompt.example and (sample is None or name != "answers")]
-    complete = wishes
     if asks:
         data = replace(data, columns=_columns(data))
         first = 3 if data.columns.column != question.columns.column else 1
         # A file shows whether there is an order, and --k stands beside --ordered.
         order = ["ordered"] if sample is None and wishes.answers is None else []
-        complete = ask(wishes, [*names, *order], first)
-        names.remove("within")  # which may be left open
-    options_needed = [(item.name, spec) for item, spec in options_of(Wishes) if item.name in names]
-    require(*((spec.flags[0], getattr(complete, name), PROMPTS[name].example) for name, spec in options_needed))
-    domain = Categories(k=complete.answers, ordered=complete.ordered)
-    data = replace(data, domain=domain)
-    words = () if sample is None else (sample, *data.columns.typed(), *data.cleaning.typed(), *domain.typed())
+        wishes = ask(wishes, [*names, *order], first)
+    else:
+        require_answers(wishes, names)
+    data = replace(data, domain=wishes.domain)
     if sample is None:
         refuse(data.instant.given(), "is for a file: without one the answer is predicted")
 
     def answer(frequencies: Frequencies | None, progress: Progress) -> Choice:
-        choice = make_choice(complete, frequencies, words, instant=data.instant.instant, progress=progress)
+        choice = make_choice(wishes, frequencies, data, progress)
         options.words.set(tuple(shlex.split(reproduce(choice))[1:]))  # a page names the command that asks nothing
         return choice
 
@@ -263,12 +264,10 @@ def choose(
     >>> choose(n=2000, k=18, within=1.0, sensitive="medium").epsilon is None
     True
     """
-    question = Question.of({"sample": sample, "sample_counts": sample_counts, "k": k, "ordered": ordered})
-    wishes = Wishes(people=n, answers=k, within=within, sensitive=sensitive, times=times, ordered=ordered)
-    require(
-        ("--n", n, "the number of people, for example --n 2000"),
-        ("--k", k if question.sample is None else True, "the number of possible answers, for example --k 18"),
+    question = Question.of(
+        {"sample": sample, "sample_counts": sample_counts, "k": k, "ordered": ordered, "instant": instant}
     )
+    wishes = Wishes(people=n, answers=k, within=within, sensitive=sensitive, times=times, ordered=ordered)
+    require_answers(wishes, ["people", *(["answers"] if question.sample is None else [])])
     frequencies = None if question.sample is None else sample_frequencies(question)
-    words = () if frequencies is None else ("--sample", "DATA")
-    return ChoiceAnswer.of(make_choice(wishes, frequencies, words, instant=instant))
+    return ChoiceAnswer.of(make_choice(wishes, frequencies, question))

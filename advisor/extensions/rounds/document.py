@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from advisor.extensions.rounds.answer import MEMOISED_NOISE, Approach, Comparison, RoundsQuestion
-from advisor.figures import number, points, times, users
+from advisor.extensions.rounds.answer import Approach, Comparison, RoundsQuestion
+from advisor.figures import number, points, users
+from advisor.members.names import protocol_in_full
 from advisor.show.model import Badge, Column, Document, Records, Role, Row, Sentence, Table, Tone, Verdict, sentences
 from advisor.show.sentences import assumed_sentences
 from simulator import PROTOCOLS
-from simulator.memoisation import MEMOISED, DBitFlipPM, Repeated
+from simulator.memoisation import MEMOISED, DBitFlipPM
 
+REMEMBERED = {**MEMOISED, DBitFlipPM.key: DBitFlipPM}
 COLUMNS = (
     Column("noise", "memoised, or fresh in each round: at the ε of a report, or spending as much in all", text=True),
     Column("protocol", text=True),
@@ -74,13 +76,6 @@ def _row(row: Approach, answer: Comparison) -> Row:
     )
 
 
-def full_name(row: Approach) -> str:
-    """Return a protocol with its name in words."""
-    kinds: list[type[Repeated]] = [*MEMOISED.values(), DBitFlipPM]
-    titles = {kind.key: kind.title for kind in kinds}
-    return f"{row.protocol} ({titles[row.protocol] if row.noise == MEMOISED_NOISE else PROTOCOLS[row.protocol].title})"
-
-
 def budget(value: float) -> str:
     """Return a budget with three digits.
 
@@ -93,46 +88,32 @@ def budget(value: float) -> str:
 def verdict(answer: Comparison) -> Verdict:
     """Return what to do, and what users spend and lose in accuracy with it."""
     question, memory, fresh, best = answer.question, answer.memory, answer.same_round, answer.best
-    after = f"after {question.rounds:,} rounds" if question.rounds > 1 else "after one round"
-    chosen, other = (memory, fresh) if answer.memoise else (fresh, memory)
-    most = f" (at most {budget(chosen.spent_most)})" if chosen.spent_most != chosen.spent_mean else ""
-    instead = f"fresh noise would spend {budget(other.spent_mean)}"
     if answer.memoise:
-        kind, text = "memoise", f"memoised noise by {full_name(memory)}."
+        kind, text = "memoise", f"memoised noise by {protocol_in_full(memory.protocol, REMEMBERED)}."
+        instead = f"fresh noise would spend {budget(fresh.spent_mean)}"
     else:
+        name = protocol_in_full(fresh.protocol)
+        kind, text = "fresh_noise", f"fresh noise in each round at ε = {fresh.epsilon_round:g}, by {name}."
         instead = f"memoisation with {memory.protocol} would spend {budget(memory.spent_mean)}"
-        kind, text = "fresh_noise", f"fresh noise in each round at ε = {fresh.epsilon_round:g}, by {full_name(fresh)}."
+    most = f" (at most {budget(best.spent_most)})" if best.spent_most != best.spent_mean else ""
     off = (
         f"off by {users(best.error_round * question.n)} of {question.n:,} users a category "
         f"({points(best.error_round)}) in a round, {users(best.error_average * question.n)} in the average of all"
     )
     if best.error_round >= float(question.changes.frequencies.max()):
         off = "a round alone says nothing: it is off by more than the largest frequency"
-    numbers = f"Expected: ε = {budget(chosen.spent_mean)}{most} spent {after}; {instead}; {off}."
+    numbers = f"Expected: ε = {budget(best.spent_mean)}{most} spent in all rounds; {instead}; {off}."
     return Verdict(kind, text, Badge.USE, numbers=numbers)
 
 
 def detail_sentences(answer: Comparison) -> list[str]:
-    """Return how fresh noise of the same spending compares, and what averaging reveals."""
-    question, best, memory, fresh = answer.question, answer.best, answer.memory, answer.same_round
-    lines = []
-    if answer.memoise and len(answer.fresh) > 1:
-        other = answer.fresh[1]
-        lines.append(
-            f"Fresh noise that spends as much has ε = {budget(other.epsilon_round)} for a round: "
-            f"{times(other.error_round / best.error_round)} the error of a round and "
-            f"{times(other.error_average / best.error_average)} that of the average."
-        )
-    if answer.memoise and best.spent_most > fresh.spent_most:
-        lines.append(
-            f"In the worst case memoisation spends more than fresh noise: {budget(best.spent_most)} against "
-            f"{budget(fresh.spent_most)}, for a user with a new value in every round."
-        )
-    lines.append(
+    """Return what averaging reveals, and what memoisation does not hide."""
+    question, memory = answer.question, answer.memory
+    lines = [
         f"Averaging all reports of a user whose value never changes reveals ε = {number(memory.revealed, 3)} with "
         f"{memory.protocol}, at most {question.epsilon_forever:g} in any number of rounds; with fresh noise up to "
-        f"{budget(fresh.revealed)}."
-    )
+        f"{budget(answer.same_round.revealed)}."
+    ]
     if question.changes.share and answer.memoise:
         lines.append(
             "Memoisation does not hide that a value changed, or when: its budgets compare users whose values change in "
@@ -142,21 +123,14 @@ def detail_sentences(answer: Comparison) -> list[str]:
 
 
 def note_sentences(answer: Comparison) -> list[str]:
-    """Return what a round is worth, how it was computed and what was assumed."""
+    """Return how a round is post-processed, how it was computed and what was assumed."""
     question = answer.question
-    lines = [
-        f"A round with {answer.memory.protocol} is as accurate as one collection with it at ε = {question.epsilon:g}; "
-        f"for its post-processing: ldp-advise --eps {question.epsilon:g} --protocol {answer.memory.protocol}."
-        if answer.memoise and answer.memory.protocol in PROTOCOLS
-        else f"For the post-processing of a round: ldp-advise --eps {question.epsilon:g} --protocol "
-        f"{answer.same_round.protocol}."
+    one_shot = answer.best.protocol if answer.best.protocol in PROTOCOLS else answer.same_round.protocol
+    return [
+        f"For the post-processing of a round: ldp-advise --eps {question.epsilon:g} --protocol {one_shot}.",
+        f"Computed in closed form for {question.sample}: {setting_text(question)}.",
+        *assumed_sentences(question.assumptions),
     ]
-    if not question.menu:
-        lines.append(
-            f"dbitflip repeats its report, so that its one budget is that of a round, ε = {question.epsilon:g}."
-        )
-    lines.append(f"Computed in closed form for {question.sample}: {setting_text(question)}.")
-    return lines + assumed_sentences(question.assumptions)
 
 
 def setting_text(question: RoundsQuestion) -> str:

@@ -111,9 +111,10 @@ def _baseline_row(row: Baseline, columns: tuple[Column, ...], ranking: Ranking) 
     return Row.of((cells.get(one.header, "") for one in columns), Tone.MARKED, extra=True, ratio=_ratio(row))
 
 
-def error_cell(row: Recommendation, ranking: Ranking) -> tuple[str, float]:
-    """Return the error of a row with its 95 % interval, and the figure alone."""
-    return error_text(row.error, row.error_low, row.error_high, ranges=ranking.over_populations), row.error
+def error_cell(row: Recommendation, ranking: Ranking, scale: float = 1.0) -> tuple[str, float]:
+    """Return the error of a row with its 95 % interval, and the figure alone; `scale`: that of an error of 1."""
+    error, low, high = (scale * value for value in (row.error, row.error_low, row.error_high))
+    return error_text(error, low, high, ranges=ranking.over_populations), error
 
 
 def _in_unit(ranking: Ranking) -> str:
