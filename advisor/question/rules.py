@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,8 +32,9 @@ def require_budget_and_data(question: Question, *needs: tuple[str, object, str])
     """Raise InputError for all that is missing: what a command needs itself, the budget, and the data."""
     budget = question.grid.epsilons or question.terms.epsilon or question.promise.central_epsilon
     counts = question.columns.counts
-    if question.sample is None and counts and Path(counts).is_file():
-        raise InputError(f"--counts names a column, and {counts} is a file: give the file too, {counts} --counts NAME")
+    with suppress(OSError):  # of a name that is too long
+        if question.sample is None and counts and Path(counts).is_file():
+            raise InputError(f"--counts names a column, and {counts} is a file: give it too, {counts} --counts NAME")
     require(*needs, ("--eps", budget, BUDGET), ("SAMPLE", question.sample or question.domain.k, DATA))
 
 
