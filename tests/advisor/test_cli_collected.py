@@ -36,6 +36,14 @@ def test_the_command_gives_what_the_function_gives_also_on_standard_input(run, e
     assert piped["request"]["sample"] == "standard input"
 
 
+def test_a_refusal_of_counts_that_can_be_read_in_two_ways_names_an_option_that_there_is(run, tmp_path):
+    (tmp_path / "counts.csv").write_text("value;estimate\na;12.345\nb;2.655\nc;5.000\n", encoding="utf-8")
+    words = ("estimate", *QUICK, "-p", "grr", "--n", "20000", str(tmp_path / "counts.csv"))
+    code, _, err = run(*words)
+    assert (code, "--decimal , or --decimal ." in err) == (2, True)
+    assert run(*words, "--decimal", ",")[0] == 0
+
+
 PARAMETERS = {
     "ss": {"subset_size": 3},
     "olh": {"hash_range": 7},
