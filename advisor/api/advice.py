@@ -157,14 +157,15 @@ class Advice(Ranking, Shown):
         """
         if method is not None and not isinstance(method, str):
             method = member_of_python("method", method)
-        import pandas as pd  # heavy
-
         if estimate is None:
             own = self.intervals()
             if method is None:
                 return own["post_processed"]
             estimate = own["raw"]
-        estimate = pd.Series(estimate) if isinstance(estimate, Mapping) else estimate
+        if isinstance(estimate, Mapping):
+            import pandas as pd  # heavy
+
+            estimate = pd.Series(estimate)
         if is_pandas(estimate) and hasattr(estimate, "to_numpy"):
             return applied_to(estimate, self.request.labels, lambda raw: post_process(self, raw, method))
         return post_process(self, estimate, method)
