@@ -99,6 +99,26 @@ def test_what_is_written_drawn_and_applied_is_the_method_on_all_that_was_observe
     np.testing.assert_array_equal(advice.apply(raw, "tree_eb"), POSTPROCESSORS["tree_eb"].apply(observed))
 
 
+def test_errors_of_single_categories_are_of_a_smooth_truth_where_reports_show_no_other():
+    texts = {
+        (protocol, metric): str(
+            estimate(
+                collected(protocol)[1],
+                protocol,
+                eps=1.0,
+                k=K,
+                metric=metric,
+                **ALONE,
+                simulation=Simulation(repetitions=2),
+            )
+        )
+        for protocol, metric in product(("sw", "tree"), ("l1", "emd"))
+    }
+    assert [both for both, text in texts.items() if "if neighbours are as alike as on a curve" in text] == [
+        ("sw", "l1")
+    ]
+
+
 EVERY_COVER = tuple(product(["even", "peak", "wave"], [1.0, 3.0], TREES))
 COVER = (("even", 1.0, "tree"), ("wave", 1.0, "tree_half"), ("peak", 3.0, "haar_hrr"))  # each shape and protocol
 

@@ -11,11 +11,12 @@ from advisor.answers.rank.trade_offs import NEAR, compromise
 from advisor.answers.rank.verdict import MARGINAL, NOT_CERTAIN, USELESS
 from advisor.figures import number, points, rounded, users, whole_percent
 from advisor.members.names import UNPROCESSED, method_name, method_text, pair_text, protocol_in_full, protocol_text
+from advisor.question.request import CURVES
 from advisor.show.model import Adjustment, Badge, Role, Sentence, Tone, Verdict, sentences
 from advisor.show.rank.table import BASELINE_NAMES, error_cell
 from advisor.show.sentences import hidden_text, nothing_left_verdict, total_text, unit_after
 from knowledge.deployments import DEPLOYED
-from simulator import POSTPROCESSORS
+from simulator import METRICS, POSTPROCESSORS
 from simulator.foreign import REGISTERED
 from simulator.methods.processor import POSTERIOR_MEAN, SUMMARIES
 from simulator.ranking import AS_GOOD, PRACTICAL_RATIO
@@ -148,6 +149,8 @@ def _numbers(ranking: Ranking) -> str:
     expected = "Expected"
     if request.threat is not None:
         expected = f"Expected if {100 * request.threat:g} % of the users are fake"
+    elif request.surrogate == CURVES and _is_of_estimate(ranking) and not METRICS[metric].ordered_only:
+        expected = "Expected if neighbours are as alike as on a curve, more if not"
     return f"{expected}: {figure}{no_data}{chance}{total_text(request.plan)}."
 
 
