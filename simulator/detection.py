@@ -5,15 +5,19 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 
+from simulator._types import FloatArray, IntArray
+from simulator.protocols.hadamard import HadamardResponse
 from simulator.protocols.oracle import FrequencyOracle
 from simulator.protocols.protocol import Linear, Protocol
 
 LEVEL, POWER = 0.05, 0.8
 FEW = 500  # supports of a category that nobody holds, up to which their law is added up
 VALUES, CELLS = 8, 200_000  # most values whose noise is averaged, and most frequencies for them
+FAR = 15  # standard deviations of a few reports that nothing lies beyond
 STEPS = 64  # look-ahead of the threshold on few supports; of 150 settings none needed more than 14
 
 
@@ -21,37 +25,85 @@ def threshold(protocol: Protocol, n: int, categories: int | None = None) -> floa
     """Return the estimate (frequency) that counts as a detection: above it lie categories that nobody holds too rarely.
 
     1 in 20 collections has such a category among all that are tested (Bonferroni: 0.05 over their number, one-sided).
-    Where support counts are binomial, it lies between two of them: the quantile of few is exact, that of many corrected
-    for skewness (Cornish, Fisher, "Moments and cumulants in the specification of distributions", 1938).
+    Where supports are counts, it lies between two of them: the quantile of few is that of their law, that of many is
+    corrected for skewness (Cornish, Fisher, "Moments and cumulants in the specification of distributions", 1938).
 
     categories: number of tested categories; by default all k.
 
     Raises ValueError if the protocol has no raw estimate.
     """
     looked_at = protocol.k if categories is None else categories
+    few, law = few_supports(protocol, n), _binomial(protocol)
+    if few is not None and isinstance(protocol, FrequencyOracle):
+        return float(protocol.estimate(np.array(few.quantile(n, LEVEL / looked_at) + 0.5), n))
     quantile = NormalDist().inv_cdf(1 - LEVEL / looked_at)
     sd = math.sqrt(_variance(protocol, n, 0.0))
-    law = _binomial(protocol)
     if law is None:
         return quantile * sd
     p, q = law
-    if few_supports(protocol, n):
-        return (_binomial_quantile(n, q, LEVEL / looked_at) + 0.5 - n * q) / (n * (p - q))
     skewness = (1 - 2 * q) / math.sqrt(n * q * (1 - q))
     return (quantile + (quantile**2 - 1) * skewness / 6) * sd + 0.5 / (n * (p - q))
 
 
-def _binomial_quantile(n: int, q: float, level: float) -> int:
-    """Return the smallest number that a binomial variable is above with at most this probability."""
-    from scipy.special import bdtrik  # imported when used: most advice needs no scipy here
+class FewSupports(NamedTuple):
+    """Law of the supports of a category, which are few: numbers of users with these probabilities."""
 
-    return max(math.ceil(bdtrik(1 - level, n, q)), 0)
+    p: float  # that a report supports the value of its user
+    q: float  # that it supports another value
+    contradicts: float | None = None  # the first, of contradicting instead, where such reports are taken off
+
+    def quantile(self, n: int, level: float) -> int:
+        """Return the smallest number that the supports of a category nobody holds are above with at most this chance.
+
+        Reports that support it and reports that contradict it are two counts of one mean, whose difference has
+        Skellam's law nearly: the variance is the same.
+        """
+        if self.contradicts is not None:
+            mean = n * self.q
+            numbers = range(math.ceil(FAR * math.sqrt(mean)) + FAR)
+            return bisect_left(
+                numbers, 1 - level, key=lambda most: float(_difference_below(np.array(most), mean, mean))
+            )
+        from scipy.special import bdtrik  # imported when used: most advice needs no scipy here
+
+        return max(math.ceil(bdtrik(1 - level, n, self.q)), 0)
+
+    def missed(self, n: int, holders: int, most: int) -> float:
+        """Return the probability that the supports of a category of `holders` users are not above a number."""
+        from scipy.special import bdtr  # imported when used: advice without a plan needs no scipy here
+
+        others = n - holders
+        against = 0.0 if self.contradicts is None else others * self.q + holders * self.contradicts
+        own = np.arange(min(holders, most + math.ceil(against + FAR * math.sqrt(against))) + 1)
+        mass = np.diff(bdtr(own, holders, self.p), prepend=0.0)
+        if self.contradicts is None:
+            return float(mass @ bdtr(np.minimum(most - own, others), others, self.q))
+        return float(mass @ _difference_below(most - own, others * self.q, against))
 
 
-def few_supports(protocol: Protocol, n: int) -> tuple[float, float] | None:
-    """Return p and q where supports are binomial and so few that threshold and power are those of their law."""
+def _difference_below(numbers: IntArray, first: float, second: float) -> FloatArray:
+    """Return the probabilities that the difference of two Poisson counts of these means is at most some numbers.
+
+    By chi-squared laws (Johnson, "On an extension of the connexion between Poisson and chi-squared distributions",
+    1959).
+    """
+    from scipy.special import chndtr  # imported when used
+
+    first, second = max(first, 1e-300), max(second, 1e-300)
+    lower = chndtr(2 * second, np.maximum(-2.0 * numbers, 1e-300), 2 * first)
+    return np.where(numbers < 0, lower, 1 - chndtr(2 * first, np.maximum(2.0 * (numbers + 1), 1e-300), 2 * second))
+
+
+def few_supports(protocol: Protocol, n: int) -> FewSupports | None:
+    """Return the law of supports that are so few that threshold and power are those of their law."""
     law = _binomial(protocol)
-    return None if law is None or law[1] > 0.5 or n * law[1] > FEW else law
+    if isinstance(protocol, HadamardResponse):
+        few = FewSupports(protocol.p, protocol.q, protocol.p * math.exp(-protocol.epsilon))
+    elif law is None or law[1] > 0.5:
+        return None
+    else:
+        few = FewSupports(*law)
+    return None if n * few.q > FEW else few
 
 
 def _binomial(protocol: Protocol) -> tuple[float, float] | None:
@@ -74,21 +126,15 @@ def power(protocol: Protocol, n: int, frequency: float) -> float:
     0.8
     """
     if few := few_supports(protocol, n):
-        return _power_of_few(n, frequency, *few, LEVEL / protocol.k)
+        return _power_of_few(n, frequency, few, LEVEL / protocol.k)
     distance = frequency - threshold(protocol, n)
     return math.erfc(-distance / math.sqrt(2 * _variance(protocol, n, frequency))) / 2
 
 
-def _power_of_few(n: int, frequency: float, p: float, q: float, level: float) -> float:
-    from scipy.special import bdtr  # imported when used: advice without a plan needs no scipy here
-
-    most, fewer = _binomial_quantile(n, q, level), math.floor(n * frequency)
-    more, missed = n * frequency - fewer, 0.0
-    for holders, chance in ((fewer, 1 - more), (min(fewer + 1, n), more)):
-        own = np.arange(min(holders, most) + 1)
-        mass = np.diff(bdtr(own, holders, p), prepend=0.0)
-        missed += chance * float(mass @ bdtr(np.minimum(most - own, n - holders), n - holders, q))
-    return 1 - missed
+def _power_of_few(n: int, frequency: float, few: FewSupports, level: float) -> float:
+    most, fewer = few.quantile(n, level), math.floor(n * frequency)
+    more = n * frequency - fewer
+    return 1 - (1 - more) * few.missed(n, fewer, most) - more * few.missed(n, min(fewer + 1, n), most)
 
 
 def least_users(protocol: Protocol, frequency: float, start: int) -> int:
@@ -103,30 +149,39 @@ def least_users(protocol: Protocol, frequency: float, start: int) -> int:
         return start
     last, step = start - 1, start  # last: the last number that is not enough
     for _ in range(STEPS):
-        step = _next_step(step, few[1], level)
+        step = _next_step(step, few, level)
         if few_supports(protocol, step) is None:
             break
         if power(protocol, step, frequency) < POWER:
             last = step
-    rising = range(last + 1, _next_step(last + 1, few[1], level))
+    rising = range(last + 1, _next_step(last + 1, few, level))
     return last + 1 + bisect_left(rising, POWER, key=lambda n: power(protocol, n, frequency))
 
 
-def _next_step(n: int, q: float, level: float) -> int:
+def _next_step(n: int, few: FewSupports, level: float) -> int:
     """Return the next number of users at which the threshold on few supports is higher by 1."""
-    from scipy.special import bdtrin  # imported when used
-
-    return math.floor(bdtrin(_binomial_quantile(n, q, level), 1 - level, q)) + 1
+    here, high = few.quantile(n, level), 2 * n
+    while few.quantile(high, level) == here:
+        high *= 2
+    beyond = range(n + 1, high + 1)
+    return n + 1 + bisect_left(beyond, True, key=lambda users: few.quantile(users, level) > here)
 
 
 def smallest_detectable(protocol: Protocol, n: int, categories: int | None = None) -> float:
     """Return the smallest frequency that is detected with probability 0.8, in 95 of 100 collections without any other.
 
-    The noise is that of the frequency itself: it is the least f with f = threshold + z(0.8) sd(f). Above 1, nothing can
-    be detected.
+    That of few supports is by their law. Otherwise the noise is that of the frequency itself: it is the least f with
+    f = threshold + z(0.8) sd(f). Above 1, nothing can be detected.
 
     categories: as in `threshold`.
     """
+    few, level = few_supports(protocol, n), LEVEL / (categories or protocol.k)
+    if few is not None and _power_of_few(n, 1.0, few, level) > POWER:
+        low, high = 0.0, 1.0
+        while high - low > 1e-9 * high:
+            middle = (low + high) / 2
+            low, high = (low, middle) if _power_of_few(n, middle, few, level) > POWER else (middle, high)
+        return high
     least, reach = threshold(protocol, n, categories), NormalDist().inv_cdf(POWER)
     now, last = least, 0.0
     while now - last > 1e-12 * now:  # it rises, ever more slowly, as the variance grows at most in proportion

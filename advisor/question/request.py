@@ -226,6 +226,11 @@ class Request:
     figures: Mapping[str, Mapping[str, float | None]] = field(default_factory=dict, repr=False)
 
     @property
+    def users(self) -> int:
+        """Number of users: n, or more where each of them reports one of several attributes."""
+        return self.n if self.plan is None else self.plan.users
+
+    @property
     def usual(self) -> tuple[Pair, ...]:
         """The usual choice to compare with; none where only channels keep the promise."""
         return () if self.channels and self.channels.keys() >= {*self.protocols} else (DEFAULT_PAIR,)

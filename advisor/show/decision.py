@@ -104,7 +104,7 @@ def decision_of(ranking: Ranking, badge: Badge = Badge.NONE, reason: str = "", *
     request = ranking.request
     if not ranking.recommendations:
         nothing = "no way to collect keeps the limits that were set"
-        return Decision(Badge.DO_NOT_COLLECT, nothing, people=request.n, **_basis(request))
+        return Decision(Badge.DO_NOT_COLLECT, nothing, people=request.users, **_basis(request))
     best, without, worth = ranking.best, ranking.error_without_data, ranking.worth_it_with
     error, interval = best.mean_absolute_error, None
     if error is not None and ranking.metric in PER_ANSWER and best.error:
@@ -126,7 +126,7 @@ def decision_of(ranking: Ranking, badge: Badge = Badge.NONE, reason: str = "", *
     return Decision(
         badge,
         reason,
-        people=request.n,
+        people=request.users,
         epsilon=best.epsilon or request.epsilon,
         pair=best.pair,
         error=error,

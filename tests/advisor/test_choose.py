@@ -234,6 +234,19 @@ def test_a_file_with_nearly_equal_age_bands_decides_on_their_own_frequencies(run
     assert decided(run, f"--k 18 {words}")["choice"] == "collect"
 
 
+def test_what_predictions_do_not_cover_is_neither_refused_nor_are_their_ends_named_as_enough(run):
+    """Randomised response at ε = 0.076 errs by 0.53 points there: enough, and the least that is predicted is 0.1."""
+    data = decided(run, "--n 1M --k 2 --within 2 --sensitive low --times 52")
+    assert (data["choice"], data["reason"], data["headline"]["badge"]) == (
+        "simulate_first",
+        "not_covered",
+        "Nothing is sure",
+    )
+    assert (data["eps_needed"], data["people_needed"], data["headline"]["changes"]) == (None, None, [])
+    plan = followed(run, data["next_command"])
+    assert plan["value"] < data["eps_limit"]
+
+
 @pytest.mark.slow
 def test_as_many_people_as_a_simulation_asks_for_are_enough(run, tmp_path):
     """The mean error of a plan's number just meets the accuracy; its interval here has to."""

@@ -38,7 +38,7 @@ ANSWERS = (  # kind, reasons, command line
     ("do_not_collect", "just_short", "choose --n 2000 --k 18 --within 1 --sensitive medium --times 1"),
     ("do_not_collect", "out_of_reach", "choose --n 2000 --k 18 --within 1 --sensitive high --times 12"),
     ("do_not_collect", "nothing_asked", "choose --n 2000 --k 18 --within 10 --sensitive high --times 1"),
-    ("do_not_collect", "not_covered", "choose --n 500 --k 3 --within 5 --sensitive medium --times 1"),
+    ("simulate_first", "not_covered", "choose --n 500 --k 3 --within 5 --sensitive medium --times 1"),
     ("do_not_collect", "unsure", "choose bands.csv --instant --n 5000 --within 0.92 --sensitive medium --times 1"),
     ("reached", "", "plan --eps 1 --k 8 --target 0.1 --instant"),
     ("met_at_once", "", "plan --eps 8 --k 8 --target 0.5 --instant"),

@@ -37,6 +37,13 @@ def test_csv_and_a_value_are_those_of_json_which_keeps_to_its_schema(run):
             SCHEMA.validate(made | {"schema_version": 0})
 
 
+def test_the_command_for_a_round_ranks_the_post_processing_of_its_protocol(run):
+    (line,) = [one for one in run(*ASKED, "--k", "16", "--format", "plain")[1].splitlines() if "post-processing" in one]
+    ranking = json.loads(run(*line.partition(": ")[2].split()[1:], "--instant", "--format", "json")[1])
+    assert (ranking["request"]["k"], ranking["request"]["n"]) == (16, 100_000)
+    assert {row["protocol"] for row in ranking["recommendations"]} == {line.split("--protocol ")[1].split()[0]}
+
+
 @pytest.mark.parametrize("replays", [60, pytest.param(400, marks=pytest.mark.slow)])
 def test_errors_are_those_of_devices_that_report_round_by_round(replays):
     """The average of 6 rounds, replayed with values that change; 5 standard errors, of an eighth of the sd or less."""

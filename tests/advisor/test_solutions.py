@@ -37,3 +37,13 @@ def test_the_first_is_what_the_plan_uses():
             row for row in plan.solutions if row.promise == "tuple" and row.solution in {"smp", "spl"} - {plan.solution}
         )
         assert other.ratio == pytest.approx(plan.advantage)
+
+
+def test_figures_in_users_are_of_all_users_and_not_of_those_who_report_the_attribute():
+    answer = advisor.advise(1.0, k=50, n=50_000, plurality=Plurality(attributes=20))
+    assert (answer.request.n, answer.request.users) == (2_500, 50_000)
+    off = answer.best.mean_absolute_error * 50_000
+    assert f"off by {float(f'{off:.2g}'):,.0f} users a category" in str(answer)
+    assert answer.other_users == ()
+    each = advisor.advise(1.0, k=50, n=50_000)
+    assert each.other_users

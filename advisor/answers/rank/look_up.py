@@ -183,6 +183,8 @@ def _digest(case: _Case) -> str:
 
 def _other_users(metric: str, case: _Case, pair: tuple[str, str], without_data: float) -> tuple[OtherUsers, ...]:
     choose, request = stays(pair), case.request
+    if request.users != request.n:
+        return ()  # each user reports one of several attributes: n counts reports
     others = []
     for n in COMMON_USERS:
         prediction = case.prediction if n == request.n else case.predicted(n, request.protocols)

@@ -473,8 +473,8 @@ class Answer:
         ).reset_index(drop=True)
 
 
-REPETITIONS = 50
-CELLS = 20_000_000  # categories x repetitions
+REPETITIONS = 2000
+CELLS = 5_000_000  # categories x repetitions
 
 
 def central_rows(metric: str, request: Request, lowest: float | None) -> tuple[Baseline, ...]:
@@ -488,11 +488,11 @@ def central_rows(metric: str, request: Request, lowest: float | None) -> tuple[B
     histogram = CentralHistogram(request.central.epsilon, request.central.delta)
     counts = np.atleast_2d(request.counts if request.populations is None else request.populations)
     measure = METRICS[metric].with_options(**request.metric_values.options(request.seed))
+    each = -(-max(2, min(REPETITIONS, CELLS // request.k)) // len(counts))
     errors = []
-    for place in range(max(2, min(REPETITIONS, CELLS // request.k))):
-        row = counts[place % len(counts)]
-        estimate = histogram.estimate(row, rng_for(request.seed, "trusted server", place))
-        errors.append(measure(estimate, row / row.sum()))
-    figures = mean_error(np.array(errors, dtype=np.float64))
+    for place, row in enumerate(counts):
+        rng = rng_for(request.seed, "trusted server", place)
+        errors.append(measure(histogram.estimate(np.broadcast_to(row, (each, request.k)), rng), row / row.sum()))
+    figures = mean_error(np.concatenate(errors))
     ratio = quotient(figures.error, lowest)
     return (Baseline("central", None, histogram.title, figures.error, figures.low, figures.high, ratio, None, None),)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
+from advisor.members.names import UNPROCESSED
 from advisor.question.sweep import Place, SweepQuestion
 from simulator.ranking import PRACTICAL_RATIO, SAME, Pair
 
@@ -119,7 +120,8 @@ class Cell:
         if error == math.inf:
             return "infinite error"
         if tied:
-            return f"tied: {tied[0]}" if len(tied) == 1 else f"{len(tied)} methods tied"
+            only = "the raw estimate" if tied[0] == UNPROCESSED else tied[0]
+            return f"tied: {only}" if len(tied) == 1 else f"{len(tied)} methods tied"
         behind = min(self.other_methods.values(), default=math.inf) / error - 1 if error > 0 else math.inf
         return "" if math.isinf(behind) else f"next method +{100 * behind:.0f} %"
 

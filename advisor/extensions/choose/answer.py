@@ -394,6 +394,8 @@ def _by_prediction(case: Case) -> Choice:
     """Return the decision by predictions, which take no time."""
     if case.reason == Reason.REACHED:
         return Choice(case, case.reason, case.least_budget())
+    if case.reason == Reason.NOT_COVERED:  # what is enough where predictions begin is no edge of what is enough
+        return Choice(case, case.reason)
     return Choice(case, case.reason, changes=changes_of(case, case.needed(n=True), case.nearest.at_limit))
 
 

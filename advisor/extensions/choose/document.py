@@ -76,14 +76,14 @@ OUTCOMES = {  # the decision, the verdict, and what people read who decide
         "it is not sure that the result is better than a guess without any data",
     ),
     Reason.NOT_COVERED: (
-        Badge.DO_NOT_COLLECT,
-        "simulate first, as predictions do not cover {people} people and {answers} possible answers.",
+        Badge.NOTHING_SURE,
+        "simulate first, as predictions do not cover {people} people and {answers} possible answers at ε = {epsilon}.",
         "whether it would be exact enough has to be simulated first",
     ),
 }
 GUESSES = {EVEN: "guessing that all answers are equally common", ZERO: "guessing 0 for every answer"}
 BUDGETS = 13  # of the predicted curve, from the least that is advised to twice the limit
-COLLECT, REFRAIN = "collect", "do_not_collect"
+COLLECT, REFRAIN, UNDECIDED = "collect", "do_not_collect", "simulate_first"
 
 
 def size(share: float, digits: int = 3) -> str:
@@ -122,6 +122,13 @@ def outcome(choice: Choice) -> tuple[Badge, str, str]:
         "answers": f"{case.answers:,}",
     }
     return badge, verdict.format_map(words), reason.format_map(words)
+
+
+def decided(choice: Choice) -> str:
+    """Return the kind of the decision."""
+    if choice.reason == Reason.NOT_COVERED:
+        return UNDECIDED
+    return REFRAIN if choice.epsilon is None else COLLECT
 
 
 def expected_text(choice: Choice) -> str:
@@ -177,7 +184,7 @@ def changes(choice: Choice) -> list[Adjustment]:
     if new.times is not None:
         often = "once" if new.times == 1 else f"{new.times:,} times"
         lines.append(_change(f"Asked {often} instead of {case.times:,} times, collect.", "times", f"{new.times}"))
-    if lines or choice.reason == Reason.REACHED:
+    if lines or choice.reason in (Reason.REACHED, Reason.NOT_COVERED):
         return lines
     nothing = "No change of one of the answers alone is predicted to be enough"
     if case.times > 1:
@@ -231,7 +238,7 @@ def choice_document(choice: Choice) -> Document:
     warnings = list(dict.fromkeys(text for row in choice.prices for text in row.ranking.warnings))
     again, (title, further) = reproduce(choice), next_command(choice)
     verdict = Verdict(
-        COLLECT if choice.epsilon is not None else REFRAIN,
+        decided(choice),
         text,
         badge,
         () if choice.epsilon is not None else (choice.reason.value,),
@@ -267,7 +274,7 @@ def choice_document(choice: Choice) -> Document:
             "budgets": [priced_data(row) for row in choice.prices],
         },
         records=Records.of([{**request, **figures}]),
-        value=REFRAIN if choice.epsilon is None else f"{choice.epsilon:g}",
+        value=decided(choice) if choice.epsilon is None else f"{choice.epsilon:g}",
         setting=f"{case.people:,} people, {case.answers:,} possible answers",
         sections=lambda: (picture_section("What ε buys", label, draw, "prices"),) if choice.prices else (),
     )
@@ -303,7 +310,7 @@ def next_command(choice: Choice) -> tuple[str, str]:
         code = _command("code", "--protocol", protocol, "--method", method, *setting.split())
         return "Next: write the code that collects", code
     if choice.reason == Reason.NOTHING_ASKED:
-        return "Next: ask for what would be worth a collection", reproduce(choice, case.worthwhile)
+        return "Next: ask for an accuracy that would tell something", reproduce(choice, case.worthwhile)
     title, known = "Next: simulate how many people it takes", Terms(epsilon=case.limit, metric=(METRIC,))
     if choice.reason == Reason.NOT_COVERED and case.people >= USERS_LOW:
         title = f"Next: simulate which ε it takes; collect if it is at most {case.limit:g}"
@@ -332,7 +339,7 @@ def _figures(choice: Choice) -> dict[str, Scalar]:
     case, new = choice.case, choice.changes
     best = None if choice.reason == Reason.NOT_COVERED else choice.best
     return {
-        "choice": REFRAIN if choice.epsilon is None else COLLECT,
+        "choice": decided(choice),
         "reason": choice.reason.value,
         "eps": choice.epsilon,
         "eps_limit": case.limit,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import itemgetter
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from advisor.question.option import refuse
 from advisor.question.question import Question
 from advisor.question.rules import check_data, require_budget_and_data
 from advisor.question.sample import simulated_frequencies
-from advisor.question.settings import Memoisation
+from advisor.question.settings import Memoisation, Menu
 from knowledge.describe.assumption import USERS
 from simulator import frequency_oracles
 from simulator.memoisation import MEMOISED, Changes, DBitFlipPM, Repeated
@@ -65,6 +65,7 @@ class RoundsQuestion:
     menu: tuple[str, ...]  # protocols that were named; none: all
     bits: int  # categories of a device of dbitflip
     sample: str  # what the frequencies are called
+    data_words: tuple[str, ...]  # of a command line, which name the data
     # what was decided for the user, and what they should worry about
     assumptions: tuple[str, ...]
     warnings: tuple[str, ...]
@@ -111,6 +112,7 @@ def rounds_question(question: Question, memoisation: Memoisation) -> RoundsQuest
         menu=question.menu.protocol,
         bits=bits,
         sample=frequencies.name,
+        data_words=replace(question, menu=Menu()).data_words or ("DATA",),  # which is in memory
         assumptions=tuple(assumed),
         warnings=frequencies.warnings,
     )

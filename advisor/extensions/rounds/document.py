@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 from advisor.extensions.rounds.answer import Approach, Comparison, RoundsQuestion
 from advisor.figures import number, points, users
 from advisor.members.names import protocol_in_full
@@ -126,8 +128,9 @@ def note_sentences(answer: Comparison) -> list[str]:
     """Return how a round is post-processed, how it was computed and what was assumed."""
     question = answer.question
     one_shot = answer.best.protocol if answer.best.protocol in PROTOCOLS else answer.same_round.protocol
+    words = ["--eps", f"{question.epsilon:g}", "--n", f"{question.n}", "--protocol", one_shot, *question.data_words]
     return [
-        f"For the post-processing of a round: ldp-advise --eps {question.epsilon:g} --protocol {one_shot}.",
+        f"For the post-processing of a round: {shlex.join(['ldp-advise', *words])}",
         f"Computed in closed form for {question.sample}: {setting_text(question)}.",
         *assumed_sentences(question.assumptions),
     ]

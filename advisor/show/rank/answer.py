@@ -81,7 +81,7 @@ def hidden_sentences(ranking: Ranking) -> list[str]:
     if not hidden:
         return []
     names = f" ({', '.join(request.labels[place] for place in hidden)})" if len(hidden) <= FEW else ""
-    return [hidden_text(len(hidden), request.k, (ranking.detectable_frequency or 0.0) * request.n, names)]
+    return [hidden_text(len(hidden), request.k, (ranking.detectable_frequency or 0.0) * request.users, names)]
 
 
 def decision(ranking: Ranking) -> tuple[Badge, str]:
@@ -133,9 +133,9 @@ def _numbers(ranking: Ranking) -> str:
     without, error = ranking.error_without_data, best.mean_absolute_error
     no_data = "" if without is None else f"; without data {number(without, 3)}"
     if error is not None:
-        per_error = request.n * error / best.error if best.error else 0.0
+        per_error = request.users * error / best.error if best.error else 0.0
         tight = best.error_high - best.error_low <= 2 * TIGHT * best.error
-        about = users(rounded(error * request.n, 3 if tight else 2))
+        about = users(rounded(error * request.users, 3 if tight else 2))
         off = f"off by {about} users a category ({points(error)})"
         if metric in PER_CATEGORY and per_error:
             figure = off

@@ -28,6 +28,7 @@ def explorer_of(outlook: Outlook) -> Explorer:
     advice, (first, second) = outlook.ranking, outlook.at
     budgets, numbers = tuple(row[0].epsilon for row in outlook.points), tuple(one.n for one in outlook.points[0])
     without = advice.error_without_data
+    counted = "users" if advice.request.users == advice.request.n else "reports of an attribute"
     size, unit = error_unit(advice.metric, advice.request.bins)
     axis = f"{METRICS[advice.metric].title} ({unit})"
 
@@ -39,7 +40,7 @@ def explorer_of(outlook: Outlook) -> Explorer:
         note=_note(outlook),
         dials=(
             Dial("ε, the privacy budget of one report", tuple(f"ε = {one:g}" for one in budgets), first, budgets),
-            Dial("n, the number of users", tuple(f"n = {one:,}" for one in numbers), second, numbers),
+            Dial(f"n, the number of {counted}", tuple(f"n = {one:,}" for one in numbers), second, numbers),
         ),
         names=(f"Expected {axis}", *NAMES),
         figures=tuple(tuple(_texts(point, advice) for point in row) for row in outlook.points),

@@ -100,7 +100,7 @@ def _detection_sentences(ranking: Ranking) -> list[str]:
         return []
     if smallest > 1:
         return [f"{protocol_text(ranking.best.protocol)} can detect no frequency, not even 1."]
-    share = f"Smallest visible share: {percent(smallest)} ({users(smallest * request.n)} users)"
+    share = f"Smallest visible share: {percent(smallest)} ({users(smallest * request.users)} users)"
     change = ranking.smallest_change
     return [f"{share}." if change is None else f"{share}; smallest visible change: {points(change)}."]
 
