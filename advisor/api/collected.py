@@ -103,7 +103,9 @@ def estimate(
     question = replace(question, domain=replace(question.domain, ordered=in_order))
     labelled = names is not None or has_labels(values)
     raw = RawEstimates(names or tuple(read.labels), read.values, (), (), labelled)
-    return _advice(request_of_estimate(question, raw, domain=names or read.domain, name="estimate"), question)
+    return _advice(
+        request_of_estimate(question, raw, domain=names or read.categories or None, name="estimate"), question
+    )
 
 
 @keyword_errors()

@@ -73,16 +73,12 @@ def _memory_histogram(sample: MemorySample, cleaning: Cleaning) -> tuple[RawHist
             "transactions, keep, drop_missing and missing are for the rows of a file: clean data in memory first, "
             "for example sample=values[values != -99]"
         )
-    read = sample_in_memory(*sample)
-    name = getattr(sample.values, "name", None)  # of a pandas series
-    column = name if isinstance(name, str) else ""
+    read, name = sample_in_memory(*sample), "sample_counts" if sample.values is None else "sample"
     if cleaning.cut is None:
-        histogram = RawHistogram(tuple(read.labels), read.counts, read.in_order, read.assumptions, (), column=column)
-        return replace(histogram, categories=tuple(read.domain or ()), ordered=read.ordered), read.name
+        return read, name
     users = {label: count for label, count in zip(read.labels, read.counts.tolist(), strict=True) if count}
-    cut = binned(read.name, column, users, cleaning.cut)
-    histogram = RawHistogram(cut.labels, cut.counts, read.in_order, (), cut.warnings, cut.bins, column)
-    return histogram, read.name
+    cut = binned(name, read.column, users, cleaning.cut)
+    return replace(cut, from_histogram=read.from_histogram, column=read.column), name
 
 
 def known_labels(question: Question, file: HeldFile) -> int | None:
