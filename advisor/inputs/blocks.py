@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError, listed
-from advisor.inputs.columns import InputTable, bad_count, read_number
+from advisor.inputs.columns import InputTable, bad_count
 from advisor.inputs.head import Dialect
-from advisor.inputs.labels import plural
-from advisor.inputs.numbers import LARGEST_TOTAL, MOST_LABELS, DecimalSign, MissingCodes, looks_missing
+from advisor.inputs.labels import plural, shortened
+from advisor.inputs.numbers import LARGEST_TOTAL, MOST_LABELS, NO_NUMBER, MissingCodes, decimal_signs, looks_missing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -172,11 +172,10 @@ class TextBlock(Block):
 
 
 def real_numbers(
-    block: Block, table: InputTable, columns: Sequence[int], signs: Sequence[DecimalSign], what: str, hint: str = ""
+    block: Block, table: InputTable, columns: Sequence[int], what: str, hint: str = ""
 ) -> NDArray[np.float64]:
     """Return columns of real numbers ``(rows, columns)``, in any spelling.
 
-    signs: the decimal sign of each column.
     what, hint: the noun for a number ("coordinate"), and an addition to the error message.
 
     Raises InputError for the first cell that is not a finite number.
@@ -184,13 +183,17 @@ def real_numbers(
     plain = None if table.comma is not False else block.real(columns)
     if plain is not None:
         return plain
-    rows = zip(block.places, *map(block.cells, columns), strict=True)
-    return np.array(
-        [
-            [read_number(table, sign, place, cell, what, hint) for cell, sign in zip(row, signs, strict=True)]
-            for place, *row in rows
-        ]
-    )
+    signs = list(map(table.decimal_sign, columns))
+    numbers = np.empty((len(block), len(signs)))
+    for row, cells in enumerate(zip(*map(block.cells, columns), strict=True)):
+        for at, (sign, cell) in enumerate(zip(signs, cells, strict=True)):
+            number = sign.number(cell)
+            if isinstance(number, str):
+                comma = number == NO_NUMBER and decimal_signs(cell)[0]
+                hint += "; if a comma is the decimal sign, say --decimal ," if comma else ""
+                raise table.bad(block.places[row], f"the {what}{f' {shortened(cell)}' if cell else ''} {number}{hint}")
+            numbers[row, at] = number
+    return numbers
 
 
 def whole_counts(

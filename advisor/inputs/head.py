@@ -61,7 +61,7 @@ class Expected:
     items: bool = False  # whether a row may hold any number of cells
     missing: MissingCodes = NO_CODES  # cells that the user takes for missing
     counted: bool = False  # whether lines may be labels with counts, as programs print them
-    lists: bool = False  # whether a cell of a Parquet file may hold a list
+    lists: bool = False  # whether a cell of a Parquet file may hold a list, text with ";" between its members
     ragged: bool = False  # whether a few rows may have another number of cells, so that any text is read as CSV is
 
 
@@ -249,9 +249,7 @@ def find_dialect(source: str, suffix: str, head: Head, expected: Expected) -> Di
     form = Dialect(head.separator) if head.separator else _separated(suffix, head, lists=expected.lists)
     if form.delimiter in {None, ","} and _is_spaced(head):
         return Dialect(" ")
-    if form.delimiter == "," and _is_decimal_column(head, headed=expected.layout.decimal != ","):
-        return Dialect(";")
-    if form.delimiter == "," and _commas_are_decimal(head):
+    if form.delimiter == "," and (_is_decimal_column(head, expected.layout.decimal) or _commas_are_decimal(head)):
         return Dialect(";")
     if expected.blanks and form.delimiter is None:
         widths = {len(line.split()) for line in head.filled}
@@ -343,10 +341,10 @@ def _commas_are_decimal(head: Head) -> bool:
     return any(all(_DECIMAL_COMMA.fullmatch(cell.strip()) for cell in column) for column in zip(*cut, strict=True))
 
 
-def _is_decimal_column(head: Head, *, headed: bool) -> bool:
-    """Return whether all lines are numbers with a decimal comma; headed: below a line without a comma."""
+def _is_decimal_column(head: Head, decimal: str | None) -> bool:
+    """Return whether all lines are numbers with a decimal comma, below a header unless the user names the comma."""
     first, *rest = head.filled
-    header = "," not in first if headed else "," not in first or bool(_DECIMAL_COMMA.fullmatch(first))
+    header = "," not in first or (decimal == "," and bool(_DECIMAL_COMMA.fullmatch(first)))
     return len(rest) > 1 and header and all(map(_DECIMAL_COMMA.fullmatch, rest))
 
 

@@ -230,7 +230,7 @@ def request_of_estimate(
     Raises InputError if its stated origin is wrong.
     """
     collection, ordered = question.collection, question.domain.ordered
-    notes = numbered(read.labels) if not read.labelled and ordered is None and domain is None else ()
+    notes = numbers_note(read.labels) if not read.labelled and ordered is None and domain is None else ()
     collected = collect(
         read.labels,
         read.values,
@@ -310,7 +310,7 @@ def reports_request(counts: Counts, question: CollectedQuestion) -> Request:
     given = counts.settings.domain if counts.settings.domain_given else None
     tally, note = read.tally, _budget_note(question, read.labels)
     unordered = domain.ordered is None and given is None and protocol in frequency_oracles()
-    notes = numbered(read.labels) if unordered else ()
+    notes = numbers_note(read.labels) if unordered else ()
     try:
         collected = collect_tally(
             read.labels,
@@ -330,9 +330,3 @@ def reports_request(counts: Counts, question: CollectedQuestion) -> Request:
         # That the reports are odd is the reason why their estimate is.
         raise InputError((str(error) if read.plausible else read.warnings[0]) + hint) from None
     return build_estimate_request(question, collected, name=counts.name, surrogate=collection.surrogate)
-
-
-def numbered(labels: Sequence[str]) -> tuple[str, ...]:
-    """Return the assumption that categories which are only numbered have no order; none for other labels."""
-    note = numbers_note(labels)
-    return () if note is None else (note,)

@@ -7,7 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from advisor.inputs.saved import read_json
 from simulator import __version__
 
 FORMAT, VERSION = "ldp-advise tally", 1
+SETTINGS = ("protocol", "epsilon", "k", "domain", "domain_given", "hash", "steps")  # beside the parameters
 
 
 @dataclass(frozen=True)
@@ -77,13 +78,7 @@ def tally_text(counts: Counts) -> str:
         "format": FORMAT,
         "version": VERSION,
         "made_by": f"ldp-advise {__version__}",
-        "protocol": settings.protocol,
-        "epsilon": settings.epsilon,
-        "k": settings.k,
-        "domain": None if settings.domain is None else list(settings.domain),
-        "domain_given": settings.domain_given,
-        "hash": settings.hash,
-        "steps": settings.steps,
+        **{field: getattr(settings, field) for field in SETTINGS},
         "parameters": dict(sorted(settings.parameters.items())),
         "n": counts.n,
         "unit": _unit(settings),
@@ -142,12 +137,9 @@ def read_tally(path: str) -> Counts:
 
 
 def _counts(content: Mapping[str, Any]) -> Counts:
-    domain, counts = content["domain"], content["counts"]
-    settings = ReportSettings(
-        **{field: content[field] for field in ("protocol", "epsilon", "k", "hash", "parameters", "steps")},
-        domain=None if domain is None else check_domain(domain),
-        domain_given=content["domain_given"],
-    )
+    counts = content["counts"]
+    settings = ReportSettings(**{field: content[field] for field in (*SETTINGS, "parameters")})
+    settings = settings if settings.domain is None else replace(settings, domain=check_domain(settings.domain))
     settings.check()
     check_parameters(settings.protocol, settings.parameters)
     files = tuple(ReportFile(**file) for file in content["files"])

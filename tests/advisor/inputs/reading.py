@@ -80,9 +80,9 @@ def refusal(read, *arguments, **options):
     return str(caught.value)
 
 
-def error_of(folder, name, data, **options):
+def error_of(folder, name, data, read=read_histogram, **options):
     """Return what is said of a sample behind its name, which comes first."""
-    message = refusal(read_file, folder, name, data, **options)
+    message = refusal(read, put(folder, name, data), **with_layout(options))
     assert message.startswith(str(folder / name))
     return message.removeprefix(str(folder / name))
 
