@@ -104,7 +104,7 @@ def read_estimates(
 
 def _names_columns(first: Sequence[str], rest: Sequence[Sequence[str]], usual: bool) -> bool:
     """Return whether the first row is a header; "NaN" or an empty cell above numbers is a missing value."""
-    below = [[looks_numeric(cell.strip()) for cell in row] for row in rest if len(row) == len(first)]
+    below = [list(map(looks_numeric, row)) for row in rest]
     above = [cell for cell, *numbers in zip(first, *below, strict=True) if numbers and all(numbers)]
     return not all(map(is_missing, above)) if above and not any(map(looks_numeric, first)) else usual
 

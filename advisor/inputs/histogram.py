@@ -112,8 +112,7 @@ def read_histogram(
             doubts = [] if count is None else list(rows.without_second_header())
             for block in rows.blocks([label] if count is None else [label, count]):
                 tally.add(block, label, count)
-        tallied = tally.result()
-        categories, ordered = rows.categories(label) if cut is None else ((), None)
+        tallied = _histogram(rows, label, tally)
     name = table.names[label] if table.names else ""
     if count is None and name and name in tallied.labels:
         doubts.append(f"the name of the column, {shortened(name)}, is one of its values: a second header?")
@@ -129,11 +128,16 @@ def read_histogram(
     return replace(
         tallied,
         assumptions=(*rows.assumptions[count is not None and table.names is not None :], *notes),
-        warnings=(*rows.warnings(), *rows.doubts, *doubts, *tallied.warnings, *_odd_labels(rows, tallied.labels)),
+        warnings=(*rows.warnings(), *rows.doubts, *doubts, *tallied.warnings),
         column=name,
-        categories=categories,
-        ordered=ordered,
     )
+
+
+def _histogram(rows: Rows, label: int, tally: LabelTally) -> RawHistogram:
+    """Return what was tallied of a column, with what its cells and its type say of the labels."""
+    tallied, (categories, ordered) = tally.result(), rows.categories(label)
+    warnings = (*tallied.warnings, *_odd_labels(rows, tallied.labels))
+    return replace(tallied, warnings=warnings, categories=categories, ordered=ordered)
 
 
 def _columns(table: InputTable, column: str | None, counts: str | None, n: int | None) -> tuple[int, int | None]:
@@ -182,16 +186,10 @@ def read_columns(
         shared = (*rows.warnings(), *rows.doubts)
         result: list[RawHistogram] = []
         for place, tally in zip(places, tallies, strict=True):
-            tallied = tally.result()
-            name = f"column {table.called(place)}"
-            own = tuple(f"{name}: {warning}" for warning in (*tallied.warnings, *_odd_labels(rows, tallied.labels)))
-            warnings = (*shared, *own) if not result else own
-            categories, ordered = rows.categories(place)
-            result.append(
-                replace(
-                    tallied, assumptions=rows.assumptions, warnings=warnings, categories=categories, ordered=ordered
-                )
-            )
+            tallied = _histogram(rows, place, tally)
+            own = tuple(f"column {table.called(place)}: {warning}" for warning in tallied.warnings)
+            warnings = own if result else (*shared, *own)
+            result.append(replace(tallied, assumptions=rows.assumptions, warnings=warnings))
     return tuple(result)
 
 
@@ -294,12 +292,11 @@ class LabelTally:
         return warnings
 
     def _warnings_of_unknown(self) -> list[str]:
-        warnings: list[str] = []
-        if self._unknown:
-            those = f"{len(self._unknown)} of {len(self._places) + len(self._unknown)} categories"
-            names = listed(map(shortened, self._unknown), most=3)
-            warnings.append(f"{those} left out, as counts are missing: {names} (write 0 where nobody is)")
-        return warnings
+        if not self._unknown:
+            return []
+        those = f"{len(self._unknown)} of {len(self._places) + len(self._unknown)} categories"
+        names = listed(map(shortened, self._unknown), most=3)
+        return [f"{those} left out, as counts are missing: {names} (write 0 where nobody is)"]
 
     def _without_total(self) -> list[str]:
         """Leave out a row that is the total of the others; raise InputError for a row that may be one."""
@@ -478,13 +475,8 @@ def names_numbers(first: Sequence[str], rest: Sequence[Sequence[str]], usual: bo
     """Return whether the first row is a header above numbers: a word over a column that mostly holds numbers."""
     if any(map(looks_numeric, first)):
         return usual
-    rows = [row for row in rest if len(row) == len(first)]
-    for at, cell in enumerate(first):
-        if real_number(cell, comma=False) == NO_NUMBER:
-            numbers = sum(looks_numeric(row[at].strip()) for row in rows)
-            if 2 * numbers >= max(len(rows), 1):
-                return True
-    return usual
+    words = (at for at, cell in enumerate(first) if real_number(cell, comma=False) == NO_NUMBER)
+    return usual or any(2 * sum(looks_numeric(row[at]) for row in rest) >= max(len(rest), 1) for at in words)
 
 
 def _own_range(bins: Bins) -> str:

@@ -53,8 +53,8 @@ def piped(stream, read, *arguments, **options):
         return read(*arguments, **options)
 
 
-def read_bytes(data, **options):
-    return piped(io.BytesIO(data), read_histogram, "-", **with_layout(options))
+def read_bytes(data, read=read_histogram, **options):
+    return piped(io.BytesIO(data), read, "-", **with_layout(options))
 
 
 def read_file(folder, name, data, **options):

@@ -138,9 +138,10 @@ PIECES = st.sampled_from(
 )
 def test_random_bytes_raise_nothing_but_input_errors(data, zipped, column, counts, header, drop, transactions):
     packed = gz(data) if zipped else data
-    options = {} if transactions else {"column": column, "counts": counts, "drop_missing": drop}
+    options = {"column": column, "counts": counts, "drop_missing": drop}
+    options = {"read": read_transactions} if transactions else options
     try:
-        read = read_bytes(packed, header=header, transactions=transactions, **options)
+        read = read_bytes(packed, header=header, **options)
     except InputError as error:
         outcome = str(error)
     else:

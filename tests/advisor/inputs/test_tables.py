@@ -16,7 +16,7 @@ from advisor.question.question import Question
 from advisor.question.sample import sample_frequencies
 from advisor.question.settings import Columns
 from simulator.seeding import rng_for
-from tests.advisor.inputs.reading import Pipe, error_of, gz, piped, put, read_bytes, read_file, users, with_layout
+from tests.advisor.inputs.reading import Pipe, error_of, gz, piped, put, read_bytes, read_file, users
 from tests.cells import failures, over
 
 
@@ -275,10 +275,6 @@ def test_each_user_keeps_one_item(sep, cell, *, tmp_path):
         assert note in read.assumptions[1]
 
 
-def read_items(data, **options):
-    return piped(io.BytesIO(data), read_transactions, "-", **with_layout(options))
-
-
 def naive_keep(rows, keep, keep_top):
     items = sorted({item for row in rows for item in row})
     having = {item: sum(item in row for row in rows) for item in items}
@@ -303,12 +299,12 @@ def test_items_are_kept_as_by_a_double_loop_in_any_order_of_rows(seed, keep, kee
         for given, block in ((rows, 1), (shuffled, 7), (shuffled, 1000)):
             patch.setattr(table, "BLOCK_ROWS", block)
             data = "".join(",".join(row) + "\n" for row in given).encode()
-            read = read_items(data, header=False, keep=keep, keep_top=keep_top)
+            read = read_bytes(data, read_transactions, header=False, keep=keep, keep_top=keep_top)
             assert +Counter(users(read)) == expected
 
 
 def test_transactions_skip_blank_lines_and_a_header():
-    read = read_items(b"items\na,b\n\nb\n,\n\n", header=True, keep_top=1)
+    read = read_bytes(b"items\na,b\n\nb\n,\n\n", read_transactions, header=True, keep_top=1)
     assert users(read) == {"b": 2, OTHER_LABEL: 1}
     assert read.warnings == ("1 blank line was skipped",)
     for option, given in (("column", Columns(column=("1",))), ("counts", Columns(counts="1"))):
