@@ -219,11 +219,10 @@ def whole_counts(
         else:
             count = table.count(column, cell)
         if isinstance(count, str):
-            raise (
-                _suppressed(table, column, place, cell)
-                if cell and looks_missing(cell)
-                else bad_count(table, place, cell, count)
-            )
+            optional = missing is not None
+            if cell and looks_missing(cell):
+                raise _suppressed(table, column, place, cell, optional=optional)
+            raise bad_count(table, place, cell, count, optional=optional)
         total += count
         if total > LARGEST_TOTAL:
             raise table.bad(
@@ -234,15 +233,13 @@ def whole_counts(
     return counts
 
 
-def _suppressed(table: InputTable, column: int, place: int, cell: str) -> InputError:
+def _suppressed(table: InputTable, column: int, place: int, cell: str, *, optional: bool) -> InputError:
     """Return the error for a code instead of a count, with the other codes among the first rows."""
     codes = dict.fromkeys(other for other in table.cells(column) if other != cell and other and looks_missing(other))
     also = f" (as do {listed(map(repr, codes), most=4)})" if codes else ""
-    return table.bad(
-        place,
-        f"the count {cell!r} looks like one that is missing or suppressed{also}; leave these categories out with "
-        "--drop-missing, or write their counts",
-    )
+    leaving = "leave these categories out with --drop-missing, or " if optional else ""
+    what = f"the count {cell!r} looks like one that is missing or suppressed{also}"
+    return table.bad(place, f"{what}; {leaving}write their counts")
 
 
 class Rows(ABC):

@@ -177,15 +177,22 @@ class InputTable:
         return listed(printable(name) or f"{at} (unnamed)" for at, name in enumerate(self.names, start=1))
 
 
-def bad_count(table: InputTable, place: int, cell: str, reason: str, column: str = "") -> InputError:
-    """Return the error for an invalid number of users, in a column that was only assumed to hold the counts."""
+def bad_count(
+    table: InputTable, place: int, cell: str, reason: str, column: str = "", *, optional: bool = True
+) -> InputError:
+    """Return the error for an invalid number of users.
+
+    column: one that was only assumed to hold the counts.
+    optional: whether counts that are not known may be left out.
+    """
     got = f" {shortened(cell)}" if cell else ""
     what = f"{table.unit} {place}: the count{got} {reason}"
     if column:
         what = f"column {column} holds{got or ' an empty cell'} on {table.unit} {place}, which is no count: it {reason}"
+    leaving = f"; leave out counts that are not known with --missing {shlex.quote(cell)}" if optional else ""
     return InputError(
         f'{table.source}: {what}; a count is a whole number of users, 0 or more, e.g. 12, 12.0, 1e6 or "1,000" (raw '
-        f"estimates: ldp-advise estimate; leave out counts that are not known with --missing {shlex.quote(cell)})"
+        f"estimates: ldp-advise estimate{leaving})"
     )
 
 
