@@ -250,9 +250,7 @@ def in_order_of(estimate: Any, labels: Sequence[str]) -> tuple[FloatArray, IntAr
             "estimate.to_numpy() if the order is that of advice.request.labels"
         )
     places = np.array([placed[label] for label in own], dtype=np.int64)
-    ordered = np.empty_like(values)
-    ordered[..., places] = values
-    return ordered, places
+    return values[..., np.argsort(places)], places
 
 
 def applied_to(estimate: Any, labels: Sequence[str], function: Callable[[FloatArray], FloatArray]) -> Any:
