@@ -361,8 +361,9 @@ class NumberTally(LabelTally):
         Raises InputError for a value that is neither a number nor missing.
         """
         numbers: dict[float, int] = {}
+        codes = self.table.codes
         for label, count in users.items():
-            value = EMPTY if label in self.table.codes else self._sign.number(label)
+            value = EMPTY if label in codes else self._sign.number(label)
             if isinstance(value, float):
                 numbers[value] = numbers.get(value, 0) + count
             elif value in {EMPTY, MISSING, NOT_FINITE}:
