@@ -234,11 +234,7 @@ def build_domain(
     elif rest:
         if len(draft.users) < 2 <= size:
             raise InputError(f"--keep-top {keep_top} leaves 1 of {size:,} labels; keep 2, or add --other")
-        dropped = sum(rest.values())
-        share = dropped / (dropped + sum(draft.users.values()) or 1)
-        what = "without a kept item" if list(rest) == [OTHER_LABEL] else "with labels that are not kept"
-        text = f"{plural(dropped, 'user', 'users')} {what} ({share:.1%} of all) dropped"
-        draft.warnings.append(f"{text}; --other keeps them as one category")
+        draft.warnings.append(_dropped_warning(draft.users, rest))
     if len(draft.users) < 2:
         got = f"only the label {shortened(next(iter(draft.users)))}" if draft.users else "no label"
         raise InputError(
@@ -256,6 +252,14 @@ def build_domain(
         assumptions=(*histogram.assumptions, *draft.assumptions),
         warnings=(*histogram.warnings, *draft.warnings, *look_alikes((*users, *draft.users))),
     )
+
+
+def _dropped_warning(users: Mapping[str, int], rest: Mapping[str, int]) -> str:
+    dropped = sum(rest.values())
+    share = dropped / (dropped + sum(users.values()) or 1)
+    what = "without a kept item" if list(rest) == [OTHER_LABEL] else "with labels that are not kept"
+    text = f"{plural(dropped, 'user', 'users')} {what} ({share:.1%} of all) dropped"
+    return f"{text}; --other keeps them as one category"
 
 
 def _users(histogram: RawHistogram) -> dict[str, int]:
