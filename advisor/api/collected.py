@@ -16,7 +16,7 @@ from advisor.api.keywords import group_of, keyword_errors
 from advisor.errors import InputError
 from advisor.inputs.estimates import RawEstimates
 from advisor.inputs.labels import label_of
-from advisor.inputs.memory import estimate_in_memory, file_of, has_labels
+from advisor.inputs.memory import estimate_in_memory, file_of
 from advisor.inputs.reports.settings import numbers_note, place_names
 from advisor.question.collected import tally_in_memory
 from advisor.question.collected_request import (
@@ -100,7 +100,7 @@ def estimate(
     read = estimate_in_memory(values)
     in_order = read.ordered if ordered is None else ordered
     question = replace(question, domain=replace(question.domain, ordered=in_order))
-    labelled = names is not None or has_labels(values)
+    labelled = names is not None or read.labelled
     raw = RawEstimates(names or tuple(read.labels), read.values, (), (), labelled)
     return _advice(
         request_of_estimate(question, raw, domain=names or read.categories or None, name="estimate"), question

@@ -40,6 +40,7 @@ class Labelled(NamedTuple):
     values: NDArray[Any]  # the given numbers, unchecked
     categories: tuple[str, ...] = ()  # all categories in their order, if the data name them
     ordered: bool | None = None  # whether that order means something; None: the data do not say
+    labelled: bool = True  # whether the labels were given; otherwise they are the places of the numbers
     by_frequency: bool = False  # whether the labels are sorted by their values, an order without meaning
 
 
@@ -137,10 +138,10 @@ def _by_label(name: str, given: Any) -> Labelled:
         array = np.atleast_1d(np.asarray(given, dtype=object))
         if array.ndim != 1:
             raise InputError(f"{name} must be flat, one number per category, got shape {array.shape}")
-        return Labelled(list(map(str, range(len(array)))), array)
+        return Labelled(list(map(str, range(len(array)))), array, labelled=False)
     series = _one_series(name, given, labelled=True) if hasattr(given, "columns") else given
     if not hasattr(series, "index"):  # an index holds values alone
-        return Labelled(list(map(str, range(len(series)))), series.to_numpy(dtype=object))
+        return Labelled(list(map(str, range(len(series)))), series.to_numpy(dtype=object), labelled=False)
     index = series.index
     if index.nlevels > 1:
         levels = listed(str(level) for level in index.names)
@@ -150,9 +151,8 @@ def _by_label(name: str, given: Any) -> Labelled:
         )
     index = index.get_level_values(0)
     counted = series.name in BY_FREQUENCY and bool((np.diff(series.to_numpy(np.float64, na_value=0)) <= 0).all())
-    return Labelled(
-        list(map(_label, index.tolist())), series.to_numpy(dtype=object), *_categories_of(index), by_frequency=counted
-    )
+    labels, labelled = list(map(_label, index.tolist())), type(series.index).__name__ != "RangeIndex"
+    return Labelled(labels, series.to_numpy(dtype=object), *_categories_of(index), labelled, counted)
 
 
 def _categories_of(given: Any) -> tuple[tuple[str, ...], bool | None]:
@@ -215,12 +215,6 @@ def is_pandas(given: object) -> TypeGuard[Any]:
     pandas = sys.modules.get("pandas")
     kinds = () if pandas is None else (pandas.Series, pandas.DataFrame, pandas.Index, pandas.Categorical)
     return isinstance(given, kinds)
-
-
-def has_labels(given: object) -> bool:
-    """Return whether numbers come with labels of their own, not only their places."""
-    index = getattr(given, "index", None) if is_pandas(given) else None
-    return isinstance(given, Mapping) or (index is not None and type(index).__name__ != "RangeIndex")
 
 
 def in_order_of(estimate: Any, labels: Sequence[str]) -> tuple[FloatArray, IntArray | None]:
