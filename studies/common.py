@@ -13,8 +13,8 @@ import numpy as np
 import typer
 
 from advisor.errors import InputError
-from advisor.inputs.domain import LabelDomain, build_domain
-from advisor.inputs.histogram import read_histogram
+from advisor.inputs.domain import build_domain
+from advisor.inputs.histogram import RawHistogram, read_histogram
 from simulator import METRICS, POSTPROCESSORS, PROTOCOLS, __version__
 from simulator._types import IntArray
 from simulator.benchmark import Experiment, simulate
@@ -44,7 +44,7 @@ def run(app: typer.Typer) -> None:
         sys.exit(2)
 
 
-def stored(path: str) -> LabelDomain:
+def stored(path: str) -> RawHistogram:
     """Return the histogram in a file."""
     return build_domain(read_histogram(path))
 

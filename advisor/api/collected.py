@@ -16,8 +16,8 @@ from advisor.api.keywords import group_of, keyword_errors
 from advisor.errors import InputError
 from advisor.inputs.estimates import RawEstimates
 from advisor.inputs.labels import label_of
-from advisor.inputs.memory import estimate_in_memory, file_of, has_labels
-from advisor.inputs.reports.settings import place_names
+from advisor.inputs.memory import estimate_in_memory, file_of
+from advisor.inputs.reports.settings import numbers_note, place_names
 from advisor.question.collected import tally_in_memory
 from advisor.question.collected_request import (
     CollectedQuestion,
@@ -25,7 +25,6 @@ from advisor.question.collected_request import (
     ReportFormat,
     check_collected,
     counts_of_reports,
-    numbered,
     reports_request,
     request_of_estimate,
 )
@@ -101,9 +100,11 @@ def estimate(
     read = estimate_in_memory(values)
     in_order = read.ordered if ordered is None else ordered
     question = replace(question, domain=replace(question.domain, ordered=in_order))
-    labelled = names is not None or has_labels(values)
+    labelled = names is not None or read.labelled
     raw = RawEstimates(names or tuple(read.labels), read.values, (), (), labelled)
-    return _advice(request_of_estimate(question, raw, domain=names or read.domain, name="estimate"), question)
+    return _advice(
+        request_of_estimate(question, raw, domain=names or read.categories or None, name="estimate"), question
+    )
 
 
 @keyword_errors()
@@ -201,7 +202,7 @@ def _request_of_tally(tally: Tally, question: CollectedQuestion, names: tuple[st
     _require_budget(question)
     require(("--k", k or names, "the number of categories, or labels=, in order"))
     names = names or place_names(k or 0)
-    notes = numbered(names) if ordered is None and used in frequency_oracles() else ()
+    notes = numbers_note(names) if ordered is None and used in frequency_oracles() else ()
     collected = tally_in_memory(
         names, tally, protocol=used, epsilon=question.epsilon, ordered=False if notes else ordered, assumptions=notes
     )

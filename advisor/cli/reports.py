@@ -14,9 +14,9 @@ from advisor.cli.options import Only, argument
 from advisor.cli.ranking import RankOutput, SimulatedOutput
 from advisor.cli.run import Job, SideFile, run
 from advisor.errors import InputError
-from advisor.inputs.reports import Counts, merge_reports, named_files
+from advisor.inputs.reports import merge_reports, named_files
 from advisor.inputs.reports.settings import PARAMETERS
-from advisor.inputs.reports.tallies import tally_text
+from advisor.inputs.reports.tallies import Counts, tally_text
 from advisor.question.cluster import Cluster
 from advisor.question.collected_request import CollectedQuestion, Collection, counts_of_reports, reports_request
 from advisor.question.option import Settings, option, refuse, require
@@ -80,7 +80,7 @@ def _like(question: CollectedQuestion, more: Sequence[str], counts: Counts) -> C
 
     Raises InputError for options that say something else, or what tallies tell already.
     """
-    settings, collection = counts.part.settings, question.collection
+    settings, collection = counts.settings, question.collection
     refuse(
         (
             *question.given("domain:k", "columns", "cleaning", "report_format"),
@@ -141,4 +141,4 @@ def _answer(
 
 
 def _write_tally(counts: Counts, target: Path) -> None:
-    target.write_text(tally_text(counts.part), encoding="utf-8")
+    target.write_text(tally_text(counts), encoding="utf-8")

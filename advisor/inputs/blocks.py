@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError, listed
-from advisor.inputs.columns import InputTable, bad_count, read_number
+from advisor.inputs.columns import InputTable, bad_count
 from advisor.inputs.head import Dialect
-from advisor.inputs.labels import plural
-from advisor.inputs.numbers import LARGEST_TOTAL, MOST_LABELS, DecimalSign, MissingCodes, looks_missing
+from advisor.inputs.labels import plural, shortened
+from advisor.inputs.numbers import LARGEST_TOTAL, MOST_LABELS, NO_NUMBER, MissingCodes, decimal_signs, looks_missing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -172,11 +172,10 @@ class TextBlock(Block):
 
 
 def real_numbers(
-    block: Block, table: InputTable, columns: Sequence[int], signs: Sequence[DecimalSign], what: str, hint: str = ""
+    block: Block, table: InputTable, columns: Sequence[int], what: str, hint: str = ""
 ) -> NDArray[np.float64]:
     """Return columns of real numbers ``(rows, columns)``, in any spelling.
 
-    signs: the decimal sign of each column.
     what, hint: the noun for a number ("coordinate"), and an addition to the error message.
 
     Raises InputError for the first cell that is not a finite number.
@@ -184,13 +183,17 @@ def real_numbers(
     plain = None if table.comma is not False else block.real(columns)
     if plain is not None:
         return plain
-    rows = zip(block.places, *map(block.cells, columns), strict=True)
-    return np.array(
-        [
-            [read_number(table, sign, place, cell, what, hint) for cell, sign in zip(row, signs, strict=True)]
-            for place, *row in rows
-        ]
-    )
+    signs = list(map(table.decimal_sign, columns))
+    numbers = np.empty((len(block), len(signs)))
+    for row, cells in enumerate(zip(*map(block.cells, columns), strict=True)):
+        for at, (sign, cell) in enumerate(zip(signs, cells, strict=True)):
+            number = sign.number(cell)
+            if isinstance(number, str):
+                comma = number == NO_NUMBER and decimal_signs(cell)[0]
+                hint += "; if a comma is the decimal sign, say --decimal ," if comma else ""
+                raise table.bad(block.places[row], f"the {what}{f' {shortened(cell)}' if cell else ''} {number}{hint}")
+            numbers[row, at] = number
+    return numbers
 
 
 def whole_counts(
@@ -216,11 +219,10 @@ def whole_counts(
         else:
             count = table.count(column, cell)
         if isinstance(count, str):
-            raise (
-                _suppressed(table, column, place, cell)
-                if cell and looks_missing(cell)
-                else bad_count(table, place, cell, count)
-            )
+            optional = missing is not None
+            if cell and looks_missing(cell):
+                raise _suppressed(table, column, place, cell, optional=optional)
+            raise bad_count(table, place, cell, count, optional=optional)
         total += count
         if total > LARGEST_TOTAL:
             raise table.bad(
@@ -231,15 +233,13 @@ def whole_counts(
     return counts
 
 
-def _suppressed(table: InputTable, column: int, place: int, cell: str) -> InputError:
+def _suppressed(table: InputTable, column: int, place: int, cell: str, *, optional: bool) -> InputError:
     """Return the error for a code instead of a count, with the other codes among the first rows."""
     codes = dict.fromkeys(other for other in table.cells(column) if other != cell and other and looks_missing(other))
     also = f" (as do {listed(map(repr, codes), most=4)})" if codes else ""
-    return table.bad(
-        place,
-        f"the count {cell!r} looks like one that is missing or suppressed{also}; leave these categories out with "
-        "--drop-missing, or write their counts",
-    )
+    leaving = "leave these categories out with --drop-missing, or " if optional else ""
+    what = f"the count {cell!r} looks like one that is missing or suppressed{also}"
+    return table.bad(place, f"{what}; {leaving}write their counts")
 
 
 class Rows(ABC):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import shlex
 import tomllib
@@ -16,11 +15,9 @@ from advisor.errors import InputError, listed, near_miss, printable
 from advisor.inputs.labels import shortened
 from advisor.inputs.numbers import (
     NO_CODES,
-    NO_NUMBER,
     TWO_WAYS,
     DecimalSign,
     MissingCodes,
-    decimal_signs,
     grouping_comma,
     is_grouped,
     looks_missing,
@@ -72,8 +69,14 @@ class InputTable:
         return [row[index].strip() for row in self.rows if len(row) == self.width]
 
     def decimal_sign(self, index: int) -> DecimalSign:
-        """Return the decimal sign of a column, judged by its first cells."""
-        return DecimalSign(self.comma).learn(self.cells(index))
+        """Return the decimal sign of a column, judged by its first cells and by those that it has seen since."""
+        if index not in self._signs:
+            self._signs[index] = DecimalSign(self.comma).learn(self.cells(index))
+        return self._signs[index]
+
+    @cached_property
+    def _signs(self) -> dict[int, DecimalSign]:
+        return {}
 
     def count(self, index: int, cell: str) -> int | str:
         """Return the number of users in a cell of a column, or its error in a few words."""
@@ -130,10 +133,18 @@ class InputTable:
             "pandas and R write them, and left out",
         )
 
-    @property
+    @cached_property
     def plain_names(self) -> list[str]:
         """The names in lower case, with letters and digits only; none without a header."""
         return ["".join(filter(str.isalnum, name.casefold())) for name in self.names or ()]
+
+    def named(self, meaning: str) -> list[int]:
+        """Return the columns whose name has a meaning of `HEADERS`."""
+        return [at for at, name in enumerate(self.plain_names) if name in HEADERS[meaning]]
+
+    def with_word(self, meaning: str) -> list[int]:
+        """Return the columns with a word in their name that has a meaning of `HEADERS`."""
+        return [at for at, name in enumerate(self.names or ()) if header_words(name) & HEADERS[meaning]]
 
     def bad(self, place: int, what: str) -> InputError:
         """Return an error with its place."""
@@ -166,51 +177,23 @@ class InputTable:
         return listed(printable(name) or f"{at} (unnamed)" for at, name in enumerate(self.names, start=1))
 
 
-def bad_count(table: InputTable, place: int, cell: str, reason: str, column: str = "") -> InputError:
-    """Return the error for an invalid number of users, in a column that was only assumed to hold the counts."""
+def bad_count(
+    table: InputTable, place: int, cell: str, reason: str, column: str = "", *, optional: bool = True
+) -> InputError:
+    """Return the error for an invalid number of users.
+
+    column: one that was only assumed to hold the counts.
+    optional: whether counts that are not known may be left out.
+    """
     got = f" {shortened(cell)}" if cell else ""
     what = f"{table.unit} {place}: the count{got} {reason}"
     if column:
         what = f"column {column} holds{got or ' an empty cell'} on {table.unit} {place}, which is no count: it {reason}"
+    leaving = f"; leave out counts that are not known with --missing {shlex.quote(cell)}" if optional else ""
     return InputError(
         f'{table.source}: {what}; a count is a whole number of users, 0 or more, e.g. 12, 12.0, 1e6 or "1,000" (raw '
-        f"estimates: ldp-advise estimate; leave out counts that are not known with --missing {shlex.quote(cell)})"
+        f"estimates: ldp-advise estimate{leaving})"
     )
-
-
-def read_number(table: InputTable, sign: DecimalSign, place: int, cell: str, what: str, hint: str = "") -> float:
-    """Return the number in a cell, in any spelling.
-
-    sign: the decimal sign of its column.
-    what, hint: the noun for a number ("coordinate"), and an addition to the error message.
-
-    Raises InputError if it is not a finite number.
-    """
-    value = sign.number(cell)
-    if isinstance(value, str):
-        if value == NO_NUMBER and decimal_signs(cell)[0]:
-            hint += "; if a comma is the decimal sign, say --decimal ,"
-        raise table.bad(place, f"the {what}{f' {shortened(cell)}' if cell else ''} {value}{hint}")
-    return value
-
-
-def total_row(numbers: Sequence[float], rounding: float = 0) -> int | None:
-    """Return the place of the first or last of at least three numbers if it is the sum of all others.
-
-    rounding: tolerance.
-
-    >>> total_row([3, 5, 2, 10]), total_row([10, 3, 5, 2]), total_row([3, 10, 5, 2]), total_row([5, 5])
-    (3, 0, None, None)
-    """
-    total = math.fsum(numbers)
-    ends = (len(numbers) - 1, 0) if len(numbers) > 2 else ()
-    return next((at for at in ends if numbers[at] > 0 and abs(total - 2 * numbers[at]) <= rounding), None)
-
-
-def names_total(label: str) -> bool:
-    """Return whether a label is a usual name of the sum of all rows."""
-    words = re.findall(r"[^\W\d_]+", label.casefold())
-    return "".join(words) in HEADERS["all_rows"] and not any(map(str.isdigit, label))
 
 
 def numbers_rows(cells: Sequence[str]) -> bool:
@@ -303,7 +286,7 @@ def degrees_columns(table: InputTable) -> tuple[int, int] | None:
     """Return the columns of longitude and latitude, if headers name one of each and all values are possible."""
     found = []
     for axis, most in MOST_DEGREES.items():
-        places = [at for at, name in enumerate(table.names or ()) if header_words(name) & HEADERS[axis]]
+        places = table.with_word(axis)
         values = [table.decimal_sign(at).number(cell) for at in places for cell in table.cells(at)]
         if len(places) != 1 or not all(isinstance(value, float) and abs(value) <= most for value in values):
             return None
@@ -319,10 +302,8 @@ def are_bits(cells: Sequence[str]) -> bool:
 
 def _reports_hint(table: InputTable) -> str:
     """Return the command for reports if columns have the names of a seed and a symbol, or one holds strings of bits."""
-    names = table.plain_names
-    seeds = [at for at, name in enumerate(names) if name in HEADERS["seed"] or name == "hash"]
-    symbols = [at for at, name in enumerate(names) if name in HEADERS["symbol"]]
-    hashed = any(one != other for one in seeds for other in symbols)
+    seeds = table.named("seed") + [at for at, name in enumerate(table.plain_names) if name == "hash"]
+    hashed = any(one != other for one in seeds for other in table.named("symbol"))
     if not hashed and not any(are_bits(table.cells(at)) for at in table.values):
         return ""
     what, protocol = ("seeds and symbols", "olh") if hashed else ("strings of bits", "oue")

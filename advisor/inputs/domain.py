@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import count, islice
 
 import numpy as np
-from numpy.typing import NDArray
 
 from advisor.errors import InputError, listed, near_miss
 from advisor.inputs.head import Expected, FileLayout, empty
@@ -159,17 +158,6 @@ def _directed(order: Fit, listing: tuple[str, ...], *, from_file: bool) -> tuple
 _LONGEST_INTEGER = 10**15  # maximum of integer labels whose gaps are filled
 
 
-@dataclass(frozen=True)
-class LabelDomain:
-    """The categories and how many users of the sample are in each."""
-
-    labels: tuple[str, ...]  # the k labels; unobserved categories without a name are "(unseen 1)", "(unseen 2)", …
-    counts: NDArray[np.int64]  # ``(k,)`` users per category, in the order of labels; the sum is at least 1
-    ordered: bool  # whether the order of the categories means something (distances, ranges)
-    assumptions: tuple[str, ...]  # decisions made for the user, one sentence each
-    warnings: tuple[str, ...]  # what the user should check, one sentence each
-
-
 @dataclass
 class _Draft:
     """The domain under construction: users per category in order, with assumptions and warnings."""
@@ -190,14 +178,16 @@ def build_domain(
     other: bool = False,
     ordered: bool | None = None,
     transactions: bool = False,
-) -> LabelDomain:
-    """Order the labels, keep the frequent ones, and add the categories that nobody reported.
+) -> RawHistogram:
+    """Return a histogram over a domain: order its labels, keep the frequent ones, add those that nobody reported.
+
+    At least one user is in it. Categories without a name are "(unseen 1)", "(unseen 2)", … Bins are a domain already.
 
     Labels are numbers only if all of them are; leading zeros mark a code. Numbers are sorted by value. Names are in
     the order of the domain if it is given, otherwise in the order of `arranged`. For raw values the order of the rows
     never matters.
 
-    histogram: without bins; where the data declare the order of its labels, it is kept.
+    histogram: where the data declare the order of its labels, it is kept.
     k, domain: number of categories, at least 2, `(other)` included; all categories; None for the observed categories.
     keep_top, other: keep the most frequent labels only (ties in the order of the domain); other users are dropped, or
         put into a last category `(other)`.
@@ -211,11 +201,14 @@ def build_domain(
     >>> built.labels, built.counts.tolist(), built.ordered
     (('8', '9', '10', '11'), [2, 3, 1, 0], True)
     """
+    if (bins := histogram.bins) is not None:
+        return replace(histogram, ordered=True, assumptions=(*histogram.assumptions, bins.sentence))
     if domain is not None and k is not None:
         if keep_top is not None:
             raise InputError("--k: cannot be used with both --domain and --keep-top; leave it out")
         if k != len(domain):
             raise InputError(f"--k: got {k}, but the domain has {len(domain)} labels; leave out --k")
+    histogram = histogram.over_categories() if domain is None else histogram
     ordered = histogram.ordered if ordered is None else ordered
     users = _users(histogram)
     without = users.pop(OTHER_LABEL, 0) if transactions else 0
@@ -241,11 +234,7 @@ def build_domain(
     elif rest:
         if len(draft.users) < 2 <= size:
             raise InputError(f"--keep-top {keep_top} leaves 1 of {size:,} labels; keep 2, or add --other")
-        dropped = sum(rest.values())
-        share = dropped / (dropped + sum(draft.users.values()) or 1)
-        what = "without a kept item" if list(rest) == [OTHER_LABEL] else "with labels that are not kept"
-        text = f"{plural(dropped, 'user', 'users')} {what} ({share:.1%} of all) dropped"
-        draft.warnings.append(f"{text}; --other keeps them as one category")
+        draft.warnings.append(_dropped_warning(draft.users, rest))
     if len(draft.users) < 2:
         got = f"only the label {shortened(next(iter(draft.users)))}" if draft.users else "no label"
         raise InputError(
@@ -255,8 +244,22 @@ def build_domain(
     placed = np.fromiter(draft.users.values(), dtype=np.int64, count=len(draft.users))
     if placed.sum() < 1:
         raise InputError("no user is left in the domain; at least one is needed")
-    warnings = (*draft.warnings, *look_alikes((*users, *draft.users)))
-    return LabelDomain(tuple(draft.users), placed, is_ordered, tuple(draft.assumptions), warnings)
+    return replace(
+        histogram,
+        labels=tuple(draft.users),
+        counts=placed,
+        ordered=is_ordered,
+        assumptions=(*histogram.assumptions, *draft.assumptions),
+        warnings=(*histogram.warnings, *draft.warnings, *look_alikes((*users, *draft.users))),
+    )
+
+
+def _dropped_warning(users: Mapping[str, int], rest: Mapping[str, int]) -> str:
+    dropped = sum(rest.values())
+    share = dropped / (dropped + sum(users.values()) or 1)
+    what = "without a kept item" if list(rest) == [OTHER_LABEL] else "with labels that are not kept"
+    text = f"{plural(dropped, 'user', 'users')} {what} ({share:.1%} of all) dropped"
+    return f"{text}; --other keeps them as one category"
 
 
 def _users(histogram: RawHistogram) -> dict[str, int]:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from advisor.errors import InputError
-from advisor.inputs.columns import HEADERS, InputTable, find_column, names_total, read_number, total_row
+from advisor.inputs.blocks import real_numbers
+from advisor.inputs.columns import InputTable, find_column
 from advisor.inputs.head import DETECTED, Expected, FileLayout
 from advisor.inputs.labels import missing_labels, refuse_repeated, shortened
-from advisor.inputs.numbers import LARGEST_TOTAL, DecimalSign, is_missing, looks_numeric, plain_number
+from advisor.inputs.numbers import LARGEST_TOTAL, is_missing, last_digit, looks_numeric
 from advisor.inputs.table import opened_rows
+from advisor.inputs.totals import names_total, total_row
 
 NEAR_ALL = 0.25  # distance from 1 of the sum of raw frequencies
 
@@ -63,10 +64,9 @@ def read_estimates(
         doubts = rows.without_second_header()
         block = rows.in_one_block([value_at] if label_at is None else [label_at, value_at])
     cells, places = block.cells(value_at), block.places
-    sign = DecimalSign(table.comma).learn(cells)
+    sign = table.decimal_sign(value_at).learn(cells)
     hint = "; an estimate is a number, negative or not, e.g. 0.25, -0.013 or 1e-3"
-    numbered = zip(cells, places, strict=True)
-    values = np.array([read_number(table, sign, place, cell, "estimate", hint) for cell, place in numbered])
+    values = real_numbers(block, table, [value_at], "estimate", hint)[:, 0]
     if np.abs(values).max(initial=0) > LARGEST_TOTAL:
         raise InputError(f"{table.source}: an estimate is above {LARGEST_TOTAL} (2^53), more users than are counted")
     if label_at is None:
@@ -75,7 +75,9 @@ def read_estimates(
     else:
         labels = block.cells(label_at)
         _check_labels(table, labels, places)
-        at = total_row(values.tolist(), _rounding(values, cells, comma=bool(sign.comma)))
+        # Rounding has standard deviation unit / sqrt(12) per figure: four of these, and half a unit in the total.
+        rounding = last_digit(cells, comma=bool(sign.comma)) * (0.5 + 1.2 * math.sqrt(len(cells)))
+        at = total_row(values.tolist(), rounding + 1e-9 * float(np.abs(values).sum()))
         # One of a few frequencies may well be the sum of the others, but then it is half of all.
         if at is not None and (names_total(labels[at]) or abs(values[at] - 1) < NEAR_ALL):
             raise table.bad(
@@ -102,7 +104,7 @@ def read_estimates(
 
 def _names_columns(first: Sequence[str], rest: Sequence[Sequence[str]], usual: bool) -> bool:
     """Return whether the first row is a header; "NaN" or an empty cell above numbers is a missing value."""
-    below = [[looks_numeric(cell.strip()) for cell in row] for row in rest if len(row) == len(first)]
+    below = [list(map(looks_numeric, row)) for row in rest]
     above = [cell for cell, *numbers in zip(first, *below, strict=True) if numbers and all(numbers)]
     return not all(map(is_missing, above)) if above and not any(map(looks_numeric, first)) else usual
 
@@ -126,9 +128,8 @@ def _estimate_column(table: InputTable, label: int | None) -> int:
         if label is not None:
             raise InputError(f"{table.source}: has one column, no estimates beside the labels; add a column of them")
         return 0
-    names = table.plain_names
     for meaning in ("estimate", "estimated", "estimated_count"):
-        places = [at for at, name in enumerate(names) if name in HEADERS[meaning] and at != label]
+        places = [at for at in table.named(meaning) if at != label]
         if len(places) == 1:
             return places[0]
         if places:
@@ -153,11 +154,3 @@ def _check_labels(table: InputTable, labels: list[str], places: Sequence[int]) -
             what = repr(label) if label else "an empty cell"
             raise table.bad(place, f"the label is missing ({what}); fill it in, or remove the row")
     refuse_repeated(table.source, labels, places, table.unit)
-
-
-def _rounding(values: NDArray[np.float64], cells: list[str], *, comma: bool) -> float:
-    """Return the largest effect of rounding the printed figures on their sum."""
-    digits = [Decimal(plain_number(cell, comma=comma)).as_tuple().exponent for cell in cells]
-    unit = 10.0 ** min(int(digit) for digit in digits)
-    # Rounding has standard deviation unit / sqrt(12) per figure: four of these, and half a unit in the total.
-    return unit * (0.5 + 1.2 * math.sqrt(len(cells))) + 1e-9 * float(np.abs(values).sum())

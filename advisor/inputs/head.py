@@ -33,7 +33,8 @@ _OTHER_CANDIDATES = "\t;,|"
 _DECIMAL_COMMA = re.compile(r"[-+−]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?")
 
 NamesColumns: TypeAlias = Callable[[Sequence[str], Sequence[Sequence[str]], bool], bool]
-"""Returns whether the first row names the columns, from the first row, the next rows, and the usual rules' answer."""
+"""Returns whether the first row names the columns, from its cells, those of the rows below that have as many, and the
+answer of the usual rules."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Expected:
     items: bool = False  # whether a row may hold any number of cells
     missing: MissingCodes = NO_CODES  # cells that the user takes for missing
     counted: bool = False  # whether lines may be labels with counts, as programs print them
-    lists: bool = False  # whether a cell of a Parquet file may hold a list
+    lists: bool = False  # whether a cell of a Parquet file may hold a list, text with ";" between its members
     ragged: bool = False  # whether a few rows may have another number of cells, so that any text is read as CSV is
 
 
@@ -249,9 +250,7 @@ def find_dialect(source: str, suffix: str, head: Head, expected: Expected) -> Di
     form = Dialect(head.separator) if head.separator else _separated(suffix, head, lists=expected.lists)
     if form.delimiter in {None, ","} and _is_spaced(head):
         return Dialect(" ")
-    if form.delimiter == "," and _is_decimal_column(head, headed=expected.layout.decimal != ","):
-        return Dialect(";")
-    if form.delimiter == "," and _commas_are_decimal(head):
+    if form.delimiter == "," and (_is_decimal_column(head, expected.layout.decimal) or _commas_are_decimal(head)):
         return Dialect(";")
     if expected.blanks and form.delimiter is None:
         widths = {len(line.split()) for line in head.filled}
@@ -343,10 +342,10 @@ def _commas_are_decimal(head: Head) -> bool:
     return any(all(_DECIMAL_COMMA.fullmatch(cell.strip()) for cell in column) for column in zip(*cut, strict=True))
 
 
-def _is_decimal_column(head: Head, *, headed: bool) -> bool:
-    """Return whether all lines are numbers with a decimal comma; headed: below a line without a comma."""
+def _is_decimal_column(head: Head, decimal: str | None) -> bool:
+    """Return whether all lines are numbers with a decimal comma, below a header unless the user names the comma."""
     first, *rest = head.filled
-    header = "," not in first if headed else "," not in first or bool(_DECIMAL_COMMA.fullmatch(first))
+    header = "," not in first or (decimal == "," and bool(_DECIMAL_COMMA.fullmatch(first)))
     return len(rest) > 1 and header and all(map(_DECIMAL_COMMA.fullmatch, rest))
 
 
@@ -414,21 +413,21 @@ def _is_header(first: list[str], rest: list[list[str]], expected: Expected, *, t
     column_names = {name.strip().casefold() for name in expected.columns if name and not is_place(name, len(first))}
     if column_names & {cell.casefold() for cell in first if cell}:
         return True
-    usual = _names_columns(first, rest, table=table)
-    return usual if expected.names_columns is None else expected.names_columns(first, rest, usual)
+    even = [[cell.strip() for cell in row] for row in rest if len(row) == len(first)]
+    usual = _names_columns(first, even, table=table)
+    return usual if expected.names_columns is None else expected.names_columns(first, even, usual)
 
 
 def _names_columns(first: list[str], rest: list[list[str]], *, table: bool) -> bool:
-    """Return whether the first row names the columns, judged by the rows that follow it.
+    """Return whether the first row names the columns, judged by the rows with as many cells that follow it.
 
     In a `table`, new words in the first row count as a header even if no column below it is numeric.
     """
-    if len(first) > 1 and not first[0] and len(rest) > 1 and numbers_rows([row[0].strip() for row in rest if row]):
+    if len(first) > 1 and not first[0] and len(rest) > 1 and numbers_rows([row[0] for row in rest]):
         return True  # pandas writes a series without a name so: ",0" above "0,red" and "1,blue"
     if any(looks_numeric(cell) and not _is_year(cell) for cell in first) or all(map(looks_missing, first)):
         return False
-    even = [[cell.strip() for cell in row] for row in rest if len(row) == len(first)]
-    below = [[row[at] for row in even] for at in range(len(first))]
+    below = [[row[at] for row in rest] for at in range(len(first))]
     for cell, column in zip(first, below, strict=True):
         present = [value for value in column if not is_missing(value)]
         numbers = sum(map(looks_numeric, present))

@@ -65,7 +65,7 @@ def remembered(path: str, how: Hashable, read: Callable[[], T]) -> T:
         try:
             made = read()
         except InputError as error:
-            made = copy(error)  # which what was under way does not hang on
+            made = copy(error).with_traceback(None)  # which what was under way does not hang on
         file.keep({how: made})
     if isinstance(made, InputError):
         raise copy(made)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +14,9 @@ from numpy.typing import NDArray
 from advisor.errors import InputError, listed
 from advisor.inputs.bins import Bins, Cut, edge_text
 from advisor.inputs.blocks import Block, Rows, whole_counts
-from advisor.inputs.columns import InputTable, choose_columns, find_column, names_total
+from advisor.inputs.columns import InputTable, choose_columns, find_column
 from advisor.inputs.head import DETECTED, Expected, FileLayout
-from advisor.inputs.labels import OTHER_LABEL, missing_doubts, missing_labels, plural, shortened
+from advisor.inputs.labels import missing_doubts, missing_labels, plural, shortened
 from advisor.inputs.numbers import (
     EMPTY,
     MISSING,
@@ -32,10 +31,8 @@ from advisor.inputs.numbers import (
     real_number,
     unit_doubt,
 )
-from advisor.inputs.shares import counted_shares, share_column, shares_sum
-from advisor.inputs.source import opened
-from advisor.inputs.table import TextRows, opened_rows
-from advisor.inputs.totals import CountedRow, total_of
+from advisor.inputs.table import opened_rows
+from advisor.inputs.totals import CountedRow, counted_shares, names_total, share_column, shares_sum, total_of
 
 
 @dataclass(frozen=True)
@@ -72,9 +69,6 @@ def read_histogram(
     counts: str | None = None,
     layout: FileLayout = DETECTED,
     missing: MissingCodes = NO_CODES,
-    transactions: bool = False,
-    keep: str = "own",
-    keep_top: int | None = None,
     cut: Cut | None = None,
     n: int | None = None,
 ) -> RawHistogram:
@@ -94,14 +88,6 @@ def read_histogram(
         What the user says about the layout.
     missing : MissingCodes
         The cells without a value: their users are left out. Without any, such a file is refused.
-    transactions : bool
-        A row holds all items of a user, who keeps one of them.
-    keep : str
-        With transactions: ``"own"`` (the user keeps the item that is most often in the row; ties go to the item of more
-        users, then to the first name in code point order) or ``"common"`` (the item of most users).
-    keep_top : int or None
-        With transactions: keep only the items of most users; users without any of them are counted under
-        `OTHER_LABEL`. Without transactions it has no effect here (see `advisor.inputs.domain.build_domain`).
     cut : Cut or None
         How numbers become bins, None for labels as they are.
     n : int or None
@@ -112,20 +98,13 @@ def read_histogram(
     InputError
         If the file cannot be read; a single line says what is wrong, where, and how to fix it.
     """
-    if transactions:
-        if column is not None or counts is not None:
-            option = "--counts" if column is None else "--column"
-            raise InputError(
-                f"{option} cannot be used with --transactions: there every column is an item; leave it out"
-            )
-        return _tally_items(path, keep, keep_top, layout)
     names_columns = None if cut is None else names_numbers
     counted = column is None and cut is None
     expected = Expected("users", layout, (column, counts), names_columns, counted=counted, missing=missing)
     with opened_rows(path, expected) as rows:
         table = rows.table
         label, count = _columns(table, column, counts, n)
-        tally = LabelTally(table, missing) if cut is None else NumberTally(table, label, cut, missing)
+        tally = LabelTally(table) if cut is None else NumberTally(table, label, cut)
         if count is not None and shares_sum(table, count) is not None:
             block, doubts = counted_shares(rows, label, count, n)
             tally.add(block, 0, 1)
@@ -133,8 +112,7 @@ def read_histogram(
             doubts = [] if count is None else list(rows.without_second_header())
             for block in rows.blocks([label] if count is None else [label, count]):
                 tally.add(block, label, count)
-        tallied = tally.result()
-        categories, ordered = rows.categories(label) if cut is None else ((), None)
+        tallied = _histogram(rows, label, tally)
     name = table.names[label] if table.names else ""
     if count is None and name and name in tallied.labels:
         doubts.append(f"the name of the column, {shortened(name)}, is one of its values: a second header?")
@@ -150,11 +128,16 @@ def read_histogram(
     return replace(
         tallied,
         assumptions=(*rows.assumptions[count is not None and table.names is not None :], *notes),
-        warnings=(*rows.warnings(), *rows.doubts, *doubts, *tallied.warnings, *_odd_labels(rows, tallied.labels)),
+        warnings=(*rows.warnings(), *rows.doubts, *doubts, *tallied.warnings),
         column=name,
-        categories=categories,
-        ordered=ordered,
     )
+
+
+def _histogram(rows: Rows, label: int, tally: LabelTally) -> RawHistogram:
+    """Return what was tallied of a column, with what its cells and its type say of the labels."""
+    tallied, (categories, ordered) = tally.result(), rows.categories(label)
+    warnings = (*tallied.warnings, *_odd_labels(rows, tallied.labels))
+    return replace(tallied, warnings=warnings, categories=categories, ordered=ordered)
 
 
 def _columns(table: InputTable, column: str | None, counts: str | None, n: int | None) -> tuple[int, int | None]:
@@ -190,29 +173,23 @@ def read_columns(
 
     See `read_histogram`.
     """
-    with opened_rows(path, Expected("users", layout, columns)) as rows:
+    with opened_rows(path, Expected("users", layout, columns, missing=missing)) as rows:
         table = rows.table
         places = [find_column(table, name, "--column") for name in columns]
         twice = [place for at, place in enumerate(places) if place in places[:at]]
         if twice:
             raise InputError(f"{table.source}: --column names column {table.called(twice[0])} twice: leave one out")
-        tallies = [LabelTally(table, missing) for _ in places]
+        tallies = [LabelTally(table) for _ in places]
         for block in rows.blocks(places):
             for place, tally in zip(places, tallies, strict=True):
                 tally.add(block, place, None)
         shared = (*rows.warnings(), *rows.doubts)
         result: list[RawHistogram] = []
         for place, tally in zip(places, tallies, strict=True):
-            tallied = tally.result()
-            name = f"column {table.called(place)}"
-            own = tuple(f"{name}: {warning}" for warning in (*tallied.warnings, *_odd_labels(rows, tallied.labels)))
-            warnings = (*shared, *own) if not result else own
-            categories, ordered = rows.categories(place)
-            result.append(
-                replace(
-                    tallied, assumptions=rows.assumptions, warnings=warnings, categories=categories, ordered=ordered
-                )
-            )
+            tallied = _histogram(rows, place, tally)
+            own = tuple(f"column {table.called(place)}: {warning}" for warning in tallied.warnings)
+            warnings = own if result else (*shared, *own)
+            result.append(replace(tallied, assumptions=rows.assumptions, warnings=warnings))
     return tuple(result)
 
 
@@ -230,15 +207,10 @@ def _odd_labels(rows: Rows, labels: tuple[str, ...]) -> tuple[str, ...]:
 
 
 class LabelTally:
-    """Users per label of a table.
+    """Users per label of a table, whose codes stand for no value."""
 
-    table: the table.
-    missing: the cells that stand for no value.
-    """
-
-    def __init__(self, table: InputTable, missing: MissingCodes = NO_CODES) -> None:
+    def __init__(self, table: InputTable) -> None:
         self.table = table
-        self._missing = missing
         self.users: Counter[str] = Counter()
         self._places: dict[str, int] = {}  # of the labels of a histogram, otherwise of those that may be missing
         self._repeated: dict[str, int] = {}
@@ -258,7 +230,7 @@ class LabelTally:
             self.add_users(block.tallied(label), lambda word: places[block.cells(label).index(word)])
             return
         users: Counter[str] = Counter()
-        counts = whole_counts(block, self.table, count, self._total, self._missing)
+        counts = whole_counts(block, self.table, count, self._total, self.table.codes)
         for name, number, place in zip(block.cells(label), counts, places, strict=True):
             if number is None:
                 self._unknown.append(name)
@@ -294,7 +266,7 @@ class LabelTally:
         of the others.
         """
         warnings = self._warnings_of_counts()
-        missing = missing_labels(self.users, self._missing)
+        missing = missing_labels(self.users, self.table.codes)
         warnings += self._leave_out(missing)
         if sum(self.users.values()) < 1:
             why = "every value is missing" if missing else "all counts are 0"
@@ -320,19 +292,18 @@ class LabelTally:
         return warnings
 
     def _warnings_of_unknown(self) -> list[str]:
-        warnings: list[str] = []
-        if self._unknown:
-            those = f"{len(self._unknown)} of {len(self._places) + len(self._unknown)} categories"
-            names = listed(map(shortened, self._unknown), most=3)
-            warnings.append(f"{those} left out, as counts are missing: {names} (write 0 where nobody is)")
-        return warnings
+        if not self._unknown:
+            return []
+        those = f"{len(self._unknown)} of {len(self._places) + len(self._unknown)} categories"
+        names = listed(map(shortened, self._unknown), most=3)
+        return [f"{those} left out, as counts are missing: {names} (write 0 where nobody is)"]
 
     def _without_total(self) -> list[str]:
         """Leave out a row that is the total of the others; raise InputError for a row that may be one."""
         if twice := next(filter(names_total, self._repeated), None):
             what = f"{shortened(twice)} stands like a subtotal among the rows, and is there again; remove these rows"
             raise self.table.bad(self._repeated[twice], what)
-        known = (name for name in self._places if name not in self._missing)
+        known = (name for name in self._places if name not in self.table.codes)
         rows = [CountedRow(name, self.users[name], self._places[name]) for name in known]
         try:
             at, warnings = total_of(rows if self._counted else [], self.table.unit, unknown=bool(self._unknown))
@@ -345,9 +316,9 @@ class LabelTally:
     def _leave_out(self, missing: Sequence[str]) -> list[str]:
         """Remove users without a value and return notes about it; raise InputError if they may not be dropped."""
         if not missing:
-            dropping = self._missing.usual and not self._unknown
+            dropping = self.table.codes.usual and not self._unknown
             return ["no value is missing: --drop-missing left nobody out"] if dropping else []
-        if not self._missing:
+        if not self.table.codes:
             label = min(missing, key=self._places.__getitem__)
             raise self.table.bad(
                 self._places[label],
@@ -373,8 +344,8 @@ class NumberTally(LabelTally):
     cut: how numbers become bins.
     """
 
-    def __init__(self, table: InputTable, label: int, cut: Cut, missing: MissingCodes = NO_CODES) -> None:
-        super().__init__(table, missing)
+    def __init__(self, table: InputTable, label: int, cut: Cut) -> None:
+        super().__init__(table)
         self._cut, self._column = cut, table.names[label] if table.names else None
         self._bins = cut.bins(self._column)
         self._sign = table.decimal_sign(label)
@@ -390,8 +361,9 @@ class NumberTally(LabelTally):
         Raises InputError for a value that is neither a number nor missing.
         """
         numbers: dict[float, int] = {}
+        codes = self.table.codes
         for label, count in users.items():
-            value = EMPTY if label in self._missing else self._sign.number(label)
+            value = EMPTY if label in codes else self._sign.number(label)
             if isinstance(value, float):
                 numbers[value] = numbers.get(value, 0) + count
             elif value in {EMPTY, MISSING, NOT_FINITE}:
@@ -504,13 +476,8 @@ def names_numbers(first: Sequence[str], rest: Sequence[Sequence[str]], usual: bo
     """Return whether the first row is a header above numbers: a word over a column that mostly holds numbers."""
     if any(map(looks_numeric, first)):
         return usual
-    rows = [row for row in rest if len(row) == len(first)]
-    for at, cell in enumerate(first):
-        if real_number(cell, comma=False) == NO_NUMBER:
-            numbers = sum(looks_numeric(row[at].strip()) for row in rows)
-            if 2 * numbers >= max(len(rows), 1):
-                return True
-    return usual
+    words = (at for at, cell in enumerate(first) if real_number(cell, comma=False) == NO_NUMBER)
+    return usual or any(2 * sum(looks_numeric(row[at]) for row in rest) >= max(len(rest), 1) for at in words)
 
 
 def _own_range(bins: Bins) -> str:
@@ -519,78 +486,3 @@ def _own_range(bins: Bins) -> str:
         f"the range of the bins, {bins.span}, comes from the sample's own smallest and largest number; a collection "
         f"needs one that is fixed beforehand and reveals no user: give it, for example --edges {example}"
     )
-
-
-def _tally_items(path: str, keep: str, keep_top: int | None, layout: FileLayout) -> RawHistogram:
-    """Count the users per item, where each row counts for one of its items; see `read_histogram`.
-
-    The input is read twice; standard input is read again from a copy on disk. An item that no user keeps has 0 users.
-    Users without a kept item are counted under `OTHER_LABEL`.
-
-    Raises InputError if there is no item, if an item is called `OTHER_LABEL`, or for over two million items.
-    """
-    expected = Expected("items", replace(layout, header=bool(layout.header)), items=True)
-    with opened(path) as source:
-        if source.is_parquet:
-            raise InputError(f"{source.name}: is Parquet; --transactions reads rows of text, give CSV")
-        with source.rereadable() as again:
-            rows = TextRows(again, expected)
-            rows_with, users = _count_rows(rows)
-            # The order of the rows decides nothing, also where as many users have two items.
-            kept = sorted(rows_with, key=lambda item: (-rows_with[item], item))[:keep_top]
-            counts = _assign(TextRows(again, expected), kept, own=keep == "own")
-    counts = {item: counts[item] for item in rows_with if item in counts}
-    if without := users - sum(counts.values()):
-        counts[OTHER_LABEL] = without
-    among = f"the {len(kept)} kept" if len(kept) < len(rows_with) else "all"
-    which = {"own": "most often in the row (ties: the one that more users have)", "common": "in most rows"}[keep]
-    assumptions = (
-        f"each row taken as the items of one user, separated by {rows.form.name}",
-        f"each user keeps the item that is {which}, among {among} of {len(rows_with)} items",
-    )
-    numbers = np.fromiter(counts.values(), dtype=np.int64, count=len(counts))
-    return RawHistogram(tuple(counts), numbers, False, assumptions, rows.warnings())
-
-
-def _count_rows(rows: TextRows) -> tuple[Counter[str], int]:
-    """Return the number of rows with each item, and the number of rows.
-
-    Raises InputError if there is no item, if an item is called `OTHER_LABEL`, or for too many items.
-    """
-    rows_with: Counter[str] = Counter()
-    users = 0
-    for baskets in _baskets(rows):
-        rows_with.update(chain.from_iterable(map(dict.fromkeys, baskets)))
-        if len(rows_with) > MOST_LABELS:
-            raise InputError(
-                f"{rows.table.source}: more than {MOST_LABELS} distinct items, which look like identifiers, "
-                "not categories; give items that several users share"
-            )
-        users += len(baskets)
-    if not rows_with:
-        raise InputError(f"{rows.table.source}: holds no item; give one row of items a user")
-    if OTHER_LABEL in rows_with:
-        raise InputError(
-            f"{rows.table.source}: {OTHER_LABEL!r} is an item, but stands for users without a kept item; rename it"
-        )
-    return rows_with, users
-
-
-def _assign(rows: TextRows, ranked: list[str], *, own: bool) -> dict[str, int]:
-    """Return users per kept item, from the items in the order of their rank.
-
-    own: whether a user counts for the item that is most often in the row, and the rank decides between equals alone.
-    """
-    rank = {item: place for place, item in enumerate(ranked)}
-    users: Counter[int] = Counter()
-    for basket in chain.from_iterable(_baskets(rows)):
-        places = sorted(rank[item] for item in basket if item in rank) or [len(ranked)]
-        users[Counter(places).most_common(1)[0][0] if own else places[0]] += 1  # of equals the first, of lowest rank
-    return {item: users[place] for place, item in enumerate(ranked)}
-
-
-def _baskets(rows: TextRows) -> Iterator[list[list[str]]]:
-    """Yield the items of each row of a block."""
-    for block in rows.blocks(even=False):
-        # A single empty cell is a blank line; "," is a user without items.
-        yield [list(filter(None, row)) for row in block.rows() if len(row) > 1 or row[0]]

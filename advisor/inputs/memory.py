@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, cast
@@ -19,6 +20,7 @@ from advisor.checks import shown, whole
 from advisor.errors import InputError, listed
 from advisor.inputs.columns import COUNT_NAMES
 from advisor.inputs.head import DETECTED, FileLayout
+from advisor.inputs.histogram import RawHistogram
 from advisor.inputs.labels import label_of
 from simulator._types import FloatArray, IntArray
 
@@ -31,32 +33,19 @@ NUMBERS = "estimate must hold numbers, one per category; what users sent is coun
 ROUNDING, NEAR = 1e-6, 0.5  # tolerance of a sum around 1: for frequencies, and for raw estimates with values below 0
 
 
-class SampleInMemory(NamedTuple):
-    """A sample as labels and counts."""
-
-    labels: list[str]  # distinct, unless two values have the same text
-    counts: NDArray[np.int64]  # users per label; 0 is possible
-    name: str  # name of the argument
-    in_order: bool  # whether the user chose the order of the labels; False: it is accidental
-    domain: list[str] | None = None  # all categories in their order, if the data name them
-    ordered: bool | None = None  # whether that order means something; None: the data do not say
-    assumptions: tuple[str, ...] = ()  # decisions made for the user, one sentence each
-
-
 class Labelled(NamedTuple):
     """Numbers by label."""
 
     labels: list[str]
     values: NDArray[Any]  # the given numbers, unchecked
-    domain: list[str] | None = None  # all categories in their order, if the data name them
+    categories: tuple[str, ...] = ()  # all categories in their order, if the data name them
     ordered: bool | None = None  # whether that order means something; None: the data do not say
+    labelled: bool = True  # whether the labels were given; otherwise they are the places of the numbers
     by_frequency: bool = False  # whether the labels are sorted by their values, an order without meaning
 
 
-def sample_in_memory(
-    sample: Iterable[Any] | None, sample_counts: ArrayLike | Mapping[Any, int] | None
-) -> SampleInMemory:
-    """Return the given sample, from values or from a histogram.
+def sample_in_memory(sample: Iterable[Any] | None, sample_counts: ArrayLike | Mapping[Any, int] | None) -> RawHistogram:
+    """Return the given sample, from values or from a histogram; of a mapping, the user chose the order of the labels.
 
     Raises InputError if both or neither are given, or if the sample has no users or holds an invalid value.
     """
@@ -66,13 +55,20 @@ def sample_in_memory(
         return _histogram(sample_counts, "sample_counts")
     if isinstance(sample, Mapping) or _is_histogram(sample):
         what = "a mapping" if isinstance(sample, Mapping) else "a result of value_counts"
-        return _histogram(sample, "sample")._replace(assumptions=(f"sample is {what}: read as counts of users",))
+        note = f"sample is {what}: read as counts of users"
+        return replace(_histogram(sample, "sample"), assumptions=(note,), column=_name_of(sample))
     if not is_pandas(sample):
-        return SampleInMemory(*_tally(sample), "sample", in_order=False)
+        return RawHistogram(*_tally(sample), False, column=_name_of(sample))
     values = _one_series("sample", sample) if hasattr(sample, "columns") else sample
     labels, counts = _tally(values)
     _refuse_frequencies(sample)
-    return SampleInMemory(labels, counts, "sample", False, *_categories_of(values))
+    categories, ordered = _categories_of(values)
+    return RawHistogram(labels, counts, False, column=_name_of(sample), categories=categories, ordered=ordered)
+
+
+def _name_of(given: object) -> str:
+    name = getattr(given, "name", None)  # of a pandas series
+    return name if isinstance(name, str) else ""
 
 
 def estimate_in_memory(estimate: ArrayLike | Mapping[Any, float]) -> Labelled:
@@ -119,14 +115,15 @@ def _refuse_frequencies(series: Any) -> None:
         )
 
 
-def _histogram(given: ArrayLike | Mapping[Any, int] | Iterable[Any] | None, name: str) -> SampleInMemory:
+def _histogram(given: ArrayLike | Mapping[Any, int] | Iterable[Any] | None, name: str) -> RawHistogram:
     """Return a sample from one count per category."""
     read = _by_label(name, given)
     counts = [whole(0)(f"every count in {name}", number) for number in read.values.tolist()]
     if sum(counts) < 1:
         raise InputError(f"{name} must hold at least 1 user, got {len(counts)} counts that sum to 0")
     numbers = np.array(counts, dtype=np.int64)
-    return SampleInMemory(read.labels, numbers, name, not read.by_frequency, read.domain, read.ordered)
+    labels, in_order = tuple(read.labels), not read.by_frequency
+    return RawHistogram(labels, numbers, in_order, categories=read.categories, ordered=read.ordered)
 
 
 def _by_label(name: str, given: Any) -> Labelled:
@@ -141,10 +138,10 @@ def _by_label(name: str, given: Any) -> Labelled:
         array = np.atleast_1d(np.asarray(given, dtype=object))
         if array.ndim != 1:
             raise InputError(f"{name} must be flat, one number per category, got shape {array.shape}")
-        return Labelled(list(map(str, range(len(array)))), array)
+        return Labelled(list(map(str, range(len(array)))), array, labelled=False)
     series = _one_series(name, given, labelled=True) if hasattr(given, "columns") else given
     if not hasattr(series, "index"):  # an index holds values alone
-        return Labelled(list(map(str, range(len(series)))), series.to_numpy(dtype=object))
+        return Labelled(list(map(str, range(len(series)))), series.to_numpy(dtype=object), labelled=False)
     index = series.index
     if index.nlevels > 1:
         levels = listed(str(level) for level in index.names)
@@ -154,22 +151,21 @@ def _by_label(name: str, given: Any) -> Labelled:
         )
     index = index.get_level_values(0)
     counted = series.name in BY_FREQUENCY and bool((np.diff(series.to_numpy(np.float64, na_value=0)) <= 0).all())
-    return Labelled(
-        list(map(_label, index.tolist())), series.to_numpy(dtype=object), *_categories_of(index), by_frequency=counted
-    )
+    labels, labelled = list(map(_label, index.tolist())), type(series.index).__name__ != "RangeIndex"
+    return Labelled(labels, series.to_numpy(dtype=object), *_categories_of(index), labelled, counted)
 
 
-def _categories_of(given: Any) -> tuple[list[str] | None, bool | None]:
+def _categories_of(given: Any) -> tuple[tuple[str, ...], bool | None]:
     """Return all categories of a series or an index in their order, and whether the order means something.
 
-    The categories are None for plain values; the order is None if the data do not say.
+    There are none for plain values; the order is None if the data do not say.
     """
     kind = str(given.dtype)
     if kind == "category":
-        return list(map(_label, given.dtype.categories.tolist())), bool(given.dtype.ordered) or None
+        return tuple(map(_label, given.dtype.categories.tolist())), bool(given.dtype.ordered) or None
     if kind.startswith("interval"):
-        return list(map(_label, sorted(set(given.tolist())))), True
-    return None, None
+        return tuple(map(_label, sorted(set(given.tolist())))), True
+    return (), None
 
 
 def _one_series(name: str, frame: Any, *, labelled: bool = False) -> pd.Series[Any]:
@@ -190,7 +186,7 @@ def _one_series(name: str, frame: Any, *, labelled: bool = False) -> pd.Series[A
     )
 
 
-def _tally(sample: Iterable[Any]) -> tuple[list[str], np.ndarray[Any, np.dtype[np.int64]]]:
+def _tally(sample: Iterable[Any]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     """Count the raw values of a sample in memory."""
     if isinstance(sample, str | bytes):
         raise InputError("sample must be a sequence of values, got a string: read the file first")
@@ -199,9 +195,9 @@ def _tally(sample: Iterable[Any]) -> tuple[list[str], np.ndarray[Any, np.dtype[n
         raise InputError(f"sample must be a flat sequence of at least one value, got shape {values.shape}")
     if values.dtype.kind in "iub":
         distinct, tally = np.unique(values, return_counts=True)
-        return [_label(value) for value in distinct.tolist()], tally.astype(np.int64)
-    counter = Counter(_label(value) for value in values.tolist())
-    return list(counter), np.array(list(counter.values()), dtype=np.int64)
+        return tuple(map(_label, distinct.tolist())), tally.astype(np.int64)
+    counter = Counter(map(_label, values.tolist()))
+    return tuple(counter), np.array(list(counter.values()), dtype=np.int64)
 
 
 def _label(value: Any) -> str:
@@ -219,12 +215,6 @@ def is_pandas(given: object) -> TypeGuard[Any]:
     pandas = sys.modules.get("pandas")
     kinds = () if pandas is None else (pandas.Series, pandas.DataFrame, pandas.Index, pandas.Categorical)
     return isinstance(given, kinds)
-
-
-def has_labels(given: object) -> bool:
-    """Return whether numbers come with labels of their own, not only their places."""
-    index = getattr(given, "index", None) if is_pandas(given) else None
-    return isinstance(given, Mapping) or (index is not None and type(index).__name__ != "RangeIndex")
 
 
 def in_order_of(estimate: Any, labels: Sequence[str]) -> tuple[FloatArray, IntArray | None]:
@@ -254,9 +244,7 @@ def in_order_of(estimate: Any, labels: Sequence[str]) -> tuple[FloatArray, IntAr
             "estimate.to_numpy() if the order is that of advice.request.labels"
         )
     places = np.array([placed[label] for label in own], dtype=np.int64)
-    ordered = np.empty_like(values)
-    ordered[..., places] = values
-    return ordered, places
+    return values[..., np.argsort(places)], places
 
 
 def applied_to(estimate: Any, labels: Sequence[str], function: Callable[[FloatArray], FloatArray]) -> Any:

@@ -231,6 +231,16 @@ def plain_number(cell: str, *, comma: bool) -> str:
     return cell.replace(",", "") if "," in cell and _GROUPED.fullmatch(cell) else cell
 
 
+def last_digit(cells: Iterable[str], *, comma: bool) -> float:
+    """Return the unit of the last digit to which numbers are written; `comma`: whether "," is the decimal sign.
+
+    >>> last_digit(["0.25", "1"], comma=False), last_digit(["0,1", "0,2"], comma=True)
+    (0.01, 0.1)
+    """
+    plain = (Decimal(plain_number(cell, comma=comma)) for cell in cells)
+    return 10.0 ** min(int(number.as_tuple().exponent) for number in plain)
+
+
 class DecimalSign:
     """Decimal sign of a column, "," or ".": the first unambiguous cell decides, unless it is known (`comma`)."""
 

@@ -11,6 +11,7 @@ from typing import Any
 from advisor.errors import InputError
 from advisor.inputs.blocks import Block, Rows
 from advisor.inputs.columns import InputTable
+from advisor.inputs.head import Expected
 from advisor.inputs.held import check_content
 from advisor.inputs.labels import label_of, missing_labels, shortened
 from advisor.inputs.source import LONGEST_LINE, Source
@@ -26,10 +27,8 @@ _LONGEST_MEAN = 1 << 8  # a million rows, which is what writers put into a row g
 
 
 @contextmanager
-def opened_parquet(source: Source, *, lists: bool = False) -> Iterator[ParquetRows]:
+def opened_parquet(source: Source, expected: Expected) -> Iterator[ParquetRows]:
     """Open the rows of a Parquet file; standard input is copied to disk.
-
-    lists: whether a list in a cell is text with ";" between its members, and not refused.
 
     Raises InputError if pyarrow is not installed, the file is damaged, or it has no column or no row.
     """
@@ -52,7 +51,7 @@ def opened_parquet(source: Source, *, lists: bool = False) -> Iterator[ParquetRo
                 groups = (file.metadata.row_group(group) for group in range(file.metadata.num_row_groups))
                 cells = file.metadata.num_rows * file.metadata.num_columns  # of a byte at least, once they are text
                 check_content(source.name, max(cells, sum(group.total_byte_size for group in groups)))
-                yield ParquetRows(file, source.name, texts, lists=lists)
+                yield ParquetRows(file, source.name, texts, expected)
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"{source.name}: the Parquet file cannot be read ({error})") from error
 
@@ -60,7 +59,7 @@ def opened_parquet(source: Source, *, lists: bool = False) -> Iterator[ParquetRo
 class ParquetRows(Rows):
     """The rows of an open Parquet file."""
 
-    def __init__(self, file: Any, source: str, texts: Sequence[str], *, lists: bool) -> None:
+    def __init__(self, file: Any, source: str, texts: Sequence[str], expected: Expected) -> None:
         self._file = file
         self._texts = texts  # columns without a categorical type
         self._kinds = [field.type for field in file.schema_arrow]
@@ -69,14 +68,16 @@ class ParquetRows(Rows):
         for leaf, column in enumerate(file.schema):
             for name in accumulate(column.path.split("."), "{}.{}".format):
                 self._leaves.setdefault(name, leaf)
-        self._lists = {name for name, kind in zip(self._names, self._kinds, strict=True) if lists and _is_list(kind)}
+        lists = {name for name, kind in zip(self._names, self._kinds, strict=True) if _is_list(kind)}
+        self._lists = lists if expected.lists else set()
         if not self._names:
             raise InputError(f"{source}: the Parquet file has no columns")
         if not file.metadata.num_rows:
             raise InputError(f"{source}: is empty; a table with at least one row is needed")
         rows = self._head()
         names = tuple(map(str.strip, self._names))
-        super().__init__(InputTable(source, names, len(names), rows, range(1, len(rows) + 1), unit="row"), ())
+        places, codes = range(1, len(rows) + 1), expected.missing
+        super().__init__(InputTable(source, names, len(names), rows, places, unit="row", codes=codes), ())
 
     def _head(self) -> list[list[str]]:
         """Return the first rows; columns that cannot be read anyway are empty there."""

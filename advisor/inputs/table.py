@@ -61,7 +61,7 @@ def opened_rows(path: str, expected: Expected, stdin: BinaryIO | None = None) ->
     """
     with opened(path, stdin) as source:
         if source.is_parquet:
-            with opened_parquet(source, lists=expected.lists) as rows:
+            with opened_parquet(source, expected) as rows:
                 yield rows
             return
         yield TextRows(source, expected)

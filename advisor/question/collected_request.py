@@ -13,7 +13,7 @@ from advisor.inputs.domain import read_domain
 from advisor.inputs.estimates import RawEstimates, read_estimates
 from advisor.inputs.head import FileLayout
 from advisor.inputs.labels import shortened
-from advisor.inputs.reports import Counts, count_reports, total_bytes, with_categories
+from advisor.inputs.reports import count_reports, total_bytes, with_categories
 from advisor.inputs.reports.settings import (
     MOST_STEPS,
     PARAMETERS,
@@ -24,6 +24,7 @@ from advisor.inputs.reports.settings import (
     protocol_with,
     report_kind,
 )
+from advisor.inputs.reports.tallies import Counts
 from advisor.question.cluster import Cluster
 from advisor.question.collected import collect, collect_tally
 from advisor.question.estimate_request import build_estimate_request, check_surrogate
@@ -229,7 +230,7 @@ def request_of_estimate(
     Raises InputError if its stated origin is wrong.
     """
     collection, ordered = question.collection, question.domain.ordered
-    notes = numbered(read.labels) if not read.labelled and ordered is None and domain is None else ()
+    notes = numbers_note(read.labels) if not read.labelled and ordered is None and domain is None else ()
     collected = collect(
         read.labels,
         read.values,
@@ -288,12 +289,12 @@ def counts_of_reports(
         workers=cluster.workers(jobs),
         digests=digests,
     )
-    if isinstance(answers := counts.part.counted.counts, Counter):
+    if isinstance(answers := counts.counted.counts, Counter):
         _check_answers(question, answers)
     n = question.terms.n
-    if n not in (None, counts.part.n):
+    if n not in (None, counts.n):
         raise InputError(
-            f"the {'file holds' if len(counts.part.files) == 1 else 'files hold'} {counts.part.n:,} reports, --n {n:,} "
+            f"the {'file holds' if len(counts.files) == 1 else 'files hold'} {counts.n:,} reports, --n {n:,} "
             "was given: leave --n out"
         )
     return counts
@@ -306,10 +307,10 @@ def reports_request(counts: Counts, question: CollectedQuestion) -> Request:
     """
     domain, collection = question.domain, question.collection
     protocol, read = collection.protocol or "", with_categories(counts)
-    given = counts.part.settings.domain if counts.part.settings.domain_given else None
+    given = counts.settings.domain if counts.settings.domain_given else None
     tally, note = read.tally, _budget_note(question, read.labels)
     unordered = domain.ordered is None and given is None and protocol in frequency_oracles()
-    notes = numbered(read.labels) if unordered else ()
+    notes = numbers_note(read.labels) if unordered else ()
     try:
         collected = collect_tally(
             read.labels,
@@ -328,12 +329,4 @@ def reports_request(counts: Counts, question: CollectedQuestion) -> Request:
         hint = "; reports of pure-ldp have one block here: --blocks 1" if pure else ""
         # That the reports are odd is the reason why their estimate is.
         raise InputError((str(error) if read.plausible else read.warnings[0]) + hint) from None
-    files = counts.part.files
-    name = files[0].name if len(files) == 1 else f"{len(files)} files"
-    return build_estimate_request(question, collected, name=name, surrogate=collection.surrogate)
-
-
-def numbered(labels: Sequence[str]) -> tuple[str, ...]:
-    """Return the assumption that categories which are only numbered have no order; none for other labels."""
-    note = numbers_note(labels)
-    return () if note is None else (note,)
+    return build_estimate_request(question, collected, name=counts.name, surrogate=collection.surrogate)

@@ -14,6 +14,7 @@ from advisor.inputs.held import HeldFile, remembered
 from advisor.inputs.histogram import RawHistogram, binned, read_histogram
 from advisor.inputs.memory import sample_in_memory
 from advisor.inputs.numbers import all_numbers
+from advisor.inputs.transactions import read_transactions
 from advisor.question.cleaning import Cleaning
 from advisor.question.frequencies import Frequencies, assumed_shape
 from advisor.question.option import refuse
@@ -73,16 +74,12 @@ def _memory_histogram(sample: MemorySample, cleaning: Cleaning) -> tuple[RawHist
             "transactions, keep, drop_missing and missing are for the rows of a file: clean data in memory first, "
             "for example sample=values[values != -99]"
         )
-    read = sample_in_memory(*sample)
-    name = getattr(sample.values, "name", None)  # of a pandas series
-    column = name if isinstance(name, str) else ""
+    read, name = sample_in_memory(*sample), "sample_counts" if sample.values is None else "sample"
     if cleaning.cut is None:
-        histogram = RawHistogram(tuple(read.labels), read.counts, read.in_order, read.assumptions, (), column=column)
-        return replace(histogram, categories=tuple(read.domain or ()), ordered=read.ordered), read.name
+        return read, name
     users = {label: count for label, count in zip(read.labels, read.counts.tolist(), strict=True) if count}
-    cut = binned(read.name, column, users, cleaning.cut)
-    histogram = RawHistogram(cut.labels, cut.counts, read.in_order, (), cut.warnings, cut.bins, column)
-    return histogram, read.name
+    cut = binned(name, read.column, users, cleaning.cut)
+    return replace(cut, from_histogram=read.from_histogram, column=read.column), name
 
 
 def known_labels(question: Question, file: HeldFile) -> int | None:
@@ -92,19 +89,22 @@ def known_labels(question: Question, file: HeldFile) -> int | None:
 
 
 def _file_histogram(path: str, columns: Columns, cleaning: Cleaning, n: int | None) -> RawHistogram:
+    key = (path, columns, cleaning)
+    if cleaning.transactions:
+        unused = columns.given("column", "counts")
+        refuse(unused, "cannot be used with --transactions: there every column is an item; leave it out")
+        keep, keep_top = cleaning.keep or "own", cleaning.keep_top
+        items = partial(read_transactions, path, keep=keep, keep_top=keep_top, layout=columns.layout)
+        return remembered(path, key, items)
     read = partial(
         read_histogram,
         path,
         column=columns.label,
         counts=columns.counts,
         layout=columns.layout,
-        keep_top=cleaning.keep_top,
         missing=cleaning.missing_codes,
-        transactions=cleaning.transactions,
-        keep=cleaning.keep or "own",
         cut=cleaning.cut,
     )
-    key = (path, columns, cleaning)
     try:
         histogram = remembered(path, key, read)
     except InputError as error:
@@ -113,7 +113,7 @@ def _file_histogram(path: str, columns: Columns, cleaning: Cleaning, n: int | No
         histogram = remembered(path, (*key, n), partial(read, n=n))
     if columns.label is None and cleaning.domain is None:
         _refuse_reports(path, histogram)
-    return histogram if cleaning.domain is not None or cleaning.transactions else doubted(histogram)
+    return histogram if cleaning.domain is not None else doubted(histogram)
 
 
 def doubted(histogram: RawHistogram, name: str | None = None) -> RawHistogram:
@@ -170,20 +170,6 @@ def over_domain(histogram: RawHistogram, name: str, domain: Categories, cleaning
 
     Raises InputError if the sample does not fit the domain.
     """
-    if histogram.bins is not None:
-        return Frequencies(
-            weights=histogram.counts,
-            labels=histogram.labels,
-            ordered=True,
-            name=name,
-            users=int(histogram.counts.sum()),
-            assumptions=(*histogram.assumptions, histogram.bins.sentence),
-            warnings=histogram.warnings,
-            bins=histogram.bins,
-            column=histogram.column,
-        )
-    if cleaning.domain is None:
-        histogram = histogram.over_categories()
     built = build_domain(
         histogram,
         k=domain.k,
@@ -196,10 +182,11 @@ def over_domain(histogram: RawHistogram, name: str, domain: Categories, cleaning
     return Frequencies(
         weights=built.counts,
         labels=built.labels,
-        ordered=built.ordered,
+        ordered=bool(built.ordered),
         name=name,
         users=int(built.counts.sum()),
-        assumptions=(*histogram.assumptions, *built.assumptions),
-        warnings=(*histogram.warnings, *built.warnings),
-        column=histogram.column,
+        assumptions=built.assumptions,
+        warnings=built.warnings,
+        bins=built.bins,
+        column=built.column,
     )

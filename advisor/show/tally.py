@@ -5,7 +5,8 @@ from __future__ import annotations
 from contextlib import suppress
 
 from advisor.errors import InputError
-from advisor.inputs.reports import Counts, with_categories
+from advisor.inputs.reports import with_categories
+from advisor.inputs.reports.tallies import Counts
 from advisor.show.model import Column, Document, Records, Role, Row, Sentence, Table, Verdict, sentences
 from simulator import PROTOCOLS
 
@@ -21,14 +22,13 @@ def tally_warnings(counts: Counts) -> tuple[str, ...]:
 
 def tally_document(counts: Counts, path: str) -> Document:
     """Return what was counted, and where the counts are."""
-    part = counts.part
-    settings = part.settings
+    settings = counts.settings
     title = f"{PROTOCOLS[settings.protocol].title} ({settings.protocol})"
     domain = "" if settings.k is None else f", {settings.k:,} categories"
-    head = f"{part.n:,} reports are counted: {title}, ε = {settings.epsilon:g}{domain}. The tally is {path}."
-    rows = tuple((file.name, file.reports, file.sha256) for file in part.files)
+    head = f"{counts.n:,} reports are counted: {title}, ε = {settings.epsilon:g}{domain}. The tally is {path}."
+    rows = tuple((file.name, file.reports, file.sha256) for file in counts.files)
     return Document(
-        title=f"Tally of {part.n:,} reports",
+        title=f"Tally of {counts.n:,} reports",
         verdict=Verdict("counted", head),
         parts=(
             Table(
@@ -51,11 +51,11 @@ def tally_document(counts: Counts, path: str) -> Document:
             "protocol": settings.protocol,
             "epsilon": settings.epsilon,
             "k": settings.k,
-            "n": part.n,
+            "n": counts.n,
             "files": [{"name": name, "reports": n, "sha256": digest} for name, n, digest in rows],
             "assumptions": list(counts.assumptions),
             "warnings": list(tally_warnings(counts)),
         },
         records=Records(("file", "reports", "sha256"), rows),
-        value=str(part.n),
+        value=str(counts.n),
     )

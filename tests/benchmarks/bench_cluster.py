@@ -51,7 +51,7 @@ def cluster_of(workers):
 def counted(folder, workers=None):
     start = time.perf_counter()
     counts = count_reports(str(folder / "*.csv"), "olh", EPSILON, k=K, workers=workers, digests=True)
-    return time.perf_counter() - start, tally_text(counts.part)
+    return time.perf_counter() - start, tally_text(counts)
 
 
 def cpu_seconds():

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from advisor.errors import InputError
 from advisor.inputs.blocks import Rows, real_numbers, whole_counts
-from advisor.inputs.columns import COUNT_NAMES, HEADERS, MOST_DEGREES, InputTable, find_column, header_words
+from advisor.inputs.columns import COUNT_NAMES, MOST_DEGREES, InputTable, find_column
 from advisor.inputs.head import DETECTED, Expected, FileLayout
 from advisor.inputs.table import opened_rows
 from advisor.question.settings import KM_PER_DEGREE, MOST_CELLS, parse_grid
@@ -119,8 +119,7 @@ def _columns(
     """
     if table.width == 1:
         raise InputError(f"{table.source}: has one column; places need two, separated by commas or tabs")
-    words = list(map(header_words, table.names or ()))
-    named = {axis: [at for at, own in enumerate(words) if own & HEADERS[axis]] for pair in known for axis in pair}
+    named = {axis: table.with_word(axis) for pair in known for axis in pair}
     found = [pair for pair in known if len(named[pair[0]]) == len(named[pair[1]]) == 1]
     if not names and not found:
         raise InputError(
@@ -149,9 +148,8 @@ def _columns(
 def _users(rows: Rows, at: Sequence[int], count: int | None) -> Iterator[_Users]:
     """Yield the coordinates ``(rows, 2)`` and numbers of users of each block."""
     table, total = rows.table, 0
-    signs = list(map(table.decimal_sign, at))
     for block in rows.blocks(at if count is None else [*at, count]):
-        coordinates = real_numbers(block, table, at, signs, "coordinate")
+        coordinates = real_numbers(block, table, at, "coordinate")
         users = np.ones(len(block), dtype=np.int64)
         if count is not None:
             users = np.array(whole_counts(block, table, count, total), dtype=np.int64)

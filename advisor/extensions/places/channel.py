@@ -63,13 +63,12 @@ def _text_matrix(path: str, k: int) -> NDArray[np.float64]:
     parts: list[NDArray[np.float64]] = []
     inputs = 0
     with opened_rows(path, Expected("inputs", FileLayout(header=False))) as rows:
-        signs = list(map(rows.table.decimal_sign, range(rows.table.width)))
         for block in rows.blocks():
             inputs += len(block)
             if inputs > k or inputs * block.width > MOST_NUMBERS:
                 break
             hint = "; a matrix holds nothing but numbers, without a header"
-            parts.append(real_numbers(block, rows.table, range(block.width), signs, "probability", hint))
+            parts.append(real_numbers(block, rows.table, range(block.width), "probability", hint))
     _check_shape(rows.table.source, (inputs, rows.table.width), k)
     return np.concatenate(parts)
 

@@ -54,7 +54,7 @@ from advisor.inputs.reports.counting import Counted, CountedFile, Counting, chec
 from advisor.inputs.reports.plausibility import implausible
 from advisor.inputs.reports.settings import ReportSettings, place_names
 from advisor.inputs.reports.symbols import count_hashes, count_nodes, count_symbols
-from advisor.inputs.reports.tallies import Part, ReportFile, difference, is_tally, merge_tallies
+from advisor.inputs.reports.tallies import Counts, ReportFile, difference, is_tally, merge_tallies
 from advisor.inputs.reports.vectors import bits_have_header, cells_have_header, count_vectors, real_sums
 from advisor.inputs.source import opened
 from advisor.inputs.table import opened_rows
@@ -71,15 +71,6 @@ _COUNTINGS: dict[str, Callable[[Rows, ReportSettings], Counting]] = {
     "node": count_nodes,
 }
 """Counter for each kind of report in `READABLE`."""
-
-
-@dataclass(frozen=True)
-class Counts:
-    """The tally of reports, with assumptions and warnings."""
-
-    part: Part  # in the form that is written, and added to others
-    assumptions: tuple[str, ...]  # what was decided for the user, one sentence each
-    warnings: tuple[str, ...]  # what the user should look at, one sentence each
 
 
 @dataclass(frozen=True)
@@ -155,7 +146,7 @@ def count_reports(
                 raise InputError(f"{name}: is a tally, no reports; ldp-advise reports --merge FILES adds tallies up")
         inline = workers is None or (workers.jobs == 1 and workers.backend != "dask")
         tasks = reading.tasks(paths, stdin, whole_files=inline or settings.counts is not None)
-        reports, total = [0] * len(paths), Counted(bad=reading.bad)  # rows of another width are still to come
+        reports, total = [0] * len(paths), reading.total
         try:
             # In order, so that the error names the first problem.
             for at, counted in (workers or Workers()).results(_count, tasks, ordered=True):
@@ -163,14 +154,14 @@ def count_reports(
                 reports[at] += counted.n
         except WorkersError as error:
             raise InputError(f"--backend dask: {error}") from None
-    gone, bad = reading.missing + total.missing, total.bad
+    gone, bad = total.missing, total.bad
     check_bad(bad, total.n + gone + len(bad))
     if not total.n:
         raise InputError(f"{names[0]}: holds no report{f': all {gone:,} are missing' if gone else ''}")
     settings = reading.countings[0].settings
     if isinstance(total.counts, Counter):
         check_labels(settings, total.counts, "these files" if several else names[0])
-    part = Part(settings, total, tuple(map(ReportFile, names, sha256, reports)))
+    files = tuple(map(ReportFile, names, sha256, reports))
     copies = _copies(names, sha256) if several else ()
     note = [f"reports of {len(paths)} files added up"] if several else []
     note += ["--drop-missing left out no report: none is missing"] if settings.missing.usual and not gone else []
@@ -179,7 +170,7 @@ def count_reports(
     shown = "; ".join([*filter(None, bad)][:3])
     left += [f"{plural(len(bad), 'row is no report', 'rows are no reports')}, left out: {shown}"] if bad else []
     warnings = (*left, *twice, *reading.warnings, *copies, *reading.doubts)
-    return Counts(part, (*note, *reading.assumptions), warnings)
+    return Counts(settings, total, files, (*note, *reading.assumptions), warnings)
 
 
 def _count(counting: Counting | CountedFile, blocks: Iterable[Block], at: int) -> tuple[int, Counted]:
@@ -195,8 +186,7 @@ class _Reading:
     layout: FileLayout
     several: bool  # whether there are several files
     countings: list[Counting | CountedFile] = field(default_factory=list)
-    missing: int = 0
-    bad: list[str] = field(default_factory=list)
+    total: Counted = field(default_factory=Counted)
     assumptions: dict[str, None] = field(default_factory=dict)
     warnings: dict[str, None] = field(default_factory=dict)
     doubts: dict[str, None] = field(default_factory=dict)
@@ -217,7 +207,7 @@ class _Reading:
         expected = replace(expected, ragged=settings.skip_bad)
         for at, path in enumerate(paths):
             with opened_rows(path, expected, stdin) as rows:
-                rows.bad = self.bad if settings.skip_bad else None
+                rows.bad = self.total.bad if settings.skip_bad else None
                 count = _COUNTINGS[kind] if settings.counts is None else count_counts
                 counting: Counting | CountedFile = count(rows, settings)
                 for first in self.countings[:1]:
@@ -233,7 +223,7 @@ class _Reading:
                     yield counting, piece, at
                 before = f"{rows.table.source}: " if self.several else ""
                 if settings.missing and rows.table.width == 1:
-                    self.missing += rows.take_blank_lines()
+                    self.total.missing += rows.take_blank_lines()
                 self.warnings.update(dict.fromkeys(before + text for text in rows.warnings()))
                 if kind == "value":
                     self.doubts.update(dict.fromkeys(before + text for text in rows.doubts))
@@ -262,9 +252,7 @@ def merge_reports(paths: Sequence[str]) -> Counts:
         raise InputError("--merge needs the names of files, got -")
     if twice:
         raise InputError(f"--merge: {twice[0].partition(':')[0]}; leave one of them out")
-    part = merge_tallies(names)
-    note = f"{len(names)} tallies of {len(part.files)} files added up"
-    return Counts(part, (note,), ())
+    return merge_tallies(names)
 
 
 def with_categories(counts: Counts) -> RawReports:
@@ -272,18 +260,15 @@ def with_categories(counts: Counts) -> RawReports:
 
     Raises InputError if the labels do not form a domain.
     """
-    part = counts.part
-    settings, files = part.settings, part.files
+    settings, cells = counts.settings, counts.counted.counts
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    cells = part.counted.counts
     if isinstance(cells, Counter):
-        source = files[0].name if len(files) == 1 else f"{len(files)} files"
-        built = domain_of_labels(settings, cells, source)
-        labels, tally, notes, warnings = built.labels, Tally(built.counts, part.n), built.assumptions, built.warnings
+        built = domain_of_labels(settings, cells, counts.name)
+        labels, tally, notes, warnings = built.labels, Tally(built.counts, counts.n), built.assumptions, built.warnings
     else:
         sums = real_sums(cells, settings.steps) if settings.kind == "cells" else cells
-        labels, tally = settings.domain or place_names(settings.k or 0), Tally(sums, part.n)
+        labels, tally = settings.domain or place_names(settings.k or 0), Tally(sums, counts.n)
     odd = implausible(tally, settings.oracle(len(labels)))
     return RawReports(
         labels, tally, (*counts.assumptions, *notes), (*odd, *counts.warnings, *warnings), plausible=not odd

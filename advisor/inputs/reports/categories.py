@@ -15,8 +15,8 @@ import numpy as np
 
 from advisor.errors import InputError, listed
 from advisor.inputs.blocks import Block, Rows
-from advisor.inputs.columns import HEADERS, InputTable
-from advisor.inputs.domain import LabelDomain, build_domain
+from advisor.inputs.columns import HEADERS, InputTable, numbers_rows
+from advisor.inputs.domain import build_domain
 from advisor.inputs.histogram import RawHistogram
 from advisor.inputs.labels import missing_doubts, missing_labels, shortened, value_of
 from advisor.inputs.numbers import all_numbers, number, whole_count
@@ -111,8 +111,8 @@ def _counts_beside(table: InputTable, values: int | None) -> int | None:
     found, named = [], HEADERS["count_alone"] | HEADERS["counted"]
     for one, other in permutations(table.values, 2) if len(table.values) == 2 else ():
         counts, labels, called = table.cells(one), table.cells(other), table.plain_names[one : one + 1]
-        numbered = tuple(counts) in (place_names(len(counts)), place_names(len(counts) + 1)[1:])
         tally = len(set(labels)) == len(labels) > 1 and all(isinstance(whole_count(cell), int) for cell in counts)
+        numbered = numbers_rows(counts)
         if values != one and tally and set(counts) != {"1"} and (not numbered or named.intersection(called)):
             found.append((not named.intersection(called), one))
     return min(found)[1] if len({unnamed for unnamed, _ in found}) == len(found) > 0 else None
@@ -153,7 +153,7 @@ def check_labels(settings: ReportSettings, users: Mapping[str, int], source: str
             )
 
 
-def domain_of_labels(settings: ReportSettings, reported: Mapping[str, int], source: str) -> LabelDomain:
+def domain_of_labels(settings: ReportSettings, reported: Mapping[str, int], source: str) -> RawHistogram:
     """Put the labels in order, with those that nobody reported; the order of the reports never matters.
 
     Raises InputError where they do not make a domain.

@@ -18,13 +18,13 @@ import numpy as np
 
 from advisor.errors import InputError
 from advisor.inputs.blocks import Rows, whole_counts
-from advisor.inputs.columns import choose_columns, find_column, names_total, total_row
+from advisor.inputs.columns import choose_columns, find_column
 from advisor.inputs.labels import shortened
 from advisor.inputs.reports.categories import Labels, says_value
 from advisor.inputs.reports.counting import Counted, CountedFile
 from advisor.inputs.reports.settings import ReportSettings, place_names
 from advisor.inputs.reports.vectors import categories_of_columns
-from advisor.inputs.totals import FEW_USERS
+from advisor.inputs.totals import FEW_USERS, names_total, total_row
 
 
 def count_counts(rows: Rows, settings: ReportSettings) -> CountedFile:

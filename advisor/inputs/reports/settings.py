@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from advisor.errors import InputError, listed, near_miss
-from advisor.inputs.columns import HEADERS, InputTable, find_column
+from advisor.inputs.columns import InputTable, find_column, numbers_rows
 from advisor.inputs.numbers import MOST_LABELS, NO_CODES, MissingCodes
 from simulator import PROTOCOLS, Protocol
 from simulator.hashing import HASHES
@@ -155,7 +155,7 @@ def named_column(table: InputTable, column: str | None, meaning: str = "report")
         return find_column(table, column, "--column")
     if table.width == 1:
         return 0
-    places = [at for at, name in enumerate(table.plain_names) if name in HEADERS[meaning]]
+    places = table.named(meaning)
     return places[0] if len(places) == 1 else None
 
 
@@ -177,12 +177,11 @@ def place_names(k: int) -> tuple[str, ...]:
     return tuple(map(str, range(k)))
 
 
-def numbers_note(labels: Sequence[str]) -> str | None:
-    """Return the assumption about categories numbered 0 to k - 1 or 1 to k; None for other labels.
+def numbers_note(labels: Sequence[str]) -> tuple[str, ...]:
+    """Return the assumption that categories numbered 0 to k - 1 or 1 to k have no order; none for other labels.
 
     >>> numbers_note(["0", "1", "2"]), numbers_note(["18", "19"])
-    ('categories are numbered 0 to 2: no order between them (--ordered says otherwise)', None)
+    (('categories are numbered 0 to 2: no order between them (--ordered says otherwise)',), ())
     """
-    if tuple(labels) not in (place_names(len(labels)), place_names(len(labels) + 1)[1:]):
-        return None
-    return f"categories are numbered {labels[0]} to {labels[-1]}: no order between them (--ordered says otherwise)"
+    note = f"categories are numbered {labels[0]} to {labels[-1]}: no order between them (--ordered says otherwise)"
+    return (note,) if numbers_rows(labels) else ()

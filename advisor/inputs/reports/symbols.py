@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from advisor.errors import InputError
 from advisor.inputs.blocks import Block, Rows
-from advisor.inputs.columns import HEADERS, InputTable
+from advisor.inputs.columns import InputTable
 from advisor.inputs.reports.counting import Cells, Counting
-from advisor.inputs.reports.settings import ReportSettings, column_note, named_column, no_such_column
+from advisor.inputs.reports.settings import TWO_COLUMNS, ReportSettings, column_note, named_column, no_such_column
 from advisor.inputs.reports.vectors import Strings
 from simulator import Protocol
 from simulator.hashing import LONGEST_SEEDS
@@ -74,7 +74,7 @@ def count_hashes(rows: Rows, settings: ReportSettings) -> Counting:
     """
     table, k = rows.table, settings.k or 0
     oracle = cast(LocalHashing, settings.oracle(k))
-    columns = _two_columns(table, settings, "seed", "symbol")
+    columns = _two_columns(table, settings)
     seeds = 2 ** LONGEST_SEEDS[oracle.hash]
     longer = " (clients that hash with xxHash may have longer ones: --hash xxh32)" if oracle.hash == "mix64" else ""
     says = (
@@ -115,20 +115,17 @@ def count_symbols(rows: Rows, settings: ReportSettings) -> Counting:
     return Counting(table, settings, (*column_note(table, at), note), (at,), Numbers((at,), (symbols,), oracle), says)
 
 
-def _two_columns(table: InputTable, settings: ReportSettings, one: str, other: str) -> tuple[int, int]:
+def _two_columns(table: InputTable, settings: ReportSettings) -> tuple[int, int]:
     """Return the columns of the two numbers of a report, by name, otherwise by position.
-
-    one, other: the expected names of the two columns.
 
     Raises InputError for a table with a single column, or if the meaning of the columns is unclear.
     """
+    one, other = TWO_COLUMNS[settings.kind]
     if table.width < 2:
         raise InputError(
             f"{table.source}: has 1 column; a report of {settings.protocol} is {one} and {other}, in two columns"
         )
-    names = table.plain_names
-    first = [at for at, name in enumerate(names) if name in HEADERS[one]]
-    second = [at for at, name in enumerate(names) if name in HEADERS[other]]
+    names, first, second = table.plain_names, table.named(one), table.named(other)
     second = [at for at in second if names[at] == other] or second
     if len(first) == 1 and (len(second) == 1 or table.width == 2):
         return first[0], second[0] if len(second) == 1 else 1 - first[0]
@@ -150,7 +147,7 @@ def count_nodes(rows: Rows, settings: ReportSettings) -> Counting:
         says = f"a report is its height, then {tree.k} columns of 0 and 1 that begin with its nodes ({settings})"
         note = "column 1 read as heights, from 0 for the leaves, the others as bits of the nodes there"
         return Counting(table, settings, (note,), None, PerturbedRows(tree), says)
-    columns = _two_columns(table, settings, "height", "node")
+    columns = _two_columns(table, settings)
     note = (
         f"column {table.called(columns[0])} read as heights, from 0 for the leaves, column {table.called(columns[1])} "
         "as what is said of the nodes there"

@@ -24,6 +24,7 @@ from advisor.inputs.saved import read_json
 from simulator import __version__
 
 FORMAT, VERSION = "ldp-advise tally", 1
+SETTINGS = ("protocol", "epsilon", "k", "domain", "domain_given", "hash", "steps")  # beside the parameters
 
 
 @dataclass(frozen=True)
@@ -36,17 +37,24 @@ class ReportFile:
 
 
 @dataclass(frozen=True)
-class Part:
+class Counts:
     """The counts of some reports, with the settings that must agree before counts are added."""
 
     settings: ReportSettings  # with k and the domain, as far as the reports determine them
     counted: Counted
     files: tuple[ReportFile, ...]  # the counted files, in order
+    assumptions: tuple[str, ...] = ()  # what was decided for the user, one sentence each
+    warnings: tuple[str, ...] = ()  # what the user should look at, one sentence each
 
     @property
     def n(self) -> int:
         """Number of counted reports."""
         return self.counted.n
+
+    @property
+    def name(self) -> str:
+        """What the files are called together."""
+        return self.files[0].name if len(self.files) == 1 else f"{len(self.files)} files"
 
 
 def difference(one: ReportSettings, other: ReportSettings) -> str | None:
@@ -63,28 +71,22 @@ def difference(one: ReportSettings, other: ReportSettings) -> str | None:
     return None
 
 
-def tally_text(part: Part) -> str:
-    """Return a part as the text of a file: a JSON object, equal for equal counts."""
-    settings, counted = part.settings, part.counted
+def tally_text(counts: Counts) -> str:
+    """Return counts as the text of a file: a JSON object, equal for equal counts."""
+    settings, counted = counts.settings, counts.counted
     content: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
         "made_by": f"ldp-advise {__version__}",
-        "protocol": settings.protocol,
-        "epsilon": settings.epsilon,
-        "k": settings.k,
-        "domain": None if settings.domain is None else list(settings.domain),
-        "domain_given": settings.domain_given,
-        "hash": settings.hash,
-        "steps": settings.steps,
+        **{field: getattr(settings, field) for field in SETTINGS},
         "parameters": dict(sorted(settings.parameters.items())),
-        "n": part.n,
+        "n": counts.n,
         "unit": _unit(settings),
         # Some languages cannot represent integers of more than 53 bits.
         "counts": [_written(count) for count in counted.counts.tolist()]
         if isinstance(counted.counts, np.ndarray)
         else dict(sorted(counted.counts.items())),
-        "files": [asdict(file) for file in part.files],
+        "files": [asdict(file) for file in counts.files],
     }
     content["check"] = _check(content)
     return json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n"
@@ -113,8 +115,8 @@ def is_tally(path: str) -> bool:
     return False
 
 
-def read_tally(path: str) -> Part:
-    """Return the part in a file made by `tally_text`.
+def read_tally(path: str) -> Counts:
+    """Return the counts in a file made by `tally_text`.
 
     Raises InputError if the file cannot be read, is not a tally, or was changed.
     """
@@ -129,37 +131,30 @@ def read_tally(path: str) -> Part:
     if content.get("check") != _check(content):
         raise InputError(f"{name}: was changed after it was written (its check does not fit); make it again")
     try:
-        return _part(content)
+        return _counts(content)
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         raise InputError(f"{name}: is no tally that can be: {error}") from None
 
 
-def _part(content: Mapping[str, Any]) -> Part:
-    """Return the part that a tally holds."""
-    domain, counts = content["domain"], content["counts"]
-    settings = ReportSettings(
-        **{field: content[field] for field in ("protocol", "epsilon", "k", "hash", "parameters", "steps")},
-        domain=None if domain is None else check_domain(domain),
-        domain_given=content["domain_given"],
-    )
+def _counts(content: Mapping[str, Any]) -> Counts:
+    counts = content["counts"]
+    settings = ReportSettings(**{field: content[field] for field in (*SETTINGS, "parameters")})
+    settings = settings if settings.domain is None else replace(settings, domain=check_domain(settings.domain))
     settings.check()
     check_parameters(settings.protocol, settings.parameters)
     files = tuple(ReportFile(**file) for file in content["files"])
     if isinstance(counts, dict):
-        return Part(settings, Counted(content["n"], Counter(counts)), files)
+        return Counts(settings, Counted(content["n"], Counter(counts)), files)
     oracle = settings.oracle(settings.k or 2)
     size = oracle.sample_tally(np.bincount([0], minlength=oracle.k), np.random.default_rng(0)).counts.shape[-1]
     if len(counts) != size:
         raise ValueError(f"a tally of {settings.protocol} with k={settings.k} has {size} counts, got {len(counts)}")
     whole = list(map(int, counts))  # sums of steps may be texts
-    return Part(
-        settings,
-        Counted(content["n"], np.array(whole, dtype=object if oracle.report_kind == "cells" else np.int64)),
-        files,
-    )
+    kind = object if oracle.report_kind == "cells" else np.int64
+    return Counts(settings, Counted(content["n"], np.array(whole, dtype=kind)), files)
 
 
-def merge_tallies(paths: Sequence[str]) -> Part:
+def merge_tallies(paths: Sequence[str]) -> Counts:
     """Return the sum of the tallies in files; their order does not matter.
 
     Raises InputError for a file that is not a tally, for tallies with different settings, and for reports that are in
@@ -186,4 +181,5 @@ def merge_tallies(paths: Sequence[str]) -> Part:
     if total.n > LARGEST_TOTAL:
         raise InputError(f"{source}: have more than {LARGEST_TOTAL} (2^53) reports together")
     files = sorted((file for part in parts.values() for file in part.files), key=lambda file: (file.name, file.sha256))
-    return replace(parts[first], counted=total, files=tuple(files))
+    note = f"{len(parts)} tallies of {len(files)} files added up"
+    return Counts(settings, total, tuple(files), (note,))

@@ -16,7 +16,7 @@ import numpy as np
 
 from advisor.errors import InputError
 from advisor.inputs.blocks import Block, RowBlock, Rows
-from advisor.inputs.columns import InputTable
+from advisor.inputs.columns import InputTable, numbers_rows
 from advisor.inputs.labels import check_domain, plural, shortened
 from advisor.inputs.numbers import MOST_LABELS, is_finite
 from advisor.inputs.reports.counting import Cells, Counting, Form
@@ -190,7 +190,7 @@ def cells_have_header(first: Sequence[str]) -> bool:
     vectors = [parts for parts in map(split_numbers, cells) if len(parts) > 1]
     if any(all(map(is_finite, parts)) for parts in vectors):
         return False
-    if tuple(cells) in (place_names(len(cells)), place_names(len(cells) + 1)[1:]):
+    if numbers_rows(cells):
         return len(cells) > 2  # "0,1" may be a report in whole steps
     return "" not in cells and len(set(cells)) == len(cells) and not all(map(is_finite, cells))
 

@@ -53,8 +53,8 @@ def piped(stream, read, *arguments, **options):
         return read(*arguments, **options)
 
 
-def read_bytes(data, **options):
-    return piped(io.BytesIO(data), read_histogram, "-", **with_layout(options))
+def read_bytes(data, read=read_histogram, **options):
+    return piped(io.BytesIO(data), read, "-", **with_layout(options))
 
 
 def read_file(folder, name, data, **options):
@@ -80,9 +80,9 @@ def refusal(read, *arguments, **options):
     return str(caught.value)
 
 
-def error_of(folder, name, data, **options):
+def error_of(folder, name, data, read=read_histogram, **options):
     """Return what is said of a sample behind its name, which comes first."""
-    message = refusal(read_file, folder, name, data, **options)
+    message = refusal(read, put(folder, name, data), **with_layout(options))
     assert message.startswith(str(folder / name))
     return message.removeprefix(str(folder / name))
 

@@ -12,6 +12,7 @@ from advisor.inputs import parquet as reader
 from advisor.inputs.histogram import read_histogram
 from advisor.inputs.memory import estimate_in_memory, sample_in_memory
 from advisor.inputs.numbers import MissingCodes
+from advisor.inputs.transactions import read_transactions
 from tests.advisor.inputs.reading import Pipe, parquet, piped, read_file, refusal, users
 from tests.cells import failures
 
@@ -46,6 +47,8 @@ def test_parquet_histograms_and_missing_values(tmp_path):
     assert read.from_histogram
     path = parquet(tmp_path, x=[1.0, None, float("nan")])
     assert users(read_histogram(path, missing=MissingCodes(usual=True))) == {"1": 1}
+    path = parquet(tmp_path, state=["a", "b", "c"], count=[5, -1, 7])  # a code among the counts, as in a text
+    assert users(read_histogram(path, missing=MissingCodes(own=("-1",)))) == {"a": 5, "c": 7}
 
 
 def test_parquet_that_is_refused(tmp_path, monkeypatch):
@@ -60,10 +63,10 @@ def test_parquet_that_is_refused(tmp_path, monkeypatch):
         (nested, {"column": "stat"}, "did you mean 'state'"),
         (nested, {"column": "nested"}, "column 'nested' holds list"),
         (nested, {}, "has 2 columns: state, nested"),
-        (nested, {"transactions": True}, "--transactions reads rows of text"),
     ]
     assert failures(cells, refused) == {}
     path = Path(parquet(tmp_path, **nested))
+    assert "--transactions reads rows of text" in refusal(read_transactions, str(path))
     path.write_bytes(path.read_bytes()[:-3])
     assert "the Parquet file cannot be read" in refusal(read_histogram, str(path))
     monkeypatch.setitem(sys.modules, "pyarrow", None)

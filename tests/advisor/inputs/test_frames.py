@@ -143,9 +143,9 @@ def test_an_estimate_has_the_labels_and_the_order_of_its_index():
     plain = pd.Series(values, index=["large", "small", "huge", "medium"])
     for given in (plain, plain.to_frame(), plain.rename("estimate").rename_axis("size").reset_index()):
         read = estimate_in_memory(given)
-        assert (read.labels, read.values.tolist(), read.domain) == (list(plain.index), values, None)
+        assert (read.labels, read.values.tolist(), read.categories) == (list(plain.index), values, ())
     read = estimate_in_memory(plain.set_axis(pd.CategoricalIndex(plain.index, dtype=SIZES)))
-    assert (read.domain, read.ordered) == (list(SIZES.categories), True)
+    assert (read.categories, read.ordered) == (tuple(SIZES.categories), True)
 
 
 def test_what_is_ambiguous_is_refused_in_one_line():

@@ -15,6 +15,7 @@ from advisor.inputs.domain import read_domain
 from advisor.inputs.estimates import read_estimates
 from advisor.inputs.histogram import read_histogram
 from advisor.inputs.numbers import MissingCodes
+from advisor.inputs.transactions import read_transactions
 from tests.advisor.inputs.messy import KINDS, messy
 from tests.advisor.inputs.reading import gz, read_bytes, read_reports, users, with_layout
 
@@ -26,7 +27,7 @@ OTHERS = {
     "channel": lambda path: read_channel(path, 3),
     "places": lambda path: read_places(path, columns="1,2", grid="8x8"),
     "degrees": lambda path: read_places(path, columns="1,2", cell_km=1.0),
-    "items": lambda path: read_histogram(path, transactions=True, keep_top=3),
+    "items": lambda path: read_transactions(path, keep_top=3),
     "undecided": read_histogram,
     "bins": lambda path: read_histogram(path, column="1", cut=Cut(count=5), missing=MissingCodes(usual=True)),
     "edges": lambda path: read_histogram(path, cut=Cut(width=0.5, edges=(0.0, 1e3), clamp=True)),
@@ -137,9 +138,10 @@ PIECES = st.sampled_from(
 )
 def test_random_bytes_raise_nothing_but_input_errors(data, zipped, column, counts, header, drop, transactions):
     packed = gz(data) if zipped else data
-    options = {} if transactions else {"column": column, "counts": counts, "drop_missing": drop}
+    options = {"column": column, "counts": counts, "drop_missing": drop}
+    options = {"read": read_transactions} if transactions else options
     try:
-        read = read_bytes(packed, header=header, transactions=transactions, **options)
+        read = read_bytes(packed, header=header, **options)
     except InputError as error:
         outcome = str(error)
     else:

@@ -153,6 +153,7 @@ def test_bad_places_are_told_in_one_short_line(tmp_path):
         text, options, words = cell
         message = refusal(read, text, **options)
         assert words in message
+        assert "--missing" not in message  # which is no option of places
         assert len(message) < 250
 
     assert failures(BAD_PLACES, refused) == {}

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from advisor.errors import InputError
 from advisor.inputs import source
 from advisor.inputs.histogram import read_histogram
+from advisor.inputs.transactions import read_transactions
 from tests.advisor.inputs.reading import Pipe, error_of, gz, peak, piped, put, read_bytes, refusal, users
 from tests.cells import failures, over
 
@@ -89,7 +90,7 @@ def test_a_pipe_can_be_read_twice():
     os.write(write_end, b"a b\nb\n")
     os.close(write_end)
     with os.fdopen(read_end, "rb") as pipe:
-        assert users(piped(pipe, read_histogram, "-", transactions=True)) == {"a": 0, "b": 2}
+        assert users(piped(pipe, read_transactions, "-")) == {"a": 0, "b": 2}
 
 
 @settings(deadline=None)

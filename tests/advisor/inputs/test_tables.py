@@ -7,11 +7,16 @@ import pandas as pd
 import pytest
 
 from advisor.errors import InputError
-from advisor.inputs import histogram, table
+from advisor.inputs import histogram, table, transactions
 from advisor.inputs.histogram import read_histogram
 from advisor.inputs.labels import OTHER_LABEL
+from advisor.inputs.transactions import read_transactions
+from advisor.question.cleaning import Cleaning
+from advisor.question.question import Question
+from advisor.question.sample import sample_frequencies
+from advisor.question.settings import Columns
 from simulator.seeding import rng_for
-from tests.advisor.inputs.reading import Pipe, error_of, gz, piped, read_bytes, read_file, users
+from tests.advisor.inputs.reading import Pipe, error_of, gz, piped, put, read_bytes, read_file, users
 from tests.cells import failures, over
 
 
@@ -197,9 +202,9 @@ REFUSED = [
     *(("a.txt", f"1\n{word}\n", {}, ["line 2: the value is missing"]) for word in ("NaN", "n/a", "None")),
     ("a.csv", "state,x\nTexas,1\n,2\nNA,3\n", {"column": "state"}, ["line 3: the value is missing (an empty cell)"]),
     ("a.csv", "a,b\n,1\n,2\n", {"column": "a", "drop_missing": True}, ["every value is missing"]),
-    ("a", "a (other)\nb\n", {"transactions": True}, ["'(other)' is an item"]),
-    ("a", "\n\n", {"transactions": True}, ["is empty"]),
-    ("a", 'a,"b" c\n', {"transactions": True}, ["close each quotation mark"]),
+    ("a", "a (other)\nb\n", {"read": read_transactions}, ["'(other)' is an item"]),
+    ("a", "\n\n", {"read": read_transactions}, ["is empty"]),
+    ("a", 'a,"b" c\n', {"read": read_transactions}, ["close each quotation mark"]),
 ]
 
 
@@ -244,7 +249,8 @@ def test_too_many_labels_look_like_an_identifier(tmp_path, monkeypatch):
         message = error_of(tmp_path, "a.csv", rows, **options)
         assert "more than 100 distinct values, which looks like an identifier column" in message
         assert "choose another --column" in message
-    assert "more than 100 distinct items" in error_of(tmp_path, "a.csv", rows, transactions=True)
+    monkeypatch.setattr(transactions, "MOST_LABELS", 100)
+    assert "more than 100 distinct items" in error_of(tmp_path, "a.csv", rows, read=read_transactions)
     assert len(read_file(tmp_path, "a.csv", rows[: rows.rindex("\n")], column="1").labels) == 100
 
 
@@ -262,8 +268,8 @@ def test_each_user_keeps_one_item(sep, cell, *, tmp_path):
     options, expected, note = cell
     data = "\n".join(sep.join(row) for row in PANTRY)
     pipe = io.BufferedReader(Pipe(data.encode()))
-    from_pipe = piped(pipe, read_histogram, "-", transactions=True, **options)
-    for read in (read_file(tmp_path, "a.txt", data, transactions=True, **options), from_pipe):
+    from_pipe = piped(pipe, read_transactions, "-", **options)
+    for read in (read_transactions(put(tmp_path, "a.txt", data), **options), from_pipe):
         assert users(read) == expected
         assert not read.from_histogram
         assert note in read.assumptions[1]
@@ -293,14 +299,14 @@ def test_items_are_kept_as_by_a_double_loop_in_any_order_of_rows(seed, keep, kee
         for given, block in ((rows, 1), (shuffled, 7), (shuffled, 1000)):
             patch.setattr(table, "BLOCK_ROWS", block)
             data = "".join(",".join(row) + "\n" for row in given).encode()
-            read = read_bytes(data, transactions=True, header=False, keep=keep, keep_top=keep_top)
+            read = read_bytes(data, read_transactions, header=False, keep=keep, keep_top=keep_top)
             assert +Counter(users(read)) == expected
 
 
 def test_transactions_skip_blank_lines_and_a_header():
-    read = read_bytes(b"items\na,b\n\nb\n,\n\n", transactions=True, header=True, keep_top=1)
+    read = read_bytes(b"items\na,b\n\nb\n,\n\n", read_transactions, header=True, keep_top=1)
     assert users(read) == {"b": 2, OTHER_LABEL: 1}
     assert read.warnings == ("1 blank line was skipped",)
-    for option in ("column", "counts"):
+    for option, given in (("column", Columns(column=("1",))), ("counts", Columns(counts="1"))):
         with pytest.raises(InputError, match=f"--{option} cannot be used with --transactions"):
-            read_bytes(b"a b\n", transactions=True, **{option: "1"})
+            sample_frequencies(Question(sample="-", columns=given, cleaning=Cleaning(transactions=True)))

@@ -20,7 +20,7 @@ from tests.advisor.inputs.reading import Pipe, put, read_reports, refusal, with_
 
 
 def kept(files, protocol, **options):
-    parts = [count_reports(path, protocol, 1.0, digests=True, **with_layout(options)).part for path in files]
+    parts = [count_reports(path, protocol, 1.0, digests=True, **with_layout(options)) for path in files]
     paths = [Path(path).with_suffix(".json") for path in files]
     return [put(path.parent, path.name, tally_text(part)) for path, part in zip(paths, parts, strict=True)]
 
@@ -45,9 +45,9 @@ def test_files_tallies_and_workers_give_the_very_counts_of_one_file(protocol, tm
     assert figures(read_reports(files, protocol, 1.0, workers=Workers(2, "threading"), **options)) == expected
     parts = kept(files, protocol, **options)
     assert figures(with_categories(merge_reports(parts[::-1]))) == expected
-    two = put(tmp_path, "two.json", tally_text(merge_reports(parts[:2]).part))
+    two = put(tmp_path, "two.json", tally_text(merge_reports(parts[:2])))
     assert figures(with_categories(merge_reports([parts[2], two]))) == expected
-    assert tally_text(merge_reports([two, parts[2]]).part) == tally_text(merge_reports(parts).part)
+    assert tally_text(merge_reports([two, parts[2]])) == tally_text(merge_reports(parts))
 
 
 def test_labels_that_only_some_files_hold_are_categories_of_all(tmp_path):
@@ -88,9 +88,9 @@ def test_files_of_two_collections_are_refused(tmp_path):
 @pytest.mark.parametrize("others", [0, 2])
 def test_standard_input_that_cannot_go_back_is_counted_and_told_apart(others, tmp_path):
     files = written(tmp_path, "olh", rows("olh"))
-    expected = count_reports(files[: others + 1], "olh", 1.0, k=K, digests=True).part
+    expected = count_reports(files[: others + 1], "olh", 1.0, k=K, digests=True)
     with io.BufferedReader(Pipe(Path(files[others]).read_bytes())) as pipe:
-        part = count_reports([*files[:others], "-"], "olh", 1.0, k=K, digests=True, stdin=pipe).part
+        part = count_reports([*files[:others], "-"], "olh", 1.0, k=K, digests=True, stdin=pipe)
     assert part.counted.counts.tolist() == expected.counted.counts.tolist()
     assert part.files == (*expected.files[:others], replace(expected.files[others], name="standard input"))
 
@@ -160,7 +160,7 @@ def test_a_cluster_gives_the_very_tally_and_survives_a_killed_worker(tmp_path, m
     distributed = pytest.importorskip("distributed", reason="the extra ldp-advise[cluster] is not installed")
     monkeypatch.setattr(source, "CHUNK_BYTES", 1 << 14)
     files = written(tmp_path, "olh", rows("olh", 100_000, 256))
-    alone = tally_text(count_reports(files, "olh", 1.0, k=256, digests=True).part)
+    alone = tally_text(count_reports(files, "olh", 1.0, k=256, digests=True))
     add, seen = Counted.add, threading.Event()
     with (
         distributed.LocalCluster(
@@ -179,6 +179,6 @@ def test_a_cluster_gives_the_very_tally_and_survives_a_killed_worker(tmp_path, m
         monkeypatch.setattr(Counted, "add", killing_once)
         workers = Workers(1, "dask", cluster.scheduler_address)
         counts = count_reports(files, "olh", 1.0, k=256, workers=workers)
-        assert tally_text(counts.part) == alone
+        assert tally_text(counts) == alone
         client.wait_for_workers(2, timeout=120)
         assert min(before) not in client.run(os.getpid).values()
