@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from advisor.answers.rank.simulate import simulated_answer
 from advisor.api.advice import Advice
-from advisor.api.keywords import group_of, keyword_errors
+from advisor.api.keywords import keyword_errors
 from advisor.errors import InputError
 from advisor.inputs.estimates import RawEstimates
 from advisor.inputs.labels import label_of
@@ -180,9 +180,8 @@ def reports(
 def _question(name: str, given: Mapping[str, Any], protocol: Named) -> CollectedQuestion:
     """Return the question of a function about a collection; its menu is that of the next round."""
     question = CollectedQuestion.of({**given, "protocol": None})
-    collection = replace(group_of(Collection, given["collection"]), used=(protocol,))
-    question = replace(question, collection=collection, report_format=group_of(ReportFormat, given.get("written")))
-    question = question.with_budget()
+    used: tuple[Any, ...] = (protocol,)  # read as all options are
+    question = replace(question, collection=replace(question.collection, used=used)).with_budget()
     question.terms.one_metric(name)
     check_collected(question)
     return question

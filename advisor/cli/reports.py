@@ -17,7 +17,6 @@ from advisor.errors import InputError
 from advisor.inputs.reports import Counts, merge_reports, named_files
 from advisor.inputs.reports.settings import PARAMETERS
 from advisor.inputs.reports.tallies import tally_text
-from advisor.question.cluster import Cluster
 from advisor.question.collected_request import CollectedQuestion, Collection, counts_of_reports, reports_request
 from advisor.question.option import Settings, option, refuse, require
 from advisor.question.request import Request
@@ -42,10 +41,11 @@ class Tallies(Settings):
 def reports_command(
     *,
     files: Files = None,
-    question: Annotated[CollectedQuestion, Only(*COLLECTED, "cleaning:domain,drop_missing,missing", "report_format")],
+    question: Annotated[
+        CollectedQuestion, Only(*COLLECTED, "cleaning:domain,drop_missing,missing", "report_format", "cluster")
+    ],
     next_round: NextRound,
     shown: SimulatedOutput,
-    cluster: Cluster,
     tallies: Tallies,
 ) -> None:
     """Count collected reports and post-process their estimate.
@@ -60,7 +60,7 @@ def reports_command(
     if tallies.merge:
         require(("FILES", files, "the tallies to add up, for example ldp-advise reports --merge 'part-*.json'"))
         counts = merge_reports(files or ())
-        asked = _like(question, cluster.given(), counts)
+        asked = _like(question, counts)
         _answer(files or (), asked, next_round, shown, tallies, lambda: counts)
         return
     question = question.with_budget()
@@ -68,23 +68,20 @@ def reports_command(
 
     def read() -> Counts:
         jobs, digests = question.simulation.jobs, tallies.tally is not None
-        return counts_of_reports(files or (), question, jobs=jobs, cluster=cluster, digests=digests)
+        return counts_of_reports(files or (), question, jobs=jobs, digests=digests)
 
     _answer(files or (), question, next_round, shown, tallies, read)
 
 
-def _like(question: CollectedQuestion, more: Sequence[str], counts: Counts) -> CollectedQuestion:
+def _like(question: CollectedQuestion, counts: Counts) -> CollectedQuestion:
     """Return a question about tallies, which say what was collected.
-
-    more: options of how the work is shared out that were given.
 
     Raises InputError for options that say something else, or what tallies tell already.
     """
     settings, collection = counts.part.settings, question.collection
     refuse(
         (
-            *question.given("domain:k", "columns", "cleaning", "report_format"),
-            *more,
+            *question.given("domain:k", "columns", "cleaning", "report_format", "cluster"),
             *collection.given(*PARAMETERS, "flip_prob"),
         ),
         "is for reports: tallies know how they were made",

@@ -11,7 +11,7 @@ from advisor.answers.sweep.result import SweepResult
 from advisor.checks import path
 from advisor.cli.options import Only, Sample
 from advisor.cli.run import Job, Output, picture_file, run, say
-from advisor.question.cluster import Cluster, Resumption
+from advisor.question.cluster import Resumption
 from advisor.question.option import Settings, option
 from advisor.question.question import Question
 from advisor.question.rules import check_sweep
@@ -21,7 +21,7 @@ from advisor.show.pictures.sweep import curves_figure
 from advisor.show.sweep import sweep_document
 from simulator.progress import Progress
 
-SWEPT = ("grid", "terms:metric", "domain:ordered", "columns", "cleaning", "menu", "shape", "simulation")
+SWEPT = ("grid", "terms:metric", "domain:ordered", "columns", "cleaning", "menu", "shape", "simulation", "cluster")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +40,6 @@ def sweep_command(
     *,
     sample: Sample = None,
     question: Annotated[Question, Only(*SWEPT)],
-    cluster: Cluster,
     picture: Picture,
     files: SweepFiles,
     resumption: Resumption,
@@ -56,7 +55,7 @@ def sweep_command(
 
     def answer(grid: SweepQuestion, progress: Progress) -> SweepResult:
         try:
-            return run_sweep(grid, asked.simulation, cluster, resume=resume, progress=progress)
+            return run_sweep(grid, asked.simulation, asked.cluster, resume=resume, progress=progress)
         except KeyboardInterrupt as stop:
             if stop.args:
                 say(str(stop))

@@ -24,7 +24,6 @@ from advisor.inputs.reports.settings import (
     protocol_with,
     report_kind,
 )
-from advisor.question.cluster import Cluster
 from advisor.question.collected import collect, collect_tally
 from advisor.question.estimate_request import build_estimate_request, check_surrogate
 from advisor.question.option import Settings, like, option
@@ -37,7 +36,6 @@ from advisor.question.statement import ROUNDING, Statement, convert, is_uneven
 from simulator import frequency_oracles
 from simulator.protocols.hadamard import HadamardResponse
 
-ALONE = Cluster()
 MANY_HASHES, BYTES = 2e10, 13  # hashes from which processes are worth their start, and bytes of a report of one
 
 
@@ -251,14 +249,13 @@ def counts_of_reports(
     question: CollectedQuestion,
     *,
     jobs: int | None = None,
-    cluster: Cluster = ALONE,
     digests: bool = False,
     domain: Sequence[str] | None = None,
     layout: FileLayout | None = None,
 ) -> Counts:
     """Count reports, as the options say how they are written; the rest is as in `count_reports`.
 
-    jobs, cluster: how many work, None for as many as pay, and on what.
+    jobs: how many work, None for as many as pay.
     domain, layout: instead of the file of the domain, and of what the options say of the layout.
 
     Raises InputError if a file, or its stated content, is invalid.
@@ -267,7 +264,7 @@ def counts_of_reports(
     how, cleaning = question.report_format, question.cleaning
     categories = domain if cleaning.domain is None else read_domain(cleaning.domain)
     protocol = collection.protocol or ""
-    if jobs is None and not cluster.is_dask:
+    if jobs is None and not question.cluster.is_dask:
         hashes = (k or len(categories or ())) if report_kind(protocol) == "hash" else 0
         jobs = None if total_bytes(paths) / BYTES * hashes > MANY_HASHES else 1
     counts = count_reports(
@@ -285,7 +282,7 @@ def counts_of_reports(
         missing=cleaning.missing_codes,
         skip_bad=how.skip_bad,
         parameters=collection.parameters,
-        workers=cluster.workers(jobs),
+        workers=question.cluster.workers(jobs),
         digests=digests,
     )
     if isinstance(answers := counts.part.counted.counts, Counter):

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from itertools import chain
 from typing import Any, ClassVar, Self, TypeAlias
 
+from advisor.checks import shown
 from advisor.errors import InputError, LeftOutError
 
 Read: TypeAlias = Callable[[str, object], object]  # a reader of `advisor.checks`
+OTHER_NAMES = {"eps": "epsilon", "written": "report_format"}  # keywords of Python callers that name no field
+OPTIONS_TOO = ("columns", "instant", "shape", "threat")  # names of groups that are keywords for an option as well
 
 
 @dataclass(frozen=True)
@@ -131,10 +135,43 @@ class Bundle:
     """Base of data classes whose fields are groups: a command that takes one takes all of its groups, or some."""
 
     @classmethod
+    def kinds(cls) -> dict[str, type[Settings]]:
+        """Return the kind of each group, by the name of its field."""
+        return {item.name: type(item.default) for item in fields(cls) if isinstance(item.default, Settings)}
+
+    @classmethod
     def with_groups(cls, groups: Iterable[Settings], **more: Any) -> Self:
         """Return the bundle that has these groups, each where one of its kind belongs; the others are as always."""
-        names = {type(item.default): item.name for item in fields(cls) if isinstance(item.default, Settings)}
+        names = {kind: name for name, kind in cls.kinds().items()}
         return cls(**{names[type(group)]: group for group in groups}, **more)
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any], **more: Any) -> Self:
+        """Return the bundle of a Python caller, from keywords that are the names of options or of groups.
+
+        Where two groups have an option of that name, it is that of the last. Other keywords are left alone.
+
+        Raises InputError for an invalid value.
+        """
+        kinds = cls.kinds()
+        group_of = {item.name: name for name, kind in kinds.items() for item, _ in options_of(kind)}
+        parts: dict[str, Settings] = {}
+        options: dict[str, dict[str, Any]] = defaultdict(dict)
+        for keyword, value in given.items():
+            name = OTHER_NAMES.get(keyword, keyword)
+            if value is None:
+                continue
+            if name in kinds and isinstance(value, kinds[name]):
+                parts[name] = kinds[name](**vars(value))
+            elif name in kinds and (name not in OPTIONS_TOO or isinstance(value, Settings)):
+                kind = kinds[name].__name__
+                raise InputError(
+                    f"{keyword} must be {keyword}={kind}(...), with {kind} from advisor, got {shown(value)}"
+                )
+            elif name in group_of:
+                field_name = "skew" if name == "shape" and isinstance(value, int | float) else name
+                options[group_of[name]][field_name] = value
+        return cls(**parts | {name: kinds[name](**values) for name, values in options.items()}, **more)
 
     @property
     def groups(self) -> tuple[Settings, ...]:

@@ -7,15 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from advisor.api.keywords import group_of, keyword_errors
+from advisor.api.keywords import keyword_errors
 from advisor.api.shown import Shown
 from advisor.cli.options import Only, Sample
 from advisor.cli.run import Job, Output, run
 from advisor.extensions.places.answer import PlacesAdvice, answer_places
 from advisor.extensions.places.document import places_document
-from advisor.extensions.places.question import Ground, PlacesMenu, PlacesQuestion, places_request
+from advisor.extensions.places.question import PlacesQuestion, places_request
 from advisor.inputs.memory import file_of
-from advisor.question.settings import Cells, Columns, Limits, Picture, Simulation, values
+from advisor.question.settings import Cells, Limits, Picture, Simulation
 from advisor.show.model import TOP
 
 LOCATED = (
@@ -115,14 +115,7 @@ def places(
     InputError
         If the data are no places, or something is out of range or does not go together.
     """
-    given = {"eps": eps, "n": n, "metric": metric, "limits": limits, "simulation": simulation}
-    question = replace(
-        PlacesQuestion.of(given),
-        cells=group_of(Cells, cells),
-        ground=Ground(columns=columns, privacy=privacy, curve=tuple(curve)),
-        places_menu=PlacesMenu(protocol=values(protocol), method=values(method), channel=channel),
-        columns=Columns(counts=counts),
-    )
+    question = PlacesQuestion.of(locals() | {"curve": tuple(curve)})
     with file_of(source, "places") as (path, layout):
         question = replace(question, sample=path, columns=replace(question.columns, header=layout.header))
         question.check_places()
