@@ -189,21 +189,15 @@ def _question(name: str, given: Mapping[str, Any], protocol: Named) -> Collected
 
 def _request_of_tally(tally: Tally, question: CollectedQuestion, names: tuple[str, ...] | None) -> Request:
     """Return the request for a tally in memory; names: of its categories, if they are given."""
-    k, n, ordered, used = (
-        question.domain.k,
-        question.terms.n,
-        question.domain.ordered,
-        question.collection.protocol or "",
-    )
+    k, ordered, n = question.domain.k, question.domain.ordered, question.terms.n
     if n not in (None, tally.n):
         raise InputError(f"the tally is of {tally.n:,} reports, --n {n:,} was given: leave --n out")
     _require_budget(question)
     require(("--k", k or names, "the number of categories, or labels=, in order"))
     names = names or place_names(k or 0)
-    notes = numbered(names) if ordered is None and used in frequency_oracles() else ()
-    collected = tally_in_memory(
-        names, tally, protocol=used, epsilon=question.epsilon, ordered=False if notes else ordered, assumptions=notes
-    )
+    notes = numbered(names) if ordered is None and question.origin.protocol in frequency_oracles() else ()
+    in_order = False if notes else ordered
+    collected = tally_in_memory(names, tally, question.origin, ordered=in_order, assumptions=notes)
     return build_estimate_request(question, collected, name="tally", surrogate=question.collection.surrogate)
 
 

@@ -21,7 +21,6 @@ from advisor.inputs.reports.settings import (
     Parameters,
     check_parameters,
     numbers_note,
-    protocol_with,
     report_kind,
 )
 from advisor.question.collected import collect, collect_tally
@@ -32,6 +31,7 @@ from advisor.question.request import Request
 from advisor.question.rules import check_menu
 from advisor.question.sample import sample_name
 from advisor.question.settings import Columns, Menu, require_one
+from advisor.question.spread import Origin
 from advisor.question.statement import ROUNDING, Statement, convert, is_uneven
 from simulator import frequency_oracles
 from simulator.protocols.hadamard import HadamardResponse
@@ -135,6 +135,12 @@ class CollectedQuestion(Question):
     report_format: ReportFormat = ReportFormat()
 
     @property
+    def origin(self) -> Origin:
+        """What is stated of the collection."""
+        protocol, parameters = self.collection.protocol or "", self.collection.parameters
+        return Origin(protocol, self.terms.epsilon, self.terms.n or 0, parameters)
+
+    @property
     def is_predicted(self) -> bool:
         """Whether the answer is predicted: never, what was collected is judged by draws or simulated."""
         return False
@@ -226,22 +232,13 @@ def request_of_estimate(
 
     Raises InputError if its stated origin is wrong.
     """
-    collection, ordered = question.collection, question.domain.ordered
+    ordered = question.domain.ordered
     notes = numbered(read.labels) if not read.labelled and ordered is None and domain is None else ()
-    collected = collect(
-        read.labels,
-        read.values,
-        protocol=collection.protocol or "",
-        epsilon=question.terms.epsilon,
-        parameters=collection.parameters,
-        n=question.terms.n or 0,
-        k=question.domain.k,
-        domain=domain,
-        ordered=False if notes else ordered,
-        assumptions=(*_budget_note(question, domain or read.labels), *read.assumptions, *notes),
-        warnings=read.warnings,
-    )
-    return build_estimate_request(question, collected, name=name, surrogate=collection.surrogate, column=read.column)
+    read = replace(read, assumptions=(*_budget_note(question, domain or read.labels), *read.assumptions, *notes))
+    ordered = False if notes else ordered
+    collected = collect(read, question.origin, k=question.domain.k, domain=domain, ordered=ordered)
+    surrogate = question.collection.surrogate
+    return build_estimate_request(question, collected, name=name, surrogate=surrogate, column=read.column)
 
 
 def counts_of_reports(
@@ -301,33 +298,23 @@ def reports_request(counts: Counts, question: CollectedQuestion) -> Request:
 
     Raises InputError if reports of the protocol hardly count so.
     """
-    domain, collection = question.domain, question.collection
-    protocol, read = collection.protocol or "", with_categories(counts)
+    domain, origin, read = question.domain, question.origin, with_categories(counts)
     given = counts.part.settings.domain if counts.part.settings.domain_given else None
-    tally, note = read.tally, _budget_note(question, read.labels)
-    unordered = domain.ordered is None and given is None and protocol in frequency_oracles()
+    unordered = domain.ordered is None and given is None and origin.protocol in frequency_oracles()
     notes = numbered(read.labels) if unordered else ()
+    note = (f"{read.tally.n:,} reports read", *_budget_note(question, read.labels))
+    read = replace(read, assumptions=(*note, *read.assumptions, *notes))
     try:
-        collected = collect_tally(
-            read.labels,
-            tally,
-            protocol=protocol,
-            epsilon=question.epsilon,
-            parameters=collection.parameters,
-            domain=given,
-            ordered=False if notes else domain.ordered,
-            assumptions=[f"{tally.n:,} reports read", *note, *read.assumptions, *notes],
-            warnings=read.warnings,
-        )
+        collected = collect_tally(read, origin, domain=given, ordered=False if notes else domain.ordered)
     except InputError as error:
-        oracle = protocol_with(protocol, len(read.labels), question.epsilon, collection.parameters)
+        oracle = origin.oracle(len(read.labels))
         pure = isinstance(oracle, HadamardResponse) and oracle.blocks > 1 and question.epsilon <= 1
         hint = "; reports of pure-ldp have one block here: --blocks 1" if pure else ""
         # That the reports are odd is the reason why their estimate is.
         raise InputError((str(error) if read.plausible else read.warnings[0]) + hint) from None
     files = counts.part.files
     name = files[0].name if len(files) == 1 else f"{len(files)} files"
-    return build_estimate_request(question, collected, name=name, surrogate=collection.surrogate)
+    return build_estimate_request(question, collected, name=name, surrogate=question.collection.surrogate)
 
 
 def numbered(labels: Sequence[str]) -> tuple[str, ...]:
