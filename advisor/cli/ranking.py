@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -27,7 +27,7 @@ from advisor.question.question import Question
 from advisor.question.ranking import ranking_requests
 from advisor.question.request import Request
 from advisor.question.rules import PREDICTED, check_ranking
-from advisor.question.settings import Instant, Picture, Reasons
+from advisor.question.settings import Picture, Reasons
 from advisor.show.budgets import budgets_document
 from advisor.show.decision import Decision, decision_html, decision_of
 from advisor.show.model import Document, Role, Sentence
@@ -213,12 +213,7 @@ def check_or_price(question: Question) -> None:
     """
     budget = question.grid.epsilons or question.terms.epsilon or question.promise.central_epsilon
     if (question.sample is not None or question.domain.k is not None) and not budget:
-
-        def requests(epsilons: Sequence[float]) -> tuple[Request, ...]:
-            grid = replace(question.grid, epsilons=tuple(epsilons))
-            return ranking_requests(replace(question, grid=grid, instant=Instant(instant=True)))
-
-        raise missing_budget(question.path or None, requests)
+        raise missing_budget(question)
     check_ranking(question)
 
 

@@ -36,7 +36,7 @@ from advisor.question.option import require
 from advisor.question.question import Question
 from advisor.question.ranking import ranking_requests
 from advisor.question.rules import check_data, check_ranking
-from advisor.question.sample import sample_frequencies
+from advisor.question.sample import simulated_frequencies
 from advisor.question.settings import Categories, Columns, Instant, Plurality, Shape, Simulation, Terms
 from advisor.show.model import Document
 from advisor.show.rank.document import rank_document
@@ -286,7 +286,7 @@ def _choice(wishes: Wishes, question: Question, progress: Progress) -> Choice:
     check_data(question)
     if question.sample is None:
         return make_choice(wishes)
-    frequencies = sample_frequencies(replace(question, domain=wishes.domain))
+    frequencies = simulated_frequencies(replace(question, domain=wishes.domain))
     return make_choice(wishes, frequencies, question, progress)
 
 

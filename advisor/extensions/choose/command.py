@@ -33,7 +33,7 @@ from advisor.question.frequencies import Frequencies
 from advisor.question.option import options_of, refuse, require
 from advisor.question.question import Question
 from advisor.question.rules import check_data
-from advisor.question.sample import sample_frequencies
+from advisor.question.sample import simulated_frequencies
 from advisor.question.settings import Columns
 from simulator.progress import Progress
 
@@ -186,7 +186,7 @@ def choose_command(
 
     run(
         Job(
-            read=lambda: None if sample is None else sample_frequencies(data),
+            read=lambda: None if sample is None else simulated_frequencies(data),
             answer=answer,
             document=document,
             inputs=data.files,
@@ -269,5 +269,5 @@ def choose(
     )
     wishes = Wishes(people=n, answers=k, within=within, sensitive=sensitive, times=times, ordered=ordered)
     require_answers(wishes, ["people", *(["answers"] if question.sample is None else [])])
-    frequencies = None if question.sample is None else sample_frequencies(question)
+    frequencies = None if question.sample is None else simulated_frequencies(question)
     return ChoiceAnswer.of(make_choice(wishes, frequencies, question))

@@ -18,7 +18,7 @@ from advisor.members.names import ALIASES, squash
 from advisor.question.option import Settings, like, option, require
 from advisor.question.question import Question
 from advisor.question.request import Request
-from advisor.question.sample import sample_frequencies, sample_name
+from advisor.question.sample import sample_name, simulated_frequencies
 from advisor.question.settings import MOST_CELLS, Cells, Menu
 from simulator import METRICS, POSTPROCESSORS, frequency_oracles
 from simulator.channels import FixedChannel
@@ -260,7 +260,7 @@ def _grid(question: PlacesQuestion) -> PlacesRead:
 
 def _line(question: PlacesQuestion) -> PlacesRead:
     """Read ordered categories, which are places in a row."""
-    read = sample_frequencies(question)
+    read = simulated_frequencies(question)
     if not read.ordered:
         raise InputError(
             "--privacy metric needs places: --grid and --columns, or an ordered domain (--ordered if the order of the "
