@@ -12,7 +12,7 @@ from advisor.answers.rank.apply import applied_csv
 from advisor.answers.rank.result import Answer
 from advisor.answers.rank.simulate import simulated_answer
 from advisor.checks import path
-from advisor.cli.options import Only, Sample
+from advisor.cli.options import Only
 from advisor.cli.ranking import RankOutput, useless
 from advisor.cli.run import Job, SideFile, run
 from advisor.errors import InputError
@@ -60,11 +60,11 @@ class CollectedOutput(RankOutput):
     next_round: NextRound = NextRound()
 
 
-Shown: TypeAlias = Annotated[CollectedOutput, Only("next_round", "picture", "extras", "output")]
+Shown: TypeAlias = Annotated[CollectedOutput, Only("next_round", "output", "extras")]
 
 
 def estimate_command(
-    *, sample: Sample = None, question: Annotated[CollectedQuestion, Only(*COLLECTED, "estimate_columns")], shown: Shown
+    *, question: Annotated[CollectedQuestion, Only("sample", *COLLECTED, "estimate_columns")], shown: Shown
 ) -> None:
     """Post-process a raw estimate that was collected.
 
@@ -73,9 +73,9 @@ def estimate_command(
 
     Example: ldp-advise estimate raw.csv --protocol oue --eps 1 --n 100000 --apply repaired.csv
     """
-    asked = replace(question, sample=sample).with_budget()
+    asked = question.with_budget()
     needs = [
-        ("SAMPLE", sample, "the file with the estimate, or - for standard input"),
+        ("SAMPLE", asked.sample, "the file with the estimate, or - for standard input"),
         *required_options(asked),
         ("--n", asked.terms.n, "the number of users who reported, for example --n 100000"),
     ]
@@ -119,7 +119,6 @@ def rank_collected(
             document=shown.document,
             fails=useless if shown.extras.fail_if_useless else None,
             inputs=files,
-            plot=shown.picture.plot,
             files=[SideFile("--apply", next_round.apply, ("", ".csv"), write_applied), *shown.side_files()],
             reading="reading what was collected",
         ),

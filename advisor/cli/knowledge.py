@@ -93,8 +93,7 @@ def cells_command(
             read=lambda: ranking_requests(asked)[0],
             answer=lambda request, progress: answer.nearest_cells(request, count),  # noqa: ARG005
             document=document.cells_document,
-            inputs=asked.files,
-            unprotected=sample is not None,
+            data=asked,
         ),
         output,
     )

@@ -21,6 +21,8 @@ from advisor.question.option import Bundle, Option, Settings, options_of
 
 HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 ENVIRONMENT = "LDP_ADVISE_"
+SAMPLE = "sample"  # the field of a question that is an argument
+KEYWORD_ONLY = inspect.Parameter.KEYWORD_ONLY
 YES, NO = frozenset({"1", "true", "yes", "on"}), frozenset({"0", "false", "no", "off"})  # of flags in the environment
 
 words: ContextVar[tuple[str, ...]] = ContextVar("words", default=())  # of the command line that is being run
@@ -30,7 +32,8 @@ verbose_help: ContextVar[bool] = ContextVar("verbose_help", default=False)
 class Only:
     """Marks the options of a group that a command takes: ``Annotated[Terms, Only("epsilon", "n")]``.
 
-    Of a bundle, its groups, or parts of them: ``Annotated[Question, Only("terms:epsilon,n", "domain")]``.
+    Of a bundle, its groups, or parts of them: ``Annotated[Question, Only("terms:epsilon,n", "domain")]``; "sample" is
+    the argument of that name.
     """
 
     def __init__(self, *names: str) -> None:
@@ -48,6 +51,7 @@ def spread(function: Callable[..., None]) -> Callable[..., None]:
     hints = get_type_hints(function, include_extras=True)
     parameters: list[inspect.Parameter] = []
     bundles: dict[str, Callable[..., object]] = {}
+    read_by: list[str] = []  # the question that has the sample
     groups: list[tuple[str, str, type[Settings], list[tuple[Field[Any], Option]]]] = []
     for name, parameter in inspect.signature(function).parameters.items():
         kind, only = _kind(hints[name])
@@ -55,18 +59,24 @@ def spread(function: Callable[..., None]) -> Callable[..., None]:
         if issubclass(kind, Bundle):
             bundles[name], members = kind, _members(kind, only)
         for member, (group, names) in members.items():
+            if member == SAMPLE and name in bundles:
+                parameters.append(inspect.Parameter(SAMPLE, KEYWORD_ONLY, default=None, annotation=Sample))
+                read_by.append(name)
+                continue
             if not issubclass(group, Settings):
-                parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
+                parameters.append(parameter.replace(annotation=hints[name], kind=KEYWORD_ONLY))
                 continue
             fields_of_group = [(item, spec) for item, spec in options_of(group) if not names or item.name in names]
             groups.append((name, member, group, fields_of_group))
             parameters += [_parameter(item, spec, group.panel) for item, spec in fields_of_group]
 
     def command(**given: object) -> None:
-        fields_given: dict[str, dict[str, object]] = defaultdict(dict)
+        fields_given: dict[str, dict[str, Any]] = defaultdict(dict)
         for name, member, group, fields_of_group in groups:
             values = {item.name: _value(given.pop(item.name), spec) for item, spec in fields_of_group}
             fields_given[name][member] = group(**{key: value for key, value in values.items() if value is not None})
+        for name in read_by:
+            fields_given[name][SAMPLE] = given.pop(SAMPLE)
         bundled = {
             name: bundles[name](**parts) if name in bundles else parts[name] for name, parts in fields_given.items()
         }
@@ -108,9 +118,7 @@ def _parameter(item: Field[Any], spec: Option, panel: str) -> inspect.Parameter:
         rich_help_panel=panel,
     )
     default = None if spec.read is None or item.default in (None, ()) else str(item.default)
-    return inspect.Parameter(
-        item.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, declared]
-    )
+    return inspect.Parameter(item.name, KEYWORD_ONLY, default=default, annotation=Annotated[kind, declared])
 
 
 def _variable(spec: Option) -> str:
@@ -197,5 +205,5 @@ def argument(metavar: str, words: str, panel: str = "Input", **more: Any) -> Any
     return typer.Argument(metavar=metavar, help=words, show_default=False, rich_help_panel=panel, **more)
 
 
-SAMPLE = "CSV, TSV, text, Parquet, .gz; - for standard input"
-Sample = Annotated[str | None, argument("SAMPLE", SAMPLE, "Question", autocompletion=complete_command, callback=_named)]
+FILES = "CSV, TSV, text, Parquet, .gz; - for standard input"
+Sample = Annotated[str | None, argument("SAMPLE", FILES, "Question", autocompletion=complete_command, callback=_named)]

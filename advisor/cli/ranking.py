@@ -19,7 +19,7 @@ from advisor.answers.rank.trade_offs import frontier_of
 from advisor.answers.rank.verdict import USELESS
 from advisor.checks import choice, path
 from advisor.cli.examples import missing_budget
-from advisor.cli.options import Only, Sample
+from advisor.cli.options import Only
 from advisor.cli.run import Job, Output, SideFile, picture_file, run
 from advisor.errors import InputError
 from advisor.question.option import Bundle, Settings, option, refuse
@@ -27,7 +27,7 @@ from advisor.question.question import Question
 from advisor.question.ranking import ranking_requests
 from advisor.question.request import Request
 from advisor.question.rules import PREDICTED, check_ranking
-from advisor.question.settings import Picture, Reasons
+from advisor.question.settings import Reasons
 from advisor.show.budgets import budgets_document
 from advisor.show.decision import Decision, decision_html, decision_of
 from advisor.show.model import Document, Role, Sentence
@@ -41,6 +41,7 @@ from simulator.progress import Progress, part
 
 # Options of a question about a sample, or of a look-up without a sample; several budgets are answered side by side.
 RANKED = (
+    "sample",
     "grid:epsilons",
     "terms:n,metric",
     "domain",
@@ -141,9 +142,8 @@ class RankOutput(Bundle):
     """Output options for the answer of a ranking."""
 
     reasons: Reasons = Reasons()
-    picture: Picture = Picture()
-    extras: Extras = Extras()
     output: Output = Output()
+    extras: Extras = Extras()
 
     def side_files(self) -> list[SideFile[Answer]]:
         """Return the additional output files."""
@@ -168,7 +168,7 @@ class RankOutput(Bundle):
 
 
 # For questions that are never looked up.
-SimulatedOutput = Annotated[RankOutput, Only("picture", "extras", "output")]
+SimulatedOutput = Annotated[RankOutput, Only("output", "extras")]
 
 
 def rank(question: Question, shown: RankOutput, audience: Audience | None = None) -> None:
@@ -194,10 +194,8 @@ def rank(question: Question, shown: RankOutput, audience: Audience | None = None
         answer=partial(ranking_answer, question, why=shown.reasons.why),
         document=audience.page(shown.document, lambda answer: decision_of(answer.first), shown.output),
         fails=useless if shown.extras.fail_if_useless else None,
-        inputs=question.files,
-        plot=shown.picture.plot,
+        data=question,
         files=shown.side_files(),
-        unprotected=question.sample is not None,
     )
     if question.instant.bias:
         flags = [*question.given("instant:instant"), *shown.given("extras"), *audience.given()]
@@ -240,9 +238,7 @@ def _rank_at_budgets(question: Question, shown: RankOutput) -> None:
             answer=answers,
             document=budgets_document,
             fails=(lambda item: any(map(useless, item.answers))) if shown.extras.fail_if_useless else None,
-            inputs=question.files,
-            plot=shown.picture.plot,
-            unprotected=question.sample is not None,
+            data=question,
         ),
         shown.output,
         top=None,
@@ -257,7 +253,6 @@ def _version(flag: bool) -> None:
 
 def rank_command(
     *,
-    sample: Sample = None,
     question: Annotated[Question, Only(*RANKED, "instant")],
     shown: RankOutput,
     audience: Audience,
@@ -270,12 +265,10 @@ def rank_command(
     Examples: ldp-advise --eps 1 --metric emd sample.csv
               ldp-advise --eps 0.5,1,2 --k 256 --n 2M
     """
-    rank(replace(question, sample=sample), shown, audience)
+    rank(question, shown, audience)
 
 
-def pareto_command(
-    *, sample: Sample = None, question: Annotated[Question, Only(*RANKED, "promise")], picture: Picture, output: Output
-) -> None:
+def pareto_command(*, question: Annotated[Question, Only(*RANKED, "promise")], output: Output) -> None:
     """Show the trade-offs between error, attack and report size.
 
     A pair is shown where no other beats it in all three at once.
@@ -283,17 +276,14 @@ def pareto_command(
     Examples: ldp-advise pareto --eps 1 sample.csv
               ldp-advise pareto --eps 1 --k 256
     """
-    asked = replace(question, sample=sample)
-    asked.terms.one_metric("pareto")
-    check_or_price(asked.alone)
+    question.terms.one_metric("pareto")
+    check_or_price(question.alone)
     run(
         Job(
-            read=lambda: ranking_requests(asked.alone)[0],
-            answer=lambda request, progress: frontier_of(ranking_answer(asked, request, progress).first),
+            read=lambda: ranking_requests(question.alone)[0],
+            answer=lambda request, progress: frontier_of(ranking_answer(question, request, progress).first),
             document=pareto_document,
-            inputs=asked.files,
-            plot=picture.plot,
-            unprotected=sample is not None,
+            data=question,
         ),
         output,
         top=None,

@@ -71,7 +71,7 @@ def reports_command(
         rank_collected(inputs, question, shown, lambda asked: reports_request(read(), asked))
         return
     ranked = question.given("menu", "limits", "threat", "terms:metric", "collection:surrogate")
-    ranked += shown.given("next_round", "picture", "extras")
+    ranked += shown.given("next_round", "output:plot", "extras")
     refuse(ranked, "is for an answer, and --tally only counts: give it with --merge")
     run(
         Job(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
-from advisor.checks import budget, choice, path, real, several, share, shown, text, whole
+from advisor.checks import budget, choice, real, several, share, shown, text, whole
 from advisor.errors import InputError
 from advisor.inputs.head import FileLayout
 from advisor.inputs.numbers import MOST_LABELS
@@ -549,15 +549,6 @@ class Simulation(Settings):
         if self.jobs is None and k < THREADED_DOMAIN:
             return 1
         return self.workers(pairs * repetitions * k)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Picture(Settings):
-    """A picture of the answer."""
-
-    panel: ClassVar[str] = "Output"
-
-    plot: str | None = option("--plot", read=path, metavar="FILE", help="picture of the answer: .png, .svg or .pdf")
 
 
 CATEGORIES_MAX = 1_000_000  # categories of a device

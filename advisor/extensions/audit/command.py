@@ -9,12 +9,12 @@ from typing import Annotated
 from advisor.api.keywords import keyword_errors
 from advisor.api.shown import Shown
 from advisor.cli.options import Only, argument
-from advisor.cli.run import Job, WholeOutput, run
+from advisor.cli.run import WHOLE, Job, Output, run
 from advisor.errors import InputError
 from advisor.extensions.audit.answer import Audits, answer, answer_apart
 from advisor.extensions.audit.document import audit_document
 from advisor.extensions.audit.question import AttackSettings, AuditQuestion, ForeignClient, Leaks, Subjects
-from advisor.question.settings import Cells, Memoisation, Named, Picture, Simulation, values
+from advisor.question.settings import Cells, Memoisation, Named, Simulation, values
 
 AUDITED = (
     "grid:epsilons,sizes",
@@ -35,8 +35,7 @@ def audit_command(
     question: Annotated[AuditQuestion, Only(*AUDITED)],
     more: More = None,
     leaks: Leaks,
-    picture: Picture,
-    output: WholeOutput,
+    output: Annotated[Output, Only("plot", *WHOLE)],
 ) -> None:
     """Attack reports, and bound the privacy that they lose.
 
@@ -54,7 +53,6 @@ def audit_command(
             read=lambda: question,
             answer=answer_apart if client.target or client.support else answer,
             document=audit_document,
-            plot=picture.plot,
             fails=(lambda audits: audits.leaks) if leaks.fail_if_leaks else None,
             inputs=[*client.files, *(str(name).rpartition(":")[0] for name in (client.target, client.support) if name)],
         ),

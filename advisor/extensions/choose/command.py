@@ -189,8 +189,7 @@ def choose_command(
             read=lambda: None if sample is None else simulated_frequencies(data),
             answer=answer,
             document=document,
-            inputs=data.files,
-            unprotected=sample is not None,
+            data=data,
         ),
         output,
     )
