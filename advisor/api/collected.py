@@ -31,6 +31,7 @@ from advisor.question.collected_request import (
 )
 from advisor.question.estimate_request import build_estimate_request
 from advisor.question.option import require
+from advisor.question.question import BUDGET
 from advisor.question.request import Request
 from advisor.question.settings import Limits, Named, Simulation, Threat
 from simulator import Tally, frequency_oracles
@@ -202,7 +203,7 @@ def _request_of_tally(tally: Tally, question: CollectedQuestion, names: tuple[st
 
 
 def _require_budget(question: CollectedQuestion) -> None:
-    require(("--eps", question.terms.epsilon, "the privacy budget of one report, for example --eps 1"))
+    require(("--eps", question.terms.epsilon, BUDGET))
 
 
 def _advice(request: Request, question: CollectedQuestion) -> Advice:

@@ -18,6 +18,7 @@ from advisor.cli.run import Job, SideFile, run
 from advisor.errors import InputError
 from advisor.question.collected_request import CollectedQuestion, check_collected, estimate_request
 from advisor.question.option import Settings, option, require
+from advisor.question.question import BUDGET
 from advisor.question.request import Request
 from advisor.question.settings import member
 
@@ -89,7 +90,7 @@ def required_options(question: CollectedQuestion) -> tuple[tuple[str, object, st
     stated = question.collection.statement.given() or None
     return (
         ("--protocol", question.collection.protocol, "the protocol that was used, for example --protocol oue"),
-        ("--eps", question.terms.epsilon or stated, "the privacy budget of one report, for example --eps 1"),
+        ("--eps", question.terms.epsilon or stated, BUDGET),
     )
 
 

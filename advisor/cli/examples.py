@@ -12,9 +12,8 @@ from advisor.answers.rank.result import Answer
 from advisor.answers.rank.verdict import against_nothing
 from advisor.errors import InputError
 from advisor.figures import number, percent, users
-from advisor.question.question import Question
+from advisor.question.question import BUDGET, Question
 from advisor.question.ranking import ranking_requests
-from advisor.question.rules import BUDGET
 from advisor.question.settings import Instant
 from advisor.show.budgets import priced_data
 from advisor.show.model import Json

@@ -7,8 +7,8 @@ from typing import Annotated
 from advisor.cli.options import Only
 from advisor.cli.ranking import RANKED, SimulatedOutput, rank
 from advisor.question.option import require
-from advisor.question.question import Question
-from advisor.question.rules import BUDGET, DATA
+from advisor.question.question import BUDGET, Question
+from advisor.question.rules import DATA
 
 SHUFFLED = tuple(name for name in RANKED if name != "grid:epsilons")
 SIMULATED = tuple(name for name in RANKED if name not in ("shape", "instant:instant"))

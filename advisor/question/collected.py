@@ -19,19 +19,18 @@ from advisor.inputs.reports import RawReports
 from advisor.inputs.reports.plausibility import implausible
 from advisor.inputs.reports.settings import lowest_count
 from advisor.question.request import Collected
-from advisor.question.spread import Origin, missing_budget, spread_doubt, sum_doubt
+from advisor.question.spread import ROUNDING, SUM_SD, Origin, missing_budget, spread_doubt, sum_doubt
 from simulator import FrequencyOracle, Noise, Observed, Tally
 from simulator._types import FloatArray
 from simulator.domain import Domain
 from simulator.methods import observe
 from simulator.seeding import rng_for
 
+NORMAL = NormalDist()
 CHANCE = 1e-6  # probability of refusing an estimate that is as stated
 UNLIKELY = 1e-3  # probability of mistaking a raw estimate for a repaired one, which only causes a warning
 LOW_NEGATIVE = 1 / 3  # minimum share of negative values among values below half an sd of noise, for truths up to 2 sd
 COARSE = 4  # maximum of digits with which values may sum to exactly 1 because of rounding
-SUM_SD = 6.0  # tolerance of a sum, in sd
-ROUNDING = 0.01  # tolerance of a sum for rounded values
 
 
 def collect(
@@ -269,7 +268,8 @@ def _cut_note(values: FloatArray) -> str | None:
 
 def _repaired_note(values: FloatArray, noise: Noise) -> str | None:
     """Return a warning for an estimate without zeros that was repaired before, or None."""
-    near = int((values < _sd_at_zero(values, noise) / 2).sum())
+    sd_at_zero = np.sqrt(noise.line(values)[0])  # of the noise of each value, were its true frequency 0
+    near = int((values < sd_at_zero / 2).sum())
     if values.min() >= 0 and (1 - LOW_NEGATIVE) ** near < UNLIKELY:
         return _not_raw(f"none of its {near:,} values under half an sd of the noise ({noise.sd / 2:.3g}) is negative")
     free = not noise.sums_to_one and not noise.cancels
@@ -277,11 +277,6 @@ def _repaired_note(values: FloatArray, noise: Noise) -> str | None:
     if free and _decimals(values) is None and abs(float(values.sum()) - 1) < CHANCE * reach:
         return _not_raw(f"it sums to 1 exactly, where chance leaves {reach:.2g} more or less")
     return None
-
-
-def _sd_at_zero(values: FloatArray, noise: Noise) -> FloatArray:
-    """Return ``(k,)`` sd of the noise of each value if its true frequency were 0 and the others as estimated."""
-    return np.broadcast_to(np.sqrt(noise.line(values)[0]), values.shape)
 
 
 # Methods that need no values below 0: the positive part gives the same result (for `power` within 0.024 sd)
@@ -316,7 +311,7 @@ def clipping_of(values: FloatArray, noise: Noise) -> Clipping | None:
         return Clipping() if zeros <= most else None
     beyond, place = rare[rare > 0], _place(values, noise)
     scale, shift = 1 + _cut_off(values, noise, furthest=0.0), _cut_off(values, noise) / len(values)
-    usual = noise.sd * (_density(place) / NormalDist().cdf(-place) - place)
+    usual = noise.sd * (NORMAL.pdf(place) / NORMAL.cdf(-place) - place)
     if len(beyond) and beyond.mean() < DIVIDED * usual / math.sqrt(scale) and zeros <= most:
         return Clipping(scale=scale)
     # Above a threshold values are no longer next to 0: that is another repair.
@@ -329,14 +324,10 @@ def _zeros(values: FloatArray) -> int:
     return zeros if values.min() == 0 and max(2, k // 50) <= zeros < k else 0
 
 
-def _density(place: float) -> float:
-    return math.exp(-(place**2) / 2) / math.sqrt(2 * math.pi)
-
-
 def _place(values: FloatArray, noise: Noise) -> float:
     """Return how many sd above the common frequency of rare categories they were cut: their share of zeros tells."""
     zeros, rare = int((values == 0).sum()), int((values <= RARE * noise.sd).sum())
-    return max(NormalDist().inv_cdf(min(zeros, rare - 0.5) / rare), -FARTHEST)
+    return max(NORMAL.inv_cdf(min(zeros, rare - 0.5) / rare), -FARTHEST)
 
 
 def _cut_off(values: FloatArray, noise: Noise, furthest: float = math.inf) -> float:
@@ -346,7 +337,7 @@ def _cut_off(values: FloatArray, noise: Noise, furthest: float = math.inf) -> fl
     """
     zeros, rare = int((values == 0).sum()), int((values <= RARE * noise.sd).sum())
     place = min(_place(values, noise), furthest)
-    return noise.sd * (rare * _density(place) + zeros * place)
+    return noise.sd * (rare * NORMAL.pdf(place) + zeros * place)
 
 
 def restored(values: FloatArray, noise: Noise, cut: Clipping) -> FloatArray:

@@ -29,6 +29,7 @@ from advisor.question.settings import (
 )
 
 REPETITIONS, MAX_REPETITIONS = 20, 400
+BUDGET = "the privacy budget of one report, for example --eps 1"
 
 
 class MemorySample(NamedTuple):
@@ -79,7 +80,7 @@ class Question(Bundle):
         Raises InputError without a budget.
         """
         if self.terms.epsilon is None:
-            raise InputError("--eps is missing: give the privacy budget of one report, for example --eps 1")
+            raise InputError(f"--eps is missing: give {BUDGET}")
         return self.terms.epsilon
 
     @property

@@ -10,6 +10,7 @@ import numpy as np
 
 from advisor.errors import InputError
 from advisor.inputs.reports.settings import Parameters, protocol_with
+from advisor.question.question import BUDGET
 from simulator import FrequencyOracle, Noise, Protocol
 from simulator._types import FloatArray
 
@@ -64,9 +65,7 @@ def missing_budget(values: FloatArray, origin: Origin) -> InputError:
             )
         reason = f"no ε fits its sum and its spread with {protocol} and n = {n:,}"
         reason = f"its spread tells no more than {in_words(*fitting)}" if fitting else reason
-    return InputError(
-        f"--eps is missing: give the privacy budget of one report, for example --eps 1 ({reason})", ("--eps",)
-    )
+    return InputError(f"--eps is missing: give {BUDGET} ({reason})", ("--eps",))
 
 
 def spread_doubt(values: FloatArray, noise: Noise, origin: Origin, *, lost: bool = False) -> str | None:
