@@ -27,7 +27,6 @@ from advisor.question.question import Question
 from advisor.question.ranking import ranking_requests
 from advisor.question.request import Request
 from advisor.question.rules import PREDICTED, check_ranking
-from advisor.question.settings import Reasons
 from advisor.show.budgets import budgets_document
 from advisor.show.decision import Decision, decision_html, decision_of
 from advisor.show.model import Document, Role, Sentence
@@ -141,9 +140,9 @@ class Extras(Settings):
 class RankOutput(Bundle):
     """Output options for the answer of a ranking."""
 
-    reasons: Reasons = Reasons()
     output: Output = Output()
     extras: Extras = Extras()
+    audience: Audience = Audience()
 
     def side_files(self) -> list[SideFile[Answer]]:
         """Return the additional output files."""
@@ -167,11 +166,11 @@ class RankOutput(Bundle):
         return replace(document, parts=(*document.parts, note))
 
 
-# For questions that are never looked up.
-SimulatedOutput = Annotated[RankOutput, Only("output", "extras")]
+# Without a page for those who decide.
+PlainOutput = Annotated[RankOutput, Only("output", "extras")]
 
 
-def rank(question: Question, shown: RankOutput, audience: Audience | None = None) -> None:
+def rank(question: Question, shown: RankOutput) -> None:
     """Answer a question by simulation for a sample, otherwise by prediction; several budgets side by side.
 
     Raises InputError for missing or contradictory options, or an invalid sample.
@@ -180,25 +179,24 @@ def rank(question: Question, shown: RankOutput, audience: Audience | None = None
         names = shlex.join(word for name in question.columns.column for word in ("--column", name))
         raise InputError(f"one --column is ranked at a time: for a plan of several, ldp-advise columns SAMPLE {names}")
     check_or_price(question)
-    if not question.is_predicted and shown.reasons.why:
+    if not question.is_predicted and question.instant.why:
         raise InputError("--why explains a predicted answer: leave the file out, or add --instant")
-    audience = audience or Audience()
     if len(question.each) > 1:
-        refuse(audience.given(), "goes with one ε: give one --eps")
+        refuse(shown.given("audience"), "goes with one ε: give one --eps")
         _rank_at_budgets(question, shown)
         return
     if question.is_predicted:
         refuse(shown.extras.given("runs"), PREDICTED)
     job: Job[Request, Any] = Job(
         read=lambda: ranking_requests(question)[0],
-        answer=partial(ranking_answer, question, why=shown.reasons.why),
-        document=audience.page(shown.document, lambda answer: decision_of(answer.first), shown.output),
+        answer=partial(ranking_answer, question),
+        document=shown.audience.page(shown.document, lambda answer: decision_of(answer.first), shown.output),
         fails=useless if shown.extras.fail_if_useless else None,
         data=question,
         files=shown.side_files(),
     )
     if question.instant.bias:
-        flags = [*question.given("instant:instant"), *shown.given("extras"), *audience.given()]
+        flags = [*question.given("instant:instant"), *shown.given("extras", "audience")]
         refuse(flags, "does not go with --bias, which is simulated and no ranking")
         job = replace(job, answer=partial(bias_of, jobs=question.simulation.jobs), document=bias_document, files=())
     run(job, shown.output)
@@ -222,7 +220,8 @@ def useless(answer: Answer) -> bool:
 
 def _rank_at_budgets(question: Question, shown: RankOutput) -> None:
     """Answer the same question at each ε, with the same result as a separate question."""
-    flags = [*question.given("instant:bias"), *shown.given("extras:runs,plot_frequencies,matrix", "reasons")]
+    extras = shown.given("extras:runs,plot_frequencies,matrix")
+    flags = [*question.given("instant:bias"), *extras, *question.given("instant:why")]
     refuse(flags, "goes with one ε: give one --eps")
 
     def answers(requests: tuple[Request, ...], progress: Progress) -> Budgets:
@@ -255,7 +254,6 @@ def rank_command(
     *,
     question: Annotated[Question, Only(*RANKED, "instant")],
     shown: RankOutput,
-    audience: Audience,
     version: Annotated[  # noqa: ARG001 - handled by its callback
         bool, typer.Option("--version", callback=_version, is_eager=True, hidden=True, help="show the version")
     ] = False,
@@ -265,7 +263,7 @@ def rank_command(
     Examples: ldp-advise --eps 1 --metric emd sample.csv
               ldp-advise --eps 0.5,1,2 --k 256 --n 2M
     """
-    rank(question, shown, audience)
+    rank(question, shown)
 
 
 def pareto_command(*, question: Annotated[Question, Only(*RANKED, "promise")], output: Output) -> None:

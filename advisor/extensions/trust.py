@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from advisor.cli.options import Only
-from advisor.cli.ranking import RANKED, SimulatedOutput, rank
+from advisor.cli.ranking import RANKED, PlainOutput, rank
 from advisor.question.option import require
 from advisor.question.question import BUDGET, Question
 from advisor.question.rules import DATA
@@ -14,7 +14,7 @@ SHUFFLED = tuple(name for name in RANKED if name != "grid:epsilons")
 SIMULATED = tuple(name for name in RANKED if name not in ("shape", "instant:instant"))
 
 
-def shuffler_command(*, question: Annotated[Question, Only(*SHUFFLED, "promise")], shown: SimulatedOutput) -> None:
+def shuffler_command(*, question: Annotated[Question, Only(*SHUFFLED, "promise")], shown: PlainOutput) -> None:
     """Rank where a shuffler cuts the ties between reports and users.
 
     Each protocol gets the budget that keeps the promise. The promise, --central-eps and --delta, is that of all reports
@@ -33,7 +33,7 @@ def shuffler_command(*, question: Annotated[Question, Only(*SHUFFLED, "promise")
     rank(question, shown)
 
 
-def fakes_command(*, question: Annotated[Question, Only(*SIMULATED, "threat")], shown: SimulatedOutput) -> None:
+def fakes_command(*, question: Annotated[Question, Only(*SIMULATED, "threat")], shown: PlainOutput) -> None:
     """Rank by the error when a share of the users is fake.
 
     The answer says what that costs where nobody is. Remedies for fake users compete too; --targets says which

@@ -413,20 +413,12 @@ class Shape(Settings):
 
 @dataclass(frozen=True, kw_only=True)
 class Instant(Settings):
-    """Whether a sample is looked up, or a pair shown by category, instead of a ranking that is simulated."""
+    """Whether a sample is looked up, with reasons, or a pair shown by category, instead of a simulated ranking."""
 
     panel: ClassVar[str] = "Without data"
 
     instant: bool = option("--instant", help="predict for SAMPLE at once instead of simulating")
     bias: bool = option("--bias", advanced=True, help="bias and variance of each category under one pair")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Reasons(Settings):
-    """Whether a look-up is explained."""
-
-    panel: ClassVar[str] = "Without data"
-
     why: bool = option("--why", help="explain a prediction, and what would change it")
 
 

@@ -26,7 +26,7 @@ from advisor.cli.ranking import Audience
 from advisor.cli.run import Job, WholeOutput, run
 from advisor.errors import InputError
 from advisor.extensions.choose.answer import Choice, Wishes, make_choice
-from advisor.extensions.choose.document import choice_document, decision_of_choice, price_figure, reproduce
+from advisor.extensions.choose.document import choice_document, decision_of_choice, reproduce
 from advisor.inputs.columns import InputTable, are_counts, choose_columns, find_column
 from advisor.inputs.histogram import read_head
 from advisor.question.frequencies import Frequencies
@@ -212,9 +212,6 @@ class ChoiceAnswer(Choice, Shown):
     """The answer of `choose`; its attributes are those of `advisor.extensions.choose.answer.Choice`."""
 
     _document = choice_document
-
-    def _figure(self) -> Any:
-        return price_figure(self) if self.prices else None
 
 
 @keyword_errors()

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Annotated
 
 from advisor.cli.options import Only
-from advisor.cli.ranking import RANKED, RankOutput, check_or_price, rank
+from advisor.cli.ranking import RANKED, PlainOutput, check_or_price, rank
 from advisor.cli.run import Job, run
 from advisor.extensions.columns.answer import check_columns, columns_question, joint_plan
 from advisor.extensions.columns.document import joint_document
@@ -16,7 +16,9 @@ from advisor.question.rules import require_budget_and_data
 
 
 def columns_command(
-    *, question: Annotated[Question, Only(*RANKED, "plurality:attributes,solution")], shown: RankOutput
+    *,
+    question: Annotated[Question, Only(*RANKED, "instant:instant,why", "plurality:attributes,solution")],
+    shown: PlainOutput,
 ) -> None:
     """Say how each user reports on several columns, or attributes.
 
@@ -34,7 +36,10 @@ def columns_command(
         rank(question, shown)
         return
     check_or_price(question)
-    refuse(shown.given("reasons", "output:plot", "extras"), "is about one column: ask ldp-advise for one")
+    refuse(
+        question.given("instant:why") + shown.given("output:plot", "extras"),
+        "is about one column: ask ldp-advise for one",
+    )
     check_columns(question.alone)
     run(
         Job(read=partial(columns_question, question.alone), answer=joint_plan, document=joint_document, data=question),

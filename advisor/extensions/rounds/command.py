@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from advisor.api.keywords import keyword_errors
 from advisor.api.shown import Shown
 from advisor.cli.options import Only
-from advisor.cli.ranking import RANKED, RankOutput, rank
+from advisor.cli.ranking import RANKED, PlainOutput, rank
 from advisor.cli.run import Job, run
 from advisor.extensions.rounds.answer import ROUNDS, Comparison, check_rounds, compare, rounds_question
 from advisor.extensions.rounds.document import rounds_document
@@ -22,9 +22,9 @@ from advisor.question.settings import Memoisation, Shape
 
 def rounds_command(
     *,
-    question: Annotated[Question, Only(*RANKED, "plurality")],
+    question: Annotated[Question, Only(*RANKED, "instant:instant,why", "plurality")],
     memoisation: Annotated[Memoisation, Only("epsilon_forever", "changes", "bits")],
-    shown: RankOutput,
+    shown: PlainOutput,
 ) -> None:
     """Ask the same users in several rounds: fresh or remembered noise.
 
@@ -42,7 +42,7 @@ def rounds_command(
         return
     alone = question.alone
     check_rounds(alone, memoisation)
-    beside = shown.given("reasons", "output:plot", "extras")
+    beside = shown.given("output:plot", "extras")
     refuse(beside, "does not go with --eps-forever, which compares raw estimates in closed form")
     run(
         Job(
