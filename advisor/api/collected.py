@@ -17,7 +17,7 @@ from advisor.errors import InputError
 from advisor.inputs.estimates import RawEstimates
 from advisor.inputs.labels import label_of
 from advisor.inputs.memory import estimate_in_memory, file_of, has_labels
-from advisor.inputs.reports.settings import place_names
+from advisor.inputs.reports.settings import numbers_note, place_names
 from advisor.question.collected import tally_in_memory
 from advisor.question.collected_request import (
     CollectedQuestion,
@@ -25,7 +25,6 @@ from advisor.question.collected_request import (
     ReportFormat,
     check_collected,
     counts_of_reports,
-    numbered,
     reports_request,
     request_of_estimate,
 )
@@ -196,7 +195,7 @@ def _request_of_tally(tally: Tally, question: CollectedQuestion, names: tuple[st
     _require_budget(question)
     require(("--k", k or names, "the number of categories, or labels=, in order"))
     names = names or place_names(k or 0)
-    notes = numbered(names) if ordered is None and question.origin.protocol in frequency_oracles() else ()
+    notes = numbers_note(names) if ordered is None and question.origin.protocol in frequency_oracles() else ()
     in_order = False if notes else ordered
     collected = tally_in_memory(names, tally, question.origin, ordered=in_order, assumptions=notes)
     return build_estimate_request(question, collected, name="tally", surrogate=question.collection.surrogate)

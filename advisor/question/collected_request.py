@@ -233,7 +233,7 @@ def request_of_estimate(
     Raises InputError if its stated origin is wrong.
     """
     ordered = question.domain.ordered
-    notes = numbered(read.labels) if not read.labelled and ordered is None and domain is None else ()
+    notes = numbers_note(read.labels) if not read.labelled and ordered is None and domain is None else ()
     read = replace(read, assumptions=(*_budget_note(question, domain or read.labels), *read.assumptions, *notes))
     ordered = False if notes else ordered
     collected = collect(read, question.origin, k=question.domain.k, domain=domain, ordered=ordered)
@@ -301,7 +301,7 @@ def reports_request(counts: Counts, question: CollectedQuestion) -> Request:
     domain, origin, read = question.domain, question.origin, with_categories(counts)
     given = counts.part.settings.domain if counts.part.settings.domain_given else None
     unordered = domain.ordered is None and given is None and origin.protocol in frequency_oracles()
-    notes = numbered(read.labels) if unordered else ()
+    notes = numbers_note(read.labels) if unordered else ()
     note = (f"{read.tally.n:,} reports read", *_budget_note(question, read.labels))
     read = replace(read, assumptions=(*note, *read.assumptions, *notes))
     try:
@@ -315,9 +315,3 @@ def reports_request(counts: Counts, question: CollectedQuestion) -> Request:
     files = counts.part.files
     name = files[0].name if len(files) == 1 else f"{len(files)} files"
     return build_estimate_request(question, collected, name=name, surrogate=question.collection.surrogate)
-
-
-def numbered(labels: Sequence[str]) -> tuple[str, ...]:
-    """Return the assumption that categories which are only numbered have no order; none for other labels."""
-    note = numbers_note(labels)
-    return () if note is None else (note,)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields, replace
+from dataclasses import Field, dataclass, field, fields, replace
 from itertools import chain
 from typing import Any, ClassVar, Self, TypeAlias
 
@@ -110,7 +110,7 @@ class Settings:
         return tuple(
             spec.flag
             for item, spec in options_of(type(self))
-            if (not names or item.name in names) and getattr(self, item.name) != _default(item)
+            if (not names or item.name in names) and getattr(self, item.name) != item.default
         )
 
     def typed(self) -> tuple[str, ...]:
@@ -118,7 +118,7 @@ class Settings:
         words: list[str] = []
         for item, spec in options_of(type(self)):
             value = getattr(self, item.name)
-            if value == _default(item):
+            if value == item.default:
                 continue
             yes, _, no = spec.flags[0].partition("/")
             if spec.read is None:
@@ -215,10 +215,6 @@ def options_of(group: type[Settings]) -> Iterator[tuple[Field[Any], Option]]:
     for item in fields(group):
         if "option" in item.metadata:
             yield item, item.metadata["option"]
-
-
-def _default(item: Field[Any]) -> object:
-    return None if item.default is MISSING else item.default
 
 
 def require(*needs: tuple[str, object, str]) -> None:

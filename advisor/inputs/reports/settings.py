@@ -177,12 +177,12 @@ def place_names(k: int) -> tuple[str, ...]:
     return tuple(map(str, range(k)))
 
 
-def numbers_note(labels: Sequence[str]) -> str | None:
-    """Return the assumption about categories numbered 0 to k - 1 or 1 to k; None for other labels.
+def numbers_note(labels: Sequence[str]) -> tuple[str, ...]:
+    """Return the assumption about categories numbered 0 to k - 1 or 1 to k; none for other labels.
 
     >>> numbers_note(["0", "1", "2"]), numbers_note(["18", "19"])
-    ('categories are numbered 0 to 2: no order between them (--ordered says otherwise)', None)
+    (('categories are numbered 0 to 2: no order between them (--ordered says otherwise)',), ())
     """
     if tuple(labels) not in (place_names(len(labels)), place_names(len(labels) + 1)[1:]):
-        return None
-    return f"categories are numbered {labels[0]} to {labels[-1]}: no order between them (--ordered says otherwise)"
+        return ()
+    return (f"categories are numbered {labels[0]} to {labels[-1]}: no order between them (--ordered says otherwise)",)
