@@ -18,6 +18,7 @@ from advisor.question.option import refuse, require
 from advisor.question.plurality import check_attributes
 from advisor.question.question import BUDGET, Question
 from simulator.foreign import REGISTERED
+from simulator.protocols import EPSILON_MIN
 
 MOST_CELLS = 10_000
 MOST_CATEGORIES = 10_000_000  # total over all domains of a sweep: they are in memory at the same time
@@ -100,6 +101,8 @@ def check_plan(question: Question) -> None:
             terms.given("epsilon", "n"),
             "does not go with --central-eps: how many users keep the promise and reach the error is the answer",
         )
+        if central < EPSILON_MIN:  # few users could not keep it
+            raise InputError(f"central-eps must be at least {EPSILON_MIN:g} in a plan, got {central:g}")
     require(
         (
             "--target",
