@@ -30,7 +30,6 @@ from advisor.question.collected_request import (
 )
 from advisor.question.estimate_request import build_estimate_request
 from advisor.question.option import require
-from advisor.question.question import BUDGET
 from advisor.question.request import Request
 from advisor.question.settings import Limits, Named, Simulation, Threat
 from simulator import Tally, frequency_oracles
@@ -162,7 +161,7 @@ def reports(
     ['no', 'yes']
     """
     question = _question("reports", locals(), protocol)
-    _require_budget(question)
+    require(*question.needs)
     domain = getattr(getattr(source, "dtype", None), "categories", None) if labels is None else labels
     used = question.collection.protocol or ""
     numbered = labels is not None and not all(isinstance(label, int | np.integer) for label in labels)
@@ -192,17 +191,13 @@ def _request_of_tally(tally: Tally, question: CollectedQuestion, names: tuple[st
     k, ordered, n = question.domain.k, question.domain.ordered, question.terms.n
     if n not in (None, tally.n):
         raise InputError(f"the tally is of {tally.n:,} reports, --n {n:,} was given: leave --n out")
-    _require_budget(question)
+    require(*question.needs)
     require(("--k", k or names, "the number of categories, or labels=, in order"))
     names = names or place_names(k or 0)
     notes = numbers_note(names) if ordered is None and question.origin.protocol in frequency_oracles() else ()
     in_order = False if notes else ordered
     collected = tally_in_memory(names, tally, question.origin, ordered=in_order, assumptions=notes)
     return build_estimate_request(question, collected, name="tally", surrogate=question.collection.surrogate)
-
-
-def _require_budget(question: CollectedQuestion) -> None:
-    require(("--eps", question.terms.epsilon, BUDGET))
 
 
 def _advice(request: Request, question: CollectedQuestion) -> Advice:

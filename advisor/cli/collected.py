@@ -18,7 +18,6 @@ from advisor.cli.run import Job, SideFile, run
 from advisor.errors import InputError
 from advisor.question.collected_request import CollectedQuestion, check_collected, estimate_request
 from advisor.question.option import Settings, option, require
-from advisor.question.question import BUDGET
 from advisor.question.request import Request
 from advisor.question.settings import member
 
@@ -77,21 +76,12 @@ def estimate_command(
     asked = question.with_budget()
     needs = [
         ("SAMPLE", asked.sample, "the file with the estimate, or - for standard input"),
-        *required_options(asked),
+        *asked.needs,
         ("--n", asked.terms.n, "the number of users who reported, for example --n 100000"),
     ]
     if [name for name, value, _ in needs if value is None] != ["--eps"]:  # for which a refusal names what fits
         require(*needs)
     rank_collected(asked.files, asked, shown, estimate_request)
-
-
-def required_options(question: CollectedQuestion) -> tuple[tuple[str, object, str], ...]:
-    """Return what both commands need besides a file."""
-    stated = question.collection.statement.given() or None
-    return (
-        ("--protocol", question.collection.protocol, "the protocol that was used, for example --protocol oue"),
-        ("--eps", question.terms.epsilon or stated, BUDGET),
-    )
 
 
 def rank_collected(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from advisor.checks import path
-from advisor.cli.collected import COLLECTED, Shown, rank_collected, required_options
+from advisor.cli.collected import COLLECTED, Shown, rank_collected
 from advisor.cli.options import Only, argument
 from advisor.cli.run import Job, SideFile, run
 from advisor.errors import InputError
@@ -60,7 +60,7 @@ def reports_command(
         question = _like(question, counts)
     else:
         question = question.with_budget()
-        require(("FILES", files, "the files with the reports, or - for standard input"), *required_options(question))
+        require(("FILES", files, "the files with the reports, or - for standard input"), *question.needs)
 
     def read() -> Counts:
         digests = tallies.tally is not None

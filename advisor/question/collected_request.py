@@ -26,7 +26,7 @@ from advisor.inputs.reports.settings import (
 from advisor.question.collected import collect, collect_tally
 from advisor.question.estimate_request import build_estimate_request, check_surrogate
 from advisor.question.option import Settings, like, option
-from advisor.question.question import Question
+from advisor.question.question import BUDGET, Question
 from advisor.question.request import Request
 from advisor.question.rules import check_menu
 from advisor.question.sample import sample_name
@@ -139,6 +139,15 @@ class CollectedQuestion(Question):
         """What is stated of the collection."""
         protocol, parameters = self.collection.protocol or "", self.collection.parameters
         return Origin(protocol, self.terms.epsilon, self.terms.n or 0, parameters)
+
+    @property
+    def needs(self) -> tuple[tuple[str, object, str], ...]:
+        """What any answer needs besides the data, see `advisor.question.option.require`."""
+        stated = self.collection.statement.given() or None
+        return (
+            ("--protocol", self.collection.protocol, "the protocol that was used, for example --protocol oue"),
+            ("--eps", self.terms.epsilon or stated, BUDGET),
+        )
 
     @property
     def is_predicted(self) -> bool:

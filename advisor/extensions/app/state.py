@@ -13,7 +13,6 @@ from advisor.answers.rank.result import Answer
 from advisor.answers.rank.simulate import ranking_answer, simulated_answer
 from advisor.api.keywords import GROUPS as KEYWORD_OF
 from advisor.api.keywords import SHORT
-from advisor.cli.collected import required_options
 from advisor.errors import printable
 from advisor.extensions.app.files import PEOPLE, assumed_file, example_file, safe_name
 from advisor.extensions.app.goals import ESTIMATE, PLACES, PLAN, SHAPES, Control, PageGoal, goals, worded
@@ -270,7 +269,7 @@ def _answer(inquiry: Inquiry, progress: Progress) -> Answer | Choice | PlacesAdv
         question.check_places()
         return answer_places(places_request(question), progress)
     if isinstance(question, CollectedQuestion):
-        require(*required_options(question))
+        require(*question.needs)
         check_collected(question)
         if inquiry.kind == REPORTS:
             request = reports_request(counts_of_reports([question.path], question, jobs=jobs), question)
